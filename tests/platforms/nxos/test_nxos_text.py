@@ -101,6 +101,24 @@ def test_ranges_and_continued_lists_are_single_ones() -> None:
     assert not [line for line in model.unmodelled if "lldp" not in line]
 
 
+@pytest.mark.parametrize(
+    ("lines", "untagged", "tagged"),
+    [
+        ((), 1, (10, 11, 12)),
+        (("allowed vlan 10,12",), None, (10, 12)),
+        (("native vlan 11", "allowed vlan 10-11"), 11, (10,)),
+        (("allowed vlan none",), None, ()),
+    ],
+)
+def test_a_trunk_carries_every_vlan_but_where_it_has_a_list(
+    lines: tuple[str, ...], untagged: int | None, tagged: tuple[int, ...]
+) -> None:
+    trunk = "".join(f"  switchport trunk {line}\n" for line in lines)
+    (port,) = parsed(f"vlan 1,10-12\ninterface Ethernet1/9\n  switchport mode trunk\n{trunk}").interfaces
+    assert isinstance(port, Port)
+    assert port.vlans == VlanMembership(untagged=untagged, tagged=tagged)
+
+
 def test_a_banner_keeps_its_line_breaks() -> None:
     text = "banner motd ^Authorised use only.\n\n  ! call 4711\n^\n"
     found = parsed(text)

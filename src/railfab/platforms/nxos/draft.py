@@ -21,6 +21,9 @@ from railfab.device import (
 from railfab.platforms.nxos.draft_qos import DraftQos
 from railfab.platforms.shared.route_maps import RouteMapDraft
 
+DEFAULT_VLAN = 1
+"""That a switch always has."""
+
 
 @dataclass(slots=True, kw_only=True)
 class DraftInterface:
@@ -30,8 +33,8 @@ class DraftInterface:
     enabled: bool | None = None
     bridged: bool = True
     trunk: bool = False
-    access: int = 1
-    native: int = 1
+    access: int = DEFAULT_VLAN
+    native: int = DEFAULT_VLAN
     allowed: tuple[int, ...] | None = None
     mtu_bytes: int | None = None
     rate_gbps: int | None = None

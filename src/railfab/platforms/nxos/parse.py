@@ -33,7 +33,7 @@ from railfab.device import (
 )
 from railfab.errors import raise_all
 from railfab.platforms.differences import Difference
-from railfab.platforms.nxos.draft import Draft, DraftInterface
+from railfab.platforms.nxos.draft import DEFAULT_VLAN, Draft, DraftInterface
 from railfab.platforms.nxos.grammar import CONFIGURATION
 from railfab.platforms.nxos.lines import FORMAT, effective
 from railfab.platforms.nxos.names import instance_name, interface_name, kind_of
@@ -139,7 +139,7 @@ def _is_up(kind: str, *, bridged: bool) -> bool:
 def _membership(draft: Draft, found: DraftInterface) -> VlanMembership:
     if not found.trunk:
         return VlanMembership(untagged=found.access)
-    allowed = tuple(draft.vlans) if found.allowed is None else found.allowed
+    allowed = (DEFAULT_VLAN, *draft.vlans) if found.allowed is None else found.allowed
     untagged = found.native if found.native in allowed else None
     return VlanMembership(untagged=untagged, tagged=tuple(sorted({*allowed} - {untagged})))
 
