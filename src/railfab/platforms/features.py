@@ -40,6 +40,7 @@ from railfab.device import (
     PortQos,
     Qos,
     Remote,
+    Scheduling,
     Svi,
     interfaces_of_peers,
     lag_name,
@@ -141,6 +142,12 @@ def _shares_a_priority(qos: Qos) -> bool:
     sent = [found.pfc_priority for found in qos.classes if found.pfc_priority is not None]
     obeyed = [found.obeyed_priority for found in qos.classes if found.obeyed_priority is not None]
     return len({*sent}) < len(sent) or len({*obeyed}) < len(obeyed)
+
+
+def _has_strict_below_weighted(qos: Qos) -> bool:
+    strict = [found.queue for found in qos.classes if found.scheduling is Scheduling.STRICT]
+    weighted = [found.queue for found in qos.classes if found.scheduling is Scheduling.WEIGHTED]
+    return bool(strict and weighted) and min(strict) < max(weighted)
 
 
 def _has_pfc_without_class(qos: Qos) -> bool:
@@ -476,6 +483,11 @@ FEATURES: Mapping[str, Feature] = {
     ),
     "several_lossless_classes": Feature(
         "several lossless classes", _qos(lambda qos: len(qos.lossless()) > 1), key="profile.storage_class.protocol"
+    ),
+    "strict_below_weighted": Feature(
+        "a queue of strict priority with a lower number than a weighted one",
+        _qos(_has_strict_below_weighted),
+        key="profile.lossless.cnp_queue",
     ),
     "shared_priority": Feature("several classes with one PFC priority", _qos(_shares_a_priority)),
     "priority_beside_queue": Feature(

@@ -226,6 +226,7 @@ def _mlag(**fields: Any) -> Change:
 VLAN = Vlan(vlan_id=101, name="rail1")
 GATEWAY = IPv4Interface("10.96.0.1/24")
 REFERENCE = SecretReference(variable="BGP_PASSWORD")
+CNP = TrafficClass(name="cnp", queue=2, scheduling=Scheduling.STRICT)
 LOSSLESS_TOO = TrafficClass(
     name="storage", queue=4, scheduling=Scheduling.WEIGHTED, weight=40, pfc_priority=4, obeyed_priority=4
 )
@@ -311,6 +312,7 @@ ADDED: Mapping[str, Change] = {
     "watchdog_recovery": _qos(watchdog=PfcWatchdog(detect_ms=200, recover_ms=400)),
     "pfc_watchdog": _qos(watchdog=PfcWatchdog(detect_ms=200, recover_ms=400)),
     "several_lossless_classes": _qos(classes=(DEFAULT, ROCE, LOSSLESS_TOO)),
+    "strict_below_weighted": _qos(classes=(DEFAULT, ROCE, CNP)),
     "shared_priority": _qos(classes=(DEFAULT, ROCE, replace(LOSSLESS_TOO, obeyed_priority=3))),
     "priority_beside_queue": _qos(classes=(DEFAULT, replace(ROCE, queue=4))),
     "pfc_without_class": _qos(port={"pfc": (5,)}),

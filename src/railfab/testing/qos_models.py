@@ -65,6 +65,12 @@ def _classes(draw: st.DrawFn, able: Collection[str]) -> tuple[TrafficClass, ...]
         draw(_class(names[place], queues[place - 1], priorities[place - 1] if place in lossless else None, weights))
         for place in range(1, len(names))
     ]
+    if "strict_below_weighted" not in able:
+        highest = max((cls.queue for cls in found if cls.weight is not None), default=0)
+        found = [
+            replace(cls, scheduling=Scheduling.WEIGHTED, weight=draw(weights)) if cls.queue < highest else cls
+            for cls in found
+        ]
     if "queue_rate" in able:
         found = [replace(cls, rate_percent=draw(st.none() | st.integers(1, 99))) for cls in found]
     return (default, *(found if "shared_priority" in able else _obeying_apart(found)))

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from tests.platforms.nxos.configurations import NXOS, leaf
+from tests.topology.fabric_intents import fabric
 
 from railfab.device import DeviceModel, PfcWatchdog, Scheduling
 from railfab.errors import UnsupportedFeature
-from railfab.platforms import admit
+from railfab.fabric import Design
+from railfab.platforms import admit, platform
 from railfab.platforms.nxos.lines import FORMAT
 from railfab.platforms.shared.line_tree import Line
+from railfab.topology import wire
+
+MODEL = "n9k-c9364d-gx2a"
 
 
 def children(model: DeviceModel, *place: str) -> list[str]:
@@ -31,6 +37,49 @@ def test_the_strict_queue_of_cnps_has_the_highest_group() -> None:
     queuing = "policy-map type queuing RAILFAB"
     assert children(model, queuing, "class type queuing c-out-8q-q7") == ["priority level 1"]
     assert children(model, queuing, "class type queuing c-out-8q-q6") == ["bandwidth remaining percent 0"]
+
+
+@pytest.mark.parametrize("name", ["nxos", "eos"])
+def test_a_strict_queue_below_a_weighted_one_is_refused_by_name(name: str) -> None:
+    model = leaf()[0]
+    assert model.qos is not None
+    lower = tuple(replace(found, queue=2) if found.queue == 6 else found for found in model.qos.classes)
+    with pytest.raises(UnsupportedFeature) as refused:
+        admit(replace(model, qos=replace(model.qos, classes=lower)), platform(name))
+    assert f"{model.name}: platform {name} does not support strict_below_weighted. Choose another platform, or " in str(
+        refused.value
+    )
+    assert "change profile.lossless.cnp_queue in the intent" in str(refused.value)
+
+
+def storage_leaf() -> DeviceModel:
+    """With storage of RoCE in a second lossless class, beside that of GPUs."""
+    intent = fabric(
+        backend__segments={"count": 1, "hosts": 2, "rail_switches": 1, "model": MODEL, "platform": "nxos"},
+        backend__spines={"count": 1, "rate_gbps": 400, "model": MODEL, "platform": "nxos"},
+        hosts={"gpus": 2, "rate_gbps": 400},
+        profile__lossless={"weight": 60},
+        profile__storage_class={"weight": 30},
+    )
+    design = Design(path=Path("storage.yml"), intent=intent, topology=wire(intent))
+    return design.models["pod1-seg1-leaf1"]
+
+
+def test_a_second_lossless_class_has_its_code_point_group_queue_pause_and_share() -> None:
+    model = storage_leaf()
+    assert children(model, "class-map type qos match-any fabric_queue4") == ["match dscp 34"]
+    assert children(model, "policy-map type qos fabric", "class fabric_queue4") == ["set qos-group 4"]
+    network = "policy-map type network-qos RAILFAB"
+    for queue in (3, 4):
+        lines = children(model, network, f"class type network-qos c-8q-nq{queue}")
+        assert lines == ["mtu 9216", f"pause pfc-cos {queue}"]
+    assert children(model, network, "class type network-qos c-8q-nq-default") == ["mtu 9216"]
+    policy = next(line.text for line in NXOS.render(model) if line.text.startswith("policy-map type queuing 400g"))
+    shares = [children(model, policy, f"class type queuing c-out-8q-q{queue}")[0] for queue in (3, 4)]
+    assert shares == ["bandwidth remaining percent 60", "bandwidth remaining percent 30"]
+    for queue in (3, 4):
+        assert "random-detect" in children(model, policy, f"class type queuing c-out-8q-q{queue}")[1]
+    assert NXOS.parse(NXOS.text(NXOS.render(model))) == model
 
 
 NETWORK = ("policy-map type network-qos RAILFAB", "class type network-qos c-8q-nq3")
