@@ -28,10 +28,10 @@ from railfab.cli.common import (
 )
 from railfab.errors import RailfabError
 from railfab.fabric import Design, design, limited, session_endpoints
-from railfab.findings import DifferenceCode, Finding, error, findings_text
+from railfab.findings import DifferenceCode, Finding, error, findings_text, note
 from railfab.intent import json_schema
 from railfab.platforms import platform
-from railfab.units import counted
+from railfab.units import counted, listed
 
 if TYPE_CHECKING:
     from railfab.endpoints import Endpoints
@@ -47,6 +47,10 @@ ReadFromOption = Annotated[
 ]
 
 
+MAX_BYTES = 16_000_000
+"""A configuration with tens of thousands of filter entries takes some MB; a larger file is another kind of file."""
+
+
 @uncollected()
 def render(
     intent: IntentFile,
@@ -59,7 +63,7 @@ def render(
     stop_at_errors(fabric, accept, output)
     texts = fabric.texts
     out.mkdir(parents=True, exist_ok=True)
-    files = {name: out / f"{name}.{platform(fabric.models[name].platform).suffix}" for name in texts}
+    files = _files(fabric, out)
     for name, text in texts.items():
         files[name].write_text(text)
     if output is Output.JSON:
@@ -98,6 +102,7 @@ def audit(
         *(finding for finding in fabric.findings if finding.code not in (accept or ())),
         *_missing(names, texts),
         *configuration_findings(fabric, texts),
+        *(_strangers(fabric, configs) if configs is not None else ()),
     )
     if output is Output.JSON:
         print_json({"fabric": fabric.topology.fabric, "checked": sorted(texts), "findings": findings_document(found)})
@@ -115,6 +120,17 @@ def _missing(names: list[str], texts: dict[str, str]) -> Iterator[Finding]:
             yield error(DifferenceCode.CONFIGURATION_MISSING, name, problem, "Render or read it as well")
 
 
+def _strangers(fabric: Design, configs: Path) -> Iterator[Finding]:
+    """One finding for the files that are of no switch, such as one that has been taken out, or with another ending."""
+    names = {file.name for file in _files(fabric, configs).values()}
+    others = sorted(file.name for file in configs.iterdir() if file.is_file() and file.name not in names)
+    if others:
+        expected = next(iter(_files(fabric, configs).values())).name
+        problem = f"not checked, as {'they are' if len(others) > 1 else 'it is'} of no switch: {listed(others)}"
+        remedy = f"Name the file of a switch as render does, {expected}"
+        yield note(DifferenceCode.NODE_UNEXPECTED, str(configs), problem, remedy)
+
+
 def _texts(fabric: Design, configs: Path | None, endpoints: Endpoints | None, names: list[str]) -> dict[str, str]:
     """Configuration texts of these switches by name: from files, from the switches, or as rendered."""
     if configs is not None:
@@ -128,20 +144,27 @@ def _texts(fabric: Design, configs: Path | None, endpoints: Endpoints | None, na
 
 def _from_files(fabric: Design, configs: Path, names: list[str]) -> dict[str, str]:
     """One file a switch, as `render` names them."""
-    files = {name: configs / f"{name}.{platform(fabric.models[name].platform).suffix}" for name in names}
-    present = {name: file for name, file in files.items() if file.is_file()}
+    present = {name: file for name, file in _files(fabric, configs).items() if name in names and file.is_file()}
     if not present:
         problem = "contains no configuration of this fabric"
         raise RailfabError(str(configs), problem, "Name a folder that `render` wrote")
     return {name: _text(file) for name, file in present.items()}
 
 
+def _files(fabric: Design, folder: Path) -> dict[str, Path]:
+    """The file of each switch in a folder that `render` wrote, by name."""
+    return {name: folder / f"{name}.{platform(model.platform).suffix}" for name, model in fabric.models.items()}
+
+
 def _text(file: Path) -> str:
     try:
-        return file.read_text(encoding="utf-8")
+        if file.stat().st_size > MAX_BYTES:
+            remedy = "Name a folder with one file for each switch"
+            raise RailfabError(str(file), f"is larger than {MAX_BYTES:,} bytes, more than a configuration has", remedy)
+        return file.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         problem = "is not UTF-8 text" if isinstance(error, UnicodeDecodeError) else f"cannot be read ({error.strerror})"
-        raise RailfabError(str(file), problem, "Write it again with railfab render") from None
+        raise RailfabError(str(file), problem, "Save it as UTF-8, or render it again") from None
 
 
 def schema() -> None:

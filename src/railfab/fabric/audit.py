@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from railfab.device import DeviceModel, PlatformTraits, deviations, disagreements, without_secrets
+from railfab.device import DeviceModel, PlatformTraits, Port, deviations, disagreements, without_secrets
 from railfab.errors import ConfigError, Problems, each
 from railfab.fabric.design import Design, render_text
 from railfab.findings import DifferenceCode, Finding, Severity, error, note, warning
@@ -135,17 +135,33 @@ def _audited(fabric: Design, name: str, text: str, found: list[Finding]) -> Devi
     own = platform(intended.platform)
     if text == rendered:
         return intended
+    if not text.strip():
+        raise ConfigError("configuration", "is empty", "Read or render it again")
     found.extend(_refused(own, name, text))
+    renamed: tuple[str, ...] = ()
     if own.aligned is not None:
         text, renamed = own.aligned(text, rendered)
-        found.extend(_renamed(name, renamed))
     model = own.parse(text if own.scoped is None else own.scoped(text, rendered))
+    if other := _without_ports(model, intended):
+        found.clear()  # a file of another platform has hundreds of refused lines
+        raise other
+    found.extend(_renamed(name, renamed))
     found.extend(deviations(model, intended))
     differences = own.differences(text, rendered)
     if differences:
         unmodelled = {one.text for one in own.differences(text, render_text(model))}
         found.extend(_differing(own, intended, differences, unmodelled))
     return model
+
+
+def _without_ports(model: DeviceModel, intended: DeviceModel) -> ConfigError | None:
+    """The error of a configuration without any port of the intent; None of one with a port."""
+    wanted = [interface.name for interface in intended.interfaces if isinstance(interface, Port)]
+    if not wanted or not {interface.name for interface in model.interfaces}.isdisjoint(wanted):
+        return None
+    problem = f"has none of the {counted(len(wanted), 'port')} of the intent, such as {wanted[0]}"
+    remedy = f"Take the file of this switch, as {intended.platform} prints it, or deploy the intent"
+    return ConfigError("configuration", problem, remedy)
 
 
 def _refused(own: Platform, name: str, text: str) -> Iterator[Finding]:
