@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -33,11 +33,25 @@ def uncollected() -> Iterator[None]:
         gc.enable()
 
 
-def sampled(intent: FabricIntent, path: Path) -> Design:
+def of_each_kind(topology: Topology) -> Iterable[Node]:
+    return kinds(topology).values()
+
+
+def at_equal_distances(most: int) -> Callable[[Topology], Iterable[Node]]:
+    """At most so many switches of a fabric, the first one among them."""
+
+    def chosen(topology: Topology) -> Iterable[Node]:
+        switches = list(topology.switches())
+        return switches[:: -(-len(switches) // most)]
+
+    return chosen
+
+
+def sampled(intent: FabricIntent, path: Path, chosen: Callable[[Topology], Iterable[Node]] = of_each_kind) -> Design:
     """A design that knows only these switches. Raises as `Design.models` does."""
     with uncollected():
         topology = wire(intent)
-    names = {node.name for node in kinds(topology).values()}
+    names = {node.name for node in chosen(topology)}
     found = Design(path=path, intent=intent, topology=topology)
     planned = plan(topology, intent, only=names)
     models = {name: admit(model, platform(model.platform)) for name, model in planned.items()}

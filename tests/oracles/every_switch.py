@@ -13,10 +13,13 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
+from tests.fabric.sampled import at_equal_distances, sampled
+
 from railfab.device import DeviceModel
 from railfab.errors import RailfabError, each
 from railfab.fabric import design
 from railfab.fabric.design import render_text
+from railfab.intent import load_intent
 from railfab.platforms import platform as platform_of
 
 Judge = Callable[[Sequence[DeviceModel]], Sequence[str]]
@@ -73,13 +76,16 @@ class Court:
         self.missing: list[str] = []
 
     def hear(self, path: Path) -> None:
-        """Judge every switch of a design."""
+        """Judge every switch of a design, or as many as are wanted."""
         try:
-            models = list(design(path).models.values())
+            if self._most is None:
+                models = design(path).models
+            else:
+                models = sampled(load_intent(path), path, at_equal_distances(self._most)).models
         except RailfabError as error:
             self.missing.append(f"{path.stem}: {each(error)[0]}")
             return
-        self.judge(path.stem, models[:: -(-len(models) // (self._most or len(models)))])
+        self.judge(path.stem, models.values())
 
     def judge(self, name: str, models: Iterable[DeviceModel]) -> None:
         """Judge switches. name: of their design."""

@@ -77,6 +77,16 @@ def test_every_switch_of_a_design_is_judged(court: Court, repository: Path) -> N
     assert verdict.lines > 8_000
 
 
+def test_of_a_larger_design_as_many_switches_are_judged_as_wanted(
+    oracles: Path, tmp_path: Path, repository: Path
+) -> None:
+    court = Court(oracles, tmp_path, most=3)
+    court.hear(repository / "inventory" / "fabrics" / "rail-blocks.yml")
+    court.hear(repository / "inventory" / "fabrics" / "routed.yml")
+    verdict = court.verdicts["nxos"]
+    assert (verdict.designs, verdict.switches, verdict.refused) == (2, 1 + 3, [])
+
+
 def test_a_refused_switch_is_named(court: Court, repository: Path) -> None:
     models = list(design(repository / "inventory" / "fabrics" / "pod64.yml").models.values())
     court.judge("pod64", [_with_mtu(models[0], 99_999), models[1]])
