@@ -33,6 +33,8 @@ KINDS = {"arista": "eos", "nx": "nxos", "junos": "junos", "cumulus": "frr"}
 their routing, `frr.conf`, is FRR's."""
 FRR_BEGINS = re.compile(r"^frr version", re.MULTILINE)
 UNCOUNTED = re.compile(r"\s*(?:$|[!#]|end$|exit$|exit-address-family$|\}$|(?:frr |set )?version\b)")
+JSON_VALUE = re.compile(r'.*"(?=,?$)')
+"""A line of a CONFIG_DB up to the end of its value; lines without one only open or close an object."""
 CHANGED = "x"
 """What a word is changed by: after it, it is another one."""
 COLUMNS = ("system", "files", "lines", "raised", "lost", "modelled", "CPU ms per 1,000 lines")
@@ -67,6 +69,8 @@ def configurations(snapshots: Path) -> Iterator[tuple[str, Path, str]]:
                 text = text[begins.start() :] if begins else ""
             if kind is not None and text:
                 yield kind, file, text
+        for file in sorted((snapshot / "sonic_configs").glob("*/config_db.json")):
+            yield "sonic", file, file.read_text()
 
 
 def _by_content(text: str) -> str | None:
@@ -79,7 +83,7 @@ def _by_content(text: str) -> str | None:
 def read(name: str, file: Path, text: str, into: Reading, every: int) -> None:
     """Read one configuration. every: 1 changes every line, n each n-th."""
     lines = text.splitlines()
-    counted = [number for number, line in enumerate(lines) if not UNCOUNTED.match(line)]
+    counted = [number for number, line in enumerate(lines) if _counts(name, line)]
     into.files += 1
     into.lines += len(counted)
     began_s = time.process_time()
@@ -90,13 +94,25 @@ def read(name: str, file: Path, text: str, into: Reading, every: int) -> None:
         return
     into.unmodelled += unmodelled(name, text, model)
     for number in counted[::every]:
-        changed = "\n".join((*lines[:number], lines[number].rstrip() + CHANGED, *lines[number + 1 :]))
+        changed = "\n".join((*lines[:number], _changed(lines[number]), *lines[number + 1 :]))
         if _parsed(name, changed) == model:
             into.lost.append(f"{file}:{number + 1}: {lines[number]}")
 
 
+def _counts(name: str, line: str) -> bool:
+    return JSON_VALUE.match(line) is not None if name == "sonic" else not UNCOUNTED.match(line)
+
+
+def _changed(line: str) -> str:
+    """The line with another last word; of a quoted one, within its quotes."""
+    quoted = JSON_VALUE.match(line)
+    return f"{line[: quoted.end() - 1]}{CHANGED}{line[quoted.end() - 1 :]}" if quoted else f"{line.rstrip()}{CHANGED}"
+
+
 def unmodelled(name: str, text: str, model: DeviceModel) -> int:
-    """Lines of a configuration that its model keeps as unmodelled."""
+    """Lines of a configuration that its model keeps as unmodelled; of a CONFIG_DB each is a field."""
+    if name == "sonic":
+        return len(model.unmodelled)
     known = platform(name)
     found = known.differences(text, known.text(known.render(model)))
     lines = Counter(difference.path for difference in found if difference.side is not Side.MISSING)
@@ -120,7 +136,7 @@ def examples(readings: Iterable[Reading], most: int) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("repository", type=Path, help="a clone of batfish/lab-validation")
-    parser.add_argument("--platform", choices=sorted(set(KINDS.values())), help="this one alone")
+    parser.add_argument("--platform", choices=sorted({*KINDS.values(), "sonic"}), help="this one alone")
     parser.add_argument("--every", type=int, default=1, help="change each n-th line only, which takes less time")
     parser.add_argument("--show", type=int, default=0, help="examples of each platform")
     options = parser.parse_args()
