@@ -231,6 +231,14 @@ def test_a_configuration_that_says_more_lacks_nothing() -> None:
     assert [one for one in model.unmodelled if one.startswith("delete interfaces")] == []
 
 
+def test_the_mtu_of_irb_holds_that_of_its_units(leaf: DeviceModel) -> None:
+    """That of irb is 1514 by default, which a family may not exceed."""
+    text = as_set_lines(JUNOS.text(JUNOS.render(leaf)))
+    assert "set interfaces irb mtu 9230" in text
+    assert "set interfaces irb unit 101 family inet mtu 9216" in text
+    assert "interfaces irb mtu 1600" in JUNOS.parse(text.replace("irb mtu 9230", "irb mtu 1600")).unmodelled
+
+
 def test_a_gateway_beside_an_address_of_its_subnet_is_a_virtual_one() -> None:
     model = small_leaf("junos", feature="anycast_gateway")
     own, gateway = IPv4Interface("10.9.0.2/24"), IPv4Interface("10.9.0.1/24")

@@ -41,7 +41,8 @@ def interface_lines(model: DeviceModel) -> Iterator[Line]:
         if port.name not in split:
             yield _port(port, lag_of.get(port.name), model)
     yield from (_lag(found, model) for found in model.interfaces if isinstance(found, Lag))
-    yield from block(SVI_DEVICE, (_svi(found) for found in model.interfaces if isinstance(found, Svi)))
+    svis = [found for found in model.interfaces if isinstance(found, Svi)]
+    yield from block(SVI_DEVICE, _svi_mtu(svis), map(_svi, svis))
     yield from (_loopback(found) for found in model.interfaces if isinstance(found, Loopback))
 
 
@@ -129,6 +130,14 @@ def family_lines(
 def _address(address: IpInterface, virtual: Sequence[IpInterface]) -> Line:
     gateways = (leaf("virtual-gateway-address", found.ip) for found in virtual if found.network == address.network)
     return entry(f"address {address}", gateways)
+
+
+def _svi_mtu(svis: Iterable[Svi]) -> Iterator[Line]:
+    """The MTU of irb, which holds the largest one of its units and the Ethernet header: a family may not have a larger
+    MTU than its interface (Juniper, Media MTU Overview), and that of irb is 1514 by default."""
+    largest = max((svi.mtu_bytes for svi in svis if svi.mtu_bytes is not None), default=None)
+    if largest is not None:
+        yield leaf("mtu", largest + ETHERNET_HEADER_BYTES)
 
 
 def _svi(svi: Svi) -> Line:
