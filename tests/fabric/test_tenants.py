@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,10 +10,11 @@ from tests.oracles.every_switch import oracle_of
 from tests.platforms.small_fabrics import switch_model
 from tests.topology.fabric_intents import fabric
 
-from railfab.device import Svi
+from railfab.device import DeviceModel, NetworkInstance, Svi
+from railfab.errors import UnsupportedFeature
 from railfab.fabric import Design
 from railfab.fabric.design import render_text
-from railfab.platforms import platform, platform_names
+from railfab.platforms import admit, platform, platform_names
 from railfab.topology import wire
 
 TENANTS = {
@@ -51,6 +53,19 @@ def test_a_tenant_is_rendered_on_every_platform_and_read_back(name: str) -> None
     assert {found.vlan_id: found.vni for found in parsed.vlans} == {110: 10_110, 111: 10_111, 120: 10_120}
     svis = {found.vlan: found for found in parsed.interfaces if isinstance(found, Svi)}
     assert {vlan: svi.network_instance for vlan, svi in svis.items()} == {110: "red", 111: "red", 120: "blue"}
+
+
+@pytest.mark.parametrize(("name", "most"), [("cumulus", 15), ("frr", 15), ("sonic", 12)])
+def test_a_tenant_with_a_name_too_long_for_linux_is_refused_by_name(name: str, most: int) -> None:
+    model = frontend_of(name).models["front-leaf1"]
+    admit(_with_tenant(model, "t" * most), platform(name))
+    refused = f"front-leaf1: vrf_name_length {most + 1} is above platform {name}'s limit of {most}"
+    with pytest.raises(UnsupportedFeature, match=refused):
+        admit(_with_tenant(model, "t" * (most + 1)), platform(name))
+
+
+def _with_tenant(model: DeviceModel, name: str) -> DeviceModel:
+    return replace(model, network_instances=(NetworkInstance(name=name),))
 
 
 @pytest.mark.parametrize("name", ["cumulus", "frr", "nxos"])

@@ -29,6 +29,7 @@ def measures_of(model: DeviceModel) -> dict[str, int]:
         "interfaces": sum(isinstance(interface, Port) for interface in interfaces),
         "ip_mtu_bytes": max((interface.mtu_bytes or 0 for interface in interfaces), default=0),
         "lag_number": max((number_of(found.name) for found in interfaces if isinstance(found, Lag)), default=0),
+        "vrf_name_length": max((len(found.name) for found in model.network_instances), default=0),
         "max_paths": max(bgp.max_paths, bgp.max_paths_internal) if bgp else 0,
         "advertisement_interval_s": max(_advertisement_intervals(model), default=0),
         "hold_up_ms": max((found.hold_up_ms for found in interfaces if isinstance(found, Port)), default=0),

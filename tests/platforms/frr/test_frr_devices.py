@@ -58,6 +58,7 @@ def test_a_vni_is_a_device_without_learning_in_the_bridge_of_its_vlan() -> None:
 def test_the_vni_of_a_vrf_is_a_device_in_a_bridge_of_its_own() -> None:
     found = linux_devices(replace(OVERLAID, network_instances=(NetworkInstance(name="research", vni=20100),)))
     bridge, vxlan = found[-2:]
+    assert vxlan.commands[0].startswith("link add vni20100 mtu 1500 type vxlan id 20100 "), "that of its gateways"
     assert (bridge.kind, bridge.commands[1]) == (DeviceKind.BRIDGE, "link set dev br20100 master research")
     assert (vxlan.name, vxlan.commands[1]) == ("vni20100", "link set dev vni20100 master br20100 addrgenmode none")
 

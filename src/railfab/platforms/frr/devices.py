@@ -146,10 +146,11 @@ def _tagged(model: DeviceModel) -> Iterator[LinuxDevice]:
 
 
 def _vxlans(model: DeviceModel) -> Iterator[LinuxDevice]:
-    """A device for each VNI of a VLAN, and a bridge with one for that of a VRF."""
+    """A device for each VNI of a VLAN, and a bridge with one for that of a VRF, with the MTU of its gateways."""
     if model.vtep is None:
         return
-    mtus = {found.vlan: found.mtu_bytes for found in model.interfaces if isinstance(found, Svi)}
+    svis = [found for found in model.interfaces if isinstance(found, Svi)]
+    mtus = {found.vlan: found.mtu_bytes for found in svis}
     for vlan in model.vlans:
         if vlan.vni is not None:
             yield _vxlan(vlan.vni, model.vtep, bridge_name(vlan.vlan_id), mtus.get(vlan.vlan_id))
@@ -162,7 +163,8 @@ def _vxlans(model: DeviceModel) -> Iterator[LinuxDevice]:
                 f"link set dev {name} addrgenmode none up",
             )
             yield LinuxDevice(kind=DeviceKind.BRIDGE, name=name, commands=commands)
-            yield _vxlan(instance.vni, model.vtep, name, None)
+            own = (svi.mtu_bytes or 0 for svi in svis if svi.network_instance == instance.name)
+            yield _vxlan(instance.vni, model.vtep, name, max(own, default=0) or None)
 
 
 def _vxlan(vni: int, vtep: Vtep, bridge: str, mtu_bytes: int | None) -> LinuxDevice:
