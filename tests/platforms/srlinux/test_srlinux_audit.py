@@ -84,9 +84,28 @@ def test_another_order_is_nothing(fabric: Design) -> None:
 
 
 def test_every_hazard_is_found_by_an_edit() -> None:
-    """But for that of a LAG, and that of an intent with a limit of prefixes, which this leaf has not."""
-    rest = {"lacp-slow", "prefix-limit"}
+    """But for those of a LAG, of an intent with a limit of prefixes, and of VXLAN, which this leaf has not."""
+    rest = {"lacp-slow", "prefix-limit", "tunnel-classifier"}
     assert {hazard.name for hazard in SRLINUX.hazards()} - {edit.found for edit in HARMFUL.values()} <= rest
+
+
+def test_packets_that_leave_a_tunnel_have_the_classifier_of_the_ports(repository: Path, tmp_path: Path) -> None:
+    """Only where VXLAN ends; without the line an audit says what becomes of RoCE."""
+    text = (repository / "inventory" / "fabrics" / "dual-esi.yml").read_text()
+    path = tmp_path / "dual-esi.yml"
+    path.write_text(text.replace("model: 7060dx5-64s ", "model: 7220-ixr-h4 "))
+    overlay = design(path)
+    rendered = json.loads(overlay.texts[LEAF])
+    classifiers = rendered["srl_nokia-qos:qos"]["classifiers"]
+    assert classifiers["vxlan-default"] == classifiers["dscp-policy"][0]["name"] == "fabric"
+    assert not refusals(overlay.texts[LEAF])
+    del classifiers["vxlan-default"]
+    found = configuration_findings(overlay, {LEAF: json.dumps(rendered)})
+    assert "tunnel-classifier" in reasons(wrong(found))
+
+
+def test_only_a_switch_with_tunnels_has_a_classifier_of_them(fabric: Design) -> None:
+    assert "vxlan-default" not in fabric.texts[LEAF]
 
 
 def test_the_places_of_hazards_are_configuration_of_the_schema() -> None:

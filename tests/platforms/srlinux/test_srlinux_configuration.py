@@ -27,7 +27,17 @@ from tests.platforms.srlinux.configuration import (
 )
 from tests.platforms.srlinux.switches import rail_switch, spine
 
-from railfab.device import LOOPBACK, BfdTimers, BgpNeighbor, DeviceModel, Family, Lag, NextHop, PfcWatchdog
+from railfab.device import (
+    LOOPBACK,
+    BfdTimers,
+    BgpNeighbor,
+    DeviceModel,
+    Family,
+    Lag,
+    NetworkInstance,
+    NextHop,
+    PfcWatchdog,
+)
 from railfab.errors import ConfigError, Problems, RailfabError, UnsupportedFeature
 from railfab.fabric import design
 from railfab.platforms.admission import admit
@@ -502,6 +512,15 @@ def test_a_lag_above_the_last_of_the_models_is_refused() -> None:
                 admit(lag, SRLINUX)
         else:
             admit(lag, SRLINUX)
+
+
+@pytest.mark.parametrize(("vni", "evi"), [(50_200, 50_200), (65_536, 1), (131_072, 2)])
+def test_the_evi_of_a_vrf_is_one_that_the_models_take(vni: int, evi: int) -> None:
+    """srl_nokia-common 25.3.1, evi: 1 to 65535; a VNI goes to 16777215."""
+    vrf = NetworkInstance(name="red", rd="1.1.1.1:1", import_targets=("1:1",), export_targets=("1:1",), vni=vni)
+    instances = tree(replace(rail_switch(), network_instances=(vrf,)))["srl_nokia-network-instance:network-instance"]
+    (found,) = (one for one in instances if one["name"] == "red")
+    assert found["protocols"]["bgp-evpn"]["srl_nokia-bgp-evpn:bgp-instance"][0]["evi"] == evi
 
 
 def test_leaves_with_one_gateway_tell_each_other_the_neighbours_of_an_overlay(repository: Path) -> None:

@@ -32,6 +32,9 @@ INSTANCE_ID = 1
 """SR Linux has one BGP VPN instance in a network instance with VXLAN."""
 
 VPN = "srl_nokia-bgp-vpn:bgp-vpn"
+MAX_EVI = 65_535
+"""EVIs go from 1 (srl_nokia-common, evi), VNIs of VRFs beyond them; EVIs of VLANs are those of the VLANs."""
+
 PATHS = 8
 """VTEPs of an Ethernet segment among which a switch balances."""
 
@@ -84,7 +87,8 @@ def render_vrf_overlay(instance: NetworkInstance) -> Json:
 
 def _vxlan(vni: int, evi: int, vpn: Json) -> Json:
     name = f"{TUNNEL}.{vni}"
-    evpn = {"id": INSTANCE_ID, "admin-state": "enable", "vxlan-interface": name, "evi": evi % 65536, "ecmp": PATHS}
+    number = (evi - 1) % MAX_EVI + 1
+    evpn = {"id": INSTANCE_ID, "admin-state": "enable", "vxlan-interface": name, "evi": number, "ecmp": PATHS}
     return {
         "vxlan-interface": [{"name": name}],
         "protocols": {

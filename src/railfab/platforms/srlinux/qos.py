@@ -33,6 +33,9 @@ STRICT, WEIGHTED = 0, 1
 """Sequence numbers of the two schedulers; SR Linux requires this order."""
 
 FORWARDING_CLASSES = 8
+OF_TUNNELS = "vxlan-default"
+"""Leaf with the classifier of packets that leave VXLAN, by their own DSCP (Nokia, QoS Guide
+25.3, DSCP classifier policy configuration for input traffic, Using a DSCP classifier for VXLAN traffic)."""
 
 
 def pfc_queue(name: str) -> str:
@@ -62,7 +65,8 @@ Marked = Collection[tuple[str | None, str]]
 """Port profiles and classes of which a port marks the class."""
 
 
-def render_qos(qos: Qos, units: Units) -> Json:
+def render_qos(qos: Qos, units: Units, *, ends_tunnels: bool = False) -> Json:
+    """`/qos`. ends_tunnels: whether VXLAN packets end here, which no classifier of a port sees decapsulated."""
     marked = {(port.profile, name) for port in qos.ports for name in port.ecn}
     ports = [entry for port in qos.ports for entry in _port(port, qos, marked, units.get(port.interface, (0,)))]
     tree: Json = {
@@ -75,6 +79,8 @@ def render_qos(qos: Qos, units: Units) -> Json:
     }
     if qos.classifiers:
         tree["classifiers"] = {"dscp-policy": [_classifier(classifier) for classifier in qos.classifiers]}
+        if ends_tunnels:
+            tree["classifiers"][OF_TUNNELS] = qos.classifiers[0].name
     management = {
         "queue-management-profile": [found for profile in qos.profiles for found in _markings(profile, qos, marked)],
         "buffer-allocation-profile": [_buffers(profile, qos) for profile in qos.profiles],

@@ -26,9 +26,15 @@ def render(model: DeviceModel) -> Json:
         "routing-policy": _policies(model),
         "bfd": render_bfd(model),
         "tunnel-interface": render_tunnels(model),
-        "qos": render_qos(model.qos, bridged_units(model.interfaces)) if model.qos else None,
+        "qos": _qos(model),
     }
     return {CONFIG[name]: section for name, section in sections.items() if section is not None}
+
+
+def _qos(model: DeviceModel) -> Json | None:
+    if model.qos is None:
+        return None
+    return render_qos(model.qos, bridged_units(model.interfaces), ends_tunnels=model.vtep is not None)
 
 
 def _policies(model: DeviceModel) -> Json | None:
