@@ -140,6 +140,12 @@ PAGE = """\
 design names, and shows the configuration to the oracle of that platform: the vendor's models or grammar, or another
 renderer. `make test` does so with one switch of each role, and with broken configurations, which the oracles refuse.
 
+Two oracles are railfab's own, since Cisco and NVIDIA publish no model: NX-OS and Cumulus Linux are judged by the tables
+with which `audit` reports what a switch would not take, written from the vendors' documents. They find a misspelt line
+and a value out of range, and not what the documents leave out: no system of the vendor has seen these texts. Of Cumulus
+Linux, `make test` also translates policies and BGP sessions into the lines that NVUE gives to FRR, by railfab's own
+translation, and FRR's vtysh takes them; QoS and interfaces have the table alone.
+
 {machine}
 
 | platform | oracle | designs | switches | lines | refused | seconds |

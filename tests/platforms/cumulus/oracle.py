@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tests.oracles.every_switch import Judge, own_refusals
 
-ORACLE = "railfab's table of NVUE's paths, each with its source"
+ORACLE = "railfab's own table of NVUE's paths, from NVIDIA's reference"
 
 
 def judge(oracles: Path, scratch: Path) -> Judge:

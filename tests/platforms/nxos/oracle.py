@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tests.oracles.every_switch import Judge, own_refusals
 
-ORACLE = "railfab's table of NX-OS's lines, each with its source"
+ORACLE = "railfab's own table of NX-OS's lines, from Cisco's guides and batfish"
 
 
 def judge(oracles: Path, scratch: Path) -> Judge:
