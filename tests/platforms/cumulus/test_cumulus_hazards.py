@@ -153,6 +153,15 @@ def test_a_hazard_is_found(switch: DeviceModel, name: str) -> None:
     assert name in set(found(switch, tree))
 
 
+def test_the_outer_dscp_at_the_end_of_a_tunnel_is_no_hazard(switch: DeviceModel) -> None:
+    """`copy` gives a host what `preserve` does, unless a switch between rewrites the outer DSCP."""
+    tree = copy.deepcopy(CUMULUS.render(switch))
+    assert tree["nve"]["vxlan"]["decapsulation"]["dscp"] == {"action": "preserve"}
+    tree["nve"]["vxlan"]["decapsulation"]["dscp"]["action"] = "copy"
+    assert set(found(switch, tree)) == set()
+    assert CUMULUS.parse(CUMULUS.text(tree)).unmodelled
+
+
 def test_a_rendered_configuration_has_no_hazard(switch: DeviceModel) -> None:
     assert set(found(switch, CUMULUS.render(switch))) == set()
 

@@ -20,16 +20,21 @@ from railfab.platforms.cumulus.nodes import ON, entries, is_on, stated
 from railfab.platforms.shared.config_node import ConfigNode
 from railfab.platforms.shared.json_tree import Json
 
+DSCP = {"encapsulation": "copy", "decapsulation": "preserve"}
+"""DSCP at the two ends of a tunnel; `copy` at its end would give hosts what a switch between made of the outer one."""
+
 
 def render_nve(model: DeviceModel) -> Json | None:
-    """`nve`: the tunnel endpoint, which answers ARP for the hosts of other switches and copies the DSCP both ways.
+    """`nve`: the tunnel endpoint, which answers ARP for the hosts of other switches, copies the DSCP of a packet to its
+    outer header and leaves it as it was sent when the packet is out of the tunnel.
 
-    By default the outer DSCP is derived from the switch priority: 26 becomes 24, another class at the next switch.
+    By default both are derived from the switch priority: 26 becomes 24, another class at the next switch. ECN has no
+    setting; it passes both ways as RFC 6040 says (VXLAN Tunnel DSCP Operations).
     """
     if model.vtep is None:
         return None
     source = {"address": str(model.vtep.address)}
-    dscp = {name: {"dscp": {"action": "copy"}} for name in ("encapsulation", "decapsulation")}
+    dscp = {name: {"dscp": {"action": action}} for name, action in DSCP.items()}
     return {"vxlan": {"state": ON, "source": source, "arp-nd-suppress": ON, **dscp}}
 
 
