@@ -13,6 +13,7 @@ from tests.platforms.small_fabrics import design_of
 from railfab.fabric import Design, design
 from railfab.fabric.audit import causes_first, configuration_findings, folded
 from railfab.findings import DifferenceCode, Finding, error, note, warning
+from railfab.platforms import platform, platform_names
 
 LEAF = "pod1-seg1-leaf1"
 INTERFACES, QOS = "srl_nokia-interfaces:interface", "srl_nokia-qos:qos"
@@ -201,3 +202,23 @@ def test_a_finding_shows_no_secret(name: str) -> None:
     (found,) = configuration_findings(fabric, {LEAF: SECRETS[name](fabric.texts[LEAF])})
     assert "hidden" not in found.line
     assert " ..." in found.line
+
+
+OF_CELLS = [name for name in platform_names() if platform(name).capabilities.cell_bytes > 1]
+
+
+@pytest.mark.parametrize("name", OF_CELLS)
+def test_a_threshold_that_the_chip_has_rounded_to_its_cells_is_no_finding(name: str) -> None:
+    """NVIDIA's guide shows 156 KB, 159,744 bytes, for 150,000."""
+    fabric, cell = design_of(name, name), platform(name).capabilities.cell_bytes
+    qos = fabric.models[LEAF].qos
+    assert qos is not None
+    ramp = next(found.ecn for profile in qos.profiles for found in profile.thresholds if found.ecn)
+
+    def found(more: int) -> list[DifferenceCode]:
+        text = fabric.texts[LEAF].replace(str(ramp.kmin_bytes), str(ramp.kmin_bytes + more))
+        assert text != fabric.texts[LEAF]
+        return [one.code for one in configuration_findings(fabric, {LEAF: text})]
+
+    assert found(cell - 1) == []
+    assert DifferenceCode.CONFIGURATION_DIFFERS in found(cell)

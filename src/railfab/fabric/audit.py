@@ -15,6 +15,7 @@ from railfab.platforms import Difference, Platform, Side, Support, platform
 from railfab.platforms.admission import support_of
 from railfab.platforms.features import FEATURES
 from railfab.platforms.hazards import harms
+from railfab.platforms.rounding import as_programmed
 from railfab.topology.grouping import grouped
 from railfab.units import counted
 
@@ -146,6 +147,9 @@ def _audited(fabric: Design, name: str, text: str, found: list[Finding]) -> Devi
         found.clear()  # a file of another platform has hundreds of refused lines
         raise other
     found.extend(_renamed(name, renamed))
+    programmed = as_programmed(intended, model, own.capabilities.cell_bytes)
+    if programmed != intended:
+        intended, rendered = programmed, render_text(programmed)
     found.extend(deviations(model, intended))
     differences = own.differences(text, rendered)
     if differences:

@@ -63,6 +63,44 @@ def _stepped(value: int | None, step: int, *, up: bool = True) -> int | None:
     return rounded_up(value, step) if up else value // step * step
 
 
+def as_programmed(intended: DeviceModel, running: DeviceModel, cell_bytes: int) -> DeviceModel:
+    """The intended model with the thresholds that a switch shows where its chip has rounded them to its cells.
+
+    They are less than a cell away. cell_bytes: the largest cell of the chips of the platform.
+    """
+    if cell_bytes == 1 or intended.qos is None or running.qos is None:
+        return intended
+    shown = running.qos
+    profiles = tuple(_programmed(found, shown.profile(found.name), cell_bytes) for found in intended.qos.profiles)
+    return replace(intended, qos=replace(intended.qos, profiles=profiles))
+
+
+def _programmed(intended: PortProfile, shown: PortProfile | None, cell_bytes: int) -> PortProfile:
+    if shown is None:
+        return intended
+
+    def of_class(own: ClassThresholds) -> ClassThresholds:
+        other = shown.of(own.traffic_class)
+        if other is None:
+            return own
+        fields: dict[str, Any] = {
+            name: _near(getattr(own, name), getattr(other, name), cell_bytes) for name in STEPPED[1:]
+        }
+        if own.ecn is not None and other.ecn is not None:
+            kmin, kmax = (
+                _near(getattr(own.ecn, name), getattr(other.ecn, name), cell_bytes)
+                for name in ("kmin_bytes", "kmax_bytes")
+            )
+            fields["ecn"] = replace(own.ecn, kmin_bytes=kmin, kmax_bytes=kmax)
+        return replace(own, **fields)
+
+    return replace(intended, thresholds=tuple(map(of_class, intended.thresholds)))
+
+
+def _near(own: Any, shown: Any, cell_bytes: int) -> Any:
+    return shown if own is not None and shown is not None and abs(own - shown) < cell_bytes else own
+
+
 def rounded_up(value: int, step: int) -> int:
     """The next multiple of a step."""
     return -(-value // step) * step

@@ -163,14 +163,6 @@ def test_another_text_is_refused(text: str) -> None:
         CUMULUS.parse(text)
 
 
-def test_a_threshold_as_the_chip_rounds_it_is_no_difference() -> None:
-    """NVIDIA's guide shows 156 KB, 159,744 bytes, for 150,000."""
-    text = "nv set qos congestion-control default-global traffic-class 3 min-threshold {}\n"
-    intended = text.format(150_000)
-    assert CUMULUS.differences(text.format(159_744), intended) == ()
-    assert len(CUMULUS.differences(text.format(165_000), intended)) == 1
-
-
 def test_a_default_that_is_shown_is_no_difference() -> None:
     shown = COMMANDS + "nv set interface swp1 link fec auto\nnv set system lldp tx-interval 30\n"
     assert CUMULUS.differences(shown, COMMANDS) == ()

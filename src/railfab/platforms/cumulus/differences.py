@@ -14,14 +14,6 @@ from railfab.platforms.cumulus.tree import word
 from railfab.platforms.differences import Difference, Side
 from railfab.platforms.hazards import ABSENT
 
-CELL_BYTES = 12_288
-"""The largest unit to which a chip rounds an ECN threshold, as `cell_bytes` of capabilities.yml has it."""
-THRESHOLDS = {
-    "/qos/congestion-control/traffic-class/min-threshold",
-    "/qos/congestion-control/traffic-class/max-threshold",
-}
-"""Values that a chip rounds to its cells."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
@@ -49,8 +41,7 @@ class Setting:
 def differences(text: str, rendered: str) -> tuple[Difference, ...]:
     """Every setting in which a configuration differs from a rendered one, sorted. Raises ConfigError.
 
-    One that states a default is none, and neither is a threshold that is less than a cell away from its value: the
-    switch shows what its chip was given.
+    One that states a default is none.
     """
     if text == rendered:
         return ()
@@ -96,7 +87,7 @@ def _difference(found: Setting | None, wanted: Setting | None) -> Difference | N
     assert one is not None
     default = default_of(one.path)
     effect, intended = (default if side is None else side.value or "" for side in (found, wanted))
-    if effect == intended or _is_rounded(one.path, effect, intended):
+    if effect == intended:
         return None
     return Difference(
         side=Side.MISSING if found is None else Side.ADDED if wanted is None else Side.CHANGED,
@@ -110,9 +101,3 @@ def _difference(found: Setting | None, wanted: Setting | None) -> Difference | N
         },
         entry=one.entry,
     )
-
-
-def _is_rounded(path: str, effect: str | None, intended: str | None) -> bool:
-    if path not in THRESHOLDS or not (effect or "").isdecimal() or not (intended or "").isdecimal():
-        return False
-    return abs(int(effect or 0) - int(intended or 0)) < CELL_BYTES
