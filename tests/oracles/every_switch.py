@@ -138,7 +138,8 @@ PAGE = """\
 
 `make oracles` wrote this page. It renders every switch of `inventory/fabrics/` and `labs/` on the platform that its
 design names, and shows the configuration to the oracle of that platform: the vendor's models or grammar, or another
-renderer. `make test` does so with one switch of each role, and with broken configurations, which the oracles refuse.
+renderer. `make test` does so with one switch of each role of every design, and with broken configurations, which the
+oracles refuse.
 
 Two oracles are railfab's own, since Cisco and NVIDIA publish no model: NX-OS and Cumulus Linux are judged by the tables
 with which `audit` reports what a switch would not take, written from the vendors' documents. They find a misspelt line
