@@ -44,6 +44,8 @@ CHANGES: dict[str, Change] = {
     "slow-polls": ("PFC_WD", "GLOBAL", "POLL_INTERVAL", "1000"),
     "lossy-profile-of-a-lossless-group": ("BUFFER_PG", GROUP, "profile", "ingress_lossy_profile"),
     "another-profile-of-a-lossless-group": ("BUFFER_PG", GROUP, "profile", "pg_lossless_400000_40m_profile"),
+    "range-of-groups": ("BUFFER_PG", f"{PORT}|3-4", "profile", "pg_lossless_400000_40m_profile"),
+    "range-of-queues": ("BUFFER_QUEUE", f"{PORT}|3-4", "profile", "egress_lossy_profile"),
     "no-headroom": ("BUFFER_PROFILE", INGRESS, "xoff", GONE),
     "less-headroom": ("BUFFER_PROFILE", INGRESS, "xoff", "1000"),
     "alpha-of-lossless": ("BUFFER_PROFILE", INGRESS, "dynamic_th", "-8"),

@@ -298,6 +298,48 @@ def test_servers_in_another_vrf_than_that_of_the_management_port_are_refused() -
     assert admit(replace(model, management=Management(network_instance="mgmt", ntp=("10.0.0.1",))), SONIC)
 
 
+def spectrum(*, shared_headroom: bool, rate_gbps: int | None) -> DeviceModel:
+    """A switch with NVIDIA's chip, a lossless class, and one port: a whole cage, or, without a speed, a part of one."""
+    thresholds = ClassThresholds(traffic_class="roce", xon_offset_bytes=18_432, headroom_bytes=86_016, alpha=1.0)
+    qos = Qos(
+        classes=(TrafficClass(name="roce", queue=3, scheduling=Scheduling.WEIGHTED, weight=90, pfc_priority=3),),
+        default_class="roce",
+        classifiers=(),
+        profiles=(PortProfile(name="fast", thresholds=(thresholds,)),),
+        ports=(PortQos(interface="Ethernet0", profile="fast", pfc=(3,)),),
+        watchdog=None,
+        headroom_pool_bytes=9_000_000 if shared_headroom else None,
+        shared_pool_bytes=50_000_000,
+    )
+    port = Port(name="Ethernet0", rate_gbps=rate_gbps)
+    breakouts = () if rate_gbps else (BreakoutPort(cage="Ethernet0", lanes=2, rate_gbps=400),)
+    found = replace(leaf("sonic"), breakouts=breakouts, interfaces=(port,), bgp=None, policies=(), qos=qos)
+    return admit(in_order(replace(found, silicon="Spectrum-4")), SONIC)
+
+
+@pytest.mark.parametrize(
+    ("shared_headroom", "rate_gbps", "size", "xon"),
+    [
+        (True, None, 19_456, 19_456),
+        (True, 800, 38_912, 38_912),
+        (False, None, 105_472, 19_456),
+        (True, 200, 19_456, 19_456),
+    ],
+)
+def test_a_lossless_group_of_nvidias_chips_resumes_at_a_buffer_of_its_own(
+    shared_headroom: bool, rate_gbps: int | None, size: int, xon: int
+) -> None:
+    """The figures are those of NVIDIA's pg_profile_lookup.ini, for 400 Gb/s and 5 m without a shared headroom."""
+    found = rows(spectrum(shared_headroom=shared_headroom, rate_gbps=rate_gbps))["BUFFER_PROFILE"]["pg_fast_roce"]
+    assert found == {
+        "pool": "ingress_lossless_pool",
+        "size": str(size),
+        "xon": str(xon),
+        "xoff": "86016",
+        "dynamic_th": "0",
+    }
+
+
 def test_more_time_servers_than_the_models_take_are_refused() -> None:
     servers = Management(ntp=tuple(f"10.0.0.{number}" for number in range(1, 12)))
     with pytest.raises(UnsupportedFeature, match="ntp_servers 11 is above platform sonic's limit of 10"):

@@ -7,10 +7,10 @@ There is no CABLE_LENGTH: from it SONiC makes lossless profiles of its own, and 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from math import log2
 
-from railfab.device import ClassThresholds, DeviceModel, PortProfile, Qos, TrafficClass
+from railfab.device import ClassThresholds, DeviceModel, Port, PortProfile, Qos, TrafficClass
 from railfab.platforms.sonic.qos import QosPort, lossy_group, paused_classes, qos_ports, threshold_name, trimming
 from railfab.platforms.sonic.tables import Row, Tables, key, merged, stated
 
@@ -20,6 +20,16 @@ INGRESS, EGRESS = "pg_", "egress_"
 
 LOSSY_ALPHA = 3
 """Dynamic threshold of lossy traffic, as the exponent of alpha: 8 (the usual one of SONiC)."""
+
+SPECTRUM = "Spectrum"
+"""Beginning of the names of NVIDIA's chips. A priority group there has the buffer up to which sending resumes (xon) for
+itself and no distance from a threshold, and its headroom too unless the pool has a shared one (sonic-buildimage,
+device/mellanox, pg_profile_lookup.ini: size is xon and xoff together on SN5610N-C256S2, xon alone on SN4280-O28)."""
+
+XON_BYTES, WIDE_XON_BYTES = 19_456, 38_912
+"""That buffer, and the one of a port of eight lanes (the same files)."""
+WIDE_GBPS = 400
+"""Least speed at which a port that is a whole cage has eight lanes."""
 
 DEFAULTS = {
     "lossy_ingress": "ingress_lossy_profile",
@@ -35,12 +45,25 @@ def render_buffers(model: DeviceModel) -> Tables:
     if qos is None:
         return {}
     ports = qos_ports(model)
-    profiles = {**dict(_defaults(qos)), **dict(_profiles(qos))}
+    profiles = {**dict(_defaults(qos)), **dict(_profiles(qos, _resume_bytes(model, ports)))}
     tables: list[Tables] = [
         {"BUFFER_POOL": _pools(qos), "BUFFER_PROFILE": profiles, "SWITCH_TRIMMING": dict(trimming(qos))},
         *(_port(port, qos) for port in ports),
     ]
     return merged(tables)
+
+
+def _resume_bytes(model: DeviceModel, ports: tuple[QosPort, ...]) -> dict[str, int]:
+    """By port profile, the buffer of a priority group up to which sending resumes, on chips that state it."""
+    if model.qos is None or not model.silicon.startswith(SPECTRUM):
+        return {}
+    wide = {
+        found.name
+        for found in model.interfaces
+        if isinstance(found, Port) and found.rate_gbps is not None and found.rate_gbps >= WIDE_GBPS
+    }
+    of_wide = {port.qos.profile for port in ports if port.name in wide}
+    return {found.name: WIDE_XON_BYTES if found.name in of_wide else XON_BYTES for found in model.qos.profiles}
 
 
 def _pools(qos: Qos) -> dict[str, Row]:
@@ -66,22 +89,24 @@ def _defaults(qos: Qos) -> Iterator[tuple[str, Row]]:
     yield DEFAULTS["lossless_egress"], stated(pool=LOSSLESS_POOL, size=0, static_th=_whole(qos))
 
 
-def _profiles(qos: Qos) -> Iterator[tuple[str, Row]]:
+def _profiles(qos: Qos, resume_bytes: Mapping[str, int]) -> Iterator[tuple[str, Row]]:
     for profile in qos.profiles:
         for found in qos.classes:
             name = threshold_name(profile.name, found.name)
             thresholds = profile.of(found.name) or ClassThresholds(traffic_class=found.name)
             if found.lossless:
-                yield f"{INGRESS}{name}", _ingress(thresholds)
+                yield f"{INGRESS}{name}", _ingress(thresholds, resume_bytes.get(profile.name), qos)
             yield f"{EGRESS}{name}", _egress(found, thresholds, qos)
 
 
-def _ingress(found: ClassThresholds) -> Row:
-    """The priority group of a lossless class. `xon_offset`: sending may resume that far below the pause threshold."""
+def _ingress(found: ClassThresholds, resume_bytes: int | None, qos: Qos) -> Row:
+    """The priority group of a lossless class. `xon_offset`: sending may resume that far below the pause threshold;
+    `size`: what it has for itself."""
+    own = 0 if resume_bytes is None else resume_bytes + (0 if qos.headroom_pool_bytes else found.headroom_bytes or 0)
     return stated(
         pool=INGRESS_POOL,
-        size=0,
-        xon=None if found.xon_offset_bytes is None else 0,
+        size=own,
+        xon=resume_bytes if resume_bytes is not None or found.xon_offset_bytes is None else 0,
         xon_offset=found.xon_offset_bytes,
         xoff=found.headroom_bytes,
         dynamic_th=None if found.alpha is None else exponent(found.alpha),

@@ -17,7 +17,7 @@ from railfab.platforms.sonic.management import parse_lldp, parse_management
 from railfab.platforms.sonic.overlay import parse_instances, parse_mlag, parse_vnis, parse_vtep
 from railfab.platforms.sonic.policy_parse import PolicyReader
 from railfab.platforms.sonic.qos import port_rates
-from railfab.platforms.sonic.qos_parse import QosReader
+from railfab.platforms.sonic.qos_parse import QosReader, parse_silicon
 from railfab.platforms.sonic.render import render
 from railfab.platforms.sonic.tables import Tables, deviations, row, tree_of
 
@@ -63,6 +63,7 @@ def _model(tree: Tables, problems: list[RailfabError]) -> DeviceModel:
         load_balancing=parse_balancing(tree, problems),
         management=parse_management(tree, problems),
         lldp=parse_lldp(tree, problems),
+        silicon=parse_silicon(tree, problems),
         drain=bgp is not None and speaker.is_drained(),
     )
     return in_order(_with_qos(model, tree, problems))

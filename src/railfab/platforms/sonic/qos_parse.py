@@ -22,7 +22,7 @@ from railfab.device import (
 )
 from railfab.errors import RailfabError
 from railfab.platforms.shared.config_node import ConfigNode
-from railfab.platforms.sonic.buffers import DEFAULTS, EGRESS, INGRESS, INGRESS_POOL, LOSSY_ALPHA
+from railfab.platforms.sonic.buffers import DEFAULTS, EGRESS, INGRESS, INGRESS_POOL, LOSSY_ALPHA, SPECTRUM
 from railfab.platforms.sonic.qos import BYTES_PER_GBIT, threshold_name
 from railfab.platforms.sonic.tables import Tables, key, nodes, row
 
@@ -34,6 +34,12 @@ OF_SWITCH = "global"
 
 DEFAULT_QUEUE = 0
 """Queue of packets that no map names."""
+
+
+def parse_silicon(tree: Tables, problems: list[RailfabError]) -> str:
+    """NVIDIA's chip where a lossless profile states the buffer up to which sending resumes; empty where none does."""
+    profiles = nodes(tree, "BUFFER_PROFILE", problems)
+    return SPECTRUM if any(parts[0].startswith(INGRESS) and node.number("xon") for parts, node in profiles) else ""
 
 
 class QosReader:
