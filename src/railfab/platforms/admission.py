@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 NO_CHANGES: Mapping[str, str] = {}
+MAC_SEGMENT = 3
+"""Type of an Ethernet segment identifier that is a MAC address and three octets (RFC 7432, section 5)."""
 REFUSED = (Support.NO, Support.LATER)
 
 
@@ -97,6 +99,7 @@ def admit(model: DeviceModel, platform: Platform, changes: Mapping[str, str] = N
         if without is not None and support[feature] in (Support.EXTERNAL, Support.OMITTED):
             model = without(model)
     model = _with_hash_fields(_with_bgp_settings(model, capabilities.bgp), capabilities.hash_fields)
+    model = _with_mac_segments(model) if capabilities.segment_type == MAC_SEGMENT else model
     return rounded(model, capabilities.steps)
 
 
@@ -155,6 +158,19 @@ def _with_hash_fields(model: DeviceModel, fields: tuple[str, ...]) -> DeviceMode
     if not fields or found is None or found.seed is None or found.fields:
         return model
     return replace(model, load_balancing=replace(found, fields=tuple(map(HashField, fields))))
+
+
+def _with_mac_segments(model: DeviceModel) -> DeviceModel:
+    """The model with Ethernet segments of type 3. Both switches of a LAG have its MAC address and its number."""
+
+    def changed(lag: Lag) -> Lag:
+        assert lag.esi is not None
+        mac = lag.system_mac or ":".join(("02", *lag.esi.split(":")[5:]))
+        number = number_of(lag.name).to_bytes(3, "big").hex(":")
+        return replace(lag, esi=f"{MAC_SEGMENT:02x}:{mac}:{number}", system_mac=mac)
+
+    interfaces = (changed(x) if isinstance(x, Lag) and x.esi is not None else x for x in model.interfaces)
+    return replace(model, interfaces=tuple(interfaces))
 
 
 def _stated(value: T | None, otherwise: T | None) -> T | None:

@@ -58,6 +58,8 @@ class Capabilities:
         `{value}` stand for the port and the value of the intent.
     limits, least: largest and smallest values by name. bgp: settings of sessions where the intent states none.
     hash_fields: those of the ECMP hash by default, on a platform that states them with the seed; empty on others.
+    segment_type: of the identifiers of Ethernet segments that the platform takes (RFC 7432, section 5): 0 is any, 3 is
+        made of the MAC address and the number of the LAG, as which admission states every segment.
     steps: units in which the platform states a value, by the name of the value (see `railfab.platforms.rounding`); a
         model is rounded to them. cell_bytes: the largest unit in which its chips allocate buffer; a threshold that the
         switch shows less than this away from the configured one has been rounded by it, and is no drift.
@@ -74,6 +76,7 @@ class Capabilities:
     least: Mapping[str, int] = field(default_factory=dict)
     bgp: BgpSettings = field(default_factory=BgpSettings)
     hash_fields: tuple[str, ...] = ()
+    segment_type: int = 0
     steps: Mapping[str, int] = field(default_factory=dict)
     cell_bytes: int = 1
 

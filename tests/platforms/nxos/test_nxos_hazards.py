@@ -68,6 +68,7 @@ ADDED: Mapping[str, tuple[str, ...]] = {
     "reverse-path": (PORT, "ip verify unicast source reachable-via rx"),
     "storm-control": (PORT, "storm-control broadcast level 1.00"),
     "vpc-member": ("interface port-channel1", "vpc 5"),
+    "ethernet-segment": ("interface port-channel1", "ethernet-segment 5"),
 }
 """A line that each hazard is; its sections, then the line."""
 

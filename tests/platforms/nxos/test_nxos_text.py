@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.platforms.nxos.configurations import NXOS, leaf, paths, texts, with_line, without_line
+from tests.platforms.nxos.configurations import FABRICS, NXOS, leaf, paths, texts, with_line, without_line
 
 from railfab.device import (
     BreakoutPort,
@@ -26,6 +27,7 @@ from railfab.device import (
     VlanMembership,
 )
 from railfab.errors import RailfabError
+from railfab.fabric import design
 from railfab.platforms.nxos.lines import BRIDGED_DEFAULTS, FORMAT, effective
 
 HEADER = """
@@ -151,6 +153,26 @@ def test_a_pair_is_read_with_its_links() -> None:
     assert "  vpc peer-link" in text
     assert "  vpc 5" in text
     assert "vrf management" in text
+
+
+def test_both_switches_of_an_ethernet_segment_state_its_mac_and_number(tmp_path: Path) -> None:
+    """NX-OS makes the identifier of both; the planned one is of a type that it does not take."""
+    path = tmp_path / "intent.yml"
+    text = (FABRICS / "dual-esi.yml").read_text()
+    path.write_text(text.replace("model: 7060dx5-64s ", "model: n9k-c9364d-gx2a "))
+    first, second = design(path).models.values()
+    sections = []
+    for model in (first, second):
+        text = NXOS.text(NXOS.render(model))
+        assert parsed(text) == model
+        assert "\nevpn esi multihoming\n" in text
+        assert "  address-family l2vpn evpn\n    maximum-paths 64\n" in text
+        sections.append(re.findall(r"  ethernet-segment (\d+)\n    system-mac (\S+)\n", text))
+    assert sections[0] == sections[1]
+    assert sections[0][0] == ("201", "0200.0101.0001")
+    lag = first.interface("lag201")
+    assert isinstance(lag, Lag)
+    assert lag.esi == "03:02:00:01:01:00:01:00:00:c9"
 
 
 def test_a_lag_states_the_speed_of_its_members_before_they_join_it() -> None:

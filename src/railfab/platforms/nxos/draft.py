@@ -27,7 +27,10 @@ DEFAULT_VLAN = 1
 
 @dataclass(slots=True, kw_only=True)
 class DraftInterface:
-    """enabled: None is the default of its kind. allowed: VLANs of a trunk; None is all of them."""
+    """enabled: None is the default of its kind. allowed: VLANs of a trunk; None is all of them.
+
+    segment, segment_mac: number and system MAC of its Ethernet segment.
+    """
 
     description: str = ""
     enabled: bool | None = None
@@ -49,6 +52,8 @@ class DraftInterface:
     lacp: bool = False
     vpc: int | None = None
     peer_link: bool = False
+    segment: int | None = None
+    segment_mac: str | None = None
     quiet: bool = False
     pfc: bool | None = None
     classifier: str | None = None

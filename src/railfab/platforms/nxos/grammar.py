@@ -88,6 +88,14 @@ def _vpc_number(draft: Draft, match: re.Match[str]) -> None:
     draft.interface.vpc = within(match[1], 1, 16384)
 
 
+def _segment(draft: Draft, match: re.Match[str]) -> None:
+    draft.interface.segment = within(match[1], 1, 2**24 - 1)
+
+
+def _segment_mac(draft: Draft, match: re.Match[str]) -> None:
+    draft.interface.segment_mac = plain_mac(match[1])
+
+
 def _peer_link(draft: Draft, _match: re.Match[str]) -> None:
     draft.interface.peer_link = True
 
@@ -251,6 +259,7 @@ _INTERFACE = (
     rule(r"channel-group (\d+)(?: force)?(?: mode (active|passive|on))?", _channel),
     rule(r"vpc (\d+)", _vpc_number),
     rule(PEER_LINK[-1], _peer_link),
+    rule(r"ethernet-segment (\d+)", _segment, rule(r"system-mac (\S+)", _segment_mac)),
     rule(r"vrf member (\S+)", _vrf_member),
     rule(r"(ip|ipv6) address ([\d.]+/\d+|[0-9a-fA-F:.]+/\d+)(?: secondary)?", _address),
     rule(ANYCAST, _anycast),

@@ -23,6 +23,17 @@ interface_name = _NAMES.interface_name
 kind_of = _NAMES.kind_of
 
 
+def segment_identifier(mac: str, number: int) -> str:
+    """The identifier that NX-OS makes of the system MAC and the number of an Ethernet segment (RFC 7432, type 3)."""
+    return f"03:{mac}:{number.to_bytes(3, 'big').hex(':')}"
+
+
+def segment_parts(esi: str) -> tuple[str, int]:
+    """The system MAC and the number of an identifier of type 3."""
+    octets = esi.split(":")
+    return ":".join(octets[1:7]), int("".join(octets[7:]), 16)
+
+
 def vrf_name(instance: str) -> str:
     """NX-OS's name of a network instance."""
     return MANAGEMENT if instance == MANAGEMENT_VRF else instance

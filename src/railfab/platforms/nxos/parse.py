@@ -36,7 +36,7 @@ from railfab.platforms.differences import Difference
 from railfab.platforms.nxos.draft import DEFAULT_VLAN, Draft, DraftInterface
 from railfab.platforms.nxos.grammar import CONFIGURATION
 from railfab.platforms.nxos.lines import FORMAT, effective
-from railfab.platforms.nxos.names import instance_name, interface_name, kind_of
+from railfab.platforms.nxos.names import instance_name, interface_name, kind_of, segment_identifier
 from railfab.platforms.nxos.parse_bgp import bfd_of_sessions, speaker
 from railfab.platforms.nxos.parse_policy import is_policy
 from railfab.platforms.nxos.parse_qos import qos_of
@@ -151,6 +151,8 @@ def _lag(draft: Draft, name: str, found: DraftInterface, vlans: VlanMembership |
         members=tuple(port for port, _ in members),
         lacp=not members or any(one.lacp for _, one in members),
         mlag_id=found.vpc,
+        esi=segment_identifier(found.segment_mac, found.segment) if found.segment and found.segment_mac else None,
+        system_mac=found.segment_mac,
         vlans=vlans,
     )
 

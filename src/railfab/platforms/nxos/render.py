@@ -27,6 +27,7 @@ def render(model: DeviceModel) -> tuple[Line, ...]:
         *system.management(model.management),
         *system.lldp(model),
         *overlay.gateway_mac(model),
+        *overlay.multihoming(model),
         *system_qos(model),
         *watchdog(model),
         *system.balancing(model.load_balancing),

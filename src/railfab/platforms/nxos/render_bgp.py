@@ -86,7 +86,8 @@ def _family(
     used = any(family in found.families for found in neighbors)
     if family is Family.EVPN:
         if used:
-            yield Line(f"address-family {FAMILIES[family]}", (Line(KEEP_TARGETS),) if model.vtep is None else ())
+            lines = [KEEP_TARGETS] if model.vtep is None else list(_paths(bgp))
+            yield Line(f"address-family {FAMILIES[family]}", tuple(map(Line, lines)))
         return
     own = [found for found in aggregates if found.prefix.version == VERSIONS[family]]
     if not (used or own or (family is Family.IPV4 and not any(Family.IPV6 in found.families for found in neighbors))):
@@ -94,9 +95,16 @@ def _family(
     lines = [REDISTRIBUTE]
     lines += ["advertise l2vpn evpn"] * _is_overlaid(model, instance)
     lines += [f"aggregate-address {found.prefix}{' summary-only' * found.summary_only}" for found in own]
-    lines += [f"maximum-paths {bgp.max_paths}"] * (bgp.max_paths > 1)
-    lines += [f"maximum-paths ibgp {bgp.max_paths_internal}"] * (bgp.max_paths_internal > 1)
-    yield Line(f"address-family {FAMILIES[family]}", tuple(map(Line, lines)))
+    yield Line(f"address-family {FAMILIES[family]}", tuple(map(Line, (*lines, *_paths(bgp)))))
+
+
+def _paths(bgp: Bgp) -> Iterator[str]:
+    """Number of paths; without it a MAC address behind an Ethernet segment has one VTEP (VXLAN guide, Configuring VXLAN
+    EVPN Multihoming)."""
+    if bgp.max_paths > 1:
+        yield f"maximum-paths {bgp.max_paths}"
+    if bgp.max_paths_internal > 1:
+        yield f"maximum-paths ibgp {bgp.max_paths_internal}"
 
 
 def _is_overlaid(model: DeviceModel, instance: str) -> bool:

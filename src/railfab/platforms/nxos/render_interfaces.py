@@ -22,9 +22,10 @@ from railfab.device import (
     number_of,
 )
 from railfab.folding import number_ranges
-from railfab.platforms.nxos.names import device_name, vrf_name
+from railfab.platforms.nxos.names import device_name, segment_parts, vrf_name
 from railfab.platforms.nxos.render_qos import port_lines
 from railfab.platforms.shared.line_tree import Line
+from railfab.platforms.shared.native_names import dotted_mac
 
 DEFAULT_BFD = BfdTimers(interval_ms=50, multiplier=3)
 """Of an interface without timers (Nexus 9000 Interfaces guide, Default Settings for BFD)."""
@@ -68,7 +69,15 @@ def interfaces(model: DeviceModel) -> Iterator[Line]:
     for kind in (Svi, Lag, Port, Loopback):
         for found in model.interfaces:
             if isinstance(found, kind):
-                yield Line(f"interface {device_name(found.name)}", tuple(map(Line, _lines(found, switch))))
+                lines = (*map(Line, _lines(found, switch)), *_segment(found))
+                yield Line(f"interface {device_name(found.name)}", lines)
+
+
+def _segment(found: Interface) -> Iterator[Line]:
+    """The Ethernet segment of a LAG (VXLAN guide, Configuring VXLAN EVPN Multihoming); its LACP has the same MAC."""
+    if isinstance(found, Lag) and found.esi is not None:
+        mac, number = segment_parts(found.esi)
+        yield Line(f"ethernet-segment {number}", (Line(f"system-mac {dotted_mac(mac)}"),))
 
 
 def bfd_timers(model: DeviceModel) -> Mapping[str, BfdTimers]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from railfab.device import DeviceModel, Mlag, NetworkInstance, Svi, Vlan, vlan_target
+from railfab.device import DeviceModel, Lag, Mlag, NetworkInstance, Svi, Vlan, vlan_target
 from railfab.platforms.nxos.names import device_name, vrf_name
 from railfab.platforms.shared.line_tree import Line
 from railfab.platforms.shared.native_names import dotted_mac
 
+MULTIHOMING = "evpn esi multihoming"
 GATEWAY_MAC = "02:00:5e:00:01:01"
 """MAC address of anycast gateways where a model states none; NX-OS has no default, and asks for one."""
 VPC = ("peer-switch", "peer-gateway", "ip arp synchronize", "ipv6 nd synchronize")
@@ -34,6 +35,12 @@ def gateway_mac(model: DeviceModel) -> Iterator[Line]:
     if macs:
         stated = sorted(mac for mac in macs if mac is not None)
         yield Line(f"fabric forwarding anycast-gateway-mac {dotted_mac(stated[0] if stated else GATEWAY_MAC)}")
+
+
+def multihoming(model: DeviceModel) -> Iterator[Line]:
+    """Ethernet segments of LAGs are announced (VXLAN guide, Configuring VXLAN EVPN Multihoming)."""
+    if any(isinstance(found, Lag) and found.esi is not None for found in model.interfaces):
+        yield Line(MULTIHOMING)
 
 
 def vrfs(model: DeviceModel) -> Iterator[Line]:

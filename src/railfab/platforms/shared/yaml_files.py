@@ -43,6 +43,7 @@ def capabilities(package: str) -> Capabilities:
         least=document.get("least", {}),
         bgp=BgpSettings(**document.get("bgp", {})),
         hash_fields=tuple(document.get("hash_fields", ())),
+        segment_type=document.get("segment_type", 0),
         steps=document.get("steps", {}),
         cell_bytes=document.get("cell_bytes", 1),
     )
