@@ -89,9 +89,21 @@ policy-options {
         term EDGE { from { route-filter 10.0.0.0/8 exact; community RED; } then { community set RED; accept; } }
         term LOCAL { from protocol static; then accept; }
     }
+    policy-statement PFE-LB { then { load-balance per-packet; } }
     community RED members 65000:1;
 }
-routing-options { router-id 10.255.0.1; autonomous-system 65001; }
+routing-instances {
+    evpn-1 {
+        instance-type mac-vrf;
+        protocols { evpn { encapsulation vxlan; extended-vni-list all; } }
+        vtep-source-interface lo0.0;
+        service-type vlan-aware;
+        vlans { vn9 { vlan-id 9; vxlan { vni 10009; } } }
+    }
+}
+routing-options {
+    forwarding-table { export PFE-LB; }
+     router-id 10.255.0.1; autonomous-system 65001; }
 protocols {
     bgp {
         group spines {
@@ -198,7 +210,7 @@ def test_a_foreign_configuration_is_read_as_what_it_does() -> None:
     gateway = model.interface("vlan3")
     assert isinstance(gateway, Svi)
     assert (gateway.addresses, gateway.gateways) == ((), (IPv4Interface("10.1.3.1/24"),))
-    assert [(vlan.vlan_id, vlan.name) for vlan in model.vlans] == [(3, "vn3")]
+    assert [(vlan.vlan_id, vlan.name) for vlan in model.vlans] == [(3, "vn3"), (9, "vn9")]
     fields = (HashField.SOURCE_ADDRESS, HashField.DESTINATION_ADDRESS, HashField.PROTOCOL)
     five = (*fields, HashField.SOURCE_PORT, HashField.DESTINATION_PORT)
     assert model.load_balancing == LoadBalancing(mode=BalancingMode.FLOWLET, fields=five, flowlet_gap_us=128)
@@ -223,6 +235,33 @@ def test_of_groups_and_terms_with_other_names_only_the_name_is_unmodelled() -> N
     ]
     said = [one for one in model.unmodelled if one.startswith(("policy-options", "protocols bgp"))]
     assert said == ours
+
+
+def test_an_operators_names_of_profiles_schedulers_and_instances_are_read() -> None:
+    model = JUNOS.parse(FOREIGN)
+    assert [policy.name for policy in model.policies] == ["OUT"]
+    ours = [
+        "class-of-service congestion-notification-profile cnp pfc-watchdog",
+        "class-of-service schedulers s2 transmit-rate percent 5",
+        "routing-instances evpn-1 instance-type mac-vrf",
+    ]
+    sections = ("class-of-service", "routing-instances", "routing-options", "policy-options policy-statement PFE-LB")
+    assert [one for one in model.unmodelled if one.startswith(sections)] == ours
+
+
+def test_several_paths_are_those_of_every_group() -> None:
+    """A group has its own setting, or that of all sessions."""
+    for speaker, second, expected in (
+        ("", "multipath multiple-as;", (16, True)),
+        ("multipath;", "", (16, False)),
+        ("multipath multiple-as;", "", (16, True)),
+        ("", "", (1, False)),
+        ("", "multipath disable;", (1, False)),
+    ):
+        groups = f"group a {{ multipath multiple-as; neighbor 10.0.0.1; }} group b {{ {second} neighbor 10.0.0.3; }}"
+        found = JUNOS.parse(f"protocols {{ bgp {{ {speaker} {groups} }} }}").bgp
+        assert found is not None
+        assert (found.max_paths, found.multiple_as) == expected, (speaker, second)
 
 
 def test_a_configuration_that_says_more_lacks_nothing() -> None:

@@ -1,8 +1,9 @@
-"""Statements that say what a model has, with other names of groups and terms, or once for several sessions.
+"""Statements that say what a model has, with an operator's names, or once for several sessions.
 
-An operator names the groups of sessions and the terms of policies, and states in a group what all of its sessions have;
-railfab has groups and terms of its own and states everything of a session at the session. A statement whose translation
-is rendered from the model is modelled; of a group or term only the name is not.
+An operator names the groups of sessions, the terms of policies, the MAC-VRF, schedulers and profiles, and states in a
+group what all of its sessions have; railfab has names of its own and states everything of a session at the session. A
+statement whose translation is rendered from the model is modelled. A name on which no other statement depends, of a
+group, a term or the MAC-VRF, stays unmodelled.
 """
 
 from __future__ import annotations
@@ -11,9 +12,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from railfab.device import DEFAULT_INSTANCE, DeviceModel
-from railfab.platforms.junos.names import MAC_VRF
+from railfab.platforms.junos.names import LOAD_BALANCE, MAC_VRF
+from railfab.platforms.junos.other_cos_names import COS, cos_names
 from railfab.platforms.junos.parse_bgp import speakers_of
-from railfab.platforms.junos.parse_policy import own_communities, own_terms
+from railfab.platforms.junos.parse_policy import FORWARDING, own_communities, own_terms
 from railfab.platforms.junos.render_bgp import group_of
 from railfab.platforms.junos.words import Words
 from railfab.platforms.shared.brace_text import Statement
@@ -39,17 +41,24 @@ def apart(found: Sequence[Statement], wanted: Sequence[Statement], root: Words, 
     foreign = [one for one in found if one not in expected]
     open_yet = expected.difference(found)
     same: dict[Statement, tuple[Statement, ...]] = {}
-    for one, own in _translated(foreign, root, model) if foreign else ():
-        if open_yet.issuperset(own):
+    for one, own in _translated(foreign, wanted, root, model) if foreign else ():
+        if open_yet.issuperset(own) or (_is_of_every_group(own) and expected.issuperset(own)):
             open_yet.difference_update(own)
             same[one] = own
     covered = {own for every in same.values() for own in every}
     covered |= {kind for own in covered if "neighbor" in own for kind in _kinds(own[: own.index("neighbor")])}
+    if any(own[:2] == ("routing-instances", MAC_VRF) for own in covered):
+        covered.add(("routing-instances", MAC_VRF, "instance-type", "mac-vrf"))
     return Apart(
         tuple(one for one in found if one not in same),
         tuple(one for one in wanted if one not in covered),
         frozenset(_names(same, root)),
     )
+
+
+def _is_of_every_group(own: Sequence[Statement]) -> bool:
+    """Whether a statement is in the model only where each group has it."""
+    return any("multipath" in one for one in own)
 
 
 def _kinds(group: Statement) -> Iterator[Statement]:
@@ -60,17 +69,18 @@ def _kinds(group: Statement) -> Iterator[Statement]:
 def _names(same: Mapping[Statement, tuple[Statement, ...]], root: Words) -> Iterator[Statement]:
     """The terms with another name, and the groups without a statement of their own that is left."""
     for one, own in same.items():
-        if one[:2] == POLICY:
-            yield from () if own[0][:5] == one[:5] else (one[:5],)
-        elif "group" in one and "type" not in root.at(*one[: one.index("group") + 2]):
+        if one[:2] == POLICY and one[3] == "term" and own[0][:5] != one[:5]:
+            yield one[:5]
+        elif one[:2] != POLICY and "group" in one and "type" not in root.at(*one[: one.index("group") + 2]):
             yield one[: one.index("group") + 2]
 
 
 def _translated(
-    found: Iterable[Statement], root: Words, model: DeviceModel
+    found: Iterable[Statement], wanted: Iterable[Statement], root: Words, model: DeviceModel
 ) -> Iterator[tuple[Statement, tuple[Statement, ...]]]:
     communities, terms = own_communities(root), own_terms(root)
-    speakers = _speakers(root, model)
+    speakers, cos, tables = _speakers(root, model), cos_names(root, wanted), root.texts(*FORWARDING)
+    bridging = [name for name, words in root.entries("routing-instances") if words.text("instance-type") == "mac-vrf"]
     for one in found:
         if one[:2] == COMMUNITY and one[2] in communities:
             yield one, ((*COMMUNITY, communities[one[2]], *one[3:]),)
@@ -79,13 +89,21 @@ def _translated(
             if tail[1:2] == ("community",):
                 tail = (*tail[:-1], communities.get(tail[-1], tail[-1]))
             yield one, ((*one[:4], terms[one[2], one[4]], *tail),)
+        elif one[:2] == POLICY and one[2:3] == tables:
+            yield one, ((*POLICY, LOAD_BALANCE, *one[3:]),)
+        elif one[:3] == FORWARDING and one[3:] == tables:
+            yield one, ((*FORWARDING, LOAD_BALANCE),)
         elif one[0] == "vlans":
             yield one, (("routing-instances", MAC_VRF, *one),)
+        elif [*one[1:2]] == bridging and one[0] == "routing-instances" and one[2:3] != ("instance-type",):
+            yield one, (("routing-instances", MAC_VRF, *one[2:]),)
+        elif one[0] == COS and (own := cos.translated(one)) is not None:
+            yield one, own
         for speaker in speakers:
             if one[: len(speaker.path)] == speaker.path:
-                own = speaker.translated(one[len(speaker.path) :])
-                if own is not None:
-                    yield one, own
+                said = speaker.translated(one[len(speaker.path) :])
+                if said is not None:
+                    yield one, said
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,8 @@
 """Parses a Junos configuration, in braces or as `display set`, to a device model.
 
 Parsing is total: a statement is an error only when its value is impossible. What the model cannot express is
-unmodelled, and so is a statement that differs from the one by which this platform renders the model, unless only the
-name of a group or term differs (`other_names`).
+unmodelled, and so is a statement that differs from the one by which this platform renders the model, unless only names
+of the operator's differ (`other_names`).
 """
 
 from __future__ import annotations

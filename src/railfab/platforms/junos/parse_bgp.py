@@ -76,14 +76,15 @@ def bgp_of(root: Words, interfaces: Sequence[Interface]) -> tuple[Bgp | None, bo
     sessions = [session for name, words in speakers.items() for session in _sessions(name, words)]
     asn = root.number("routing-options", "autonomous-system") or 0
     neighbors = [_neighbor(session, root, interfaces) for session in sessions]
-    paths = _paths(root, speaker)
+    multipath = _multipath(speaker)
+    paths = _paths(root, speaker, multipath)
     ipv6_next_hops = all(map(_has_ipv6_next_hops, sessions))
     bgp = Bgp(
         asn=asn,
         router_id=root.value(IPv4Address, "an IPv4 address", "routing-options", "router-id"),
         max_paths=paths,
         neighbors=tuple(found for found in neighbors if found is not None),
-        multiple_as="multiple-as" in (_multipath(speaker) or ()),
+        multiple_as=bool(multipath) and all("multiple-as" in words for words in multipath),
         advertise_ipv6_next_hops=ipv6_next_hops,
         receive_ipv6_next_hops=ipv6_next_hops,
         requires_policy=set(speaker.texts("defaults", "ebgp", "no-policy")) >= {"receive", "advertise"},
@@ -93,20 +94,16 @@ def bgp_of(root: Words, interfaces: Sequence[Interface]) -> tuple[Bgp | None, bo
     return bgp.with_one_number_of_paths(), "sender" in speaker.at("graceful-shutdown")
 
 
-def _multipath(speaker: Words) -> Words | None:
-    """`multipath` of all sessions, which may be stated in each of their groups; None without."""
-    stated = [speaker, *(words for _, words in speaker.entries("group"))]
-    if "multipath" not in speaker:
-        stated = stated[1:]
-        if not all("multipath" in words for words in stated):
-            return None
-    return stated[0].at("multipath") if stated else None
+def _multipath(speaker: Words) -> tuple[Words, ...]:
+    """`multipath` as every session has it: of its group, else of all sessions; none where one has it not."""
+    groups = [words for _, words in speaker.entries("group")] or [speaker]
+    found = [next((level for level in (words, speaker) if "multipath" in level), None) for words in groups]
+    return tuple(level.at("multipath") for level in found if level is not None) if all(found) else ()
 
 
-def _paths(root: Words, speaker: Words) -> int:
+def _paths(root: Words, speaker: Words, multipath: Sequence[Words]) -> int:
     """Equal next hops: 1 without `multipath`, else the limit of the switch, or the number that it was made from."""
-    multipath = _multipath(speaker)
-    if multipath is None or "disable" in multipath:
+    if not multipath or any("disable" in words for words in multipath):
         return 1
     limit = root.number("chassis", "maximum-ecmp") or DEFAULT_PATHS
     intended = speaker.number("apply-macro", PATHS, "max-paths")

@@ -10,6 +10,7 @@ from railfab.platforms.junos.names import PREPARED, SUMMARY, community_name
 from railfab.platforms.junos.render_policy import ACTIONS, DEFAULT_TERM, TERM_STEP
 from railfab.platforms.junos.words import Words
 
+FORWARDING = ("routing-options", "forwarding-table", "export")
 MATCHES = frozenset({"route-filter", "community"})
 DECISIONS = {text: action for action, text in ACTIONS.items()}
 
@@ -21,13 +22,16 @@ def is_prepared(name: str) -> bool:
 
 def policies_of(root: Words) -> tuple[Policy, ...]:
     """Every policy of sessions; a term that the model cannot express is left out, and so unmodelled."""
-    options = root.at("policy-options")
     communities = _members_of(root)
-    return tuple(
-        _policy(name, words, communities)
-        for name, words in options.entries("policy-statement")
-        if not is_prepared(name)
-    )
+    return tuple(_policy(name, words, communities) for name, words in _policies(root))
+
+
+def _policies(root: Words) -> Iterator[tuple[str, Words]]:
+    """The policies of sessions, without that of the forwarding table and those that railfab adds."""
+    tables = root.texts(*FORWARDING)
+    for name, words in root.entries("policy-options", "policy-statement"):
+        if not is_prepared(name) and name not in tables:
+            yield name, words
 
 
 def _members_of(root: Words) -> dict[str, tuple[str, ...]]:
@@ -45,8 +49,7 @@ def own_terms(root: Words) -> Mapping[tuple[str, str], str]:
     communities = _members_of(root)
     return {
         (policy, term): f"{TERM_STEP * place}"
-        for policy, words in root.entries("policy-options", "policy-statement")
-        if not is_prepared(policy)
+        for policy, words in _policies(root)
         for place, (term, _) in enumerate(_rules(words, communities), start=1)
     }
 

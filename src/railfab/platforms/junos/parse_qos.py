@@ -192,7 +192,7 @@ LEAVES = ("fill-level", "drop-probability")
 def _ports(root: Words, classes: Sequence[TrafficClass], classifiers: Sequence[Classifier]) -> Iterator[PortQos]:
     """The QoS of each port and LAG, by its name or by a wildcard that stands for it."""
     words = root.at("class-of-service")
-    for name, found in _interfaces(root).items():
+    for name, found in cos_interfaces(root).items():
         used = found.text("scheduler-map") or NO_PROFILE
         profile = used.partition(ONLY)[0]
         unit = "0" if "0" in found.at("unit") else "*"
@@ -205,7 +205,7 @@ def _ports(root: Words, classes: Sequence[TrafficClass], classifiers: Sequence[C
         )
 
 
-def _interfaces(root: Words) -> Mapping[str, Words]:
+def cos_interfaces(root: Words) -> Mapping[str, Words]:
     """The statements of each port and LAG with QoS. A wildcard stands for those that have none of their own; a cage
     that is split is no port."""
     named = dict(root.entries("class-of-service", "interfaces"))

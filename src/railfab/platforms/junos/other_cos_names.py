@@ -1,0 +1,82 @@
+"""Statements of class of service with an operator's names of schedulers and profiles, or for several ports at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from railfab.platforms.junos.parse_qos import cos_interfaces
+from railfab.platforms.junos.words import Words
+from railfab.platforms.shared.brace_text import Statement
+
+COS = "class-of-service"
+PAUSE = "congestion-notification-profile"
+Names = Mapping[str, Iterable[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class CosNames:
+    """railfab's names by those of the configuration; one scheduler may be that of several classes and maps.
+
+    maps: railfab's scheduler by map and class. ports: by the name or wildcard under which their statements are.
+    """
+
+    maps: Mapping[tuple[str, str], str]
+    schedulers: Names
+    drop_profiles: Names
+    pauses: Names
+    ports: Names
+    pause_of: Mapping[str, str] = field(default_factory=dict)
+
+    def translated(self, one: Statement) -> tuple[Statement, ...] | None:
+        """The statements that this one is; None where there are none."""
+        section, name, tail = one[1], one[2:3], one[3:]
+        if section == "scheduler-maps" and len(one) == 7 and (one[2], one[4]) in self.maps:
+            return ((*one[:6], self.maps[one[2], one[4]]),)
+        named = {"schedulers": self.schedulers, "drop-profiles": self.drop_profiles, PAUSE: self.pauses}
+        if section in named and name:
+            own = named[section].get(name[0], ())
+            return tuple((COS, section, other, *_renamed(tail, other)) for other in own) or None
+        if section == "interfaces" and name and tail:
+            return tuple(self._of_port(port, tail) for port in self.ports.get(name[0], ())) or None
+        return None
+
+    def _of_port(self, port: str, tail: Statement) -> Statement:
+        if tail[0] == PAUSE:
+            tail = (PAUSE, self.pause_of.get(port, tail[-1]))
+        elif tail[0] == "unit":
+            tail = ("unit", "0", *tail[2:])
+        return (COS, "interfaces", port, *tail)
+
+
+def _renamed(tail: Statement, name: str) -> Statement:
+    """The drop profile of a scheduler has its name."""
+    return (*tail[:-1], name) if tail[-2:-1] == ("drop-profile",) else tail
+
+
+def cos_names(root: Words, wanted: Iterable[Statement]) -> CosNames:
+    """The names of a configuration, and those of the rendered one."""
+    cos = root.at(COS)
+    rendered = [one for one in wanted if one[0] == COS]
+    maps = {(one[2], one[4]): one[6] for one in rendered if one[1] == "scheduler-maps" and len(one) == 7}
+    profiles = {one[2] for one in rendered if one[1] == "drop-profiles"}
+    pause_of = {one[2]: one[4] for one in rendered if one[1] == "interfaces" and one[3:4] == (PAUSE,)}
+    schedulers: dict[str, dict[str, None]] = {}
+    for (name, cls), own in maps.items():
+        used = cos.text("scheduler-maps", name, "forwarding-class", cls, "scheduler")
+        schedulers.setdefault(used or "", {}).setdefault(own)
+    drop_profiles: dict[str, dict[str, None]] = {}
+    for name, others in schedulers.items():
+        for used in _drop_profiles(cos.at("schedulers", name)):
+            drop_profiles.setdefault(used, {}).update(dict.fromkeys(own for own in others if own in profiles))
+    pauses: dict[str, dict[str, None]] = {}
+    ports: dict[str, list[str]] = {}
+    for port, words in cos_interfaces(root).items():
+        ports.setdefault(words.path[-1], []).append(port)
+        if port in pause_of:
+            pauses.setdefault(words.text(PAUSE) or "", {}).setdefault(pause_of[port])
+    return CosNames(maps, schedulers, drop_profiles, pauses, ports, pause_of)
+
+
+def _drop_profiles(scheduler: Words) -> Iterator[str]:
+    yield from scheduler.texts("drop-profile-map", "loss-priority", "any", "protocol", "any", "drop-profile")
