@@ -47,6 +47,7 @@ from railfab.device import (
     svi_name,
 )
 from railfab.platforms import removals
+from railfab.platforms.hazard_facts import FACTS
 
 T = TypeVar("T")
 Used = Callable[[DeviceModel], bool]
@@ -105,6 +106,27 @@ def _management(has: Callable[[Management], bool]) -> Used:
 
 def _balancing(has: Callable[[LoadBalancing], bool]) -> Used:
     return lambda model: model.load_balancing is not None and has(model.load_balancing)
+
+
+ADAPTIVE_GBPS = 200, 400
+"""Speeds of the ports over which every chip with adaptive routing has it."""
+
+
+def _adaptive_interfaces(model: DeviceModel) -> tuple[Interface, ...]:
+    """The interfaces with a session of a switch with adaptive routing."""
+    if model.load_balancing is None or model.load_balancing.mode is not BalancingMode.ADAPTIVE:
+        return ()
+    used = set(interfaces_of_peers(model).values())
+    return tuple(found for found in model.interfaces if found.name in used)
+
+
+def _routes_adaptively_over_lags(model: DeviceModel) -> bool:
+    return any(isinstance(found, Lag) for found in _adaptive_interfaces(model))
+
+
+def _routes_adaptively_at_other_speeds(model: DeviceModel) -> bool:
+    rates = {FACTS["rate_gbps"](model, found.name) for found in _adaptive_interfaces(model)}
+    return bool(rates - {None, *ADAPTIVE_GBPS})
 
 
 def _keepalive(has: Callable[[MlagKeepalive], bool]) -> Used:
@@ -615,6 +637,12 @@ FEATURES: Mapping[str, Feature] = {
     "load_balancing_adaptive": Feature(
         "adaptive routing",
         _balancing(lambda found: found.mode is BalancingMode.ADAPTIVE),
+        key="profile.ecmp",
+    ),
+    "adaptive_over_lags": Feature("adaptive routing over LAGs", _routes_adaptively_over_lags, key="profile.ecmp"),
+    "adaptive_at_other_speeds": Feature(
+        "adaptive routing over ports of other speeds than 200 and 400 Gb/s",
+        _routes_adaptively_at_other_speeds,
         key="profile.ecmp",
     ),
     "load_balancing_collective": Feature(

@@ -57,6 +57,7 @@ def device_models(draw: st.DrawFn, name: str) -> DeviceModel:
     runs_bgp = bool(peers) or draw(st.booleans())
     policies = draw(policy_lists(able)) if runs_bgp else ()
     bgp = draw(bgp_speakers(peers, LOOPBACK, policies, able)) if runs_bgp else None
+    over_lag = any(isinstance(found, Lag) and peer is not None for found, peer in drawn)
     ports = _qos_ports([interface for interface, _ in drawn], able)
     return in_order(
         DeviceModel(
@@ -70,7 +71,7 @@ def device_models(draw: st.DrawFn, name: str) -> DeviceModel:
             network_instances=instances,
             vlans=vlans,
             vtep=Vtep(source=LOOPBACK, address=own) if vxlan and own is not None else None,
-            load_balancing=draw(_balancing(able)),
+            load_balancing=draw(_balancing(able, over_lag=over_lag)),
             management=draw(managements(able)),
             drain=bool(peers) and "drain" in able and draw(st.booleans()),
         )
@@ -135,9 +136,11 @@ def _far_peers(draw: st.DrawFn, able: Collection[str]) -> list[Peer]:
 
 
 @st.composite
-def _balancing(draw: st.DrawFn, able: Collection[str]) -> LoadBalancing | None:
-    """Load balancing; None where everything is the platform's default."""
+def _balancing(draw: st.DrawFn, able: Collection[str], *, over_lag: bool) -> LoadBalancing | None:
+    """Load balancing; None where everything is the platform's default. over_lag: whether a session is over a LAG."""
     modes = [mode for mode in BalancingMode if mode is BalancingMode.FLOW or f"load_balancing_{mode}" in able]
+    if over_lag and "adaptive_over_lags" not in able:
+        modes = [mode for mode in modes if mode is not BalancingMode.ADAPTIVE]
     mode = draw(st.sampled_from(modes))
     special = {
         HashField.QUEUE_PAIR: "hash_queue_pair",

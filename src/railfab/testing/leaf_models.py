@@ -210,6 +210,14 @@ def _unnumbered_with_description(model: DeviceModel) -> DeviceModel:
     return _neighbor(peer=uplink, description="spine")(unnumbered)
 
 
+def _with_adaptive_routing_over_a_lag(model: DeviceModel) -> DeviceModel:
+    """With the port to the spine as the only member of a LAG."""
+    host, spine, loopback = model.interfaces
+    lag = Lag(name=lag_name(1), members=(spine.name,), addresses=spine.addresses)
+    bundled = replace(model, interfaces=(host, replace(spine, addresses=(), network_instance=None), loopback, lag))
+    return _balancing(mode=BalancingMode.ADAPTIVE)(bundled)
+
+
 def _with_member_qos(model: DeviceModel) -> DeviceModel:
     return _lag()(_qos()(model))
 
@@ -353,6 +361,8 @@ ADDED: Mapping[str, Change] = {
     "flowlet_gap": _balancing(mode=BalancingMode.FLOWLET, flowlet_gap_us=100),
     "load_balancing_packet": _balancing(mode=BalancingMode.PACKET),
     "load_balancing_adaptive": _balancing(mode=BalancingMode.ADAPTIVE),
+    "adaptive_over_lags": _with_adaptive_routing_over_a_lag,
+    "adaptive_at_other_speeds": lambda model: _balancing(mode=BalancingMode.ADAPTIVE)(_uplink(rate_gbps=100)(model)),
     "load_balancing_collective": _balancing(mode=BalancingMode.COLLECTIVE),
     "hash_fields": _balancing(fields=(HashField.SOURCE_ADDRESS, HashField.DESTINATION_ADDRESS)),
     "hash_any_fields": _balancing(fields=(HashField.SOURCE_PORT,)),
