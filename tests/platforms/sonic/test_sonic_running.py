@@ -123,14 +123,15 @@ def test_a_neighbour_has_what_its_group_has(leaf: DeviceModel) -> None:
     assert parsed(tree).bgp == leaf.bgp
 
 
-def test_a_drain_and_tsa_are_drains(leaf: DeviceModel) -> None:
+def test_rfc_8326_is_a_drain_and_tsa_is_none(leaf: DeviceModel) -> None:
+    """frrcfgd, which unified mode has in place of bgpcfgd, does not read BGP_DEVICE_GLOBAL."""
     drained = parsed(SONIC.render(replace(leaf, drain=True)))
     assert drained == replace(leaf, drain=True)
     tree = copy.deepcopy(SONIC.render(leaf))
     tree["BGP_DEVICE_GLOBAL"] = {"STATE": {"tsa_enabled": "true"}}
-    assert parsed(tree).drain
-    tree["BGP_DEVICE_GLOBAL"]["STATE"]["tsa_enabled"] = "false"
-    assert not parsed(tree).drain
+    found = parsed(tree)
+    assert not found.drain
+    assert found.unmodelled == ("BGP_DEVICE_GLOBAL|STATE tsa_enabled true",)
 
 
 def test_the_own_number_is_an_internal_neighbour(leaf: DeviceModel) -> None:

@@ -58,11 +58,11 @@ class SpeakerReader:
         )
 
     def is_drained(self) -> bool:
-        """Whether the switch asks its neighbours to avoid it: with RFC 8326, or by announcing only loopbacks (TSA)."""
-        state = self._node("BGP_DEVICE_GLOBAL", "STATE")
+        """Whether the switch asks its neighbours to avoid it (RFC 8326). TSA does nothing here: bgpcfgd reads it, which
+        does not run where frrcfgd does (docker-fpm-frr, supervisord.conf.j2; frrcfgd.py, table_handler_list)."""
         speakers = [node for _, node in nodes(self._tree, "BGP_GLOBALS", self._problems) if "local_asn" in node.value]
         shut = [node.flag("graceful_shutdown", default=False) for node in speakers]
-        return state.flag("tsa_enabled", default=False) or (bool(shut) and all(shut))
+        return bool(shut) and all(shut)
 
     def _node(self, table: str, *parts: str) -> ConfigNode:
         return ConfigNode(row(self._tree, table, *parts), f"{table}|{key(*parts)}", self._problems)
