@@ -222,3 +222,28 @@ def test_a_threshold_that_the_chip_has_rounded_to_its_cells_is_no_finding(name: 
 
     assert found(cell - 1) == []
     assert DifferenceCode.CONFIGURATION_DIFFERS in found(cell)
+
+
+HEADERS = {
+    "cumulus": "- header:\n    model: SN5600\n    nvue-api-version: nvue_v1\n    version: Cumulus Linux 5.15.0\n",
+    "eos": "! Command: show running-config\n! device: leaf1 (DCS-7060X5, EOS-4.33.1F)\n! boot system flash:/EOS.swi\n",
+    "frr": "Building configuration...\n\nCurrent configuration:\n!\nfrr version 8.4.4\n",
+    "junos": "## Last commit: 2026-11-23 08:00:00 UTC by root\nversion 24.4R1-EVO;\n",
+    "nxos": (
+        "\n!Command: show running-config\n!Running configuration last done at: Mon Nov 23 08:00:00 2026\n"
+        "!Time: Mon Nov 23 08:00:00 2026\n\nversion 10.5(3) Bios:version 01.08\n"
+    ),
+    "sonic": "",
+    "srlinux": "\n",
+}
+"""What a switch prints before its configuration."""
+
+
+@pytest.mark.parametrize("name", HEADERS)
+def test_a_configuration_as_a_terminal_shows_it_has_no_finding(name: str) -> None:
+    """With the header of the switch, blanks at the ends of lines, and the line ends of a terminal."""
+    fabric = design_of(name, name)
+    lines = f"{HEADERS[name]}{fabric.texts[LEAF]}\n\n".splitlines()
+    text = "".join(f"{line} \r\n" for line in lines)
+    assert platform(name).parse(text) == fabric.models[LEAF]
+    assert configuration_findings(fabric, {LEAF: text}) == ()
