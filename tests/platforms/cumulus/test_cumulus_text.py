@@ -141,6 +141,36 @@ def test_no_setting_is_lost() -> None:
     assert any("dhcp-relay" in line and "192.0.2.9" in line for line in CUMULUS.parse(COMMANDS + more).unmodelled)
 
 
+POLICY = """\
+nv set router bgp autonomous-system 65001
+nv set router policy as-path-list two rule 10 action permit
+nv set router policy as-path-list two rule 10 aspath-exp ^65001
+nv set router policy as-path-list two rule 20 action permit
+nv set router policy as-path-list two rule 20 aspath-exp ^65002
+nv set router policy community-list both rule 10 action permit
+nv set router policy community-list both rule 10 community 65001:1
+nv set router policy community-list both rule 10 community 65001:2
+nv set router policy prefix-list empty rule 10 action deny
+nv set router policy prefix-list empty rule 10 match 10.0.0.0/8
+nv set router policy route-map out rule 10 action permit
+nv set router policy route-map out rule 20 action permit
+nv set router policy route-map out rule 20 set metric 7
+"""
+
+
+@pytest.mark.parametrize(
+    "condition",
+    ["as-path-list two", "community-list both", "ip-prefix-list empty", "ip-prefix-list missing", "interface lo"],
+)
+def test_a_rule_whose_condition_a_model_cannot_say_is_left_out(condition: str) -> None:
+    """And not taken for one without condition, which would permit everything."""
+    line = f"nv set router policy route-map out rule 10 match {condition}"
+    found = CUMULUS.parse(f"{POLICY}{line}\n")
+    (policy,) = found.policies
+    assert [rule.set_med for rule in policy.rules] == [7]
+    assert line in found.unmodelled
+
+
 def test_a_text_of_several_lines_is_one_value() -> None:
     banner = "nv set system message pre-login '####\n#  Authorised use only\n####'\n"
     management = CUMULUS.parse(COMMANDS + banner).management
