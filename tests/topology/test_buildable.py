@@ -22,8 +22,8 @@ CASES: list[tuple[dict[str, Any], str]] = [
     (
         {"backend__spines__model": "x9"},
         "backend.spines.model: switch 'x9' is not in the catalogue. Use 7010tx-48, 7050dx4-32s, 7060dx5-64s, "
-        "7060x6-64pe, 7215-ixs-a1, 7220-ixr-d2l, 7220-ixr-d3l, 7220-ixr-d5, 7220-ixr-h4, 7220-ixr-h5-64d, ais800-64d,"
-        " ais800-64o, as9736-64d, ds5000, linux-128, linux-16, linux-256, linux-64, n9364e-sg2-o, "
+        "7060x6-64pe, 7215-ixs-a1, 7220-ixr-d2l, 7220-ixr-d3l, 7220-ixr-d5, 7220-ixr-h4, 7220-ixr-h5-64d, 7280dr3-24,"
+        " ais800-64d, ais800-64o, as9736-64d, ds5000, linux-128, linux-16, linux-256, linux-64, n9364e-sg2-o, "
         "n9k-c9348d-gx2a, n9k-c9364d-gx2a, qfx5130-32cd, qfx5220-32cd, qfx5230-64cd, qfx5240-64od, "
         "sn2201, sn4700, sn5400, sn5600, sn5610, z9864f-on.",
     ),
@@ -100,7 +100,7 @@ CASES: list[tuple[dict[str, Any], str]] = [
     (
         {"backend__segments__platform": "eos"},
         "backend.segments.platform: 7220-ixr-d5 does not run platform 'eos'. Use srlinux or a model that runs "
-        "eos (7010tx-48, 7050dx4-32s, 7060dx5-64s, 7060x6-64pe).",
+        "eos (7010tx-48, 7050dx4-32s, 7060dx5-64s, 7060x6-64pe and 1 more).",
     ),
     (
         {"hosts__rate_gbps": 800},

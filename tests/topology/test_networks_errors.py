@@ -40,12 +40,12 @@ CASES = {
     "platform": (
         {"frontend": FRONTEND | {"leaves": LEAVES | {"platform": "eos"}}},
         "frontend.leaves.platform: 7220-ixr-d3l does not run platform 'eos'. Use srlinux or a model that runs "
-        "eos (7010tx-48, 7050dx4-32s, 7060dx5-64s, 7060x6-64pe).",
+        "eos (7010tx-48, 7050dx4-32s, 7060dx5-64s, 7060x6-64pe and 1 more).",
     ),
     "spines' platform": (
         {"frontend": FRONTEND | {"spines": SPINES | {"platform": "eos"}}},
         "frontend.spines.platform: 7220-ixr-d3l does not run platform 'eos'. Use srlinux or a model that runs "
-        "eos (7010tx-48, 7050dx4-32s, 7060dx5-64s, 7060x6-64pe).",
+        "eos (7010tx-48, 7050dx4-32s, 7060dx5-64s, 7060x6-64pe and 1 more).",
     ),
     "host speed": (
         {"frontend": FRONTEND | {"rate_gbps": 200}},

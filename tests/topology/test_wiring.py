@@ -321,7 +321,7 @@ def test_several_reasons_are_given_together() -> None:
         wire(intent)
     assert str(caught.value).splitlines()[:3] == [
         "backend.segments.platform: 7220-ixr-d5 does not run platform 'eos'. Use srlinux or a model that runs "
-        "eos (7010tx-48, 7050dx4-32s, 7060dx5-64s, 7060x6-64pe).",
+        "eos (7010tx-48, 7050dx4-32s, 7060dx5-64s, 7060x6-64pe and 1 more).",
         "hosts.rate_gbps: 7220-ixr-d5 has no port of 33 Gb/s. Use 400, 200, 100, 40, 25 or 10.",
         "backend.spines.rate_gbps: 7220-ixr-d5 has no unsplit port of 800 Gb/s. Use 400, 200, 100 or 40.",
     ]

@@ -9,6 +9,7 @@ from ipaddress import ip_address, ip_interface
 from pathlib import Path
 
 import pytest
+from tests.topology.fabric_intents import fabric
 
 from railfab.device import (
     AaaServer,
@@ -28,9 +29,10 @@ from railfab.device import (
     Remote,
 )
 from railfab.errors import ConfigError, UnsupportedFeature
-from railfab.fabric import design
+from railfab.fabric import Design, design
 from railfab.platforms import admit, platform
 from railfab.platforms.features import QUEUE_PAIR_FIELDS
+from railfab.topology import wire
 
 EOS = platform("eos")
 QUEUE_PAIR = tuple(field for field in HashField if field in QUEUE_PAIR_FIELDS)
@@ -348,6 +350,26 @@ def test_what_a_chip_lacks_is_refused_by_name(
 
 def test_the_chip_of_a_switch_is_that_of_its_model_in_the_catalogue() -> None:
     assert {found.silicon for found in models("multi-rail").values()} == {"Tomahawk 4"}
+
+
+@pytest.mark.parametrize(
+    ("model", "has", "lacks"),
+    [
+        ("7280dr3-24", ["   tx-queue 3\n", "load-balance sand profile default\n"], ["uc-tx-queue", "platform trident"]),
+        ("7060dx5-64s", ["   uc-tx-queue 3\n", "platform trident mmu queue profile FABRIC apply\n"], ["\n   tx-queue"]),
+    ],
+)
+def test_the_lines_of_an_intent_depend_on_its_switch_model(model: str, has: list[str], lacks: list[str]) -> None:
+    hashed = {"profile__hash": {"fields": [field.value for field in QUEUE_PAIR]}} if "sand" in str(has) else {}
+    intent = fabric(
+        hosts={"gpus": 4, "rate_gbps": 400},
+        backend__segments={"count": 1, "hosts": 2, "rail_switches": 1, "model": model},
+        backend__spines={"count": 2, "rate_gbps": 400, "model": model},
+        **hashed,
+    )
+    lines = Design(path=Path("intent.yml"), intent=intent, topology=wire(intent)).texts["pod1-seg1-leaf1"]
+    assert all(line in lines for line in has)
+    assert not any(line in lines for line in lacks)
 
 
 def test_a_jericho_chip_has_queues_of_all_packets_and_divides_its_buffer_by_itself() -> None:
