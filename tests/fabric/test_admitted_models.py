@@ -10,7 +10,9 @@ import pytest
 from railfab.device import Port
 from railfab.errors import NotRenderedYet, RailfabError, UnsupportedFeature
 from railfab.fabric import design
+from railfab.intent import json_schema
 from railfab.platforms import Support, admit, platform
+from railfab.platforms.admission import KEYS
 
 
 def test_a_model_leaves_out_what_the_operating_system_below_the_platform_sets(repository: Path) -> None:
@@ -46,3 +48,33 @@ def test_plan_documents_what_is_not_rendered_yet_and_refuses_what_the_platform_l
 
 def test_a_design_with_features_that_are_not_rendered_yet_can_be_planned(repository: Path) -> None:
     assert design(repository / "inventory" / "fabrics" / "cluster.yml").refusals() == ()
+
+
+def test_a_value_out_of_range_names_the_key_and_its_line(repository: Path, tmp_path: Path) -> None:
+    path = tmp_path / "wide.yml"
+    path.write_text(
+        (repository / "tests" / "deploy" / "rack_eos.yml").read_text() + "profile: {bgp: {max_paths: 1000}}\n"
+    )
+    with pytest.raises(UnsupportedFeature) as refused:
+        _ = design(path).models
+    assert str(refused.value) == (
+        f"{path}:8: pod1-seg1-leaf1 and 2 more: max_paths 1000 is above platform eos's limit of 600. "
+        "Use 600 or less as profile.bgp.max_paths in the intent."
+    )
+
+
+@pytest.mark.parametrize("name", sorted(KEYS))
+def test_a_limited_value_has_a_key_that_an_intent_has(name: str) -> None:
+    definitions = json_schema()["$defs"]
+    place = definitions["Profile"]
+    for key in KEYS[name].split(".")[1:]:
+        stated = place["properties"][key]
+        place = next(
+            (
+                definitions[one["$ref"].rpartition("/")[2]]
+                for one in (stated, *stated.get("anyOf", ()))
+                if "$ref" in one
+            ),
+            stated,
+        )
+    assert "properties" not in place

@@ -23,6 +23,21 @@ MAC_SEGMENT = 3
 REFUSED = (Support.NO, Support.LATER)
 
 
+KEYS: Mapping[str, str] = {
+    "ip_mtu_bytes": "profile.mtu",
+    "max_paths": "profile.bgp.max_paths",
+    "advertisement_interval_s": "profile.bgp.advertisement_interval_s",
+    "hold_up_ms": "profile.link_hold_up_ms",
+    "bfd_interval_ms": "profile.bfd.interval_ms",
+    "watchdog_detect_ms": "profile.lossless.watchdog.detect_ms",
+    "watchdog_recover_ms": "profile.lossless.watchdog.recover_ms",
+    "flowlet_gap_us": "profile.hash.flowlet_gap_us",
+    "hash_seed": "profile.hash.seed",
+    "trimmed_bytes": "profile.ultra_ethernet.packet_trimming.size_bytes",
+}
+"""Keys of the intent that state the values which a platform limits; other values follow from several keys."""
+
+
 def measures_of(model: DeviceModel) -> dict[str, int]:
     """Values of a model that a platform may limit, by the name of the limit."""
     interfaces, bgp, qos = model.interfaces, model.bgp, model.qos
@@ -126,11 +141,16 @@ def _out_of_range(model: DeviceModel, platform: Platform) -> Iterator[RailfabErr
     for name, most in capabilities.limits.items():
         if (value := measures.get(name, most)) > most:
             problem = f"{name} {value} is above platform {platform.name}'s limit of {most}"
-            yield UnsupportedFeature(model.name, problem, f"Use {most} or less")
+            yield UnsupportedFeature(model.name, problem, _within(f"{most} or less", name))
     for name, least in capabilities.least.items():
         if (value := minima.get(name, least)) < least:
             problem = f"{name} {value} is below platform {platform.name}'s minimum of {least}"
-            yield UnsupportedFeature(model.name, problem, f"Use {least} or more")
+            yield UnsupportedFeature(model.name, problem, _within(f"{least} or more", name))
+
+
+def _within(values: str, name: str) -> str:
+    """The remedy for a value out of range."""
+    return f"Use {values}" + (f" as {KEYS[name]} in the intent" if name in KEYS else "")
 
 
 def _with_bgp_settings(model: DeviceModel, settings: BgpSettings) -> DeviceModel:
