@@ -25,7 +25,7 @@ from railfab.cli.common import (
 from railfab.folding import folded, number_ranges
 
 if TYPE_CHECKING:
-    from railfab.device import SwitchBuffers
+    from railfab.device import PortThresholds, SwitchBuffers
     from railfab.documents import Plan, RailBlock, SwitchPorts
 
 OutDir = Annotated[Path | None, typer.Option("-o", metavar="DIR", help="Write files here.", show_default=False)]
@@ -154,16 +154,15 @@ def _rail_kind(blocks: list[RailBlock]) -> tuple[object, ...]:
 
 
 def _print_thresholds(buffers: tuple[SwitchBuffers, ...]) -> None:
+    from railfab.documents import headroom_text, is_configured, ramp_texts, xoff_text
+
+    def headroom(kind: SwitchBuffers, found: PortThresholds) -> str:
+        if is_configured(kind, "headroom_percent"):
+            return f"{found.headroom_percent} % of {kind.headroom_pool_percent} %"
+        return headroom_text(kind, f"{found.headroom_bytes / 1000:g} kB")
+
     rows = [
-        (
-            kind.where,
-            found.name,
-            f"{found.kmin_bytes / 1000:g}",
-            f"{found.kmax_bytes / 1000:g}",
-            f"{found.pmax_percent} %",
-            f"{found.xoff_bytes / 1000:g}",
-            f"{found.headroom_percent} % of {kind.headroom_pool_percent} %",
-        )
+        (kind.where, found.name, *ramp_texts(kind, found), xoff_text(kind, found), headroom(kind, found))
         for kind in buffers
         for found in kind.thresholds
     ]

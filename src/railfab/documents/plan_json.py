@@ -12,6 +12,7 @@ from railfab.device import PortThresholds, SwitchBuffers
 from railfab.documents.cabling import label
 from railfab.documents.folder import TABLES
 from railfab.documents.growth import Room, growth
+from railfab.documents.pause import is_configured
 from railfab.documents.plan import Plan
 from railfab.findings import Finding
 from railfab.topology import Bond, Breakout, Capacity, Gateway, Link, Node, Port, Summary, capacities
@@ -81,11 +82,19 @@ def _links(plan: Plan) -> Iterator[Record]:
 
 
 def _thresholds(buffers: Iterable[SwitchBuffers]) -> Record:
-    """Thresholds of every switch with a lossless class, by name: one entry per kind of port."""
+    """Thresholds of every switch with a lossless class, by name: one entry per kind of port.
+
+    A value is null where the switch is not configured with it: without PFC or ECN, or by a platform that has no
+    setting for it.
+    """
     record = _record_of(PortThresholds)
     return {
         node.name: thresholds
         for kind in buffers
-        if (thresholds := [record(ports) for ports in kind.thresholds])
+        if (thresholds := [_configured(kind, record(ports)) for ports in kind.thresholds])
         for node in kind.switches
     }
+
+
+def _configured(kind: SwitchBuffers, thresholds: Record) -> Record:
+    return {name: value if is_configured(kind, name) else None for name, value in thresholds.items()}

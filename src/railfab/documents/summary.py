@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from railfab.device import SwitchBuffers
 from railfab.documents.growth import growth, largest_gpus
 from railfab.documents.overview import ROLES, SwitchPorts
+from railfab.documents.pause import headroom_text, ramp_texts, xoff_text
 from railfab.documents.plan import Plan
 from railfab.documents.sentences import HOST_ROUTES, between, description, division, headline, heat, uneven, watts
 from railfab.findings import findings_text
@@ -118,9 +119,8 @@ def _buffers(buffers: Sequence[SwitchBuffers]) -> Iterator[str]:
 
 def _threshold_rows(kind: SwitchBuffers) -> Iterator[tuple[object, ...]]:
     for load, found in zip(kind.plan.uncut.ports, kind.thresholds, strict=True):
-        ramp = f"{found.kmin_bytes / 1000:g}", f"{found.kmax_bytes / 1000:g}", f"{found.pmax_percent} %"
-        limits = f"{found.xoff_bytes / 1000:g}", f"{found.headroom_bytes / 1000:.1f}"
-        yield kind.where, f"{load.load.count} x {found.name}", *ramp, *limits
+        limits = xoff_text(kind, found), headroom_text(kind, f"{found.headroom_bytes / 1000:.1f}")
+        yield kind.where, f"{load.load.count} x {found.name}", *ramp_texts(kind, found), *limits
 
 
 def _power_and_bill(plan: Plan) -> Iterator[str]:

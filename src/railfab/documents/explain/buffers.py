@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from railfab.device import SwitchBuffers
 from railfab.documents.explain.formats import capacity, kilobytes, megabytes
 from railfab.documents.explain.subject import Subject
+from railfab.documents.pause import divides_buffer, has_headroom, is_configured, platform_of
 from railfab.intent import Lossless, StorageClass
 from railfab.qos import PortBuffers, SwitchTraits, headroom_terms
 from railfab.qos.buffers import CONGESTED
@@ -35,12 +36,11 @@ def thresholds(subject: Subject) -> Iterator[str]:
 
 
 def _kind(kind: SwitchBuffers) -> Iterator[str]:
-    traits = kind.plan.traits
     yield _path(kind)
     for port in kind.plan.uncut.ports:
-        yield _ramp(port, traits)
+        yield _ramp(port, kind)
         if kind.plan.lossless.pfc:
-            yield _headroom(port, traits)
+            yield _headroom(port, kind)
 
 
 def _class(lossless: Lossless) -> str:
@@ -77,8 +77,8 @@ def _path(kind: SwitchBuffers) -> str:
     )
 
 
-def _ramp(port: PortBuffers, traits: SwitchTraits) -> str:
-    rate, found = port.load.rate_gbps, port.thresholds
+def _ramp(port: PortBuffers, kind: SwitchBuffers) -> str:
+    rate, found, traits = port.load.rate_gbps, port.thresholds, kind.plan.traits
     round_trip_us = traits.path.round_trip_ns(traits.mtu_bytes) / 1000
     bdp, kmin, kmax = map(kilobytes, (found.bdp_bytes, found.kmin_bytes, found.kmax_bytes))
     if found.stated:
@@ -86,15 +86,24 @@ def _ramp(port: PortBuffers, traits: SwitchTraits) -> str:
     else:
         floor = kilobytes(KMIN_FLOOR_BYTES)
         ramp = f"Kmin is this value, but at least {floor}: {kmin}. Kmax is {KMAX_TO_KMIN} x Kmin = {kmax}"
-    return (
-        f"{rate}G ports: {capacity(rate)} x {round_trip_us:g} us = {bdp}. {ramp}, with {found.pmax_percent} % marked "
-        f"there. XOFF is Kmax + {bdp} = {kilobytes(found.xoff_bytes)}, so that senders have one round trip to react "
-        "to a mark."
-    )
+    sentences = [f"{rate}G ports: {capacity(rate)} x {round_trip_us:g} us = {bdp}."]
+    if kind.plan.lossless.ecn:
+        sentences.append(f"{ramp}, with {found.pmax_percent} % marked there.")
+    if kind.plan.lossless.pfc:
+        sentences.append(_xoff(kind, kilobytes(found.xoff_bytes), bdp))
+    return " ".join(sentences)
 
 
-def _headroom(port: PortBuffers, traits: SwitchTraits) -> str:
-    load, chip = port.load, traits.chip
+def _xoff(kind: SwitchBuffers, xoff: str, bdp: str) -> str:
+    after = "so that senders have one round trip to react to a mark."
+    if is_configured(kind, "xoff_bytes"):
+        return f"XOFF is Kmax + {bdp} = {xoff}, {after}"
+    chosen = f"XOFF is chosen by the switch, as {platform_of(kind)} has no setting for it"
+    return f"{chosen}; Kmax + {bdp} = {xoff} is planned, {after}"
+
+
+def _headroom(port: PortBuffers, kind: SwitchBuffers) -> str:
+    load, traits, chip = port.load, kind.plan.traits, kind.plan.traits.chip
     found = headroom_terms(rate_gbps=load.rate_gbps, cable_m=load.cable_m, mtu_bytes=traits.mtu_bytes, chip=chip)
     cable = f"2 x {load.cable_m:g} m x {CABLE_NS_PER_M:.3f} ns/m x {bytes_per_ns(load.rate_gbps):g} bytes/ns"
     return (
@@ -104,7 +113,8 @@ def _headroom(port: PortBuffers, traits: SwitchTraits) -> str:
         f"{response_bits(load.rate_gbps):,} bits / {BITS_PER_BYTE} = {found.response:,.0f}. If half of the packets are "
         f"small, these {found.in_flight:,.0f} bytes fill {found.occupancy:.2f} times as much in cells of "
         f"{chip.cell_bytes}; with the frame of the peer, {found.their_frame:,}, and {found.pipeline:,} of the pipeline "
-        f"this is {found.total:,} bytes. The port may use {port.headroom.worst_bytes:,}, {_most(port, traits)}."
+        f"this is {found.total:,} bytes. The port may use {port.headroom.worst_bytes:,}, {_most(port, traits)}"
+        + ("." if has_headroom(kind) else f"; the switch chooses it, as {platform_of(kind)} has no setting for it.")
     )
 
 
@@ -132,7 +142,8 @@ def _divided(kind: SwitchBuffers) -> str:
         ports += f" with {kind.plan.traits.classes} classes each"
     return (
         f"{kind.where}: {megabytes(whole)} of {kind.model.silicon}. "
-        + (f"{_headroom_share(kind, ports)}" if kind.plan.lossless.pfc else f"{ports} without PFC: no headroom")
+        + (_headroom_share(kind, ports) if kind.plan.lossless.pfc else f"{ports} without PFC: no headroom")
+        + ("" if divides_buffer(kind) else f" (planned: {platform_of(kind)} divides the buffer by itself)")
         + f"; lossless queues share {megabytes(uncut.lossless_bytes)}, and {megabytes(uncut.lossy_bytes)} are left "
         "for other classes."
     )
@@ -154,9 +165,10 @@ def _granted(kind: SwitchBuffers) -> Iterator[str]:
         fastest = max(ports, key=lambda port: port.thresholds.kmax_bytes)
         kmax, granted = fastest.thresholds.kmax_bytes, kind.plan.uncut.granted_xoff_bytes
         act = "pauses" if kind.plan.lossless.pfc else "drops from"
+        whatever = ", whatever its XOFF" if is_configured(kind, "xoff_bytes") else ""
         yield (
-            f"When {100 * CONGESTED:g} % of these ports are congested, the chip {act} a queue at {megabytes(granted)}, "
-            f"whatever its XOFF; Kmax of {fastest.load.rate_gbps}G ports, {megabytes(kmax)}, is "
+            f"When {100 * CONGESTED:g} % of these ports are congested, the chip {act} a queue at {megabytes(granted)}"
+            f"{whatever}; Kmax of {fastest.load.rate_gbps}G ports, {megabytes(kmax)}, is "
             f"{'below' if kmax < granted else 'not below'} that."
         )
 
