@@ -12,8 +12,9 @@ from railfab.device import BalancingMode, DeviceModel, HashField, LoadBalancing,
 from railfab.errors import RailfabError
 from railfab.platforms import Support, admit, platform
 from railfab.platforms.admission import support_of
+from railfab.platforms.balancing_features import QUEUE_PAIR_FIELDS
 from railfab.platforms.contract import BgpSettings
-from railfab.platforms.features import FEATURES, QUEUE_PAIR_FIELDS
+from railfab.platforms.features import FEATURES
 from railfab.platforms.rounding import rounded
 from railfab.testing.device_models import device_models
 from railfab.testing.leaf_models import leaf

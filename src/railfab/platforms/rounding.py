@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -12,8 +12,6 @@ STEPPED = ("ecn_bytes", "xoff_bytes", "xon_offset_bytes", "headroom_bytes", "lim
 """Values of a class that may have a unit."""
 POOLS = ("headroom_pool_bytes", "shared_pool_bytes")
 WATCHDOG, TRIMMED = "watchdog_ms", "trimmed_bytes"
-
-Rounded = Callable[[int], int]
 
 
 def rounded(model: DeviceModel, steps: Mapping[str, int]) -> DeviceModel:

@@ -22,7 +22,8 @@ from railfab.device import (
 )
 from railfab.platforms import Support, platform
 from railfab.platforms.admission import support_of
-from railfab.platforms.features import FEATURES, HASH_FIELD_SETS, QUEUE_PAIR_FIELDS
+from railfab.platforms.balancing_features import HASH_FIELD_SETS, QUEUE_PAIR_FIELDS
+from railfab.platforms.features import FEATURES
 from railfab.testing.able import Able, least, most
 from railfab.testing.interface_models import Scope, cages, loopbacks, ports_and_lags, split, svis
 from railfab.testing.management_models import managements

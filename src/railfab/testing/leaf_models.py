@@ -60,7 +60,7 @@ from railfab.device import (
     lag_name,
     svi_name,
 )
-from railfab.platforms.features import QUEUE_PAIR_FIELDS
+from railfab.platforms.balancing_features import QUEUE_PAIR_FIELDS
 from railfab.testing.interface_models import port_of
 
 SPINE = IPv4Address("10.32.0.0")

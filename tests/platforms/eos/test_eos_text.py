@@ -31,7 +31,7 @@ from railfab.device import (
 from railfab.errors import ConfigError, UnsupportedFeature
 from railfab.fabric import Design, design
 from railfab.platforms import admit, platform
-from railfab.platforms.features import QUEUE_PAIR_FIELDS
+from railfab.platforms.balancing_features import QUEUE_PAIR_FIELDS
 from railfab.topology import wire
 
 EOS = platform("eos")

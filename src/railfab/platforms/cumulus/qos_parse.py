@@ -23,7 +23,7 @@ from railfab.device import (
 from railfab.platforms.cumulus.names import given
 from railfab.platforms.cumulus.nodes import entries, is_on, keys, numbers
 from railfab.platforms.cumulus.qos import GLOBAL, KBPS_PER_PERCENT, LOSSLESS_POOL, POLL_MS
-from railfab.platforms.removals import queue_class
+from railfab.platforms.qos_removals import queue_class
 from railfab.platforms.shared.config_node import ConfigNode
 
 _VARIANT = re.compile(r"_(?:ecn|pfc)[\d-]*$")

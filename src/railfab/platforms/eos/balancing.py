@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from railfab.device import BalancingMode, DeviceModel, Port, interfaces_of_peers
-from railfab.platforms.features import QUEUE_PAIR_FIELDS
+from railfab.platforms.balancing_features import QUEUE_PAIR_FIELDS
 from railfab.platforms.shared.line_tree import Line
 
 DYNAMIC = "ip hardware fib load-balance distribution dynamic"

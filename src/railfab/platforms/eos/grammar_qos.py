@@ -8,10 +8,10 @@ from decimal import Decimal
 from fractions import Fraction
 
 from railfab.device import BalancingMode, EcnRamp, HashField
+from railfab.platforms.balancing_features import QUEUE_PAIR_FIELDS
 from railfab.platforms.eos.balancing import CLUSTER, DYNAMIC, POLICIES, PROFILE, QUEUE_PAIR, ROCE
 from railfab.platforms.eos.draft import Draft, DraftQosProfile, DraftQueue
 from railfab.platforms.eos.render_qos import MMU, MMU_PROFILE, NO_TRUST, TRUST, WATCHDOG
-from railfab.platforms.features import QUEUE_PAIR_FIELDS
 from railfab.platforms.shared.line_grammar import ignored, rule, within
 
 LONGEST_S = 600

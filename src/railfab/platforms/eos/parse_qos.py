@@ -18,7 +18,7 @@ from railfab.device import (
 )
 from railfab.platforms.eos.draft import Draft, DraftQosProfile, DraftQueue
 from railfab.platforms.eos.names import DEFAULT_PROFILE, default_traffic_class, interface_name
-from railfab.platforms.removals import queue_class
+from railfab.platforms.qos_removals import queue_class
 
 CLASSIFIER = "fabric"
 """Name of the only classifier of a switch, which has none."""

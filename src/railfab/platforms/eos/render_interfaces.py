@@ -32,7 +32,6 @@ from railfab.platforms.eos.peer_link import peer_svi
 from railfab.platforms.shared.line_tree import Line
 from railfab.platforms.shared.native_names import dotted_mac
 
-NO_ADVERTISEMENTS = "ipv6 nd ra disabled"
 UNNUMBERED = "ipv6 enable"
 PEER_GROUP = "MLAG"
 """Trunk group of the VLAN of the peer link, so that no other trunk has it."""

@@ -20,7 +20,7 @@ from railfab.platforms.nxos.draft import Draft, DraftInterface
 from railfab.platforms.nxos.draft_qos import DraftPause, DraftQueue
 from railfab.platforms.nxos.names import interface_name
 from railfab.platforms.nxos.render_qos import QueuingPolicy, group_of
-from railfab.platforms.removals import queue_class
+from railfab.platforms.qos_removals import queue_class
 
 _POLICY = re.compile(r"(.+?)(?:_(\d+)g)?(?:_no-ecn(\d+))?")
 DEFAULT_QUEUE = 0

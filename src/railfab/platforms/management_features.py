@@ -1,0 +1,97 @@
+"""Features of a device model: LLDP, and what switches are managed by."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from railfab.device import (
+    DEFAULT_INSTANCE,
+    MANAGEMENT_VRF,
+    SEVERITIES,
+    DeviceModel,
+    Lldp,
+    Management,
+)
+from railfab.platforms import removals
+from railfab.platforms.feature import Feature, Used
+
+
+def _management(has: Callable[[Management], bool]) -> Used:
+    return lambda model: model.management is not None and has(model.management)
+
+
+def _has_other_management_vrf(model: DeviceModel) -> bool:
+    """Whether the servers are in a VRF that the model does not have."""
+    own = {DEFAULT_INSTANCE, MANAGEMENT_VRF, *(found.name for found in model.network_instances)}
+    return model.management is not None and model.management.network_instance not in own
+
+
+def _has_servers_in_vrf_of_links(model: DeviceModel) -> bool:
+    """Whether the servers are in a VRF of the model that is not that of the management port."""
+    own = {found.name for found in model.network_instances} - {DEFAULT_INSTANCE, MANAGEMENT_VRF}
+    return model.management is not None and model.management.network_instance in own
+
+
+MANAGEMENT_FEATURES: Mapping[str, Feature] = {
+    "management_vrf": Feature(
+        "VRF of the management port with another name than mgmt",
+        _has_other_management_vrf,
+        removals.management_vrf,
+        key="management.vrf",
+    ),
+    "servers_in_vrf_of_links": Feature(
+        "NTP, syslog and AAA servers in a VRF that is not that of the management port",
+        _has_servers_in_vrf_of_links,
+        removals.management_vrf,
+        key="management.isolation",
+    ),
+    "lldp_settings": Feature(
+        "LLDP disabled, or with other intervals",
+        lambda model: model.lldp != Lldp(system_name=model.lldp.system_name),
+    ),
+    "ntp": Feature(
+        "NTP servers", _management(lambda found: bool(found.ntp)), removals.ntp, key="management.services.ntp"
+    ),
+    "syslog": Feature(
+        "syslog servers",
+        _management(lambda found: bool(found.syslog)),
+        removals.syslog,
+        key="management.services.syslog",
+    ),
+    "syslog_alerts": Feature(
+        "syslog levels above critical",
+        _management(lambda found: any(server.level in SEVERITIES[:2] for server in found.syslog)),
+        removals.syslog_alerts,
+        optional=True,
+    ),
+    "syslog_levels": Feature(
+        "syslog servers with different levels",
+        _management(lambda found: len({server.level for server in found.syslog}) > 1),
+        removals.syslog_levels,
+        optional=True,
+    ),
+    "syslog_tcp": Feature(
+        "syslog over TCP",
+        _management(lambda found: any(server.protocol == "tcp" for server in found.syslog)),
+        removals.syslog,
+        key="management.syslog.protocol",
+    ),
+    "aaa": Feature(
+        "TACACS+ and RADIUS servers",
+        _management(lambda found: bool(found.aaa)),
+        removals.aaa,
+        key="management.services.aaa",
+    ),
+    "gnmi_server": Feature(
+        "gNMI server with a TLS profile",
+        _management(lambda found: found.gnmi is not None),
+        removals.gnmi_server,
+        key="management.gnmi",
+    ),
+    "banner": Feature(
+        "banner before a login",
+        _management(lambda found: found.banner is not None),
+        removals.banner,
+        key="management.banner",
+    ),
+}

@@ -1,0 +1,207 @@
+"""Features of a device model: traffic classes, PFC, ECN, buffers and the link layer of Ultra Ethernet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from itertools import chain
+
+from railfab.device import (
+    ClassThresholds,
+    DeviceModel,
+    Lag,
+    Port,
+    PortQos,
+    Qos,
+    Scheduling,
+)
+from railfab.platforms import qos_removals
+from railfab.platforms.feature import Feature, Used, any_of
+
+
+def _any_qos_port(has: Callable[[PortQos], bool]) -> Used:
+    return lambda model: model.qos is not None and any(map(has, model.qos.ports))
+
+
+def _stated(name: str) -> Used:
+    """Whether a class has a threshold of this name."""
+    return _any_threshold(lambda found: getattr(found, name) is not None)
+
+
+def _any_threshold(has: Callable[[ClassThresholds], bool]) -> Used:
+    return _qos(lambda qos: any(map(has, chain.from_iterable(profile.thresholds for profile in qos.profiles))))
+
+
+def _qos(has: Callable[[Qos], bool]) -> Used:
+    return lambda model: model.qos is not None and has(model.qos)
+
+
+def _shares_a_priority(qos: Qos) -> bool:
+    """Whether several classes send pause frames of one priority, or obey those of one."""
+    sent = [found.pfc_priority for found in qos.classes if found.pfc_priority is not None]
+    obeyed = [found.obeyed_priority for found in qos.classes if found.obeyed_priority is not None]
+    return len({*sent}) < len(sent) or len({*obeyed}) < len(obeyed)
+
+
+def _has_strict_below_weighted(qos: Qos) -> bool:
+    strict = [found.queue for found in qos.classes if found.scheduling is Scheduling.STRICT]
+    weighted = [found.queue for found in qos.classes if found.scheduling is Scheduling.WEIGHTED]
+    return bool(strict and weighted) and min(strict) < max(weighted)
+
+
+def _has_pfc_without_class(qos: Qos) -> bool:
+    """Whether a port has PFC of a priority that no class sends or obeys."""
+
+    def known(port: PortQos) -> set[int | None]:
+        return {one for found in qos.classes_on(port) for one in (found.pfc_priority, found.obeyed_priority)}
+
+    return any({*port.pfc} - known(port) for port in qos.ports)
+
+
+def _has_pfc_of_some_priorities(qos: Qos) -> bool:
+    """Whether a port has PFC, but not of every lossless class."""
+    lossless = {found.pfc_priority for found in qos.lossless()}
+    return any(port.pfc and lossless - {*port.pfc} for port in qos.ports)
+
+
+def _has_other_obeyed_priority(qos: Qos) -> bool:
+    return any(found.obeyed_priority != found.pfc_priority for found in qos.classes)
+
+
+def _has_member_qos(model: DeviceModel) -> bool:
+    members = {name for found in model.interfaces if isinstance(found, Lag) for name in found.members}
+    return model.qos is not None and any(port.interface in members for port in model.qos.ports)
+
+
+QOS_FEATURES: Mapping[str, Feature] = {
+    "pfc": Feature("priority flow control", _any_qos_port(lambda port: bool(port.pfc)), key="profile.lossless.pfc"),
+    "ecn": Feature("ECN marking", _any_qos_port(lambda port: bool(port.ecn)), key="profile.lossless.ecn"),
+    "pfc_watchdog": Feature(
+        "PFC watchdog", _qos(lambda qos: qos.watchdog is not None), key="profile.lossless.watchdog"
+    ),
+    "watchdog_recovery": Feature(
+        "another time after which the PFC watchdog honours pause frames again than that after which it ignores them",
+        _qos(lambda qos: qos.watchdog is not None and qos.watchdog.recover_ms != qos.watchdog.detect_ms),
+        qos_removals.watchdog_recovery,
+        optional=True,
+    ),
+    "several_lossless_classes": Feature(
+        "several lossless classes", _qos(lambda qos: len(qos.lossless()) > 1), key="profile.storage_class.protocol"
+    ),
+    "strict_below_weighted": Feature(
+        "a queue of strict priority with a lower number than a weighted one",
+        _qos(_has_strict_below_weighted),
+        key="profile.lossless.cnp_queue",
+    ),
+    "shared_priority": Feature("several classes with one PFC priority", _qos(_shares_a_priority)),
+    "priority_beside_queue": Feature(
+        "PFC priority of a class that is not the number of its queue",
+        _qos(lambda qos: any(found.pfc_priority not in (None, found.queue) for found in qos.classes)),
+    ),
+    "pfc_without_class": Feature("PFC of a priority that no class has", _qos(_has_pfc_without_class)),
+    "pfc_of_some_priorities": Feature(
+        "PFC of some of the lossless classes on a port", _qos(_has_pfc_of_some_priorities)
+    ),
+    "obeyed_priority": Feature(
+        "pause frames obeyed of another priority than sent",
+        _qos(_has_other_obeyed_priority),
+        qos_removals.obeyed_priority,
+        optional=True,
+    ),
+    "pfc_per_port": Feature(
+        "pause frames of a class with another priority on one port", _any_qos_port(lambda port: bool(port.priorities))
+    ),
+    "several_classifiers": Feature("several DSCP maps", _qos(lambda qos: len(qos.classifiers) > 1)),
+    "lag_member_qos": Feature("QoS of a member of a LAG", _has_member_qos),
+    "class_names": Feature(
+        "names of traffic classes other than those of their queues",
+        _qos(lambda qos: any(found.name != qos_removals.queue_class(found.queue) for found in qos.classes)),
+        qos_removals.class_names,
+        optional=True,
+    ),
+    "classifier_names": Feature(
+        "a name of the only DSCP map",
+        _qos(lambda qos: len(qos.classifiers) == 1 and qos.classifiers[0].name != qos_removals.CLASSIFIER),
+        qos_removals.classifier_names,
+        optional=True,
+    ),
+    "xoff": Feature(
+        "pause threshold in bytes", _stated("xoff_bytes"), qos_removals.threshold("xoff_bytes"), optional=True
+    ),
+    "xon_offset": Feature(
+        "distance of the resume threshold from the pause threshold",
+        _stated("xon_offset_bytes"),
+        qos_removals.threshold("xon_offset_bytes"),
+        optional=True,
+    ),
+    "separate_pause_thresholds": Feature(
+        "some of pause threshold, resume threshold and headroom without the others",
+        _any_threshold(qos_removals.has_separate_pause_thresholds),
+        qos_removals.separate_pause_thresholds,
+        optional=True,
+    ),
+    "thresholds_per_profile": Feature(
+        "alpha, headroom and resume threshold of a class that port profiles do not share",
+        lambda model: qos_removals.thresholds_per_profile(model) != model,
+        qos_removals.thresholds_per_profile,
+        optional=True,
+    ),
+    "alpha_beside_limit": Feature(
+        "alpha of a queue that has a fixed limit",
+        _any_threshold(lambda found: found.alpha is not None and found.limit_bytes is not None),
+        qos_removals.alpha_beside_limit,
+        optional=True,
+    ),
+    "cable_length": Feature(
+        "length of the cables of a port",
+        _qos(lambda qos: any(found.cable_m is not None for found in qos.profiles)),
+        qos_removals.cable_length,
+        optional=True,
+    ),
+    "headroom_bytes": Feature(
+        "headroom of a port in bytes",
+        _stated("headroom_bytes"),
+        qos_removals.threshold("headroom_bytes"),
+        optional=True,
+    ),
+    "headroom_percent": Feature(
+        "headroom of a queue as a share of the pool",
+        _stated("headroom_percent"),
+        qos_removals.threshold("headroom_percent"),
+        optional=True,
+    ),
+    "headroom_pool_bytes": Feature(
+        "headroom pool in bytes",
+        _qos(lambda qos: qos.headroom_pool_bytes is not None),
+        qos_removals.pool("headroom_pool_bytes"),
+        optional=True,
+    ),
+    "headroom_pool_percent": Feature(
+        "headroom pool as a share of the buffer",
+        _qos(lambda qos: qos.headroom_pool_percent is not None),
+        qos_removals.pool("headroom_pool_percent"),
+        optional=True,
+    ),
+    "shared_pool_bytes": Feature(
+        "shared buffer of the lossless queues in bytes",
+        _qos(lambda qos: qos.shared_pool_bytes is not None),
+        qos_removals.pool("shared_pool_bytes"),
+        optional=True,
+    ),
+    "packet_trimming": Feature(
+        "packet trimming",
+        _qos(lambda qos: qos.trimming is not None),
+        key="profile.ultra_ethernet.packet_trimming",
+    ),
+    "link_level_retry": Feature(
+        "link level retry",
+        any_of(Port, lambda port: port.link_level_retry),
+        key="profile.ultra_ethernet.link_level_retry",
+    ),
+    "queue_rate": Feature(
+        "largest rate of a queue",
+        _qos(lambda qos: any(found.rate_percent is not None for found in qos.classes)),
+        key="profile.lossless.cnp_rate_percent",
+    ),
+    "dynamic_threshold": Feature("alpha of a queue", _stated("alpha"), qos_removals.threshold("alpha"), optional=True),
+    "queue_limit": Feature("fixed limit of a queue", _any_threshold(lambda found: found.limit_bytes is not None)),
+}
