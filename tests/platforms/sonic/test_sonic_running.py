@@ -134,6 +134,39 @@ def test_rfc_8326_is_a_drain_and_tsa_is_none(leaf: DeviceModel) -> None:
     assert found.unmodelled == ("BGP_DEVICE_GLOBAL|STATE tsa_enabled true",)
 
 
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"COMMUNITY_SET": {"both": {"match_action": "ALL", "community_member": ["65001:1", "65001:2"]}}},
+        {"COMMUNITY_SET": {"both": {"set_type": "EXPANDED", "community_member": ["65001:.*"]}}},
+        {"AS_PATH_SET": {"two": {"as_path_set_member": ["^65001", "^65002"]}}},
+        {"PREFIX_SET": {"none": {"mode": "IPv4"}}, "PREFIX": {"none|10.0.0.0/8|exact": {"action": "deny"}}},
+        {},
+    ],
+    ids=["all of several communities", "an expression", "two expressions", "no prefix", "an interface"],
+)
+def test_a_rule_whose_condition_a_model_cannot_say_is_left_out(more: Tables) -> None:
+    """And not taken for one without condition, which would permit everything."""
+    names = {"COMMUNITY_SET": ("match_community", "both"), "AS_PATH_SET": ("match_as_path", "two")}
+    names["PREFIX_SET"] = ("match_prefix_set", "none")
+    field, name = next((names[table] for table in more if table in names), ("match_interface", "Ethernet0"))
+    rules = {
+        "out|10": {"route_operation": "permit", field: name},
+        "out|20": {"route_operation": "permit", "set_med": "7"},
+    }
+    found = parsed({"BGP_GLOBALS": {"default": {"local_asn": "65001"}}, "ROUTE_MAP": rules, **more})
+    (policy,) = found.policies
+    assert [rule.set_med for rule in policy.rules] == [7]
+    assert f"ROUTE_MAP|out|10 {field} {name}" in found.unmodelled
+
+
+def test_any_of_several_communities_is_a_condition() -> None:
+    rules = {"out|10": {"route_operation": "permit", "match_community": "both"}}
+    sets = {"both": {"match_action": "ANY", "community_member": ["65001:1", "65001:2"]}}
+    (policy,) = parsed({"ROUTE_MAP": rules, "COMMUNITY_SET": sets}).policies
+    assert policy.rules[0].communities == ("65001:1", "65001:2")
+
+
 def test_the_own_number_is_an_internal_neighbour(leaf: DeviceModel) -> None:
     tree = copy.deepcopy(SONIC.render(leaf))
     tree["BGP_NEIGHBOR"]["default|Ethernet256"]["asn"] = tree["BGP_GLOBALS"]["default"]["local_asn"]

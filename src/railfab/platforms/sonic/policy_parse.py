@@ -45,7 +45,7 @@ class PolicyReader:
         """The rule of an entry; None where the model cannot express its condition, or it matches no route."""
         names = [found for leaf in ("match_prefix_set", "match_ipv6_prefix_set") if (found := node.text(leaf))]
         prefixes = [self._prefixes.get(name, ()) for name in names]
-        communities = self._listed(node, "match_community", "COMMUNITY_SET", "community_member")
+        communities = self._communities(node)
         as_paths = self._listed(node, "match_as_path", "AS_PATH_SET", "as_path_set_member")
         other = any(name.startswith("match_") and name not in CONDITIONS for name in node.value)
         unusable = any(not found for found in prefixes) or len(names) > 1 or len(as_paths or ()) > 1
@@ -66,6 +66,13 @@ class PolicyReader:
         """How often the own AS number is prepended; 0 where another one is."""
         repeated = node.number("set_repeat_asn") or 0
         return repeated if self._asn is not None and node.number("set_asn") == self._asn else 0
+
+    def _communities(self, node: ConfigNode) -> tuple[str, ...] | None:
+        """Communities of which a route must have any; None for expressions, and where it must have several."""
+        found = self._listed(node, "match_community", "COMMUNITY_SET", "community_member")
+        stated = row(self._tree, "COMMUNITY_SET", node.text("match_community") or "")
+        all_of = stated.get("match_action") == "ALL" and len(found or ()) > 1
+        return None if all_of or stated.get("set_type") == "EXPANDED" else found
 
     def _listed(self, node: ConfigNode, leaf: str, table: str, members: str) -> tuple[str, ...] | None:
         """The members of a set that an entry names; empty when it names none, None for a set without members."""
