@@ -92,6 +92,7 @@ EDITS: dict[str, tuple[str, ...]] = {
     "static-route": ("+ routing-options static route 10.0.1.0/24 next-hop 10.161.0.1",),
     "aggregate-missing": ("- routing-options aggregate",),
     "not-in-effect": (f"! {CNP} output",),
+    "inherited-statements": ("+ interfaces apply-groups PORTS",),
     "filter-on-a-port": (f"+ {PORT} unit 0 family inet filter input police",),
     "mirrored-traffic": ("+ forwarding-options analyzer a input ingress interface et-0/0/1.0",),
     "protocol-rate-limit": ("+ system ddos-protection protocols bgp aggregate bandwidth 100",),

@@ -237,6 +237,35 @@ def test_of_groups_and_terms_with_other_names_only_the_name_is_unmodelled() -> N
     assert said == ours
 
 
+def test_what_a_group_brings_in_is_in_the_model_and_the_group_unmodelled() -> None:
+    groups = """
+    groups {
+        PORTS { interfaces { <et-*> { mtu 9216; } "<et-0/0/[12]>" { speed 400g; } } }
+        PEERS { protocols { bgp { group <*> { hold-time 9; } } } }
+        LATER { when { time 2:00; } system { host-name other; } }
+    }
+    """
+    own = """
+    system { apply-groups LATER; host-name leaf1; }
+    interfaces {
+        apply-groups PORTS;
+        et-0/0/1 { unit 0 { family inet { address 10.0.0.1/31; } } }
+        et-0/0/2 { mtu 1514; unit 0; }
+        et-0/0/3 { apply-groups-except PORTS; unit 0; }
+    }
+    protocols { apply-groups PEERS; bgp { group a { type external; neighbor 10.0.0.0 { peer-as 65000; } } } }
+    """
+    model = JUNOS.parse(groups + own)
+    ports = {port.name: (port.mtu_bytes, port.rate_gbps) for port in model.interfaces if isinstance(port, Port)}
+    assert ports == {"et-0/0/1": (9202, 400), "et-0/0/2": (1500, 400), "et-0/0/3": (None, None)}
+    assert [neighbor.timers.hold_s for neighbor in model.neighbors] == [9]
+    assert model.name == "leaf1"
+    assert {"interfaces apply-groups PORTS", "groups PORTS interfaces <et-*> mtu 9216"} <= {*model.unmodelled}
+    assert [one for one in model.unmodelled if one.startswith("delete interfaces")] == []
+    for value in ("9216", "400g", "9", "2:00", "other"):
+        assert JUNOS.parse(groups.replace(f" {value};", f" {value}0;") + own) != model
+
+
 def test_an_operators_names_of_profiles_schedulers_and_instances_are_read() -> None:
     model = JUNOS.parse(FOREIGN)
     assert [policy.name for policy in model.policies] == ["OUT"]

@@ -13,6 +13,7 @@ from railfab.device import DeviceModel, in_order
 from railfab.errors import RailfabError, raise_all
 from railfab.platforms.differences import Difference
 from railfab.platforms.junos import statements
+from railfab.platforms.junos.inheritance import inherited
 from railfab.platforms.junos.other_names import apart
 from railfab.platforms.junos.parse_bgp import bgp_of
 from railfab.platforms.junos.parse_instances import instances_of, vlans_of, vtep_of
@@ -33,12 +34,14 @@ def parse(text: str) -> DeviceModel:
     """The model of a configuration text. Raises ConfigError, or Problems with every bad value, each with its path."""
     found = statements.read(text)
     problems: list[RailfabError] = []
-    root = words_of(found, problems)
+    more = inherited(found)
+    root = words_of((*more, *found), problems)
     model = _model(root)
     raise_all(problems)
     ordered = in_order(model)
     left = apart(found, statements.rendered(render(ordered)), root, ordered)
-    rest = [one.path for one in statements.differences(left.found, left.wanted)]
+    lacking = [one for one in left.wanted if one not in more or one in left.found]
+    rest = [one.path for one in statements.differences(left.found, lacking)]
     return replace(ordered, unmodelled=tuple(sorted((*rest, *map(shown, left.names)))))
 
 
