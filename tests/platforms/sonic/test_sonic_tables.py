@@ -274,11 +274,10 @@ def test_management_access() -> None:
     assert tables["TACPLUS_SERVER"] == {"10.0.0.3": {"vrf": "mgmt"}}
     assert tables["RADIUS_SERVER"] == {"10.0.0.4": {"vrf": "mgmt"}}
     assert tables["GNMI"] == {
-        "gnmi": {"port": "8080", "client_auth": "true", "vrf": "mgmt"},
+        "gnmi": {"port": "8080", "client_auth": "false", "user_auth": "password", "vrf": "mgmt"},
         "certs": {
             "server_crt": "/etc/sonic/telemetry/fabric.cer",
             "server_key": "/etc/sonic/telemetry/fabric.key",
-            "ca_crt": "/etc/sonic/telemetry/fabric-ca.cer",
         },
     }
     assert tables["BANNER_MESSAGE"] == {"global": {"state": "enabled", "login": "authorised users only"}}

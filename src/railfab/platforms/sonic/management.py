@@ -36,6 +36,9 @@ SEVERITIES = {
 CERTIFICATES = PurePosixPath("/etc/sonic/telemetry")
 """Folder of the certificates of the gNMI server, in files named like the TLS profile (sonic-gnmi, README)."""
 
+PASSWORD = "password"
+"""Login at the gNMI server with the user and password of the switch (sonic-gnmi, user_auth)."""
+
 _LEVELS = {text: level for level, text in SEVERITIES.items()}
 
 
@@ -73,13 +76,19 @@ def _banner(text: str) -> Row:
 
 
 def _gnmi(service: GnmiService, vrf: str | None) -> dict[str, Row]:
-    """The server; with the certificate of a profile it demands one from its clients too."""
+    """The server with the certificate of a profile, for clients with a user and a password.
+
+    Without these fields it demands a certificate of its clients, and names of certificates that may log in
+    (sonic-buildimage 0367e25, docker-sonic-gnmi, gnmi-native.sh).
+    """
     profile = service.tls_profile
-    rows = {"gnmi": stated(port=service.port, client_auth=TRUE if profile else None, vrf=vrf)}
-    if profile is not None:
-        files = {"server_crt": f"{profile}.cer", "server_key": f"{profile}.key", "ca_crt": f"{profile}-ca.cer"}
-        rows["certs"] = {field: str(CERTIFICATES / name) for field, name in files.items()}
-    return rows
+    if profile is None:
+        return {"gnmi": stated(port=service.port, vrf=vrf)}
+    files = {"server_crt": f"{profile}.cer", "server_key": f"{profile}.key"}
+    return {
+        "gnmi": stated(port=service.port, client_auth=FALSE, user_auth=PASSWORD, vrf=vrf),
+        "certs": {field: str(CERTIFICATES / name) for field, name in files.items()},
+    }
 
 
 def parse_management(tree: Tables, problems: list[RailfabError]) -> Management | None:
