@@ -93,7 +93,7 @@ def test_packets_that_leave_a_tunnel_have_the_classifier_of_the_ports(repository
     """Only where VXLAN ends; without the line an audit says what becomes of RoCE."""
     text = (repository / "inventory" / "fabrics" / "dual-esi.yml").read_text()
     path = tmp_path / "dual-esi.yml"
-    path.write_text(text.replace("model: 7060dx5-64s ", "model: 7220-ixr-h4 "))
+    path.write_text(text.replace("model: 7060dx5-64s ", "model: 7220-ixr-d5 "))
     overlay = design(path)
     rendered = json.loads(overlay.texts[LEAF])
     classifiers = rendered["srl_nokia-qos:qos"]["classifiers"]

@@ -37,6 +37,7 @@ from railfab.device import (
     NetworkInstance,
     NextHop,
     PfcWatchdog,
+    Vtep,
 )
 from railfab.errors import ConfigError, Problems, RailfabError, UnsupportedFeature
 from railfab.fabric import design
@@ -512,6 +513,22 @@ def test_a_lag_above_the_last_of_the_models_is_refused() -> None:
                 admit(lag, SRLINUX)
         else:
             admit(lag, SRLINUX)
+
+
+@pytest.mark.parametrize(
+    ("silicon", "lacking"),
+    [("Trident 4", None), ("Tomahawk 4", "vxlan"), ("Tomahawk 5", "vxlan"), ("Trident 3", "pfc")],
+)
+def test_what_a_chip_has_not_is_refused_by_name(silicon: str, lacking: str | None) -> None:
+    """VXLAN is of the 7220 D series, PFC of the D4, D5 and the H series."""
+    loopback = rail_switch().loopback
+    assert loopback is not None
+    model = replace(rail_switch(), silicon=silicon, vtep=Vtep(source=LOOPBACK, address=loopback))
+    if lacking is None:
+        admit(model, SRLINUX)
+        return
+    with pytest.raises(RailfabError, match=f"platform srlinux does not support {lacking} on {silicon}"):
+        admit(model, SRLINUX)
 
 
 @pytest.mark.parametrize(("vni", "evi"), [(50_200, 50_200), (65_536, 1), (131_072, 2)])
