@@ -190,6 +190,16 @@ def test_multi_rail_is_said_with_its_subnets_and_its_summary() -> None:
     )
 
 
+def test_a_segment_of_nx_os_is_said_with_what_the_switch_makes_it_of(tmp_path: Path) -> None:
+    path = tmp_path / "intent.yml"
+    intent = (FABRICS / "dual-esi.yml").read_text()
+    path.write_text(intent.replace("model: 7060dx5-64s ", "model: n9k-c9364d-gx2a "))
+    assert said(planned(path))["Attachment of hosts"][-2] == (
+        "Its Ethernet segment is of type 3 (RFC 7432) on nxos: the MAC address that pod1-seg1-leaf1 and "
+        "pod1-seg1-leaf2 have in common, and the number of the LAG, 201."
+    )
+
+
 def test_dual_esi_is_said_with_its_lags_and_segments() -> None:
     text = of("dual-esi")
     assert text["Overview"][-1] == (

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 
 from railfab.documents.explain.formats import joined, numbered
 from railfab.documents.explain.subject import Subject
+from railfab.platforms.admission import MAC_SEGMENT
+from railfab.platforms.registry import platform, platform_names
 from railfab.topology import Bond, Gateway, Net
 from railfab.topology.attachment import VNI_BASE, VNIS_PER_LEAF, Attachment
 from railfab.units import counted
@@ -88,11 +90,18 @@ def _bonds(subject: Subject) -> Iterator[str]:
             f"{counted(len(bonds), 'LAG')}, one per NIC: {first.name} of {first.host} is {joined(first.ports)}, "
             f"on {joined(first.switches)} port channel {first.bundle}, with address {first.address}."
         )
-        yield from _segment(first)
+        yield from _segment(first, subject)
 
 
-def _segment(bond: Bond) -> Iterator[str]:
-    if bond.esi is not None:
+def _segment(bond: Bond, subject: Subject) -> Iterator[str]:
+    name = subject.topology.by_name[bond.switches[0]].platform
+    own = platform(name).capabilities.segment_type if name in platform_names() else 0
+    if bond.esi is not None and own == MAC_SEGMENT:
+        yield (
+            f"Its Ethernet segment is of type {own} (RFC 7432) on {name}: the MAC address that {joined(bond.switches)} "
+            f"have in common, and the number of the LAG, {bond.bundle}."
+        )
+    elif bond.esi is not None:
         octets = [int(octet, 16) for octet in bond.esi.split(":")]
         pod, segment, host = (octets[place] << 8 | octets[place + 1] for place in (2, 4, 6))
         yield (
