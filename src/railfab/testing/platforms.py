@@ -171,7 +171,7 @@ class PlatformLaws:
             admit(replace(model, bgp=replace(model.bgp, max_paths=limit + 1)), own)
         assert str(refused.value) == (
             f"pod1-seg1-leaf1: max_paths {limit + 1} is above platform {self.name}'s limit of {limit}. "
-            f"Use {limit} or less."
+            f"Use {limit} or less as profile.bgp.max_paths in the intent."
         )
 
     def test_capabilities_name_known_features_and_those_that_the_platform_supports(self) -> None:
