@@ -76,6 +76,13 @@ def test_encodings_origins_and_targets_do_not_share_an_rpc() -> None:
     assert [one.path.origin for one in requests[1].subscription] == ["eos_native"]
 
 
+def test_tables_that_a_sonic_switch_may_not_have_do_not_end_the_others() -> None:
+    """sonic-gnmi refuses a request with a table that has no row."""
+    found = subscribe_rpcs(platform("sonic").telemetry, 2.0, PROTO)
+    needed = [path for rpc in found if not rpc.optional for path in rpc.subscription.paths]
+    assert needed == ["/COUNTERS/Ethernet*", "/COUNTERS/Ethernet*/Queues", "/PORT_TABLE"]
+
+
 @pytest.mark.parametrize("name", platform_names())
 @pytest.mark.parametrize("mode", SUBSCRIBE_MODES)
 def test_the_simulated_time_of_a_twin_comes_after_the_counters_in_their_rpc(name: str, mode: SubscribeMode) -> None:
