@@ -14,6 +14,7 @@ from railfab.device import (
     LOOPBACK,
     AaaServer,
     Action,
+    Aggregate,
     BalancingMode,
     BfdTimers,
     BreakoutPort,
@@ -156,6 +157,21 @@ def test_a_rule_of_both_families_is_two_entries_with_a_set_each() -> None:
     assert set(tables["PREFIX"]) == {"fabric_10|10.0.0.0/8|24..32", "fabric_15|fd00::/48|exact"}
     assert tables["COMMUNITY_SET"]["fabric_10"]["community_member"] == ["65000:1", "graceful-shutdown"]
     assert tables["AS_PATH_SET"]["fabric_10"] == {"as_path_set_member": ["^65001_"]}
+
+
+def test_aggregates_are_in_the_family_of_their_prefix() -> None:
+    """The models take any prefix in any family."""
+    aggregates = (
+        Aggregate(prefix=IPv4Network("10.16.0.0/16"), summary_only=True),
+        Aggregate(prefix=IPv6Network("fd00:16::/32"), summary_only=False),
+    )
+    model = leaf("sonic")
+    assert model.bgp is not None
+    found = rows(replace(model, bgp=replace(model.bgp, aggregates=aggregates)))
+    assert found["BGP_GLOBALS_AF_AGGREGATE_ADDR"] == {
+        "default|ipv4_unicast|10.16.0.0/16": {"summary_only": "true"},
+        "default|ipv6_unicast|fd00:16::/32": {"summary_only": "false"},
+    }
 
 
 def test_vlans_with_a_gateway_and_an_overlay() -> None:
