@@ -52,14 +52,14 @@ def test_a_strict_queue_below_a_weighted_one_is_refused_by_name(name: str) -> No
     assert "change profile.lossless.cnp_queue in the intent" in str(refused.value)
 
 
-def storage_leaf() -> DeviceModel:
-    """With storage of RoCE in a second lossless class, beside that of GPUs."""
+def storage_leaf(protocol: str = "roce") -> DeviceModel:
+    """With a class of storage beside that of GPUs."""
     intent = fabric(
         backend__segments={"count": 1, "hosts": 2, "rail_switches": 1, "model": MODEL, "platform": "nxos"},
         backend__spines={"count": 1, "rate_gbps": 400, "model": MODEL, "platform": "nxos"},
         hosts={"gpus": 2, "rate_gbps": 400},
         profile__lossless={"weight": 60},
-        profile__storage_class={"weight": 30},
+        profile__storage_class={"weight": 30, "protocol": protocol},
     )
     design = Design(path=Path("storage.yml"), intent=intent, topology=wire(intent))
     return design.models["pod1-seg1-leaf1"]
@@ -79,6 +79,14 @@ def test_a_second_lossless_class_has_its_code_point_group_queue_pause_and_share(
     assert shares == ["bandwidth remaining percent 60", "bandwidth remaining percent 30"]
     for queue in (3, 4):
         assert "random-detect" in children(model, policy, f"class type queuing c-out-8q-q{queue}")[1]
+    assert NXOS.parse(NXOS.text(NXOS.render(model))) == model
+
+
+def test_a_lossy_class_of_storage_has_long_packets_and_no_pause() -> None:
+    model = storage_leaf("nvme-tcp")
+    network = "policy-map type network-qos RAILFAB"
+    assert children(model, network, "class type network-qos c-8q-nq4") == ["mtu 9216"]
+    assert children(model, network, "class type network-qos c-8q-nq3") == ["mtu 9216", "pause pfc-cos 3"]
     assert NXOS.parse(NXOS.text(NXOS.render(model))) == model
 
 

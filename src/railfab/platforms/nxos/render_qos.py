@@ -108,12 +108,17 @@ def _qos_policy(classifier: Classifier, qos: Qos) -> Line:
 
 
 def _network_classes(qos: Qos) -> Iterator[Line]:
-    """The lossless classes and the default one, with their MTU and pause thresholds."""
+    """The weighted classes, with their MTU and the pause thresholds of lossless ones.
+
+    A class that is not stated has an MTU of its own, which a Nexus 5000 enforces (its NX-OS QoS guide, policies of type
+    network-qos); that a Nexus 9000 does not, no document says that could be read.
+    """
     mtu = Line(f"mtu {NETWORK_MTU}")
     for found in reversed(qos.classes):
-        if found.pfc_priority is not None:
-            pause = Line(f"pause {_pause(found, qos)}pfc-cos {found.pfc_priority}")
-            yield Line(f"class type network-qos {queue_class('c-8q-nq', found.queue)}", (mtu, pause))
+        paused = found.pfc_priority is not None
+        pause = (Line(f"pause {_pause(found, qos)}pfc-cos {found.pfc_priority}"),) if paused else ()
+        if group_of(found.queue) and (paused or found.scheduling is Scheduling.WEIGHTED):
+            yield Line(f"class type network-qos {queue_class('c-8q-nq', found.queue)}", (mtu, *pause))
     yield Line("class type network-qos c-8q-nq-default", (mtu,))
 
 
