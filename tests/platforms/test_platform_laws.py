@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -11,13 +10,9 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from railfab.device import DeviceModel
-from railfab.errors import RailfabError, UnknownPlatform
-from railfab.platforms import Platform, Support, Tree, admit, platform, platform_names
-from railfab.platforms.admission import support_of
-from railfab.platforms.features import FEATURES
+from railfab.errors import UnknownPlatform
+from railfab.platforms import Platform, Tree, admit, platform, platform_names
 from railfab.testing.device_models import device_models
-from railfab.testing.leaf_models import leaf
 from railfab.testing.platforms import PlatformLaws
 
 globals().update({f"Test_{name}": type(f"Test_{name}", (PlatformLaws,), {"name": name}) for name in platform_names()})
@@ -41,45 +36,6 @@ def test_the_order_of_sections_makes_no_difference(name: str, drawn: st.DataObje
     assert other != own.text(tree)
     assert own.parse(other) == model
     assert own.differences(other, own.text(tree)) == ()
-
-
-MLAG = (
-    "mlag",
-    "mlag_domain_name",
-    "mlag_keepalive_source",
-    "mlag_peer_addresses",
-    "mlag_system_mac",
-    "peer_link_number",
-)
-OTHERS = (
-    "vtep_loopback",
-    "lldp_settings",
-    "queue_rate",
-    "route_reflector",
-    "several_policies",
-    "servers_in_vrf_of_links",
-)
-IN_PARTS = {*MLAG, *OTHERS, "strict_below_weighted"}
-"""Features whose example refers to something that it does not have, such as a peer link; drawn models have both."""
-
-
-def examples(own: Platform) -> Iterator[tuple[str, DeviceModel]]:
-    """A model of each feature that the platform renders, but of those whose example has another one that it lacks."""
-    for feature in FEATURES:
-        if support_of(own.capabilities, feature) is Support.YES and feature not in IN_PARTS:
-            try:
-                yield feature, admit(leaf(own.name, feature=feature), own)
-            except RailfabError:
-                continue
-
-
-@pytest.mark.parametrize("name", platform_names())
-def test_an_example_of_each_feature_is_read_back(name: str) -> None:
-    """Also of those that are hardly ever drawn."""
-    own = platform(name)
-    models = dict(examples(own))
-    assert len(models) > 30
-    assert [feature for feature, model in models.items() if own.parse(own.text(own.render(model))) != model] == []
 
 
 def reordered_text(tree: Tree, own: Platform) -> str:
