@@ -43,14 +43,14 @@ def audited(name: str, files: dict[str, bytes], folder: Path) -> tuple[int, list
         (
             "eos",
             b"<html>404 Not Found</html>\n",
-            "has none of the 2 ports of the intent, such as Ethernet1/1. Take the file of this switch, as eos "
-            "prints it, or deploy the intent",
+            "has none of the 2 ports of the intent, such as Ethernet1/1. Deploy the intent, or check that this is a "
+            "configuration of this switch and of eos",
         ),
         (
             "frr",
             b"hostname pod1-spine1\ninterface loopback0\ninterface Ethernet1/1\n  mtu 9216\n",
-            "has none of the 4 ports of the intent, such as swp1. Take the file of this switch, as frr "
-            "prints it, or deploy the intent",
+            "has none of the 4 ports of the intent, such as swp1. Deploy the intent, or check that this is a "
+            "configuration of this switch and of frr",
         ),
     ],
     ids=["empty", "blank", "a web page", "of another platform"],

@@ -164,7 +164,7 @@ def _without_ports(model: DeviceModel, intended: DeviceModel) -> ConfigError | N
     if not wanted or not {interface.name for interface in model.interfaces}.isdisjoint(wanted):
         return None
     problem = f"has none of the {counted(len(wanted), 'port')} of the intent, such as {wanted[0]}"
-    remedy = f"Take the file of this switch, as {intended.platform} prints it, or deploy the intent"
+    remedy = f"Deploy the intent, or check that this is a configuration of this switch and of {intended.platform}"
     return ConfigError("configuration", problem, remedy)
 
 
