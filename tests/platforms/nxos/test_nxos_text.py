@@ -19,6 +19,7 @@ from railfab.device import (
     LoadBalancing,
     Mlag,
     MlagKeepalive,
+    NetworkInstance,
     NextHop,
     Policy,
     Port,
@@ -173,6 +174,47 @@ def test_both_switches_of_an_ethernet_segment_state_its_mac_and_number(tmp_path:
     lag = first.interface("lag201")
     assert isinstance(lag, Lag)
     assert lag.esi == "03:02:00:01:01:00:01:00:00:c9"
+
+
+def test_what_a_line_needs_comes_before_it() -> None:
+    """A switch that loads the text from the top refuses a line whose feature, port, list or domain is not there yet."""
+    rail, _ = leaf()
+    ports = tuple(Port(name=f"Ethernet1/{n}", network_instance=None) for n in (62, 63))
+    split = Port(name="Ethernet1/64/1", network_instance="tenant")
+    vlans = VlanMembership(untagged=None, tagged=(10,))
+    lags = (
+        Lag(name="lag5", members=("Ethernet1/62",), network_instance=None, vlans=vlans, mlag_id=5),
+        Lag(name="lag1000", members=("Ethernet1/63",), network_instance=None, vlans=vlans),
+    )
+    peer = rail.loopback
+    assert peer is not None
+    model = replace(
+        rail,
+        breakouts=(BreakoutPort(cage="Ethernet1/64", lanes=4, rate_gbps=100),),
+        interfaces=(*rail.interfaces, *ports, split, *lags, Svi(name="vlan10", vlan=10)),
+        network_instances=(NetworkInstance(name="tenant"),),
+        vlans=(Vlan(vlan_id=10, name="hosts"),),
+        mlag=Mlag(domain="7", peer_link="lag1000", keepalive=MlagKeepalive(peer=peer)),
+    )
+    text = NXOS.text(NXOS.render(model))
+    for first, then in (
+        ("feature vpc", "vpc domain 7"),
+        ("feature lacp", "mode active"),
+        ("feature interface-vlan", "interface Vlan10"),
+        ("feature bgp", "router bgp"),
+        ("interface breakout module 1 port 64", "interface Ethernet1/64/1"),
+        ("vpc domain 7", "vpc peer-link"),
+        ("interface port-channel1000", "channel-group 1000"),
+        ("vrf context tenant", "vrf member tenant"),
+        ("class-map type qos", "policy-map type qos"),
+        ("policy-map type queuing RAILFAB", "service-policy type queuing output RAILFAB"),
+        ("policy-map type network-qos RAILFAB", "service-policy type network-qos RAILFAB"),
+        ("policy-map type qos fabric", "service-policy type qos input fabric"),
+        ("ip prefix-list fabric-import", "match ip address prefix-list fabric-import"),
+        ("route-map fabric-import permit", "route-map fabric-import in"),
+        ("\nvlan 10\n", "interface Vlan10"),
+    ):
+        assert 0 <= text.index(first) < text.index(then), then
 
 
 def test_a_lag_states_the_speed_of_its_members_before_they_join_it() -> None:
