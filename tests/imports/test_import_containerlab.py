@@ -17,10 +17,11 @@ from tests.topology.fabric_intents import documents, fabric, wired
 
 from railfab.device import plan
 from railfab.errors import Problems, RailfabError
+from railfab.fabric import design
 from railfab.imports import ExistingTopology, SourceError, read_containerlab
 from railfab.imports.compare import compare, match_topology
 from railfab.intent import FabricIntent, load_intent
-from railfab.lab import LabPlace, LabPlan
+from railfab.lab import LabPlace, LabPlan, lab_plan
 from railfab.lab.containerlab import Settings, lab_files
 from railfab.topology import Role, wire
 
@@ -63,6 +64,20 @@ def test_the_committed_labs_have_no_difference_from_their_intents(lab: Path) -> 
     assert compare(topology, found) == ()
     assert match_topology(topology, found).not_compared == ()
     assert (len(found.nodes), len(found.links)) == (len(topology.nodes), len(topology.links))
+
+
+def test_the_lab_of_a_whole_cluster_has_no_difference_but_what_is_taken_out(tmp_path: Path) -> None:
+    """Cables of management ports of switches are not in the file, and those of hosts and servers are."""
+    cluster = design(ROOT / "inventory" / "fabrics" / "cluster.yml")
+    text = lab_files(lab_plan(cluster, tmp_path, configured=False), Settings()).topology.dump()
+    assert compare(cluster.topology, read(tmp_path, text)) == ()
+    document = yaml.safe_load(text)
+    end = {"node": "store-server1", "interface": "mgmt0"}
+    document["topology"]["links"] = [link for link in document["topology"]["links"] if end not in link["endpoints"]]
+    assert [found.line for found in compare(cluster.topology, read(tmp_path, yaml.safe_dump(document)))] == [
+        "error store-server1 mgmt0: is not cabled to mgmt-leaf1 ethernet-1/48. "
+        "Connect it, or remove it from the intent. [uncabled]"
+    ]
 
 
 @given(documents(), st.sampled_from(["7220-ixr-d5", "linux-64"]))

@@ -71,7 +71,7 @@ def differences(intended: Topology, found: ExistingTopology, matching: Matching)
     """Every difference of matched topologies."""
     every = (
         _node_differences(intended, found, matching),
-        _link_differences(intended, matching),
+        _link_differences(intended, found, matching),
         _port_differences(intended, matching),
     )
     return tuple(_grouped(chain.from_iterable(every)))
@@ -124,7 +124,7 @@ def _one_node(node: Node, there: ExistingNode, found: ExistingTopology) -> Itera
         yield UNREGISTERED, node.name, f"its AS {node.asn} is not registered in {found.source}"
 
 
-def _link_differences(intended: Topology, matching: Matching) -> Iterator[Difference]:
+def _link_differences(intended: Topology, found: ExistingTopology, matching: Matching) -> Iterator[Difference]:
     """Swapped, wrong, missing and unexpected cables; each is reported once."""
     expected = matching.intended_peers
     reported: set[End] = set()
@@ -139,7 +139,7 @@ def _link_differences(intended: Topology, matching: Matching) -> Iterator[Differ
             yield _swap((a, z), pair)
         else:
             yield _miscabled(absent[0], z if absent[0] == a else a, expected)
-    yield from _uncabled(intended, matching)
+    yield from _uncabled(intended, found, matching)
     yield from _extra(intended, matching)
 
 
@@ -169,9 +169,11 @@ def _miscabled(end: End, peer: End, expected: Mapping[End, End]) -> Difference:
     return MISCABLED, _end_text(end), f"is cabled to {_end_text(peer)}, not to {_end_text(expected[end])}{belongs}"
 
 
-def _uncabled(intended: Topology, matching: Matching) -> Iterator[Difference]:
+def _uncabled(intended: Topology, found: ExistingTopology, matching: Matching) -> Iterator[Difference]:
     """Links between existing nodes of which neither port is cabled."""
     for link in intended.links:
+        if not found.manages_switches and intended.manages_switch(link):
+            continue
         a, z = (link.a.node, link.a.name), (link.z.node, link.z.name)
         if a[0] in matching.nodes and z[0] in matching.nodes and a not in matching.peers and z not in matching.peers:
             yield UNCABLED, _end_text(a), f"is not cabled to {_end_text(z)}"

@@ -97,7 +97,9 @@ class _Lab:
                 nodes.append(ExistingNode(name=name, role=_role(levels), platform=platform_of(kinds[name])))
         links = tuple(self._wired(kinds))
         raise_all(self._faults[:MOST_ERRORS])
-        return ExistingTopology(source=Path(self._where).name, nodes=tuple(nodes), links=links)
+        # the management ports of switches are on a network of containerlab, and have no cables in the file
+        name = Path(self._where).name
+        return ExistingTopology(source=name, nodes=tuple(nodes), links=links, manages_switches=False)
 
     def _definitions(self, name: str) -> tuple[Keyed, Keyed, Keyed]:
         """Definitions of a node, of its group and of its kind, by precedence. A group need not be defined."""

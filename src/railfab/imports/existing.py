@@ -57,6 +57,7 @@ class ExistingTopology:
     """The content of a source. source: its name, for messages. ports: those without a link.
 
     asns: every AS number that is registered in the source; empty if it does not register any.
+    manages_switches: whether it has the cables of the management ports of switches.
     """
 
     source: str
@@ -64,6 +65,7 @@ class ExistingTopology:
     links: tuple[ExistingLink, ...]
     ports: tuple[ExistingPort, ...] = ()
     asns: frozenset[int] = frozenset()
+    manages_switches: bool = True
 
     def all_ports(self) -> Iterator[ExistingPort]:
         """Every port, with a link or without."""

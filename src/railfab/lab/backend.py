@@ -58,8 +58,7 @@ def lab_plan(fabric: Design, state: Path, *, configured: bool) -> LabPlan:
 
 def _lab_topology(topology: Topology) -> Topology:
     """The topology without the management cables of switches: a lab has its own management network in their place."""
-    ports = {port for port, _, _ in topology.ports() if not port.cage and topology.node(port.node).is_switch}
-    return replace(topology, links=tuple(link for link in topology.links if ports.isdisjoint((link.a, link.z))))
+    return replace(topology, links=tuple(link for link in topology.links if not topology.manages_switch(link)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -217,6 +217,10 @@ class Topology:
         """The GPU servers."""
         return tuple(node for node in self.nodes if node.role is Role.HOST)
 
+    def manages_switch(self, link: Link) -> bool:
+        """Whether a cable connects the management port of a switch."""
+        return any(not port.cage and self.node(port.node).is_switch for port in (link.a, link.z))
+
     def node(self, name: str) -> Node:
         return self.by_name[name]
 
