@@ -6,11 +6,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import yaml
 
-from railfab.device import BfdTimers, DeviceModel, Remote
+from railfab.device import AaaServer, BfdTimers, DeviceModel, Management, Remote
 from railfab.errors import ConfigError
 from railfab.fabric import design
 from railfab.platforms import platform
+from railfab.platforms.cumulus.commands import commands_of
 from railfab.platforms.cumulus.tree import lines
 
 CUMULUS = platform("cumulus")
@@ -197,6 +199,25 @@ def test_a_default_that_is_shown_is_no_difference() -> None:
     shown = COMMANDS + "nv set interface swp1 link fec auto\nnv set system lldp tx-interval 30\n"
     assert CUMULUS.differences(shown, COMMANDS) == ()
     assert len(CUMULUS.differences(COMMANDS + "nv set interface swp1 link fec rs\n", COMMANDS)) == 1
+
+
+def test_logins_are_those_of_today_and_their_order_counts(leaf: DeviceModel) -> None:
+    """Since 5.12 servers are named by their address, and no setting turns TACACS+ on (nvue-reference, TACACS)."""
+    servers = (AaaServer(address="10.0.0.1"), AaaServer(address="10.0.0.2"))
+    model = replace(leaf, management=Management(network_instance="mgmt", aaa=servers))
+    text = CUMULUS.text(CUMULUS.render(model))
+    aaa = yaml.safe_load(text)[0]["set"]["system"]["aaa"]
+    assert aaa == {
+        "authentication": {"order": ["tacacs", "local"]},
+        "tacacs": {"server": {"10.0.0.1": {"priority": 1}, "10.0.0.2": {"priority": 2}}, "vrf": "mgmt"},
+    }
+    commands = "nv set system aaa authentication order tacacs local"
+    assert commands in lines(CUMULUS.render(model))
+    assert CUMULUS.parse(text).unmodelled == ()
+    order = "            - tacacs\n            - local\n"
+    swapped = text.replace(order, "".join(reversed(order.splitlines(keepends=True))))
+    assert [line for line in CUMULUS.parse(swapped).unmodelled if "order" in line]
+    assert commands_of(commands)[0] == {"system": {"aaa": {"authentication": {"order": "tacacs local"}}}}
 
 
 def test_a_drained_switch_asks_to_be_avoided(leaf: DeviceModel) -> None:

@@ -71,8 +71,9 @@ def _set(tree: Json, words: list[str]) -> None:
     node = tree
     for at, word in enumerate(words):
         place = _step(place, word) if place else None
-        if place is not None and place.value is not None and at == len(words) - 2:
-            node[word] = words[-1]
+        is_list = place is not None and place.value is not None and place.value.is_list
+        if is_list or (place is not None and place.value is not None and at == len(words) - 2):
+            node[word] = " ".join(words[at + 1 :])
             return
         child = node.get(word)
         node[word] = node = child if isinstance(child, dict) else {}

@@ -1,6 +1,6 @@
 """Renders and parses management access and LLDP: parts of `system`.
 
-Secrets of AAA servers are in no text: `nv set system aaa tacacs server 1 secret ...` is a command of the operator.
+Secrets of AAA servers are in no text: `nv set system aaa tacacs server ADDRESS secret` is a command of the operator.
 NVUE has no VRF for the gNMI server, but addresses that it listens on: with `0.0.0.0` it is reached in the VRF of the
 management port.
 """
@@ -37,8 +37,6 @@ SEVERITIES = {
 """Names of the levels of RFC 5424 (nvue-reference Syslog, severity)."""
 LEVELS = {word: level for level, word in SEVERITIES.items()}
 DEFAULT_LEVEL, DEFAULT_PORT, DEFAULT_PROTOCOL = "informational", 514, "udp"
-AAA_FIRST = 10
-"""Place of AAA servers in the order of authentication; local users have the next one."""
 
 
 def render_management(model: DeviceModel) -> Json:
@@ -75,7 +73,11 @@ def _syslog(management: Management, vrf: str | None) -> Json | None:
 
 
 def _aaa(management: Management, vrf: str | None) -> Json | None:
-    """The servers of each protocol in the order of their addresses; users of the switch itself come last."""
+    """The servers of each protocol in the order of their addresses; users of the switch itself come last.
+
+    Since 5.12 a server has its priority below its address, and neither protocol has a setting that turns it on
+    (nvue-reference, TACACS and RADIUS; cumulus-linux-517, TACACS).
+    """
     if not management.aaa:
         return None
     found: Json = {}
@@ -83,18 +85,17 @@ def _aaa(management: Management, vrf: str | None) -> Json | None:
         own = [server.address for server in management.aaa if server.protocol == protocol]
         if own:
             found[protocol] = _radius(own, vrf) if protocol == "radius" else _tacacs(own, vrf)
-    order = {str(AAA_FIRST + place): name for place, name in enumerate([*found, "local"])}
-    return {**found, "authentication-order": order}
+    return {**found, "authentication": {"order": " ".join([*found, "local"])}}
 
 
 def _tacacs(addresses: list[str], vrf: str | None) -> Json:
-    servers = {str(place): {"host": address} for place, address in enumerate(addresses, start=1)}
-    return {"state": ON, "server": servers, **stated(vrf=vrf)}
+    servers = {address: {"priority": place} for place, address in enumerate(addresses, start=1)}
+    return {"server": servers, **stated(vrf=vrf)}
 
 
 def _radius(addresses: list[str], vrf: str | None) -> Json:
     servers = {address: {"priority": place, **stated(vrf=vrf)} for place, address in enumerate(addresses, start=1)}
-    return {"state": ON, "server": servers}
+    return {"server": servers}
 
 
 def _gnmi(service: GnmiService, model: DeviceModel) -> Json:
@@ -148,11 +149,9 @@ def _servers(syslog: ConfigNode) -> Iterator[SyslogServer]:
 
 
 def _aaa_servers(aaa: ConfigNode) -> Iterator[AaaServer]:
-    for _, node in numbers(aaa.child("tacacs"), "server"):
-        if host := node.text("host"):
-            yield AaaServer(address=host, protocol="tacacs")
-    for address in keys(aaa.child("radius"), "server"):
-        yield AaaServer(address=address, protocol="radius")
+    for protocol in ("tacacs", "radius"):
+        for address in keys(aaa.child(protocol), "server"):
+            yield AaaServer(address=address, protocol=protocol)
 
 
 def _service(node: ConfigNode) -> GnmiService | None:

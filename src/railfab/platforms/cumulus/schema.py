@@ -57,6 +57,7 @@ TYPES: dict[str, Callable[[str], bool]] = {
     "PEER": lambda text: _is(ip_address)(text) or _matches(_INTERFACE)(text),
     "COMMUNITY": lambda text: _is_community(text),
     "ASNS": _matches(r"\d+(?:,\d+)*"),
+    "LOGINS": _matches(r"(?:tacacs|radius|ldap|local)(?: (?:tacacs|radius|ldap|local))*"),
     "ALPHA": _matches(r"alpha_(?:0|infinity|(?:1|2|4|8|16|32|64)|1_(?:2|4|8|16|32|64|128))"),
 }
 """Tests of the values of each type, by its name in `paths.txt`."""
@@ -83,6 +84,11 @@ class Values:
     def is_switch(self) -> bool:
         """Whether it is on or off."""
         return set(SWITCH) <= set(self.spec.split("|"))
+
+    @property
+    def is_list(self) -> bool:
+        """Whether it is a list of words whose order counts: a list in YAML, several words of a command."""
+        return self.spec == "LOGINS"
 
     @property
     def words(self) -> frozenset[str]:

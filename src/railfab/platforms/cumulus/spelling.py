@@ -65,6 +65,8 @@ def _words(name: str, place: Place | None) -> Iterator[tuple[str, Place | None]]
 def _value(child: Any, place: Place | None) -> Any:
     """What stands at a place: a container, or a leaf as text."""
     if isinstance(child, Mapping):
+        if place is not None and place.value is not None and place.value.is_list:
+            return " ".join(child)
         if place is not None and place.value is not None and len(child) == 1:
             ((only, empty),) = child.items()
             if isinstance(empty, Mapping) and not empty:

@@ -18,12 +18,15 @@ import yaml
 from railfab.device import natural
 from railfab.errors import ConfigError
 from railfab.platforms.cumulus.commands import commands_of, is_commands
+from railfab.platforms.cumulus.schema import Place, model
 from railfab.platforms.shared.json_tree import Json
 
 WHAT = "Cumulus Linux configuration"
 DUMPER: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 BASE: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 HEADER, SET = "header", "set"
+LOGINS = "system aaa authentication order"
+"""Setting with a list as its value, of which a command has the words one by one."""
 WIDTH = 1 << 20
 """So wide that no text is folded."""
 LINE = "\n    "
@@ -54,15 +57,20 @@ def text(tree: Json) -> str:
 
     The same as `yaml.dump` writes, in a fifth of its time.
     """
-    return f"- {SET}:{_written(tree, LINE)}\n"
+    return f"- {SET}:{_written(tree, LINE, model())}\n"
 
 
-def _written(value: Any, line: str) -> str:
-    """What follows a key: a scalar, or a container. line: a new line with the indent of what the container has."""
+def _written(value: Any, line: str, place: Place | None) -> str:
+    """What follows a key: a scalar, a list or a container. line: a new line with the indent of what is in it."""
     if not isinstance(value, Mapping):
+        if place is not None and place.value is not None and place.value.is_list:
+            return "".join(f"{line}- {_scalar(entry)}" for entry in str(value).split())
         return f" {_scalar(value)}"
     below = line + "  "
-    members = [f"{line}{_scalar(name)}:{_written(value[name], below)}" for name in sorted(value, key=natural)]
+    members = []
+    for name in sorted(value, key=natural):
+        step = place.words.get(name) if place is not None else None
+        members.append(f"{line}{_scalar(name)}:{_written(value[name], below, step)}")
     return "".join(members) or " {}"
 
 
@@ -137,7 +145,7 @@ def lines_below(tree: Mapping[str, Any], path: str) -> Iterator[str]:
         if isinstance(child, Mapping) and child:
             yield from lines_below(child, at)
         else:
-            yield at if isinstance(child, Mapping) else f"{at} {word(child)}"
+            yield at if isinstance(child, Mapping) else f"{at} {child if at == LOGINS else word(child)}"
 
 
 def word(value: Any) -> str:

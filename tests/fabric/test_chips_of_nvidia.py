@@ -1,4 +1,4 @@
-"""Adaptive routing by what NVIDIA's chips have of it."""
+"""Adaptive routing and telemetry by what NVIDIA's chips have of them."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from tests.topology.fabric_intents import fabric
 from railfab.device import plan
 from railfab.errors import RailfabError, each
 from railfab.platforms import admit, platform
+from railfab.platforms.admission import support_of
 from railfab.topology import wire
 
 
@@ -27,6 +28,12 @@ def refusals(model: str, *, rate_gbps: int = 400, **changes: Any) -> set[str]:
     except RailfabError as error:
         return {str(one).partition(". ")[0] for one in each(error)}
     return set()
+
+
+@pytest.mark.parametrize(("silicon", "support"), [("Spectrum", "no"), ("Spectrum-3", "yes"), ("Spectrum-4", "yes")])
+def test_the_first_spectrum_streams_no_telemetry(silicon: str, support: str) -> None:
+    """Cumulus Linux 5.17, gNMI Streaming."""
+    assert support_of(platform("cumulus").capabilities, "gnmi_server", silicon) == support
 
 
 @pytest.mark.parametrize(
