@@ -302,9 +302,9 @@ def test_a_configuration_that_says_more_lacks_nothing() -> None:
 def test_the_mtu_of_irb_holds_that_of_its_units(leaf: DeviceModel) -> None:
     """That of irb is 1514 by default, which a family may not exceed."""
     text = as_set_lines(JUNOS.text(JUNOS.render(leaf)))
-    assert "set interfaces irb mtu 9230" in text
-    assert "set interfaces irb unit 101 family inet mtu 9216" in text
-    assert "interfaces irb mtu 1600" in JUNOS.parse(text.replace("irb mtu 9230", "irb mtu 1600")).unmodelled
+    assert "set interfaces irb mtu 9216" in text
+    assert "set interfaces irb unit 101 family inet mtu 9202" in text
+    assert "interfaces irb mtu 1600" in JUNOS.parse(text.replace("irb mtu 9216", "irb mtu 1600")).unmodelled
 
 
 def test_a_gateway_beside_an_address_of_its_subnet_is_a_virtual_one() -> None:
@@ -392,9 +392,9 @@ def test_another_order_of_values_is_a_difference() -> None:
 
 def test_a_difference_is_the_command_that_makes_it(leaf: DeviceModel) -> None:
     text = JUNOS.text(JUNOS.render(leaf))
-    found = JUNOS.differences(text.replace("mtu 9230;", "mtu 1514;", 1), text)
+    found = JUNOS.differences(text.replace("mtu 9216;", "mtu 1514;", 1), text)
     assert [(one.side, one.text, one.section) for one in found] == [
-        (Side.MISSING, "delete interfaces et-0/0/0 mtu 9230", "interfaces"),
+        (Side.MISSING, "delete interfaces et-0/0/0 mtu 9216", "interfaces"),
         (Side.ADDED, "set interfaces et-0/0/0 mtu 1514", "interfaces"),
     ]
 
