@@ -7,6 +7,7 @@ from ipaddress import IPv4Interface, IPv4Network
 from pathlib import Path
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.lab.fabrics import CLUSTER, FRR_POD, SMALL, VLANS, lab_plan, written
@@ -210,12 +211,11 @@ def test_a_host_reaches_each_network_over_its_own_ports(tmp_path: Path) -> None:
 
 
 def test_a_host_of_an_ipv6_backend_and_an_ipv4_frontend_has_routes_of_both(tmp_path: Path) -> None:
-    text = (
-        CLUSTER.read_text().replace("profile:", "profile:\n  family: ipv6", 1).replace("attach: esi", "attach: routed")
-    )
-    lines = text.splitlines()
-    tenants = next(place for place, line in enumerate(lines) if "tenants:" in line)
-    intent = written(tmp_path, "\n".join((*lines[:tenants], *lines[tenants + 3 :])))
+    document = yaml.safe_load(CLUSTER.read_text())
+    document["profile"]["family"] = "ipv6"
+    document["frontend"] = {**document["frontend"], "attach": "routed"}
+    del document["frontend"]["tenants"]
+    intent = written(tmp_path, yaml.safe_dump(document))
     commands = node_commands(lab_plan(intent, tmp_path).topology, "pod1-seg1-host1", None)
     assert "rule add from fd00:10::1 table 100" in commands[6]
     assert "rule add from 10.200.0.1 table 101" in commands[4]
