@@ -113,6 +113,14 @@ def test_one_place_of_several_switches_is_one_line_and_other_values_are_others(m
     assert [one.switch for one in differing] == ["pod1-spine1", "pod1-spine3"]
 
 
+def test_switches_of_two_tiers_with_the_same_finding_are_one_line() -> None:
+    lines = [
+        note(DifferenceCode.UNMODELLED, f"{switch}: /interface", "has 2 lines", "Check them")
+        for switch in ("pod1-seg1-leaf1", "pod1-seg1-leaf2", "pod1-spine1")
+    ]
+    assert [one.where for one in folded(lines)] == ["pod1-seg1-leaf1 and 2 more: /interface"]
+
+
 def test_a_warning_about_a_line_stands_before_the_errors_and_a_note_after_them() -> None:
     """A misspelt line is only unknown, but what it should have set is missing."""
     differs, unknown = DifferenceCode.CONFIGURATION_DIFFERS, DifferenceCode.UNKNOWN_SETTING

@@ -59,6 +59,10 @@ NAMES_LINES = frozenset(
 """Findings about lines of a configuration, from which those about settings, and about ends of links, follow."""
 
 
+COUNTED = NAMES_LINES | {DifferenceCode.UNMODELLED_DIFFERENCE, DifferenceCode.UNMODELLED}
+"""Findings that have the number of their places on one switch already."""
+
+
 def causes_first(found: Iterable[Finding]) -> tuple[Finding, ...]:
     """Lines first, then what follows from them: settings that differ, then ends of links that do, as they are given.
 
@@ -83,8 +87,8 @@ def folded(found: Sequence[Finding]) -> tuple[Finding, ...]:
 
 def _kind(finding: Finding) -> Finding:
     """The finding without what one line for several has only the first of."""
-    already = finding.code in NAMES_LINES
-    return replace(finding, where=_place(finding) if already else NUMBER.sub("", finding.where))
+    place = _place(finding)
+    return replace(finding, where=place if finding.code in COUNTED else NUMBER.sub("", place))
 
 
 def _folded(alike: Sequence[Finding]) -> Finding:
