@@ -10,7 +10,7 @@ from typing import Any
 from railfab.platforms.cumulus.defaults import default_of
 from railfab.platforms.cumulus.parse import tree_of
 from railfab.platforms.cumulus.schema import Place, model
-from railfab.platforms.cumulus.tree import word
+from railfab.platforms.cumulus.tree import value_words, word
 from railfab.platforms.differences import Difference, Side
 from railfab.platforms.hazards import ABSENT
 
@@ -35,7 +35,8 @@ class Setting:
 
     @property
     def line(self) -> str:
-        return " ".join(map(word, self.words if self.value is None else (*self.words, self.value)))
+        command = " ".join(map(word, self.words))
+        return command if self.value is None else f"{command} {value_words(command, self.value)}"
 
 
 def differences(text: str, rendered: str) -> tuple[Difference, ...]:

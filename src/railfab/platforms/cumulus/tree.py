@@ -145,7 +145,12 @@ def lines_below(tree: Mapping[str, Any], path: str) -> Iterator[str]:
         if isinstance(child, Mapping) and child:
             yield from lines_below(child, at)
         else:
-            yield at if isinstance(child, Mapping) else f"{at} {child if at == LOGINS else word(child)}"
+            yield at if isinstance(child, Mapping) else f"{at} {value_words(at, child)}"
+
+
+def value_words(setting: str, value: Any) -> str:
+    """The value of a setting, by the words of its command, as it stands there."""
+    return str(value) if setting == LOGINS else word(value)
 
 
 def word(value: Any) -> str:
