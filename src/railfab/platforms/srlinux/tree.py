@@ -75,6 +75,7 @@ KEYS: dict[str, tuple[tuple[str, ...], ...]] = {
     "facility": (("facility-name",),),
     "server-group": (("name",),),
     "grpc-server": (("name",),),
+    "advertise": (("route-type",),),
 }
 """Key leaves of every list that railfab writes, by list name; several sets where lists share a name."""
 
@@ -86,8 +87,10 @@ _PLAIN = re.compile(r"[\w./:%+-]+")
 
 
 def tree_of(text: str) -> Json:
-    """The tree of a configuration text. Raises ConfigError."""
-    return json_tree.tree_of(text, "SR Linux configuration")
+    """The tree of a configuration text, JSON or lines as `info flat` prints them. Raises ConfigError."""
+    from railfab.platforms.srlinux.flat import WHAT, is_flat, tree_of_lines
+
+    return tree_of_lines(text) if is_flat(text) else json_tree.tree_of(text, WHAT)
 
 
 def stripped(value: Any) -> Any:

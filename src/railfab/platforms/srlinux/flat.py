@@ -1,0 +1,92 @@
+"""SR Linux configuration as `info flat from running` prints it: lines `set / interface ethernet-1/1 mtu 9232`.
+
+The schema tells containers, lists and leaves apart; below what it does not know, the last word is a value.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from railfab.errors import ConfigError
+from railfab.platforms.shared.json_tree import Json, leaf_text
+from railfab.platforms.srlinux.schema import MARK, Node, schema
+
+WHAT = "SR Linux configuration"
+_SET = re.compile(r"set / ?(?P<words>.*)")
+_BESIDE = re.compile(r"#.*|--\{.*|\S*[#>] ?(?:info|show|quit|exit|diff)\b.*|\S+[#>]|")
+"""A prompt, which SR Linux shows on two lines, a command behind it, a comment, or nothing."""
+_WORD = re.compile(r'"(?:[^"\\]|\\.)*"|\S+')
+_NUMBERS = ("int", "uint")
+
+
+def is_flat(text: str) -> bool:
+    """Whether a text consists of such lines."""
+    return _SET.match(text) is not None or "\nset / " in text
+
+
+def tree_of_lines(text: str) -> Json:
+    """The tree of the lines, with the modules of names as JSON has them. Raises ConfigError."""
+    tree: Json = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        said = line.strip()
+        if found := _SET.fullmatch(said):
+            _add(tree, schema().nodes, (), _words(found["words"]))
+        elif _BESIDE.fullmatch(said) is None:
+            remedy = "Pass the output of `info flat from running`, or JSON"
+            raise ConfigError(f"{WHAT}: line {number}", f"{said!r} sets nothing", remedy)
+    return tree
+
+
+def _words(text: str) -> list[str]:
+    found = _WORD.findall(text)
+    return [str(json.loads(word)) if len(word) > 1 and word[0] == word[-1] == '"' else word for word in found]
+
+
+def _add(tree: Json, node: Node, at: tuple[str, ...], words: Sequence[str]) -> None:
+    """Add a line below a container. at: the names of the steps to it."""
+    if not words:
+        return
+    name, rest = words[0], words[1:]
+    place = (*at, name)
+    module = schema().namespaces.get(place)
+    full = f"{module}:{name}" if module else name
+    child = node.get(name) if isinstance(node, dict) else None
+    if isinstance(child, dict) and isinstance(child.get(MARK), list):
+        entry, left = _entry(tree.setdefault(full, []), child[MARK], child, rest)
+        _add(entry, child, place, left)
+    elif isinstance(child, dict):
+        _add(tree.setdefault(full, {}), child, place, rest)
+    elif isinstance(child, list):
+        values = [_value(child, word) for word in (rest[1:-1] if rest[:1] == ["["] else rest)]
+        tree[full] = [*tree.get(full, []), *values]
+    elif child is None and len(rest) > 1:
+        _add(tree.setdefault(full, {}), None, place, rest)
+    else:
+        tree[full] = _value(child, rest[0]) if rest else [None]
+
+
+def _entry(entries: list[Json], keys: list[str], node: Node, words: Sequence[str]) -> tuple[Json, Sequence[str]]:
+    """The entry of a list that the words name, and the words behind its keys: the first one without its name."""
+    values = {keys[0]: _value(node.get(keys[0]), words[0] if words else "")}
+    left = words[1:]
+    for key in keys[1:]:
+        if left[:1] == [key]:
+            values[key] = _value(node.get(key), left[1] if len(left) > 1 else "")
+            left = left[2:]
+    found = next((entry for entry in entries if all(entry.get(key) == value for key, value in values.items())), None)
+    if found is None:
+        found = dict(values)
+        entries.append(found)
+    return found, left
+
+
+def _value(node: Node, word: str) -> Any:
+    """A value in the type of its leaf; numbers of 64 bits are texts in JSON (RFC 7951, section 6.1)."""
+    kind = (schema().type_of(node) or {}).get("type", "") if node is not None else ""
+    if kind == "boolean" and word in (leaf_text(True), leaf_text(False)):
+        return word == leaf_text(True)
+    is_number = kind.startswith(_NUMBERS) and not kind.endswith("64") and word.removeprefix("-").isdecimal()
+    return int(word) if is_number else word
