@@ -345,8 +345,10 @@ def test_a_lossless_group_of_nvidias_chips_resumes_at_a_buffer_of_its_own(
     shared_headroom: bool, rate_gbps: int | None, size: int, xon: int
 ) -> None:
     """The figures are those of NVIDIA's pg_profile_lookup.ini, for 400 Gb/s and 5 m without a shared headroom."""
-    found = rows(spectrum(shared_headroom=shared_headroom, rate_gbps=rate_gbps))["BUFFER_PROFILE"]["pg_fast_roce"]
-    assert found == {
+    tables = rows(spectrum(shared_headroom=shared_headroom, rate_gbps=rate_gbps))
+    assert tables["PFC_PRIORITY_TO_PRIORITY_GROUP_MAP"] == {"fabric": {"3": "3"}}
+    assert tables["PORT_QOS_MAP"]["Ethernet0"]["pfc_to_pg_map"] == "fabric"
+    assert tables["BUFFER_PROFILE"]["pg_fast_roce"] == {
         "pool": "ingress_lossless_pool",
         "size": str(size),
         "xon": str(xon),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +68,18 @@ def test_the_models_and_our_checker_accept_the_switches_of_a_design(
     assert models.said_of(files) == []
     assert [tree_refusals(tree) for tree in trees] == [()] * len(trees)
     assert [SONIC.parse(SONIC.text(SONIC.render(model))) for model in switches] == switches
+
+
+def test_the_models_and_our_checker_accept_the_rows_of_nvidias_chips(
+    models: SonicModels, repository: Path, tmp_path: Path
+) -> None:
+    (switch, *_) = judged(with_sonic(repository, "pod64", tmp_path))
+    model = admit(replace(switch, silicon="Spectrum-4"), SONIC)
+    tree = whole(model)
+    assert "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP" in tree
+    files, problems = files_of(models, iter([tree]), tmp_path)
+    assert (problems, models.said_of(files), tree_refusals(tree)) == ([], [], ())
+    assert SONIC.parse(SONIC.text(SONIC.render(model))) == model
 
 
 def test_the_models_accept_every_model_that_the_capabilities_allow(models: SonicModels, tmp_path: Path) -> None:

@@ -11,7 +11,15 @@ from collections.abc import Iterator, Mapping
 from math import log2
 
 from railfab.device import ClassThresholds, DeviceModel, Port, PortProfile, Qos, TrafficClass
-from railfab.platforms.sonic.qos import QosPort, lossy_group, paused_classes, qos_ports, threshold_name, trimming
+from railfab.platforms.sonic.qos import (
+    QosPort,
+    has_spectrum,
+    lossy_group,
+    paused_classes,
+    qos_ports,
+    threshold_name,
+    trimming,
+)
 from railfab.platforms.sonic.tables import Row, Tables, key, merged, stated
 
 INGRESS_POOL, LOSSLESS_POOL, LOSSY_POOL = "ingress_lossless_pool", "egress_lossless_pool", "egress_lossy_pool"
@@ -21,13 +29,10 @@ INGRESS, EGRESS = "pg_", "egress_"
 LOSSY_ALPHA = 3
 """Dynamic threshold of lossy traffic, as the exponent of alpha: 8 (the usual one of SONiC)."""
 
-SPECTRUM = "Spectrum"
-"""Beginning of the names of NVIDIA's chips. A priority group there has the buffer up to which sending resumes (xon) for
-itself and no distance from a threshold, and its headroom too unless the pool has a shared one (sonic-buildimage,
-device/mellanox, pg_profile_lookup.ini: size is xon and xoff together on SN5610N-C256S2, xon alone on SN4280-O28)."""
-
 XON_BYTES, WIDE_XON_BYTES = 19_456, 38_912
-"""That buffer, and the one of a port of eight lanes (the same files)."""
+"""Buffer up to which sending resumes on NVIDIA's chips, and on a port of eight lanes there. A priority group has it for
+itself, and its headroom too unless the pool has a shared one (sonic-buildimage, device/mellanox, pg_profile_lookup.ini:
+size is xon and xoff together on SN5610N-C256S2, xon alone on SN4280-O28)."""
 WIDE_GBPS = 400
 """Least speed at which a port that is a whole cage has eight lanes."""
 
@@ -55,7 +60,7 @@ def render_buffers(model: DeviceModel) -> Tables:
 
 def _resume_bytes(model: DeviceModel, ports: tuple[QosPort, ...]) -> dict[str, int]:
     """By port profile, the buffer of a priority group up to which sending resumes, on chips that state it."""
-    if model.qos is None or not model.silicon.startswith(SPECTRUM):
+    if model.qos is None or not has_spectrum(model):
         return {}
     wide = {
         found.name

@@ -26,6 +26,9 @@ from railfab.platforms.sonic.tables import TRUE, Row, Tables, key, merged, state
 MAP = "fabric"
 """Name of the maps that a switch has only one of."""
 
+SPECTRUM = "Spectrum"
+"""Beginning of the names of NVIDIA's chips."""
+
 QUEUES = range(8)
 CODE_POINTS = range(64)
 COLOURS = ("green", "yellow", "red")
@@ -91,7 +94,21 @@ def render_qos(model: DeviceModel) -> Tables:
     qos, ports = model.qos, qos_ports(model)
     if qos is None:
         return {}
-    return merged((_maps(qos), *(_port(port, qos) for port in ports), _ramps(qos), _watchdog(qos, ports)))
+    groups = _groups_of_priorities(qos) if has_spectrum(model) else {}
+    rows = [_port(port, qos, pfc_to_pg_map=MAP if groups else None) for port in ports]
+    maps: Tables = {"PFC_PRIORITY_TO_PRIORITY_GROUP_MAP": {MAP: groups} if groups else {}}
+    return merged((_maps(qos), maps, *rows, _ramps(qos), _watchdog(qos, ports)))
+
+
+def has_spectrum(model: DeviceModel) -> bool:
+    """Whether a switch has one of NVIDIA's chips."""
+    return model.silicon.startswith(SPECTRUM)
+
+
+def _groups_of_priorities(qos: Qos) -> Row:
+    """The priority group of each priority of pause frames, which NVIDIA's chips are told and others are not
+    (qos_config.j2, pfc_to_pg_map_supported_asics)."""
+    return {str(found.pfc_priority): str(found.pfc_priority) for found in qos.classes if found.pfc_priority is not None}
 
 
 def _maps(qos: Qos) -> Tables:
@@ -115,7 +132,7 @@ def _code_points(classifier: Classifier, qos: Qos) -> Row:
     return {str(point): str(queues[stated_points.get(point, qos.default_class)]) for point in CODE_POINTS}
 
 
-def _port(port: QosPort, qos: Qos) -> Tables:
+def _port(port: QosPort, qos: Qos, *, pfc_to_pg_map: str | None) -> Tables:
     own = port.qos
     priorities = ",".join(map(str, own.pfc)) or None
     row = stated(
@@ -123,6 +140,7 @@ def _port(port: QosPort, qos: Qos) -> Tables:
         tc_to_queue_map=MAP,
         tc_to_pg_map=MAP,
         pfc_to_queue_map=MAP if any(found.obeyed_priority is not None for found in qos.classes) else None,
+        pfc_to_pg_map=pfc_to_pg_map,
         pfc_enable=priorities,
         pfcwd_sw_enable=priorities if qos.watchdog else None,
     )

@@ -22,8 +22,8 @@ from railfab.device import (
 )
 from railfab.errors import RailfabError
 from railfab.platforms.shared.config_node import ConfigNode
-from railfab.platforms.sonic.buffers import DEFAULTS, EGRESS, INGRESS, INGRESS_POOL, LOSSY_ALPHA, SPECTRUM
-from railfab.platforms.sonic.qos import BYTES_PER_GBIT, threshold_name
+from railfab.platforms.sonic.buffers import DEFAULTS, EGRESS, INGRESS, INGRESS_POOL, LOSSY_ALPHA
+from railfab.platforms.sonic.qos import BYTES_PER_GBIT, MAP, SPECTRUM, threshold_name
 from railfab.platforms.sonic.tables import Tables, key, nodes, row
 
 LIMITED = re.compile(r"(?P<class>.+)_\d+g")
@@ -37,9 +37,11 @@ DEFAULT_QUEUE = 0
 
 
 def parse_silicon(tree: Tables, problems: list[RailfabError]) -> str:
-    """NVIDIA's chip where a lossless profile states the buffer up to which sending resumes; empty where none does."""
+    """NVIDIA's chip where railfab's rows for it are: its map of priorities to groups, or a lossless profile with the
+    buffer up to which sending resumes; empty where they are not."""
     profiles = nodes(tree, "BUFFER_PROFILE", problems)
-    return SPECTRUM if any(parts[0].startswith(INGRESS) and node.number("xon") for parts, node in profiles) else ""
+    resumes = any(parts[0].startswith(INGRESS) and node.number("xon") for parts, node in profiles)
+    return SPECTRUM if resumes or MAP in tree.get("PFC_PRIORITY_TO_PRIORITY_GROUP_MAP", {}) else ""
 
 
 class QosReader:
