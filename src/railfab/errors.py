@@ -97,8 +97,8 @@ def each(error: RailfabError) -> tuple[RailfabError, ...]:
     return error.errors if isinstance(error, Problems) else (error,)
 
 
-def alike(errors: Sequence[RailfabError]) -> list[RailfabError]:
-    """The errors; those that several places have alike as one that names the first place and counts the others."""
+def one_per_problem(errors: Sequence[RailfabError]) -> list[RailfabError]:
+    """One error for each problem; where several places have it, the first is named and the others are counted."""
     places: dict[tuple[type[RailfabError], str, str], list[str]] = {}
     for error in errors:
         places.setdefault((type(error), error.problem, error.remedy), []).append(error.where)

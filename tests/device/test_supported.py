@@ -17,7 +17,7 @@ def test_what_cannot_be_rendered_is_not_planned() -> None:
 
 
 def test_ultra_ethernet_has_the_classes_of_roce() -> None:
-    """Data and control packets of both are told apart by their DSCP, and nothing else of a switch depends on them."""
+    """Data and control packets of both differ in their DSCP, and nothing else of a switch depends on them."""
     uet, roce = (fabric(profile__transport=transport) for transport in ("uet", "rocev2"))
     assert plan(wire(uet), uet) == plan(wire(roce), roce)
 

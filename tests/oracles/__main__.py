@@ -13,7 +13,7 @@ from pathlib import Path
 
 from benchmarks.measured import machine
 from tests.conftest import REPOSITORY, oracle_folder
-from tests.oracles.every_switch import Court, page
+from tests.oracles.every_switch import OracleRun, page
 
 PAGE = REPOSITORY / "benchmarks" / "oracles.md"
 
@@ -26,15 +26,15 @@ def main() -> int:
     every = (*REPOSITORY.glob("inventory/fabrics/*.yml"), *REPOSITORY.glob("labs/*/intent.yml"))
     judged = "Every switch was judged" if options.most is None else f"At most {options.most} switches of a design"
     with tempfile.TemporaryDirectory() as scratch:
-        court = Court(oracle_folder(), Path(scratch), options.most)
+        run = OracleRun(oracle_folder(), Path(scratch), options.most)
         for path in options.intents or sorted(every):
             print(path, flush=True)
-            court.hear(path)
-    written = page(court.verdicts, court.missing, f"{judged}; {machine()}.")
+            run.judge_design(path)
+    written = page(run.verdicts, run.missing, f"{judged}; {machine()}.")
     print(written)
     if not options.intents:
         PAGE.write_text(written)
-    return any(verdict.refused for verdict in court.verdicts.values())
+    return any(verdict.refused for verdict in run.verdicts.values())
 
 
 if __name__ == "__main__":

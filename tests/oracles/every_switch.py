@@ -61,7 +61,7 @@ def own_refusals(name: str) -> Judge:
     return said
 
 
-class Court:
+class OracleRun:
     """Verdicts by platform, of the designs that are judged one after the other.
 
     missing: the designs that cannot be rendered, each with the reason. most: switches of a design that are judged, of
@@ -75,7 +75,7 @@ class Court:
         self.verdicts: dict[str, Verdict] = {}
         self.missing: list[str] = []
 
-    def hear(self, path: Path) -> None:
+    def judge_design(self, path: Path) -> None:
         """Judge every switch of a design, or as many as are wanted."""
         try:
             if self._most is None:

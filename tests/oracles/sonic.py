@@ -2,7 +2,7 @@
 
 CONFIG_DB is no YANG data: a table is a container, a row an entry of the list in it whose keys are as many as the parts
 of the row's key, or a container of that name. This is the conversion of sonic-buildimage's src/sonic-yang-mgmt,
-sonic_yang_ext.py, written anew.
+sonic_yang_ext.py, written again.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from tests.fabric.configuration_goldens import GOLDEN, HASHES
-from tests.oracles.every_switch import Court, Verdict, oracle_of, page
+from tests.oracles.every_switch import OracleRun, Verdict, oracle_of, page
 
 from railfab.device import DeviceModel, Port
 from railfab.fabric import design
@@ -19,10 +19,10 @@ pytestmark = pytest.mark.oracle
 
 
 @pytest.fixture
-def court(oracles: Path, tmp_path: Path) -> Court:
+def run(oracles: Path, tmp_path: Path) -> OracleRun:
     if not (oracles / "srlinux-yang-25.3.1.tar.xz").exists():
         pytest.skip(f"needs srlinux-yang-25.3.1.tar.xz in {oracles}; tests/README.md says where to get it")
-    return Court(oracles, tmp_path)
+    return OracleRun(oracles, tmp_path)
 
 
 BEGINNINGS = {"eos": "service routing", "frr": "frr defaults", "junos": "system {", "srlinux": '{\n  "srl_nokia'}
@@ -70,9 +70,9 @@ def test_every_committed_configuration_is_judged() -> None:
     assert sum(map(len, shapes().values())) == len(files)
 
 
-def test_every_switch_of_a_design_is_judged(court: Court, repository: Path) -> None:
-    court.hear(repository / "inventory" / "fabrics" / "pod64.yml")
-    verdict = court.verdicts["srlinux"]
+def test_every_switch_of_a_design_is_judged(run: OracleRun, repository: Path) -> None:
+    run.judge_design(repository / "inventory" / "fabrics" / "pod64.yml")
+    verdict = run.verdicts["srlinux"]
     assert (verdict.designs, verdict.switches, verdict.refused) == (1, 8, [])
     assert verdict.lines > 8_000
 
@@ -80,19 +80,19 @@ def test_every_switch_of_a_design_is_judged(court: Court, repository: Path) -> N
 def test_of_a_larger_design_as_many_switches_are_judged_as_wanted(
     oracles: Path, tmp_path: Path, repository: Path
 ) -> None:
-    court = Court(oracles, tmp_path, most=3)
-    court.hear(repository / "inventory" / "fabrics" / "rail-blocks.yml")
-    court.hear(repository / "inventory" / "fabrics" / "routed.yml")
-    verdict = court.verdicts["nxos"]
+    run = OracleRun(oracles, tmp_path, most=3)
+    run.judge_design(repository / "inventory" / "fabrics" / "rail-blocks.yml")
+    run.judge_design(repository / "inventory" / "fabrics" / "routed.yml")
+    verdict = run.verdicts["nxos"]
     assert (verdict.designs, verdict.switches, verdict.refused) == (2, 1 + 3, [])
 
 
-def test_a_refused_switch_is_named(court: Court, repository: Path) -> None:
+def test_a_refused_switch_is_named(run: OracleRun, repository: Path) -> None:
     models = list(design(repository / "inventory" / "fabrics" / "pod64.yml").models.values())
-    court.judge("pod64", [_with_mtu(models[0], 99_999), models[1]])
-    (said,) = court.verdicts["srlinux"].refused
+    run.judge("pod64", [_with_mtu(models[0], 99_999), models[1]])
+    (said,) = run.verdicts["srlinux"].refused
     assert said.startswith(f"pod64: {models[0].name}: ")
-    assert said in page(court.verdicts, (), "")
+    assert said in page(run.verdicts, (), "")
 
 
 def _with_mtu(model: DeviceModel, mtu_bytes: int) -> DeviceModel:
@@ -101,8 +101,8 @@ def _with_mtu(model: DeviceModel, mtu_bytes: int) -> DeviceModel:
     return replace(model, interfaces=(replace(first, mtu_bytes=mtu_bytes), *others))
 
 
-def test_a_design_that_is_not_rendered_is_listed(court: Court, repository: Path) -> None:
-    court.hear(repository / "inventory" / "fabrics" / "missing.yml")
-    assert court.verdicts == {}
-    assert court.missing[0].startswith("missing: ")
-    assert f"- {court.missing[0]}\n" in page({"srlinux": Verdict("models")}, court.missing, "")
+def test_a_design_that_is_not_rendered_is_listed(run: OracleRun, repository: Path) -> None:
+    run.judge_design(repository / "inventory" / "fabrics" / "missing.yml")
+    assert run.verdicts == {}
+    assert run.missing[0].startswith("missing: ")
+    assert f"- {run.missing[0]}\n" in page({"srlinux": Verdict("models")}, run.missing, "")

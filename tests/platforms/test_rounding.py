@@ -91,7 +91,7 @@ def test_classes_without_names_have_those_of_their_queues_wherever_they_are_name
 
 
 def test_a_queue_pair_that_a_switch_hashes_by_itself_is_left_out_of_the_other_fields() -> None:
-    """Junos has no statement of it; NX-OS could not be told, so it is refused there by name."""
+    """Junos has no statement of it; NX-OS has no setting for it either, so it is refused there by name."""
     fields = tuple(field for field in HashField if field in QUEUE_PAIR_FIELDS)
     model = replace(leaf("junos"), load_balancing=LoadBalancing(fields=fields))
     found = admit(model, platform("junos")).load_balancing

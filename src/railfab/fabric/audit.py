@@ -78,11 +78,11 @@ def causes_first(found: Iterable[Finding]) -> tuple[Finding, ...]:
 
 
 def folded(found: Sequence[Finding]) -> tuple[Finding, ...]:
-    """The findings for people: those that are alike but for the switch, or the numbers in their place, as one.
+    """The findings for people: those that differ only in the switch, or in the numbers of their place, as one.
 
     It has the first place, and how many more there are: one line of a profile breaks every port that uses it.
     """
-    return tuple(_folded(alike) for alike in grouped(found, _kind))
+    return tuple(_folded(same) for same in grouped(found, _kind))
 
 
 def _kind(finding: Finding) -> Finding:
@@ -91,13 +91,13 @@ def _kind(finding: Finding) -> Finding:
     return replace(finding, where=place if finding.code in COUNTED else NUMBER.sub("", place))
 
 
-def _folded(alike: Sequence[Finding]) -> Finding:
-    """One finding for several that are alike."""
-    first, *more = alike
-    switches = len({one.switch for one in alike})
+def _folded(same: Sequence[Finding]) -> Finding:
+    """One finding for several that are the same."""
+    first, *more = same
+    switches = len({one.switch for one in same})
     if not more:
         return first
-    if switches == len(alike) and len(set(map(_place, alike))) == 1:
+    if switches == len(same) and len(set(map(_place, same))) == 1:
         return replace(first, where=f"{first.switch} and {len(more):,} more{_place(first)}")
     where = f" on {counted(switches, 'switch')}" if switches > 1 else ""
     return replace(first, problem=f"{first.problem} (and {counted(len(more), 'place')} more{where})")

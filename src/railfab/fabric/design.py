@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 
 from railfab.device import DeviceModel, SwitchBuffers, plan, switch_buffers, unsupported
-from railfab.errors import NotRenderedYet, RailfabError, alike, each, raise_all
+from railfab.errors import NotRenderedYet, RailfabError, each, one_per_problem, raise_all
 from railfab.fabric.checks import design_findings
 from railfab.fabric.trial import Trial
 from railfab.findings import DesignCode, Finding, Severity, by_severity
@@ -69,7 +69,7 @@ class Design:
             try:
                 return _admitted(planned, self.topology)
             except RailfabError as error:
-                raise_all(alike(each(error)))
+                raise_all(one_per_problem(each(error)))
                 raise
 
     @cached_property

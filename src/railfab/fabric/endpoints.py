@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from railfab.endpoints import Endpoint, Endpoints, load_endpoints, state_file, state_option
-from railfab.errors import EndpointError, RailfabError, UnsupportedFeature, alike, raise_all
+from railfab.errors import EndpointError, RailfabError, UnsupportedFeature, one_per_problem, raise_all
 from railfab.fabric.design import Design
 from railfab.fabric.limit import limited
 from railfab.platforms import platform
@@ -61,7 +61,7 @@ def require_sessions(switches: Iterable[tuple[str, str]]) -> None:
             platform(platform_name).session_factory(name)
         except UnsupportedFeature as error:
             refused.append(error)
-    raise_all(alike(refused))
+    raise_all(one_per_problem(refused))
 
 
 def _remedy(fabric: Design, on: str | None, missing: Sequence[str], limit: str | None) -> str:

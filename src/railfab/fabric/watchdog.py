@@ -46,6 +46,6 @@ def _of_platform(watchdog: Watchdog, own: Platform) -> Iterator[Finding]:
 
 
 def _has_one_time(watchdog: Watchdog, own: Platform) -> bool:
-    """Whether a platform is told one of two times only."""
+    """Whether a platform has a setting for one of the two times only."""
     omits = support_of(own.capabilities, "watchdog_recovery") is Support.OMITTED
     return omits and watchdog.recover_ms != watchdog.detect_ms

@@ -13,7 +13,7 @@ from typing import Any, Self
 from prometheus_client import CollectorRegistry
 
 from railfab.endpoints import Credentials, Endpoint, Endpoints, read_credentials
-from railfab.errors import EndpointError, RailfabError, alike, raise_all
+from railfab.errors import EndpointError, RailfabError, one_per_problem, raise_all
 from railfab.gnmi.tls import address_of, context_of
 from railfab.platforms import TelemetryMap, of_twin, platform, platform_names
 from railfab.telemetry.exposition import FabricCollector, Snapshot
@@ -172,7 +172,7 @@ def _read_all_credentials(topology: Topology, endpoints: Endpoints) -> dict[str,
             credentials[endpoint.name] = _checked_credentials(endpoint, topology.fabric, switches)
         except EndpointError as error:
             errors.append(error)
-    raise_all(alike(errors))
+    raise_all(one_per_problem(errors))
     if missing := sorted(switches - set(credentials)):
         logger.warning("%s: no endpoint for %s", topology.fabric, ", ".join(missing))
     return credentials

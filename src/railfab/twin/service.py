@@ -13,7 +13,7 @@ from typing import Self
 
 from railfab.device import DeviceModel
 from railfab.endpoints import STATE_DIR, Credentials, Endpoint, Endpoints, save_endpoints, write_private
-from railfab.errors import LabError, RailfabError, UnsupportedFeature, alike, raise_all
+from railfab.errors import LabError, RailfabError, UnsupportedFeature, one_per_problem, raise_all
 from railfab.fabric.design import Design, naming
 from railfab.forwarding import Marking, refuse
 from railfab.gnmi.server import GnmiServer, ServerLoop
@@ -346,7 +346,7 @@ def require_served(design: Design) -> None:
             _face(model)
         except UnsupportedFeature as error:
             refused.append(error)
-    raise_all(alike(refused))
+    raise_all(one_per_problem(refused))
     if design.intent.profile.transport != "rocev2":
         with naming(design.path):
             remedy = "Use transport: rocev2 for a twin; `railfab render` takes both"

@@ -98,7 +98,7 @@ def test_a_platform_says_what_its_image_does_not_enforce(name: str) -> None:
 
 def test_render_and_doctor_say_it(tmp_path: Path) -> None:
     intent = LABS / "frr-pod" / "intent.yml"
-    said = "a veth reports a speed of 10 Gb/s, whatever it carries"
+    said = "a veth always reports a speed of 10 Gb/s"
     done = CliRunner().invoke(app, ["lab", "render", str(intent), "-o", str(tmp_path)])
     assert f"frr in a lab: {said}." in " ".join(done.output.split())
     done = CliRunner().invoke(app, ["lab", "render", str(intent), "-o", str(tmp_path), "--output", "json"])

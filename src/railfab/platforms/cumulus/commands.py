@@ -37,7 +37,7 @@ def commands_of(text: str) -> tuple[Json, tuple[str, ...]]:
 
 
 def _whole_lines(text: str) -> Iterator[str]:
-    """The commands without prompts; one with an open quote goes on in the next lines."""
+    """The commands without prompts; one with an open quote continues in the next lines."""
     open_line = ""
     for line in text.splitlines():
         whole = f"{open_line}\n{line}" if open_line else _PROMPT.sub("", line).strip()

@@ -64,7 +64,7 @@ def _ports(interfaces: Sequence[Interface], bound: Mapping[str, ConfigNode]) -> 
 
 
 def _shared(node: ConfigNode) -> dict[str, object]:
-    """What all members of a LAG have alike; the shaper is that of their speed."""
+    """The settings that all members of a LAG share; the shaper is that of their speed."""
     return {name: part for name, part in node.value.items() if name != "egress-shaper"}
 
 

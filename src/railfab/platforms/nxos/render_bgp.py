@@ -133,7 +133,7 @@ def _neighbor(neighbor: BgpNeighbor, bgp: Bgp) -> Iterator[Line]:
 
 
 def _of_family(neighbor: BgpNeighbor, bgp: Bgp) -> Iterator[str]:
-    """The lines of a session in one of its families; NX-OS sends no communities unless told to."""
+    """The lines of a session in one of its families; NX-OS sends no communities unless configured to."""
     if neighbor.timers.advertisement_interval_s is not None:
         yield f"advertisement-interval {neighbor.timers.advertisement_interval_s}"
     yield "send-community"
