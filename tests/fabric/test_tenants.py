@@ -13,6 +13,7 @@ from tests.topology.fabric_intents import fabric
 from railfab.device import DeviceModel, NetworkInstance, Svi
 from railfab.errors import UnsupportedFeature
 from railfab.fabric import Design
+from railfab.fabric.audit import configuration_findings
 from railfab.fabric.design import render_text
 from railfab.platforms import admit, platform, platform_names
 from railfab.topology import wire
@@ -53,6 +54,13 @@ def test_a_tenant_is_rendered_on_every_platform_and_read_back(name: str) -> None
     assert {found.vlan_id: found.vni for found in parsed.vlans} == {110: 10_110, 111: 10_111, 120: 10_120}
     svis = {found.vlan: found for found in parsed.interfaces if isinstance(found, Svi)}
     assert {vlan: svi.network_instance for vlan, svi in svis.items()} == {110: "red", 111: "red", 120: "blue"}
+
+
+def test_another_l3vni_than_that_of_the_other_leaves_is_found() -> None:
+    fabric = frontend_of("eos")
+    text = fabric.texts["front-leaf1"].replace("vxlan vrf red vni 50110", "vxlan vrf red vni 50999")
+    (found,) = configuration_findings(fabric, {"front-leaf1": text})
+    assert "network_instances[red].vni: is 50999, the intent says 50110" in str(found)
 
 
 @pytest.mark.parametrize(("name", "most"), [("cumulus", 15), ("frr", 15), ("sonic", 12)])
