@@ -33,10 +33,6 @@ def uncollected() -> Iterator[None]:
         gc.enable()
 
 
-def of_each_kind(topology: Topology) -> Iterable[Node]:
-    return kinds(topology).values()
-
-
 def at_equal_distances(most: int) -> Callable[[Topology], Iterable[Node]]:
     """At most so many switches of a fabric, the first one among them."""
 
@@ -47,11 +43,11 @@ def at_equal_distances(most: int) -> Callable[[Topology], Iterable[Node]]:
     return chosen
 
 
-def sampled(intent: FabricIntent, path: Path, chosen: Callable[[Topology], Iterable[Node]] = of_each_kind) -> Design:
+def sampled(intent: FabricIntent, path: Path) -> Design:
     """A design that knows only these switches. Raises as `Design.models` does."""
     with uncollected():
         topology = wire(intent)
-    names = {node.name for node in chosen(topology)}
+    names = {node.name for node in kinds(topology).values()}
     found = Design(path=path, intent=intent, topology=topology)
     planned = plan(topology, intent, only=names)
     models = {name: admit(model, platform(model.platform)) for name, model in planned.items()}

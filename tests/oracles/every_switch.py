@@ -13,32 +13,40 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
-from tests.fabric.sampled import at_equal_distances, sampled
+from tests.fabric.sampled import at_equal_distances, uncollected
 
-from railfab.device import DeviceModel
+from railfab.device import DeviceModel, plan
 from railfab.errors import RailfabError, each
-from railfab.fabric import design
 from railfab.fabric.design import render_text
 from railfab.intent import load_intent
+from railfab.platforms import admit
 from railfab.platforms import platform as platform_of
+from railfab.topology import wire
 
 Judge = Callable[[Sequence[DeviceModel]], Sequence[str]]
 """What an oracle has to say against several switches; nothing when it takes them all."""
 
 BATCH = 64
 """Switches that are judged at once, since some oracles take seconds to load their models."""
+PLANNED = 8 * BATCH
+"""Switches of which there are models at once."""
 
 
 @dataclass(slots=True)
 class Verdict:
-    """What became of the switches of one platform. refused: the switches, each with what was said of it."""
+    """What became of the switches of one platform. names: of their designs. refused: the switches, each with what was
+    said of it."""
 
     oracle: str
-    designs: int = 0
+    names: set[str] = field(default_factory=set)
     switches: int = 0
     lines: int = 0
     seconds: float = 0.0
     refused: list[str] = field(default_factory=list)
+
+    @property
+    def designs(self) -> int:
+        return len(self.names)
 
 
 def oracle_of(platform: str) -> tuple[str, Callable[[Path, Path], Judge]] | None:
@@ -76,16 +84,19 @@ class OracleRun:
         self.missing: list[str] = []
 
     def judge_design(self, path: Path) -> None:
-        """Judge every switch of a design, or as many as are wanted."""
+        """Judge every switch of a design, or as many as are wanted, a part of them at a time: the models of thousands
+        of switches take a megabyte each."""
         try:
-            if self._most is None:
-                models = design(path).models
-            else:
-                models = sampled(load_intent(path), path, at_equal_distances(self._most)).models
+            intent = load_intent(path)
+            with uncollected():
+                topology = wire(intent)
+            chosen = topology.switches() if self._most is None else at_equal_distances(self._most)(topology)
+            names = [node.name for node in chosen]
+            for start in range(0, len(names), PLANNED):
+                planned = plan(topology, intent, only={*names[start : start + PLANNED]})
+                self.judge(path.stem, [admit(model, platform_of(model.platform)) for model in planned.values()])
         except RailfabError as error:
             self.missing.append(f"{path.stem}: {each(error)[0]}")
-            return
-        self.judge(path.stem, models.values())
 
     def judge(self, name: str, models: Iterable[DeviceModel]) -> None:
         """Judge switches. name: of their design."""
@@ -94,7 +105,7 @@ class OracleRun:
             by_platform.setdefault(model.platform, []).append(model)
         for platform, switches in by_platform.items():
             verdict = self._verdict(platform)
-            verdict.designs += 1
+            verdict.names.add(name)
             verdict.switches += len(switches)
             verdict.lines += sum(render_text(switch).count("\n") for switch in switches)
             began_s = time.monotonic()
