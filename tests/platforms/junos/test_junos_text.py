@@ -91,6 +91,7 @@ policy-options {
     }
     policy-statement PFE-LB { then { load-balance per-packet; } }
     community RED members 65000:1;
+    community BLUE members 65000:1;
 }
 routing-instances {
     evpn-1 {
@@ -227,6 +228,7 @@ def test_of_groups_and_terms_with_other_names_only_the_name_is_unmodelled() -> N
     assert model.bgp is not None
     assert (model.bgp.max_paths, model.bgp.multiple_as) == (16, True)
     ours = [
+        "policy-options community BLUE members 65000:1",
         "policy-options policy-statement OUT term EDGE",
         "policy-options policy-statement OUT term LOCAL from protocol static",
         "policy-options policy-statement OUT term LOCAL then accept",
@@ -242,11 +244,11 @@ def test_what_a_group_brings_in_is_in_the_model_and_the_group_unmodelled() -> No
     groups {
         PORTS { interfaces { <et-*> { mtu 9216; } "<et-0/0/[12]>" { speed 400g; } } }
         PEERS { protocols { bgp { group <*> { hold-time 9; } } } }
-        LATER { when { time 2:00; } system { host-name other; } }
+        LATER { when { time 2:00; } system { ntp { server 10.9.9.9; } } }
     }
     """
     own = """
-    system { apply-groups LATER; host-name leaf1; }
+    system { apply-groups LATER; }
     interfaces {
         apply-groups PORTS;
         et-0/0/1 { unit 0 { family inet { address 10.0.0.1/31; } } }
@@ -259,10 +261,10 @@ def test_what_a_group_brings_in_is_in_the_model_and_the_group_unmodelled() -> No
     ports = {port.name: (port.mtu_bytes, port.rate_gbps) for port in model.interfaces if isinstance(port, Port)}
     assert ports == {"et-0/0/1": (9202, 400), "et-0/0/2": (1500, 400), "et-0/0/3": (None, None)}
     assert [neighbor.timers.hold_s for neighbor in model.neighbors] == [9]
-    assert model.name == "leaf1"
+    assert model.management is None
     assert {"interfaces apply-groups PORTS", "groups PORTS interfaces <et-*> mtu 9216"} <= {*model.unmodelled}
     assert [one for one in model.unmodelled if one.startswith("delete interfaces")] == []
-    for value in ("9216", "400g", "9", "2:00", "other"):
+    for value in ("9216", "400g", "9", "2:00", "10.9.9.9"):
         assert JUNOS.parse(groups.replace(f" {value};", f" {value}0;") + own) != model
 
 
