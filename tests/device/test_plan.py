@@ -497,3 +497,12 @@ def test_a_fabric_without_bfd_or_lossless_class_has_none() -> None:
 def test_models_of_chosen_switches_are_those_of_the_whole_fabric() -> None:
     topology, models = pod64()
     assert plan(topology, load_intent(POD64), only={SPINE}) == {SPINE: models[SPINE]}
+
+
+def test_a_session_of_a_cluster_is_with_an_address_that_a_switch_has() -> None:
+    """A management leaf has ports of hosts where other switches are managed, and no session with them."""
+    _, models = cluster()
+    owned = {address.ip for model in models.values() for one in model.interfaces for address in one.addresses}
+    peers = {found.peer for model in models.values() for found in model.neighbors}
+    assert {peer for peer in peers if not isinstance(peer, str)} <= owned
+    assert {found.peer for found in models["mgmt-leaf1"].neighbors} == {"ethernet-1/31", "ethernet-1/32"}

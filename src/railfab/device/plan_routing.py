@@ -72,10 +72,13 @@ def planned_bgp(switch: PlannedSwitch) -> Bgp | None:
 
 
 def _session_links(switch: PlannedSwitch) -> Iterator[Connection]:
-    """The links with a session: each single one to a switch, and the first of each LAG; none within an MLAG pair."""
+    """The links with a session: each single one to a switch, and the first of each LAG.
+
+    None within an MLAG pair, and none to the management port of a switch, which is a host there.
+    """
     firsts = {members[0] for members in switch.lags.values()}
     for connection in switch.connections:
-        if connection.peer_node.asn is None or connection in switch.peer_link:
+        if connection.peer_node.asn is None or not connection.peer.cage or connection in switch.peer_link:
             continue
         if connection.port.bundle is None or connection in firsts:
             yield connection
