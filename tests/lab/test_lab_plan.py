@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.lab.fabrics import CLUSTER, FRR_POD, SMALL, VLANS, lab_plan, written
 
+from railfab.device import Port as ModelPort
 from railfab.errors import LabError
 from railfab.lab import LabPlace, backend
 from railfab.lab.containerlab import Settings, check, lab_files
@@ -21,6 +22,7 @@ from railfab.lab.netns.ip_commands import (
     device_commands,
     management_commands,
     node_commands,
+    uncabled_commands,
 )
 from railfab.lab.netns.names import INTERFACE_NAME_CHARACTERS, LabNames, check_names, interface_problem, lab_names
 from railfab.lab.netns.state import topology_digest
@@ -198,6 +200,34 @@ def test_a_cluster_has_storage_servers_and_no_management_cables_of_switches(tmp_
     assert "ip route replace default nexthop via 10.216.0.82 dev store-p0 nexthop via 10.216.0.210 dev store-p1" in (
         server.exec
     )
+
+
+def test_a_port_without_a_cable_in_the_lab_is_there_with_a_carrier(tmp_path: Path) -> None:
+    """A management switch has ports to which the management ports of other switches would be connected."""
+    plan = lab_plan(CLUSTER, tmp_path)
+    model = plan.models["mgmt-leaf1"]
+    commands = uncabled_commands(plan.topology, model)
+    assert "link add ethernet-1/10 type veth peer name ethernet-1/10-end" in commands
+    ports = sum(isinstance(found, ModelPort) for found in model.interfaces)
+    assert len(commands) == 3 * (ports - len(plan.topology.ports_of("mgmt-leaf1")))
+    assert uncabled_commands(plan.topology, plan.models["pod1-seg1-leaf1"]) == []
+
+
+def test_a_host_may_have_a_port_with_the_name_that_the_lab_has_on_switches(tmp_path: Path) -> None:
+    document = yaml.safe_load(SMALL)
+    document["backend"]["growth"] = {"hosts": 1, "segments": 1, "pods": 1}
+    leaves = {"count": 1, "model": "linux-16", "platform": "frr"}
+    document["management"] = {
+        "isolation": "vlans",
+        "switch_vlan": 10,
+        "host_vlan": 20,
+        "bmc_vlan": 30,
+        "rate_gbps": 100,
+    }
+    document["management"]["leaves"] = leaves
+    plan = lab_plan(written(tmp_path, yaml.safe_dump(document)), tmp_path)
+    assert "mgmt0" in {port.name for port, _, _ in plan.topology.ports_of("pod1-seg1-host1")}
+    check_names(plan.topology)
 
 
 def test_a_host_reaches_each_network_over_its_own_ports(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import yaml
 
+from railfab.device import DeviceModel
 from railfab.endpoints import give_to_caller
 from railfab.errors import LabError, raise_all
 from railfab.lab.backend import LabPlan
@@ -16,7 +17,7 @@ from railfab.lab.containerlab.model import End, LabTopology, Management, NodeDef
 from railfab.lab.containerlab.names import topology_name
 from railfab.lab.containerlab.ports import port_errors
 from railfab.lab.containerlab.settings import Settings
-from railfab.lab.netns.ip_commands import device_commands, mtu_bytes, node_commands
+from railfab.lab.netns.ip_commands import device_commands, mtu_bytes, node_commands, uncabled_commands
 from railfab.lab.netns.lifecycle import ANY_NODE, SWITCH
 from railfab.platforms import LabFacts, platform
 from railfab.topology import Node, Port, Topology
@@ -140,9 +141,13 @@ def _node(plan: LabPlan, node: Node) -> NodeDefinition:
         group=str(node.platform),
         startup_config=startup if mount is None else None,
         binds=(_bind(startup, mount),) if startup and mount else (),
-        exec=tuple(f"ip {command}" for command in device_commands(model)) if mount and model else (),
+        exec=tuple(f"ip {command}" for command in _device_commands(plan.topology, model)) if mount and model else (),
         labels=labels,
     )
+
+
+def _device_commands(topology: Topology, model: DeviceModel) -> list[str]:
+    return [*uncabled_commands(topology, model), *device_commands(model)]
 
 
 def _host_commands(topology: Topology, node: Node) -> Iterator[str]:

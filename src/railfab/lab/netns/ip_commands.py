@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 from railfab.device import DeviceModel, IpAddress
+from railfab.device import Port as ModelPort
 from railfab.lab.netns.names import MANAGEMENT, LabNames
 from railfab.platforms.frr.devices import DeviceKind, linux_devices
 from railfab.topology import Bond, Net, Port, Topology
@@ -85,6 +86,25 @@ def _bond_commands(bond: Bond) -> Iterator[str]:
         yield f"link set dev {port} down"
         yield f"link set dev {port} master {bond.name}"
     yield f"link set dev {bond.name} up"
+
+
+def uncabled_commands(topology: Topology, model: DeviceModel) -> list[str]:
+    """Commands that make the ports of a switch without a cable in the lab, such as those to management ports.
+
+    Each is one end of a veth pair whose other end is up beside it, so that it has a carrier as in the fabric.
+    """
+    cabled = {port.name for port, _, _ in topology.ports_of(model.name)}
+    ports = (found.name for found in model.interfaces if isinstance(found, ModelPort))
+    return [
+        command
+        for name in ports
+        if name not in cabled
+        for command in (
+            f"link add {name} type veth peer name {name}-end",
+            f"link set {name}-end up",
+            f"link set {name} up",
+        )
+    ]
 
 
 def device_commands(model: DeviceModel, missing: Collection[DeviceKind] = ()) -> list[str]:

@@ -19,6 +19,7 @@ from railfab.lab.netns.ip_commands import (
     device_commands,
     management_commands,
     node_commands,
+    uncabled_commands,
 )
 from railfab.lab.netns.kernel import missing_kinds
 from railfab.lab.netns.names import LabNames, lab_names
@@ -141,7 +142,8 @@ def create_network(plan: LabPlan, state: LabState) -> None:
     addresses = {node.name: node.address for node in state.nodes if node.address is not None}
     ip_batch(cable_commands(plan.topology, plan.models, names) + management_commands(names, state.gateway, addresses))
     for node in state.nodes:
-        devices = device_commands(plan.models[node.name], missing_kinds()) if node.name in plan.models else ()
+        model = plan.models.get(node.name)
+        devices = [*uncabled_commands(plan.topology, model), *device_commands(model, missing_kinds())] if model else ()
         for version, lines in node_commands(plan.topology, node.name, node.address, devices).items():
             ip_batch(lines, namespace=node.namespace, version=version)
 

@@ -45,11 +45,14 @@ def lab_names(place: LabPlace) -> LabNames:
 
 
 def check_names(topology: Topology) -> None:
-    """Raise LabError or Problems for ports and nodes whose names Linux does not allow."""
+    """Raise LabError or Problems for ports and nodes whose names Linux does not allow.
+
+    The lab makes `mgmt0` on switches only; that of a host is a port of its own.
+    """
     problems: list[RailfabError] = [
         LabError(f"{port.node} {port.name}", problem, "Use a platform with Linux interface names, such as frr")
         for port, _, _ in topology.ports()
-        if (problem := interface_problem(port.name))
+        if (port.name != MANAGEMENT or topology.node(port.node).is_switch) and (problem := interface_problem(port.name))
     ]
     problems += [
         LabError(f"node {node.name!r}", "is not a valid namespace name", "Use letters, digits, '-' and '_'")
