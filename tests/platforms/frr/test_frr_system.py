@@ -72,6 +72,16 @@ def test_the_configuration_of_a_fabric_says_the_mtu_of_every_port() -> None:
     assert settings_in(text) == dict.fromkeys(ports, PortSettings(9000))
 
 
+def test_another_setting_of_a_port_is_a_difference() -> None:
+    text = design(FRR_POD).texts["pod1-spine1"]
+    frr = platform("frr")
+    other = text.replace("mtu 9000", "mtu 1500", 1)
+    assert other != text
+    (found,) = frr.differences(other, text)
+    assert "mtu 1500" in found.text
+    assert frr.differences(text + "\n", text) == ()
+
+
 def test_a_disabled_port_is_down() -> None:
     planned = design(FRR_POD).planned_models["pod1-spine1"]
     first, *others = planned.interfaces
