@@ -8,7 +8,6 @@ LANES = 8
 BLOCKS = (0, 2, 3, 1)
 """Cages of four, in the order of the blocks of eight lanes of the chip that they have."""
 
-SPEED_MBPS = 800_000
 HOST = {"hwsku": "DS5000", "platform": "x86_64-cls_ds5000-r0", "mac": "00:11:22:33:44:55", "type": "LeafRouter"}
 
 

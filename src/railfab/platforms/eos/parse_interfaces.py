@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from railfab.device import BreakoutPort, Interface, Lag, Loopback, Port, Svi, VlanMembership, lag_name, number_of
 from railfab.platforms.eos.draft import Draft, DraftInterface
@@ -51,25 +52,25 @@ def interfaces_of(draft: Draft, rates: Mapping[str, int]) -> Iterator[Interface]
     lags = _members(draft)
     for native, found in draft.interfaces.items():
         name = interface_name(native)
-        if native == PEER_SVI and draft.mlag is not None:
+        is_peer_svi = native == PEER_SVI and draft.mlag is not None
+        if is_peer_svi or (native.startswith("Ethernet") and found == DraftInterface(speed=found.speed)):
             continue
-        if native.startswith("Ethernet"):
-            if found != DraftInterface(speed=found.speed):
-                yield _port(name, found, rates.get(name))
-        elif name.startswith("lag"):
-            yield _lag(name, found, lags.get(name, []), draft)
-        elif name.startswith("loopback"):
-            yield Loopback(
-                name=name,
-                description=found.description,
-                enabled=found.enabled,
-                mtu_bytes=found.mtu_bytes,
-                network_instance=found.instance,
-                addresses=tuple(found.addresses),
-                unnumbered=found.unnumbered,
-            )
-        elif name.startswith("vlan"):
-            yield _svi(name, found, draft.gateway_mac)
+        shell = _shell(name, found, draft, members=lags.get(name, []), rate_gbps=rates.get(name))
+        yield replace(
+            shell,
+            description=found.description,
+            enabled=found.enabled,
+            mtu_bytes=found.mtu_bytes,
+            network_instance=found.instance if _is_routed(shell, found) else None,
+            addresses=tuple(found.addresses),
+            unnumbered=found.unnumbered,
+        )
+
+
+def _is_routed(shell: Interface, found: DraftInterface) -> bool:
+    if isinstance(shell, Port) and found.group is not None:
+        return False
+    return not isinstance(shell, Port | Lag) or shell.vlans is None
 
 
 def _members(draft: Draft) -> dict[str, list[tuple[str, str]]]:
@@ -94,53 +95,24 @@ def _membership(found: DraftInterface, *, peer_link: bool = False) -> VlanMember
     return VlanMembership(untagged=native, tagged=tuple(sorted(allowed - {native})))
 
 
-def _port(name: str, found: DraftInterface, rate_gbps: int | None) -> Port:
-    member = found.group is not None
-    vlans = None if member else _membership(found)
-    return Port(
-        name=name,
-        description=found.description,
-        enabled=found.enabled,
-        mtu_bytes=found.mtu_bytes,
-        network_instance=None if member or vlans is not None else found.instance,
-        addresses=tuple(found.addresses),
-        unnumbered=found.unnumbered,
-        rate_gbps=rate_gbps,
-        hold_up_ms=found.hold_up_ms,
-        fec=found.fec,
-        vlans=vlans,
-    )
-
-
-def _lag(name: str, found: DraftInterface, members: list[tuple[str, str]], draft: Draft) -> Lag:
-    vlans = _membership(found, peer_link=draft.mlag is not None and draft.mlag.peer_link == name)
-    return Lag(
-        name=name,
-        description=found.description,
-        enabled=found.enabled,
-        mtu_bytes=found.mtu_bytes,
-        network_instance=None if vlans is not None else found.instance,
-        addresses=tuple(found.addresses),
-        unnumbered=found.unnumbered,
-        members=tuple(member for member, _ in members),
-        lacp=not members or any(mode != "on" for _, mode in members),
-        mlag_id=found.mlag_id,
-        esi=found.esi,
-        system_mac=found.system_mac,
-        vlans=vlans,
-    )
-
-
-def _svi(name: str, found: DraftInterface, gateway_mac: str | None) -> Svi:
-    return Svi(
-        name=name,
-        description=found.description,
-        enabled=found.enabled,
-        mtu_bytes=found.mtu_bytes,
-        network_instance=found.instance,
-        addresses=tuple(found.addresses),
-        unnumbered=found.unnumbered,
-        vlan=number_of(name),
-        gateways=tuple(found.gateways),
-        gateway_mac=None if gateway_mac == GATEWAY_MAC or not found.gateways else gateway_mac,
-    )
+def _shell(
+    name: str, found: DraftInterface, draft: Draft, *, members: list[tuple[str, str]], rate_gbps: int | None
+) -> Interface:
+    """An interface with the settings that only its kind has."""
+    if name.startswith("loopback"):
+        return Loopback(name=name)
+    if name.startswith("vlan"):
+        mac = draft.gateway_mac if found.gateways and draft.gateway_mac != GATEWAY_MAC else None
+        return Svi(name=name, vlan=number_of(name), gateways=tuple(found.gateways), gateway_mac=mac)
+    if name.startswith("lag"):
+        return Lag(
+            name=name,
+            members=tuple(member for member, _ in members),
+            lacp=not members or any(mode != "on" for _, mode in members),
+            mlag_id=found.mlag_id,
+            esi=found.esi,
+            system_mac=found.system_mac,
+            vlans=_membership(found, peer_link=draft.mlag is not None and draft.mlag.peer_link == name),
+        )
+    vlans = None if found.group is not None else _membership(found)
+    return Port(name=name, rate_gbps=rate_gbps, hold_up_ms=found.hold_up_ms, fec=found.fec, vlans=vlans)
