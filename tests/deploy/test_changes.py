@@ -271,9 +271,9 @@ def test_a_setting_that_differs_from_the_intent_and_the_far_end_is_named_with_bo
 ) -> None:
     set_by_hand(twin, f"{QOS}[interface-id={UPLINK}]/pfc/pfc-enable", False)
     assert [str(found) for found in seen(nornir, fabric)] == [
-        f"{LEAF}: qos.ports[{UPLINK}].pfc: is none, the intent says 3. Deploy the intent.",
         f"{LEAF}: set / qos interfaces interface {UPLINK} pfc pfc-enable false: hazard pfc-off: the port neither sends "
         "nor obeys pause frames, so that lossless packets are dropped here or at its peer. Deploy the intent.",
+        f"{LEAF}: qos.ports[{UPLINK}].pfc: is none, the intent says 3. Deploy the intent.",
         f"{LEAF} {UPLINK} and pod1-spine1 ethernet-1/1: PFC of priority 3 differs: off and on. "
         "Configure both ends with the same value.",
     ]
