@@ -22,7 +22,8 @@ from railfab.fabric.audit import configuration_findings
 from railfab.findings import Finding, Severity
 from railfab.platforms.shared.json_tree import Json, is_list
 from railfab.platforms.srlinux.differences import Setting, settings
-from railfab.platforms.srlinux.schema import refusals, schema
+from railfab.platforms.srlinux.refusals import refusals
+from railfab.platforms.srlinux.schema import schema
 from railfab.platforms.srlinux.tree import stripped
 from railfab.platforms.srlinux.value_types import fits
 

@@ -10,7 +10,8 @@ import pytest
 
 from railfab.platforms.contract import Refusal
 from railfab.platforms.srlinux.place import Place
-from railfab.platforms.srlinux.schema import plain_refusals, refusals, schema
+from railfab.platforms.srlinux.refusals import plain_refusals, refusals
+from railfab.platforms.srlinux.schema import schema
 from railfab.platforms.srlinux.value_types import fits, meaning
 from railfab.platforms.srlinux.xpath import compiled, holds_at
 

@@ -22,7 +22,8 @@ from railfab.fabric import design
 from railfab.platforms import admit, platform
 from railfab.platforms.shared.json_tree import Json, text
 from railfab.platforms.srlinux.constraints import violations
-from railfab.platforms.srlinux.schema import plain_refusals, schema
+from railfab.platforms.srlinux.refusals import plain_refusals
+from railfab.platforms.srlinux.schema import schema
 from railfab.platforms.srlinux.tree import KEYS, stripped
 from railfab.testing.device_models import device_models
 

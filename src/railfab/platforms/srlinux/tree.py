@@ -10,6 +10,7 @@ from typing import Any
 
 from railfab.platforms.shared import json_tree
 from railfab.platforms.shared.json_tree import Json, is_list, leaf_text
+from railfab.platforms.srlinux.flat import WHAT, is_flat, tree_of_lines
 
 CONFIG = {
     "interface": "srl_nokia-interfaces:interface",
@@ -88,8 +89,6 @@ _PLAIN = re.compile(r"[\w./:%+-]+")
 
 def tree_of(text: str) -> Json:
     """The tree of a configuration text, JSON or lines as `info flat` prints them. Raises ConfigError."""
-    from railfab.platforms.srlinux.flat import WHAT, is_flat, tree_of_lines
-
     return tree_of_lines(text) if is_flat(text) else json_tree.tree_of(text, WHAT)
 
 

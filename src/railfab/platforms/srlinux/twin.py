@@ -26,7 +26,8 @@ from railfab.platforms.srlinux.names import cage_of
 from railfab.platforms.srlinux.parse import known_lines, parse_tree
 from railfab.platforms.srlinux.qos import pfc_queue
 from railfab.platforms.srlinux.refusal_texts import unknown_element
-from railfab.platforms.srlinux.schema import names, options, plain_refusals, schema
+from railfab.platforms.srlinux.refusals import plain_refusals
+from railfab.platforms.srlinux.schema import names, options, schema
 from railfab.platforms.srlinux.tree import keys_of, lines, stripped
 from railfab.platforms.srlinux.twin_leaves import VERSION, date, device_leaves, mac_address, port_leaves
 from railfab.platforms.twin_face import QueueNames, TwinFace, VirtualSession
