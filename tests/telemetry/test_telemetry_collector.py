@@ -164,8 +164,12 @@ def test_endpoints_that_cannot_be_used_are_refused_before_anything_starts(topolo
         collector_of(ca="/none")
     with pytest.raises(EndpointError, match="the environment lacks NONE_USERNAME and NONE_PASSWORD"):
         collector_of(credentials="env:NONE")
-    with pytest.raises(Problems, match=r"(?s)pod1-seg1-leaf1: has no gNMI port.*pod1-spine1: has no gNMI port"):
+    with pytest.raises(EndpointError, match=rf"^{LEAF} and 1 more: has no gNMI port\. Set its gnmi_port\.$"):
         Collector(topology, rack.endpoints(gnmi_port=None))
+    stray, *others = rack.endpoints(gnmi_port=None).nodes
+    different = Endpoints(fabric="pod64", backend="twin", nodes=(replace(stray, name="stray"), *others))
+    with pytest.raises(Problems, match=r"(?s)stray: is no switch of pod64.*pod1-spine1: has no gNMI port"):
+        Collector(topology, different)
 
 
 def test_two_collectors_share_a_process_and_each_ends_cleanly(topology: Topology, rack: Rack) -> None:

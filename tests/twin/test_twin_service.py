@@ -254,7 +254,8 @@ def test_a_platform_that_the_twin_does_not_speak_is_named(tmp_path: Path) -> Non
         pass
     served = " or ".join(name for name in platform_names() if platform(name).twin)
     assert str(caught.value) == (
-        f"pod1-seg1-leaf1: the twin does not support frr. Use a fabric of {served}, or boot it with railfab lab."
+        "pod1-seg1-leaf1 and 5 more: the twin does not support frr. "
+        f"Use a fabric of {served}, or boot it with railfab lab."
     )
     assert list(tmp_path.iterdir()) == []
 
