@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
-from tests.forwarding.fabrics import with_bgp, with_neighbors, with_port
+from tests.forwarding.fabrics import with_bgp, with_loopback, with_neighbors, with_port
 from tests.forwarding.test_incremental_convergence import at_once, fabric, histories, seen
 
 from railfab.device import BfdTimers, BgpTimers, DeviceModel
@@ -83,13 +83,15 @@ def spines(state: ForwardingState, leaf: str, prefix: Prefix) -> set[str]:
 def test_a_history_in_time_ends_in_the_state_that_it_has_at_once(
     history: tuple[str, list[FabricChange]], pauses_ns: list[int]
 ) -> None:
-    """Also when changes come before the earlier ones have taken effect everywhere."""
+    """Also when changes come before the earlier ones have taken effect everywhere, and take time to be in effect."""
     name, changes = history
     _, links, models = fabric(name)
     timed = at_once_state = at_once(links, models, frozenset())
     now_ns = 0
     for change, pause_ns in zip(changes, pauses_ns, strict=False):
-        timed = begin(timed, change, now_ns)
+        settled = settle(timed, now_ns)
+        timed = begin(settled, change, now_ns)
+        timed = replace(timed, pending=timed.pending.postponed(settled.pending, pause_ns // 2))
         at_once_state = converge(at_once_state, change)
         now_ns += pause_ns
     assert seen(settle(timed, now_ns + LONG_NS)) == seen(at_once_state)
@@ -352,3 +354,35 @@ def test_a_switch_without_power_has_no_configuration_whatever_it_is_given(ports:
     assert {held.reason for held in late.ports[SPINE].values()} == {f"{SPINE} has no power"}
     on = begin(late, FabricChange({SPINE: state.configs[SPINE].model}, switch_faults={SPINE: SwitchFault.NONE}), 0)
     assert SPINE in on.sessions
+
+
+def test_what_a_change_adds_is_postponed_and_what_was_pending_before_is_not() -> None:
+    """The change is in effect 5 s after it began to converge."""
+    announcing, late_ns = with_timers(fabric("pod64")[2][FAR_LEAF]), 5 * NS_PER_S
+    state = running(**{FAR_LEAF: with_loopback(announcing)})
+    ports, (other, *_) = uplinks(state), uplinks(state, OTHER_LEAF)
+    silent = begin(state, silenced(state, other), 0)
+    cut = begin(silent, FabricChange({FAR_LEAF: announcing}, cut=frozenset(ports)), NS_PER_MS).pending
+    late = cut.postponed(silent.pending, late_ns)
+    assert late.sessions == silent.pending.sessions != {}
+    earlier = silent.pending.programming
+    assert late.programming[: len(earlier)] == earlier != ()
+    added = [(held.due_ns + late_ns, held.switch) for held in cut.programming[len(earlier) :]]
+    assert list(late.programming[len(earlier) :]) == added != []
+    assert silent.pending.updates == ()
+    assert [held.due_ns for held in late.updates] == [held.due_ns + late_ns for held in cut.updates] != []
+    assert late.announced_ns == {key: last_ns + late_ns for key, last_ns in cut.announced_ns.items()} != {}
+    assert late.postponed(late, late_ns) == late
+
+
+def test_a_session_that_a_change_brings_back_is_postponed_with_its_bfd() -> None:
+    state, late_ns = running(), 5 * NS_PER_S
+    port, *_ = uplinks(state)
+    down = settle(begin(state, FabricChange({}, cut=frozenset({port})), 0), NS_PER_S)
+    back = begin(down, FabricChange({}, restored=frozenset({port})), NS_PER_S)
+    late = replace(back, pending=back.pending.postponed(down.pending, late_ns))
+    assert noticed_ns(late, port, up=True) == noticed_ns(back, port, up=True) + late_ns
+    held, then = late.pending.sessions[port], back.pending.sessions[port]
+    assert held.then is not None
+    assert then.then is not None
+    assert held.then.due_ns == then.then.due_ns + late_ns

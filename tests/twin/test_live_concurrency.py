@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.forwarding.fabrics import LEAF, MS, SPINE, deployed, made, model, planned, totals
+from tests.forwarding.fabrics import LEAF, MS, SPINE, deployed, lasting_ring, made, model, planned, totals
 from tests.forwarding.test_incremental_convergence import at_once, fabric, seen
 from tests.twin.twins import until
 
 from railfab.errors import TopologyError
-from railfab.forwarding import FabricChange, ForwardingState, LinkTable, converge
+from railfab.forwarding import FabricChange, ForwardingState, LinkTable, begin, converge
 from railfab.intent import Job
 from railfab.sim import Engine
 from railfab.twin import live
@@ -29,6 +29,7 @@ from railfab.twin.live import LiveFabric
 
 SOON_S = 120.0
 TRANSMITTED = "fabric_interface_transmit_bytes_total"
+DISCARDED = "fabric_interface_transmit_discards_total"
 
 
 def incast() -> Job:
@@ -342,3 +343,27 @@ def test_holding_a_lock_if_it_is_free_never_waits() -> None:
             assert not again
     with lock.held():
         pass
+
+
+def test_packets_to_a_cut_port_are_dropped_however_long_the_cut_takes_to_converge(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """On a busy machine the hardware would have its next hops before the cut is in effect, which then cost nothing."""
+    topology, models = planned()
+    running = LiveFabric(topology)
+    running.configure_all(models)
+    running.start(lasting_ring())
+    running.advance(20 * MS)
+    uplinks = [link.a.name for link in topology.links if link.a.node == LEAF]
+    busiest = max(uplinks, key=lambda port: totals(running, LEAF, interface=port)[TRANSMITTED])
+
+    def slowly(state: ForwardingState, change: FabricChange, now_ns: int) -> ForwardingState:
+        after = begin(state, change, now_ns)
+        running.advance(200 * MS)
+        return after
+
+    monkeypatch.setattr(live, "begin", slowly)
+    running.set_link(LEAF, busiest, up=False)
+    assert totals(running, LEAF, interface=busiest)[DISCARDED] == 0
+    running.advance(5 * MS)
+    assert totals(running, LEAF, interface=busiest)[DISCARDED] > 0

@@ -7,12 +7,15 @@ from collections.abc import Iterator
 import pytest
 from tests.twin.small_fabric import DOWNLINK, LEAF, OTHER_SPINE, OTHER_UPLINK, SPINE, UPLINK, small
 from tests.twin.test_port_mistakes import LONG, mistake, session, statistics
-from tests.twin.twins import switch, until
+from tests.twin.twins import pass_time, switch, until
 
 from railfab.twin import Twin
 
 DETECTION_S, CONNECT_RETRY_S = 0.9, 10.0
 """Three intervals of 300 ms, as in the intent; and what railfab configures on SR Linux."""
+SENDING_S = 0.1
+"""Simulated time after which a port with a flow has sent far more than one with acknowledgements, whenever each is read
+[s]."""
 SPINES = {SPINE: UPLINK, OTHER_SPINE: OTHER_UPLINK}
 """The ports of LEAF that lead to the spines."""
 
@@ -35,7 +38,7 @@ def busiest(twin: Twin) -> str:
 
 def test_a_spine_sends_to_a_disabled_subinterface_until_bfd_notices(twin: Twin) -> None:
     twin.switch_job(LONG)
-    until(lambda: twin.status().simulated_s > 1.0)
+    pass_time(twin, SENDING_S)
     name = busiest(twin)
     port = SPINES[name]
     with switch(twin, LEAF) as leaf, switch(twin, name) as spine:
@@ -51,10 +54,10 @@ def test_a_spine_sends_to_a_disabled_subinterface_until_bfd_notices(twin: Twin) 
 
 
 def test_packets_to_a_cut_port_are_dropped_until_the_hardware_knows(twin: Twin) -> None:
-    twin.switch_job(LONG)
     with switch(twin, LEAF) as leaf:
         before = {port: statistics(leaf, port) for port in SPINES.values()}
-        until(lambda: any(statistics(leaf, port)["out-octets"] > before[port]["out-octets"] for port in before))
+        twin.switch_job(LONG)
+        pass_time(twin, SENDING_S)
         port = max(before, key=lambda port: statistics(leaf, port)["out-octets"] - before[port]["out-octets"])
         twin.control.set_link(LEAF, port, up=False)
         assert session(leaf, port)["session-state"] == "idle"

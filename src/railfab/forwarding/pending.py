@@ -25,6 +25,10 @@ class NextSession(NamedTuple):
         """The session in the end."""
         return self.then.last if self.then else self.session
 
+    def later(self, by_ns: int) -> NextSession:
+        """The same, this much later."""
+        return NextSession(self.due_ns + by_ns, self.session, self.then and self.then.later(by_ns))
+
 
 class Update(NamedTuple):
     """A switch that will have received other routes to these groups of prefixes by then."""
@@ -43,7 +47,10 @@ class Programming(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pending:
-    """Immutable. announced_ns: when a switch last sends routes to a peer, by both; maybe later than now."""
+    """Immutable. updates, programming: those of earlier changes first.
+
+    announced_ns: when a switch last sends routes to a peer, by both; maybe later than now.
+    """
 
     sessions: Mapping[SessionKey, NextSession] = field(default_factory=dict)
     updates: tuple[Update, ...] = ()
@@ -57,6 +64,25 @@ class Pending:
         due += [update.due_ns for update in self.updates]
         due += [held.due_ns for held in self.programming]
         return min(due, default=None)
+
+    def postponed(self, earlier: Pending, by_ns: int) -> Pending:
+        """The same, but what a change has added comes this much later. earlier: what was pending before the change."""
+        sessions = {
+            key: held if held is earlier.sessions.get(key) else held.later(by_ns) for key, held in self.sessions.items()
+        }
+        updates, programming = len(earlier.updates), len(earlier.programming)
+        added = (update._replace(due_ns=update.due_ns + by_ns) for update in self.updates[updates:])
+        programmed = (held._replace(due_ns=held.due_ns + by_ns) for held in self.programming[programming:])
+        announced_ns = {
+            key: last_ns if last_ns == earlier.announced_ns.get(key) else last_ns + by_ns
+            for key, last_ns in self.announced_ns.items()
+        }
+        return Pending(
+            sessions=sessions,
+            updates=(*self.updates[:updates], *added),
+            programming=(*self.programming[:programming], *programmed),
+            announced_ns=announced_ns,
+        )
 
     def sessions_in_the_end(self, shown: Sessions) -> Sessions:
         """The sessions as their ends will have noticed them. shown: as they have."""

@@ -365,7 +365,12 @@ class LiveFabric:
         for name, fault in change.switch_faults.items():
             if fault is SwitchFault.NONE and before.switch_faults.get(name) is SwitchFault.OFF:
                 self._begin_at_zero(name)
-        self._take(converge(before, change) if at_once else begin(before, change, self._clock_ns))
+        if at_once:
+            self._take(converge(before, change))
+            return
+        began_ns = self._clock_ns
+        settled = settle(before, began_ns)
+        self._take(begin(settled, change, began_ns), settled=settled, began_ns=began_ns)
 
     def _begin_at_zero(self, name: str) -> None:
         """A switch boots: what it counts begins at 0."""
@@ -398,8 +403,12 @@ class LiveFabric:
             after = replace(self._state, pending=NOTHING_PENDING)
         self._take(after)
 
-    def _take(self, after: ForwardingState) -> None:
-        """Make a state the present one."""
+    def _take(self, after: ForwardingState, *, settled: ForwardingState | None = None, began_ns: int = 0) -> None:
+        """Make a state the present one.
+
+        settled, began_ns: the state without a change, and when the change began to converge. Simulated time has passed
+        since then; what follows from the change takes its time from now on.
+        """
         before = self._state
         now_s = self._now_s()
         if after.links is not before.links:
@@ -410,6 +419,9 @@ class LiveFabric:
         tries = self._tries if after.sessions is before.sessions else Tries(after)
         rates = steady_rates(after, before, self._steady.rates)
         with self._simulation.held():
+            if settled is not None and self._clock_ns > began_ns:
+                pending = after.pending.postponed(settled.pending, self._clock_ns - began_ns)
+                after = replace(after, pending=pending)
             self._state, self._ports, self._transitions, self._flaps = after, ports, transitions, flaps
             self._tries, self._trying = tries, tries.at(self._clock_ns)
             self._neighbors = self._neighbors.after(before, after, self._clock_ns, now_s)
