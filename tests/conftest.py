@@ -22,8 +22,9 @@ collect_ignore = ["toy_platform"]
 LAB_COMMANDS = ("ip", "nsenter", "ping", "ssh", "unshare", "vtysh")
 
 # Wall-clock deadlines fail on a busy machine; a failure in CI must be the same failure on a desk.
-settings.register_profile("desk", deadline=None)
-settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
+EXAMPLES = int(os.environ.get("RAILFAB_EXAMPLES", "40"))
+settings.register_profile("desk", deadline=None, max_examples=EXAMPLES)
+settings.register_profile("ci", deadline=None, max_examples=EXAMPLES, derandomize=True, print_blob=True)
 settings.load_profile("ci" if os.environ.get("CI") else "desk")
 
 
