@@ -38,8 +38,9 @@ oracles: $(READY) oracle-deps lab-deps-here ## every switch of every design befo
 	@$(BIN)/python -m tests.oracles
 	@RAILFAB_SWITCHES=all $(BIN)/python -m pytest -n auto tests/fabric/test_every_design.py $(ARGS)
 
-kills: $(READY) lab-deps-here ## deploys killed at each of many moments, of which `make test` tries a few; needs what labs need
-	@RAILFAB_MOMENTS=all $(BIN)/python -m pytest -n auto tests/integration/test_killed_deploy.py tests/integration/frr/test_frr_killed.py $(ARGS)
+kills: $(READY) lab-deps-here ## deploys killed and `up` stopped at each of many moments, of which `make test` tries a few; needs what labs need
+	@RAILFAB_MOMENTS=all $(BIN)/python -m pytest -n auto tests/integration/test_killed_deploy.py tests/integration/frr/test_frr_killed.py \
+		tests/integration/test_up_stop.py $(ARGS)
 
 soak: $(READY) lab-deps-here ## a running twin under random Sets, faults and jobs (300 s), then 50 gNMI subscribers (1800 s), then 30 healthy minutes
 	@RAILFAB_SOAK_S=$(or $(FOR),300) RAILFAB_SUBSCRIBED_S=$(or $(FOR),1800) RAILFAB_SOAK_SEED=$(or $(SEED),1) \

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from tests.integration.test_up import processes_of
+from tests.moments import moments
 from tests.signals import interruptible
 
 WITHIN_S = 5.0
@@ -62,15 +63,17 @@ def assert_nothing_is_left(folder: Path) -> None:
     assert {path.name for path in {*state.iterdir()} - kept} <= {"twin.log", "prometheus"}
 
 
+STOPS = {
+    "before the twin": ("starting the twin", 0.0, False),
+    "twin starting": ("starting the twin", 1.0, True),
+    "deploying": ("deployed", 0.0, False),
+    "collector starting": ("sampling every", 0.0, True),
+}
+
+
 @pytest.mark.parametrize(
     ("line", "wait_s", "group"),
-    [
-        ("starting the twin", 0.0, False),
-        ("starting the twin", 1.0, True),
-        ("deployed", 0.0, False),
-        ("sampling every", 0.0, True),
-    ],
-    ids=["before the twin", "twin starting", "deploying", "collector starting"],
+    [pytest.param(*STOPS[name], id=name) for name in moments([*STOPS], few=["twin starting", "deploying"])],
 )
 def test_a_stop_before_all_of_it_runs_is_an_interrupt(
     repository: Path, tmp_path: Path, line: str, wait_s: float, group: bool
