@@ -6,7 +6,7 @@ Indentation gives the nesting. Order and duplicates are kept: in a route map or 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import groupby
 
@@ -45,6 +45,10 @@ class Section:
     exit: str | None = None
     before: bool = False
     after: bool = False
+
+
+PLAIN = Section()
+"""A line, or a section without anything before or after it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,10 +92,7 @@ class LineFormat:
     def text(self, tree: tuple[Line, ...]) -> str:
         """The configuration text of a tree."""
         blocks = groupby(tree, key=lambda line: id(line) if self._is_section(line) else self.block(line.text))
-        written = [
-            "\n".join(text for line in lines for text in self._written(line, 0, self.sections or {}))
-            for _, lines in blocks
-        ]
+        written = ["\n".join(self._lines_of(block)) for _, block in blocks]
         between = "\n" if self.separator is None else f"\n{self.separator}\n"
         closing = (END,) if self.ends else ()
         return between.join((*written, *closing)) + "\n" if (*written, *closing) else ""
@@ -123,17 +124,26 @@ class LineFormat:
             return True
         return _first_word(text) in (self.sections if level == 1 else self.nested)
 
-    def _written(self, line: Line, level: int, kinds: Mapping[str, Section]) -> Iterator[str]:
-        kind, margin = kinds.get(line.kind, Section()), " " * (self.indent * level)
+    def _lines_of(self, block: Iterable[Line]) -> list[str]:
+        lines: list[str] = []
+        for line in block:
+            self._write(lines, line, "", self.sections or {})
+        return lines
+
+    def _write(self, lines: list[str], line: Line, margin: str, kinds: Mapping[str, Section]) -> None:
+        """Append the text of a line and of those below it. kinds: the sections that the line may be."""
+        kind = kinds.get(line.kind, PLAIN) if kinds else PLAIN
         if kind.before:
-            yield f"{margin}!"
-        yield f"{margin}{line.text}"
-        for child in line.children:
-            yield from self._written(child, level + 1, self.nested)
+            lines.append(f"{margin}!")
+        lines.append(margin + line.text)
+        if line.children:
+            below = margin + " " * self.indent
+            for child in line.children:
+                self._write(lines, child, below, self.nested)
         if kind.exit is not None:
-            yield f"{margin}{kind.exit}"
+            lines.append(margin + kind.exit)
         if kind.after:
-            yield f"{margin}!"
+            lines.append(f"{margin}!")
 
     def _lines(self, text: str) -> Iterator[tuple[int, str]]:
         """The lines of a text that are no comments, with their numbers; a literal is one of them."""
