@@ -559,3 +559,13 @@ def test_other_fields_of_the_hash_are_what_it_leaves_out_of_all_and_adds() -> No
     words = (found for found in read(text) if found[:3] == ("forwarding-options", "enhanced-hash-key", "inet"))
     assert [found[3] for found in words] == ["no-incoming-port", "no-protocol", "no-l4-destination-port", "vlan-id"]
     assert JUNOS.parse(text).load_balancing == LoadBalancing(fields=fields)
+
+
+@pytest.mark.parametrize("scheduler", ["missing", "cnp"])
+def test_a_class_with_the_scheduler_of_another_class_is_a_difference(leaf: DeviceModel, scheduler: str) -> None:
+    """Also where the scheduler with its own name is defined; a scheduler map is what counts."""
+    text = JUNOS.text(JUNOS.render(leaf))
+    line = "forwarding-class default scheduler "
+    changed = text.replace(f"{line}default;", f"{line}{scheduler};", 1)
+    assert changed != text
+    assert any(f"{line}{scheduler}" in one for one in JUNOS.parse(changed).unmodelled)

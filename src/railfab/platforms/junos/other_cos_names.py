@@ -75,7 +75,15 @@ def cos_names(root: Words, wanted: Iterable[Statement]) -> CosNames:
         ports.setdefault(words.path[-1], []).append(port)
         if port in pause_of:
             pauses.setdefault(words.text(PAUSE) or "", {}).setdefault(pause_of[port])
-    return CosNames(maps, schedulers, drop_profiles, pauses, ports, pause_of)
+    other = {place: own for place, own in maps.items() if _has_another_name(cos, place, own)}
+    return CosNames(other, schedulers, drop_profiles, pauses, ports, pause_of)
+
+
+def _has_another_name(cos: Words, place: tuple[str, str], own: str) -> bool:
+    """Whether the scheduler of a class in a map is defined, under another name, and no scheduler has railfab's name."""
+    (name, cls), defined = place, cos.at("schedulers")
+    used = cos.text("scheduler-maps", name, "forwarding-class", cls, "scheduler")
+    return (used or "") in defined and own not in defined
 
 
 def _drop_profiles(scheduler: Words) -> Iterator[str]:

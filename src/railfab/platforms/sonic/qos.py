@@ -106,7 +106,7 @@ def has_spectrum(model: DeviceModel) -> bool:
 
 
 def _groups_of_priorities(qos: Qos) -> Row:
-    """The priority group of each priority of pause frames, which NVIDIA's chips are told and others are not
+    """The priority group of each priority of pause frames, which is stated for NVIDIA's chips only
     (qos_config.j2, pfc_to_pg_map_supported_asics)."""
     return {str(found.pfc_priority): str(found.pfc_priority) for found in qos.classes if found.pfc_priority is not None}
 
