@@ -1,0 +1,1 @@
+"""Receivers: from a target's Subscribe RPCs to buffers of raw gNMI messages."""

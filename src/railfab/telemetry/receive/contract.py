@@ -1,0 +1,49 @@
+"""The contract of a receiver: what it yields, and when it ends."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from railfab.endpoints import Credentials, Endpoint
+from railfab.errors import DeviceError
+from railfab.gnmi import messages
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Messages of one RPC, as received. Valid until the next one is asked for: the buffer is written again.
+
+    rpc: index of the RPC in the requests. buffer: bytes; bounds: int64 of shape (messages, 2), start and end of each
+    SubscribeResponse in the buffer.
+    """
+
+    rpc: int
+    buffer: NDArray[np.uint8]
+    bounds: NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class RpcEnded:
+    """One RPC of several ended, and the others go on. error: Refused and its kinds, or StreamClosed."""
+
+    rpc: int
+    error: DeviceError
+
+
+class Receiver(Protocol):
+    """A way to receive Subscribe RPCs of one target over one connection."""
+
+    def stream(
+        self, endpoint: Endpoint, credentials: Credentials, requests: Sequence[messages.SubscribeRequest]
+    ) -> AsyncGenerator[Batch | RpcEnded, Any]:
+        """Connect, make one Subscribe RPC for each request and yield what arrives, until closed.
+
+        Raises EndpointError, CertificateRefused, PlaintextPort, LoginRefused or Unreachable where no connection can be
+        made, and Unreachable or StreamClosed where it breaks. It never just returns.
+        """
+        ...

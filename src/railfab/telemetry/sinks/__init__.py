@@ -1,0 +1,1 @@
+"""Sinks: where samples go besides the exposition."""
