@@ -91,7 +91,7 @@ $(VENV)/oracles.stamp: $(VENV)/dev.stamp requirements-oracles.txt
 	@$(PIP) install --no-deps -r requirements-oracles.txt
 	@touch $@
 
-$(VENV)/simulator.stamp: $(VENV)/railfab.stamp src/railfab/sim/jit.py $(wildcard src/railfab/sim/kernel/*.py)
+$(VENV)/simulator.stamp: $(VENV)/railfab.stamp src/railfab/sim/jit.py $(wildcard src/railfab/compiled/*.py src/railfab/sim/kernel/*.py)
 	@$(BIN)/python -m railfab.sim.warm
 	@touch $@
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from railfab.sim.compile_cache import KEEP_DAYS, cache_base, cache_directory, digest_of
+from railfab.compiled.cache import KEEP_DAYS, cache_base, cache_directory, digest_of
 from railfab.sim.interpreted import on_python_objects
 
 SCENARIOS = Path(__file__).parents[1] / "reference" / "simulator" / "scenarios"
@@ -196,7 +196,7 @@ def test_unused_directories_go_when_another_is_made(tmp_path: Path) -> None:
 
 def kept_double(directory: Path) -> Any:
     numba = pytest.importorskip("numba")
-    from railfab.sim.kept import keep
+    from railfab.compiled.kept import keep
 
     dispatcher = numba.njit(double)
     keep(dispatcher, directory)
@@ -250,8 +250,8 @@ READ_ONLY = 'mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" && exec "$@
 KEPT = """
 import sys, numba
 from pathlib import Path
-from railfab.sim.compile_cache import cache_directory
-from railfab.sim.kept import keep
+from railfab.compiled.cache import cache_directory
+from railfab.compiled.kept import keep
 def fourfold(value):
     return 4 * value
 directory = cache_directory(Path(sys.argv[1]), "digest")
@@ -290,7 +290,7 @@ def test_two_processes_compile_at_once(tmp_path: Path) -> None:
     source.write_text(
         "import sys, numba\n"
         "from pathlib import Path\n"
-        "from railfab.sim.kept import keep\n"
+        "from railfab.compiled.kept import keep\n"
         "def treble(value):\n"
         "    return 3 * value\n"
         "dispatcher = numba.njit(treble)\n"

@@ -5,8 +5,8 @@ Apart from `jit`, whose text is part of what a compiled kernel belongs to: anoth
 
 from __future__ import annotations
 
-from railfab.sim.compile_cache import cache_base, is_filled
-from railfab.sim.jit import DIRECTORY, WHY_INTERPRETED
+from railfab.compiled import WHY_INTERPRETED, cache_base, is_filled
+from railfab.sim.jit import DIRECTORY
 
 INTERPRETED_FACTOR = 200
 """How many times slower the interpreted kernel is; measured in benchmarks/simulator.md."""

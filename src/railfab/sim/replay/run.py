@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from time import perf_counter
 
+from railfab.compiled import WHY_INTERPRETED
 from railfab.sim.engine import Engine
-from railfab.sim.jit import WHY_INTERPRETED
 from railfab.sim.kernel.records import DONE, QUEUES, STALLED
 from railfab.sim.replay.results import SeedResult
 from railfab.sim.replay.sampling import Sampler, Samples

@@ -68,3 +68,12 @@ def prefetch(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
     function = get_or_insert_function(builder.module, _PREFETCH, "llvm.prefetch.p0")
     builder.call(function, [builder.bitcast(pointer, voidptr_t), _READ, _KEEP, _DATA])
     return context.get_dummy_value()
+
+
+def load64(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    """One unaligned load of 64 bits from an array of bytes."""
+    kind, index_kind = signature.args
+    pointer = _pointer(context, builder, kind, arguments[0], index_kind, arguments[1])
+    loaded = builder.load(builder.bitcast(pointer, ir.IntType(64).as_pointer()))
+    loaded.align = 1
+    return loaded
