@@ -16,7 +16,8 @@ from railfab.endpoints import read_credentials
 from railfab.errors import CommitRefused
 from railfab.fabric import design
 from railfab.gnmi.blocking import BlockingGnmiClient
-from railfab.gnmi.client import CallFailed, SetChanges
+from railfab.gnmi.client import SetChanges
+from railfab.gnmi.statuses import CallFailed
 from railfab.gnmi.target import DataType
 from railfab.twin import Twin
 

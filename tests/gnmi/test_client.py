@@ -21,13 +21,14 @@ import pytest
 
 from railfab.endpoints import Credentials, Endpoint
 from railfab.errors import DeviceError, EndpointError, LoginRefused, Unreachable
-from railfab.gnmi import blocking, messages
+from railfab.gnmi import blocking, certificates, messages
 from railfab.gnmi.blocking import BlockingGnmiClient
 from railfab.gnmi.certificates import Authority
-from railfab.gnmi.client import Absent, GnmiClient, Refused, SetChanges, StreamClosed, Subscription, Unimplemented
+from railfab.gnmi.client import GnmiClient, SetChanges, Subscription
 from railfab.gnmi.leaves import Leaves
 from railfab.gnmi.paths import elements, to_text_elements
 from railfab.gnmi.server import GnmiServer, ServerLoop
+from railfab.gnmi.statuses import Absent, Refused, StreamClosed, Unimplemented
 from railfab.gnmi.target import DataType, Edit, Found, Model, Operation, View
 from railfab.gnmi.tls import CertificateRefused, PlaintextPort
 from railfab.gnmi.values import JSON_IETF, PROTO
@@ -239,6 +240,16 @@ def test_a_certificate_for_another_name_is_told_apart(
     server.stop()
     assert "is for another name (IP address mismatch" in text
     assert text.endswith("Reach the switch by a name of it.")
+
+
+def test_an_expired_certificate_is_told_apart(
+    authority: Authority, loop: ServerLoop, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(certificates, "VALID_DAYS", -1 / 1440)
+    server = GnmiServer(Box(), loop, credentials=ADMIN, identity=authority.issue(NAME))
+    text = told(CertificateRefused, replace(endpoint, gnmi_port=server.start()))
+    server.stop()
+    assert "is not valid now (certificate has expired). Renew it, or correct the clock" in text
 
 
 def test_a_certificate_that_the_system_trusts_needs_no_ca(endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,7 +21,7 @@ from railfab.endpoints import load_endpoints, read_credentials, save_endpoints
 from railfab.errors import LabError
 from railfab.fabric import design
 from railfab.gnmi.blocking import BlockingGnmiClient
-from railfab.gnmi.client import Absent
+from railfab.gnmi.statuses import Absent
 from railfab.lab import LabPlan, backend
 from railfab.lab.netns.processes import Process
 

@@ -22,7 +22,8 @@ from typer.testing import CliRunner
 from railfab.cli import app
 from railfab.endpoints import read_credentials
 from railfab.gnmi.blocking import BlockingGnmiClient
-from railfab.gnmi.client import Refused, SetChanges
+from railfab.gnmi.client import SetChanges
+from railfab.gnmi.statuses import Refused
 from railfab.gnmi.target import DataType
 from railfab.platforms.shared.json_tree import leaf_text
 from railfab.platforms.srlinux.schema import MARK, schema

@@ -14,7 +14,7 @@ from tests.twin.twins import endpoint, srl_pod
 from railfab.endpoints import read_credentials
 from railfab.gnmi import messages, paths, values
 from railfab.gnmi.blocking import BlockingGnmiClient
-from railfab.gnmi.client import Absent, Refused
+from railfab.gnmi.statuses import Absent, Refused
 from railfab.gnmi.target import DataType
 from railfab.platforms import SIMULATED_TIME
 from railfab.platforms.srlinux.twin import check_asked

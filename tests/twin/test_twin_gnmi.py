@@ -15,7 +15,8 @@ from tests.twin.twins import LEAF, Switch, endpoint, started, switch, until
 
 from railfab.endpoints import read_credentials, state_file
 from railfab.gnmi.blocking import BlockingGnmiClient
-from railfab.gnmi.client import NotNow, Refused, SetChanges, Unimplemented
+from railfab.gnmi.client import SetChanges
+from railfab.gnmi.statuses import NotNow, Refused, Unimplemented
 from railfab.gnmi.target import Commit, CommitAction, DataType
 from railfab.platforms.srlinux.twin import VERSION
 from railfab.twin import Twin

@@ -12,10 +12,11 @@ from typing import Any, NamedTuple, Self
 import grpc
 
 from railfab.endpoints import Credentials, Endpoint
-from railfab.errors import DeviceError, LoginRefused, Unreachable
+from railfab.errors import DeviceError
 from railfab.gnmi import messages
 from railfab.gnmi.extensions import commit_extension
 from railfab.gnmi.paths import proto_elements, to_proto
+from railfab.gnmi.statuses import Callee, Status
 from railfab.gnmi.target import Commit, DataType, Found, Model
 from railfab.gnmi.tls import address_of, trust_of
 from railfab.gnmi.values import JSON_IETF, decode, encode
@@ -34,47 +35,6 @@ OPTIONS = (
 )
 """Keepalive pings detect a dead peer within 50 s (grpcio pings less often when the peer asks for it). Channels share
 nothing, so that a new one connects at once. There are no retries: the caller decides when to try again."""
-
-Code = grpc.StatusCode
-
-
-class CallFailed(DeviceError):
-    """The target answers a call with an error. details: its words."""
-
-    details = ""
-
-
-class Refused(CallFailed):
-    """The target refuses a request; it has changed nothing."""
-
-
-class Unimplemented(Refused):
-    """The target does not support the request, its mode, its encoding or its extension."""
-
-
-class Absent(Refused):
-    """The target has nothing at one of the paths."""
-
-
-class NotNow(Refused):
-    """The target refuses the request in its present state, for example while a commit is unconfirmed."""
-
-
-class StreamClosed(DeviceError):
-    """The target ended a stream after it had started."""
-
-
-_REFUSALS = {
-    Code.UNIMPLEMENTED: Unimplemented,
-    Code.NOT_FOUND: Absent,
-    Code.FAILED_PRECONDITION: NotNow,
-    Code.INVALID_ARGUMENT: Refused,
-}
-_REMEDIES = {
-    "Get": "Check that the switch serves these paths and this encoding",
-    "Set": "Correct what it names",
-    "Subscribe": "Check that the target serves gNMI Subscribe with these paths, modes and encoding",
-}
 
 
 class Capabilities(NamedTuple):
@@ -149,8 +109,7 @@ class GnmiClient:
         call_timeout_s: float = CALL_TIMEOUT_S,
     ) -> None:
         self._endpoint = endpoint
-        self._address = address_of(endpoint)
-        self._user = credentials.username
+        self._callee = Callee(endpoint.name, address_of(endpoint), credentials.username, call_timeout_s)
         self._metadata = (("username", credentials.username), ("password", credentials.password))
         self._dial_timeout_s = dial_timeout_s
         self._call_timeout_s = call_timeout_s
@@ -164,7 +123,9 @@ class GnmiClient:
         ]
         if trust.name is not None:
             options.append(("grpc.ssl_target_name_override", trust.name))
-        self._channel = grpc.aio.secure_channel(self._address, grpc.ssl_channel_credentials(trust.pem), options=options)
+        self._channel = grpc.aio.secure_channel(
+            self._callee.address, grpc.ssl_channel_credentials(trust.pem), options=options
+        )
         await self._connected()
         return self
 
@@ -224,7 +185,7 @@ class GnmiClient:
                 if response.sync_response:
                     return found
                 found.extend(_values(response.update))
-        raise self._ended()
+        raise self._callee.ended()
 
     async def subscribe(self, subscription: Subscription) -> AsyncGenerator[messages.SubscribeResponse]:
         """The target's notifications and its sync_response, until the stream ends; without a deadline.
@@ -234,7 +195,7 @@ class GnmiClient:
         async with aclosing(self._stream(subscription.request(), None)) as stream:
             async for response in stream:
                 yield response
-        raise self._ended()
+        raise self._callee.ended()
 
     async def _call(self, method: str, request: Any, answer: Any) -> Any:
         """Make a unary call."""
@@ -266,37 +227,17 @@ class GnmiClient:
                 yield response
         except grpc.aio.AioRpcError as error:
             if started:
-                raise self._broken(error) from None
-            if error.code() is Code.INTERNAL:  # the status is lost of a call that ended before the request was written
+                raise self._callee.broken(_status(error)) from None
+            if (
+                error.code() is grpc.StatusCode.INTERNAL
+            ):  # the status is lost of a call that ended before the request was written
                 await self.capabilities()
             raise self._error(error, "Subscribe") from None
         finally:
             call.cancel()
 
-    def _ended(self) -> StreamClosed:
-        return StreamClosed(self._endpoint.name, "the target ended the stream", "It is opened again")
-
-    def _broken(self, error: grpc.aio.AioRpcError) -> DeviceError:
-        problem = f"the stream broke ({error.code().name}: {_details(error)})"
-        return StreamClosed(self._endpoint.name, problem, "It is opened again")
-
     def _error(self, error: grpc.aio.AioRpcError, method: str) -> DeviceError:
-        """The error for a gRPC status."""
-        name, code, details = self._endpoint.name, error.code(), _details(error)
-        if code in (Code.UNAUTHENTICATED, Code.PERMISSION_DENIED):
-            problem = f"rejects the login of {self._user} ({details})"
-            return LoginRefused(name, problem, "Check the user name and password")
-        if code in (Code.UNAVAILABLE, Code.CANCELLED):
-            reason = details.rpartition(": ")[2].strip("[]").lower()
-            return Unreachable(name, f"lost the connection to {self._address} ({reason})", "Check the switch")
-        if code is Code.DEADLINE_EXCEEDED:
-            problem = f"no answer from {self._address} to a gNMI {method} within {self._call_timeout_s:g} s"
-            return Unreachable(name, problem, "Check the switch")
-        kind = _REFUSALS.get(code, CallFailed)
-        said = details if code in _REFUSALS else f"{code.name}: {details}"
-        failed = kind(name, f"refused a gNMI {method} ({said})", _REMEDIES.get(method, "Check the switch"))
-        failed.details = details
-        return failed
+        return self._callee.refusal(_status(error), method)
 
 
 def _values(notification: messages.Notification) -> list[Found]:
@@ -305,6 +246,5 @@ def _values(notification: messages.Notification) -> list[Found]:
     return [Found((*prefix, *proto_elements(update.path)), decode(update.val)) for update in notification.update]
 
 
-def _details(error: grpc.aio.AioRpcError) -> str:
-    """The words of the target, as one line."""
-    return " ".join((error.details() or "no reason given").split()).rstrip(".")
+def _status(error: grpc.aio.AioRpcError) -> Status:
+    return Status(error.code().name, error.details())

@@ -21,12 +21,14 @@ from cryptography import x509
 from cryptography.x509.oid import NameOID
 
 from railfab.endpoints import Endpoint
-from railfab.errors import EndpointError, LoginRefused, Unreachable
+from railfab.errors import DeviceError, EndpointError, LoginRefused, Unreachable
 
 logger = logging.getLogger(__name__)
 
 _OTHER_NAME = frozenset((62, 64))
 """OpenSSL's X509_V_ERR_HOSTNAME_MISMATCH and X509_V_ERR_IP_ADDRESS_MISMATCH."""
+_OTHER_TIME = frozenset((9, 10))
+"""OpenSSL's X509_V_ERR_CERT_NOT_YET_VALID and X509_V_ERR_CERT_HAS_EXPIRED."""
 
 
 class CertificateRefused(LoginRefused):
@@ -58,7 +60,7 @@ def context_of(endpoint: Endpoint) -> ssl.SSLContext:
     try:
         context = ssl.create_default_context(cafile=endpoint.ca)
     except OSError as error:
-        problem = f"no usable CA certificate in {endpoint.ca} ({_reason(error)})"
+        problem = f"no usable CA certificate in {endpoint.ca} ({reason(error)})"
         raise EndpointError(endpoint.name, problem, "Start the lab or the twin again, or correct the file") from None
     context.set_alpn_protocols(["h2"])
     if endpoint.skip_verify:
@@ -83,27 +85,39 @@ async def trust_of(endpoint: Endpoint, timeout_s: float) -> Trust:
 
 async def _shown(endpoint: Endpoint, address: str, context: ssl.SSLContext, timeout_s: float) -> bytes:
     """The certificate that the target shows (DER), verified unless the endpoint has skip_verify."""
-    name = endpoint.name
     try:
         async with asyncio.timeout(timeout_s):
             _, writer = await asyncio.open_connection(endpoint.host, endpoint.gnmi_port, ssl=context)
-    except ssl.SSLCertVerificationError as error:
-        said, other_name = error.verify_message.rstrip("."), error.verify_code in _OTHER_NAME
-        problem = f"the certificate of {address} is {'for another name' if other_name else 'not trusted'} ({said})"
-        remedy = "Reach the switch by a name of it" if other_name else "Set the endpoint's ca to the CA that signed it"
-        raise CertificateRefused(name, problem, remedy) from None
-    except ssl.SSLError as error:
-        problem = f"{address} does not speak TLS ({_reason(error)})"
-        raise PlaintextPort(name, problem, "Check the port and the server's TLS profile") from None
-    except TimeoutError:
-        raise unanswered(name, address, f"none within {timeout_s:g} s") from None
     except OSError as error:
-        raise unanswered(name, address, _reason(error)) from None
+        raise unconnected(endpoint.name, address, error, timeout_s) from None
     try:
         certificate: bytes = writer.get_extra_info("ssl_object").getpeercert(binary_form=True)
     finally:
         writer.close()
     return certificate
+
+
+def unconnected(name: str, address: str, error: OSError, timeout_s: float) -> DeviceError:
+    """The error for a connection with TLS that could not be made; TimeoutError is an OSError too."""
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return _not_trusted(name, address, error)
+    if isinstance(error, ssl.SSLError):
+        problem = f"{address} does not speak TLS ({reason(error)})"
+        return PlaintextPort(name, problem, "Check the port and the server's TLS profile")
+    if isinstance(error, TimeoutError) and error.errno is None:
+        return unanswered(name, address, f"none within {timeout_s:g} s")
+    return unanswered(name, address, reason(error))
+
+
+def _not_trusted(name: str, address: str, error: ssl.SSLCertVerificationError) -> CertificateRefused:
+    said = error.verify_message.rstrip(".")
+    if error.verify_code in _OTHER_NAME:
+        state, remedy = "is for another name", "Reach the switch by a name of it"
+    elif error.verify_code in _OTHER_TIME:
+        state, remedy = "is not valid now", "Renew it, or correct the clock of this machine"
+    else:
+        state, remedy = "is not trusted", "Set the endpoint's ca to the CA that signed it"
+    return CertificateRefused(name, f"the certificate of {address} {state} ({said})", remedy)
 
 
 def unanswered(name: str, address: str, reason: str) -> Unreachable:
@@ -122,7 +136,7 @@ def certificate_name(pem: bytes) -> str | None:
     return next((str(name.value) for name in names), None)
 
 
-def _reason(error: OSError) -> str:
+def reason(error: OSError) -> str:
     """The operating system's or OpenSSL's words for an error, in lower case."""
     if isinstance(error, ssl.SSLError) and error.reason:
         return error.reason.replace("_", " ").lower()

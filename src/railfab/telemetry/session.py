@@ -12,7 +12,8 @@ from contextlib import AsyncExitStack
 from railfab.endpoints import Credentials, Endpoint
 from railfab.errors import DeviceError, EndpointError, LoginRefused, RailfabError, UnknownPlatform, Unreachable
 from railfab.gnmi import messages
-from railfab.gnmi.client import GnmiClient, Refused
+from railfab.gnmi.client import GnmiClient
+from railfab.gnmi.statuses import Refused
 from railfab.gnmi.tls import CertificateRefused, PlaintextPort
 from railfab.platforms import TelemetryMap, platform_names
 from railfab.telemetry.decode import Decoded, Decoder

@@ -15,7 +15,8 @@ from railfab.device import Observed
 from railfab.endpoints import Credentials, Endpoint
 from railfab.errors import CommitRefused, UnsupportedFeature
 from railfab.gnmi.blocking import BlockingGnmiClient
-from railfab.gnmi.client import CALL_TIMEOUT_S, Absent, CallFailed, NotNow, Refused, SetChanges, Unimplemented
+from railfab.gnmi.client import CALL_TIMEOUT_S, SetChanges
+from railfab.gnmi.statuses import Absent, CallFailed, NotNow, Refused, Unimplemented
 from railfab.gnmi.target import Commit, CommitAction, DataType, Found
 from railfab.platforms.session import ChangeName, Identity, Pending, Running, Staged, Verb
 from railfab.platforms.shared.json_tree import Json, text
