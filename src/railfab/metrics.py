@@ -333,6 +333,34 @@ def _collector() -> Iterator[Metric]:
     )
 
 
+def _sinks() -> Iterator[Metric]:
+    def metric(name: str, kind: Kind, unit: str, text: str, *labels: str) -> Metric:
+        return Metric(f"fabric_collector_sink_{name}", kind, unit, text, ("sink", *labels))
+
+    yield metric("sent_samples_total", Kind.COUNTER, "", "Samples that the receiver has taken, stale markers included.")
+    yield metric(
+        "failed_samples_total",
+        Kind.COUNTER,
+        "",
+        "Samples that the receiver refused: http_400 and the like, or the name of an error of Kafka or NATS.",
+        "reason",
+    )
+    yield metric(
+        "dropped_samples_total",
+        Kind.COUNTER,
+        "",
+        "Samples, the oldest first, that were dropped because the queue was full or the collector ended.",
+    )
+    yield metric("retries_total", Kind.COUNTER, "", "Requests and messages that were sent again.")
+    yield metric("queue_bytes", Kind.GAUGE, "bytes", "Samples that are queued or being sent.")
+    yield metric(
+        "last_success_timestamp_seconds",
+        Kind.GAUGE,
+        "seconds",
+        "Unix time when the receiver last took samples, 0 before the first.",
+    )
+
+
 def _jobs() -> Iterator[Metric]:
     yield Metric("training_step_duration_seconds", Kind.HISTOGRAM, "seconds", "Duration of one step of the job.", JOB)
     yield Metric(
@@ -438,6 +466,7 @@ def _catalogue() -> Iterator[Metric]:
         _routing,
         _topology,
         _collector,
+        _sinks,
         _configuration,
         _jobs,
         _twin,

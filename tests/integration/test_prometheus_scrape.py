@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-import json
-import socket
-import subprocess
-import time
-import urllib.parse
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-import yaml
+from tests.integration.prometheus_server import Prometheus
 from tests.telemetry.rack import INTERVAL_S, QUICK, Rack
 
 from railfab.dashboards.monitoring import Scrape, prometheus_config
@@ -25,42 +18,6 @@ from railfab.topology import wire
 pytestmark = pytest.mark.prometheus
 
 LEAF = "pod1-seg1-leaf1"
-PATIENCE_S = 40.0
-
-
-class Prometheus:
-    """One server on a free port, with the rules in the folder; what it is asked is answered as JSON."""
-
-    def __init__(self, folder: Path, scrape: Scrape) -> None:
-        config = folder / "prometheus.yml"
-        config.write_text(yaml.safe_dump(prometheus_config(scrape)))
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.address = f"127.0.0.1:{free.getsockname()[1]}"
-        arguments = (f"--config.file={config}", f"--storage.tsdb.path={folder / 'tsdb'}")
-        command = ["prometheus", *arguments, f"--web.listen-address={self.address}", "--log.level=error"]
-        self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-
-    def ask(self, path: str, **query: str) -> Any:
-        url = f"http://{self.address}/api/v1/{path}?{urllib.parse.urlencode(query)}"
-        with urllib.request.urlopen(url, timeout=5) as answer:
-            return json.load(answer)["data"]
-
-    def query(self, expr: str) -> list[dict[str, Any]]:
-        try:
-            found: list[dict[str, Any]] = self.ask("query", query=expr)["result"]
-        except OSError:  # not listening yet
-            return []
-        return found
-
-    def eventually(self, expr: str, *, empty: bool = False) -> list[dict[str, Any]]:
-        until_s = time.monotonic() + PATIENCE_S
-        while time.monotonic() < until_s:
-            found = self.query(expr)
-            if bool(found) != empty:
-                return found
-            time.sleep(0.3)
-        raise AssertionError(f"{expr}: {'still there' if empty else 'nothing'} after {PATIENCE_S} s")
 
 
 @pytest.fixture
@@ -78,12 +35,9 @@ def prometheus(rack: Rack, repository: Path, tmp_path: Path) -> Iterator[Prometh
     collector = Collector(topology, rack.endpoints(), interval_s=INTERVAL_S, policy=QUICK)
     with MetricsServer(collector.registry, collector.healthy, port=0) as server, collector:
         assert collector.wait_until_up(10)
-        running = Prometheus(tmp_path, Scrape(collector=server.url.removeprefix("http://"), interval_s=1))
-        try:
+        scrape = Scrape(collector=server.url.removeprefix("http://"), interval_s=1)
+        with Prometheus(tmp_path, prometheus_config(scrape)) as running:
             yield running
-        finally:
-            running.process.terminate()
-            running.process.wait(10)
 
 
 def test_prometheus_finds_the_series_typed_and_loses_them_when_a_switch_dies(

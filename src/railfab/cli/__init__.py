@@ -45,7 +45,7 @@ READER_GONE = 141
 
 OPTIONAL = frozenset(
     ("numpy", "grpc", "google", "pygnmi", "prometheus_client", "cryptography", "nornir", "netmiko", "asyncssh")
-) | {"grafana_foundation_sdk", "grafana_api", "pynetbox", "requests", "urllib3"}
+) | {"grafana_foundation_sdk", "grafana_api", "pynetbox", "requests", "urllib3", "cramjam"}
 """Modules that the core does not need."""
 EXTRAS = {
     "audit": "deploy",

@@ -1,0 +1,38 @@
+"""A real Prometheus takes what is written to it: values, labels and times by query, and the end of a series."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from tests.integration.prometheus_server import Prometheus
+from tests.telemetry.sinks.samples import batch, eventually
+
+from railfab.telemetry.sinks.remote_write import remote_write_sink
+from railfab.telemetry.sinks.secrets import SecretSource
+
+pytestmark = pytest.mark.prometheus
+
+NAME = "fabric_interface_receive_bytes_total"
+
+
+def test_prometheus_answers_with_what_was_written_and_knows_which_series_have_ended(tmp_path: Path) -> None:
+    with Prometheus(tmp_path, {}, "--web.enable-remote-write-receiver") as prometheus:
+        sink = remote_write_sink(urlsplit(f"http://{prometheus.address}/api/v1/write"), SecretSource("NONE", {}))
+        now_ms = time.time_ns() // 1_000_000
+        for step in range(4):  # begins before Prometheus listens, which is a retry
+            at_ms = now_ms - 3_000 + 1_000 * step
+            sink.emit(batch({n: (1000.5 * n + step, at_ms - n % 900) for n in range(3_000)}, now_ms=at_ms))
+        eventually(lambda: sink.outbox.counts.sent == 12_000, 40)
+        assert prometheus.query(f"count({NAME})")[0]["value"][1] == "3000"
+        (series,) = prometheus.query(f'{NAME}{{interface="ethernet-1/7"}}[1m]')
+        assert series["metric"] == {"__name__": NAME, "device": "leaf2", "interface": "ethernet-1/7"}
+        assert series["values"] == [[(now_ms - 3_007 + 1_000 * step) / 1000, str(7003.5 + step)] for step in range(4)]
+        sink.emit(batch([], gone=[7], now_ms=now_ms + 1))
+        sink.close()
+        assert sink.outbox.counts.sent == 12_001
+        assert not sink.outbox.counts.failed
+        assert prometheus.query(f'{NAME}{{interface="ethernet-1/7"}}') == []
+        assert prometheus.query(f'{NAME}{{interface="ethernet-1/8"}}')

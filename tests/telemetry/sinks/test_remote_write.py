@@ -1,0 +1,162 @@
+"""Remote write before a receiver that refuses, fails, hangs and closes: in order, without loss while there is room."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from urllib.parse import urlsplit
+
+import pytest
+from tests.telemetry.sinks.samples import NOW_MS, batch, eventually, receiving
+
+from railfab import __version__
+from railfab.telemetry.retry import Policy
+from railfab.telemetry.sinks.queued import QueuedSink
+from railfab.telemetry.sinks.remote_write import remote_write_sink
+from railfab.telemetry.sinks.secrets import SecretSource
+
+QUICK = Policy(first_s=0.02, most_s=0.05)
+PREFIX = "RAILFAB_REMOTE_WRITE"
+
+
+@contextmanager
+def writing(url: str, environment: dict[str, str] | None = None, **options: object) -> Iterator[QueuedSink]:
+    options = {"retries": QUICK, "timeout_s": 0.2, "most_samples": 2, **options}
+    sink = remote_write_sink(urlsplit(url), SecretSource(PREFIX, environment or {}), **options)
+    try:
+        yield sink
+    finally:
+        sink.close(0.0)
+
+
+def emit(sink: QueuedSink, *values: int) -> None:
+    """One batch for each value, of one series."""
+    for value in values:
+        at_ms = NOW_MS + value
+        sink.emit(batch({1: (float(value), at_ms)}, now_ms=at_ms))
+
+
+def test_requests_are_bounded_and_have_the_headers_of_the_specification() -> None:
+    with receiving() as (receiver, url), writing(url) as sink:
+        sink.emit(batch(range(5)))
+        sink.close()
+    assert receiver.accepted[0] == (
+        {"__name__": "fabric_interface_receive_bytes_total", "device": "leaf1", "interface": "ethernet-1/0"},
+        0.0,
+        NOW_MS,
+    )
+    assert receiver.values() == [0, 1, 2, 3, 4]
+    assert len(receiver.headers) == 3
+    assert (
+        receiver.headers[0].items()
+        >= {
+            "Content-Encoding": "snappy",
+            "Content-Type": "application/x-protobuf",
+            "X-Prometheus-Remote-Write-Version": "0.1.0",
+            "User-Agent": f"railfab/{__version__}",
+        }.items()
+    )
+    counts = sink.outbox.counts
+    assert (counts.sent, counts.dropped, counts.retries, sink.outbox.queue_bytes) == (5, 0, 0, 0)
+    assert time.time() - counts.last_success_s < 10
+
+
+def test_what_fails_is_sent_again_in_order_and_nothing_is_lost(caplog: pytest.LogCaptureFixture) -> None:
+    answers = (429, 500, "close", 503, "hang", "close", 204)
+    with receiving(*answers) as (receiver, url), writing(url) as sink:
+        emit(sink, *range(6))
+        eventually(lambda: sink.outbox.counts.sent == 6)
+    assert receiver.values() == list(range(6))
+    assert sink.outbox.counts.retries >= 5, "a kept connection that was closed is made again within an attempt"
+    assert not sink.outbox.counts.failed
+    assert not sink.outbox.counts.dropped
+    assert [line.message.removeprefix(url) for line in caplog.records if line.levelno == logging.WARNING] == [
+        ": answers 429 Too Many Requests (status 429). Samples are queued, and sent again with back-off"
+    ]
+
+
+def test_what_is_refused_is_not_sent_again_and_is_said_once(caplog: pytest.LogCaptureFixture) -> None:
+    with receiving(400, 400, 204) as (receiver, url), writing(url) as sink:
+        emit(sink, 1, 2, 3)
+        eventually(lambda: sink.outbox.counts.sent == 1)
+    assert receiver.values() == [3]
+    assert dict(sink.outbox.counts.failed) == {"http_400": 2}
+    assert sink.outbox.counts.retries == 0
+    (line,) = [line.message for line in caplog.records if line.levelno == logging.WARNING]
+    assert line == f"{url}: answers 400 Bad Request (status 400), and 1 samples are lost. They are not sent again"
+
+
+def test_retry_after_is_waited_for() -> None:
+    with receiving((429, {"Retry-After": "1"}), 204) as (receiver, url), writing(url) as sink:
+        emit(sink, 1)
+        eventually(lambda: sink.outbox.counts.sent == 1)
+    first_s, second_s = receiver.arrived_s
+    assert second_s - first_s >= 1.0
+
+
+def test_beyond_its_bound_the_queue_drops_the_oldest_and_counts_them() -> None:
+    with receiving("hang") as (receiver, url), writing(url, queue_bytes=1_500, timeout_s=5.0) as sink:
+        emit(sink, 0)
+        eventually(lambda: receiver.headers)
+        emit(sink, *range(1, 20))
+        assert sink.outbox.queue_bytes <= 1_500
+        dropped = sink.outbox.counts.dropped
+        assert dropped > 10
+        receiver.answers[:] = [204]
+        receiver.over.set()
+        eventually(lambda: sink.outbox.queue_bytes == 0)
+        assert receiver.values() == [0, *range(1 + dropped, 20)]
+        assert sink.outbox.counts.sent + dropped == 20
+
+
+def test_closing_sends_what_is_queued_and_gives_up_in_time() -> None:
+    with receiving(500, 204) as (receiver, url), writing(url, retries=Policy(first_s=60.0)) as sink:
+        emit(sink, 1, 2)
+        sink.close(5.0)
+        assert receiver.values() == [1, 2]
+    with receiving("hang") as (_, url), writing(url, timeout_s=30.0) as sink:
+        emit(sink, 1, 2)
+        began_s = time.monotonic()
+        sink.close(0.2)
+        assert time.monotonic() - began_s < 1.0
+        assert sink.outbox.counts.dropped == 2
+        assert sink.outbox.queue_bytes == 0
+
+
+@pytest.mark.parametrize(
+    ("environment", "header"),
+    [
+        ({f"{PREFIX}_USERNAME": "ann", f"{PREFIX}_PASSWORD": "secret"}, "Basic YW5uOnNlY3JldA=="),
+        ({f"{PREFIX}_TOKEN": "abc"}, "Bearer abc"),
+        ({}, None),
+    ],
+)
+def test_a_login_is_sent(environment: dict[str, str], header: str | None) -> None:
+    with receiving() as (receiver, url), writing(url, environment) as sink:
+        emit(sink, 1)
+        sink.close()
+    assert receiver.headers[0].get("Authorization") == header
+
+
+def test_a_new_password_is_read_after_a_refusal(tmp_path) -> None:
+    file = tmp_path / "login.yml"
+    file.write_text("{username: ann, password: old}")
+    with receiving(401, 204) as (receiver, url), writing(url, {f"{PREFIX}_CREDENTIALS": str(file)}) as sink:
+        emit(sink, 1)
+        eventually(lambda: sink.outbox.counts.failed)
+        file.write_text("{token: new}")
+        emit(sink, 2)
+        eventually(lambda: sink.outbox.counts.sent)
+    assert receiver.headers[1]["Authorization"] == "Bearer new"
+
+
+def test_a_file_without_a_login_is_said_and_waited_for(tmp_path, caplog: pytest.LogCaptureFixture) -> None:
+    file = tmp_path / "login.yml"
+    with receiving() as (_, url), writing(url, {f"{PREFIX}_CREDENTIALS": str(file)}) as sink:
+        emit(sink, 1)
+        eventually(lambda: sink.outbox.counts.retries)
+        file.write_text("{token: new}")
+        eventually(lambda: sink.outbox.counts.sent)
+    assert f"{file}: the file contains no credentials" in caplog.text
