@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from railfab.endpoints import Endpoint, Endpoints, load_endpoints, read_credentials, save_endpoints
+from railfab.endpoints import Credentials, Endpoint, Endpoints, load_endpoints, read_credentials, save_endpoints
+from railfab.errors import EndpointError
 
 NOBODY = 65534
 
@@ -38,3 +39,42 @@ def test_the_secret_of_aaa_servers_is_optional_and_hidden(tmp_path: Path, monkey
     monkeypatch.setenv("LAB_AAA_SECRET", "s3cret")
     assert [read_credentials(end).aaa_secret for end in ends] == ["s3cret", "s3cret"]
     assert "s3cret" not in repr(read_credentials(ends[0]))
+
+
+def test_a_token_replaces_user_name_and_password_and_is_hidden(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "credentials.yml"
+    file.write_text("{token: t0ken}\n")
+    monkeypatch.setenv("LAB_TOKEN", "t0ken")
+    monkeypatch.setenv("LAB_USERNAME", "me")
+    ends = [Endpoint(name="leaf1", platform="srlinux", host="::1", credentials=at) for at in (str(file), "env:LAB")]
+    found = [read_credentials(end) for end in ends]
+    assert found == [Credentials("", "", token="t0ken"), Credentials("me", "", token="t0ken")]
+    assert "t0ken" not in repr(found)
+
+
+def test_a_target_may_ask_for_no_login() -> None:
+    endpoint = Endpoint(name="leaf1", platform="srlinux", host="::1", credentials="none")
+    assert read_credentials(endpoint) == Credentials("", "")
+
+
+@pytest.mark.parametrize(
+    ("settings", "line"),
+    [
+        ("plaintext: true, ca: c", "plaintext is without TLS, and ca is for TLS. Leave out plaintext, or ca."),
+        (
+            "plaintext: true, skip_verify: true, client_cert: c, client_key: k",
+            "plaintext is without TLS, and skip_verify and client_cert and client_key are for TLS. Leave out plaintext",
+        ),
+        ("client_cert: c", "client_cert is without client_key. Name both files; they may be the same."),
+        ("client_key: c", "client_key is without client_cert. Name both files; they may be the same."),
+        ("client_cert: 7, client_key: k", "client_cert 7 is not a path. Name a file."),
+        ("plaintext: 1", "plaintext 1 is not a boolean. Use true or false."),
+        ("tls_name: ''", "tls_name '' is not a text. Write the name in the certificate."),
+        ("gnmi_target: 7", "gnmi_target 7 is not a text. Write a text."),
+    ],
+)
+def test_settings_that_exclude_each_other_are_refused_in_one_line(tmp_path: Path, settings: str, line: str) -> None:
+    (tmp_path / "hosts.yml").write_text(f"leaf1: {{hostname: h, platform: frr, data: {{{settings}}}}}\n")
+    with pytest.raises(EndpointError) as caught:
+        load_endpoints(tmp_path / "hosts.yml")
+    assert str(caught.value).startswith(f"{tmp_path / 'hosts.yml'}: leaf1: {line}")

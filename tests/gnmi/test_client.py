@@ -239,7 +239,7 @@ def test_a_certificate_for_another_name_is_told_apart(
     text = told(CertificateRefused, replace(endpoint, gnmi_port=server.start()))
     server.stop()
     assert "is for another name (IP address mismatch" in text
-    assert text.endswith("Reach the switch by a name of it.")
+    assert text.endswith("Reach the switch by a name of it, or set the endpoint's tls_name.")
 
 
 def test_an_expired_certificate_is_told_apart(

@@ -18,8 +18,10 @@ from nornir.core.configuration import Config
 from nornir.core.inventory import ConnectionOptions
 from nornir.core.plugins.connections import ConnectionPluginRegister
 
-from railfab.endpoints import Endpoint
+from railfab.endpoints import Endpoint, read_credentials
+from railfab.errors import EndpointError
 from railfab.gnmi.blocking import trust
+from railfab.gnmi.trust import Trust
 
 NAME = "pygnmi"
 MAX_MESSAGE_BYTES = 64 << 20
@@ -45,23 +47,37 @@ class PygnmiConnection:
 
         _silence()
         endpoint: Endpoint = (extras or {})["endpoint"]
+        token = read_credentials(endpoint).token
         trusted = trust(endpoint)
+        if trusted is None and token:
+            raise EndpointError(endpoint.name, "pygnmi sends no token without TLS", "Give it a user name and password")
         with TemporaryDirectory(prefix="railfab-") as folder:
-            certificate = Path(folder) / "trusted.pem"
-            certificate.write_bytes(trusted.pem)
             self.connection = gNMIclient(
                 target=(hostname, port),
                 username=username or "",
                 password=password or "",
-                path_cert=str(certificate),  # without one, pygnmi trusts any certificate
-                override=trusted.name or "",
+                token=token or "",
                 no_qos_marking=True,
                 grpc_options=[("grpc.max_receive_message_length", MAX_MESSAGE_BYTES)],
+                **_security(trusted, Path(folder)),
             )
             self.connection.connect(timeout=0)  # with a timeout, pygnmi may change the ciphers of the whole process
 
     def close(self) -> None:
         self.connection.close()
+
+
+def _security(trusted: Trust | None, folder: Path) -> dict[str, Any]:
+    """pygnmi's arguments for what was verified. It reads files; without one, it trusts any certificate."""
+    if trusted is None:
+        return {"insecure": True}
+    files = {"root": trusted.pem, "cert": trusted.client_cert or trusted.pem, "key": trusted.client_key}
+    for name, content in files.items():
+        if content is not None:
+            (folder / name).touch(mode=0o600)
+            (folder / name).write_bytes(content)
+    mutual = {"path_root": str(folder / "root"), "path_key": str(folder / "key")} if trusted.client_key else {}
+    return {"path_cert": str(folder / "cert"), "override": trusted.name or "", **mutual}
 
 
 def connection_options(endpoint: Endpoint) -> ConnectionOptions:

@@ -15,7 +15,7 @@ import grpc
 from railfab.endpoints import Credentials, Endpoint
 from railfab.gnmi.client import CALL_TIMEOUT_S, DIAL_TIMEOUT_S, Capabilities, GnmiClient, SetChanges
 from railfab.gnmi.target import Commit, DataType, Found
-from railfab.gnmi.tls import Trust, trust_of
+from railfab.gnmi.trust import Trust, trust_of
 from railfab.gnmi.values import JSON_IETF
 
 logger = logging.getLogger(__name__)
@@ -59,8 +59,8 @@ class BlockingGnmiClient:
         return _wait(self._client.once(paths, encoding))
 
 
-def trust(endpoint: Endpoint, timeout_s: float = DIAL_TIMEOUT_S) -> Trust:
-    """The certificates with which another gRPC client can connect to this endpoint; see `tls.trust_of`."""
+def trust(endpoint: Endpoint, timeout_s: float = DIAL_TIMEOUT_S) -> Trust | None:
+    """The certificates with which another gRPC client can connect to this endpoint; see `trust.trust_of`."""
     return _wait(trust_of(endpoint, timeout_s))
 
 

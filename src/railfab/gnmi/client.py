@@ -15,10 +15,12 @@ from railfab.endpoints import Credentials, Endpoint
 from railfab.errors import DeviceError
 from railfab.gnmi import messages
 from railfab.gnmi.extensions import commit_extension
+from railfab.gnmi.login import login_metadata, login_name
 from railfab.gnmi.paths import proto_elements, to_proto
 from railfab.gnmi.statuses import Callee, Status
 from railfab.gnmi.target import Commit, DataType, Found, Model
-from railfab.gnmi.tls import address_of, trust_of
+from railfab.gnmi.tls import address_of
+from railfab.gnmi.trust import Trust, trust_of
 from railfab.gnmi.values import JSON_IETF, decode, encode
 from railfab.units import NS_PER_S
 
@@ -75,14 +77,14 @@ class Subscription:
     encoding: int
     target: str = ""
 
-    def request(self) -> messages.SubscribeRequest:
-        """The SubscribeRequest, mode STREAM."""
+    def request(self, gnmi_target: str = "") -> messages.SubscribeRequest:
+        """The SubscribeRequest, mode STREAM. gnmi_target: that of the endpoint, for a subscription without its own."""
         subscriptions = [self._one(path) for path in self.paths]
         stream = messages.SubscriptionList(
             subscription=subscriptions, mode=messages.SubscriptionList.STREAM, encoding=self.encoding
         )
-        if self.target:
-            stream.prefix.target = self.target
+        if target := self.target or gnmi_target:
+            stream.prefix.target = target
         return messages.SubscribeRequest(subscribe=stream)
 
     def _one(self, path: str) -> messages.Subscription:
@@ -94,10 +96,10 @@ class Subscription:
 
 
 class GnmiClient:
-    """One connection to one target, always over TLS; an async context manager.
+    """One connection to one target, over TLS unless its endpoint says plaintext; an async context manager.
 
-    Entering it connects. Raises EndpointError, Unreachable or CertificateRefused, and each call Unreachable,
-    LoginRefused, Refused or DeviceError. Errors and logs never have the password.
+    Entering it connects. Raises EndpointError, Unreachable or LoginRefused (and their kinds in `tls`), and
+    each call Unreachable, LoginRefused, Refused or DeviceError. Errors and logs never have the password or token.
     """
 
     def __init__(
@@ -109,23 +111,16 @@ class GnmiClient:
         call_timeout_s: float = CALL_TIMEOUT_S,
     ) -> None:
         self._endpoint = endpoint
-        self._callee = Callee(endpoint.name, address_of(endpoint), credentials.username, call_timeout_s)
-        self._metadata = (("username", credentials.username), ("password", credentials.password))
+        self._callee = Callee(endpoint.name, address_of(endpoint), login_name(credentials), call_timeout_s)
+        self._metadata = login_metadata(credentials)
         self._dial_timeout_s = dial_timeout_s
         self._call_timeout_s = call_timeout_s
         self._channel: grpc.aio.Channel
 
     async def __aenter__(self) -> Self:
         trust = await trust_of(self._endpoint, self._dial_timeout_s)
-        options: list[tuple[str, int | str]] = [
-            *OPTIONS,
-            ("grpc.min_reconnect_backoff_ms", round(self._dial_timeout_s * 1000)),
-        ]
-        if trust.name is not None:
-            options.append(("grpc.ssl_target_name_override", trust.name))
-        self._channel = grpc.aio.secure_channel(
-            self._callee.address, grpc.ssl_channel_credentials(trust.pem), options=options
-        )
+        backoff = ("grpc.min_reconnect_backoff_ms", round(self._dial_timeout_s * 1000))
+        self._channel = _channel(self._callee.address, trust, [*OPTIONS, backoff])
         await self._connected()
         return self
 
@@ -155,7 +150,7 @@ class GnmiClient:
         """The values at these paths, in one request. Raises Absent when there is nothing at one of them."""
         wanted = messages.GetRequest.DataType.Value(data_type.value)
         request = messages.GetRequest(path=map(to_proto, paths), type=wanted, encoding=encoding)
-        answer = await self._call("Get", request, messages.GetResponse)
+        answer = await self._call("Get", self._addressed(request), messages.GetResponse)
         return [found for notification in answer.notification for found in _values(notification)]
 
     async def set(self, changes: SetChanges, commit: Commit | None = None) -> None:
@@ -169,7 +164,7 @@ class GnmiClient:
                 getattr(request, operation).add(path=to_proto(path), val=encode(value, JSON_IETF))
         if commit is not None:
             request.extension.append(commit_extension(commit))
-        await self._call("Set", request, messages.SetResponse)
+        await self._call("Set", self._addressed(request), messages.SetResponse)
 
     async def once(self, paths: Sequence[str], encoding: int = JSON_IETF) -> list[Found]:
         """The values at these paths now (Subscribe, mode ONCE); paths at which there is nothing add nothing."""
@@ -178,9 +173,8 @@ class GnmiClient:
             subscription=subscriptions, mode=messages.SubscriptionList.ONCE, encoding=encoding
         )
         found: list[Found] = []
-        async with aclosing(
-            self._stream(messages.SubscribeRequest(subscribe=requested), self._call_timeout_s)
-        ) as stream:
+        request = messages.SubscribeRequest(subscribe=self._addressed(requested))
+        async with aclosing(self._stream(request, self._call_timeout_s)) as stream:
             async for response in stream:
                 if response.sync_response:
                     return found
@@ -192,10 +186,16 @@ class GnmiClient:
 
         Raises as every call does, or StreamClosed; it never just returns.
         """
-        async with aclosing(self._stream(subscription.request(), None)) as stream:
+        async with aclosing(self._stream(subscription.request(self._endpoint.gnmi_target), None)) as stream:
             async for response in stream:
                 yield response
         raise self._callee.ended()
+
+    def _addressed(self, request: Any) -> Any:
+        """The request, to the endpoint's target in its prefix (gNMI specification, 2.2.2.1)."""
+        if self._endpoint.gnmi_target:
+            request.prefix.target = self._endpoint.gnmi_target
+        return request
 
     async def _call(self, method: str, request: Any, answer: Any) -> Any:
         """Make a unary call."""
@@ -238,6 +238,16 @@ class GnmiClient:
 
     def _error(self, error: grpc.aio.AioRpcError, method: str) -> DeviceError:
         return self._callee.refusal(_status(error), method)
+
+
+def _channel(address: str, trust: Trust | None, options: list[tuple[str, int | str]]) -> grpc.aio.Channel:
+    """A channel that trusts what was verified; without TLS for None."""
+    if trust is None:
+        return grpc.aio.insecure_channel(address, options=options)
+    if trust.name is not None:
+        options = [*options, ("grpc.ssl_target_name_override", trust.name)]
+    identity = grpc.ssl_channel_credentials(trust.pem, trust.client_key, trust.client_cert)
+    return grpc.aio.secure_channel(address, identity, options=options)
 
 
 def _values(notification: messages.Notification) -> list[Found]:

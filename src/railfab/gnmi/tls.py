@@ -1,50 +1,39 @@
-"""TLS of the gNMI client: whom it trusts, and what is wrong with a connection that cannot be made.
-
-gRPC does not tell the causes of a failed connection apart, cannot switch verification off, and has a trust store of its
-own. So the target's certificate is fetched first, by a TLS connection of Python, which verifies it against the
-endpoint's `ca` or the system's trust store. gRPC is then given that `ca`, or the one certificate that was verified.
-
-An endpoint that says `skip_verify` is trusted by whatever certificate it shows, under its own name. It protects against
-nothing but a plain wiretap (and an expired certificate is refused still), so it is logged at every connection.
-"""
+"""TLS of a gNMI client: its context for an endpoint, and what is wrong with a connection that cannot be made."""
 
 from __future__ import annotations
 
-import asyncio
-import logging
 import os
 import ssl
-from dataclasses import dataclass
-from pathlib import Path
-
-from cryptography import x509
-from cryptography.x509.oid import NameOID
 
 from railfab.endpoints import Endpoint
 from railfab.errors import DeviceError, EndpointError, LoginRefused, Unreachable
-
-logger = logging.getLogger(__name__)
 
 _OTHER_NAME = frozenset((62, 64))
 """OpenSSL's X509_V_ERR_HOSTNAME_MISMATCH and X509_V_ERR_IP_ADDRESS_MISMATCH."""
 _OTHER_TIME = frozenset((9, 10))
 """OpenSSL's X509_V_ERR_CERT_NOT_YET_VALID and X509_V_ERR_CERT_HAS_EXPIRED."""
+_ABOUT_OUR_CERTIFICATE = ("certificate", "unknown ca", "access denied", "handshake failure")
+"""In the names of the alerts by which a server refuses a client's certificate, or asks for one (RFC 8446, 6.2)."""
 
 
 class CertificateRefused(LoginRefused):
     """The target's certificate is not trusted; no credentials were sent."""
 
 
-class PlaintextPort(Unreachable):
-    """The target's port does not speak TLS; no credentials were sent."""
+class ClientCertificateRefused(LoginRefused):
+    """The target refuses our certificate, or needs one and there is none."""
 
 
-@dataclass(frozen=True, slots=True)
-class Trust:
-    """The certificates that gRPC trusts, as PEM. name: checked instead of the address; None for the address."""
+class OtherProtocol(Unreachable):
+    """The target's port speaks another protocol than the endpoint says; no credentials were sent."""
 
-    pem: bytes
-    name: str | None = None
+
+class PlaintextPort(OtherProtocol):
+    """The target's port does not speak TLS."""
+
+
+class TlsPort(OtherProtocol):
+    """The target's port speaks TLS, and the endpoint says plaintext."""
 
 
 def address_of(endpoint: Endpoint) -> str:
@@ -56,63 +45,73 @@ def address_of(endpoint: Endpoint) -> str:
 
 
 def context_of(endpoint: Endpoint) -> ssl.SSLContext:
-    """The TLS context for this endpoint. Raises EndpointError when its `ca` is not a readable PEM file."""
+    """The TLS context for this endpoint, of its files as they are now. server_hostname: `server_name`.
+
+    Raises EndpointError when its `ca` is not a readable PEM file, or its client certificate and key are no pair.
+    """
     try:
         context = ssl.create_default_context(cafile=endpoint.ca)
     except OSError as error:
         problem = f"no usable CA certificate in {endpoint.ca} ({reason(error)})"
         raise EndpointError(endpoint.name, problem, "Start the lab or the twin again, or correct the file") from None
+    if endpoint.client_cert is not None:
+        _load_client_certificate(context, endpoint, endpoint.client_cert)
     context.set_alpn_protocols(["h2"])
     if endpoint.skip_verify:
         context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     return context
 
 
-async def trust_of(endpoint: Endpoint, timeout_s: float) -> Trust:
-    """Connect once with TLS, and what to trust in the connection of gRPC.
-
-    Raises EndpointError, Unreachable, PlaintextPort or CertificateRefused.
-    """
-    address = address_of(endpoint)
-    context = await asyncio.to_thread(context_of, endpoint)
-    if endpoint.skip_verify:
-        logger.warning("%s: certificate not verified, as the endpoint asks (skip_verify)", endpoint.name)
-    shown = ssl.DER_cert_to_PEM_cert(await _shown(endpoint, address, context, timeout_s)).encode()
-    if endpoint.skip_verify:
-        return Trust(shown, certificate_name(shown))
-    return Trust(shown if endpoint.ca is None else await asyncio.to_thread(Path(endpoint.ca).read_bytes))
+def server_name(endpoint: Endpoint) -> str:
+    """The name that the certificate of the target must be for."""
+    return endpoint.tls_name or endpoint.host
 
 
-async def _shown(endpoint: Endpoint, address: str, context: ssl.SSLContext, timeout_s: float) -> bytes:
-    """The certificate that the target shows (DER), verified unless the endpoint has skip_verify."""
-    try:
-        async with asyncio.timeout(timeout_s):
-            _, writer = await asyncio.open_connection(endpoint.host, endpoint.gnmi_port, ssl=context)
-    except OSError as error:
-        raise unconnected(endpoint.name, address, error, timeout_s) from None
-    try:
-        certificate: bytes = writer.get_extra_info("ssl_object").getpeercert(binary_form=True)
-    finally:
-        writer.close()
-    return certificate
+def _load_client_certificate(context: ssl.SSLContext, endpoint: Endpoint, certificate: str) -> None:
+    try:  # without a passphrase here, OpenSSL asks the terminal for that of a key that has one
+        context.load_cert_chain(certificate, endpoint.client_key, password="")
+    except (OSError, ValueError) as error:
+        said = reason(error) if isinstance(error, OSError) else "the key has a passphrase"
+        problem = f"no usable client certificate in {certificate} with {endpoint.client_key} ({said})"
+        remedy = "Name the PEM files of a certificate and of its private key, without a passphrase"
+        raise EndpointError(endpoint.name, problem, remedy) from None
 
 
-def unconnected(name: str, address: str, error: OSError, timeout_s: float) -> DeviceError:
+def unconnected(endpoint: Endpoint, address: str, error: OSError, timeout_s: float) -> DeviceError:
     """The error for a connection with TLS that could not be made; TimeoutError is an OSError too."""
     if isinstance(error, ssl.SSLCertVerificationError):
-        return _not_trusted(name, address, error)
+        return _not_trusted(endpoint.name, address, error)
     if isinstance(error, ssl.SSLError):
-        problem = f"{address} does not speak TLS ({reason(error)})"
-        return PlaintextPort(name, problem, "Check the port and the server's TLS profile")
+        return _tls_failed(endpoint, address, reason(error))
     if isinstance(error, TimeoutError) and error.errno is None:
-        return unanswered(name, address, f"none within {timeout_s:g} s")
-    return unanswered(name, address, reason(error))
+        return unanswered(endpoint.name, address, f"none within {timeout_s:g} s")
+    return unanswered(endpoint.name, address, reason(error))
+
+
+def _tls_failed(endpoint: Endpoint, address: str, said: str) -> DeviceError:
+    """The error for a TLS connection that failed, in OpenSSL's words: ours of what arrived, or the server's alert."""
+    if "alert" not in said:
+        remedy = "Check the port and the server's TLS profile, and set plaintext only if it is to have none"
+        return PlaintextPort(endpoint.name, f"{address} does not speak TLS ({said})", remedy)
+    if not any(word in said for word in _ABOUT_OUR_CERTIFICATE):
+        return unanswered(endpoint.name, address, said)
+    return client_refused(endpoint, address, said)
+
+
+def client_refused(endpoint: Endpoint, address: str, said: str) -> ClientCertificateRefused:
+    """The error for a server that ends a connection because of who we are. said: its alert, or how else it shows."""
+    if endpoint.client_cert is None:
+        problem, remedy = f"{address} requires a client certificate", "Set the endpoint's client_cert and client_key"
+    else:
+        problem = f"{address} refuses the client certificate {endpoint.client_cert}"
+        remedy = "Use a valid one of a CA that the target trusts"
+    return ClientCertificateRefused(endpoint.name, f"{problem} ({said})", remedy)
 
 
 def _not_trusted(name: str, address: str, error: ssl.SSLCertVerificationError) -> CertificateRefused:
     said = error.verify_message.rstrip(".")
     if error.verify_code in _OTHER_NAME:
-        state, remedy = "is for another name", "Reach the switch by a name of it"
+        state, remedy = "is for another name", "Reach the switch by a name of it, or set the endpoint's tls_name"
     elif error.verify_code in _OTHER_TIME:
         state, remedy = "is not valid now", "Renew it, or correct the clock of this machine"
     else:
@@ -124,16 +123,6 @@ def unanswered(name: str, address: str, reason: str) -> Unreachable:
     """The error of a switch that cannot be connected to."""
     remedy = "Check that the switch is up and serves gNMI on this port"
     return Unreachable(name, f"no answer from {address} ({reason})", remedy)
-
-
-def certificate_name(pem: bytes) -> str | None:
-    """A name for which the certificate is valid: its first alternative name, else its common name."""
-    certificate = x509.load_pem_x509_certificate(pem)
-    try:
-        names = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
-    except x509.ExtensionNotFound:
-        return next((str(name.value) for name in certificate.subject.get_attributes_for_oid(NameOID.COMMON_NAME)), None)
-    return next((str(name.value) for name in names), None)
 
 
 def reason(error: OSError) -> str:

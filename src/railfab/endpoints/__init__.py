@@ -1,0 +1,22 @@
+"""Endpoints: where the switches of a running lab, a twin or an inventory are, and how they are logged in to."""
+
+from railfab.endpoints.credentials import read_credentials
+from railfab.endpoints.document import STATE_DIR, load_endpoints, save_endpoints, state_file, state_option
+from railfab.endpoints.model import Credentials, Endpoint, Endpoints
+from railfab.endpoints.private_files import PART, give_to_caller, make_folder, write_private
+
+__all__ = [
+    "PART",
+    "STATE_DIR",
+    "Credentials",
+    "Endpoint",
+    "Endpoints",
+    "give_to_caller",
+    "load_endpoints",
+    "make_folder",
+    "read_credentials",
+    "save_endpoints",
+    "state_file",
+    "state_option",
+    "write_private",
+]

@@ -1,0 +1,119 @@
+"""What is known of one switch that can be reached: address, ports, trust, and where its credentials are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+NO_LOGIN = "none"
+"""`credentials` of a target that asks for none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """A user name and a password, or a token; `repr()` hides the secrets.
+
+    key_file: OpenSSH private key for SSH; the password is then only used by gNMI, and may be empty.
+    aaa_secret: shared with the AAA servers; a deploy sends it with a server that is new on the switch, beside the
+        configuration text, which never has it. None where the operator sets it on the switch.
+    token: sent by gNMI in place of user name and password, which may then be empty.
+    """
+
+    username: str
+    password: str
+    key_file: str | None = None
+    aaa_secret: str | None = None
+    token: str | None = None
+
+    def __repr__(self) -> str:
+        return f"Credentials(username={self.username!r}, password=<hidden>)"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Endpoint:
+    """Address, ports and credentials of one switch.
+
+    ca: PEM file of the CA that signed the gNMI certificate of the switch; None for the trust store of the system.
+    known_hosts: OpenSSH known_hosts file; None for that of the user.
+    credentials: `env:PREFIX` (variables PREFIX_USERNAME and PREFIX_PASSWORD), the path of a YAML file with `username`
+        and `password`, or `none`; PREFIX_KEY_FILE or `key_file` names an SSH key, in addition or instead.
+        PREFIX_AAA_SECRET or `aaa_secret` is the secret of new AAA servers, PREFIX_TOKEN or `token` a token for gNMI.
+    skip_verify: do not verify the certificate and host key of this target.
+    owns_system: whether a deploy also sets what the operating system below the configuration has, such as the MTU of a
+        Linux port. True for a switch of a lab; elsewhere the system has an owner, such as the network configuration of
+        the distribution, and `verify` names what differs.
+    plaintext: gNMI without TLS; whoever is on the way can read the password. It is logged at every connection.
+    client_cert, client_key: PEM files with our certificate (and its chain) and its private key, for mutual TLS.
+    tls_name: the name that the certificate of the target is for, where it is not `host`.
+    gnmi_target: target in the prefix of each Subscribe (gNMI specification, 2.2.2.1): one switch behind a gateway.
+    """
+
+    name: str
+    platform: str
+    host: str
+    ssh_port: int | None = None
+    gnmi_port: int | None = None
+    ca: str | None = None
+    known_hosts: str | None = None
+    credentials: str = "env:RAILFAB"
+    skip_verify: bool = False
+    owns_system: bool = False
+    plaintext: bool = False
+    client_cert: str | None = None
+    client_key: str | None = None
+    tls_name: str | None = None
+    gnmi_target: str = ""
+
+    @property
+    def tls_verified(self) -> bool:
+        """Whether gNMI has TLS with a certificate that is checked."""
+        return not (self.plaintext or self.skip_verify)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Endpoints:
+    """The switches of one running fabric. backend: `twin`, `netns`, `containerlab` or `inventory`."""
+
+    fabric: str
+    backend: str
+    nodes: tuple[Endpoint, ...]
+
+    def by_name(self) -> dict[str, Endpoint]:
+        return {node.name: node for node in self.nodes}
+
+
+def faults(node: Endpoint) -> Iterator[tuple[str, str]]:
+    """(problem, remedy) of each value of a wrong type or range, and of settings that exclude each other."""
+    for key in ("name", "platform", "host", "credentials"):
+        if not isinstance(value := getattr(node, key), str) or not value:
+            yield f"{key} {value!r} is not a text", "Write a text"
+    for key in ("ca", "known_hosts", "client_cert", "client_key"):
+        if not isinstance(value := getattr(node, key), str | None):
+            yield f"{key} {value!r} is not a path", "Name a file"
+    if not isinstance(node.tls_name, str | None) or node.tls_name == "":
+        yield f"tls_name {node.tls_name!r} is not a text", "Write the name in the certificate"
+    if not isinstance(node.gnmi_target, str):
+        yield f"gnmi_target {node.gnmi_target!r} is not a text", "Write a text"
+    for key in ("ssh_port", "gnmi_port"):
+        value = getattr(node, key)
+        if value is not None and (type(value) is not int or not 1 <= value <= 65_535):
+            yield f"{key} {value!r} is not a port number", "Use 1 to 65535"
+    for key in ("skip_verify", "owns_system", "plaintext"):
+        if not isinstance(value := getattr(node, key), bool):
+            yield f"{key} {value!r} is not a boolean", "Use true or false"
+    yield from contradictions(node)
+
+
+def contradictions(node: Endpoint) -> Iterator[tuple[str, str]]:
+    """(problem, remedy) of settings that exclude or need each other."""
+    of_tls = ("ca", "skip_verify", "client_cert", "client_key", "tls_name")
+    if node.plaintext and (said := [key for key in of_tls if getattr(node, key)]):
+        words = " and ".join(said)
+        yield f"plaintext is without TLS, and {words} {_are(said)} for TLS", f"Leave out plaintext, or {words}"
+    if (node.client_cert is None) != (node.client_key is None):
+        has, lacks = ("client_cert", "client_key") if node.client_key is None else ("client_key", "client_cert")
+        yield f"{has} is without {lacks}", "Name both files; they may be the same"
+
+
+def _are(words: list[str]) -> str:
+    return "is" if len(words) == 1 else "are"
