@@ -49,13 +49,29 @@ def _prometheus() -> str | None:
     return None if found else "needs prometheus and promtool; run: sudo make lab-deps"
 
 
+def _nats() -> str | None:
+    return None if shutil.which("nats-server") else "needs nats-server; run: sudo make lab-deps"
+
+
+def _kafka() -> str | None:
+    if not any(Path(os.environ.get("RAILFAB_KAFKA_JARS", "/nowhere")).glob("kafka_*.jar")):
+        return "needs the jars of a Kafka broker; set RAILFAB_KAFKA_JARS (tests/README.md says how to get them)"
+    return None if shutil.which("java") else "needs Java; install default-jre-headless"
+
+
 def _oracle() -> str | None:
     if not oracle_folder().is_dir():
         return "needs the vendors' models; set RAILFAB_ORACLES (tests/README.md says what it holds)"
     return None if shutil.which("yanglint") else "needs yanglint; run: sudo make lab-deps"
 
 
-NEEDS: dict[str, Callable[[], str | None]] = {"lab": _lab, "prometheus": _prometheus, "oracle": _oracle}
+NEEDS: dict[str, Callable[[], str | None]] = {
+    "lab": _lab,
+    "prometheus": _prometheus,
+    "nats": _nats,
+    "kafka": _kafka,
+    "oracle": _oracle,
+}
 
 
 LONGEST = ("faults", "integration", "docs", "lab", "app", "twin")
