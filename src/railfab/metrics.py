@@ -455,6 +455,36 @@ def _twin() -> Iterator[Metric]:
     )
 
 
+BURSTS = (
+    "fabric_interface_receive_bytes_total",
+    "fabric_interface_transmit_bytes_total",
+    "fabric_interface_receive_discards_total",
+    "fabric_interface_transmit_discards_total",
+    "fabric_queue_ecn_marked_packets_total",
+    "fabric_queue_dropped_packets_total",
+    "fabric_pfc_receive_frames_total",
+    "fabric_pfc_transmit_frames_total",
+)
+"""Counters whose highest rate between two samples is exposed beside them, since bursts hide between scrapes."""
+
+
+def rate_max_name(counter: str) -> str:
+    """The name of the highest rate of a counter."""
+    return f"{counter.removesuffix('_total')}_rate_max"
+
+
+def _rates(counters: Mapping[str, Metric]) -> Iterator[Metric]:
+    for name in BURSTS:
+        counter = counters[name]
+        yield Metric(
+            rate_max_name(name),
+            Kind.GAUGE,
+            "",
+            f"Highest increase per second of {name} between two samples in the last 15 to 30 s.",
+            counter.labels,
+        )
+
+
 def _catalogue() -> Iterator[Metric]:
     for section in (
         _interface,
@@ -474,7 +504,8 @@ def _catalogue() -> Iterator[Metric]:
         yield from section()
 
 
-CATALOGUE: Mapping[str, Metric] = MappingProxyType({metric.name: metric for metric in _catalogue()})
+_COUNTED = {metric.name: metric for metric in _catalogue()}
+CATALOGUE: Mapping[str, Metric] = MappingProxyType(_COUNTED | {metric.name: metric for metric in _rates(_COUNTED)})
 """Every metric by name, in exposition order."""
 
 

@@ -30,7 +30,7 @@ COLLECT = ("grpc", "google.protobuf", "prometheus_client")
 @pytest.mark.parametrize(
     ("what", "absent"),
     [
-        ("import railfab.telemetry", (*DEPLOY, *DASHBOARDS, *NUMERICS, "fastapi")),
+        ("import railfab.telemetry", (*DEPLOY, *DASHBOARDS, *COMPILER, "isal", "fastapi")),
         ("from railfab.sim import Engine", (*DEPLOY, *DASHBOARDS, *COLLECT, "cryptography", "matplotlib")),
         (
             "from railfab.sim import warm\nsaid = []\nwarm.prepare(said.append)\nwarm.compile_kernel()\n"
@@ -41,7 +41,7 @@ COLLECT = ("grpc", "google.protobuf", "prometheus_client")
             "import railfab.cli.collect, railfab.fabric, railfab.telemetry\n"
             "from railfab.platforms import platform, platform_names\n"
             "assert all(platform(name).telemetry.rules for name in platform_names())",
-            (*DEPLOY, *DASHBOARDS, *NUMERICS),
+            (*DEPLOY, *DASHBOARDS, *COMPILER),
         ),
         ("from railfab.cli import app", (*DEPLOY, *DASHBOARDS, *COLLECT, *NUMERICS, "cryptography")),
     ],

@@ -1,223 +1,248 @@
-"""Notifications as targets really send them: prefixes, subtrees, leaf-lists, odd time stamps, deletes."""
+"""The compiled decoder does what the reference does with protobuf, in every encoding, split and order."""
 
 from __future__ import annotations
 
 import json
+import math
+from collections.abc import Iterable, Sequence
 
+import numpy as np
 import pytest
+from google.protobuf.message import DecodeError
 from hypothesis import given
 from hypothesis import strategies as st
 
 from railfab.gnmi import messages
-from railfab.gnmi.paths import to_proto
-from railfab.platforms import Confidence, TelemetryMap, TelemetryRule, platform
-from railfab.telemetry.decode import Decoded, Decoder, normalised_ns
-from railfab.telemetry.mapping import PathMap, compiled
+from railfab.gnmi.paths import Element
+from railfab.platforms import platform
+from railfab.telemetry.decode import BadMessage, Decoder, Taken
+from railfab.telemetry.health import Drop, Health
+from railfab.telemetry.mapping import PathMap
+from railfab.telemetry.notification import NotificationDecoder
+from railfab.telemetry.series import Series
+from railfab.telemetry.store import TargetStore
 
-IN, OUT = "fabric_interface_receive_bytes_total", "fabric_interface_transmit_bytes_total"
-STATISTICS = "/interface[name=ethernet-1/1]/statistics"
-LLDP = "/system/lldp/interface[name=ethernet-1/1]/neighbor[id=02:00:00:00:00:01]"
+MAP = PathMap(platform("srlinux").telemetry)
 NOW_NS = 1_795_000_000_000_000_000
+PORTS = ("ethernet-1/1", "ethernet-1/2")
+LEAVES = ("in-octets", "out-octets", "in-unicast-packets", "news")
 
 
-@pytest.fixture
-def decoder() -> Decoder:
-    return Decoder(PathMap(platform("srlinux").telemetry))
+def pair(most: int = 1000) -> tuple[Decoder, TargetStore]:
+    store = TargetStore("leaf1", Health(tls_verified=True), expiry_s=6.0, grace_s=6.0, max_series=most)
+    store.begin()
+    store.synced()
+    return Decoder("leaf1", MAP, store), store
 
 
-def uint(number: int) -> messages.TypedValue:
-    return messages.TypedValue(uint_val=number)
+def batch(sent: Iterable[bytes]) -> tuple[np.ndarray, np.ndarray]:
+    """Buffer and bounds, with bytes of others around each message."""
+    buffer, bounds = b"\xff" * 7, []
+    for each in sent:
+        bounds.append((len(buffer), len(buffer) + len(each)))
+        buffer += each + b"\xff" * 5
+    return np.frombuffer(buffer, np.uint8), np.array(bounds, np.int64).reshape(-1, 2)
 
 
-def text(value: str) -> messages.TypedValue:
-    return messages.TypedValue(string_val=value)
+def take(decoder: Decoder, sent: Sequence[messages.Notification], now_s: float = 1.0) -> Taken:
+    raw = [messages.SubscribeResponse(update=each).SerializeToString() for each in sent]
+    return decoder.take(*batch(raw), now_s, lasts_s=math.inf)
 
 
-def said(prefix: str = "/", deletes: tuple[str, ...] = (), **fields: object) -> messages.Notification:
+def expected(sent: Iterable[messages.Notification]) -> tuple[dict[Series, float], Taken]:
+    """What the reference makes of the same notifications, each sample newer than the one before."""
+    reference, values, total = NotificationDecoder(MAP), dict[Series, float](), Taken()
+    for each in sent:
+        decoded = reference.decode(each)
+        for gone in decoded.removed:
+            values.pop(gone, None)
+        values.update(decoded.samples)
+        total.updates += decoded.updates
+        total.undecodable += decoded.undecodable
+        total.unmapped.update(decoded.unmapped)
+    return values, total
+
+
+def path(*steps: Element) -> messages.Path:
+    return messages.Path(elem=[messages.PathElem(name=step.name, key=dict(step.keys)) for step in steps])
+
+
+def json_text(number: float) -> bytes:
+    return json.dumps(number).encode()
+
+
+numbers = st.integers(0, 2**64 - 1) | st.integers(-(2**63), 2**63 - 1) | st.floats(allow_nan=True)
+typed = st.one_of(
+    st.integers(0, 2**64 - 1).map(lambda number: messages.TypedValue(uint_val=number)),
+    st.integers(-(2**63), 2**63 - 1).map(lambda number: messages.TypedValue(int_val=number)),
+    st.booleans().map(lambda flag: messages.TypedValue(bool_val=flag)),
+    st.floats().map(lambda number: messages.TypedValue(double_val=number)),
+    st.floats(width=32).map(lambda number: messages.TypedValue(float_val=number)),
+    numbers.map(lambda number: messages.TypedValue(json_val=json_text(number))),
+    numbers.map(lambda number: messages.TypedValue(json_ietf_val=json.dumps(str(number)).encode())),
+    numbers.map(lambda number: messages.TypedValue(string_val=repr(number))),
+    st.decimals(allow_nan=False, allow_infinity=False, places=5).map(
+        lambda number: messages.TypedValue(ascii_val=str(number))
+    ),
+    st.builds(
+        lambda digits, precision: messages.TypedValue(
+            decimal_val=messages.Decimal64(digits=digits, precision=precision)
+        ),
+        st.integers(-(2**63), 2**63 - 1),
+        st.integers(0, 30),
+    ),
+    st.text(max_size=5).map(lambda text: messages.TypedValue(string_val=text)),
+    st.binary(max_size=6).map(lambda text: messages.TypedValue(json_ietf_val=text)),
+    st.from_regex(r"\A-?[0-9]{0,19}\.?[0-9]{0,8}\Z").map(lambda text: messages.TypedValue(json_val=text.encode())),
+    st.from_regex(r"\A-?[0-9]{0,19}\.?[0-9]{0,8}\Z").map(lambda text: messages.TypedValue(ascii_val=text)),
+    st.just(messages.TypedValue()),
+    st.just(messages.TypedValue(bytes_val=b"7")),
+    st.just(messages.TypedValue(leaflist_val=messages.ScalarArray())),
+    st.sampled_from(LEAVES).map(lambda leaf: messages.TypedValue(json_val=json.dumps({leaf: "7"}).encode())),
+)
+
+
+@st.composite
+def notifications(draw: st.DrawFn) -> messages.Notification:
+    port = Element("interface", (("name", draw(st.sampled_from(PORTS))),))
+    split = draw(st.integers(0, 2))
+    updates = []
+    for leaf in draw(st.lists(st.sampled_from(LEAVES), max_size=4, unique=True)):
+        steps = (port, Element("statistics"), Element(leaf))
+        updates.append(messages.Update(path=path(*steps[split:]), val=draw(typed)))
+    for state in draw(st.lists(st.sampled_from(("up", "down", "asleep")), max_size=1)):
+        steps = (port, Element("oper-state"))
+        if split < 2:
+            updates.append(messages.Update(path=path(*steps[split:]), val=messages.TypedValue(string_val=state)))
+    prefix = path(*(port, Element("statistics"))[:split])
+    deletes = [path(Element("statistics"))] if split == 1 and draw(st.booleans()) else []
     return messages.Notification(
-        timestamp=NOW_NS, prefix=to_proto(prefix), delete=[to_proto(path) for path in deletes], **fields
+        prefix=prefix, update=updates, delete=deletes, atomic=split == 2 and draw(st.booleans())
     )
 
 
-def updates(*pairs: tuple[str, messages.TypedValue]) -> list[messages.Update]:
-    return [messages.Update(path=to_proto(path), val=value) for path, value in pairs]
+@given(st.lists(notifications(), max_size=8), st.data())
+def test_any_batching_gives_what_protobuf_gives(sent: list[messages.Notification], data: st.DataObject) -> None:
+    decoder, store = pair()
+    total = Taken()
+    rest = sent
+    while rest:
+        count = data.draw(st.integers(1, len(rest)))
+        taken = take(decoder, rest[:count])
+        total.updates += taken.updates
+        total.undecodable += taken.undecodable
+        total.unmapped.update(taken.unmapped)
+        rest = rest[count:]
+    values, wanted = expected(sent)
+    assert dict(store.read(1.0)) == values
+    assert (total.updates, total.undecodable, total.unmapped) == (wanted.updates, wanted.undecodable, wanted.unmapped)
 
 
-def values(decoded: Decoded) -> dict[str, float]:
-    return {series.metric.name: value for series, value in decoded.samples}
-
-
-def test_the_common_part_of_a_path_may_stand_in_the_prefix(decoder: Decoder) -> None:
-    whole = decoder.decode(said(update=updates((f"{STATISTICS}/in-octets", uint(5)))))
-    prefixed = decoder.decode(said("/interface[name=ethernet-1/1]", update=updates(("/statistics/in-octets", uint(5)))))
-    named = said(update=updates(("/srl_nokia-interfaces:interface[name=ethernet-1/1]/statistics/in-octets", uint(5))))
-    assert whole.samples == prefixed.samples == decoder.decode(named).samples
-    assert whole.samples[0][0].labels == (("interface", "ethernet-1/1"),)
-
-
-def test_a_container_sent_as_json_is_taken_apart(decoder: Decoder) -> None:
-    tree = {
-        "srl_nokia-interfaces:interface": [
-            {
-                "name": "ethernet-1/1",
-                "oper-state": "up",
-                "statistics": {"in-octets": "18446744073709551615", "out-octets": "7", "news": "1"},
-            }
-        ]
-    }
-    value = messages.TypedValue(json_ietf_val=json.dumps(tree).encode())
-    decoded = decoder.decode(said(update=[messages.Update(path=to_proto("/"), val=value)]))
-    assert values(decoded) == {IN: float(2**64 - 1), OUT: 7.0, "fabric_interface_oper_up": 1.0}
-    assert dict(decoded.unmapped) == {"/interface/statistics": 1}
-
-
-def test_an_identity_in_a_key_may_have_the_prefix_of_its_module(decoder: Decoder) -> None:
-    """As a path and as a leaf of a container; RFC 7951, section 6.8, wants it in JSON_IETF."""
-    neighbor = "/network-instance[name=default]/protocols/bgp/neighbor[peer-address=10.0.0.1]"
-    paths = [f"{neighbor}/afi-safi[afi-safi-name={name}]" for name in ("ipv4-unicast", "srl_nokia-common:ipv4-unicast")]
-    found = [decoder.decode(said(update=updates((f"{path}/received-routes", uint(5))))).samples for path in paths]
-    entry = {"afi-safi-name": "srl_nokia-common:ipv4-unicast", "received-routes": 5}
-    value = messages.TypedValue(json_ietf_val=json.dumps({"afi-safi": [entry]}).encode())
-    found.append(decoder.decode(said(update=[messages.Update(path=to_proto(neighbor), val=value)])).samples)
-    assert [[(series.metric.name, number) for series, number in samples] for samples in found] == [
-        [("fabric_bgp_prefixes", 5.0)]
-    ] * 3
-    assert found[0] == found[1] == found[2]
-
-
-@pytest.mark.parametrize(
-    "broken",
-    [
-        messages.TypedValue(),
-        messages.TypedValue(json_ietf_val=b"{"),
-        messages.TypedValue(string_val="many"),
-        messages.TypedValue(bytes_val=b"\x00\x01"),
-        messages.TypedValue(double_val=float("nan")),
-        messages.TypedValue(json_val=b"1" * 400),
-        messages.TypedValue(json_val=b'{"a":' * 100_000 + b"1" + b"}" * 100_000),
-        messages.TypedValue(json_val=b"null"),
-        messages.TypedValue(leaflist_val=messages.ScalarArray(element=[uint(1), uint(2)])),
-    ],
-    ids=lambda value: value.WhichOneof("value") or "none",
-)
-def test_a_value_that_cannot_be_read_is_counted_and_costs_no_other(
-    decoder: Decoder, broken: messages.TypedValue
+@given(st.lists(notifications(), min_size=1, max_size=3), st.data())
+def test_damaged_bytes_end_the_stream_or_are_what_protobuf_reads(
+    sent: list[messages.Notification], data: st.DataObject
 ) -> None:
-    pairs = ((f"{STATISTICS}/in-octets", broken), (f"{STATISTICS}/out-octets", uint(7)))
-    decoded = decoder.decode(said(update=updates(*pairs)))
-    assert values(decoded) == {OUT: 7.0}
-    assert (decoded.undecodable, decoded.updates) == (1, 2)
+    raw = bytearray(messages.SubscribeResponse(update=sent[0]).SerializeToString())
+    for _ in range(data.draw(st.integers(1, 3))):
+        if raw:
+            raw[data.draw(st.integers(0, len(raw) - 1))] = data.draw(st.integers(0, 255))
+    decoder, store = pair()
+    take(decoder, sent)
+    learnt, other = pair()
+    take(learnt, sent)
+    message = bytes(raw)
+    try:
+        parsed = messages.SubscribeResponse.FromString(message)
+    except DecodeError:
+        parsed = None
+    try:
+        decoder.take(*batch([message]), 2.0, lasts_s=math.inf)
+    except BadMessage:
+        assert parsed is None
+        return
+    if parsed is not None and parsed.HasField("update"):
+        learnt._general(message, Taken())
+        assert {series for series, _ in store.read(2.0)} == {series for series, _ in other.read(2.0)}
 
 
-def test_an_unknown_state_is_counted(decoder: Decoder) -> None:
-    decoded = decoder.decode(said(update=updates(("/interface[name=ethernet-1/1]/oper-state", text("asleep")))))
-    assert (decoded.samples, decoded.undecodable) == ([], 1)
-
-
-def test_a_leaf_list_that_nobody_maps_costs_no_other(decoder: Decoder) -> None:
-    list_ = messages.TypedValue(leaflist_val=messages.ScalarArray(element=[text("a"), text("b")]))
-    pairs = (("/interface[name=ethernet-1/1]/tags", list_), (f"{STATISTICS}/out-octets", uint(7)))
-    decoded = decoder.decode(said(update=updates(*pairs)))
-    assert (values(decoded), dict(decoded.unmapped)) == ({OUT: 7.0}, {"/interface/tags": 1})
-
-
-def test_a_delete_names_everything_below_it(decoder: Decoder) -> None:
-    ports = ("ethernet-1/1", "ethernet-1/2")
-    paths = [f"/interface[name={port}]/statistics/{leaf}" for port in ports for leaf in ("in-octets", "out-octets")]
-    learnt = decoder.decode(said(update=updates(*((path, uint(1)) for path in paths))))
-    first = {series for series, _ in learnt.samples if dict(series.labels)["interface"] == "ethernet-1/1"}
-    assert set(decoder.decode(said(deletes=("/interface[name=ethernet-1/1]",))).removed) == first
-    assert len(decoder.decode(said(deletes=("/interface[name=*]/statistics",))).removed) == 4
-    assert len(decoder.decode(said(deletes=(paths[0],))).removed) == 1
-
-
-def test_an_atomic_notification_replaces_what_is_below_its_prefix(decoder: Decoder) -> None:
-    decoder.decode(said(update=updates((f"{STATISTICS}/in-octets", uint(1)), (f"{STATISTICS}/out-octets", uint(1)))))
-    decoded = decoder.decode(said(STATISTICS, update=updates(("/in-octets", uint(2))), atomic=True))
-    assert {series.metric.name for series in decoded.removed} == {IN, OUT}
-    assert values(decoded) == {IN: 2.0}
-
-
-def test_a_list_entry_is_a_series_once_its_labels_are_known(decoder: Decoder) -> None:
-    half = decoder.decode(said(LLDP, update=updates(("/system-name", text("spine1")))))
-    whole = decoder.decode(said(LLDP, update=updates(("/port-id", text("ethernet-1/5")))))
-    assert half.samples == []
-    assert [dict(series.labels) for series, _ in whole.samples] == [
-        {"interface": "ethernet-1/1", "peer_device": "spine1", "peer_interface": "ethernet-1/5"}
+def test_the_second_time_a_stream_is_decoded_by_the_kernel_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    decoder, store = pair()
+    sent = [
+        messages.Notification(
+            timestamp=NOW_NS + second,
+            prefix=path(Element("interface", (("name", port),))),
+            update=[
+                messages.Update(
+                    path=path(Element("statistics"), Element(leaf)), val=messages.TypedValue(uint_val=second)
+                )
+                for leaf in LEAVES
+            ]
+            + [messages.Update(path=path(Element("oper-state")), val=messages.TypedValue(string_val="up"))],
+        )
+        for second in (1, 2, 3)
+        for port in PORTS
     ]
-    moved = decoder.decode(said(LLDP, update=updates(("/port-id", text("ethernet-1/6")))))
-    assert moved.removed == [series for series, _ in whole.samples]
-    gone = decoder.decode(said(deletes=(LLDP,)))
-    assert gone.removed == [series for series, _ in moved.samples]
-    again = decoder.decode(said(LLDP, update=updates(("/port-id", text("ethernet-1/6")))))
-    assert again.samples == []
+    take(decoder, sent[:4])
+    monkeypatch.setattr(NotificationDecoder, "decode_update", None)
+    taken = take(decoder, sent[4:])
+    assert (taken.updates, taken.device_ns) == (10, NOW_NS + 3)
+    assert {
+        value for series, value in store.read(1.0) if "octets" in series.metric.name or "bytes" in series.metric.name
+    } == {3.0}
 
 
-def test_an_entry_that_loses_a_leaf_loses_its_series(decoder: Decoder) -> None:
-    both = updates(("/port-id", text("ethernet-1/5")), ("/system-name", text("spine1")))
-    whole = decoder.decode(said(LLDP, update=both))
-    gone = decoder.decode(said(deletes=(f"{LLDP}/port-id",)))
-    assert gone.removed == [series for series, _ in whole.samples]
-    back = decoder.decode(said(LLDP, update=both[:1]))
-    assert back.samples == whole.samples
+def test_what_does_not_fit_is_counted_and_does_not_grow() -> None:
+    store = TargetStore("leaf1", health := Health(tls_verified=True), expiry_s=6.0, grace_s=6.0, max_series=3)
+    store.begin()
+    decoder = Decoder("leaf1", MAP, store)
+    for number in range(2000):
+        port = Element("interface", (("name", f"e{number}"),))
+        update = messages.Update(
+            path=path(port, Element("statistics"), Element("in-octets")), val=messages.TypedValue(uint_val=number)
+        )
+        take(decoder, [messages.Notification(update=[update])])
+    assert len(store) == len(store.read(1.0)) == 3
+    assert store.table.key_count == store.table.series_count == 3
+    assert health.drops[Drop.SERIES_LIMIT] == 1997
 
 
-def test_paths_are_forgotten_beyond_the_bound(decoder: Decoder) -> None:
-    small = Decoder(PathMap(platform("srlinux").telemetry), cache_paths=4)
-    for port in range(20):
-        decoded = small.decode(said(update=updates((f"/interface[name=e{port}]/statistics/in-octets", uint(port)))))
-        assert values(decoded) == {IN: float(port)}
-    assert len(small._by_bytes) == len(small._by_steps) == 4
+def test_a_message_of_many_updates_is_decoded_whole() -> None:
+    decoder, store = pair(100_000)
+    update = [
+        messages.Update(
+            path=path(Element("interface", (("name", f"e{number}"),)), Element("statistics"), Element("in-octets")),
+            val=messages.TypedValue(uint_val=number),
+        )
+        for number in range(3000)
+    ]
+    for _ in range(2):
+        assert take(decoder, [messages.Notification(update=update)]).updates == 3000
+    assert sorted(value for _, value in store.read(1.0)) == list(map(float, range(3000)))
 
 
-@given(st.integers(1_000_000_000, 4_000_000_000), st.sampled_from([1, 1_000, 1_000_000, 1_000_000_000]))
-def test_time_stamps_in_other_units_mean_the_same_time(unix_s: int, per_s: int) -> None:
-    assert normalised_ns(unix_s * per_s) == unix_s * 1_000_000_000
+def test_one_leaf_written_in_two_ways_is_one_series() -> None:
+    decoder, store = pair()
+    port, rest = Element("interface", (("name", "e1"),)), (Element("statistics"), Element("in-octets"))
+    whole = messages.Update(path=path(port, *rest), val=messages.TypedValue(uint_val=1))
+    part = messages.Update(path=path(*rest), val=messages.TypedValue(uint_val=2))
+    take(decoder, [messages.Notification(update=[whole]), messages.Notification(prefix=path(port), update=[part])])
+    assert [value for _, value in store.read(1.0)] == [2.0]
 
 
-def test_a_time_stamp_of_zero_is_none() -> None:
-    assert normalised_ns(0) is None
-
-
-def test_a_rule_with_a_label_that_its_metric_lacks_is_a_bug() -> None:
-    rule = TelemetryRule(
-        path="/interface[name={port}]/x", metric=IN, encoding="uint64", confidence=Confidence.VERIFIED, labels={}
+def test_a_series_that_was_deleted_comes_back() -> None:
+    decoder, store = pair()
+    port = Element("interface", (("name", "e1"),))
+    update = messages.Update(
+        path=path(port, Element("statistics"), Element("in-octets")), val=messages.TypedValue(uint_val=1)
     )
-    with pytest.raises(KeyError, match="has no label port"):
-        compiled(rule)
+    take(decoder, [messages.Notification(update=[update]), messages.Notification(delete=[path(port)])])
+    assert (store.read(1.0), len(store)) == ([], 0)
+    take(decoder, [messages.Notification(update=[update])])
+    assert len(store.read(1.0)) == 1
 
 
-@pytest.mark.parametrize(
-    ("sent", "unix_s"),
-    [
-        (text("2026-11-20T10:13:20.5Z"), 1_795_169_600.5),
-        (text("1795169600500000000"), 1_795_169_600.5),
-        (uint(1_795_169_600_500_000_000), 1_795_169_600.5),
-    ],
-)
-def test_a_time_is_read_from_a_date_and_from_nanoseconds(sent: messages.TypedValue, unix_s: float) -> None:
-    """RFC 3339 of YANG's date-and-time, and OpenConfig's timeticks64."""
-    rule = TelemetryRule(
-        path="/interface[name={interface}]/last-change",
-        metric="fabric_interface_last_change_timestamp_seconds",
-        encoding="timestamp",
-        confidence=Confidence.VERIFIED,
-        labels={},
-    )
-    decoder = Decoder(PathMap(TelemetryMap(rules=(rule,), subscriptions=())))
-    decoded = decoder.decode(said(update=updates(("/interface[name=e1]/last-change", sent))))
-    assert values(decoded) == {rule.metric: unix_s}
-
-
-def test_scale_and_fixed_labels_come_from_the_rule() -> None:
-    rule = TelemetryRule(
-        path="/optics[id={interface}]/mbps",
-        metric="fabric_interface_speed_bytes_per_second",
-        encoding="decimal",
-        confidence=Confidence.VERIFIED,
-        labels={},
-        scale=125_000.0,
-    )
-    decoder = Decoder(PathMap(TelemetryMap(rules=(rule,), subscriptions=())))
-    decoded = decoder.decode(said(update=updates(("/optics[id=swp1]/mbps", text("100000.0")))))
-    assert values(decoded) == {"fabric_interface_speed_bytes_per_second": 12_500_000_000.0}
+def test_a_synchronised_stream_is_told_from_updates() -> None:
+    decoder, _ = pair()
+    raw = messages.SubscribeResponse(sync_response=True).SerializeToString()
+    assert decoder.take(*batch([raw]), 1.0, lasts_s=math.inf).synced
+    assert not decoder.take(*batch([]), 1.0, lasts_s=math.inf).synced

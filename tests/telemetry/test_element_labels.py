@@ -10,8 +10,8 @@ import numpy as np
 from railfab.gnmi import messages
 from railfab.gnmi.paths import elements, to_proto, to_text_elements
 from railfab.platforms import Confidence, SubscriptionMode, TelemetryMap, TelemetryRule, TelemetrySubscription
-from railfab.telemetry.decode import Decoded, Decoder
 from railfab.telemetry.mapping import PathMap
+from railfab.telemetry.notification import Decoded, NotificationDecoder
 from railfab.twin.encoder import Encoder
 
 
@@ -44,7 +44,7 @@ def decoded(updates: Mapping[str, object]) -> Decoded:
     notification = messages.Notification(timestamp=1)
     for path, value in updates.items():
         notification.update.add(path=to_proto(path), val=messages.TypedValue(json_ietf_val=json.dumps(value).encode()))
-    return Decoder(PathMap(SONIC)).decode(notification)
+    return NotificationDecoder(PathMap(SONIC)).decode(notification)
 
 
 def samples(found: Decoded) -> dict[tuple[str, ...], float]:
@@ -104,7 +104,7 @@ def test_the_twin_writes_what_the_collector_reads() -> None:
 
 
 def test_a_deleted_interface_takes_its_series_along() -> None:
-    decoder = Decoder(PathMap(SONIC))
+    decoder = NotificationDecoder(PathMap(SONIC))
     notification = messages.Notification(timestamp=1)
     value = messages.TypedValue(uint_val=1)
     notification.update.add(path=to_proto("/COUNTERS/Ethernet4/SAI_PORT_STAT_IF_IN_OCTETS"), val=value)

@@ -6,6 +6,7 @@ import random
 import shutil
 import subprocess
 
+import numpy as np
 import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.openmetrics import exposition as openmetrics
@@ -13,12 +14,15 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families 
 from prometheus_client.parser import text_string_to_metric_families as parse_text
 
 from railfab.endpoints import Endpoints
-from railfab.metrics import CATALOGUE, Kind, metric
+from railfab.metrics import BURSTS, CATALOGUE, Kind, metric, rate_max_name
 from railfab.platforms import platform, platform_names
 from railfab.telemetry import Collector, Policy
-from railfab.telemetry.estimate import SPEED, estimates
+from railfab.telemetry.estimate import SPEED
 from railfab.telemetry.exposition import family
+from railfab.telemetry.health import Health
+from railfab.telemetry.notification import Decoded
 from railfab.telemetry.series import Series
+from railfab.telemetry.store import TargetStore
 from railfab.topology import Topology
 from railfab.twin.samples import _PFC_EGRESS
 
@@ -83,8 +87,32 @@ def test_everything_in_the_catalogue_is_fed_by_something(topology: Topology) -> 
     own = ("training_", "fabric_twin_", "fabric_collector_", "fabric_configuration_", "fabric_maintenance_")
     fed |= {name for name in CATALOGUE if name.startswith(own)}
     fed |= {name for name in CATALOGUE if "_pause_estimated_" in name}
+    fed |= {rate_max_name(name) for name in BURSTS}
     fed |= set(_PFC_EGRESS)  # the simulator measures what SR Linux does not tell
     assert set(CATALOGUE) - fed == set()
+
+
+def estimates(
+    samples: list[tuple[Series, float]], designed_gbps: dict[str, float]
+) -> list[tuple[dict[str, str], str, float]]:
+    """Labels, metric and value of each estimate, after these samples in this order."""
+    store = TargetStore(
+        "leaf1", Health(tls_verified=True), expiry_s=6, grace_s=6, max_series=9, designed_gbps=designed_gbps
+    )
+    store.begin()
+    store.synced()
+    for each in samples:
+        store.begin_batch(1.0, 6.0)
+        store.apply(Decoded(None, samples=[each]))
+        store.end_batch()
+    sample = store.sample(1.0)
+    assert sample.count == len(samples), "an estimate is no series of the target"
+    found = []
+    for row in np.flatnonzero(sample.live).tolist():
+        entry, labels = sample.table.describe(row)
+        if "estimated" in entry.name:
+            found.append((labels, entry.name, float(sample.values[row])))
+    return found
 
 
 def frames(count: float, way: str = "receive", interface: str = "e1") -> tuple[Series, float]:
@@ -94,22 +122,23 @@ def frames(count: float, way: str = "receive", interface: str = "e1") -> tuple[S
 
 def test_the_pause_estimate_is_frames_times_the_longest_pause_at_port_speed() -> None:
     speed = Series(metric(SPEED), {"interface": "e1"}), 12.5e9
-    [(series, seconds)] = estimates([frames(1000), speed], {"e1": 400.0})
-    assert series.metric.name == "fabric_pfc_receive_pause_estimated_seconds_total"
-    assert dict(series.labels) == {"interface": "e1", "priority": "3"}
-    assert seconds == pytest.approx(1000 * 65535 * 512 / 100e9)
+    for samples in ([frames(1000), speed], [speed, frames(1000)]):
+        [(labels, name, seconds)] = estimates(samples, {"e1": 400.0})
+        assert name == "fabric_pfc_receive_pause_estimated_seconds_total"
+        assert labels == {"device": "leaf1", "interface": "e1", "priority": "3"}
+        assert seconds == pytest.approx(1000 * 65535 * 512 / 100e9)
 
 
 def test_the_designed_speed_serves_where_the_port_tells_none() -> None:
-    [(_, seconds)] = estimates([frames(1, "transmit")], {"e1": 400.0})
+    [(_, _, seconds)] = estimates([frames(1, "transmit")], {"e1": 400.0})
     assert seconds == pytest.approx(65535 * 512 / 400e9)
     assert list(estimates([frames(1)], {})) == []
 
 
 def test_measured_pause_time_needs_no_estimate() -> None:
     measured = Series(metric("fabric_pfc_receive_pause_seconds_total"), {"interface": "e1", "priority": "3"}), 0.5
-    found = list(estimates([frames(5), frames(5, "transmit"), measured], {"e1": 100.0}))
-    assert [series.metric.name for series, _ in found] == ["fabric_pfc_transmit_pause_estimated_seconds_total"]
+    found = estimates([frames(5), frames(5, "transmit"), measured], {"e1": 100.0})
+    assert [name for _, name, _ in found] == ["fabric_pfc_transmit_pause_estimated_seconds_total"]
 
 
 def test_waits_grow_to_their_bound_and_are_spread() -> None:

@@ -17,6 +17,7 @@ from prometheus_client import CollectorRegistry, Gauge
 from prometheus_client.core import CounterMetricFamily, Metric
 
 from railfab.telemetry import ListenError, MetricsServer
+from railfab.telemetry.exposition import RegistryExposition
 
 
 @pytest.fixture
@@ -28,7 +29,7 @@ def parts() -> dict[str, bool]:
 def server(parts: dict[str, bool]) -> Iterator[MetricsServer]:
     registry = CollectorRegistry()
     Gauge("fabric_interface_oper_up", "Up.", ["device"], registry=registry).labels("leaf1").set(1)
-    with MetricsServer(registry, lambda: parts, port=0) as running:
+    with MetricsServer(RegistryExposition(registry), lambda: parts, port=0) as running:
         yield running
 
 
@@ -72,16 +73,16 @@ def test_a_port_in_use_is_one_line(server: MetricsServer) -> None:
         ListenError,
         match=rf"^127\.0\.0\.1:{port}: cannot be listened on \(in use by process {os.getpid()} \(.*\)\)\. End what",
     ):
-        MetricsServer(CollectorRegistry(), dict, port=port)
+        MetricsServer(RegistryExposition(CollectorRegistry()), dict, port=port)
 
 
 def test_an_address_of_another_machine_is_one_line() -> None:
     with pytest.raises(
         ListenError, match=r"^192\.0\.2\.1:0: cannot be listened on \(cannot assign requested address\)"
     ):
-        MetricsServer(CollectorRegistry(), dict, host="192.0.2.1", port=0)
+        MetricsServer(RegistryExposition(CollectorRegistry()), dict, host="192.0.2.1", port=0)
     with pytest.raises(ListenError, match="is no port"):
-        MetricsServer(CollectorRegistry(), dict, port=70000)
+        MetricsServer(RegistryExposition(CollectorRegistry()), dict, port=70000)
 
 
 class SlowMetrics:
@@ -105,7 +106,7 @@ def test_scrapes_that_arrive_while_one_is_rendered_get_its_answer() -> None:
     slow = SlowMetrics()
     registry = CollectorRegistry()
     registry.register(slow)  # type: ignore[arg-type]
-    with MetricsServer(registry, dict, port=0) as server, ThreadPoolExecutor(5) as pool:
+    with MetricsServer(RegistryExposition(registry), dict, port=0) as server, ThreadPoolExecutor(5) as pool:
         first = pool.submit(got, f"{server.url}/metrics")
         slow.rendering.wait(20)
         later = [pool.submit(got, f"{server.url}/metrics") for _ in range(3)]
@@ -126,7 +127,7 @@ def test_another_method_does_not_get_the_answer_of_a_scrape() -> None:
     slow = SlowMetrics()
     registry = CollectorRegistry()
     registry.register(slow)  # type: ignore[arg-type]
-    with MetricsServer(registry, dict, port=0) as server, ThreadPoolExecutor(1) as pool:
+    with MetricsServer(RegistryExposition(registry), dict, port=0) as server, ThreadPoolExecutor(1) as pool:
         scrape = pool.submit(got, f"{server.url}/metrics")
         slow.rendering.wait(20)
         post = urllib.request.Request(f"{server.url}/metrics", method="POST", data=b"")
@@ -142,7 +143,7 @@ def test_after_a_scrape_that_failed_the_next_is_rendered() -> None:
     slow.may_end.set()
     registry = CollectorRegistry()
     registry.register(slow)  # type: ignore[arg-type]
-    with MetricsServer(registry, dict, port=0) as server:
+    with MetricsServer(RegistryExposition(registry), dict, port=0) as server:
         assert got(f"{server.url}/metrics")[0] == 200
         assert slow.times == 1
         slow.collect = lambda: 1 / 0  # type: ignore[assignment, method-assign, return-value]

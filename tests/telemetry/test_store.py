@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from railfab.metrics import metric
-from railfab.telemetry.decode import Decoded
 from railfab.telemetry.health import Drop, Health
+from railfab.telemetry.notification import Decoded
 from railfab.telemetry.series import Series
 from railfab.telemetry.store import TargetStore
 
@@ -22,7 +22,7 @@ PORTS = [
 
 def store_of(*, expiry_s: float = 6.0, grace_s: float = 6.0, max_series: int = 100) -> tuple[TargetStore, Health]:
     health = Health(tls_verified=True)
-    store = TargetStore(health, expiry_s=expiry_s, grace_s=grace_s, max_series=max_series)
+    store = TargetStore("leaf1", health, expiry_s=expiry_s, grace_s=grace_s, max_series=max_series)
     store.begin()
     store.synced()
     return store, health
@@ -32,11 +32,17 @@ def told(*samples: tuple[Series, float], device_ns: int | None = None, removed: 
     return Decoded(device_ns, samples=list(samples), removed=list(removed))
 
 
+def applied(store: TargetStore, decoded: Decoded, now_s: float, *, lasts_s: float) -> None:
+    store.begin_batch(now_s, lasts_s)
+    store.apply(decoded)
+    store.end_batch()
+
+
 @given(st.lists(st.integers(1, 50), min_size=1))
 def test_the_value_with_the_newest_device_time_wins_in_any_order(times: list[int]) -> None:
     store, health = store_of()
     for device_ns in times:
-        store.apply(told((PORTS[0], float(device_ns)), device_ns=device_ns), 1.0, lasts_s=LASTS_S)
+        applied(store, told((PORTS[0], float(device_ns)), device_ns=device_ns), 1.0, lasts_s=LASTS_S)
     assert store.read(1.0) == [(PORTS[0], float(max(times)))]
     late = sum(now < max(times[:place], default=0) for place, now in enumerate(times))
     assert health.drops[Drop.OUT_OF_ORDER] == late
@@ -44,33 +50,33 @@ def test_the_value_with_the_newest_device_time_wins_in_any_order(times: list[int
 
 def test_a_device_whose_clock_was_set_back_is_believed_in_its_next_session() -> None:
     store, _ = store_of()
-    store.apply(told((PORTS[0], 1.0), device_ns=1000), 1.0, lasts_s=LASTS_S)
+    applied(store, told((PORTS[0], 1.0), device_ns=1000), 1.0, lasts_s=LASTS_S)
     store.begin()
-    store.apply(told((PORTS[0], 2.0), device_ns=10), 2.0, lasts_s=LASTS_S)
+    applied(store, told((PORTS[0], 2.0), device_ns=10), 2.0, lasts_s=LASTS_S)
     assert store.read(2.0) == [(PORTS[0], 2.0)]
 
 
 def test_a_sample_expires_by_arrival_and_an_on_change_value_does_not() -> None:
     store, _ = store_of(expiry_s=6.0)
-    store.apply(told((PORTS[0], 1.0), device_ns=5), 10.0, lasts_s=LASTS_S)
-    store.apply(told((PORTS[1], 1.0), device_ns=5), 10.0, lasts_s=math.inf)
+    applied(store, told((PORTS[0], 1.0), device_ns=5), 10.0, lasts_s=LASTS_S)
+    applied(store, told((PORTS[1], 1.0), device_ns=5), 10.0, lasts_s=math.inf)
     assert len(store.read(16.0)) == 2
     assert store.read(16.1) == [(PORTS[1], 1.0)]
 
 
 def test_a_sample_of_a_slow_path_lives_for_as_long_as_that_path_says() -> None:
     store, _ = store_of(expiry_s=6.0)
-    store.apply(told((PORTS[0], 1.0)), 10.0, lasts_s=90.0)
+    applied(store, told((PORTS[0], 1.0)), 10.0, lasts_s=90.0)
     assert len(store.read(100.0)) == 1
     assert store.read(100.1) == []
 
 
 def test_a_sync_sweeps_what_the_new_session_did_not_bring() -> None:
     store, _ = store_of()
-    store.apply(told((PORTS[0], 1.0), (PORTS[1], 1.0)), 10.0, lasts_s=math.inf)
+    applied(store, told((PORTS[0], 1.0), (PORTS[1], 1.0)), 10.0, lasts_s=math.inf)
     store.down(11.0)
     store.begin()
-    store.apply(told((PORTS[1], 2.0)), 12.0, lasts_s=math.inf)
+    applied(store, told((PORTS[1], 2.0)), 12.0, lasts_s=math.inf)
     assert len(store.read(12.0)) == 2
     store.synced()
     assert store.read(12.0) == [(PORTS[1], 2.0)]
@@ -79,7 +85,7 @@ def test_a_sync_sweeps_what_the_new_session_did_not_bring() -> None:
 def test_after_the_grace_everything_goes_at_once() -> None:
     store, _ = store_of(expiry_s=2.0, grace_s=60.0)
     for place, series in enumerate(PORTS):
-        store.apply(told((series, 1.0)), 10.0 + place / 10, lasts_s=LASTS_S if place % 2 else math.inf)
+        applied(store, told((series, 1.0)), 10.0 + place / 10, lasts_s=LASTS_S if place % 2 else math.inf)
     store.down(11.0)
     store.down(40.0)
     assert len(store.read(71.0)) == len(PORTS)
@@ -90,7 +96,7 @@ def test_a_session_that_dies_before_its_sync_leaves_nothing_behind() -> None:
     store, _ = store_of(expiry_s=2.0, grace_s=2.0)
     store.down(10.0)
     store.begin()
-    store.apply(told((PORTS[0], 1.0)), 20.0, lasts_s=math.inf)
+    applied(store, told((PORTS[0], 1.0)), 20.0, lasts_s=math.inf)
     store.down(20.5)
     assert len(store.read(21.0)) == 1
     assert store.read(22.1) == []
@@ -98,16 +104,16 @@ def test_a_session_that_dies_before_its_sync_leaves_nothing_behind() -> None:
 
 def test_beyond_the_bound_series_are_counted_and_known_ones_live_on() -> None:
     store, health = store_of(max_series=2)
-    store.apply(told(*((series, 1.0) for series in PORTS)), 1.0, lasts_s=LASTS_S)
-    store.apply(told((PORTS[0], 2.0), (PORTS[4], 2.0)), 2.0, lasts_s=LASTS_S)
+    applied(store, told(*((series, 1.0) for series in PORTS)), 1.0, lasts_s=LASTS_S)
+    applied(store, told((PORTS[0], 2.0), (PORTS[4], 2.0)), 2.0, lasts_s=LASTS_S)
     assert store.read(2.0) == [(PORTS[0], 2.0), (PORTS[1], 1.0)]
     assert health.drops[Drop.SERIES_LIMIT] == 4
 
 
 def test_removed_series_go_before_the_samples_of_the_same_notification() -> None:
     store, _ = store_of()
-    store.apply(told((PORTS[0], 9.0), (PORTS[1], 9.0)), 1.0, lasts_s=math.inf)
-    store.apply(told((PORTS[0], 1.0), removed=(PORTS[0], PORTS[1])), 2.0, lasts_s=math.inf)
+    applied(store, told((PORTS[0], 9.0), (PORTS[1], 9.0)), 1.0, lasts_s=math.inf)
+    applied(store, told((PORTS[0], 1.0), removed=(PORTS[0], PORTS[1])), 2.0, lasts_s=math.inf)
     assert store.read(2.0) == [(PORTS[0], 1.0)]
 
 

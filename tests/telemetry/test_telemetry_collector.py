@@ -6,7 +6,6 @@ import time
 from dataclasses import replace
 
 import pytest
-from prometheus_client import generate_latest
 from tests.telemetry.rack import HOST_PORT, INTERVAL_S, LLDP, QUICK, UPLINK, Rack, eventually
 
 from railfab.endpoints import Endpoints
@@ -183,16 +182,17 @@ def test_two_collectors_share_a_process_and_each_ends_cleanly(topology: Topology
 
 def test_the_design_is_there_without_any_switch(topology: Topology) -> None:
     collector = Collector(topology, Endpoints(fabric="pod64", backend="twin", nodes=()))
-    text = generate_latest(collector.registry).decode()
+    text = collector.exposition.render(openmetrics=False).decode()
     assert (
         'fabric_interface_info{device="pod1-seg1-leaf1",interface="ethernet-1/1/1",link="host",'
-        'peer_device="pod1-seg1-host1",peer_interface="rail1-p0",rail="1",speed="100G"} 1.0'
+        'peer_device="pod1-seg1-host1",peer_interface="rail1-p0",rail="1",speed="100G"} 1\n'
     ) in text
     port, peer, _ = topology.ports_of(LEAF)[-1]
     ends = f'peer_device="{peer.node}",peer_interface="{peer.name}"'
     own = f'device="{LEAF}",interface="{port.name}",link="uplink"'
-    assert f'fabric_interface_info{{{own},{ends},rail="",speed="400G"}} 1.0' in text
-    assert f"fabric_link_intended_info{{{own},{ends}}} 1.0" in text
+    assert f'fabric_interface_info{{{own},{ends},rail="",speed="400G"}} 1\n' in text
+    port_labels, link = own.rsplit(",", 1)
+    assert f"fabric_link_intended_info{{{port_labels},{ends},{link}}} 1\n" in text
     assert text.count("\nfabric_device_info{") == len(topology.switches())
 
 

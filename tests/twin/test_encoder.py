@@ -14,8 +14,8 @@ from railfab.gnmi.bundles import proto_path
 from railfab.metrics import Kind, metric
 from railfab.platforms import TelemetryRule, platform
 from railfab.platforms.srlinux.twin import wildcard
-from railfab.telemetry.decode import Decoder
 from railfab.telemetry.mapping import PathMap
+from railfab.telemetry.notification import NotificationDecoder
 from railfab.twin.encoder import Encoded, Encoder
 
 SRLINUX = platform("srlinux")
@@ -64,7 +64,7 @@ def decoded(samples: Sequence[Sample], encoding: int) -> dict[tuple[str, tuple[t
     notification = messages.Notification(timestamp=1)
     for leaf, value in zip(*encode(encoder(), samples), strict=True):
         notification.update.add(path=proto_path(leaf.path), val=values.encode(value, encoding))
-    found = Decoder(PathMap(SRLINUX.telemetry)).decode(notification)
+    found = NotificationDecoder(PathMap(SRLINUX.telemetry)).decode(notification)
     assert not found.unmapped
     assert not found.undecodable
     return {(series.metric.name, series.labels): value for series, value in found.samples}

@@ -61,7 +61,7 @@ def collect(
     collector = Collector(fabric.topology, endpoints, interval_s=interval)
     logging.getLogger("railfab").setLevel(logging.INFO)  # a service logs what happens to its switches
     sys.setswitchinterval(SWITCH_INTERVAL_S)
-    server = MetricsServer(collector.registry, collector.healthy, host=listen, port=port)
+    server = MetricsServer(collector.exposition, collector.healthy, host=listen, port=port)
     comparison = ConfigurationCheck(fabric, endpoints, state=state, interval_s=check)
     collector.registry.register(comparison)
     with stop_on_signal() as ended, server, collector, comparison:

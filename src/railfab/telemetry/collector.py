@@ -12,11 +12,12 @@ from typing import Any, Self
 
 from prometheus_client import CollectorRegistry
 
+from railfab.compiled import WHY_INTERPRETED
 from railfab.endpoints import Credentials, Endpoint, Endpoints, read_credentials
 from railfab.errors import EndpointError, RailfabError, one_per_problem, raise_all
 from railfab.gnmi.tls import address_of, context_of
 from railfab.platforms import TelemetryMap, of_twin, platform, platform_names
-from railfab.telemetry.exposition import FabricCollector, Snapshot
+from railfab.telemetry.exposition import FabricExposition, Snapshot
 from railfab.telemetry.health import State
 from railfab.telemetry.intended import intended_series, switch_names
 from railfab.telemetry.loop_clock import LoopClock
@@ -27,6 +28,8 @@ from railfab.topology import Topology
 
 logger = logging.getLogger(__name__)
 
+INTERPRETED_FACTOR = 150
+"""How many times longer decoding takes where numba is not installed; measured in benchmarks/collector.md."""
 POLL_S = 0.05
 SWITCH_INTERVAL_S = 0.001
 """For sys.setswitchinterval of a process that collects: a scrape or a view is rendered in another thread, and the event
@@ -40,7 +43,8 @@ END_WITHIN_S = 2.0
 class Collector:
     """Streams from every endpoint; a context manager.
 
-    registry: the samples, for a metrics server. interval_s: how often a target samples.
+    exposition: the samples, for a metrics server. registry: where others add metrics to it. interval_s: how often a
+    target samples.
     A switch of a platform that railfab does not know is refused, with all health metrics; the others are streamed.
     Raises EndpointError (or Problems) at once for endpoints that cannot be used: without a gNMI port or credentials,
     or not of this fabric; UnknownPlatform when railfab knows the platform of none.
@@ -53,16 +57,20 @@ class Collector:
         self._policy = policy or Policy()
         self._clock = LoopClock()
         self._credentials = _read_all_credentials(topology, endpoints)
-        self._sessions = self._new_sessions(endpoints, _telemetry_maps(endpoints))
-        self._fabric = FabricCollector(self._sessions, intended_series(topology), self._clock)
+        intended = intended_series(topology)
+        self._sessions = self._new_sessions(endpoints, _telemetry_maps(endpoints), intended.speeds_gbps)
         self.registry = CollectorRegistry()
-        self.registry.register(self._fabric)
+        self.exposition = FabricExposition(lambda: self._sessions, intended, self._clock, self.registry)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stop: asyncio.Event | None = None
         self._started = threading.Event()
         self._thread = threading.Thread(target=self._run, name="railfab-collector", daemon=True)
 
     def __enter__(self) -> Self:
+        if WHY_INTERPRETED:
+            logger.warning(
+                "Decoding takes about %d times longer than compiled: %s.", INTERPRETED_FACTOR, WHY_INTERPRETED
+            )
         self._thread.start()
         self._started.wait()
         return self
@@ -78,7 +86,7 @@ class Collector:
 
     def snapshot(self, names: Collection[str] | None = None) -> Snapshot:
         """Every sample that is true now. names: only those metrics of the switches, and the collector's own."""
-        return self._fabric.snapshot(names)
+        return self.exposition.snapshot(names)
 
     def value(self, name: str, **labels: str) -> float:
         """The sum of a metric over the samples with these labels, 0 when there are none."""
@@ -101,7 +109,12 @@ class Collector:
             time.sleep(POLL_S)
         return True
 
-    def _new_sessions(self, endpoints: Endpoints, telemetry: Mapping[str, TelemetryMap]) -> list[TargetSession]:
+    def _new_sessions(
+        self,
+        endpoints: Endpoints,
+        telemetry: Mapping[str, TelemetryMap],
+        speeds_gbps: Mapping[str, Mapping[str, float]],
+    ) -> list[TargetSession]:
         dials = asyncio.Semaphore(self._policy.dials)
         return [
             TargetSession(
@@ -112,6 +125,7 @@ class Collector:
                 policy=self._policy,
                 dials=dials,
                 clock=self._clock,
+                designed_gbps=speeds_gbps.get(endpoint.name, {}),
             )
             for endpoint in endpoints.nodes
         ]

@@ -1,187 +1,215 @@
-"""Notifications to samples. What a path means is worked out once; what cannot be decoded is counted, never fatal."""
+"""Batches of raw messages to samples: one compiled call for what is known, protobuf for what is not."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
 
+import numpy as np
+from google.protobuf.message import DecodeError
+from numpy.typing import NDArray
+
+from railfab.errors import DeviceError
 from railfab.gnmi import messages
-from railfab.gnmi.paths import Element, matches_elements, proto_elements, to_text_elements
-from railfab.gnmi.values import GnmiValueError, decode
-from railfab.platforms.shared.json_tree import bare
-from railfab.telemetry.entries import Entries
-from railfab.telemetry.mapping import Match, PathMap, Steps, Undecodable, names
-from railfab.telemetry.series import Series
-from railfab.units import NS_PER_S
+from railfab.gnmi.paths import proto_elements
+from railfab.metrics import Kind
+from railfab.telemetry.kernel.columns import STOP_BITS, At, KeyKind, Pending, Stop, Tables
+from railfab.telemetry.kernel.take import take
+from railfab.telemetry.mapping import PathMap, Rule, Steps
+from railfab.telemetry.notification import (
+    Decoded,
+    Known,
+    NotificationDecoder,
+    deleted,
+    may_have_leaves,
+    normalised_ns,
+    root,
+)
+from railfab.telemetry.store import TargetStore
 
-K = TypeVar("K")
-V = TypeVar("V")
+CACHE_PATHS = 1 << 14
+"""Paths that protobuf decodes and whose rules are kept; all others are rows of the table."""
+MOST_PENDING = 1 << 16
+WIDTH = len(Pending)
+STOP_MASK = (1 << STOP_BITS) - 1
 
-CACHE_PATHS = 1 << 18
-ROOT_STEPS = 2
-_MILLISECOND, _MICROSECOND, _NANOSECOND = 1e11, 1e14, 1e17
-"""Unix times of our century lie above these in that unit, and below in seconds."""
+
+class BadMessage(DeviceError):
+    """A message that is not protobuf, or not a SubscribeResponse."""
 
 
 @dataclass(slots=True)
-class Decoded:
-    """One notification. device_ns: its time stamp, None where the target gives none.
+class Taken:
+    """What a batch brought. updates: leaves. fresh: whether anything was newer than what is known.
 
-    removed: series that are gone, to be applied before the samples. unmapped: leaves that no rule knows, by path root.
+    device_ns: the last time stamp, None where there is none. unmapped: leaves without a rule, by path root.
     """
 
-    device_ns: int | None
-    samples: list[tuple[Series, float]] = field(default_factory=list)
-    removed: list[Series] = field(default_factory=list)
-    unmapped: Counter[str] = field(default_factory=Counter)
-    undecodable: int = 0
     updates: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Known:
-    """Rules that apply to one path. plain: rule and series; pending: rules whose labels stand in other leaves."""
-
-    steps: Steps
-    plain: tuple[tuple[Match, Series], ...]
-    pending: tuple[Match, ...]
-    is_text: bool
-    unmapped: bool
+    fresh: bool = False
+    synced: bool = False
+    undecodable: int = 0
+    device_ns: int | None = None
+    unmapped: Counter[str] = field(default_factory=Counter)
 
 
 class Decoder:
-    """Decodes the stream of one target. It keeps what it learnt of paths, bounded, and half-known list entries."""
+    """Decodes the stream of one target into its store. It keeps what it learnt of paths between sessions."""
 
-    def __init__(self, paths: PathMap, *, cache_paths: int = CACHE_PATHS) -> None:
-        self._map = paths
-        self._cache_paths = cache_paths
+    def __init__(self, name: str, paths: PathMap, store: TargetStore) -> None:
+        self._name = name
+        self._store = store
+        self._reference = NotificationDecoder(paths, cache_paths=CACHE_PATHS)
+        self._pending = np.zeros(1024 * WIDTH, np.int64)
         self._prefixes: dict[bytes, Steps] = {}
-        self._by_bytes: dict[tuple[bytes, bytes], Known] = {}
-        self._by_steps: dict[Steps, Known] = {}
-        self._entries = Entries(cache_paths)
 
-    def decode(self, notification: messages.Notification) -> Decoded:
-        """The samples of a notification; deletes come first, as the gNMI specification has it (section 3.5.2.3)."""
-        decoded = Decoded(normalised_ns(notification.timestamp))
-        prefix_bytes = notification.prefix.SerializeToString()
-        prefix = self._prefixes.get(prefix_bytes)
-        if prefix is None:
-            prefix = proto_elements(notification.prefix)
-            _remember(self._prefixes, prefix_bytes, prefix, self._cache_paths)
-        for gone in (*notification.delete, *((messages.Path(),) if notification.atomic else ())):
-            decoded.removed.extend(self.forget((*prefix, *proto_elements(gone))))
-        touched: dict[Steps, None] = {}
-        for update in notification.update:
-            key = (prefix_bytes, update.path.SerializeToString())
-            known = self._by_bytes.get(key)
-            if known is None:
-                known = self._learn((*prefix, *proto_elements(update.path)))
-                _remember(self._by_bytes, key, known, self._cache_paths)
-            self._update(known, update.val, decoded, touched)
-        samples, replaced = self._entries.settle(touched)
-        decoded.samples.extend(samples)
-        decoded.removed.extend(replaced)
-        return decoded
+    def take(self, buffer: NDArray[np.uint8], bounds: NDArray[np.int64], now_s: float, *, lasts_s: float) -> Taken:
+        """Decode the messages of a batch. bounds: start and end of each message, int64 of shape (messages, 2).
 
-    def forget(self, steps: Steps) -> list[Series]:
-        """The series at or below a deleted path, which may hold wildcards."""
-        if (leaf := self._by_steps.get(steps)) is not None:
-            return self._series_of(leaf)
-        below = [known for known in self._by_steps.values() if matches_elements(steps, known.steps)]
-        gone = [series for known in below for series in self._series_of(known)]
-        return list(dict.fromkeys(gone))
+        now_s: of the loop's clock. lasts_s: how long a sample of it is true without another one [s].
+        Raises BadMessage for a message that cannot be decoded; what came before it is stored.
+        """
+        taken, store, flat = Taken(), self._store, bounds.reshape(-1)
+        at = store.begin_batch(now_s, lasts_s)
+        message = 0
+        while True:
+            table = store.table
+            tables = Tables(table.keys, table.bindings, table.states, table.series, store.roots, self._pending)
+            stopped = take(buffer, flat, message, tables, at)
+            message, stop = stopped >> STOP_BITS, stopped & STOP_MASK
+            if at[At.PENDING]:
+                self._drain(buffer, taken)
+            elif stop == Stop.PENDING_FIRST:
+                self._pending = np.zeros(2 * len(self._pending), np.int64)
+            if stop == Stop.DONE:
+                break
+            if stop == Stop.ODD:
+                self._general(buffer[flat[2 * message] : flat[2 * message + 1]].tobytes(), taken)
+                message += 1
+            elif stop == Stop.DELETES:
+                self._delete(buffer[flat[2 * message] : flat[2 * message + 1]].tobytes())
+                at[At.IGNORE_DELETES] = 1
+        self._finish(taken)
+        return taken
 
-    def _series_of(self, known: Known) -> list[Series]:
-        pending = self._entries.forget(known.steps) if known.pending or known.is_text else []
-        return [*(series for _, series in known.plain), *pending]
+    def _finish(self, taken: Taken) -> None:
+        self._store.end_batch()
+        at = self._store.at
+        taken.updates += int(at[At.UPDATES])
+        taken.fresh = bool(taken.fresh or at[At.FRESH])
+        taken.synced = bool(taken.synced or at[At.SYNCED])
+        if at[At.DEVICE_NS]:
+            taken.device_ns = int(at[At.DEVICE_NS])
+        taken.unmapped.update(self._store.take_unmapped())
 
-    def _update(self, known: Known, value: messages.TypedValue, decoded: Decoded, touched: dict[Steps, None]) -> None:
+    def _drain(self, buffer: NDArray[np.uint8], taken: Taken) -> None:
+        """Decode what the kernel has listed, and learn its paths."""
+        at = self._store.at
+        count = int(at[At.PENDING])
+        at[At.PENDING] = 0
+        learnt: dict[tuple[bytes, bytes], int] = {}
+        rows = self._pending[: count * WIDTH].reshape(count, WIDTH).tolist()
+        for row, prefix, prefix_end, path, path_end, value, value_end, device_ns in rows:
+            key = buffer[prefix:prefix_end].tobytes(), buffer[path:path_end].tobytes()
+            raw = buffer[value:value_end].tobytes()
+            row = learnt.get(key, -1) if row < 0 else row
+            found = self._update(key, raw, row, device_ns or None, taken)
+            if row < 0 and found >= 0:
+                learnt[key] = found
+
+    def _update(self, key: tuple[bytes, bytes], raw: bytes, row: int, device_ns: int | None, taken: Taken) -> int:
+        """Decode one update; learn its path where its row is -1. Return the row of the path, or -1."""
         try:
-            leaf = decode(value)
-            below = list(self._leaves(known.steps, leaf)) if isinstance(leaf, dict) else None
-        except (GnmiValueError, RecursionError):  # nested deeper than any model: not worth a stack
-            decoded.updates += 1
-            decoded.undecodable += 1
-            return
-        if below is None:
-            self._leaf(known, leaf, decoded, touched)
-            return
-        for steps, inner in below:
-            self._leaf(self._learn(steps), inner, decoded, touched)
+            known = self._reference.known((*self._prefix(key[0]), *_steps(key[1])))
+            value = messages.TypedValue.FromString(raw)
+        except (DecodeError, UnicodeDecodeError) as error:
+            raise self._bad(error) from None
+        decoded = self._reference.decode_update(known, value, device_ns)
+        self._apply(decoded, taken)
+        if row < 0:
+            return self._learn(key, known, value)
+        kind = self._store.table.keys.kind[row]
+        if kind == KeyKind.STATE and decoded.samples:
+            place = known.plain[0][0].rule.place
+            self._store.table.add_state(place, raw, decoded.samples[0][1])
+        if kind != KeyKind.PYTHON:
+            self._reference.discard(known)
+        return row
 
-    def _leaf(self, known: Known, value: Any, decoded: Decoded, touched: dict[Steps, None]) -> None:
-        decoded.updates += 1
-        if known.unmapped:
-            decoded.unmapped[root(known.steps)] += 1
-            return
-        try:
-            for match, series in known.plain:
-                decoded.samples.append((series, match.rule.number(value)))
-            if known.pending or known.is_text:
-                self._pend(known, value)
-                touched[known.steps[:-1]] = None
-        except Undecodable:
-            decoded.undecodable += 1
-
-    def _pend(self, known: Known, value: Any) -> None:
-        if known.is_text:
-            self._entries.text(known.steps, str(value))
-        for match in known.pending:
-            self._entries.value(known.steps, match, match.rule.number(value))
-
-    def _learn(self, steps: Steps) -> Known:
-        known = self._by_steps.get(steps)
-        if known is None:
-            matches = self._map.matches(steps)
-            plain = tuple(
-                (match, Series(match.rule.metric, match.labels)) for match in matches if not match.rule.siblings
+    def _learn(self, key: tuple[bytes, bytes], known: Known, value: messages.TypedValue) -> int:
+        """Make a path known to the kernel, unless the store is full. Return its row or -1."""
+        if not self._store.has_room(known):
+            self._reference.discard(known)
+            return -1
+        kind, first, count = self._kind(known, value), 0, 0
+        table = self._store.table
+        if kind in (KeyKind.NUMBER, KeyKind.STATE):
+            count = len(known.plain)
+            first = table.bind(
+                [(table.add_series(series), match.rule.kernel_scale, match.rule.place) for match, series in known.plain]
             )
-            pending = tuple(match for match in matches if match.rule.siblings)
-            is_text = self._map.is_text(steps)
-            known = Known(steps, plain, pending, is_text, not (plain or pending or is_text))
-            _remember(self._by_steps, steps, known, self._cache_paths)
-        return known
+        elif kind == KeyKind.UNMAPPED:
+            first = self._store.root_number(root(known.steps))
+        if kind != KeyKind.PYTHON:
+            self._reference.discard(known)
+        return table.add_key(*key, kind, first, count)
 
-    def _leaves(self, steps: Steps, node: dict[str, Any]) -> Iterator[tuple[Steps, Any]]:
-        """The leaves of a container sent as JSON, module prefixes stripped."""
-        for name, value in node.items():
-            child = Element(bare(name))
-            below = (*steps, child)
-            if isinstance(value, dict):
-                yield from self._leaves(below, value)
-            elif isinstance(value, list) and value and all(isinstance(entry, dict) for entry in value):
-                for entry in value:
-                    yield from self._leaves((*steps, self._keyed(below, entry)), entry)
-            elif not steps or child.name not in dict(steps[-1].keys):
-                yield below, value
+    def _kind(self, known: Known, value: messages.TypedValue) -> KeyKind:
+        """How the kernel is to decode a path."""
+        rules = [match.rule for match, _ in known.plain]
+        if known.pending or known.is_text or may_have_leaves(value):
+            return KeyKind.PYTHON
+        if known.unmapped:
+            return KeyKind.UNMAPPED
+        if all(_is_number(rule) for rule in rules):
+            return KeyKind.NUMBER
+        return KeyKind.STATE if len(rules) == 1 and rules[0].rule.states is not None else KeyKind.PYTHON
 
-    def _keyed(self, below: Steps, entry: dict[str, Any]) -> Element:
-        """The list step of an entry: its keys are those that the rules name."""
-        plain = {bare(name): value for name, value in entry.items()}
-        keys = sorted(name for name in self._map.keys_of(names(below)) if name in plain)
-        return Element(below[-1].name, tuple((name, str(plain[name])) for name in keys))
+    def _general(self, message: bytes, taken: Taken) -> None:
+        """Decode a whole message with protobuf."""
+        response = self._parsed(message)
+        taken.synced = taken.synced or response.sync_response
+        if response.HasField("update"):
+            self._store.delete(deleted(response.update))
+            self._apply(self._reference.decode(response.update), taken)
+            taken.device_ns = normalised_ns(response.update.timestamp) or taken.device_ns
+
+    def _delete(self, message: bytes) -> None:
+        """Apply the deletes of a message: those of the table, and those that protobuf keeps."""
+        gone = deleted(self._parsed(message).update)
+        self._store.delete(gone)
+        for steps in gone:
+            self._store.remove(self._reference.forget(steps))
+
+    def _apply(self, decoded: Decoded, taken: Taken) -> None:
+        taken.fresh |= self._store.apply(decoded)
+        taken.updates += decoded.updates
+        taken.undecodable += decoded.undecodable
+        taken.unmapped.update(decoded.unmapped)
+
+    def _parsed(self, message: bytes) -> messages.SubscribeResponse:
+        try:
+            return messages.SubscribeResponse.FromString(message)
+        except (DecodeError, UnicodeDecodeError) as error:
+            raise self._bad(error) from None
+
+    def _prefix(self, raw: bytes) -> Steps:
+        steps = self._prefixes.get(raw)
+        if steps is None:
+            if len(self._prefixes) >= CACHE_PATHS:
+                self._prefixes.clear()
+            steps = self._prefixes[raw] = _steps(raw)
+        return steps
+
+    def _bad(self, error: Exception) -> BadMessage:
+        problem = f"sent a message that is not gNMI ({str(error).splitlines()[0]})"
+        return BadMessage(self._name, problem, "The stream is opened again; if that does not help, check the target")
 
 
-def root(steps: Steps) -> str:
-    """The first steps of a path, without keys: by what unmapped leaves are counted."""
-    return to_text_elements(tuple(Element(step.name) for step in steps[:ROOT_STEPS]))
+def _steps(path: bytes) -> Steps:
+    return proto_elements(messages.Path.FromString(path))
 
 
-def normalised_ns(timestamp: int) -> int | None:
-    """A time stamp in nanoseconds; some targets send seconds, milliseconds or microseconds, or zero for none."""
-    if timestamp <= 0:
-        return None
-    if timestamp < _MILLISECOND:
-        return timestamp * NS_PER_S
-    if timestamp < _MICROSECOND:
-        return timestamp * 1_000_000
-    return timestamp * 1_000 if timestamp < _NANOSECOND else timestamp
-
-
-def _remember(cache: dict[K, V], key: K, value: V, most: int) -> None:
-    """Store a value, and remove the oldest when there are too many."""
-    if len(cache) >= most:
-        del cache[next(iter(cache))]
-    cache[key] = value
+def _is_number(rule: Rule) -> bool:
+    """Whether the value is a number times a scale, or a time in nanoseconds."""
+    return rule.metric.kind is not Kind.INFO and rule.rule.states is None

@@ -3,21 +3,35 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
+from typing import Protocol
 
+from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.metrics_core import Metric as Family
+from prometheus_client.openmetrics import exposition as openmetrics_exposition
 from prometheus_client.registry import Collector
 
 from railfab.metrics import CATALOGUE, Kind, Metric
-from railfab.telemetry.estimate import estimates
 from railfab.telemetry.health import Health, State, Stream
 from railfab.telemetry.intended import IntendedSeries
+from railfab.telemetry.lines import Chunks
 from railfab.telemetry.loop_clock import LoopClock
-from railfab.telemetry.series import Series
 from railfab.telemetry.session import TargetSession
+from railfab.telemetry.table import escaped, line_text
 
-Samples = dict[str, list[tuple[dict[str, str], float]]]
+Labels = dict[str, str]
+Samples = dict[str, list[tuple[Labels, float]]]
+END = b"# EOF\n"
+
+
+class Exposition(Protocol):
+    """What a scrape gets."""
+
+    def render(self, *, openmetrics: bool, names: Collection[str] | None = None) -> bytes:
+        """The text of all families, or of those that have samples of these names."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +41,11 @@ class Snapshot:
     at_s: float
     samples: Samples
 
-    def __iter__(self) -> Iterator[tuple[str, dict[str, str], float]]:
+    def __iter__(self) -> Iterator[tuple[str, Labels, float]]:
         """Metric, labels and value of every sample."""
         return ((name, labels, value) for name, found in self.samples.items() for labels, value in found)
 
-    def select(self, name: str, **labels: str) -> list[tuple[dict[str, str], float]]:
+    def select(self, name: str, **labels: str) -> list[tuple[Labels, float]]:
         """The samples of a metric whose labels include these. Raises KeyError for a name not in the catalogue."""
         wanted = labels.items()
         return [found for found in self.samples.get(CATALOGUE[name].name, ()) if wanted <= found[0].items()]
@@ -41,46 +55,105 @@ class Snapshot:
         return sum(value for _, value in self.select(name, **labels))
 
 
-class FabricCollector(Collector):
-    """Exposes samples to a prometheus-client registry, without time stamps, so that staleness works.
+class RegistryExposition:
+    """The metrics of a prometheus-client registry."""
 
-    intended: exposed for every switch, whether it answers or not. clock: of the loop that the sessions run in.
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self._registry = registry
+
+    def render(self, *, openmetrics: bool, names: Collection[str] | None = None) -> bytes:
+        """The text of the registry."""
+        registry = self._registry if names is None else self._registry.restricted_registry(list(names))
+        if openmetrics:
+            return openmetrics_exposition.generate_latest(registry)  # type: ignore[no-untyped-call, no-any-return]
+        return generate_latest(registry)
+
+
+class FabricExposition:
+    """The samples of all targets, without time stamps, so that staleness works.
+
+    sessions: of the targets at present. intended: exposed for every switch, whether it answers or not. clock: of the
+    loop that the sessions run in. others: further metrics, which stand behind those of the fabric.
     """
 
-    def __init__(self, sessions: Sequence[TargetSession], intended: IntendedSeries, clock: LoopClock) -> None:
-        self._clock = clock
+    def __init__(
+        self,
+        sessions: Callable[[], Sequence[TargetSession]],
+        intended: IntendedSeries,
+        clock: LoopClock,
+        others: CollectorRegistry,
+    ) -> None:
         self._sessions = sessions
+        self._clock = clock
         self._intended = intended
+        self._intended_lines: Chunks = {}
+        for device, found in intended.series.items():
+            for series in found:
+                self._intended_lines.setdefault(series.metric.name, []).append(line_text(device, series) + b"1\n")
+        self._others = RegistryExposition(others)
 
-    def collect(self) -> Iterator[Family]:
-        samples = self.snapshot().samples
-        for entry in CATALOGUE.values():
-            if entry.name in samples:
-                yield family(entry, samples[entry.name])
-
-    def describe(self) -> Iterable[Family]:
-        """No metric: which ones there are is known once switches answer."""
-        return []
+    def render(self, *, openmetrics: bool, names: Collection[str] | None = None) -> bytes:
+        """The text of all families, or of those of these names."""
+        chunks = self._chunks()
+        parts: list[memoryview | bytes] = []
+        for name in CATALOGUE if names is None else (name for name in CATALOGUE if name in names):
+            if name in chunks:
+                parts += (_header(name, openmetrics), *chunks[name])
+        parts.append(self._others.render(openmetrics=openmetrics, names=names))
+        return b"".join(parts)
 
     def snapshot(self, names: Collection[str] | None = None) -> Snapshot:
         """Every sample that is true now. names: only those metrics of the switches, and the collector's own."""
         samples: Samples = {}
         for device, series in self._intended.series.items():
-            _add(samples, device, ((one, 1.0) for one in series if names is None or one.metric.name in names))
-        for session in self._sessions:
-            stored = session.series()
-            if names is None:
-                _add(samples, session.name, stored)
-                _add(samples, session.name, estimates(stored, self._intended.speeds_gbps.get(session.name, {})))
-            else:
-                _add(samples, session.name, (found for found in stored if found[0].metric.name in names))
-            for name, labels, value in _health_samples(session.health, len(stored)):
-                samples.setdefault(name, []).append(({"device": session.name, **labels}, value))
-        samples["fabric_collector_lag_seconds"] = [({}, self._clock.lag_s())]
+            for one in series:
+                if names is None or one.metric.name in names:
+                    samples.setdefault(one.metric.name, []).append(({"device": device, **dict(one.labels)}, 1.0))
+        for session in self._sessions():
+            for metric, labels, value in session.samples(names):
+                samples.setdefault(metric.name, []).append((labels, value))
+        for name, labels, value in self._own_samples():
+            samples.setdefault(name, []).append((labels, value))
         return Snapshot(time.monotonic(), samples)
 
+    def _chunks(self) -> Chunks:
+        """All lines but those of the others."""
+        chunks: Chunks = {name: list(lines) for name, lines in self._intended_lines.items()}
+        for session in self._sessions():
+            for name, lines in session.lines().items():
+                chunks.setdefault(name, []).extend(lines)
+        for name, labels, value in self._own_samples():
+            text = ",".join(f'{label}="{escaped(text)}"' for label, text in labels.items())
+            text = f"{{{text}}}" if text else ""
+            chunks.setdefault(name, []).append(f"{name}{text} {value!r}\n".encode())
+        return chunks
 
-def family(entry: Metric, samples: Iterable[tuple[dict[str, str], float]]) -> Family:
+    def _own_samples(self) -> Iterator[tuple[str, Labels, float]]:
+        for session in self._sessions():
+            for name, labels, value in _health_samples(session.health, session.living):
+                yield name, {"device": session.name, **labels}, value
+        yield "fabric_collector_lag_seconds", {}, self._clock.lag_s()
+
+
+class _One(Collector):
+    """A family without samples."""
+
+    def __init__(self, found: Family) -> None:
+        self._family = found
+
+    def collect(self) -> Iterator[Family]:
+        yield self._family
+
+
+@cache
+def _header(name: str, openmetrics: bool) -> bytes:
+    """The lines before the samples of a metric: help, type and, in OpenMetrics, unit."""
+    registry = CollectorRegistry()
+    registry.register(_One(family(CATALOGUE[name], ())))
+    return RegistryExposition(registry).render(openmetrics=openmetrics).removesuffix(END)
+
+
+def family(entry: Metric, samples: Iterable[tuple[Labels, float]]) -> Family:
     """A metric family of prometheus-client: kind, unit and help from the catalogue."""
     base = entry.name.removesuffix("_total") if entry.kind is Kind.COUNTER else entry.name
     base = base.removesuffix("_info") if entry.kind is Kind.INFO else base
@@ -90,12 +163,7 @@ def family(entry: Metric, samples: Iterable[tuple[dict[str, str], float]]) -> Fa
     return found
 
 
-def _add(samples: Samples, device: str, found: Iterable[tuple[Series, float]]) -> None:
-    for series, value in found:
-        samples.setdefault(series.metric.name, []).append(({"device": device, **dict(series.labels)}, value))
-
-
-def _health_samples(health: Health, series: int) -> Iterator[tuple[str, dict[str, str], float]]:
+def _health_samples(health: Health, series: int) -> Iterator[tuple[str, Labels, float]]:
     """The collector's own metrics of one target; all of them, also while it is down."""
     prefix = "fabric_collector"
     yield f"{prefix}_session_up", {}, float(health.state is State.UP)

@@ -60,6 +60,11 @@ class Rule:
             found.update(match.groupdict())
         return found
 
+    @property
+    def kernel_scale(self) -> float:
+        """The factor of a number; 0 for a time in nanoseconds."""
+        return 0.0 if self.rule.encoding == "timestamp" else self.rule.scale
+
     def begins(self, path: Names) -> bool:
         """Whether the first steps of the rule's path may have these names."""
         return len(path) <= len(self.names) and all(self._names(index, name) for index, name in enumerate(path))
@@ -212,9 +217,12 @@ def _state(value: Any, states: Mapping[str, float]) -> float:
 
 def _timestamp_s(value: Any) -> float:
     """Unix time of an RFC 3339 text, or of a number of nanoseconds (OpenConfig's timeticks64)."""
-    if isinstance(value, str) and not value.isdigit():
-        try:
-            return datetime.fromisoformat(value).timestamp()
-        except (ValueError, OverflowError):
-            raise Undecodable(f"{value!r} is no time") from None
-    return _number(value) / NS_PER_S
+    try:
+        return _number(value) / NS_PER_S
+    except Undecodable:
+        if not isinstance(value, str):
+            raise
+    try:
+        return datetime.fromisoformat(value).timestamp()
+    except (ValueError, OverflowError):
+        raise Undecodable(f"{value!r} is no time") from None

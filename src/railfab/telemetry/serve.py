@@ -10,14 +10,17 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from socketserver import TCPServer, ThreadingMixIn
 from typing import Any, NamedTuple
+from urllib.parse import parse_qs
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 from wsgiref.types import StartResponse, WSGIEnvironment
 
-from prometheus_client import CollectorRegistry, make_wsgi_app
+from prometheus_client.exposition import choose_encoder, gzip_accepted
 
 from railfab.background_server import BackgroundServer
 from railfab.errors import RailfabError
 from railfab.listeners import bind_problem
+from railfab.telemetry.compression import compressed
+from railfab.telemetry.exposition import Exposition
 from railfab.units import COLLECTOR_PORT
 
 logger = logging.getLogger(__name__)
@@ -52,14 +55,14 @@ class ListenError(RailfabError):
 
 
 class MetricsServer(BackgroundServer):
-    """Serves a registry over HTTP from its own threads; a context manager. port 0 is any free one.
+    """Serves an exposition over HTTP from its own threads; a context manager. port 0 is any free one.
 
     healthy: the answer of /healthz, with status 200 when every value is true, else 503.
     """
 
     def __init__(
         self,
-        registry: CollectorRegistry,
+        exposition: Exposition,
         healthy: Callable[[], Mapping[str, bool]],
         *,
         host: str = "127.0.0.1",
@@ -68,7 +71,7 @@ class MetricsServer(BackgroundServer):
         if not host:
             raise ListenError("--listen", "names no address", "Write 127.0.0.1, or 0.0.0.0 for every network")
         self._healthy = healthy
-        self._metrics = make_wsgi_app(registry)
+        self._exposition = exposition
         self._scrapes: dict[tuple[str, ...], _Scrape] = {}
         self._scrapes_lock = threading.Lock()
         kind = _Server6 if ":" in host else _Server
@@ -84,6 +87,8 @@ class MetricsServer(BackgroundServer):
     def _answer(self, environ: WSGIEnvironment, start: StartResponse) -> Iterable[bytes]:
         path = environ.get("PATH_INFO", "/")
         if path == "/metrics":
+            if environ["REQUEST_METHOD"] not in ("GET", "HEAD"):
+                return _body(start, "405 Method Not Allowed", "text/plain; charset=utf-8", "Use GET.\n")
             answer = self._scrape(environ)
             start(answer.status, list(answer.headers))
             return answer.body
@@ -116,9 +121,15 @@ class MetricsServer(BackgroundServer):
         return ours.answer
 
     def _render(self, environ: WSGIEnvironment) -> _Answer:
-        head: list[tuple[str, list[tuple[str, str]]]] = []
-        body = list(self._metrics(environ, lambda status, headers: head.append((status, headers))))
-        return _Answer(*head[0], body)
+        """Render all families, or those that `?name[]=` asks for, as text or OpenMetrics."""
+        _, kind = choose_encoder(environ.get("HTTP_ACCEPT", ""))
+        names = parse_qs(environ.get("QUERY_STRING", "")).get("name[]")
+        body = self._exposition.render(openmetrics="openmetrics" in kind, names=names)
+        headers = [("Content-Type", kind)]
+        if gzip_accepted(environ.get("HTTP_ACCEPT_ENCODING", "")):
+            headers.append(("Content-Encoding", "gzip"))
+            body = compressed(body)
+        return _Answer("200 OK", [*headers, ("Content-Length", str(len(body)))], [body])
 
 
 def _body(start: StartResponse, status: str, kind: str, text: str) -> Iterable[bytes]:

@@ -7,7 +7,11 @@ import logging
 import math
 import random
 import time
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import AsyncExitStack
+
+import numpy as np
+from numpy.typing import NDArray
 
 from railfab.endpoints import Credentials, Endpoint
 from railfab.errors import DeviceError, EndpointError, LoginRefused, RailfabError, UnknownPlatform, Unreachable
@@ -15,14 +19,15 @@ from railfab.gnmi import messages
 from railfab.gnmi.client import GnmiClient
 from railfab.gnmi.statuses import Refused
 from railfab.gnmi.tls import CertificateRefused, PlaintextPort
+from railfab.metrics import Metric
 from railfab.platforms import TelemetryMap, platform_names
-from railfab.telemetry.decode import Decoded, Decoder
+from railfab.telemetry.decode import Decoder, Taken
 from railfab.telemetry.health import Drop, Health, Reason, State, Stream
+from railfab.telemetry.lines import Chunks, Writer
 from railfab.telemetry.loop_clock import LoopClock
 from railfab.telemetry.mapping import PathMap
 from railfab.telemetry.retry import SILENT_INTERVALS, Policy
-from railfab.telemetry.series import Series
-from railfab.telemetry.store import TargetStore
+from railfab.telemetry.store import NO_SPEEDS, Sample, TargetStore
 from railfab.telemetry.subscriptions import SUBSCRIBE_MODES, SubscribeRpc, subscribe_rpcs
 from railfab.units import NS_PER_S
 
@@ -59,16 +64,26 @@ class TargetSession:
         policy: Policy,
         dials: asyncio.Semaphore,
         clock: LoopClock,
+        designed_gbps: Mapping[str, float] = NO_SPEEDS,
     ) -> None:
         self.name = endpoint.name
         self.health = Health(tls_verified=not endpoint.skip_verify)
         silence_s = SILENT_INTERVALS * interval_s
         grace_s = silence_s if policy.grace_s is None else policy.grace_s
-        self.store = TargetStore(self.health, expiry_s=silence_s, grace_s=grace_s, max_series=policy.max_series)
+        self.store = TargetStore(
+            endpoint.name,
+            self.health,
+            expiry_s=silence_s,
+            grace_s=grace_s,
+            max_series=policy.max_series,
+            designed_gbps=designed_gbps,
+        )
+        self.living = 0
+        self._writer = Writer()
         self._endpoint, self._credentials, self._telemetry = endpoint, credentials, telemetry
         self._interval_s, self._silence_s, self._policy, self._dials = interval_s, silence_s, policy, dials
         self._clock = clock
-        self._decoder = Decoder(PathMap(telemetry))
+        self._decoder = Decoder(endpoint.name, PathMap(telemetry), self.store)
         self._mode = 0
         self._draw = random.Random()
         self._rpcs: tuple[SubscribeRpc, ...] = ()
@@ -106,9 +121,26 @@ class TargetSession:
         logger.warning("%s", UnknownPlatform(self.name, problem, f"Use one of {known}"))
         await asyncio.Event().wait()
 
-    def series(self) -> list[tuple[Series, float]]:
-        """Return every series that is true now, and its value."""
-        return self.store.read(self._clock.now_s())
+    def lines(self) -> Chunks:
+        """The lines of every series that is true now, by metric."""
+        sample = self._sample()
+        return self._writer.write(sample.table, sample.live, sample.values, sample.rates)
+
+    def samples(self, names: Collection[str] | None = None) -> Iterator[tuple[Metric, dict[str, str], float]]:
+        """Metric, labels and value of every series that is true now. names: only those metrics."""
+        sample = self._sample()
+        table = sample.table
+        wanted = np.array([names is None or metric.name in names for metric in table.metrics], bool)
+        rows = np.flatnonzero(sample.live)
+        rows = rows[wanted[table.lines.metric[rows]]] if len(rows) else rows
+        for row, value in zip(rows.tolist(), sample.values[rows].tolist(), strict=True):
+            metric, labels = table.describe(row)
+            yield metric, labels, value
+
+    def _sample(self) -> Sample:
+        sample = self.store.sample(self._clock.now_s())
+        self.living = sample.count
+        return sample
 
     async def _run_once(self) -> RailfabError:
         """Connect and stream until an error ends it; return the error."""
@@ -155,27 +187,30 @@ class TargetSession:
 
     async def _follow(self, client: GnmiClient, rpc: SubscribeRpc) -> None:
         async for response in client.subscribe(rpc.subscription):
-            if response.HasField("update"):
-                self._store_update(self._decoder.decode(response.update), rpc)
-            elif response.sync_response:
-                self._pending.discard(rpc)
-                self._sync_when_complete()
+            raw = np.frombuffer(response.SerializeToString(), np.uint8)
+            self._take(raw, np.array([[0, len(raw)]], np.int64), rpc)
 
-    def _store_update(self, decoded: Decoded, rpc: SubscribeRpc) -> None:
-        """Store a notification and count it."""
-        now_s, now_ns = self._clock.now_s(), time.time_ns()
-        health = self.health
-        health.updates[rpc.stream] += decoded.updates
-        health.drops[Drop.UNDECODABLE] += decoded.undecodable
-        health.count_unmapped(decoded.unmapped)
-        fresh = self.store.apply(decoded, now_s, lasts_s=rpc.lasts_s)
+    def _take(self, buffer: NDArray[np.uint8], bounds: NDArray[np.int64], rpc: SubscribeRpc) -> None:
+        """Decode a batch into the store, and count it."""
+        now_s = self._clock.now_s()
+        taken = self._decoder.take(buffer, bounds, now_s, lasts_s=rpc.lasts_s)
+        self._count(taken, rpc, now_s)
+        if taken.synced:
+            self._pending.discard(rpc)
+            self._sync_when_complete()
+
+    def _count(self, taken: Taken, rpc: SubscribeRpc, now_s: float) -> None:
+        health, now_ns = self.health, time.time_ns()
+        health.updates[rpc.stream] += taken.updates
+        health.drops[Drop.UNDECODABLE] += taken.undecodable
+        health.count_unmapped(taken.unmapped)
         if rpc.stream is Stream.ON_CHANGE:
             return
-        if fresh:
+        if taken.fresh:
             self._last_sample_s = now_s
             health.last_update_s = now_ns / NS_PER_S
-        if decoded.device_ns is not None:
-            health.ingest_lag_s = (now_ns - decoded.device_ns) / NS_PER_S
+        if taken.device_ns is not None:
+            health.ingest_lag_s = (now_ns - taken.device_ns) / NS_PER_S
 
     def _sync_when_complete(self) -> None:
         if not self._pending and self.health.state is State.SYNCING:

@@ -2,27 +2,49 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterable
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
-from railfab.telemetry.decode import Decoded
-from railfab.telemetry.health import Drop, Health
+import numpy as np
+from numpy.typing import NDArray
+
+from railfab.gnmi import messages
+from railfab.gnmi.paths import matches_elements, proto_elements
+from railfab.telemetry.estimate import PauseEstimates
+from railfab.telemetry.health import MOST_ROOTS, OTHER_ROOTS, Drop, Health
+from railfab.telemetry.kernel.columns import At
+from railfab.telemetry.kernel.columns import Series as SeriesColumns
+from railfab.telemetry.kernel.take import put
+from railfab.telemetry.mapping import Steps
+from railfab.telemetry.notification import Decoded, Known
 from railfab.telemetry.series import Series
+from railfab.telemetry.table import Table
+from railfab.units import NS_PER_S
+
+FOREVER_NS = 1 << 62
+NO_SPEEDS: Mapping[str, float] = MappingProxyType({})
+RATE_WINDOW_S = 15.0
+"""Length of a window of rates [s]; the highest of the present and of the last window is exposed."""
+MOST_REMEMBERED = 1 << 16
+"""Series of paths that protobuf decodes, whose rows are remembered."""
+ROWS_PER_SERIES = 4
+"""Rows that a table may have for each series that may be present, before those that ended are dropped."""
 
 
-@dataclass(slots=True)
-class Record:
-    """The newest value. arrival_s: when it came [monotonic]. generation: of the session that brought it.
-
-    lasts_s: how long it is true without another arrival [s]; infinite for what is sent on change.
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """The rows of a table at one moment. rates: the highest rate of each in the last windows [1/s]. count: of living
+    series, without estimates.
     """
 
-    value: float
-    device_ns: int | None
-    arrival_s: float
-    generation: int
-    lasts_s: float
+    table: Table
+    live: NDArray[np.bool_]
+    values: NDArray[np.float64]
+    rates: NDArray[np.float64]
+    count: int
 
 
 class TargetStore:
@@ -30,93 +52,195 @@ class TargetStore:
 
     While the session lives, a sampled series vanishes when no sample has come for as long as one lasts; an on-change
     series lives as long as the session. expiry_s: how long the samples of most paths last.
-    grace_s: how long after the end of a session its series stay; they vanish together.
+    grace_s: how long after the end of a session its series stay; they vanish together. designed_gbps: speeds of ports.
     """
 
-    def __init__(self, health: Health, *, expiry_s: float, grace_s: float, max_series: int) -> None:
+    def __init__(
+        self,
+        device: str,
+        health: Health,
+        *,
+        expiry_s: float,
+        grace_s: float,
+        max_series: int,
+        designed_gbps: Mapping[str, float] = NO_SPEEDS,
+    ) -> None:
+        self._device = device
         self._health = health
         self._expiry_s = expiry_s
         self._grace_s = grace_s
         self._max_series = max_series
-        self._records: dict[Series, Record] = {}
-        self._lock = threading.Lock()
-        self._generation = 0
+        self.table = Table(device)
+        self.at = np.zeros(len(At), np.int64)
+        self.at[At.MOST_SERIES], self.at[At.LAST_KEY] = max_series, -1
+        self.roots = np.zeros(MOST_ROOTS + 1, np.int64)
+        self._root_names: list[str] = []
+        self._rows: dict[Series, int] = {}
+        self._estimates = PauseEstimates(designed_gbps)
+        self._key_steps: list[Steps] = []
         self._open = False
         self._down_since_s: float | None = 0.0
 
     def begin(self) -> None:
         """A new session: what it does not bring again is swept at its sync; its device times start afresh."""
-        with self._lock:
-            self._generation += 1
-            self._open = True
+        self.at[At.GENERATION] += 1
+        self._open = True
+        if self.table.series_count > ROWS_PER_SERIES * max(len(self), 256):
+            self.table = self.table.compacted()
+            self.at[At.LAST_KEY] = -1
+            self._rows.clear()
+            self._key_steps.clear()
 
     def synced(self) -> None:
         """The session has sent every leaf once: drop the samples of earlier sessions."""
-        with self._lock:
-            self._down_since_s = None
-            self._drop([key for key, record in self._records.items() if record.generation != self._generation])
+        self._down_since_s = None
+        series, rows = self.table.series, self.table.present_rows()
+        self._drop(rows[series.generation[rows] != self.at[At.GENERATION]])
 
     def down(self, now_s: float) -> None:
         """The session ended; the grace begins, unless one runs already."""
-        with self._lock:
-            self._open = False
-            if self._down_since_s is None:
-                self._down_since_s = now_s
+        self._open = False
+        if self._down_since_s is None:
+            self._down_since_s = now_s
 
-    def apply(self, decoded: Decoded, now_s: float, *, lasts_s: float) -> bool:
-        """Take in one notification; whether it brought anything newer than what is known."""
-        fresh = bool(decoded.unmapped or decoded.removed or decoded.undecodable)
-        with self._lock:
-            self._drop(decoded.removed)
-            for series, value in decoded.samples:
-                fresh |= self._put(series, value, decoded.device_ns, lasts_s, now_s)
-        return fresh
+    def begin_batch(self, now_s: float, lasts_s: float) -> NDArray[np.int64]:
+        """Set what holds for all samples of a batch, and its counts to zero; return the array of `At`."""
+        at = self.at
+        at[At.NOW_NS] = int(now_s * NS_PER_S)
+        at[At.LASTS_NS] = FOREVER_NS if math.isinf(lasts_s) else int(lasts_s * NS_PER_S)
+        at[At.WINDOW] = now_s // RATE_WINDOW_S
+        at[At.PENDING :] = 0
+        return at
+
+    def end_batch(self) -> None:
+        """Count what the batch dropped, and estimate what it brought."""
+        self._estimates.extend(self.table)
+        self._health.drops[Drop.OUT_OF_ORDER] += int(self.at[At.OUT_OF_ORDER])
+        self._health.drops[Drop.SERIES_LIMIT] += int(self.at[At.SERIES_LIMIT])
+
+    def apply(self, decoded: Decoded) -> bool:
+        """Take in what protobuf has decoded; whether it brought anything but samples."""
+        self.remove(decoded.removed)
+        rows, values = [], []
+        for series, value in decoded.samples:
+            row = self._row(series)
+            if row is not None:
+                rows.append(row)
+                values.append(value)
+        if rows:
+            put(np.array(rows, np.int64), np.array(values), decoded.device_ns or 0, self.table.series, self.at)
+        return bool(decoded.unmapped or decoded.removed or decoded.undecodable)
+
+    def remove(self, gone: Iterable[Series]) -> None:
+        """End series by name."""
+        rows = [row for series in gone if (row := self.table.find(series)) is not None]
+        self._drop(np.array([row for row in rows if self.table.series.present[row]], np.int64))
+
+    def delete(self, paths: Sequence[Steps]) -> None:
+        """End the series at or below deleted paths, which may hold wildcards."""
+        table = self.table
+        while len(self._key_steps) < table.key_count:
+            prefix, path = table.key(len(self._key_steps))
+            self._key_steps.append((*_steps(prefix), *_steps(path)))
+        for gone in paths:
+            keys = [row for row, steps in enumerate(self._key_steps) if matches_elements(gone, steps)]
+            firsts, counts = table.keys.first[keys].tolist(), table.keys.count[keys].tolist()
+            bound = [
+                place for first, count in zip(firsts, counts, strict=True) for place in range(first, first + count)
+            ]
+            rows = np.unique(table.bindings.series[bound])
+            self._drop(rows[table.series.present[rows] != 0])
+
+    def has_room(self, known: Known) -> bool:
+        """Whether the series of a path are known or may be added, and the path too."""
+        table = self.table
+        if table.key_count >= ROWS_PER_SERIES * self._max_series + MOST_ROOTS:
+            return False
+        return len(self) < self._max_series or all(table.find(series) is not None for _, series in known.plain)
+
+    def root_number(self, name: str) -> int:
+        """The place of a path root among those that are counted; the last one is for all beyond MOST_ROOTS."""
+        if name not in self._root_names and len(self._root_names) < MOST_ROOTS:
+            self._root_names.append(name)
+        return self._root_names.index(name) if name in self._root_names else MOST_ROOTS
+
+    def take_unmapped(self) -> Counter[str]:
+        """The unmapped leaves that were counted since the last call."""
+        counts = self.roots
+        if not counts.any():
+            return Counter()
+        found = Counter({name: int(count) for name, count in zip(self._root_names, counts, strict=False) if count})
+        if counts[MOST_ROOTS]:
+            found[OTHER_ROOTS] = int(counts[MOST_ROOTS])
+        counts[:] = 0
+        return found
+
+    def live(self, now_s: float) -> NDArray[np.bool_]:
+        """Whether each row has a value that is true now. Any thread."""
+        series, down_s = self.table.series, self._down_since_s
+        live: NDArray[np.bool_] = series.present != 0
+        now_ns = int(now_s * NS_PER_S)
+        if down_s is None:
+            return _both(live, now_ns <= series.expires_ns)
+        if now_s - down_s <= self._grace_s:
+            return live
+        latest_ns = int(max(down_s, now_s - max(self._grace_s, self._expiry_s)) * NS_PER_S)
+        own = series.generation == self.at[At.GENERATION] if self._open else np.zeros(len(live), bool)
+        return _both(live, (series.arrival_ns > latest_ns) | own)
 
     def read(self, now_s: float) -> list[tuple[Series, float]]:
         """Every living series and its value."""
-        with self._lock:
-            self._expire(now_s)
-            return [(series, record.value) for series, record in self._records.items()]
+        table = self.table
+        rows = np.flatnonzero(self.live(now_s)).tolist()
+        return [(table.series_of(row), float(table.series.value[row])) for row in rows]
+
+    def sample(self, now_s: float) -> Sample:
+        """Copies of what is true now, the estimates included. Any thread."""
+        table = self.table
+        live, values = self.live(now_s), table.series.value.copy()
+        count = int(live.sum())
+        size = min(len(live), len(values))
+        self._estimates.apply(live[:size], values[:size])
+        return Sample(table, live[:size], values[:size], _rates(table.series, now_s)[:size], count)
 
     def expire(self, now_s: float) -> None:
         """Forget what is no longer true."""
-        with self._lock:
-            self._expire(now_s)
+        rows = self.table.present_rows()
+        self._drop(rows[~self.live(now_s)[rows]])
 
     def __len__(self) -> int:
-        return len(self._records)
+        return int(self.at[At.PRESENT])
 
-    def _put(self, series: Series, value: float, device_ns: int | None, lasts_s: float, now_s: float) -> bool:
-        record = self._records.get(series)
-        if record is None:
-            if len(self._records) >= self._max_series:
-                self._health.drops[Drop.SERIES_LIMIT] += 1
-                return True
-            self._records[series] = Record(value, device_ns, now_s, self._generation, lasts_s)
-            return True
-        if record.generation == self._generation and _older(device_ns, record.device_ns):
-            self._health.drops[Drop.OUT_OF_ORDER] += 1
-            return False
-        record.value, record.device_ns, record.arrival_s = value, device_ns, now_s
-        record.generation, record.lasts_s = self._generation, lasts_s
-        return True
+    def _row(self, series: Series) -> int | None:
+        """The row of a series that protobuf decoded; None where there are too many."""
+        row = self._rows.get(series)
+        if row is None:
+            row = self.table.find(series)
+            if row is None and len(self) >= self._max_series:
+                self.at[At.SERIES_LIMIT] += 1
+                self.at[At.FRESH] += 1
+                return None
+            row = self.table.add_series(series) if row is None else row
+            if len(self._rows) >= MOST_REMEMBERED:
+                self._rows.clear()
+            self._rows[series] = row
+        return row
 
-    def _expire(self, now_s: float) -> None:
-        """After the grace, what an ended session left goes together; a new one, not yet in sync, keeps its own."""
-        down_s = self._down_since_s
-        if down_s is None:
-            items = self._records.items()
-            self._drop([key for key, record in items if now_s - record.arrival_s > record.lasts_s])
-        elif now_s - down_s > self._grace_s:
-            latest_s = max(down_s, now_s - max(self._grace_s, self._expiry_s))
-            own = self._generation if self._open else None
-            items = self._records.items()
-            self._drop([key for key, record in items if record.arrival_s <= latest_s and record.generation != own])
-
-    def _drop(self, gone: Iterable[Series]) -> None:
-        for series in gone:
-            self._records.pop(series, None)
+    def _drop(self, rows: NDArray[np.int64]) -> None:
+        self.table.series.present[rows] = 0
+        self.at[At.PRESENT] -= len(rows)
 
 
-def _older(device_ns: int | None, known_ns: int | None) -> bool:
-    return device_ns is not None and known_ns is not None and device_ns < known_ns
+def _steps(path: bytes) -> Steps:
+    return proto_elements(messages.Path.FromString(path))
+
+
+def _both(one: NDArray[np.bool_], other: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    return one & other
+
+
+def _rates(series: SeriesColumns, now_s: float) -> NDArray[np.float64]:
+    """The highest rates of the present window and the last."""
+    age = int(now_s // RATE_WINDOW_S) - series.window
+    in_two = np.maximum(series.rate, series.earlier)
+    return np.where(age == 0, in_two, np.where(age == 1, series.rate, 0.0))

@@ -42,8 +42,8 @@ from railfab.platforms import (
 )
 from railfab.platforms.admission import measures_of, support_of
 from railfab.platforms.features import FEATURES
-from railfab.telemetry.decode import Decoder
 from railfab.telemetry.mapping import PathMap, carried_labels, compiled
+from railfab.telemetry.notification import NotificationDecoder
 from railfab.testing.device_models import device_models, features
 from railfab.testing.edits import edited_trees
 from railfab.testing.leaf_models import leaf
@@ -226,7 +226,7 @@ class PlatformLaws:
         telemetry = self.platform.telemetry
         encoded = Encoder(telemetry, self._wildcard()).encode([(metric, labels)], np.array([value]))
         leaves = [Selected(leaf, place) for place, leaf in enumerate(encoded.leaves)]
-        decoder = Decoder(PathMap(telemetry))
+        decoder = NotificationDecoder(PathMap(telemetry))
         found = [
             decoder.decode(messages.SubscribeResponse.FromString(bundle.whole(encoded.values, 1)).update)
             for bundle in bundles(leaves, encoding=encoding, target="")

@@ -1,0 +1,385 @@
+"""From raw SubscribeResponses to columns: one call for a batch, no work on paths that are known.
+
+Field numbers: github.com/openconfig/gnmi, proto/gnmi/gnmi.proto. What a message has beyond what targets write is left
+to protobuf (`Stop.ODD`), so that whatever is decoded here is decoded as protobuf does.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from railfab.telemetry.kernel.columns import STOP_BITS, Array, At, KeyKind, Pending, Stop, Tables
+from railfab.telemetry.kernel.jit import called, compiled, from_start, inlined
+from railfab.telemetry.kernel.probe import equal, mixed
+from railfab.telemetry.kernel.values import number
+from railfab.telemetry.kernel.wire import length, skipped, varint
+
+(NOW_NS, LASTS_NS, GENERATION, WINDOW, MOST_SERIES, LAST_KEY, IGNORE_DELETES, PRESENT) = map(int, tuple(At)[:8])
+(PENDING, UPDATES, FRESH, OUT_OF_ORDER, SERIES_LIMIT, DEVICE_NS, SYNCED) = map(int, tuple(At)[8:])
+P_KEY, P_PREFIX, P_PREFIX_END, P_PATH, P_PATH_END, P_VALUE, P_VALUE_END, P_DEVICE_NS = map(int, Pending)
+P_WIDTH = len(Pending)
+_UNMAPPED, _NUMBER, _STATE = int(KeyKind.UNMAPPED), int(KeyKind.NUMBER), int(KeyKind.STATE)
+_DONE, _PENDING_FIRST, _DELETES, _ODD = map(int, Stop)
+_STOP_BITS = STOP_BITS
+_NS_PER_S = 1e9
+_MILLISECOND, _MICROSECOND, _NANOSECOND = 100_000_000_000, 100_000_000_000_000, 100_000_000_000_000_000
+
+
+@inlined
+def nanoseconds(timestamp: int) -> Any:
+    """A time stamp in nanoseconds, 0 for none: some targets send seconds, milliseconds or microseconds."""
+    if timestamp <= 0:
+        return 0
+    if timestamp < _MILLISECOND:
+        return timestamp * 1_000_000_000
+    if timestamp < _MICROSECOND:
+        return timestamp * 1_000_000
+    return timestamp * 1_000 if timestamp < _NANOSECOND else timestamp
+
+
+@inlined
+def _is_key(keys: Array, row: int, buffer: Array, prefix: int, prefix_end: int, path: int, path_end: int) -> Any:
+    split, start = keys.split[row], keys.start[row]
+    return (
+        split == prefix_end - prefix
+        and keys.length[row] == split + path_end - path
+        and equal(keys.text, start + split, buffer, path, path_end - path)
+        and equal(keys.text, start, buffer, prefix, split)
+    )
+
+
+@inlined
+def _hash_of(buffer: Array, prefix: int, prefix_end: int, path: int, path_end: int) -> Any:
+    return mixed(mixed(prefix_end - prefix, buffer, prefix, prefix_end), buffer, path, path_end)
+
+
+@called
+def _found(keys: Array, buffer: Array, prefix: int, prefix_end: int, path: int, path_end: int) -> Any:
+    """The row of a path, or -1."""
+    wanted = _hash_of(buffer, prefix, prefix_end, path, path_end)
+    mask = len(keys.slots) - 1
+    place = wanted & mask
+    while keys.slots[place]:
+        row = keys.slots[place] - 1
+        if keys.hash[row] == wanted and _is_key(keys, row, buffer, prefix, prefix_end, path, path_end):
+            return row
+        place = (place + 1) & mask
+    return -1
+
+
+@called
+def _state(states: Array, rule: int, buffer: Array, at: int, end: int) -> Any:
+    """Whether the number of an enumeration's value is known, and the number."""
+    mask = len(states.slots) - 1
+    place = mixed(rule, buffer, at, end) & mask
+    while states.slots[place]:
+        row = states.slots[place] - 1
+        if (
+            states.rule[row] == rule
+            and states.length[row] == end - at
+            and equal(states.text, states.start[row], buffer, at, end - at)
+        ):
+            return True, states.value[row]
+        place = (place + 1) & mask
+    return False, 0.0
+
+
+@inlined
+def _rate(series: Array, row: int, value: float, device_ns: int, at: Array) -> Any:
+    """Keep the highest rate of the present window and of the one before."""
+    window = at[WINDOW]
+    if series.window[row] != window:
+        series.earlier[row] = series.rate[row] if series.window[row] == window - 1 else 0.0
+        series.rate[row] = 0.0
+        series.window[row] = window
+    before_ns, now_ns = series.device_ns[row], device_ns
+    if before_ns == 0 or device_ns == 0:
+        before_ns, now_ns = series.arrival_ns[row], at[NOW_NS]
+    grown = value - series.value[row]
+    if grown > 0 and now_ns > before_ns:
+        rate = grown / ((now_ns - before_ns) / _NS_PER_S)
+        if rate > series.rate[row]:
+            series.rate[row] = rate
+
+
+@inlined
+def _put(series: Array, row: int, value: float, device_ns: int, at: Array) -> Any:
+    """Store a sample, unless a newer one of this session is there."""
+    if series.present[row]:
+        if series.generation[row] == at[GENERATION]:
+            before_ns = series.device_ns[row]
+            if device_ns and before_ns and device_ns < before_ns:
+                at[OUT_OF_ORDER] += 1
+                return
+            if series.counter[row]:
+                _rate(series, row, value, device_ns, at)
+    else:
+        if at[PRESENT] >= at[MOST_SERIES]:
+            at[SERIES_LIMIT] += 1
+            at[FRESH] += 1
+            return
+        at[PRESENT] += 1
+        series.present[row] = 1
+        series.rate[row] = series.earlier[row] = 0.0
+    series.value[row] = value
+    series.device_ns[row] = device_ns
+    series.arrival_ns[row] = at[NOW_NS]
+    series.expires_ns[row] = at[NOW_NS] + at[LASTS_NS]
+    series.generation[row] = at[GENERATION]
+    at[FRESH] += 1
+
+
+@inlined
+def _is_digit(byte: int) -> Any:
+    return 0x30 <= byte <= 0x39
+
+
+@inlined
+def _may_have_leaves(buffer: Array, value: int, value_end: int) -> Any:
+    """Whether a TypedValue may be a container as JSON, or is no value."""
+    if value >= value_end:
+        return True
+    if buffer[value] != 0x52 and buffer[value] != 0x5A:  # json_val, json_ietf_val
+        return False
+    start, end = length(buffer, value + 1, value_end)
+    return (
+        start < 0
+        or start == end
+        or (buffer[start] not in (0x22, 0x2D, 0x66, 0x6E, 0x74) and not _is_digit(buffer[start]))
+    )
+
+
+@inlined
+def _decoded(tables: Tables, buffer: Array, row: int, value: int, value_end: int, device_ns: int, at: Array) -> Any:
+    """Whether an update of a known path is decoded here, and then its samples are stored."""
+    keys, bindings, series = tables.keys, tables.bindings, tables.series
+    kind = keys.kind[row]
+    first = keys.first[row]
+    if kind == _NUMBER:
+        known, found = number(buffer, value, value_end)
+        if not known:
+            return False
+        for binding in range(first, first + keys.count[row]):
+            scale = bindings.scale[binding]
+            sample = found * scale if scale else found / _NS_PER_S
+            _put(series, bindings.series[binding], sample, device_ns, at)
+        return True
+    if kind == _STATE:
+        known, found = _state(tables.states, bindings.states[first], buffer, value, value_end)
+        if known:
+            _put(series, bindings.series[first], found, device_ns, at)
+        return known
+    if kind == _UNMAPPED and not _may_have_leaves(buffer, value, value_end):
+        tables.roots[first] += 1
+        at[FRESH] += 1
+        return True
+    return False
+
+
+@called
+def _outline(buffer: Array, start: int, end: int) -> Any:
+    """Of a Notification: whether it is plain, time stamp, prefix, whether it deletes, and the number of its updates."""
+    timestamp, prefix, prefix_end, deletes, updates = 0, start, start, False, 0
+    prefixes = 0
+    at = start
+    while at < end:
+        tag = buffer[at]
+        at += 1
+        if tag == 0x22:  # update
+            updates += 1
+            at = skipped(buffer, 2, at, end)
+        elif tag == 0x08:  # timestamp
+            timestamp, at = varint(buffer, at, end)
+        elif tag == 0x12:  # prefix
+            prefix, prefix_end = length(buffer, at, end)
+            prefixes += 1
+            at = prefix_end
+        elif tag == 0x2A:  # delete
+            deletes = True
+            at = skipped(buffer, 2, at, end)
+        elif tag == 0x30:  # atomic
+            value, at = varint(buffer, at, end)
+            deletes = deletes or value != 0
+        else:
+            return False, 0, 0, 0, False, 0
+        if at < 0:
+            return False, 0, 0, 0, False, 0
+    return prefixes < 2, nanoseconds(timestamp), prefix, prefix_end, deletes, updates
+
+
+@called
+def _is_plain(buffer: Array, start: int, end: int) -> Any:
+    """Whether all updates of a Notification have the fields that targets write, each once."""
+    at = start
+    while at < end:
+        tag = buffer[at]
+        at += 1
+        if tag != 0x22:
+            at = skipped(buffer, tag & 7, at, end)
+            continue
+        inner, at = length(buffer, at, end)
+        paths = values = 0
+        while 0 <= inner < at:
+            tag = buffer[inner]
+            if tag == 0x0A:
+                paths += 1
+            elif tag == 0x1A:
+                values += 1
+            elif tag != 0x20:  # duplicates
+                return False
+            inner = skipped(buffer, tag & 7, inner + 1, at)
+        if inner < 0 or paths > 1 or values > 1:
+            return False
+    return True
+
+
+@inlined
+def _parts(buffer: Array, inner: int, end: int) -> Any:
+    """Path and value of a plain update."""
+    path = path_end = value = value_end = end
+    while inner < end:
+        tag = buffer[inner]
+        if tag == 0x0A:
+            path, path_end = length(buffer, inner + 1, end)
+            inner = path_end
+        elif tag == 0x1A:
+            value, value_end = length(buffer, inner + 1, end)
+            inner = value_end
+        else:
+            inner = skipped(buffer, 0, inner + 1, end)
+    return path, path_end, value, value_end
+
+
+@inlined
+def _updates(
+    tables: Tables, buffer: Array, start: int, end: int, prefix: int, prefix_end: int, device_ns: int, at: Array
+) -> Any:
+    """Decode the updates of a plain Notification; what Python has to decode is listed."""
+    keys, pending = tables.keys, tables.pending
+    position = start
+    last = at[LAST_KEY]
+    while position < end:
+        tag = buffer[position]
+        if tag != 0x22:
+            position = skipped(buffer, tag & 7, position + 1, end)
+            continue
+        inner, position = length(buffer, position + 1, end)
+        path, path_end, value, value_end = _parts(buffer, inner, position)
+        row = keys.follows[last] if last >= 0 else -1
+        if row < 0 or not _is_key(keys, row, buffer, prefix, prefix_end, path, path_end):
+            row = _found(keys, buffer, prefix, prefix_end, path, path_end)
+            if last >= 0:
+                keys.follows[last] = row
+        last = row
+        if row >= 0 and _decoded(tables, buffer, row, value, value_end, device_ns, at):
+            at[UPDATES] += 1
+            continue
+        place = at[PENDING] * P_WIDTH
+        pending[place + P_KEY] = row
+        pending[place + P_PREFIX] = prefix
+        pending[place + P_PREFIX_END] = prefix_end
+        pending[place + P_PATH] = path
+        pending[place + P_PATH_END] = path_end
+        pending[place + P_VALUE] = value
+        pending[place + P_VALUE_END] = value_end
+        pending[place + P_DEVICE_NS] = device_ns
+        at[PENDING] += 1
+    at[LAST_KEY] = last
+
+
+@inlined
+def _response(buffer: Array, at: int, end: int) -> Any:
+    """Whether a SubscribeResponse is plain, whether it is a sync_response, and its Notification."""
+    synced, start, stop, fields = False, at, at, 0
+    while at < end:
+        tag = buffer[at]
+        at += 1
+        if tag == 0x0A:  # update
+            start, stop = length(buffer, at, end)
+            at = stop
+            fields += 1
+        elif tag == 0x18:  # sync_response
+            value, at = varint(buffer, at, end)
+            synced = value != 0
+            fields += 1
+        else:
+            return False, False, 0, 0
+        if at < 0:
+            return False, False, 0, 0
+    return fields < 2, synced, start, stop
+
+
+@compiled
+def take(buffer: Array, bounds: Array, message: int, given: Tables, at: Array) -> Any:
+    """Decode the messages of a batch from one on; return where it stopped and why (`Stop`).
+
+    buffer: uint8. bounds: int64, start and end of each message, one after the other. at: int64, settings and counts
+    (`At`). The answer has the message in its upper bits and the reason in the lowest `STOP_BITS`.
+    """
+    buffer, bounds, at = from_start(buffer), from_start(bounds), from_start(at)
+    tables = Tables(
+        from_start(given.keys),
+        from_start(given.bindings),
+        from_start(given.states),
+        from_start(given.series),
+        from_start(given.roots),
+        from_start(given.pending),
+    )
+    messages = len(bounds) // 2
+    room = len(tables.pending) // P_WIDTH
+    while message < messages:
+        plain, synced, start, end = _response(buffer, bounds[2 * message], bounds[2 * message + 1])
+        if not plain:
+            return message << _STOP_BITS | _ODD
+        if synced:
+            at[SYNCED] = 1
+        plain, device_ns, prefix, prefix_end, deletes, updates = _outline(buffer, start, end)
+        if not plain or not _is_plain(buffer, start, end):
+            return message << _STOP_BITS | _ODD
+        if deletes and not at[IGNORE_DELETES]:
+            return message << _STOP_BITS | _DELETES
+        if at[PENDING] or updates > room:
+            return message << _STOP_BITS | _PENDING_FIRST
+        _updates(tables, buffer, start, end, prefix, prefix_end, device_ns, at)
+        if device_ns:
+            at[DEVICE_NS] = device_ns
+        at[IGNORE_DELETES] = 0
+        message += 1
+    return message << _STOP_BITS | _DONE
+
+
+@compiled
+def hash_of(buffer: Array, prefix: int, prefix_end: int, path: int, path_end: int) -> Any:
+    """The hash of a path as in `Keys.hash`."""
+    return _hash_of(buffer, prefix, prefix_end, path, path_end)
+
+
+@compiled
+def state_hash(rule: int, buffer: Array, at: int, end: int) -> Any:
+    """The hash of an enumeration's value as in `States`."""
+    return mixed(rule, buffer, at, end)
+
+
+@compiled
+def put(rows: Array, values: Array, device_ns: int, series: Array, at: Array) -> Any:
+    """Store samples that Python has decoded. rows: int64, values: float64."""
+    for place in range(len(rows)):
+        _put(series, rows[place], values[place], device_ns, at)
+
+
+@compiled
+def fill(hashes: Array, count: int, slots: Array) -> Any:
+    """Enter rows with these hashes into empty slots."""
+    mask = len(slots) - 1
+    for row in range(count):
+        place = hashes[row] & mask
+        while slots[place]:
+            place = (place + 1) & mask
+        slots[place] = row + 1
+
+
+@compiled
+def hash_rows(seeds: Array, text: Array, start: Array, length: Array, count: int, hashes: Array) -> Any:
+    """The hash of each row's text, as `state_hash` has it."""
+    for row in range(count):
+        hashes[row] = mixed(seeds[row], text, start[row], start[row] + length[row])

@@ -1,0 +1,107 @@
+"""The text of samples: what prometheus-client reads from it, and what a scrape counts."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from prometheus_client.parser import text_string_to_metric_families as parse
+
+from railfab.metrics import metric
+from railfab.telemetry.health import Health
+from railfab.telemetry.lines import Writer
+from railfab.telemetry.notification import Decoded
+from railfab.telemetry.series import Series
+from railfab.telemetry.store import RATE_WINDOW_S, TargetStore
+
+IN = metric("fabric_interface_receive_bytes_total")
+NAMES = ("fabric_interface_receive_bytes_total", "fabric_bgp_session_up", "fabric_optic_receive_power_dbm")
+NS = 1_000_000_000
+
+
+def store_of() -> TargetStore:
+    store = TargetStore("leaf1", Health(tls_verified=True), expiry_s=60, grace_s=60, max_series=1000)
+    store.begin()
+    store.synced()
+    return store
+
+
+def applied(
+    store: TargetStore, now_s: float, samples: list[tuple[Series, float]], device_ns: int | None = None
+) -> None:
+    store.begin_batch(now_s, math.inf)
+    store.apply(Decoded(device_ns, samples=samples))
+    store.end_batch()
+
+
+def written(store: TargetStore, now_s: float = 1.0, writer: Writer | None = None) -> dict[str, str]:
+    sample = store.sample(now_s)
+    chunks = (writer or Writer()).write(sample.table, sample.live, sample.values, sample.rates)
+    return {name: b"".join(found).decode() for name, found in chunks.items()}
+
+
+finite = st.floats(allow_nan=False, allow_infinity=False)
+values = finite | st.integers(-(2**63), 2**64).map(float) | st.integers(0, 10**12).map(lambda number: number / 1000)
+texts = st.text(st.characters(codec="utf-8", exclude_characters="\r"), max_size=6)
+
+
+@given(st.dictionaries(st.tuples(st.sampled_from(NAMES), texts), values, max_size=12))
+def test_prometheus_reads_the_values_and_labels_that_were_stored(stored: dict[tuple[str, str], float]) -> None:
+    labels = {name: metric(name).labels[1] for name in NAMES}
+    samples = [(Series(metric(name), {labels[name]: text}), value) for (name, text), value in stored.items()]
+    store = store_of()
+    applied(store, 1.0, samples)
+    text = "".join(written(store).values())
+    found = {
+        (one.name, one.labels[labels[one.name]]): one.value
+        for family in parse(text)
+        for one in family.samples
+        if one.name in NAMES
+    }
+    assert found == stored
+    assert {one.labels["device"] for family in parse(text) for one in family.samples} <= {"leaf1"}
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0.0, "0"), (-0.0, "-0.0"), (2.0**53, "9007199254740992.0"), (1.5, "1.5"), (-0.001, "-0.001"), (1e-12, "1e-12")],
+)
+def test_numbers_are_written_short_and_exact(value: float, text: str) -> None:
+    store = store_of()
+    applied(store, 1.0, [(Series(IN, {"interface": "e1"}), value)])
+    assert written(store)[IN.name] == f'{IN.name}{{device="leaf1",interface="e1"}} {text}\n'
+
+
+def test_new_series_of_a_known_metric_join_its_family() -> None:
+    store, writer = store_of(), Writer()
+    for place, name in enumerate((IN.name, "fabric_bgp_session_up", IN.name)):
+        label = metric(name).labels[1]
+        applied(store, 1.0, [(Series(metric(name), {label: f"x{place}"}), place)])
+        text = written(store, writer=writer)
+    assert [line.count("\n") for line in (text[IN.name], text["fabric_bgp_session_up"])] == [2, 1]
+
+
+def test_the_highest_rate_between_two_samples_is_seen_by_every_scrape_of_its_window_and_the_next() -> None:
+    store, port = store_of(), Series(IN, {"interface": "e1"})
+    for second, value in enumerate((0.0, 100.0, 5000.0, 5100.0)):
+        applied(store, 1.0 + second, [(port, value)], device_ns=(1000 + second) * NS)
+    name = "fabric_interface_receive_bytes_rate_max"
+
+    def rate(now_s: float) -> float:
+        return float(written(store, now_s)[name].rpartition(" ")[2])
+
+    assert rate(5.0) == rate(6.0) == rate(RATE_WINDOW_S + 5.0) == 4900.0
+    assert rate(2 * RATE_WINDOW_S + 1.0) == 0.0
+    applied(store, RATE_WINDOW_S + 1.0, [(port, 5110.0)], device_ns=1005 * NS)
+    assert rate(RATE_WINDOW_S + 2.0) == 4900.0
+    applied(store, 2 * RATE_WINDOW_S + 1.0, [(port, 5120.0)], device_ns=1006 * NS)
+    assert rate(2 * RATE_WINDOW_S + 2.0) == 10.0
+
+
+def test_a_counter_that_was_reset_and_a_sample_out_of_order_give_no_rate() -> None:
+    store, port = store_of(), Series(IN, {"interface": "e1"})
+    for value, device_s in ((1000.0, 10), (5.0, 11), (9000.0, 9)):
+        applied(store, 1.0, [(port, value)], device_ns=device_s * NS)
+    assert written(store)["fabric_interface_receive_bytes_rate_max"].endswith(" 0\n")
