@@ -77,4 +77,4 @@ def test_settings_that_exclude_each_other_are_refused_in_one_line(tmp_path: Path
     (tmp_path / "hosts.yml").write_text(f"leaf1: {{hostname: h, platform: frr, data: {{{settings}}}}}\n")
     with pytest.raises(EndpointError) as caught:
         load_endpoints(tmp_path / "hosts.yml")
-    assert str(caught.value).startswith(f"{tmp_path / 'hosts.yml'}: leaf1: {line}")
+    assert str(caught.value).startswith(f"{tmp_path / 'hosts.yml'}:1: leaf1: {line}")

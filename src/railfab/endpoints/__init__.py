@@ -3,6 +3,7 @@
 from railfab.endpoints.credentials import read_credentials
 from railfab.endpoints.document import STATE_DIR, load_endpoints, save_endpoints, state_file, state_option
 from railfab.endpoints.model import Credentials, Endpoint, Endpoints
+from railfab.endpoints.nornir_hosts import Host, load_hosts
 from railfab.endpoints.private_files import PART, give_to_caller, make_folder, write_private
 
 __all__ = [
@@ -11,8 +12,10 @@ __all__ = [
     "Credentials",
     "Endpoint",
     "Endpoints",
+    "Host",
     "give_to_caller",
     "load_endpoints",
+    "load_hosts",
     "make_folder",
     "read_credentials",
     "save_endpoints",

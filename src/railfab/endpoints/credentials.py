@@ -5,12 +5,17 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import yaml
 
 from railfab.endpoints.model import NO_LOGIN, Credentials, Endpoint
+from railfab.endpoints.nornir_hosts import IN_FILE, login_in_file
 from railfab.errors import EndpointError
+
+DEFAULT_PREFIX = "RAILFAB"
+"""Of the variables with the credentials of an endpoint that names none."""
 
 
 def read_credentials(endpoint: Endpoint) -> Credentials:
@@ -20,6 +25,8 @@ def read_credentials(endpoint: Endpoint) -> Credentials:
         return Credentials("", "")
     if source.startswith("env:"):
         return _from_environment(endpoint.name, source.removeprefix("env:"))
+    if source.startswith(IN_FILE):
+        return _from_hosts(endpoint, Path(source.removeprefix(IN_FILE)))
     path = Path(source)
     try:
         document = yaml.safe_load(path.read_text())
@@ -31,9 +38,17 @@ def read_credentials(endpoint: Endpoint) -> Credentials:
         raise EndpointError(endpoint.name, f"{path} contains no credentials", remedy) from None
 
 
-def _from_environment(name: str, prefix: str) -> Credentials:
+def _from_hosts(endpoint: Endpoint, path: Path) -> Credentials:
+    """What a hosts.yml says, and the rest from the environment. Its password takes precedence over a token there."""
+    said = {word: value for word, value in login_in_file(endpoint, path).items() if value is not None}
+    if "password" in said:
+        said["token"] = ""
+    return _from_environment(endpoint.name, DEFAULT_PREFIX, said)
+
+
+def _from_environment(name: str, prefix: str, said: Mapping[str, str] = MappingProxyType({})) -> Credentials:
     words = ("username", "password", "key_file", "aaa_secret", "token")
-    found = {word: os.environ.get(f"{prefix}_{word.upper()}") for word in words}
+    found = {word: os.environ.get(f"{prefix}_{word.upper()}") for word in words} | dict(said)
     if missing := [f"{prefix}_{word.upper()}" for word in _missing(found)]:
         raise EndpointError(name, f"the environment lacks {' and '.join(missing)}", "Export what is missing")
     return _credentials(found)
@@ -50,4 +65,4 @@ def _credentials(found: Mapping[str, Any]) -> Credentials:
         return None if found.get(word) is None else str(found[word])
 
     username, password = text("username") or "", text("password") or ""
-    return Credentials(username, password, text("key_file"), text("aaa_secret"), text("token"))
+    return Credentials(username, password, text("key_file"), text("aaa_secret"), text("token") or None)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
+from typing import NamedTuple
 
 NO_LOGIN = "none"
 """`credentials` of a target that asks for none."""
@@ -82,37 +84,53 @@ class Endpoints:
         return {node.name: node for node in self.nodes}
 
 
-def faults(node: Endpoint) -> Iterator[tuple[str, str]]:
-    """(problem, remedy) of each value of a wrong type or range, and of settings that exclude each other."""
+class Fault(NamedTuple):
+    """What is wrong with a field of an endpoint. key: its name."""
+
+    key: str
+    problem: str
+    remedy: str
+
+
+def faults(node: Endpoint, written: Mapping[str, str] = MappingProxyType({})) -> Iterator[Fault]:
+    """What is wrong: types and ranges, and settings that exclude each other.
+
+    written: what fields are called in the file, where they have other names there.
+    """
+
+    def fault(key: str, is_not: str, remedy: str) -> Fault:
+        return Fault(key, f"{written.get(key, key)} {getattr(node, key)!r} is not {is_not}", remedy)
+
     for key in ("name", "platform", "host", "credentials"):
         if not isinstance(value := getattr(node, key), str) or not value:
-            yield f"{key} {value!r} is not a text", "Write a text"
+            yield fault(key, "a text", "Write a text")
     for key in ("ca", "known_hosts", "client_cert", "client_key"):
-        if not isinstance(value := getattr(node, key), str | None):
-            yield f"{key} {value!r} is not a path", "Name a file"
+        if not isinstance(getattr(node, key), str | None):
+            yield fault(key, "a path", "Name a file")
     if not isinstance(node.tls_name, str | None) or node.tls_name == "":
-        yield f"tls_name {node.tls_name!r} is not a text", "Write the name in the certificate"
+        yield fault("tls_name", "a text", "Write the name in the certificate")
     if not isinstance(node.gnmi_target, str):
-        yield f"gnmi_target {node.gnmi_target!r} is not a text", "Write a text"
+        yield fault("gnmi_target", "a text", "Write a text")
     for key in ("ssh_port", "gnmi_port"):
         value = getattr(node, key)
         if value is not None and (type(value) is not int or not 1 <= value <= 65_535):
-            yield f"{key} {value!r} is not a port number", "Use 1 to 65535"
+            yield fault(key, "a port number", "Use 1 to 65535")
     for key in ("skip_verify", "owns_system", "plaintext"):
-        if not isinstance(value := getattr(node, key), bool):
-            yield f"{key} {value!r} is not a boolean", "Use true or false"
+        if not isinstance(getattr(node, key), bool):
+            yield fault(key, "a boolean", "Use true or false")
     yield from contradictions(node)
 
 
-def contradictions(node: Endpoint) -> Iterator[tuple[str, str]]:
-    """(problem, remedy) of settings that exclude or need each other."""
+def contradictions(node: Endpoint) -> Iterator[Fault]:
+    """Settings that exclude or need each other."""
     of_tls = ("ca", "skip_verify", "client_cert", "client_key", "tls_name")
     if node.plaintext and (said := [key for key in of_tls if getattr(node, key)]):
         words = " and ".join(said)
-        yield f"plaintext is without TLS, and {words} {_are(said)} for TLS", f"Leave out plaintext, or {words}"
+        problem = f"plaintext is without TLS, and {words} {_are(said)} for TLS"
+        yield Fault("plaintext", problem, f"Leave out plaintext, or {words}")
     if (node.client_cert is None) != (node.client_key is None):
         has, lacks = ("client_cert", "client_key") if node.client_key is None else ("client_key", "client_cert")
-        yield f"{has} is without {lacks}", "Name both files; they may be the same"
+        yield Fault(has, f"{has} is without {lacks}", "Name both files; they may be the same")
 
 
 def _are(words: list[str]) -> str:
