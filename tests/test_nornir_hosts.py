@@ -129,7 +129,7 @@ HOST = "leaf1:\n  hostname: h\n  platform: frr\n"
         (HOST + "  data: {Skip-Verify: true}\n", "hosts.yml:4: leaf1: unknown key 'Skip-Verify'. Did you mean"),
         (
             HOST + "  data: {gnmi_prt: 1, gnmi_port: 2}\n",
-            "hosts.yml:4: leaf1: unknown key 'gnmi_prt' beside 'gnmi_port'. Remove it, or give a key of your own another name.",
+            "hosts.yml:4: leaf1: unknown key 'gnmi_prt' beside 'gnmi_port'..",
         ),
         (
             HOST + "  gnmi_port: 1\n",

@@ -9,7 +9,7 @@ import pytest
 from railfab.deploy import RailfabInventory
 from railfab.endpoints import Endpoint, Endpoints, save_endpoints
 from railfab.errors import EndpointError
-from railfab.fabric import Design, design, limited, resolve_endpoints
+from railfab.fabric import Design, design, limited, present_endpoints, resolve_endpoints
 
 
 @pytest.fixture(scope="module")
@@ -127,3 +127,25 @@ def test_the_nornir_inventory_names_a_missing_switch_too(
 
 def test_no_limit_selects_every_switch(fabric: Design) -> None:
     assert limited(fabric.topology, None) == fabric.topology.switches()
+
+
+def hosts_file(folder: Path, switches: list[str]) -> str:
+    hosts = "".join(f"{name}: {{hostname: 192.0.2.1, platform: nokia_srlinux}}\n" for name in switches)
+    (folder / "hosts.yml").write_text(hosts)
+    return str(folder / "hosts.yml")
+
+
+def test_a_misspelt_host_is_named_with_the_switch_that_it_is_meant_to_be(fabric: Design, tmp_path: Path) -> None:
+    first, *others = names(fabric)
+    on = hosts_file(tmp_path, [first.replace("leaf", "leef").replace("spine", "spnie"), *others])
+    for limit in (None, others[0]):
+        with pytest.raises(EndpointError, match=rf"is no switch of srl-pod, which lacks {first}\. Write '{first}', or"):
+            present_endpoints(fabric, on, tmp_path, limit)
+
+
+def test_hosts_of_other_fabrics_are_no_mistake(fabric: Design, tmp_path: Path) -> None:
+    *present, missing = names(fabric)
+    on = hosts_file(tmp_path, [*present, *(name.replace("pod1", "pod7") for name in present), "h1", "firewall"])
+    found, expected = present_endpoints(fabric, on, tmp_path)
+    assert [node.name for node in found.nodes] == present
+    assert [node.name for node in expected] == [*present, missing]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import socket
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -29,14 +30,53 @@ def resolve_endpoints(
     Raises EndpointError when a switch has no endpoint, or when the endpoints are not of this fabric; RailfabError for
     a limit that selects no switch.
     """
-    expected = tuple(node for node in limited(fabric.topology, limit) if among is None or node.name in among)
-    source, endpoints = _from_intent(fabric) if on is None else _from_file(fabric, on, state)
+    source, endpoints, expected = _expected(fabric, on, state, limit, among)
     found = endpoints.by_name()
-    if not any(node.name in found for node in fabric.topology.switches()):
-        raise EndpointError(source, f"contains no switch of {fabric.intent.fabric}", "Name the file of this fabric")
     if missing := [node.name for node in expected if node.name not in found]:
         problem = f"lacks {counted(len(missing), 'switch')} of {fabric.intent.fabric}: {listed(missing)}"
         raise EndpointError(source, problem, _remedy(fabric, on, missing, _limit_without(missing, expected, limit)))
+    return _chosen(fabric, endpoints, expected)
+
+
+def present_endpoints(
+    fabric: Design, on: str | None, state: Path, limit: str | None = None
+) -> tuple[Endpoints, tuple[Node, ...]]:
+    """As `resolve_endpoints`, for a command that does what it can: the endpoints that there are, and all switches that
+    the limit selects, also those without an endpoint.
+    """
+    _, endpoints, expected = _expected(fabric, on, state, limit, None)
+    found = endpoints.by_name()
+    return _chosen(fabric, endpoints, [node for node in expected if node.name in found]), expected
+
+
+def _expected(
+    fabric: Design, on: str | None, state: Path, limit: str | None, among: Collection[str] | None
+) -> tuple[str, Endpoints, tuple[Node, ...]]:
+    """Where endpoints are from, all of them, and the switches that are selected."""
+    expected = tuple(node for node in limited(fabric.topology, limit) if among is None or node.name in among)
+    source, endpoints = _from_intent(fabric) if on is None else _from_file(fabric, on, state)
+    found = endpoints.by_name()
+    switches = [node.name for node in fabric.topology.switches()]
+    if not any(name in found for name in switches):
+        raise EndpointError(source, f"contains no switch of {fabric.intent.fabric}", "Name the file of this fabric")
+    raise_all(list(_misspelt_hosts(source, fabric.intent.fabric, switches, found)))
+    return source, endpoints, expected
+
+
+def _misspelt_hosts(
+    source: str, fabric: str, switches: Sequence[str], found: Collection[str]
+) -> Iterator[EndpointError]:
+    """Hosts that are no switch, and most like a switch that has no endpoint. A file may have hosts of other fabrics."""
+    missing = set(switches) - set(found)
+    for name in (name for name in found if missing and name not in switches):
+        similar = difflib.get_close_matches(name, switches, n=1)
+        if similar and similar[0] in missing:
+            problem = f"{name} is no switch of {fabric}, which lacks {similar[0]}"
+            yield EndpointError(source, problem, f"Write {similar[0]!r}, or add it")
+
+
+def _chosen(fabric: Design, endpoints: Endpoints, expected: Sequence[Node]) -> Endpoints:
+    found = endpoints.by_name()
     nodes = tuple(_on_platform(found[node.name], node) for node in expected)
     return Endpoints(fabric=fabric.intent.fabric, backend=endpoints.backend, nodes=nodes)
 
