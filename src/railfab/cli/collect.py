@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -40,6 +41,15 @@ CheckOption = Annotated[
         " that the intent drains counts as drained.",
     ),
 ]
+MapOption = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--map",
+        metavar="FILE",
+        help="Telemetry mappings of your own: paths, metrics and subscriptions to add, replace or drop; repeatable.",
+        show_default=False,
+    ),
+]
 
 
 def collect(
@@ -50,15 +60,18 @@ def collect(
     port: PortOption = COLLECTOR_PORT,
     interval: IntervalOption = 2.0,
     check: CheckOption = 60.0,
+    mappings: MapOption = None,
     state: StateOption = STATE_DEFAULT,
 ) -> None:
     """Stream from the switches over gNMI and serve canonical metrics to Prometheus, until Ctrl-C or SIGTERM."""
     from railfab.app.configuration_check import ConfigurationCheck
+    from railfab.platforms.telemetry_files import telemetry_maps
     from railfab.telemetry import SWITCH_INTERVAL_S, Collector, MetricsServer
 
+    maps = telemetry_maps(mappings or ())
     fabric = design(intent)
     endpoints = resolve_endpoints(fabric, on, state, limit)
-    collector = Collector(fabric.topology, endpoints, interval_s=interval)
+    collector = Collector(fabric.topology, endpoints, interval_s=interval, maps=maps)
     logging.getLogger("railfab").setLevel(logging.INFO)  # a service logs what happens to its switches
     sys.setswitchinterval(SWITCH_INTERVAL_S)
     server = MetricsServer(collector.exposition, collector.healthy, host=listen, port=port)

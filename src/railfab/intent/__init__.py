@@ -5,7 +5,7 @@ from railfab.intent.catalogue import CatalogueFile, InterfaceNames, SwitchEntry
 from railfab.intent.fabric import FabricIntent, Target
 from railfab.intent.hosts import Hosts, ModelSize, ScaleUp
 from railfab.intent.job import Collective, Compute, Job, Phase, Traffic
-from railfab.intent.load import json_schema, load_intent, load_job
+from railfab.intent.load import json_schema, load_intent, load_job, load_mappings
 from railfab.intent.networks import (
     AccessLeaves,
     AccessSpines,
@@ -30,6 +30,7 @@ from railfab.intent.profile import (
     UltraEthernet,
     Watchdog,
 )
+from railfab.intent.telemetry import OwnMetric, PlatformTelemetry, RuleEntry, SubscriptionEntry, TelemetryFile
 
 __all__ = [
     "AccessLeaves",
@@ -51,10 +52,13 @@ __all__ = [
     "Lossless",
     "Management",
     "ModelSize",
+    "OwnMetric",
     "Phase",
+    "PlatformTelemetry",
     "Profile",
     "Ramp",
     "RoceTraffic",
+    "RuleEntry",
     "ScaleUp",
     "Segments",
     "Services",
@@ -62,9 +66,11 @@ __all__ = [
     "Storage",
     "StorageClass",
     "Subnets",
+    "SubscriptionEntry",
     "SuperSpines",
     "SwitchEntry",
     "Target",
+    "TelemetryFile",
     "Tenant",
     "Traffic",
     "Trimming",
@@ -73,5 +79,6 @@ __all__ = [
     "json_schema",
     "load_intent",
     "load_job",
+    "load_mappings",
     "vlan_name",
 ]

@@ -16,6 +16,7 @@ from railfab.intent.fabric import FabricIntent
 from railfab.intent.faults import intent_errors
 from railfab.intent.job import Job
 from railfab.intent.model import Model
+from railfab.intent.telemetry import TelemetryFile
 
 M = TypeVar("M", bound=Model)
 
@@ -23,6 +24,7 @@ KINDS: Mapping[type[Model], str] = {
     FabricIntent: "a fabric",
     Job: "a job",
     CatalogueFile: "switch models",
+    TelemetryFile: "telemetry mappings",
 }
 KNOWN_BY: Mapping[str, type[Model]] = {
     "fabric": FabricIntent,
@@ -30,6 +32,8 @@ KNOWN_BY: Mapping[str, type[Model]] = {
     "backend": FabricIntent,
     "phases": Job,
     "switches": CatalogueFile,
+    "platforms": TelemetryFile,
+    "metrics": TelemetryFile,
 }
 """Kind of a file, by the first of these keys that it contains."""
 
@@ -53,6 +57,12 @@ def load_intent(path: Path) -> FabricIntent:
 def load_job(path: Path) -> Job:
     """The job described in a file. Raises IntentError, or Problems, with every fault of the file."""
     return _validated(read_document(path), Job)
+
+
+def load_mappings(path: Path) -> tuple[TelemetryFile, Document]:
+    """The telemetry mappings in a file, and where each key stands in it. Raises IntentError, or Problems."""
+    document = read_document(path)
+    return _validated(document, TelemetryFile), document
 
 
 def json_schema() -> dict[str, Any]:

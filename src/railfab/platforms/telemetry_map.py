@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
+
+from railfab.metrics import Metric
+from railfab.metrics import metric as catalogue_metric
+
+PLACEHOLDER = re.compile(r"\{(\w+)\}|(\*)")
+"""In paths of rules and patterns of `from_leaf`: a label, or any text."""
 
 
 class Confidence(StrEnum):
@@ -40,6 +47,12 @@ class TelemetryRule:
     from_leaf: Mapping[str, str] | None = None
 
 
+def carried_labels(rule: TelemetryRule) -> frozenset[str]:
+    """The labels that the path of a rule and its sibling leaves carry."""
+    texts = (rule.path, *(rule.from_leaf or {}).values())
+    return frozenset(found[1] for text in texts for found in PLACEHOLDER.finditer(text) if found[1])
+
+
 class SubscriptionMode(StrEnum):
     """Mode of a gNMI subscription."""
 
@@ -67,10 +80,15 @@ class TelemetrySubscription:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TelemetryMap:
-    """rules: in file order. subscriptions: what to subscribe to."""
+    """rules: in file order. subscriptions: what to subscribe to. metrics: of users' own, besides the catalogue."""
 
     rules: tuple[TelemetryRule, ...]
     subscriptions: tuple[TelemetrySubscription, ...]
+    metrics: Mapping[str, Metric] = field(default_factory=dict)
+
+    def metric(self, name: str) -> Metric:
+        """The metric of a rule. Raises KeyError: a name that neither the catalogue nor a user defines is a bug."""
+        return self.metrics[name] if name in self.metrics else catalogue_metric(name)
 
 
 SIMULATED_TIME = "/railfab-twin/simulated-time"

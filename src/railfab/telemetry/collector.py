@@ -7,7 +7,7 @@ import logging
 import threading
 import time
 from collections.abc import Collection, Iterable, Mapping
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import Any, Self
 
 from prometheus_client import CollectorRegistry
@@ -36,6 +36,7 @@ SWITCH_INTERVAL_S = 0.001
 loop needs the interpreter several times for each message."""
 NO_TELEMETRY = TelemetryMap(rules=(), subscriptions=())
 """Of a platform that railfab does not know."""
+NO_MAPS: Mapping[str, TelemetryMap] = MappingProxyType({})
 END_WITHIN_S = 2.0
 """Time for all sessions to end; what runs longer is logged and left."""
 
@@ -44,23 +45,31 @@ class Collector:
     """Streams from every endpoint; a context manager.
 
     exposition: the samples, for a metrics server. registry: where others add metrics to it. interval_s: how often a
-    target samples.
+    target samples. maps: of users, by platform, in place of those of the platforms.
     A switch of a platform that railfab does not know is refused, with all health metrics; the others are streamed.
     Raises EndpointError (or Problems) at once for endpoints that cannot be used: without a gNMI port or credentials,
     or not of this fabric; UnknownPlatform when railfab knows the platform of none.
     """
 
     def __init__(
-        self, topology: Topology, endpoints: Endpoints, *, interval_s: float = 2.0, policy: Policy | None = None
+        self,
+        topology: Topology,
+        endpoints: Endpoints,
+        *,
+        interval_s: float = 2.0,
+        policy: Policy | None = None,
+        maps: Mapping[str, TelemetryMap] = NO_MAPS,
     ) -> None:
         self._interval_s = interval_s
         self._policy = policy or Policy()
         self._clock = LoopClock()
         self._credentials = _read_all_credentials(topology, endpoints)
         intended = intended_series(topology)
-        self._sessions = self._new_sessions(endpoints, _telemetry_maps(endpoints), intended.speeds_gbps)
+        telemetry = _telemetry_maps(endpoints, maps)
+        self._sessions = self._new_sessions(endpoints, telemetry, intended.speeds_gbps)
+        own = {name: metric for found in telemetry.values() for name, metric in found.metrics.items()}
         self.registry = CollectorRegistry()
-        self.exposition = FabricExposition(lambda: self._sessions, intended, self._clock, self.registry)
+        self.exposition = FabricExposition(lambda: self._sessions, intended, self._clock, self.registry, own)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stop: asyncio.Event | None = None
         self._started = threading.Event()
@@ -166,13 +175,16 @@ def _log_for_debugging(_: asyncio.AbstractEventLoop, context: Mapping[str, Any])
     logger.debug("%s", context.get("message"))
 
 
-def _telemetry_maps(endpoints: Endpoints) -> dict[str, TelemetryMap]:
-    """The telemetry map of each platform that railfab knows. Raises UnknownPlatform when it knows none of them."""
+def _telemetry_maps(endpoints: Endpoints, own: Mapping[str, TelemetryMap]) -> dict[str, TelemetryMap]:
+    """The telemetry map of each platform that has one: that of the user, else railfab's.
+
+    Raises UnknownPlatform when none has one.
+    """
     used = dict.fromkeys(endpoint.platform for endpoint in endpoints.nodes)
-    known = [name for name in used if name in platform_names()]
+    known = [name for name in used if name in own or name in platform_names()]
     if used and not known:
         platform(next(iter(used)))
-    maps = {name: platform(name).telemetry for name in known}
+    maps = {name: own[name] if name in own else platform(name).telemetry for name in known}
     return {name: of_twin(held) for name, held in maps.items()} if endpoints.backend == "twin" else maps
 
 

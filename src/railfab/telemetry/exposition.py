@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from types import MappingProxyType
 from typing import Protocol
 
 from prometheus_client import CollectorRegistry, generate_latest
@@ -21,6 +22,7 @@ from railfab.telemetry.loop_clock import LoopClock
 from railfab.telemetry.session import TargetSession
 from railfab.telemetry.table import escaped, line_text
 
+NO_METRICS: Mapping[str, Metric] = MappingProxyType({})
 Labels = dict[str, str]
 Samples = dict[str, list[tuple[Labels, float]]]
 END = b"# EOF\n"
@@ -74,6 +76,7 @@ class FabricExposition:
 
     sessions: of the targets at present. intended: exposed for every switch, whether it answers or not. clock: of the
     loop that the sessions run in. others: further metrics, which stand behind those of the fabric.
+    own: metrics of users.
     """
 
     def __init__(
@@ -82,7 +85,9 @@ class FabricExposition:
         intended: IntendedSeries,
         clock: LoopClock,
         others: CollectorRegistry,
+        own: Mapping[str, Metric] = NO_METRICS,
     ) -> None:
+        self._metrics = {**CATALOGUE, **own}
         self._sessions = sessions
         self._clock = clock
         self._intended = intended
@@ -96,9 +101,9 @@ class FabricExposition:
         """The text of all families, or of those of these names."""
         chunks = self._chunks()
         parts: list[memoryview | bytes] = []
-        for name in CATALOGUE if names is None else (name for name in CATALOGUE if name in names):
-            if name in chunks:
-                parts += (_header(name, openmetrics), *chunks[name])
+        for name, metric in self._metrics.items():
+            if name in chunks and (names is None or name in names):
+                parts += (_header(metric, openmetrics), *chunks[name])
         parts.append(self._others.render(openmetrics=openmetrics, names=names))
         return b"".join(parts)
 
@@ -146,10 +151,10 @@ class _One(Collector):
 
 
 @cache
-def _header(name: str, openmetrics: bool) -> bytes:
+def _header(metric: Metric, openmetrics: bool) -> bytes:
     """The lines before the samples of a metric: help, type and, in OpenMetrics, unit."""
     registry = CollectorRegistry()
-    registry.register(_One(family(CATALOGUE[name], ())))
+    registry.register(_One(family(metric, ())))
     return RegistryExposition(registry).render(openmetrics=openmetrics).removesuffix(END)
 
 

@@ -12,11 +12,10 @@ from math import isfinite
 from typing import Any
 
 from railfab.gnmi.paths import Element, elements
-from railfab.metrics import Kind, Metric, metric
+from railfab.metrics import CATALOGUE, Kind, Metric
 from railfab.platforms import TelemetryMap, TelemetryRule
+from railfab.platforms.telemetry_map import PLACEHOLDER, carried_labels
 from railfab.units import NS_PER_S
-
-_PLACEHOLDER = re.compile(r"\{(\w+)\}|(\*)")
 
 _IN_NAMES = {"priority": r"\d+"}
 """What a label may be inside an element's name, where it is not any text: `PFC_3_ON2OFF_RX_PKTS` of SONiC is no counter
@@ -90,7 +89,10 @@ class PathMap:
     """The rules of one platform, by the names along their paths; those with patterns for names are searched."""
 
     def __init__(self, telemetry: TelemetryMap) -> None:
-        rules = [replace(compiled(rule), place=place) for place, rule in enumerate(telemetry.rules)]
+        rules = [
+            replace(compiled(rule, telemetry.metric(rule.metric)), place=place)
+            for place, rule in enumerate(telemetry.rules)
+        ]
         self._patterned = [rule for rule in rules if rule.elements]
         self._rules: dict[Names, list[Rule]] = defaultdict(list)
         self._texts: set[Names] = set()
@@ -138,15 +140,18 @@ def names(steps: Steps) -> Names:
     return tuple(step.name for step in steps)
 
 
-def compiled(rule: TelemetryRule) -> Rule:
-    """A rule ready for matching. Raises KeyError for a metric or a label that is not in the catalogue."""
+def compiled(rule: TelemetryRule, entry: Metric | None = None) -> Rule:
+    """A rule ready for matching. entry: its metric, by default that of the catalogue.
+
+    Raises KeyError for a metric that the catalogue does not have, or a label that the metric does not have.
+    """
     steps = elements(rule.path)
     patterns = {
-        index: _pattern(step.name, _IN_NAMES) for index, step in enumerate(steps) if _PLACEHOLDER.search(step.name)
+        index: _pattern(step.name, _IN_NAMES) for index, step in enumerate(steps) if PLACEHOLDER.search(step.name)
     }
     keys = tuple((index, name, _key_pattern(text)) for index, step in enumerate(steps) for name, text in step.keys)
     siblings = {leaf: _pattern(text) for leaf, text in (rule.from_leaf or {}).items()}
-    entry = metric(rule.metric)
+    entry = entry or CATALOGUE[rule.metric]
     given = {*rule.labels, *carried_labels(rule)}
     if stray := given - set(entry.labels):
         raise KeyError(f"{rule.path}: {rule.metric} has no label {', '.join(sorted(stray))}")
@@ -159,12 +164,6 @@ def compiled(rule: TelemetryRule) -> Rule:
         siblings=siblings,
         number=_reader(rule, entry),
     )
-
-
-def carried_labels(rule: TelemetryRule) -> frozenset[str]:
-    """The labels that the path of a rule and its sibling leaves carry."""
-    texts = (rule.path, *(rule.from_leaf or {}).values())
-    return frozenset(found[1] for text in texts for found in _PLACEHOLDER.finditer(text) if found[1])
 
 
 def _reader(rule: TelemetryRule, entry: Metric) -> Callable[[Any], float]:
@@ -182,7 +181,7 @@ def _reader(rule: TelemetryRule, entry: Metric) -> Callable[[Any], float]:
 def _pattern(text: str, labels: Mapping[str, str] | None = None) -> re.Pattern[str]:
     """A key's text as a pattern: `{label}` is a group, `*` anything, the rest itself. labels: patterns of some."""
     out, at = "", 0
-    for found in _PLACEHOLDER.finditer(text):
+    for found in PLACEHOLDER.finditer(text):
         out += re.escape(text[at : found.start()])
         out += f"(?P<{found[1]}>{(labels or {}).get(found[1], '.+')})" if found[1] else ".*"
         at = found.end()
@@ -191,7 +190,7 @@ def _pattern(text: str, labels: Mapping[str, str] | None = None) -> re.Pattern[s
 
 def _key_pattern(text: str) -> re.Pattern[str]:
     """Likewise of a key's value; an identity may have the prefix of its module (RFC 7951, section 6.8)."""
-    prefix = "" if _PLACEHOLDER.search(text) or not text[:1].isalpha() else r"(?:[A-Za-z_][\w.-]*:)?"
+    prefix = "" if PLACEHOLDER.search(text) or not text[:1].isalpha() else r"(?:[A-Za-z_][\w.-]*:)?"
     return re.compile(prefix + _pattern(text).pattern)
 
 

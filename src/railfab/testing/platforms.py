@@ -12,7 +12,6 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from fnmatch import fnmatchcase
 from functools import partial
 from typing import ClassVar
 
@@ -25,7 +24,6 @@ from railfab.device import DeviceModel
 from railfab.errors import RailfabError, UnsupportedFeature, each
 from railfab.gnmi import messages
 from railfab.gnmi.bundles import bundles
-from railfab.gnmi.paths import elements
 from railfab.gnmi.target import Selected
 from railfab.gnmi.values import ENCODINGS
 from railfab.metrics import CATALOGUE
@@ -42,7 +40,9 @@ from railfab.platforms import (
 )
 from railfab.platforms.admission import measures_of, support_of
 from railfab.platforms.features import FEATURES
-from railfab.telemetry.mapping import PathMap, carried_labels, compiled
+from railfab.platforms.telemetry_checks import covers
+from railfab.platforms.telemetry_map import carried_labels
+from railfab.telemetry.mapping import PathMap, compiled
 from railfab.telemetry.notification import NotificationDecoder
 from railfab.testing.device_models import device_models, features
 from railfab.testing.edits import edited_trees
@@ -208,7 +208,7 @@ class PlatformLaws:
     def test_a_rule_is_covered_by_a_subscription(self, rule: TelemetryRule) -> None:
         mode = SubscriptionMode.ON_CHANGE if rule.on_change else SubscriptionMode.SAMPLE
         entries = [entry for entry in self.platform.telemetry.subscriptions if entry.mode is mode]
-        assert any(_covers(entry.path, rule.path) for entry in entries)
+        assert any(covers(entry.path, rule.path) for entry in entries)
 
     @given(drawn=st.data(), encoding=st.sampled_from(ENCODINGS))
     @brief
@@ -258,12 +258,3 @@ class PlatformLaws:
 
     def _datastore(self, model: DeviceModel) -> Datastore:
         return self.face.datastore(model.name, self.platform.render(model))
-
-
-def _covers(subscription: str, rule: str) -> bool:
-    """Whether the leaves of a rule are at or below a subscribed path; labels and `*` stand for any name."""
-    wanted, own = elements(subscription), elements(LABEL.sub("*", rule))
-    return len(wanted) <= len(own) and all(
-        fnmatchcase(above.name, step.name) or fnmatchcase(step.name, above.name)
-        for above, step in zip(wanted, own, strict=False)
-    )

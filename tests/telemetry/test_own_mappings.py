@@ -1,0 +1,58 @@
+"""A user's mapping file changes what is exposed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from prometheus_client import generate_latest
+from tests.telemetry.rack import HOST_PORT, INTERVAL_S, QUICK, Rack, eventually
+from typer.testing import CliRunner
+
+from railfab.cli import app
+from railfab.errors import IntentError
+from railfab.platforms.telemetry_files import telemetry_maps
+from railfab.telemetry import Collector
+from railfab.topology import Topology
+
+MAPPINGS = """version: 1
+metrics:
+  acme_leaf_seven: {kind: gauge, help: A leaf that railfab does not map., labels: [interface]}
+platforms:
+  srlinux:
+    rules:
+      - {path: "/interface[name={interface}]/statistics/a-leaf-nobody-maps", metric: acme_leaf_seven, scale: 2}
+      - path: "/interface[name={interface}]/statistics/in-octets"
+        metric: fabric_interface_receive_bytes_total
+        drop: true
+"""
+
+EXAMPLE = Path("docs/examples/mappings.yml")
+
+
+def test_the_example_of_the_docs_is_a_mapping_file(repository: Path) -> None:
+    (changed,) = telemetry_maps([repository / EXAMPLE]).values()
+    assert changed.rules[0].metric in changed.metrics
+
+
+def test_a_faulty_file_ends_the_start_before_anything_else_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "m.yml"
+    path.write_text("version: 1\nplatforms: {srlinx: {}}\n")
+    done = CliRunner().invoke(app, ["collect", str(tmp_path / "no-such-intent.yml"), "--map", str(path)])
+    assert isinstance(done.exception, IntentError)
+    assert "Did you mean 'srlinux'?" in str(done.exception)
+
+
+def test_a_metric_of_the_user_is_exposed_and_what_the_user_drops_is_not(
+    topology: Topology, rack: Rack, tmp_path: Path
+) -> None:
+    path = tmp_path / "mappings.yml"
+    path.write_text(MAPPINGS)
+    endpoints, maps = rack.endpoints(), telemetry_maps([path])
+    with Collector(topology, endpoints, interval_s=INTERVAL_S, policy=QUICK, maps=maps) as collector:
+        eventually(collector, lambda snapshot: len(snapshot.samples.get("acme_leaf_seven", ())) == 4)
+        text = generate_latest(collector.registry).decode()
+    assert f'acme_leaf_seven{{device="pod1-spine1",interface="{HOST_PORT}"}} 14.0' in text
+    assert "# HELP acme_leaf_seven A leaf that railfab does not map.\n# TYPE acme_leaf_seven gauge\n" in text
+    assert "fabric_interface_receive_bytes_total{" not in text
+    unmapped = 'path_root="/interface/statistics"'
+    assert f'device="pod1-spine1",{unmapped}' in text  # the leaf whose rule was dropped
