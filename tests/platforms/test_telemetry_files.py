@@ -12,8 +12,8 @@ from railfab.gnmi.paths import to_proto
 from railfab.platforms import SubscriptionMode, TelemetryMap, platform, platform_names
 from railfab.platforms.telemetry_files import telemetry_maps
 from railfab.platforms.telemetry_overrides import Overrides, rule_key, with_overrides
-from railfab.telemetry.decode import Decoder
 from railfab.telemetry.mapping import PathMap
+from railfab.telemetry.notification import NotificationDecoder
 
 DROPPED_SUBSCRIPTION = """      - {path: "/interface[name=*]/last-change", drop: true}
 """
@@ -48,6 +48,11 @@ def maps(folder: Path, *texts: str) -> dict[str, TelemetryMap]:
     for path, text in zip(paths, texts, strict=True):
         path.write_text(text)
     return telemetry_maps(paths)
+
+
+def decoder(folder: Path, text: str) -> NotificationDecoder:
+    """Of SR Linux, with the changes of a file."""
+    return NotificationDecoder(PathMap(maps(folder, text)["srlinux"]))
 
 
 def fans(folder: Path) -> Overrides:
@@ -98,7 +103,7 @@ def test_the_leaf_of_a_new_rule_is_decoded_to_the_users_metric(tmp_path: Path) -
     update = messages.Update(
         path=to_proto("/platform/fan-tray[id=3]/fan/speed"), val=messages.TypedValue(uint_val=4200)
     )
-    decoded = Decoder(PathMap(maps(tmp_path, FANS)["srlinux"])).decode(messages.Notification(update=[update]))
+    decoded = decoder(tmp_path, FANS).decode(messages.Notification(update=[update]))
     ((series, value),) = decoded.samples
     assert (series.metric.name, series.metric.help, value) == ("acme_fan_speed_rpm", "Speed of a fan.", 4200)
     assert series.labels == (("fan", "3"),)
@@ -113,7 +118,7 @@ platforms:
 """
     path = to_proto("/interface[name=ethernet-1/1]/statistics/in-octets")
     update = messages.Update(path=path, val=messages.TypedValue(uint_val=5))
-    decoded = Decoder(PathMap(maps(tmp_path, own)["srlinux"])).decode(messages.Notification(update=[update]))
+    decoded = decoder(tmp_path, own).decode(messages.Notification(update=[update]))
     assert [(series.labels, value) for series, value in decoded.samples] == [((("interface", "1/1"),), 5)]
 
 

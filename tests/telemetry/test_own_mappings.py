@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from prometheus_client import generate_latest
 from tests.telemetry.rack import HOST_PORT, INTERVAL_S, QUICK, Rack, eventually
 from typer.testing import CliRunner
 
@@ -50,8 +49,8 @@ def test_a_metric_of_the_user_is_exposed_and_what_the_user_drops_is_not(
     endpoints, maps = rack.endpoints(), telemetry_maps([path])
     with Collector(topology, endpoints, interval_s=INTERVAL_S, policy=QUICK, maps=maps) as collector:
         eventually(collector, lambda snapshot: len(snapshot.samples.get("acme_leaf_seven", ())) == 4)
-        text = generate_latest(collector.registry).decode()
-    assert f'acme_leaf_seven{{device="pod1-spine1",interface="{HOST_PORT}"}} 14.0' in text
+        text = collector.exposition.render(openmetrics=False).decode()
+    assert f'acme_leaf_seven{{device="pod1-spine1",interface="{HOST_PORT}"}} 14' in text
     assert "# HELP acme_leaf_seven A leaf that railfab does not map.\n# TYPE acme_leaf_seven gauge\n" in text
     assert "fabric_interface_receive_bytes_total{" not in text
     unmapped = 'path_root="/interface/statistics"'

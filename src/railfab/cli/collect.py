@@ -9,19 +9,31 @@ from typing import Annotated
 
 import typer
 
+from railfab.cli import completion
 from railfab.cli.common import (
     STATE_DEFAULT,
-    IntentFile,
     LimitOption,
     OnOption,
+    Output,
+    OutputOption,
     StateOption,
     finite,
     stderr,
 )
+from railfab.cli.from_gnmic import from_gnmic
 from railfab.fabric import design, resolve_endpoints
 from railfab.process_signals import stop_on_signal
 from railfab.units import COLLECTOR_PORT, counted
 
+OptionalIntentFile = Annotated[
+    Path | None,
+    typer.Argument(
+        metavar="FILE",
+        help="The fabric's intent (YAML); - is standard input.",
+        show_default=False,
+        autocompletion=completion.intents,
+    ),
+]
 ListenOption = Annotated[str, typer.Option("--listen", metavar="ADDRESS", help="Address to serve on.")]
 PortOption = Annotated[int, typer.Option("--port", min=0, max=65535, help="Port of /metrics; 0 is any free one.")]
 IntervalOption = Annotated[
@@ -50,10 +62,34 @@ MapOption = Annotated[
         show_default=False,
     ),
 ]
+FromGnmicOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--from-gnmic",
+        metavar="FILE",
+        help="Say what a gnmic configuration becomes, instead of collecting; connects to nothing.",
+        show_default=False,
+    ),
+]
+WriteOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--write", metavar="DIR", help="With --from-gnmic: write hosts.yml and mappings.yml there.", show_default=False
+    ),
+]
+PlatformOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--platform",
+        metavar="[PATTERN=]NAME",
+        help="With --from-gnmic: platform of targets whose paths do not tell it; repeatable.",
+        show_default=False,
+    ),
+]
 
 
 def collect(
-    intent: IntentFile,
+    intent: OptionalIntentFile = None,
     on: OnOption = None,
     limit: LimitOption = None,
     listen: ListenOption = "127.0.0.1",
@@ -61,9 +97,20 @@ def collect(
     interval: IntervalOption = 2.0,
     check: CheckOption = 60.0,
     mappings: MapOption = None,
+    gnmic: FromGnmicOption = None,
+    write: WriteOption = None,
+    platforms: PlatformOption = None,
+    output: OutputOption = Output.TABLE,
     state: StateOption = STATE_DEFAULT,
 ) -> None:
     """Stream from the switches over gNMI and serve canonical metrics to Prometheus, until Ctrl-C or SIGTERM."""
+    if gnmic is not None:
+        from_gnmic(gnmic, write, platforms or (), output)
+        return
+    if write is not None or platforms or output is Output.JSON:
+        raise typer.BadParameter("--write, --platform and --output need --from-gnmic.")
+    if intent is None:
+        raise typer.BadParameter("Name the fabric's intent, or a gnmic configuration with --from-gnmic.")
     from railfab.app.configuration_check import ConfigurationCheck
     from railfab.platforms.telemetry_files import telemetry_maps
     from railfab.telemetry import SWITCH_INTERVAL_S, Collector, MetricsServer

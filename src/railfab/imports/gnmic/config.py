@@ -1,0 +1,339 @@
+"""Read a gnmic configuration file: targets, subscriptions, outputs, and the place of every other setting.
+
+Source: openconfig/gnmic, docs/user_guide (targets, subscriptions, outputs) and pkg/config (August 2026). Secrets are
+not kept: of a password only its line, its variable and whether two are equal.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from railfab.imports.document import Keyed, Listed, Text, Tree, read_tree, words
+from railfab.imports.existing import SourceError
+
+MAX_BYTES = 20_000_000
+DEFAULT_PORT = 57400
+VARIABLE = re.compile(r"\$(?:\{(?P<name>\w+)\}|(?P<bare>[A-Za-z_]\w*))")
+DURATION = re.compile(r"(?:\d+(?:\.\d+)?(?:h|ms|m|us|µs|ns|s))+")
+PARTS = re.compile(r"(\d+(?:\.\d+)?)(h|ms|m|us|µs|ns|s)")
+SECONDS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
+TRUE = frozenset(("true", "yes", "on", "1"))
+GLOBAL_PATHS = "subscribe-path"
+PROMETHEUS = ("prometheus", "prometheus_write")
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A user name or a secret of the file. number: equal for equal texts. text: None for a secret.
+
+    variable: the environment variable that it is read from, if it is.
+    """
+
+    line: int
+    number: int
+    variable: str | None = None
+    text: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GnmicTarget:
+    """A target with what it inherits from the top of the file. hosts: addresses with their ports."""
+
+    name: str
+    line: int
+    hosts: tuple[tuple[str, int], ...]
+    username: Reference | None
+    password: Reference | None
+    token: Reference | None
+    insecure: bool
+    skip_verify: bool
+    ca: str | None
+    cert: str | None
+    key: str | None
+    server_name: str | None
+    subscriptions: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GnmicSubscription:
+    """Paths that are subscribed to in one mode. mode: once, poll, sample, on_change or target_defined."""
+
+    name: str
+    line: int
+    paths: tuple[str, ...]
+    mode: str
+    interval_s: float | None
+    target: str
+    set_target: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GnmicOutput:
+    """An output. prefix, subscription_name: what metric names begin with, of the Prometheus outputs.
+
+    strings: whether texts are exposed, as labels of a metric that is 1.
+    """
+
+    name: str
+    line: int
+    type: str
+    prefix: str
+    subscription_name: bool
+    strings: bool
+    listen: str
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A key of the file. place: dotted, as in the file. pattern: the same with `*` for names, and the output's type."""
+
+    place: str
+    pattern: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GnmicConfig:
+    """A gnmic configuration. unset: variables that the file reads and the environment lacks, with their lines."""
+
+    path: Path
+    targets: tuple[GnmicTarget, ...]
+    subscriptions: tuple[GnmicSubscription, ...]
+    outputs: tuple[GnmicOutput, ...]
+    settings: tuple[Setting, ...]
+    unset: Mapping[str, int]
+
+
+def read_gnmic(path: Path, environment: Mapping[str, str]) -> GnmicConfig:
+    """Read a file. environment: values of its variables. Raises SourceError for what is no gnmic configuration."""
+    tree = read_tree(str(path), _text(path))
+    if not isinstance(tree, Keyed):
+        raise SourceError(f"{path}:{tree.line}", "contains no mapping", "Name a gnmic configuration in YAML")
+    if not tree.entries.keys() & {"targets", "address", "subscriptions", "outputs", "loader", "tunnel-server"}:
+        problem = "has neither targets nor subscriptions nor outputs"
+        raise SourceError(str(path), problem, "Name a gnmic configuration in YAML")
+    return _Reader(path, tree, environment).config()
+
+
+def _text(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            content = file.read(MAX_BYTES + 1)
+        if len(content) > MAX_BYTES:
+            raise SourceError(str(path), f"is larger than {MAX_BYTES} bytes", "Name a gnmic configuration")
+        return content.decode("utf-8-sig")
+    except FileNotFoundError:
+        raise SourceError(str(path), "no such file", "Name a gnmic configuration") from None
+    except OSError as error:
+        problem = f"cannot be read ({(error.strerror or str(error)).lower()})"
+        raise SourceError(str(path), problem, "Name a readable file") from None
+    except UnicodeDecodeError:
+        raise SourceError(str(path), "is not UTF-8 text", "Name a gnmic configuration in YAML") from None
+
+
+@dataclass(slots=True)
+class _Reader:
+    path: Path
+    tree: Keyed
+    environment: Mapping[str, str]
+    unset: dict[str, int] = field(default_factory=dict)
+    numbers: dict[str, int] = field(default_factory=dict)
+
+    def config(self) -> GnmicConfig:
+        subscriptions = tuple(self._subscriptions())
+        return GnmicConfig(
+            path=self.path,
+            targets=tuple(self._targets()),
+            subscriptions=subscriptions,
+            outputs=tuple(self._outputs()),
+            settings=tuple(_settings(self.tree)),
+            unset=self.unset,
+        )
+
+    def _targets(self) -> Iterator[GnmicTarget]:
+        section = self.tree.entries.get("targets")
+        if isinstance(section, Keyed):
+            for name, entry in section.entries.items():
+                yield self._target(name, section.lines[name], entry if isinstance(entry, Keyed) else Keyed({}, {}, 0))
+            return
+        listed = section if section is not None and _texts(section) else self.tree.entries.get("address")
+        for text in _texts(listed):
+            for address in text.text.replace(",", " ").split():
+                yield self._target(address, text.line, Keyed({}, {}, 0))
+
+    def _target(self, key: str, line: int, entry: Keyed) -> GnmicTarget:
+        name = self._expanded(words(entry.entries).get("name") or key, line)
+        address = self._expanded(words(entry.entries).get("address") or key, line)
+        return GnmicTarget(
+            name=name,
+            line=line,
+            hosts=tuple(self._host(text.strip(), line) for text in address.split(",")),
+            username=self._reference(entry, "username", secret=False),
+            password=self._reference(entry, "password", secret=True),
+            token=self._reference(entry, "token", secret=True),
+            insecure=self._flag(entry, "insecure"),
+            skip_verify=self._flag(entry, "skip-verify"),
+            ca=self._inherited(entry, "tls-ca"),
+            cert=self._inherited(entry, "tls-cert"),
+            key=self._inherited(entry, "tls-key"),
+            server_name=self._inherited(entry, "tls-server-name"),
+            subscriptions=tuple(
+                self._expanded(text.text, text.line) for text in _texts(entry.entries.get("subscriptions"))
+            ),
+        )
+
+    def _host(self, address: str, line: int) -> tuple[str, int]:
+        """Host and port: `name`, `name:port`, `[::1]:port` or `::1`. Raises SourceError for another port."""
+        host, colon, port = address.rpartition(":")
+        if not colon or (":" in host.strip("[]") and not host.endswith("]")):
+            host, port = address, words(self.tree.entries).get("port", str(DEFAULT_PORT))
+        if not port.isdecimal() or not 1 <= int(port) <= 65_535:
+            problem = f"target address {address!r} has no port number"
+            raise SourceError(f"{self.path}:{line}", problem, "Write HOST:PORT with a port of 1 to 65535")
+        return host.strip("[]"), int(port)
+
+    def _entry(self, entry: Keyed, key: str) -> Text | None:
+        """A plain value of a target, else of the top of the file; None for none, null or an empty text."""
+        for level in (entry, self.tree):
+            found = level.entries.get(key)
+            if isinstance(found, Text) and not found.is_null:
+                return found if found.text else None
+        return None
+
+    def _inherited(self, entry: Keyed, key: str) -> str | None:
+        found = self._entry(entry, key)
+        return self._expanded(found.text, found.line) if found else None
+
+    def _flag(self, entry: Keyed, key: str) -> bool:
+        return (self._inherited(entry, key) or "").lower() in TRUE
+
+    def _reference(self, entry: Keyed, key: str, *, secret: bool) -> Reference | None:
+        """gnmic expands a secret only where it begins with `$`."""
+        found = self._entry(entry, key)
+        if found is None:
+            return None
+        variable = VARIABLE.fullmatch(found.text)
+        number = self.numbers.setdefault(found.text, len(self.numbers))
+        return Reference(
+            line=found.line,
+            number=number,
+            variable=(variable["name"] or variable["bare"]) if variable else None,
+            text=None if secret else found.text,
+        )
+
+    def _subscriptions(self) -> Iterator[GnmicSubscription]:
+        section = self.tree.entries.get("subscriptions")
+        if isinstance(section, Keyed):
+            for name, entry in section.entries.items():
+                if isinstance(entry, Keyed):
+                    yield from self._subscribed(self._expanded(name, section.lines[name]), entry, entry)
+        if paths := _texts(self.tree.entries.get(GLOBAL_PATHS)):
+            entry = Keyed({"paths": Listed(list(paths), paths[0].line)}, {}, paths[0].line)
+            for key in ("mode", "stream-mode", "sample-interval", "prefix", "target", "set-target"):
+                if stated := self.tree.entries.get(f"subscribe-{key}"):
+                    entry.entries[key] = stated
+            yield from self._subscribed("default", entry, entry)
+
+    def _subscribed(self, name: str, entry: Keyed, around: Keyed) -> Iterator[GnmicSubscription]:
+        """A subscription, and those in its `stream-subscriptions`. around: of the prefix, target and mode."""
+        stated, outer = words(entry.entries), words(around.entries)
+        paths = [self._expanded(text.text, text.line) for text in _texts(entry.entries.get("paths"))]
+        prefix = self._expanded(outer.get("prefix", ""), entry.line)
+        if paths:
+            mode = outer.get("mode", "stream").lower()
+            stream = stated.get("stream-mode", "target-defined").lower().replace("-", "_")
+            yield GnmicSubscription(
+                name=name,
+                line=entry.line,
+                paths=tuple(_joined(prefix, path) for path in paths),
+                mode=stream if mode == "stream" else mode,
+                interval_s=_seconds(stated.get("sample-interval")),
+                target=self._expanded(outer.get("target", ""), entry.line),
+                set_target=outer.get("set-target", "").lower() in TRUE,
+            )
+        inner = entry.entries.get("stream-subscriptions")
+        for one in inner.entries if isinstance(inner, Listed) else ():
+            if isinstance(one, Keyed):
+                yield from self._subscribed(name, one, entry)
+
+    def _outputs(self) -> Iterator[GnmicOutput]:
+        section = self.tree.entries.get("outputs")
+        for name, entry in section.entries.items() if isinstance(section, Keyed) else ():
+            stated = words(entry.entries) if isinstance(entry, Keyed) else {}
+            yield GnmicOutput(
+                name=name,
+                line=entry.line,
+                type=stated.get("type", ""),
+                prefix=stated.get("metric-prefix", ""),
+                subscription_name=stated.get("append-subscription-name", "").lower() in TRUE,
+                strings=stated.get("strings-as-labels", "").lower() in TRUE,
+                listen=self._expanded(stated.get("listen", ""), entry.line),
+            )
+
+    def _expanded(self, text: str, line: int) -> str:
+        """With variables replaced as Go's os.ExpandEnv does it: one that is not set is empty."""
+
+        def value(match: re.Match[str]) -> str:
+            name = match["name"] or match["bare"]
+            if name not in self.environment:
+                self.unset.setdefault(name, line)
+            return self.environment.get(name, "")
+
+        return VARIABLE.sub(value, text)
+
+
+def _texts(tree: Tree | None) -> list[Text]:
+    """The texts of a list, or of a single value."""
+    entries = tree.entries if isinstance(tree, Listed) else [tree]
+    return [entry for entry in entries if isinstance(entry, Text) and not entry.is_null]
+
+
+def _joined(prefix: str, path: str) -> str:
+    """A path below a prefix; its origin comes first."""
+    origin, colon, rest = path.partition(":/")
+    if not colon:
+        origin, rest = "", path
+    below = "/".join(part.strip("/") for part in (prefix, rest) if part.strip("/"))
+    return f"{origin}:/{below}" if origin else f"/{below}"
+
+
+def _seconds(text: str | None) -> float | None:
+    """A duration of Go [s], such as `1m30s`; a number alone is nanoseconds. None for another text."""
+    if text is None:
+        return None
+    if text.isdecimal():
+        return int(text) * 1e-9 or None
+    if not DURATION.fullmatch(text):
+        return None
+    return sum(float(number) * SECONDS[unit] for number, unit in PARTS.findall(text)) or None
+
+
+def _settings(tree: Keyed) -> Iterator[Setting]:
+    """Every key: of targets, subscriptions, processors and Prometheus outputs one by one, else the section as one."""
+    for key, entry in tree.entries.items():
+        named = key in ("targets", "subscriptions", "outputs", "processors") and isinstance(entry, Keyed)
+        if not named or not isinstance(entry, Keyed):
+            yield Setting(key, key, tree.lines[key])
+            continue
+        for name, inner in entry.entries.items():
+            yield from _named(key, name, entry.lines[name], inner)
+
+
+def _named(section: str, name: str, line: int, entry: Tree) -> Iterator[Setting]:
+    """The keys of a target, a subscription, an output or a processor."""
+    place = f"{section}.{name}"
+    if not isinstance(entry, Keyed):
+        return
+    kind = words(entry.entries).get("type", "none") if section == "outputs" else "*"
+    if section == "outputs" and kind != "prometheus":
+        yield Setting(place, f"outputs.{kind}", line)
+        return
+    for key, inner in entry.entries.items():
+        if section == "subscriptions" and key == "stream-subscriptions" and isinstance(inner, Listed):
+            for one in inner.entries:
+                yield from _named(section, f"{name}.{key}", inner.line, one)
+        else:
+            yield Setting(f"{place}.{key}", f"{section}.{kind}.{key}", entry.lines[key])

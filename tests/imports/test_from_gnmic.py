@@ -1,0 +1,234 @@
+"""`railfab collect --from-gnmic`: what real shapes of gnmic configurations become."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+from click.testing import Result
+from typer.testing import CliRunner
+
+from railfab.cli import app
+from railfab.endpoints import load_endpoints
+from railfab.errors import RailfabError
+from railfab.imports.gnmic import Conversion, convert, read_gnmic
+from railfab.imports.gnmic.files import mappings_text
+from railfab.imports.gnmic.names import metric_name
+from railfab.imports.gnmic.notes import Verdict
+from railfab.platforms.telemetry_files import telemetry_maps
+
+FILES = Path(__file__).parent / "gnmic"
+ENVIRONMENT = {"SECOND": "192.0.2.9"}
+NAMES = sorted(path.stem for path in FILES.glob("*.yaml"))
+
+
+def converted(name: str, *platforms: str) -> Conversion:
+    return convert(read_gnmic(FILES / f"{name}.yaml", ENVIRONMENT), platforms, ENVIRONMENT)
+
+
+def run(*arguments: str) -> Result:
+    environment = {"COLUMNS": "80", "GNMI_PASSWORD": "hunter2-environment", **ENVIRONMENT}
+    return CliRunner().invoke(app, ["collect", *arguments], env=environment)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_report_fits_80_columns_and_shows_no_secret(name: str) -> None:
+    done = run("--from-gnmic", str(FILES / f"{name}.yaml"))
+    assert done.exit_code == 0
+    lines = [line for line in done.output.splitlines() if not line.startswith("  read -rs")]
+    assert [line for line in lines if len(line) > 80] == []
+    assert "hunter2" not in done.output
+    document = run("--from-gnmic", str(FILES / f"{name}.yaml"), "--output", "json")
+    assert json.loads(document.output)["written"] == []
+    assert "hunter2" not in document.output
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_key_of_a_file_is_converted_or_has_a_note(name: str) -> None:
+    unknown = [note.place for note in converted(name).notes if note.verdict is Verdict.UNKNOWN]
+    expected = {"clos": ["outputs.prom.favourite-colour"], "cluster": ["processors.odd.event-no-such"]}
+    assert unknown == expected.get(name, [])
+
+
+def test_targets_are_written_as_hosts_with_references_for_credentials(tmp_path: Path) -> None:
+    done = run("--from-gnmic", str(FILES / "clos.yaml"), "--write", str(tmp_path / "new"))
+    hosts = yaml.safe_load((tmp_path / "new" / "hosts.yml").read_text())
+    assert hosts == {
+        "leaf1": {
+            "hostname": "172.20.20.11",
+            "platform": "srlinux",
+            "data": {"gnmi_port": 57400, "credentials": "env:RAILFAB", "skip_verify": True},
+        },
+        "leaf2": {
+            "hostname": "172.20.20.12",
+            "platform": "srlinux",
+            "data": {
+                "gnmi_port": 50000,
+                "credentials": "env:RAILFAB_LEAF2",
+                "ca": "/etc/gnmic/ca.pem",
+                "client_cert": "/etc/gnmic/client.pem",
+                "client_key": "/etc/gnmic/client.key",
+                "tls_name": "leaf2.lab",
+            },
+        },
+        "leaf3": {
+            "hostname": "2001:db8::3",
+            "platform": "srlinux",
+            "data": {"gnmi_port": 57401, "credentials": "env:RAILFAB_LEAF3", "plaintext": True},
+        },
+    }
+    assert [node.name for node in load_endpoints(tmp_path / "new" / "hosts.yml").nodes] == ["leaf1", "leaf2", "leaf3"]
+    assert "--interval 10 --listen 0.0.0.0 --port 9273" in done.output.replace(" \\\n ", "")
+    assert telemetry_maps([tmp_path / "new" / "mappings.yml"]) == {}
+    assert "hunter2" not in "".join(path.read_text() for path in (tmp_path / "new").iterdir())
+
+
+def test_credentials_are_exported_by_the_user_and_secrets_are_named_by_their_line() -> None:
+    said = run("--from-gnmic", str(FILES / "clos.yaml")).output.partition("environment:\n")[2].splitlines()[:7]
+    assert [line.strip() for line in said] == [
+        "export RAILFAB_USERNAME=admin",
+        "read -rs RAILFAB_PASSWORD && export RAILFAB_PASSWORD  # it is on line 3 of clos.yaml",
+        'export RAILFAB_LEAF2_USERNAME="$GNMI_USER"',
+        'export RAILFAB_LEAF2_PASSWORD="$GNMI_PASSWORD"',
+        "export RAILFAB_LEAF3_USERNAME=admin",
+        "read -rs RAILFAB_LEAF3_PASSWORD && export RAILFAB_LEAF3_PASSWORD  # it is on line 3 of clos.yaml",
+        "read -rs RAILFAB_LEAF3_TOKEN && export RAILFAB_LEAF3_TOKEN  # it is on line 20 of clos.yaml",
+    ]
+
+
+def test_targets_that_share_a_login_share_a_reference_and_one_without_any_has_none() -> None:
+    assert [target.credentials for target in converted("openconfig").targets] == ["env:RAILFAB", "env:RAILFAB"]
+    assert {target.credentials for target in converted("flags").targets} == {"none"}
+    flags = convert(read_gnmic(FILES / "flags.yaml", {}), (), {"GNMIC_USERNAME": "u"})
+    assert {target.credentials for target in flags.targets} == {"env:RAILFAB"}
+    assert [(one.name, one.variable) for one in flags.exports] == [("RAILFAB_USERNAME", "GNMIC_USERNAME")]
+
+
+def test_addresses_come_from_keys_flags_and_variables() -> None:
+    assert [target.source.hosts for target in converted("flags").targets] == [
+        (("192.0.2.1", 57400),),
+        (("192.0.2.9", 57401),),
+    ]
+    assert converted("openconfig").targets[1].source.hosts == (("192.0.2.2", 32767), ("192.0.2.3", 32767))
+    unset = convert(read_gnmic(FILES / "flags.yaml", {}))
+    assert [note.place for note in unset.notes if note.place.startswith("$")] == ["$SECOND"]
+
+
+def test_paths_tell_the_platform_where_one_vendor_has_them() -> None:
+    assert {target.platform for target in converted("clos").targets} == {"srlinux"}
+    assert converted("openconfig").targets[0].platforms == ("cumulus", "eos", "frr", "junos", "nxos")
+    stated = converted("openconfig", "eos", "qfx-*=junos")
+    assert [target.platform for target in stated.targets] == ["eos", "junos"]
+    assert converted("sros").targets[0].platforms == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("openconfig", "eos-leaf1, qfx-leaf2 is not known: their paths are those of cumulus, eos, frr, junos"),
+        ("sros", "the platform of pe1:57400 is not known: no platform has their paths"),
+    ],
+)
+def test_nothing_is_written_while_a_platform_is_not_known(tmp_path: Path, name: str, why: str) -> None:
+    done = run("--from-gnmic", str(FILES / f"{name}.yaml"), "--write", str(tmp_path / "new"))
+    assert isinstance(done.exception, RailfabError)
+    assert why in str(done.exception)
+    assert "--platform PATTERN=NAME" in done.exception.remedy
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_target_in_the_prefix_is_kept_for_each_host(tmp_path: Path) -> None:
+    run("--from-gnmic", str(FILES / "openconfig.yaml"), "--write", str(tmp_path), "--platform", "eos")
+    hosts = yaml.safe_load((tmp_path / "hosts.yml").read_text())
+    assert hosts["qfx-leaf2"]["data"]["gnmi_target"] == "qfx-leaf2"
+
+
+def test_paths_of_stream_subscriptions_and_prefixes_are_those_of_gnmic() -> None:
+    found = {(one.path, one.subscription.mode, one.subscription.interval_s) for one in converted("clos").subscribed}
+    assert ("/interface[name=*]/statistics", "sample", 90.0) in found
+    modes = {(one.path, one.subscription.mode) for one in converted("openconfig").subscribed}
+    assert ("/interfaces/interface/state/oper-status", "on_change") in modes
+
+
+@pytest.mark.parametrize(
+    ("path", "options", "name"),
+    [
+        ("/interface[name={interface}]/statistics/in-octets", {}, "interface_statistics_in_octets"),
+        ("/a[b=c]/d-e", {"prefix": "lab-srl"}, "lab_srl_a_d_e"),
+        ("/a/b", {"prefix": "p", "subscription": "sub.1-"}, "p_sub_1_a_b"),
+        ("/COUNTERS/{interface}/SAI_PORT_STAT_IF_IN_OCTETS", {}, "COUNTERS_<interface>_SAI_PORT_STAT_IF_IN_OCTETS"),
+    ],
+)
+def test_names_are_those_that_gnmic_gives(path: str, options: dict[str, str], name: str) -> None:
+    assert metric_name(path, **options) == name
+
+
+def test_metrics_are_listed_by_gnmics_name_with_what_differs() -> None:
+    rows = {row.gnmic: row for row in converted("clos").renamed}
+    octets = rows["lab_srl_ports_interface_statistics_in_octets"]
+    assert (octets.railfab, octets.kind) == ("fabric_interface_receive_bytes_total", "counter")
+    assert octets.labels == {"source": "device", "interface_name": "interface"}
+    up = rows["lab_srl_ports_interface_oper_state"]
+    assert up.change == "gnmic does not expose texts; up is 1, down is 0, testing is 0"
+    assert rows["lab_srl_ports_interface_statistics_in_unicast_packets"].fixed == {"cast": "unicast"}
+
+
+def test_templates_for_other_paths_are_mappings_once_they_are_filled_in(tmp_path: Path) -> None:
+    text = mappings_text(converted("clos"))
+    assert yaml.safe_load(text) == {"version": 1}
+    filled = re.sub(r"^# (?=\s|metrics:|platforms:)", "", text, flags=re.MULTILINE).replace("LEAF", "matched-packets")
+    path = tmp_path / "m.yml"
+    path.write_text(filled)
+    rule = telemetry_maps([path])["srlinux"].rules[0]
+    assert rule.path == "/acl/cpm-filter/ipv4-filter/entry[sequence-id={entry}]/statistics/matched-packets"
+
+
+def test_a_file_that_was_edited_is_not_written_over(tmp_path: Path) -> None:
+    arguments = ("--from-gnmic", str(FILES / "clos.yaml"), "--write", str(tmp_path))
+    assert run(*arguments).exit_code == run(*arguments).exit_code == 0
+    (tmp_path / "mappings.yml").write_text("mine")
+    done = run(*arguments)
+    assert str(done.exception) == (
+        f"{tmp_path}/mappings.yml: exists with other content. Name another folder, or move it away."
+    )
+
+
+def test_a_file_without_targets_gives_a_list_to_fill_in(tmp_path: Path) -> None:
+    assert run("--from-gnmic", str(FILES / "cluster.yaml"), "--write", str(tmp_path)).exit_code == 0
+    text = (tmp_path / "hosts.yml").read_text()
+    assert all(line.startswith("#") for line in text.splitlines())
+    assert list(yaml.safe_load(text.partition("\n")[2].replace("# ", ""))) == ["leaf1"]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (None, ": no such file. Name a gnmic configuration."),
+        ("[a]", ":1: contains no mapping. Name a gnmic configuration in YAML."),
+        ("a: b", ": has neither targets nor subscriptions nor outputs. Name a gnmic configuration in YAML."),
+        ("targets: {a: {address: 'h:x'}}", ":1: target address 'h:x' has no port number. Write HOST:PORT with a port of"
+         " 1 to 65535."),
+        ("subscriptions:\n  s:\n    paths: ['/a[b']", ":3: subscriptions.s: /a[b: a [ without its ]. Close the key; "
+         "write \\] for a bracket inside a value."),
+        ("targets: {a\nb: c", ":2: is not YAML (did not find expected ',' or '}'). Correct this line."),
+    ],
+)  # fmt: skip
+def test_what_is_no_gnmic_configuration_is_refused_in_one_line(tmp_path: Path, text: str | None, said: str) -> None:
+    path = tmp_path / "g.yaml"
+    if text is not None:
+        path.write_text(text)
+    done = run("--from-gnmic", str(path))
+    assert isinstance(done.exception, RailfabError)
+    assert str(done.exception) == f"{path}{said}"
+
+
+def test_options_that_need_a_gnmic_file_say_so() -> None:
+    alone = run("inventory/fabrics/pod64.yml", "--write", "x")
+    assert (alone.exit_code, "need --from-gnmic" in alone.output) == (2, True)
+    nothing = run()
+    assert (nothing.exit_code, "Name the fabric's intent" in nothing.output) == (2, True)
+    wrong = run("--from-gnmic", str(FILES / "clos.yaml"), "--platform", "eso")
+    assert "railfab has no platform 'eso'. Use one of cumulus, eos" in str(wrong.exception)
