@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ssl
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 import cramjam
 import numpy as np
@@ -112,8 +114,8 @@ class Receiver:
 
 
 @contextmanager
-def receiving(*answers: object) -> Iterator[tuple[Receiver, str]]:
-    """A receiver and its URL."""
+def receiving(*answers: object, tls: Path | None = None) -> Iterator[tuple[Receiver, str]]:
+    """A receiver and its URL. tls: its certificate and key."""
     found = Receiver(list(answers) or [204])
 
     class Handler(BaseHTTPRequestHandler):
@@ -124,12 +126,16 @@ def receiving(*answers: object) -> Iterator[tuple[Receiver, str]]:
 
         def log_message(self, *_: object) -> None: ...
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server = ThreadingHTTPServer(("" if tls else "127.0.0.1", 0), Handler)
     server.daemon_threads = True
+    if tls:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(tls)
+        server.socket = context.wrap_socket(server.socket, server_side=True)
     thread = threading.Thread(target=server.serve_forever, args=(0.02,))
     thread.start()
     try:
-        yield found, f"http://127.0.0.1:{server.server_port}/api/v1/write"
+        yield found, f"{'https' if tls else 'http'}://127.0.0.1:{server.server_port}/api/v1/write"
     finally:
         found.over.set()
         server.shutdown()

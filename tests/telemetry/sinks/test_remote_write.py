@@ -12,6 +12,7 @@ import pytest
 from tests.telemetry.sinks.samples import NOW_MS, batch, eventually, receiving
 
 from railfab import __version__
+from railfab.gnmi.certificates import Authority
 from railfab.telemetry.retry import Policy
 from railfab.telemetry.sinks.queued import QueuedSink
 from railfab.telemetry.sinks.remote_write import remote_write_sink
@@ -160,3 +161,26 @@ def test_a_file_without_a_login_is_said_and_waited_for(tmp_path, caplog: pytest.
         file.write_text("{token: new}")
         eventually(lambda: sink.outbox.counts.sent)
     assert f"{file}: the file contains no credentials" in caplog.text
+
+
+def test_a_certificate_is_verified(tmp_path, caplog: pytest.LogCaptureFixture) -> None:
+    authority = Authority("tests")
+    identity = authority.issue("prometheus")
+    for name, content in (("ca", authority.certificate), ("server", identity.certificate + identity.key)):
+        (tmp_path / f"{name}.pem").write_bytes(content)
+    with receiving(tls=tmp_path / "server.pem") as (receiver, url):
+        with writing(url, {f"{PREFIX}_CA": str(tmp_path / "ca.pem")}, timeout_s=5.0) as sink:
+            emit(sink, 1)
+            eventually(lambda: sink.outbox.counts.sent == 1)
+        with writing(url, timeout_s=5.0) as sink:
+            emit(sink, 2)
+            eventually(lambda: sink.outbox.counts.retries)
+        with writing(url.replace("127.0.0.1", "127.0.0.2"), {f"{PREFIX}_CA": str(tmp_path / "ca.pem")}) as sink:
+            emit(sink, 3)
+            eventually(lambda: sink.outbox.counts.retries)
+    assert receiver.values() == [1]
+    problems = [line.message.partition(": ")[2] for line in caplog.records if line.levelno == logging.WARNING]
+    assert [problem.partition(". ")[0] for problem in problems] == [
+        "no TLS session (unable to get local issuer certificate)",
+        "no TLS session (ip address mismatch, certificate is not valid for '127.0.0.2')",
+    ]

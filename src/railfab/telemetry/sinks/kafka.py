@@ -139,6 +139,10 @@ def kafka_sink(
     queue_bytes: int = QUEUE_BYTES,
     most_bytes: int = MOST_BYTES,
 ) -> QueuedSink:
-    """A sink that writes JSON lines (records.py) to a topic. Raises KafkaException for what librdkafka refuses."""
-    transport = KafkaTransport(servers, topic, source, tls=tls)
+    """A sink that writes JSON lines (records.py) to a topic. Raises EndpointError for what librdkafka refuses."""
+    try:
+        transport = KafkaTransport(servers, topic, source, tls=tls)
+    except KafkaException as error:
+        problem = str(error.args[0].str()).rstrip(".")
+        raise EndpointError(f"kafka {servers}", problem, f"Check the variables {source.prefix}_*") from None
     return QueuedSink("kafka", RecordEncoder(most_bytes), transport, queue_bytes=queue_bytes)

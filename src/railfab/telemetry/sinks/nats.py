@@ -31,7 +31,7 @@ FLUSH_S = 10
 DIAL_S = 10.0
 IDLE_S = 1.0
 POLL_S = 0.1
-RETRIES = Policy(first_s=0.5, most_s=15.0)
+RETRIES = Policy(first_s=1.0, most_s=30.0)
 NO_TOKEN = re.compile(r"[\s.*>]")
 """Characters that the token of a subject may not have. Source: NATS documentation, "Subject-Based Messaging"."""
 

@@ -5,9 +5,9 @@ A message holds samples of one device, one a line, in the order of their times f
     {"metric":"fabric_interface_oper_up","labels":{"device":"leaf1","interface":"ethernet-1/1"},"value":1.0,"at_ms":1764000000000}
     {"metric":"fabric_interface_oper_up","labels":{"device":"leaf1","interface":"ethernet-1/2"},"value":null,"at_ms":1764000000000}
 
-metric and labels: as in docs/metrics.md. at_ms: Unix time [ms]. value: a number; "NaN", "+Inf" or "-Inf", for which JSON
-has no number; null where the series has ended.
-"""  # noqa: E501
+metric and labels: as in the catalogue (railfab.metrics). at_ms: Unix time [ms]. value: a number; "NaN", "+Inf" or
+"-Inf", for which JSON has no number; null where the series has ended.
+"""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ class RemoteWriteTransport:
     ) -> None:
         self._http = HttpPost(url, source, timeout_s)
         self._retries = retries
-        self._complaints = Complaints(logger, url.geturl())
+        self._complaints = Complaints(logger, url._replace(query="").geturl())
         self._draw = random.Random()
 
     def run(self, outbox: Outbox) -> None:
@@ -84,9 +84,8 @@ class RemoteWriteTransport:
         except EndpointError as error:
             return self._later(outbox, parcel, str(error))
         except ssl.SSLError as error:
-            return self._later(
-                outbox, parcel, f"no TLS session ({getattr(error, 'verify_message', '') or error.reason})"
-            )
+            reason = getattr(error, "verify_message", "") or error.reason
+            return self._later(outbox, parcel, f"no TLS session ({str(reason).rstrip('.').lower()})")
         except (OSError, http.client.HTTPException) as error:
             return self._later(outbox, parcel, f"no answer ({str(error).lower() or type(error).__name__})")
         if 200 <= answer.status < 300:

@@ -12,6 +12,7 @@ of a request at a time: messages of a protobuf library cost an object for each s
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +30,7 @@ VALUE_AT, TIME_AT = 3, 12
 def series_head(metric: Metric, labels: Labels) -> bytes:
     """A TimeSeries up to its one sample: tag, length, and labels sorted by name; empty ones are left out."""
     named = sorted((("__name__", metric.name), *((name, value) for name, value in labels if value)))
-    body = b"".join(_field(_text(name, 1) + _text(value, 2), 1) for name, value in named)
+    body = b"".join([_label(name, value) for name, value in named])
     return b"\x0a" + _varint(len(body) + len(SAMPLE)) + body
 
 
@@ -45,6 +46,12 @@ def write_request(heads: Sequence[bytes], values: NDArray[np.float64], at_ms: ND
     parts[::2] = heads
     parts[1::2] = samples.view(f"V{len(SAMPLE)}").ravel().tolist()
     return b"".join(parts)
+
+
+@lru_cache(16_384)
+def _label(name: str, value: str) -> bytes:
+    """A Label in its TimeSeries; devices, interfaces and metrics have many series."""
+    return _field(_text(name, 1) + _text(value, 2), 1)
 
 
 def _text(text: str, number: int) -> bytes:
