@@ -24,7 +24,12 @@ __all__ = ["run"]
 
 SERVER = Path(__file__).with_name("server.py")
 IMPORTED = ("railfab.intent", "railfab.cli", "railfab.documents", "railfab.draw", "railfab.platforms.srlinux")
-FOR_SWITCHES = ("railfab.gnmi", "railfab.deploy")
+FOR_SWITCHES = (
+    "railfab.gnmi",
+    "railfab.deploy",
+    "railfab.platforms.srlinux.session",
+    "railfab.platforms.srlinux.parse",
+)
 MORE = {
     "audit": FOR_SWITCHES,
     "compare": ("railfab.imports",),
