@@ -20,7 +20,7 @@ from railfab.deploy.journal import DeployRecord
 from railfab.fabric.audit import switch_audit
 from railfab.fabric.design import Design, design
 from railfab.twin import Twin
-from railfab.twin.operations import SwitchOperation
+from railfab.twin.status import SwitchOperation
 
 ROOT = Path(__file__).parents[2]
 LEAF = "pod1-seg1-leaf1"

@@ -6,10 +6,10 @@ import csv
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from tests.commands import run
 
 from railfab.deploy import Journal
 
@@ -19,15 +19,7 @@ POD64 = ROOT / "inventory" / "fabrics" / "pod64.yml"
 
 def railfab(*arguments: str | Path, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run a command as a user would."""
-    return subprocess.run(
-        [sys.executable, "-m", "railfab", *map(str, arguments)],
-        cwd=cwd,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        env={**os.environ, "COLUMNS": "200", "NO_COLOR": "1", **environment},
-        check=False,
-    )
+    return run(*arguments, cwd=cwd, environment={**os.environ, "COLUMNS": "200", "NO_COLOR": "1", **environment})
 
 
 def refused(done: subprocess.CompletedProcess[str]) -> str:

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests import commands
 
 from railfab.deploy import Journal
 
@@ -43,7 +44,8 @@ def run(folder: Path, *command: str, **environment: str) -> subprocess.Completed
 
 
 def railfab(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return run(folder, sys.executable, "-m", "railfab", *arguments, RAILFAB_USERNAME="a", RAILFAB_PASSWORD="b")
+    environment = {**os.environ, "NO_COLOR": "1", "RAILFAB_USERNAME": "a", "RAILFAB_PASSWORD": "b"}
+    return commands.run(*arguments, cwd=folder, environment=environment)
 
 
 @pytest.fixture

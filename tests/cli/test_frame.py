@@ -14,6 +14,7 @@ import time
 from pathlib import Path
 
 import pytest
+from tests.commands import run
 from tests.signals import interruptible
 
 from railfab import listeners
@@ -26,7 +27,7 @@ COMMAND = [sys.executable, "-m", "railfab"]
 
 def said(*arguments: str | Path, cwd: Path, code: int = 2) -> str:
     """What a refusal says: one line, no traceback, nothing on stdout."""
-    done = subprocess.run([*COMMAND, *map(str, arguments)], cwd=cwd, capture_output=True, text=True, timeout=60)
+    done = run(*arguments, cwd=cwd)
     assert (done.returncode, done.stdout) == (code, ""), done
     assert len(done.stderr.splitlines()) == 1, done.stderr
     return done.stderr.strip()
@@ -71,7 +72,7 @@ def test_json_is_recognised_in_a_command_line_that_cannot_be_parsed(arguments: l
 
 def test_an_intent_can_come_from_standard_input(tmp_path: Path) -> None:
     def plan(text: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run([*COMMAND, "plan", "-"], input=text, capture_output=True, text=True, cwd=tmp_path)
+        return run("plan", "-", cwd=tmp_path, text=text)
 
     text = POD64.read_text()
     assert plan(text).stdout.startswith("pod64: 64 GPUs on 8 hosts")
@@ -82,9 +83,7 @@ def test_an_intent_can_come_from_standard_input(tmp_path: Path) -> None:
 def test_a_place_that_cannot_be_written_is_one_line(tmp_path: Path, arguments: tuple[str | Path, ...]) -> None:
     file = tmp_path / "file"
     file.touch()
-    done = subprocess.run(
-        [*COMMAND, *map(str, arguments), str(file / "below")], cwd=tmp_path, capture_output=True, text=True, timeout=60
-    )
+    done = run(*arguments, file / "below", cwd=tmp_path)
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
     assert f"railfab: {file / 'below'}" in done.stderr

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.commands import run
 
 from railfab.cli.plan import print_plan
 from railfab.documents import planned
@@ -21,15 +22,7 @@ CPU_S = 1.0
 
 
 def plan(*arguments: str | Path, cwd: Path, code: int = 0) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(
-        [sys.executable, "-m", "railfab", "plan", *map(str, arguments)],
-        cwd=cwd,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        env={**os.environ, "COLUMNS": "200", "NO_COLOR": "1"},
-        check=False,
-    )
+    done = run("plan", *arguments, cwd=cwd, environment={**os.environ, "COLUMNS": "200", "NO_COLOR": "1"})
     assert done.returncode == code, done.stderr
     return done
 

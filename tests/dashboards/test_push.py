@@ -7,11 +7,11 @@ import os
 import socket
 import ssl
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.commands import run
 from tests.dashboards.grafana_server import PASSWORD, TOKEN, Grafana, serve
 from typer.testing import CliRunner, Result
 
@@ -237,8 +237,7 @@ def test_the_command_pushes_and_prints_what_changed(grafana: Grafana, monkeypatc
 
 def _railfab(*arguments: str, token: str | None) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, **({} if token is None else {"GRAFANA_TOKEN": token})}
-    command = [sys.executable, "-m", "railfab", "dashboards", "push", *arguments]
-    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
+    return run("dashboards", "push", *arguments, environment=environment)
 
 
 def test_an_error_is_one_line_and_exit_code_2(grafana: Grafana) -> None:

@@ -38,7 +38,8 @@ SETTLES_S = 5.0
 FLAP_S = 5.0
 """Simulated time for which a link that flaps is down, and up."""
 
-Series = tuple[str, tuple[tuple[str, str], ...]]
+Labels = tuple[tuple[str, str], ...]
+Series = tuple[str, Labels]
 Scrape = tuple[float, dict[Series, float]]
 """Simulated time since the beginning of a trial, and the value of each series."""
 
@@ -65,6 +66,7 @@ class Rack:
         self._state, self._wanted, self._speed = state, wanted, speed
         self._stack = ExitStack()
         self._clock: list[tuple[float, float]] = []
+        self._labels: dict[Labels, Labels] = {}
 
     def __enter__(self) -> Rack:
         with ExitStack() as stack:
@@ -223,8 +225,14 @@ class Rack:
         for name, labels, value in self._samples():
             if name in self._wanted:
                 at = value if not name.endswith("_timestamp_seconds") else self._simulated(value) - began_s
-                found[name, tuple(sorted((key, text) for key, text in labels.items() if text))] = at
+                found[name, self._present(tuple(labels.items()))] = at
         return found
+
+    def _present(self, labels: Labels) -> Labels:
+        """The labels that have a value, sorted; the same ones come with every scrape."""
+        if labels not in self._labels:
+            self._labels[labels] = tuple(sorted((key, text) for key, text in labels if text))
+        return self._labels[labels]
 
     def _samples(self) -> Iterator[tuple[str, Mapping[str, str], float]]:
         yield from self.collector.snapshot()

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from tests.commands import run
 from tests.imports.netbox_server import TOKEN, served, world_of
 
 from railfab.intent import load_intent
@@ -22,14 +22,8 @@ INTENT = LAB.with_name("intent.yml")
 def compare(*arguments: str | Path, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run the command with no token in the environment except the given one."""
     clean = {name: value for name, value in os.environ.items() if name != "NETBOX_TOKEN"}
-    return subprocess.run(
-        [sys.executable, "-m", "railfab", "compare", INTENT, *map(str, arguments)],
-        cwd=cwd,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        env={**clean, "NO_COLOR": "1", "COLUMNS": "80", **environment},
-        check=False,
+    return run(
+        "compare", INTENT, *arguments, cwd=cwd, environment={**clean, "NO_COLOR": "1", "COLUMNS": "80", **environment}
     )
 
 

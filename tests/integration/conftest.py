@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import time
@@ -17,9 +16,11 @@ from tests.lab.fabrics import FRR_POD, lab_plan
 
 from railfab.fabric import design
 from railfab.lab import LabPlace, backend
+from railfab.lab.agent.sources import vty_json
 from railfab.lab.netns.state import LabState, lab_state_file, load_state
 
 SESSIONS_WITHIN_S = 60
+ANSWER_WITHIN_S = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,8 @@ class RunningLab:
         return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
     def show(self, switch: str, command: str) -> Any:
-        return json.loads(self.vtysh(switch, "-c", f"show {command} json"))
+        """What a daemon shows, from its socket: to start vtysh takes more than the answer."""
+        return show(self.state.runtime / switch / "run-frr", command)
 
     def run(self, node: str, *command: str) -> subprocess.CompletedProcess[str]:
         """Run a command in the network of a node."""
@@ -74,6 +76,12 @@ class RunningLab:
         return sum(peer["state"] == "Established" for peer in peers.values())
 
 
+def show(sockets: Path, command: str) -> Any:
+    """What the daemon with these sockets shows that has the command: bgpd of BGP, zebra of routes and VNIs."""
+    daemon = "bgpd" if command.startswith("bgp ") else "zebra"
+    return vty_json(sockets / f"{daemon}.vty", f"show {command} json", within_s=ANSWER_WITHIN_S)
+
+
 def wait_for(condition: Callable[[], bool], what: str, within_s: float = SESSIONS_WITHIN_S) -> None:
     """Poll until a condition holds."""
     deadline = time.monotonic() + within_s
@@ -82,7 +90,7 @@ def wait_for(condition: Callable[[], bool], what: str, within_s: float = SESSION
         time.sleep(0.2)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def frr_lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Path]]:
     """The FRR pod, up: its intent file and its state directory. Its switches boot empty; tests share them."""
     plan = lab_plan(FRR_POD, tmp_path_factory.mktemp("frr-lab"))
@@ -92,7 +100,7 @@ def frr_lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Pa
     lab.down(plan.place, print)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def frr_fabric(frr_lab: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> RunningLab:
     """The FRR pod with the intended configuration on every switch and all BGP sessions established."""
     intent, state = frr_lab

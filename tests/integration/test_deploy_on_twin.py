@@ -19,6 +19,7 @@ import pytest
 import typer
 from nornir import InitNornir
 from nornir.core.filter import F
+from tests import commands
 
 from railfab.cli.change import ChangeRun
 from railfab.cli.common import Output
@@ -54,9 +55,9 @@ def railfab(control: Control, pod64: Path, state: Path, repository: Path) -> Rai
     """Runs a command on the twin, as a user would."""
 
     def run(verb: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "railfab", verb, str(pod64), "--on", "twin", "--state", str(state), *arguments]
         environment = {**os.environ, "COLUMNS": "200", "NO_COLOR": "1"}
-        return subprocess.run(command, cwd=repository, capture_output=True, text=True, env=environment, timeout=120)
+        words = (verb, pod64, "--on", "twin", "--state", state, *arguments)
+        return commands.run(*words, cwd=repository, environment=environment, timeout_s=120)
 
     return run
 

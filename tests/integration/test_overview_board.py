@@ -16,10 +16,10 @@ from urllib.parse import urlencode
 from urllib.request import urlopen
 
 import pytest
+from tests.faults.mistakes import FOLDER, jobs
 
 from railfab.dashboards import Scrape, board_queries, boards, prometheus_files, write
 from railfab.fabric import design
-from railfab.intent import load_job
 from railfab.telemetry import Collector, MetricsServer
 from railfab.twin import Twin
 
@@ -89,12 +89,10 @@ def _prometheus(directory: Path, scrape: Scrape) -> Iterator[Prometheus]:
 
 
 @pytest.fixture(scope="module")
-def twin(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Twin]:
-    """pod64, configured, every rail busy."""
-    job = load_job(repository / "inventory" / "jobs" / "ring.yml")
+def twin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Twin]:
+    """Two rail switches and two spines, configured, every rail busy."""
     state = tmp_path_factory.mktemp("state")
-    fabric = design(repository / "inventory" / "fabrics" / "pod64.yml")
-    with Twin(fabric, state=state, base_port=0, configured=True, job=job) as running:
+    with Twin(design(FOLDER / "rack.yml"), state=state, base_port=0, configured=True, job=jobs()["ring"]) as running:
         yield running
 
 
@@ -165,15 +163,13 @@ def test_a_mended_link_brings_its_sessions_back(twin: Twin, prometheus: Promethe
     assert _within(60, lambda: prometheus.value("sum(fabric_bgp_session_up) - count(fabric_bgp_session_up)") == 0)
 
 
-def test_an_incast_shows_as_marks_and_pauses_and_drops_nothing(
-    twin: Twin, prometheus: Prometheus, repository: Path
-) -> None:
+def test_an_incast_shows_as_marks_and_pauses_and_drops_nothing(twin: Twin, prometheus: Prometheus) -> None:
     queries = board_queries(boards()["overview"], WINDOWS)
     (marks,) = (query for query in queries if "rate(fabric_queue_ecn_marked" in query)
     (pauses,) = (query for query in queries if "rate(fabric_pfc_transmit" in query)
     (drops,) = (query for query in queries if "fabric_pfc_dropped" in query)
     assert _within(60, lambda: (prometheus.value(marks), prometheus.value(pauses)) == (0, 0))
-    twin.switch_job(load_job(repository / "inventory" / "jobs" / "incast.yml"))
+    twin.switch_job(jobs()["incast"])
     assert _within(60, lambda: (prometheus.value(marks) or 0) > 0 and (prometheus.value(pauses) or 0) > 0)
     assert prometheus.value(drops) == 0
 
@@ -181,9 +177,9 @@ def test_an_incast_shows_as_marks_and_pauses_and_drops_nothing(
 def test_a_device_that_stops_streaming_is_counted_as_stale(twin: Twin, prometheus: Prometheus) -> None:
     (stale,) = (query for query in board_queries(boards()["overview"], WINDOWS) if "last_update" in query)
     assert _within(60, lambda: prometheus.value(stale) == 0)
-    twin.stop_switch("pod1-spine4")
+    twin.stop_switch("pod1-spine2")
     try:
         assert _within(60, lambda: prometheus.value(stale) == 1)
     finally:
-        twin.start_switch("pod1-spine4")
+        twin.start_switch("pod1-spine2")
     assert _within(60, lambda: prometheus.value(stale) == 0)

@@ -14,17 +14,24 @@ import urllib.request
 from pathlib import Path
 
 import pytest
+from tests.faults.mistakes import FOLDER
 from tests.signals import interruptible
 
 TURN_S = 8
 WAITS_S = 60
 
 
+def command_of(intent: Path, state: Path) -> list[str]:
+    """`railfab up` of a fabric on any ports, without a Prometheus."""
+    ports = ["--twin-port", "0", "--metrics-port", "0", "--prometheus-port", "0"]
+    return [sys.executable, "-m", "railfab", "up", str(intent), "--state", str(state), *ports]
+
+
 @pytest.fixture
 def command(repository: Path, tmp_path: Path) -> list[str]:
-    fabric = str(repository / "inventory" / "fabrics" / "pod64.yml")
-    ports = ["--twin-port", "0", "--metrics-port", "0", "--prometheus-port", "0"]
-    return [sys.executable, "-m", "railfab", "up", fabric, "--state", str(tmp_path / "state"), *ports]
+    """`railfab up` of two rail switches and two spines."""
+    ring = repository / "inventory" / "jobs" / "ring.yml"
+    return [*command_of(FOLDER / "rack.yml", tmp_path / "state"), "--job", str(ring)]
 
 
 def processes_of(state: Path) -> list[str]:
@@ -42,8 +49,9 @@ def processes_of(state: Path) -> list[str]:
 
 
 def test_a_run_of_two_turns_ends_by_itself_with_marks_and_pauses_in_the_incast_and_none_in_the_ring(
-    command: list[str], tmp_path: Path
+    repository: Path, tmp_path: Path
 ) -> None:
+    command = command_of(repository / "inventory" / "fabrics" / "pod64.yml", tmp_path / "state")
     words = ["--for", str(2 * TURN_S + 6), "--turn", str(TURN_S), "--output", "json"]
     done = subprocess.run([*command, *words], cwd=tmp_path, capture_output=True, text=True, timeout=180)
     assert done.returncode == 0, done.stderr
@@ -66,11 +74,10 @@ def test_a_run_of_two_turns_ends_by_itself_with_marks_and_pauses_in_the_incast_a
 
 
 def test_ctrl_c_ends_everything_and_leaves_nothing_also_with_an_intent_from_standard_input(
-    command: list[str], repository: Path, tmp_path: Path
+    command: list[str], tmp_path: Path
 ) -> None:
-    state, fabric = tmp_path / "state", repository / "inventory" / "fabrics" / "pod64.yml"
+    state, fabric = tmp_path / "state", FOLDER / "rack.yml"
     words = ["-" if word == str(fabric) else word for word in command]
-    words += ["--job", str(repository / "inventory" / "jobs" / "ring.yml")]
     with fabric.open() as intent:
         running = subprocess.Popen(
             interruptible(words), cwd=tmp_path, stdin=intent, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
@@ -79,13 +86,13 @@ def test_ctrl_c_ends_everything_and_leaves_nothing_also_with_an_intent_from_stan
     assert running.stderr is not None
     for line in running.stderr:
         assert time.monotonic() < deadline
-        if "bgp 64/64  gnmi 8/8" in line and re.search(r" [1-9]\d* Gb/s", line):
+        if "bgp 16/16  gnmi 4/4" in line and re.search(r" [1-9]\d* Gb/s", line):
             break
     assert any("twin" in words for words in processes_of(state))
     running.send_signal(signal.SIGINT)
     out, _ = running.communicate(timeout=30)
     assert running.returncode == 0, out
-    assert "64/64 BGP session ends up" in out
+    assert "16/16 BGP session ends up" in out
     assert processes_of(state) == []
 
 
@@ -96,12 +103,12 @@ def test_prometheus_runs_with_our_rules_when_it_is_installed_and_dies_with_up(
     """Up is killed at the end, so that it can end nothing itself: twin and Prometheus are gone all the same."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = str(free.getsockname()[1])
-    words = interruptible([*command[:-1], port, "--for", "40"])
+    words = interruptible([*command, "--prometheus-port", port, "--for", "40"])
     running = subprocess.Popen(words, cwd=tmp_path, stderr=subprocess.DEVNULL, stdout=subprocess.PIPE)
     deadline = time.monotonic() + WAITS_S
     query = f"http://127.0.0.1:{port}/api/v1/query?query=count(fabric_bgp_session_up==1)"
     sessions: list[str] = []
-    while sessions != ["64"] and time.monotonic() < deadline:
+    while sessions != ["16"] and time.monotonic() < deadline:
         time.sleep(0.5)
         try:
             with urllib.request.urlopen(query, timeout=5) as answer:
@@ -111,7 +118,7 @@ def test_prometheus_runs_with_our_rules_when_it_is_installed_and_dies_with_up(
     assert any("railfab twin" in words for words in processes_of(tmp_path / "state"))
     running.kill()
     running.communicate(timeout=30)
-    assert sessions == ["64"]
+    assert sessions == ["16"]
     deadline = time.monotonic() + WAITS_S
     while left := processes_of(tmp_path / "state"):
         assert time.monotonic() < deadline, left

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
-from tests.integration.test_up import processes_of
+from tests.faults.mistakes import FOLDER
+from tests.integration.test_up import command_of, processes_of
 from tests.moments import moments
 from tests.signals import interruptible
 
@@ -19,10 +19,9 @@ INTERRUPTED = 130
 
 
 def started(repository: Path, folder: Path, *options: str) -> subprocess.Popen[str]:
-    """`railfab up` of pod64 in a process group of its own, as a terminal starts it."""
-    fabric = str(repository / "inventory" / "fabrics" / "pod64.yml")
-    ports = ["--twin-port", "0", "--metrics-port", "0"]
-    command = [sys.executable, "-m", "railfab", "up", fabric, "--state", str(folder / "state"), *ports, *options]
+    """`railfab up` of two rail switches and two spines in a process group of its own, as a terminal starts it."""
+    job = ["--job", str(repository / "inventory" / "jobs" / "ring.yml")]
+    command = [*command_of(FOLDER / "rack.yml", folder / "state"), *job, *options]
     return subprocess.Popen(
         interruptible(command),
         cwd=folder,
@@ -78,7 +77,7 @@ STOPS = {
 def test_a_stop_before_all_of_it_runs_is_an_interrupt(
     repository: Path, tmp_path: Path, line: str, wait_s: float, group: bool
 ) -> None:
-    running = started(repository, tmp_path, "--prometheus-port", "0")
+    running = started(repository, tmp_path)
     wait_for_line(running, line)
     time.sleep(wait_s)
     seconds, said = stop_seconds(running, group=group)
@@ -90,7 +89,7 @@ def test_a_stop_before_all_of_it_runs_is_an_interrupt(
 
 
 def test_the_twin_of_up_gets_the_share_of_a_core_that_up_was_given(repository: Path, tmp_path: Path) -> None:
-    running = started(repository, tmp_path, "--prometheus-port", "0", "--cpu", "0.25")
+    running = started(repository, tmp_path, "--cpu", "0.25")
     wait_for_line(running, "deployed")
     twins = [command for command in processes_of(tmp_path / "state") if " twin " in command]
     stop_seconds(running)
@@ -114,7 +113,7 @@ def test_a_stop_while_prometheus_starts(repository: Path, tmp_path: Path) -> Non
 
 def test_a_twin_that_does_not_answer_is_killed_however_often_we_ask(repository: Path, tmp_path: Path) -> None:
     """A stopped process neither answers nor ends when asked: up kills it and removes its files. Two Ctrl-C are one."""
-    running = started(repository, tmp_path, "--prometheus-port", "0")
+    running = started(repository, tmp_path)
     wait_for_line(running, "bgp ")
     children = Path(f"/proc/{running.pid}/task/{running.pid}/children").read_text().split()
     for child in children:

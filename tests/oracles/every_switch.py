@@ -77,11 +77,28 @@ class OracleRun:
     """
 
     def __init__(self, oracles: Path, scratch: Path, most: int | None = None) -> None:
-        self._folders = oracles, scratch
-        self._most = most
+        self.folders = oracles, scratch
+        self.most = most
         self._judges: dict[str, Judge] = {}
         self.verdicts: dict[str, Verdict] = {}
         self.missing: list[str] = []
+
+    def add(self, other: OracleRun) -> None:
+        """Add the verdicts of another run."""
+        for platform, verdict in other.verdicts.items():
+            ours = self.verdicts.setdefault(platform, Verdict(verdict.oracle))
+            ours.names |= verdict.names
+            ours.switches += verdict.switches
+            ours.lines += verdict.lines
+            ours.seconds += verdict.seconds
+            ours.refused += verdict.refused
+        self.missing += other.missing
+
+    def without_judges(self) -> OracleRun:
+        """The verdicts alone, which another process can take."""
+        verdicts = OracleRun(*self.folders, self.most)
+        verdicts.add(self)
+        return verdicts
 
     def judge_design(self, path: Path) -> None:
         """Judge every switch of a design, or as many as are wanted, a part of them at a time: the models of thousands
@@ -90,7 +107,7 @@ class OracleRun:
             intent = load_intent(path)
             with uncollected():
                 topology = wire(intent)
-            chosen = topology.switches() if self._most is None else at_equal_distances(self._most)(topology)
+            chosen = topology.switches() if self.most is None else at_equal_distances(self.most)(topology)
             names = [node.name for node in chosen]
             for start in range(0, len(names), PLANNED):
                 planned = plan(topology, intent, only={*names[start : start + PLANNED]})
@@ -116,7 +133,7 @@ class OracleRun:
         if platform not in self.verdicts:
             name, judge = oracle_of(platform) or ("none", lambda _oracles, _scratch: lambda _models: ())
             self.verdicts[platform] = Verdict(name)
-            self._judges[platform] = judge(*self._folders)
+            self._judges[platform] = judge(*self.folders)
         return self.verdicts[platform]
 
     def _refused(self, platform: str, models: Sequence[DeviceModel]) -> Iterator[str]:

@@ -43,9 +43,10 @@ COLLECT = ("grpc", "google.protobuf", "prometheus_client")
             "assert all(platform(name).telemetry.rules for name in platform_names())",
             (*DEPLOY, *DASHBOARDS, *COMPILER),
         ),
+        ("from railfab.twin import connect, found_twins, require_served, stop", (*DEPLOY, *COLLECT, *NUMERICS)),
         ("from railfab.cli import app", (*DEPLOY, *DASHBOARDS, *COLLECT, *NUMERICS, "cryptography")),
     ],
-    ids=["telemetry", "sim", "sim-with-numpy-alone", "collect", "cli"],
+    ids=["telemetry", "sim", "sim-with-numpy-alone", "collect", "twin-control", "cli"],
 )
 def test_it_imports_without(what: str, absent: tuple[str, ...]) -> None:
     program = PROLOGUE.format(absent=absent) + what

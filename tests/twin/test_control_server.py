@@ -13,8 +13,7 @@ from railfab.intent import Job
 from railfab.twin.control import Control
 from railfab.twin.control_server import ControlServer
 from railfab.twin.link_parts import Direction
-from railfab.twin.operations import SwitchOperation
-from railfab.twin.status import TwinStatus
+from railfab.twin.status import SwitchOperation, TwinStatus
 
 
 class Broken:

@@ -11,7 +11,7 @@ from tests.twin.small_fabric import DOWNLINK, LEAF, OTHER_SPINE, SPINE, UPLINK, 
 from tests.twin.twins import made_job, switch, until
 
 from railfab.twin import Twin
-from railfab.twin.operations import SwitchOperation
+from railfab.twin.status import SwitchOperation
 
 LONG = made_job(phases=[{"collective": {"op": "allreduce", "bytes": "100GB"}}])
 CPU, SLIPPED_S, ACCURACY_S = 0.05, 2.5, 1.5

@@ -24,7 +24,7 @@ class LinkState(StrEnum):
 
 
 class FibreSide(StrEnum):
-    """The words of `railfab.twin.Direction`, which takes long to import."""
+    """The words of `railfab.twin.Direction`."""
 
     BOTH = "both"
     RECEIVE = "receive"

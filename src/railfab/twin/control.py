@@ -16,8 +16,7 @@ from railfab.intent import Job
 from railfab.topology import PortKey
 from railfab.twin.files import twin_files
 from railfab.twin.link_parts import Direction
-from railfab.twin.operations import SwitchOperation
-from railfab.twin.status import TwinStatus
+from railfab.twin.status import SwitchOperation, TwinStatus
 
 TIMEOUT_S = 30
 

@@ -21,8 +21,7 @@ from railfab.errors import LabError, RailfabError
 from railfab.intent import Job
 from railfab.topology import PortKey
 from railfab.twin.link_parts import Direction
-from railfab.twin.operations import SwitchOperation
-from railfab.twin.status import TwinStatus
+from railfab.twin.status import SwitchOperation, TwinStatus
 
 logger = logging.getLogger(__name__)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 from threading import Lock
 
 from railfab.errors import EndpointError, LabError
@@ -13,21 +12,10 @@ from railfab.forwarding import SwitchFault
 from railfab.gnmi.server import GnmiServer
 from railfab.twin.live import LiveFabric
 from railfab.twin.ssh_server import SwitchSsh
+from railfab.twin.status import SwitchOperation
 from railfab.twin.switch import VirtualSwitch
 
 logger = logging.getLogger(__name__)
-
-
-class SwitchOperation(StrEnum):
-    """Pairs of which each undoes the other. STOP, START: the servers of the management. HANG, RESUME: the control
-    plane. OFF, ON: the power."""
-
-    STOP = "stop"
-    START = "start"
-    HANG = "hang"
-    RESUME = "resume"
-    OFF = "off"
-    ON = "on"
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,12 +13,12 @@ from typing import Self
 
 from railfab.device import DeviceModel
 from railfab.endpoints import STATE_DIR, Credentials, Endpoint, Endpoints, save_endpoints, write_private
-from railfab.errors import LabError, RailfabError, UnsupportedFeature, one_per_problem, raise_all
-from railfab.fabric.design import Design, naming
+from railfab.errors import LabError
+from railfab.fabric.design import Design
 from railfab.forwarding import Marking, refuse
 from railfab.gnmi.server import GnmiServer, ServerLoop
 from railfab.intent import Job
-from railfab.platforms import TwinFace, platform, platform_names
+from railfab.platforms import platform
 from railfab.topology import PortKey
 from railfab.twin.clock import Clock
 from railfab.twin.control import Control
@@ -28,11 +28,12 @@ from railfab.twin.files import TwinFiles, claimed
 from railfab.twin.job_metrics import ConfigurationMetrics, JobMetrics, TwinMetrics, registry
 from railfab.twin.link_parts import Direction, LinkPart
 from railfab.twin.live import LiveFabric
-from railfab.twin.operations import SwitchOperation, SwitchOperations
+from railfab.twin.operations import SwitchOperations
 from railfab.twin.samples import ObservedSwitch
 from railfab.twin.secrets import twin_secrets
+from railfab.twin.served import face_of, require_served
 from railfab.twin.ssh_server import SwitchSsh
-from railfab.twin.status import SwitchStatus, TwinStatus
+from railfab.twin.status import SwitchOperation, SwitchStatus, TwinStatus
 from railfab.twin.switch import VirtualSwitch
 from railfab.units import NS_PER_S
 
@@ -259,7 +260,7 @@ class Twin:
         models: dict[str, DeviceModel] = {}
         for model in self.design.models.values():
             refuse(model)
-            system, face = platform(model.platform), _face(model)
+            system, face = platform(model.platform), face_of(model)
             tree = system.render(model)
             switch = VirtualSwitch(
                 model.name,
@@ -299,7 +300,7 @@ class Twin:
     def _start_ssh(self, stack: ExitStack, loop: ServerLoop, files: TwinFiles) -> None:
         """Serve the CLI of each switch whose platform has one."""
         for name, switch in self._switches.items():
-            cli = _face(self.design.models[name]).cli
+            cli = face_of(self.design.models[name]).cli
             if cli is None:
                 continue
             served = SwitchSsh(
@@ -335,32 +336,6 @@ class Twin:
             for name, server in self._servers.items()
         )
         return Endpoints(fabric=self.fabric, backend="twin", nodes=nodes)
-
-
-def require_served(design: Design) -> None:
-    """Raise UnsupportedFeature, or Problems, for a platform that the twin does not serve, or for another protocol of
-    the hosts than RoCEv2."""
-    refused: list[RailfabError] = []
-    for model in design.models.values():
-        try:
-            _face(model)
-        except UnsupportedFeature as error:
-            refused.append(error)
-    raise_all(one_per_problem(refused))
-    if design.intent.profile.transport != "rocev2":
-        with naming(design.path):
-            remedy = "Use transport: rocev2 for a twin; `railfab render` takes both"
-            raise UnsupportedFeature("profile.transport", "the twin simulates RoCEv2, not Ultra Ethernet", remedy)
-
-
-def _face(model: DeviceModel) -> TwinFace:
-    """The twin face of the platform of this switch. Raises UnsupportedFeature for a platform that it does not serve."""
-    twin = platform(model.platform).twin
-    if twin is None:
-        served = " or ".join(name for name in platform_names() if platform(name).twin)
-        remedy = f"Use a fabric of {served}, or boot it with railfab lab"
-        raise UnsupportedFeature(model.name, f"the twin does not support {model.platform}", remedy)
-    return twin()
 
 
 def _marking(design: Design, seed: int) -> Marking:

@@ -1,4 +1,4 @@
-"""The status of a twin."""
+"""The status of a twin, and what can be done to a switch of it."""
 
 from __future__ import annotations
 
@@ -20,6 +20,18 @@ class FaultKind(StrEnum):
     DIRTY = "dirty"
     MISCABLED = "miscabled"
     BROKEN = "broken"
+
+
+class SwitchOperation(StrEnum):
+    """Pairs of which each undoes the other. STOP, START: the servers of the management. HANG, RESUME: the control
+    plane. OFF, ON: the power."""
+
+    STOP = "stop"
+    START = "start"
+    HANG = "hang"
+    RESUME = "resume"
+    OFF = "off"
+    ON = "on"
 
 
 @dataclass(frozen=True, slots=True)

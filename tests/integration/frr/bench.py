@@ -15,8 +15,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import asyncssh
+from tests.integration.conftest import show
 from tests.platforms.frr.switches import text
 
 from railfab.device import DeviceModel
@@ -35,7 +37,7 @@ staticd_options="-A 127.0.0.1"
 bgpd_options="-A 127.0.0.1 -P 0"
 bfdd_options="-A 127.0.0.1"
 """
-PROGRAM = "^[^ ]*python3 -c from __future__"
+PROGRAM = "^[^ ]*python3 -I -S -c from __future__"
 """Command line of the program that a session runs on the switch."""
 
 
@@ -56,6 +58,10 @@ class Node:
 
     def running(self) -> str:
         return with_sorted_prefix_lists(self.inside("vtysh", "-c", "show running-config no-header"))
+
+    def show(self, command: str) -> Any:
+        """What a daemon shows."""
+        return show(self.root / "run", command)
 
     @property
     def startup(self) -> Path:
@@ -114,18 +120,23 @@ def without_version(running: str) -> str:
 def push(node: Node, model: DeviceModel) -> None:
     """Configure a switch for good."""
     with node.session() as session:
-        session.commit(session.stage(text(model)), change("push"), 300)
-        session.confirm(change("push"))
+        _push(session, model)
+
+
+def _push(session: FrrSession, model: DeviceModel) -> None:
+    session.commit(session.stage(text(model)), change("push"), 300)
+    session.confirm(change("push"))
 
 
 def settle(node: Node, model: DeviceModel) -> Node:
     """A switch with this model and no pending change, whatever the test before did to it."""
     with node.session() as session:
-        pending = session.running().pending
-        if pending is not None and pending.change is not None:
-            session.revert(pending.change)
-    if {without_version(node.running()), without_version(node.startup.read_text())} != {text(model)}:
-        push(node, model)
+        running = session.running()
+        if running.pending is not None and running.pending.change is not None:
+            session.revert(running.pending.change)
+            running = session.running()
+        if {without_version(running.text), without_version(node.startup.read_text())} != {text(model)}:
+            _push(session, model)
     return node
 
 

@@ -14,7 +14,7 @@ from tests.platforms.frr.switches import PORTS, SPINE, text
 from railfab.lab.netns.runtime import RUNTIME
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def switches() -> Iterator[tuple[Node, Node]]:
     """Leaf and spine."""
     RUNTIME.mkdir(mode=0o755, exist_ok=True)

@@ -126,9 +126,8 @@ def booting_only_what_was_confirmed(node: Node) -> Iterator[None]:
 
 
 @pytest.fixture
-def leaf(switches: tuple[Node, Node]) -> Iterator[Node]:
-    yield settle(switches[0], LEAF)
-    settle(switches[0], LEAF)
+def leaf(switches: tuple[Node, Node]) -> Node:
+    return settle(switches[0], LEAF)
 
 
 def pending(node: Node) -> Pending | None:
@@ -285,7 +284,10 @@ def finish(node: Node, former: str, *, confirming: bool) -> str:
             session.revert(change())
         after = session.running()
     assert after.pending is None
-    assert node.left_behind() == set()
+    left = node.left_behind()
+    if found is None:  # killed before the change began: the next commit removes what this one has prepared
+        left = {name for name in left if not name.startswith("prepared.")}
+    assert left == set()
     boots = without_version(node.startup.read_text())
     if after.text == former:
         assert boots == text(LEAF)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import os
+import re
 import shlex
 import shutil
 import signal
@@ -23,7 +24,7 @@ from railfab.device import BfdTimers, DeviceModel, Policy
 from railfab.endpoints import Credentials, read_credentials
 from railfab.errors import CommitRefused, DeviceError, LoginRefused, Unreachable, UnsupportedFeature
 from railfab.platforms import Verb, platform
-from railfab.platforms.frr.on_switch import program
+from railfab.platforms.frr.on_switch import PYTHON, program
 from railfab.platforms.frr.on_switch.commands import uptime
 from railfab.platforms.frr.session import FrrSession
 
@@ -34,10 +35,9 @@ Switches = tuple[Node, Node]
 
 def established(node: Node) -> dict[str, int]:
     """Number of times that each established session of a switch has come up."""
-    peers = json.loads(node.inside("vtysh", "-c", "show bgp vrf default neighbors json"))
     return {
         peer: found["connectionsEstablished"]
-        for peer, found in peers.items()
+        for peer, found in node.show("bgp vrf default neighbors").items()
         if isinstance(found, dict) and found.get("bgpState") == "Established"
     }
 
@@ -116,7 +116,7 @@ def test_sessions_neighbours_and_mtu_are_observed(leaf_at_work: Node) -> None:
 
 def test_the_loopback_of_the_other_end_is_reached_over_both_kinds_of_session(leaf_at_work: Node) -> None:
     def hops() -> list[dict[str, str]]:
-        found = json.loads(leaf_at_work.inside("vtysh", "-c", "show ip route 10.254.1.1/32 json"))
+        found = leaf_at_work.show("ip route 10.254.1.1/32")
         return found["10.254.1.1/32"][0]["nexthops"] if found else []
 
     assert within(20, lambda: len(hops()) == 3)
@@ -398,13 +398,17 @@ def test_a_truncated_request_is_not_carried_out(leaf: Node) -> None:
     """As when the connection breaks while the candidate is sent."""
     running = leaf.running()
     with leaf.session() as session:
-        answer = session._shell.run(shlex.join(["python3", "-c", program()]), stdin='{"verb": "commit", "text": "host')
+        answer = session._shell.run(shlex.join([*PYTHON, program()]), stdin='{"verb": "commit", "text": "host')
     assert json.loads(answer.out)["refused"][1] == "did not receive the whole configuration"
     assert leaf.running() == running
 
 
 def test_the_program_for_the_switch_needs_no_newer_python_than_its_pages_say() -> None:
     ast.parse(program(), feature_version=(3, 8))
+
+
+def test_the_program_for_the_switch_does_not_import_typing_which_each_verb_would_wait_for() -> None:
+    assert not re.search(r"(?m)^(from|import) typing", program())
 
 
 def refusal(session: FrrSession, kind: type[Exception]) -> str:
@@ -492,8 +496,10 @@ def test_a_switch_whose_frr_does_not_run_is_a_one_line_error(switches: Switches,
 
 def test_a_switch_without_frr_s_tools_is_a_one_line_error(switches: Switches, hidden: Callable[[str], None]) -> None:
     hidden("/usr/lib/frr")
-    with switches[1].session() as session, pytest.raises(DeviceError) as refused:
-        session.stage(text(SPINE))
+    with switches[1].session() as session:
+        assert session.stage(text(SPINE)).diff == "", "equal lines need no frr-reload.py"
+        with pytest.raises(DeviceError) as refused:
+            session.stage(text(with_bgp(SPINE, max_paths=2)))
     assert str(refused.value) == "rft-spine: has no frr-reload.py. Install frr-pythontools on the switch."
 
 
@@ -540,7 +546,7 @@ def test_an_operator_drains_and_returns_a_switch(leaf_at_work: Node, switches: S
     spine, community = switches[1], "65535:0"
 
     def received() -> str:
-        return spine.inside("vtysh", "-c", "show bgp ipv4 unicast 10.255.1.1/32 json")
+        return json.dumps(spine.show("bgp ipv4 unicast 10.255.1.1/32"))
 
     assert within(20, lambda: "10.255.1.1" in received())
     assert "graceful-shutdown" not in received().lower()

@@ -45,20 +45,20 @@ def _speed_mbps(path: Path) -> int | None:
         return None
 
 
-def vty_json(socket_path: Path, command: str) -> Any:
-    """JSON output of a `show` command of a daemon. Raises LabError when the daemon does not answer with JSON."""
+def vty_json(socket_path: Path, command: str, *, within_s: float = VTY_TIMEOUT_S) -> Any:
+    """JSON output of a `show` command of a daemon. Raises LabError when the daemon does not answer so in time."""
     where = f"{socket_path.name} of {socket_path.parent.parent.name}"
     try:
-        answer = _ask(socket_path, command)
+        answer = _ask(socket_path, command, within_s)
         return json.loads(answer)
     except (OSError, ValueError) as error:
         raise LabError(where, f"does not answer {command!r} ({error})", "Check it with `railfab lab status`") from None
 
 
-def _ask(socket_path: Path, command: str) -> bytes:
+def _ask(socket_path: Path, command: str, within_s: float) -> bytes:
     """Run a command after `enable`, as vtysh does; bfdd requires it to show its sessions."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as daemon:
-        daemon.settimeout(VTY_TIMEOUT_S)
+        daemon.settimeout(within_s)
         daemon.connect(str(socket_path))
         _answer(daemon, "enable")
         return _answer(daemon, command)

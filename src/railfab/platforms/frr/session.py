@@ -14,7 +14,7 @@ from typing import Any, Self
 from railfab.device import Observed, without_secrets
 from railfab.endpoints import Credentials, Endpoint
 from railfab.errors import CommitRefused, DeviceError, UnsupportedFeature
-from railfab.platforms.frr.on_switch import program
+from railfab.platforms.frr.on_switch import PYTHON, program
 from railfab.platforms.frr.on_switch.records import APPLIED, APPLYING, CONFIRMING, REVERTING
 from railfab.platforms.frr.state import observed_state
 from railfab.platforms.frr.system import without_settings
@@ -115,7 +115,7 @@ class FrrSession:
     def _ask(self, verb: str, **arguments: Any) -> dict[str, Any]:
         """Run the program on the switch; raise its refusals."""
         request = json.dumps({"verb": verb, "commands": self._commands, **arguments})
-        command = shlex.join(["python3", "-c", program()])
+        command = shlex.join([*PYTHON, program()])
         within_s = self._read_within_s if verb in READING else WITHIN_S.get(verb, OTHERS_WITHIN_S)
         answer = self._shell.run(command, stdin=request, within_s=within_s)
         if answer.status == NO_PYTHON:

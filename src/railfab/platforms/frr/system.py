@@ -11,18 +11,15 @@ from __future__ import annotations
 
 import json
 import re
-from typing import NamedTuple
+from collections import namedtuple
 
 HEADING = "! Linux settings of the ports, which FRR does not have:"
 _COMMAND = re.compile(r"(?m)^! ip link set dev (?P<port>\S+) mtu (?P<mtu>\d+) (?P<state>up|down)$\n?")
 _HEADING = re.compile(rf"(?m)^{HEADING}$\n?")
 
 
-class PortSettings(NamedTuple):
+class PortSettings(namedtuple("PortSettings", ["mtu_bytes", "enabled"], defaults=[True])):
     """Settings of one port. mtu_bytes: largest IP packet."""
-
-    mtu_bytes: int
-    enabled: bool = True
 
 
 def comments(settings: dict[str, PortSettings]) -> str:

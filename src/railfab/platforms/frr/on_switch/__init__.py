@@ -12,7 +12,8 @@ A job, forked before the first line is applied, restores the former configuratio
 file is replaced by one rename when the change is confirmed, and by nothing else.
 
 The session sends the program to the switch as an argument of python3, which frr-reload.py needs too, so no file that
-another user could write is run. The modules use the standard library of Python 3.8 and each other, nothing else.
+another user could write is run. The modules use the standard library of Python 3.8 and each other, nothing else; of
+`typing`, only in annotations. Each verb starts Python anew, so what it imports counts.
 """
 
 from __future__ import annotations
@@ -35,10 +36,16 @@ MODULES = (
 )
 """Each after those that it imports."""
 
+NOT_ON_SWITCH = ("__future__", "railfab", "typing")
+"""Packages whose imports are left out of the program."""
+
+PYTHON = ("python3", "-I", "-S", "-c")
+"""Runs it without modules of the environment, the working directory and other packages."""
+
 
 @cache
 def program() -> str:
-    """The source of the program: its modules in one text, without their imports of each other."""
+    """The source of the program: its modules in one text, without their imports of each other and of `typing`."""
     folder = files("railfab.platforms.frr")
     parts = [_without_own_imports(folder.joinpath(f"{name}.py").read_text(encoding="utf-8")) for name in MODULES]
     return "\n".join(["from __future__ import annotations", *parts, "main()"])
@@ -47,6 +54,6 @@ def program() -> str:
 def _without_own_imports(source: str) -> str:
     lines: list[str | None] = list(source.splitlines())
     for node in ast.parse(source).body:
-        if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] in ("__future__", "railfab"):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] in NOT_ON_SWITCH:
             lines[node.lineno - 1 : node.end_lineno] = [None] * ((node.end_lineno or node.lineno) - node.lineno + 1)
     return "\n".join(line for line in lines if line is not None)

@@ -37,7 +37,6 @@ from railfab.platforms.frr.on_switch.texts import (
     former_text,
     replace_running,
     revision,
-    running_text,
     store,
 )
 
@@ -66,9 +65,9 @@ def commit(request: dict[str, Any]) -> dict[str, Any]:
 def apply_candidate(commands: dict[str, str], record: dict[str, Any]) -> str:
     """Why the candidate cannot be made the running configuration; empty when it is."""
     try:
-        why = replace_running(commands, CHANGE / "candidate")
+        running, why = replace_running(commands, CHANGE / "candidate")
         if not why:
-            update_record(record, state=APPLIED, revision=revision(running_text(commands)))
+            update_record(record, state=APPLIED, revision=revision(running))
     except Refused as refused:
         return refused.problem
     except OSError as error:
@@ -155,7 +154,7 @@ def restore(commands: dict[str, str], record: dict[str, Any], cause: str) -> Non
     try:
         former = CHANGE / "former"
         check_daemons(((former / "frr.conf").read_text(),))
-        why = replace_running(commands, former)
+        _, why = replace_running(commands, former)
     except Refused as refused:
         why = refused.problem
     if why:

@@ -48,7 +48,7 @@ def stage(request: dict[str, Any]) -> dict[str, Any]:
         folder = Path(tempfile.mkdtemp(prefix="staged.", dir=str(FOLDER)))
         try:
             store(folder / "candidate", request["text"])
-            changes = differences(request["commands"], folder / "candidate")
+            changes = differences(request["commands"], folder / "candidate", text)
         finally:
             shutil.rmtree(str(folder), ignore_errors=True)
     except OSError as error:

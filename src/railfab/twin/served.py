@@ -1,0 +1,34 @@
+"""Which designs the twin serves; apart from the twin, so that a command which only starts one need not import it."""
+
+from __future__ import annotations
+
+from railfab.device import DeviceModel
+from railfab.errors import RailfabError, UnsupportedFeature, one_per_problem, raise_all
+from railfab.fabric.design import Design, naming
+from railfab.platforms import TwinFace, platform, platform_names
+
+
+def require_served(design: Design) -> None:
+    """Raise UnsupportedFeature, or Problems, for a platform that the twin does not serve, or for another protocol of
+    the hosts than RoCEv2."""
+    refused: list[RailfabError] = []
+    for model in design.models.values():
+        try:
+            face_of(model)
+        except UnsupportedFeature as error:
+            refused.append(error)
+    raise_all(one_per_problem(refused))
+    if design.intent.profile.transport != "rocev2":
+        with naming(design.path):
+            remedy = "Use transport: rocev2 for a twin; `railfab render` takes both"
+            raise UnsupportedFeature("profile.transport", "the twin simulates RoCEv2, not Ultra Ethernet", remedy)
+
+
+def face_of(model: DeviceModel) -> TwinFace:
+    """The twin face of the platform of this switch. Raises UnsupportedFeature for a platform that it does not serve."""
+    twin = platform(model.platform).twin
+    if twin is None:
+        served = " or ".join(name for name in platform_names() if platform(name).twin)
+        remedy = f"Use a fabric of {served}, or boot it with railfab lab"
+        raise UnsupportedFeature(model.name, f"the twin does not support {model.platform}", remedy)
+    return twin()

@@ -1,0 +1,144 @@
+"""A process that has imported the command line and forks itself for every command, since the imports of a command cost
+more CPU than most commands do.
+
+A command is a process of its own with its own arguments, environment, working directory, standard streams and exit
+code; only the imports are shared. Run as `server.py SOCKET [MODULE ...]`: SOCKET is the descriptor of a listening
+socket, and the modules are imported beforehand; a request names more of them. It ends when its standard input does.
+"""
+
+from __future__ import annotations
+
+import atexit
+import gc
+import importlib
+import io
+import json
+import os
+import selectors
+import socket
+import sys
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+MESSAGE_BYTES = 1 << 17
+"""A request is one message; Linux allows 208 KiB."""
+STREAMS = 3
+
+
+def serve(listening: socket.socket) -> dict[str, Any] | None:
+    """Answer requests until standard input ends; in a child, return what it is to run."""
+    selector = selectors.DefaultSelector()
+    selector.register(sys.stdin.fileno(), selectors.EVENT_READ)
+    selector.register(listening, selectors.EVENT_READ)
+    while True:
+        for key, _ in selector.select():
+            if key.fileobj is listening:
+                connection, _ = listening.accept()
+                request, streams = received(connection)
+                if not streams:
+                    connection.close()
+                    continue
+                imported(request["modules"])
+                if not (pid := os.fork()):
+                    own(streams)
+                    return request
+                connection.send(str(pid).encode())
+                for stream in streams:
+                    os.close(stream)
+                selector.register(os.pidfd_open(pid), selectors.EVENT_READ, (pid, connection))
+            elif key.data is None:
+                return None
+            else:
+                selector.unregister(key.fd)
+                os.close(key.fd)
+                answer(*key.data)
+
+
+def received(connection: socket.socket) -> tuple[dict[str, Any], list[int]]:
+    """A request and its three streams; no streams where the other side has gone."""
+    message, streams, _, _ = socket.recv_fds(connection, MESSAGE_BYTES, STREAMS)
+    return (json.loads(message), streams) if message else ({}, [])
+
+
+def imported(modules: Sequence[str]) -> None:
+    """Import what is not imported yet, outside the reach of the collector, which would write to pages shared by all."""
+    if not sys.modules.keys() >= set(modules):
+        for name in modules:
+            importlib.import_module(name)
+        gc.collect()
+        gc.freeze()
+
+
+def answer(pid: int, connection: socket.socket) -> None:
+    """Tell who asked for a command how it ended; whoever gave up waiting is not told."""
+    ended = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    with connection:
+        try:
+            connection.send(str(ended).encode())
+        except BrokenPipeError:
+            return
+
+
+def own(streams: list[int]) -> None:
+    """Make the streams those of this process, and close whatever belongs to the server."""
+    for number, stream in enumerate(streams):
+        os.dup2(stream, number)
+    os.closerange(STREAMS, os.sysconf("SC_OPEN_MAX"))
+
+
+def become(request: dict[str, Any], made: dict[str, str]) -> None:
+    """Take arguments, environment, working directory and streams as a new interpreter does.
+
+    made: variables that the imports have set.
+    """
+    os.environ.clear()
+    os.environ.update({**made, **request["environment"]})
+    os.chdir(request["cwd"])
+    sys.argv = request["arguments"]
+    sys.path[0] = request["cwd"]
+    unbuffered = bool(os.environ.get("PYTHONUNBUFFERED"))
+    sys.stdin = sys.__stdin__ = io.TextIOWrapper(io.BufferedReader(io.FileIO(0, closefd=False)))  # type: ignore[misc]
+    sys.stdout = sys.__stdout__ = _writer(1, unbuffered, "strict", os.isatty(1))  # type: ignore[misc]
+    sys.stderr = sys.__stderr__ = _writer(2, unbuffered, "backslashreplace", True)  # type: ignore[misc]
+
+
+def _writer(number: int, unbuffered: bool, errors: str, by_line: bool) -> io.TextIOWrapper:
+    raw = io.FileIO(number, "wb", closefd=False)
+    binary = raw if unbuffered else io.BufferedWriter(raw)
+    return io.TextIOWrapper(
+        binary, encoding="utf-8", errors=errors, line_buffering=by_line and not unbuffered, write_through=unbuffered
+    )
+
+
+def main() -> None:
+    """Import, serve, and in a child run the command as `python -m railfab` does."""
+    before = dict(os.environ)
+    imported(sys.argv[2:])
+    made = {name: value for name, value in os.environ.items() if before.get(name) != value}
+    request = serve(socket.socket(fileno=int(sys.argv[1])))
+    if request is not None:
+        become(request, made)
+        run()
+
+
+def run() -> None:
+    """Run the command, and end without freeing each object, which takes as long as many a command."""
+    from railfab.__main__ import main as command
+
+    code = 0
+    try:
+        command()
+    except SystemExit as ended:
+        if not isinstance(ended.code, int):
+            raise
+        code = ended.code
+    threading._shutdown()  # type: ignore[attr-defined]
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
+
+
+if __name__ == "__main__":
+    main()

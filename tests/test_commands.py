@@ -1,0 +1,40 @@
+"""A command that is forked from a process with its imports is what `python -m railfab` is."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests import commands
+
+POD64 = Path(__file__).parents[1] / "inventory" / "fabrics" / "pod64.yml"
+
+
+@pytest.mark.parametrize("arguments", [("plan", POD64), ("plan", "none.yml", "--output", "json"), ("render", POD64)])
+def test_a_forked_command_prints_and_ends_as_one_with_an_interpreter_of_its_own(
+    arguments: tuple[str | Path, ...], tmp_path: Path
+) -> None:
+    words = [sys.executable, "-m", "railfab", *map(str, arguments)]
+    alone = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    done = commands.run(*arguments, cwd=tmp_path)
+    named = alone.stderr.replace("python -m railfab", "railfab")
+    assert (done.returncode, done.stdout, done.stderr) == (alone.returncode, alone.stdout, named)
+
+
+def test_commands_share_neither_directory_nor_environment_nor_files(tmp_path: Path) -> None:
+    (tmp_path / "mine.yml").write_text(POD64.read_text())
+    there = commands.run("plan", "mine.yml", cwd=tmp_path, environment={**os.environ, "COLUMNS": "40"})
+    elsewhere = commands.run("plan", "mine.yml", cwd=tmp_path.parent)
+    wide = commands.run("plan", POD64, environment={**os.environ, "COLUMNS": "200"})
+    assert (there.returncode, elsewhere.returncode, wide.returncode) == (0, 2, 0)
+    assert max(map(len, there.stdout.splitlines())) <= 40 < max(map(len, wide.stdout.splitlines()))
+
+
+def test_a_command_that_takes_too_long_is_ended(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "intent.yml")
+    with pytest.raises(subprocess.TimeoutExpired):
+        commands.run("plan", "intent.yml", cwd=tmp_path, timeout_s=0.5)
+    assert commands.run("--version").stdout.startswith("railfab ")
