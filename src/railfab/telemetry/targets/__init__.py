@@ -1,0 +1,36 @@
+"""Targets: which switches a collector streams from, from where it knows them, and which of them are its own.
+
+specs = targets_of_hosts(Path("hosts.yml"))                        # or targets_of_intent, or a Loader of a source
+mine = [spec for spec in specs if shard.owns(spec.name)]
+"""
+
+from railfab.telemetry.targets.file_source import FileSource
+from railfab.telemetry.targets.http_source import HttpSource
+from railfab.telemetry.targets.known import targets_of_hosts, targets_of_intent, telemetry_of
+from railfab.telemetry.targets.loader import Loader, LoaderHealth, LoadFailed, Source
+from railfab.telemetry.targets.login import newest_credentials
+from railfab.telemetry.targets.service_discovery import Discovery, parse_targets, sd_document
+from railfab.telemetry.targets.shards import Shard, owners, parse_shard
+from railfab.telemetry.targets.spec import Diff, TargetSpec, diff
+
+__all__ = [
+    "Diff",
+    "Discovery",
+    "FileSource",
+    "HttpSource",
+    "LoadFailed",
+    "Loader",
+    "LoaderHealth",
+    "Shard",
+    "Source",
+    "TargetSpec",
+    "diff",
+    "newest_credentials",
+    "owners",
+    "parse_shard",
+    "parse_targets",
+    "sd_document",
+    "targets_of_hosts",
+    "targets_of_intent",
+    "telemetry_of",
+]

@@ -1,0 +1,92 @@
+"""Targets that are known at the start: the switches of an intent, or the hosts of a list without an intent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from functools import lru_cache
+from pathlib import Path
+
+from railfab.endpoints import Endpoints, load_endpoints, load_hosts
+from railfab.endpoints.yaml_file import parse_mapping, read_text
+from railfab.platforms import TelemetryMap, of_twin, platform, platform_names
+from railfab.telemetry.intended import intended_series
+from railfab.telemetry.targets.spec import TargetSpec
+from railfab.topology import Topology
+
+TelemetryOf = Callable[[str], TelemetryMap]
+"""From the name of a platform to its telemetry map."""
+
+
+@lru_cache(maxsize=64)
+def telemetry_of(platform_name: str, *, twin: bool = False) -> TelemetryMap:
+    """The telemetry map of a platform; one without rules for a platform that railfab does not know."""
+    if platform_name not in platform_names():
+        return TelemetryMap(rules=(), subscriptions=())
+    found = platform(platform_name).telemetry
+    return of_twin(found) if twin else found
+
+
+def telemetry_of_twin(platform_name: str) -> TelemetryMap:
+    """As `telemetry_of`, for virtual switches."""
+    return telemetry_of(platform_name, twin=True)
+
+
+def targets_of_intent(
+    topology: Topology,
+    endpoints: Endpoints,
+    *,
+    among: Collection[str] | None = None,
+    telemetry: TelemetryOf | None = None,
+) -> tuple[TargetSpec, ...]:
+    """Every switch of the intent, in its order, also those without an endpoint.
+
+    among: names of the switches that are wanted, where not all are. Labels are those of `fabric_device_info`.
+    """
+    found, info = endpoints.by_name(), intended_series(topology).series
+    read = telemetry or (telemetry_of_twin if endpoints.backend == "twin" else telemetry_of)
+    return tuple(
+        TargetSpec(
+            name=node.name,
+            platform=node.platform or "",
+            endpoint=found.get(node.name),
+            telemetry=read(node.platform or ""),
+            labels=dict(info[node.name][0].labels),
+        )
+        for node in topology.switches()
+        if among is None or node.name in among
+    )
+
+
+def targets_of_hosts(path: Path, *, telemetry: TelemetryOf = telemetry_of) -> tuple[TargetSpec, ...]:
+    """The hosts of a Nornir hosts.yml, or the nodes of an endpoints file, without an intent.
+
+    Labels are what the file says (`metric_labels` of a host), `platform`, and `groups` as `,leaves,rack1,`: with
+    commas on both sides a matcher such as `groups=~".*,rack1,.*"` finds one. Raises EndpointError, or Problems.
+    """
+    if "nodes" not in parse_mapping(path, read_text(path)).values:
+        return tuple(
+            TargetSpec(
+                name=host.endpoint.name,
+                platform=host.endpoint.platform,
+                endpoint=host.endpoint,
+                telemetry=telemetry(host.endpoint.platform),
+                labels={
+                    **host.labels,
+                    "platform": host.endpoint.platform,
+                    **({"groups": f",{','.join(host.groups)},"} if host.groups else {}),
+                },
+            )
+            for host in load_hosts(path)
+        )
+    endpoints = load_endpoints(path)
+    read = telemetry_of_twin if endpoints.backend == "twin" and telemetry is telemetry_of else telemetry
+    return tuple(
+        TargetSpec(
+            name=node.name,
+            platform=node.platform,
+            endpoint=node,
+            telemetry=read(node.platform),
+            labels={"fabric": endpoints.fabric, "platform": node.platform},
+        )
+        for node in endpoints.nodes
+    )

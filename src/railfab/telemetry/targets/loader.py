@@ -1,0 +1,93 @@
+"""Keeps a list of targets up to date from a source; a source that fails leaves the last good list."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from railfab.errors import RailfabError
+from railfab.telemetry.targets.spec import Diff, TargetSpec, diff
+
+logger = logging.getLogger(__name__)
+
+JITTER = 0.1
+"""Part of the interval by which polls vary, so that many collectors do not ask at the same time."""
+
+
+class LoadFailed(RailfabError):
+    """A source gives no list. reason: the label of fabric_collector_discovery_failures_total."""
+
+    reason = "invalid"
+
+
+class Source(Protocol):
+    """Where a list of targets is. name: file or URL, for logs and labels. interval_s: between two polls [s]."""
+
+    name: str
+    interval_s: float
+
+    async def poll(self) -> tuple[TargetSpec, ...] | None:
+        """The whole list, or None when it is as before. Raises RailfabError: LoadFailed with a reason, or any other."""
+        ...
+
+
+@dataclass(slots=True)
+class LoaderHealth:
+    """Counters of one loader. last_success_s: Unix time of the last poll that gave a list, 0 before the first."""
+
+    polls: int = 0
+    targets: int = 0
+    last_success_s: float = 0.0
+    failures: Counter[str] = field(default_factory=Counter)
+
+
+class Loader:
+    """The targets of one source. `specs` is the last good list, empty before the first."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.health = LoaderHealth()
+        self.specs: tuple[TargetSpec, ...] = ()
+        self._said = ""
+
+    async def refresh(self) -> Diff:
+        """Poll once; what has changed, nothing when the source fails."""
+        self.health.polls += 1
+        try:
+            found = await self.source.poll()
+        except RailfabError as error:
+            self._count(error)
+            return Diff((), (), ())
+        if self._said:
+            logger.info("%s: gives a list of targets again", self.source.name)
+        self._said = ""
+        self.health.last_success_s = time.time()
+        if found is None:
+            return Diff((), (), ())
+        changes, self.specs = diff(self.specs, found), found
+        self.health.targets = len(found)
+        return changes
+
+    async def run(self, apply: Callable[[Diff], Awaitable[None]]) -> None:
+        """Poll until cancelled, and hand on each change."""
+        draw = random.Random()
+        while True:
+            changes = await self.refresh()
+            if any(changes):
+                counts = [len(part) for part in changes]
+                logger.info("%s: %d targets added, %d changed, %d removed", self.source.name, *counts)
+                await apply(changes)
+            await asyncio.sleep(self.source.interval_s * draw.uniform(1 - JITTER, 1 + JITTER))
+
+    def _count(self, error: RailfabError) -> None:
+        """Count a failure, and log it when it is not the one before."""
+        self.health.failures[error.reason if isinstance(error, LoadFailed) else LoadFailed.reason] += 1
+        if str(error) != self._said:
+            logger.warning("%s The last list is kept: %d targets.", error, len(self.specs))
+        self._said = str(error)

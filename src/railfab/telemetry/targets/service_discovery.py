@@ -1,0 +1,130 @@
+"""The format of Prometheus' HTTP service discovery, read for targets and written for our own endpoints.
+
+A list of `{"targets": ["host:port"], "labels": {...}}`. Labels that begin with `__` do not reach metrics, as in
+Prometheus; some of them are read, such as those of NetBox's plug-in (`__meta_netbox_platform_slug`).
+Source: Prometheus, Writing HTTP Service Discovery; FlxPeters/netbox-plugin-prometheus-sd, `api/utils.py`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from railfab.endpoints import Endpoint
+from railfab.endpoints.model import faults
+from railfab.telemetry.targets.known import TelemetryOf, telemetry_of
+from railfab.telemetry.targets.loader import LoadFailed
+from railfab.telemetry.targets.spec import TargetSpec
+
+MOST_TARGETS = 100_000
+LABEL = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*")
+REMEDY = 'Serve a list of {"targets": ["HOST:PORT"], "labels": {"platform": "..."}}'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Discovery:
+    """How an entry becomes a target.
+
+    settings: what holds for all targets and is never taken from the list, because the list is not ours: CA, client
+    certificate, credentials, skip_verify, plaintext; its gnmi_port and platform hold where an entry has none.
+    name_labels, platform_labels: the first of these labels that an entry has; without one, the name is the host.
+    address_label: has the host in place of the target's text, such as `__meta_netbox_primary_ip`. platforms: names of
+    platforms elsewhere to railfab's, such as a slug of NetBox.
+    """
+
+    settings: Endpoint = field(default_factory=lambda: Endpoint(name="", platform="", host="", gnmi_port=57400))
+    name_labels: Sequence[str] = ("device", "__meta_netbox_name")
+    platform_labels: Sequence[str] = ("platform", "__meta_netbox_platform_slug")
+    address_label: str | None = None
+    platforms: Mapping[str, str] = field(default_factory=dict)
+    telemetry: TelemetryOf = telemetry_of
+
+
+def parse_targets(where: str, body: bytes, discovery: Discovery) -> tuple[TargetSpec, ...]:
+    """The targets in a document; one that is there twice with the same content counts once.
+
+    Raises LoadFailed when anything in it is wrong: a half of a list would take targets away.
+    """
+    try:
+        document = json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise LoadFailed(where, f"is not JSON ({str(error).splitlines()[0]})", REMEDY) from None
+    if not isinstance(document, list):
+        raise LoadFailed(where, "is not a list", REMEDY)
+    found: dict[str, TargetSpec] = {}
+    for number, entry in enumerate(document, 1):
+        for spec in _targets(f"{where}: entry {number}", entry, discovery):
+            if found.setdefault(spec.name, spec) != spec:
+                problem = f"target {spec.name!r} has another content in an entry before"
+                raise LoadFailed(f"{where}: entry {number}", problem, "Keep one of them")
+        if len(found) > MOST_TARGETS:
+            raise LoadFailed(where, f"has more than {MOST_TARGETS} targets", "Serve a part of them")
+    return tuple(found.values())
+
+
+def sd_document(shards: Sequence[str], *, path: str = "/metrics", labels: Mapping[str, str] | None = None) -> str:
+    """A document with one Prometheus target for each shard. shards: `host:port` of each, or `host:port/path`.
+
+    Each has the label `shard`, its number from 0.
+    """
+    entries = []
+    for number, shard in enumerate(shards):
+        address, slash, rest = shard.partition("/")
+        own = {**(labels or {}), "__metrics_path__": f"/{rest}" if slash else path, "shard": str(number)}
+        entries.append({"targets": [address], "labels": own})
+    return json.dumps(entries, indent=2) + "\n"
+
+
+def _targets(where: str, entry: Any, discovery: Discovery) -> Iterator[TargetSpec]:
+    if not isinstance(entry, dict):
+        raise LoadFailed(where, "is not a mapping", REMEDY)
+    targets, labels = entry.get("targets"), entry.get("labels") or {}
+    if not isinstance(targets, list) or not all(isinstance(target, str) and target for target in targets):
+        raise LoadFailed(where, "targets is not a list of texts", REMEDY)
+    if not isinstance(labels, dict) or not all(isinstance(value, str) for value in labels.values()):
+        raise LoadFailed(where, "labels is not a mapping of texts", REMEDY)
+    if wrong := [name for name in labels if not LABEL.fullmatch(name)]:
+        raise LoadFailed(where, f"{wrong[0]!r} is not the name of a label", REMEDY)
+    for target in targets:
+        yield _target(where, target, labels, discovery)
+
+
+def _target(where: str, target: str, labels: Mapping[str, str], discovery: Discovery) -> TargetSpec:
+    host, port = _address(where, target, discovery.settings.gnmi_port)
+    said = _first(labels, discovery.platform_labels)
+    named = discovery.platforms.get(said, said) or discovery.settings.platform
+    endpoint = replace(
+        discovery.settings,
+        name=_first(labels, discovery.name_labels) or host,
+        platform=named or "unknown",
+        host=labels.get(discovery.address_label or "") or host,
+        gnmi_port=port,
+    )
+    for fault in faults(endpoint):
+        raise LoadFailed(f"{where}: {target}", fault.problem, fault.remedy)
+    shown = {name: value for name, value in labels.items() if not name.startswith("__") and name != "device"}
+    return TargetSpec(
+        name=endpoint.name,
+        platform=endpoint.platform,
+        endpoint=endpoint,
+        telemetry=discovery.telemetry(endpoint.platform),
+        labels={**shown, "platform": endpoint.platform},
+    )
+
+
+def _first(labels: Mapping[str, str], names: Sequence[str]) -> str:
+    return next((labels[name] for name in names if labels.get(name)), "")
+
+
+def _address(where: str, target: str, port: int | None) -> tuple[str, int | None]:
+    """Host and port of `host`, `host:port`, `[address]:port` or an IPv6 address."""
+    found = re.fullmatch(r"\[(?P<v6>[^\]\s/]+)\](?::(?P<p6>\d{1,5}))?|(?P<host>[^:\s/]+)(?::(?P<p>\d{1,5}))?", target)
+    if found is None and re.fullmatch(r"[0-9a-fA-F:.]+", target):
+        return target, port
+    if found is None:
+        raise LoadFailed(f"{where}: {target!r}", "is not of the form host:port", REMEDY)
+    digits = found["p6"] or found["p"]
+    return found["v6"] or found["host"], int(digits) if digits else port

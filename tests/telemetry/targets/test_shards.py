@@ -1,0 +1,70 @@
+"""The laws of sharding by rendezvous hash."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from railfab.errors import RailfabError
+from railfab.telemetry.targets import Shard, owners, parse_shard
+
+NAMES = [f"pod{pod}-seg{segment}-leaf{leaf}" for pod in range(25) for segment in range(20) for leaf in range(20)]
+
+
+def test_every_target_is_in_exactly_as_many_shards_as_replicas() -> None:
+    for count, replicas in ((1, 1), (3, 1), (5, 2), (4, 4), (3, 7)):
+        shards = [Shard(index, count, replicas) for index in range(count)]
+        found = {name: sum(shard.owns(name) for shard in shards) for name in NAMES[:200]}
+        assert set(found.values()) == {min(replicas, count)}
+
+
+def test_a_further_shard_takes_targets_and_moves_none_between_the_others() -> None:
+    for count in (1, 2, 7):
+        for replicas in (1, 2):
+            for name in NAMES[:1_000]:
+                before, after = set(owners(name, count, replicas)), set(owners(name, count + 1, replicas))
+                assert after - before <= {count}
+                assert len(before - after) == (len(after - before) if count >= replicas else 0)
+
+
+def test_shards_are_balanced() -> None:
+    """10,000 targets on 8 shards: a binomial share, 1,250 and a standard deviation of 33."""
+    found = Counter(owners(name, 8)[0] for name in NAMES)
+    assert len(NAMES) == 10_000
+    assert all(abs(found[shard] - 1_250) < 5 * 33 for shard in range(8))
+    lost = Counter(owners(name, 8, 2)[1] for name in NAMES if owners(name, 8)[0] == 3)
+    assert all(100 < lost[shard] < 260 for shard in range(8) if shard != 3)
+
+
+def test_owners_do_not_depend_on_the_process() -> None:
+    assert [owners(name, 16, 2) for name in ("pod1-seg1-leaf1", "pod1-spine1", "super1")] == [(6, 7), (8, 9), (6, 14)]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "--shard : is not of the form i/n. Write for example 0/3 for the first of three."),
+        ("1", "--shard 1: is not of the form i/n."),
+        ("a/3", "is not of the form i/n."),
+        ("-1/3", "is not of the form i/n."),
+        ("1/0", "--shard 1/0: 0 is no number of shards. Use 1 to 4096."),
+        ("1/5000", "5000 is no number of shards. Use 1 to 4096."),
+        ("3/3", "--shard 3/3: there is no shard 3 of 3; they are numbered from 0. Use 0/3 to 2/3."),
+        ("1/99999999999999", "is not of the form i/n."),
+        ("\u0661/3", "is not of the form i/n."),
+    ],
+)
+def test_what_is_no_shard_is_told_in_one_line(text: str, said: str) -> None:
+    with pytest.raises(RailfabError) as caught:
+        parse_shard(text)
+    assert said in str(caught.value)
+
+
+def test_shards_are_numbered_from_0() -> None:
+    assert parse_shard("2/3") == Shard(2, 3)
+    assert parse_shard(" 0/1 ", replicas=1) == Shard(0, 1)
+    with pytest.raises(
+        RailfabError, match=r"--shard 0/3: 4 replicas of 3 shards are not possible\. Use 1 to 3 replicas"
+    ):
+        parse_shard("0/3", replicas=4)
