@@ -24,7 +24,7 @@ DEPLOY = ("nornir", "pygnmi", "nornir_netmiko", "netmiko", "paramiko", "asyncssh
 DASHBOARDS = ("grafana_foundation_sdk", "grafana_api")
 COMPILER = ("numba", "llvmlite")
 NUMERICS = ("numpy", *COMPILER)
-COLLECT = ("grpc", "google.protobuf", "prometheus_client")
+COLLECT = ("grpc", "hpack", "google.protobuf", "prometheus_client")
 
 
 @pytest.mark.parametrize(

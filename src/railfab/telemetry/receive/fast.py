@@ -1,0 +1,195 @@
+"""The receiver of our own: HTTP/2 on a socket, of which one compiled call takes all messages of a read."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import ssl
+from collections.abc import AsyncGenerator, Sequence
+
+from railfab.endpoints import Credentials, Endpoint
+from railfab.errors import DeviceError, LoginRefused
+from railfab.gnmi import messages
+from railfab.gnmi.first_contact import first_contact
+from railfab.gnmi.login import login_metadata, login_name
+from railfab.gnmi.statuses import Callee, Refused, Status, StreamClosed
+from railfab.gnmi.tls import address_of, context_of, reason, server_name, unconnected
+from railfab.telemetry.receive import frames
+from railfab.telemetry.receive.contract import Batch, RpcEnded
+from railfab.telemetry.receive.errors import ProtocolError
+from railfab.telemetry.receive.http2 import Connection, GoneAway, ProtocolViolation, Shared
+from railfab.telemetry.receive.keepalive import Keepalive
+from railfab.telemetry.receive.ticks import Ticks
+from railfab.telemetry.receive.wire import READ, Wire, connect
+
+logger = logging.getLogger(__name__)
+
+DIAL_TIMEOUT_S = 10.0
+WINDOW = 1 << 20
+"""Bytes of a stream that the target may send before they are consumed."""
+COALESCE_S = 0.02
+"""Time between two reads of a connection that has sent less than can be read at once [s]."""
+KEEPALIVE_S = 30.0
+KEEPALIVE_TIMEOUT_S = 20.0
+
+
+class FastReceiver:
+    """Receives the targets of one event loop, as `contract.Receiver` says; also raises ProtocolError.
+
+    coalesce_s: a target that sends a little all the time is read that often; 0: whenever it has sent something.
+    keepalive_s: silence before a ping, doubled for a target each time that it finds its pings too many.
+    """
+
+    def __init__(
+        self,
+        *,
+        dial_timeout_s: float = DIAL_TIMEOUT_S,
+        window: int = WINDOW,
+        coalesce_s: float = COALESCE_S,
+        keepalive_s: float = KEEPALIVE_S,
+        keepalive_timeout_s: float = KEEPALIVE_TIMEOUT_S,
+    ) -> None:
+        self._dial_timeout_s, self._window = dial_timeout_s, window
+        self._ticks = Ticks(coalesce_s) if coalesce_s else None
+        self._keepalive_s, self._keepalive_timeout_s = keepalive_s, keepalive_timeout_s
+        self._doublings: dict[str, int] = {}
+        self._shared = Shared.new()
+
+    async def stream(
+        self, endpoint: Endpoint, credentials: Credentials, requests: Sequence[messages.SubscribeRequest]
+    ) -> AsyncGenerator[Batch | RpcEnded]:
+        """Connect, make one Subscribe RPC for each request and yield what arrives, as the contract says."""
+        callee = Callee(endpoint.name, address_of(endpoint), login_name(credentials))
+        headers = _headers(endpoint, callee, credentials)
+        wire, connection = await self._open(endpoint, callee, len(requests))
+        keepalive = self._keepalive(callee, connection, wire)
+        started, left = False, len(requests)
+        try:
+            _check_limit(callee, connection, left)
+            connection.request(headers, [request.SerializeToString() for request in requests])
+            while True:
+                count = connection.read()
+                for batch in connection.batches():
+                    started = True
+                    yield batch
+                for rpc, answered, status in connection.ended():
+                    left -= 1
+                    error = _error(callee, answered, status)
+                    if not left or not isinstance(error, Refused | StreamClosed):
+                        raise error
+                    yield RpcEnded(rpc, error)
+                if connection.goaway:
+                    raise self._gone_away(callee, connection.goaway, started)
+                connection.grant()
+                await self._pause(wire, count)
+        except ProtocolViolation as violation:
+            raise _violated(callee, violation) from None
+        except EOFError:
+            raise _lost(callee, started, "the target closed the connection") from None
+        except OSError as error:
+            raise _lost(callee, started, reason(error)) from None
+        finally:
+            keepalive.stop()
+            connection.close()
+
+    async def _open(self, endpoint: Endpoint, callee: Callee, streams: int) -> tuple[Wire, Connection]:
+        """Connect, with TLS unless the endpoint says plaintext, up to the first frame of the target.
+
+        No credentials are sent before it. Where it does not come, a first contact tells what the port speaks instead.
+        """
+        context, wire = await self._context(endpoint), None
+        try:
+            async with asyncio.timeout(self._dial_timeout_s):
+                wire = Wire(await connect(endpoint.host, endpoint.gnmi_port or 0), self._shared.cipher)
+                if context:
+                    await wire.start_tls(context, server_name(endpoint))
+                connection = Connection(wire, self._shared, streams, self._window)
+                while not connection.settled:
+                    await wire.readable()
+                    connection.read()
+        except (EOFError, ProtocolViolation, ConnectionResetError):
+            _close(wire)
+            await first_contact(endpoint, callee.address, context, self._dial_timeout_s)
+            raise callee.lost("the target closed the connection before its first frame") from None
+        except OSError as error:
+            _close(wire)
+            raise unconnected(endpoint, callee.address, error, self._dial_timeout_s) from None
+        except BaseException:
+            _close(wire)
+            raise
+        return wire, connection
+
+    async def _context(self, endpoint: Endpoint) -> ssl.SSLContext | None:
+        if endpoint.plaintext:
+            logger.warning("%s: connected without TLS, as the endpoint asks (plaintext)", endpoint.name)
+            return None
+        if endpoint.skip_verify:
+            logger.warning("%s: certificate not verified, as the endpoint asks (skip_verify)", endpoint.name)
+        return await asyncio.to_thread(context_of, endpoint)
+
+    def _keepalive(self, callee: Callee, connection: Connection, wire: Wire) -> Keepalive:
+        every_s = self._keepalive_s * 2 ** self._doublings.get(callee.address, 0)
+        return Keepalive(connection, wire, every_s, self._keepalive_timeout_s)
+
+    def _gone_away(self, callee: Callee, said: GoneAway, started: bool) -> DeviceError:
+        if said.code == frames.ENHANCE_YOUR_CALM:
+            self._doublings[callee.address] = self._doublings.get(callee.address, 0) + 1
+        return _lost(callee, started, f"the target ends the connection, {said.reason}")
+
+    async def _pause(self, wire: Wire, count: int) -> None:
+        """Let others run, and return when reading is worth while."""
+        if count == READ:
+            await asyncio.sleep(0)
+        elif count and self._ticks:
+            await self._ticks.next()
+        else:
+            await wire.readable()
+
+
+def _close(wire: Wire | None) -> None:
+    if wire:
+        wire.close()
+
+
+def _headers(endpoint: Endpoint, callee: Callee, credentials: Credentials) -> bytes:
+    """The block of headers of a Subscribe. Raises LoginRefused for credentials that metadata cannot carry."""
+    login = login_metadata(credentials)
+    if not all(frames.is_metadata(text) for _, text in login):
+        problem = "the user name, password or token has a character that gRPC does not send"
+        raise LoginRefused(endpoint.name, problem, "Use printable ASCII only")
+    return frames.header_block(
+        (
+            (":method", "POST"),
+            (":scheme", "http" if endpoint.plaintext else "https"),
+            (":path", messages.METHODS["Subscribe"]),
+            (":authority", callee.address),
+            ("te", "trailers"),
+            ("content-type", "application/grpc"),
+            ("user-agent", "railfab"),
+            ("grpc-accept-encoding", "identity"),
+            *login,
+        )
+    )
+
+
+def _check_limit(callee: Callee, connection: Connection, streams: int) -> None:
+    if streams > connection.max_streams:
+        problem = f"allows {connection.max_streams:,} RPCs on a connection, and {streams:,} are needed"
+        raise Refused(callee.name, problem, "Raise its limit")
+
+
+def _error(callee: Callee, answered: bool, status: Status) -> DeviceError:
+    """The error for an RPC that ended."""
+    if status.code == "OK":
+        return callee.ended()
+    return callee.broken(status) if answered else callee.refusal(status, "Subscribe")
+
+
+def _lost(callee: Callee, started: bool, said: str) -> DeviceError:
+    """The error for a connection that broke."""
+    return callee.broken(Status("UNAVAILABLE", said)) if started else callee.lost(said)
+
+
+def _violated(callee: Callee, violation: ProtocolViolation) -> ProtocolError:
+    problem = f"does not follow HTTP/2 or gRPC as the fast receiver knows them ({violation})"
+    return ProtocolError(callee.name, problem, "Receive it with grpc instead")

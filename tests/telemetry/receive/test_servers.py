@@ -1,0 +1,237 @@
+"""Receivers on gRPC's own servers, and on ports that are none."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import ssl
+from collections.abc import AsyncIterator, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import grpc
+import pytest
+from tests.telemetry.receive.peers import ADMIN, NAME, Peer, endpoint, error_of, received, response, serving
+
+from railfab.endpoints import Credentials, Endpoint
+from railfab.errors import LoginRefused, Unreachable
+from railfab.gnmi import messages
+from railfab.gnmi.certificates import Authority
+from railfab.gnmi.statuses import StreamClosed, Unimplemented
+from railfab.gnmi.tls import CertificateRefused, OtherProtocol, PlaintextPort, TlsPort
+from railfab.telemetry.receive.contract import Receiver, RpcEnded
+from railfab.telemetry.receive.fast import FastReceiver
+
+SENT = [response(number, number * 300) for number in range(200)]
+
+
+@pytest.fixture(params=[FastReceiver])
+def receiver(request: pytest.FixtureRequest) -> Receiver:
+    return request.param(dial_timeout_s=2)
+
+
+class Trusted:
+    """A certificate and its key in files, and in the forms of both servers."""
+
+    def __init__(self, folder: Path, *names: str) -> None:
+        authority = Authority("test")
+        self.identity = authority.issue(NAME, *([names] if names else []))
+        self.ca, self.pair = folder / "ca.pem", folder / "pair.pem"
+        self.ca.write_bytes(authority.certificate)
+        self.pair.write_bytes(self.identity.certificate + self.identity.key)
+        self.grpc = grpc.ssl_server_credentials([(self.identity.key, self.identity.certificate)])
+
+    def context(self) -> ssl.SSLContext:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(self.pair)
+        return context
+
+
+@pytest.fixture
+def trusted(tmp_path: Path) -> Trusted:
+    return Trusted(tmp_path)
+
+
+class Handler(grpc.GenericRpcHandler):  # type: ignore[type-arg]
+    """Subscribe of a target: the first RPC of a call with `reject` is refused, others get all messages, then OK."""
+
+    def __init__(self, behave: Any) -> None:
+        self._handler = grpc.stream_stream_rpc_method_handler(behave)
+
+    def service(self, call: grpc.HandlerCallDetails) -> Any:
+        self.metadata = dict(call.invocation_metadata)
+        return self._handler if call.method == messages.METHODS["Subscribe"] else None
+
+
+async def answered(requests: AsyncIterator[bytes], context: grpc.aio.ServicerContext) -> AsyncIterator[bytes]:
+    metadata = dict(context.invocation_metadata())
+    if metadata["password"] != ADMIN.password:
+        await context.abort(grpc.StatusCode.UNAUTHENTICATED, "wrong user or password")
+    request = messages.SubscribeRequest.FromString(await anext(aiter(requests)))
+    if request.subscribe.mode != messages.SubscriptionList.STREAM:
+        await context.abort(grpc.StatusCode.UNIMPLEMENTED, "STREAM only")
+    for content in SENT:
+        yield content
+
+
+@asynccontextmanager
+async def grpc_aio(trusted: Trusted | None = None) -> AsyncIterator[int]:
+    server = grpc.aio.server(handlers=[Handler(answered)])
+    port = server.add_secure_port("127.0.0.1:0", trusted.grpc) if trusted else server.add_insecure_port("127.0.0.1:0")
+    await server.start()
+    yield port
+    await server.stop(0)
+
+
+@pytest.mark.parametrize("secure", [True, False], ids=["tls", "plaintext"])
+def test_all_messages_of_a_server_arrive_and_then_its_end(secure: bool, receiver: Receiver, trusted: Trusted) -> None:
+    async def run() -> None:
+        async with grpc_aio(trusted if secure else None) as port:
+            target = endpoint(port, plaintext=not secure, ca=str(trusted.ca))
+            found = await received(receiver, target, len(SENT))
+            assert [content for _, content in found] == SENT
+            end = await error_of(receiver, target)
+            assert isinstance(end, StreamClosed)
+            assert str(end) == f"{NAME}: the target ended the stream. It is opened again."
+            refused = await error_of(receiver, target, login=Credentials("admin", "hunter2"))
+            assert isinstance(refused, LoginRefused)
+            said = f"{NAME}: rejects the login of admin (wrong user or password). Check the user name and password."
+            assert str(refused) == said
+
+    asyncio.run(run())
+
+
+def test_rpcs_share_a_connection_and_end_one_by_one(receiver: Receiver) -> None:
+    async def run() -> None:
+        async with grpc_aio() as port:
+            found = await received(receiver, endpoint(port), 3 * len(SENT) + 2, rpcs=3)
+            for rpc in range(3):
+                assert [part[1] for part in found if isinstance(part, tuple) and part[0] == rpc] == SENT
+            ends = [part for part in found if isinstance(part, RpcEnded)]
+            assert [type(end.error) for end in ends] == [StreamClosed] * 2
+
+    asyncio.run(run())
+
+
+def test_grpcs_server_on_threads(receiver: Receiver) -> None:
+    def stream(requests: Iterator[bytes], context: grpc.ServicerContext) -> Iterator[bytes]:
+        next(requests)
+        yield from SENT
+        context.abort(grpc.StatusCode.UNIMPLEMENTED, "no more")
+
+    server = grpc.server(ThreadPoolExecutor(1), handlers=[Handler(stream)])
+    port = server.add_insecure_port("127.0.0.1:0")
+    server.start()
+    found = asyncio.run(received(receiver, endpoint(port), len(SENT)))
+    assert [content for _, content in found] == SENT
+    error = asyncio.run(error_of(receiver, endpoint(port)))
+    assert str(error) == f"{NAME}: the stream broke (UNIMPLEMENTED: no more). It is opened again."
+    server.stop(0)
+
+
+def test_a_refused_subscribe_and_a_service_that_is_not_there(receiver: Receiver) -> None:
+    async def run() -> None:
+        empty = grpc.aio.server()
+        port = empty.add_insecure_port("127.0.0.1:0")
+        await empty.start()
+        error = await error_of(receiver, endpoint(port))
+        assert isinstance(error, Unimplemented)
+        assert "refused a gNMI Subscribe (Method not found!)" in str(error)
+        await empty.stop(0)
+
+    asyncio.run(run())
+
+
+def test_a_server_that_stops_breaks_the_stream(receiver: Receiver) -> None:
+    async def silent(requests: AsyncIterator[bytes], context: grpc.aio.ServicerContext) -> AsyncIterator[bytes]:
+        yield SENT[1]
+        await asyncio.sleep(60)
+
+    async def run() -> Exception:
+        server = grpc.aio.server(handlers=[Handler(silent)])
+        port = server.add_insecure_port("127.0.0.1:0")
+        await server.start()
+        stopping = asyncio.get_running_loop().call_later(0.1, lambda: asyncio.ensure_future(server.stop(0)))
+        try:
+            return await error_of(receiver, endpoint(port))
+        finally:
+            stopping.cancel()
+            await server.stop(0)
+
+    error = asyncio.run(run())
+    assert isinstance(error, StreamClosed)
+    assert str(error).startswith(f"{NAME}: the stream broke (")
+
+
+def told(receiver: Receiver, target: Endpoint) -> Exception:
+    return asyncio.run(error_of(receiver, target))
+
+
+def test_a_certificate_that_nobody_knows_or_of_another_name(receiver: Receiver, tmp_path: Path) -> None:
+    other = Trusted(tmp_path, "192.0.2.1")
+
+    async def run(ca: str | None) -> Exception:
+        async with grpc_aio(other) as port:
+            return await error_of(receiver, endpoint(port, plaintext=False, ca=ca))
+
+    unknown, named = asyncio.run(run(None)), asyncio.run(run(str(other.ca)))
+    assert isinstance(unknown, CertificateRefused)
+    assert "is not trusted (" in str(unknown)
+    assert isinstance(named, CertificateRefused)
+    assert "is for another name (IP address mismatch" in str(named)
+
+
+@pytest.mark.parametrize(
+    ("said", "plaintext", "kind", "expected"),
+    [
+        (b"HTTP/1.1 400 Bad Request\r\n\r\n", True, OtherProtocol, "speaks HTTP/1, not HTTP/2"),
+        (b"SSH-2.0-OpenSSH_9.2\r\n", True, OtherProtocol, "does not speak HTTP/2"),
+        (b"SSH-2.0-OpenSSH_9.2\r\n", False, PlaintextPort, "does not speak TLS ("),
+        (b"", True, Unreachable, "no answer from 127.0.0.1:"),
+    ],
+)
+def test_a_port_that_is_not_gnmi_is_named(
+    said: bytes, plaintext: bool, kind: type[Exception], expected: str, receiver: Receiver
+) -> None:
+    async def script(peer: Peer) -> None:
+        peer.send(said)
+
+    async def run() -> Exception:
+        async with serving(script, held=False) as port:
+            return await error_of(receiver, endpoint(port, plaintext=plaintext))
+
+    error = asyncio.run(run())
+    assert isinstance(error, kind)
+    assert expected in str(error)
+    assert "\n" not in str(error)
+
+
+def test_http1_behind_tls_and_tls_without_being_asked_for(receiver: Receiver, trusted: Trusted) -> None:
+    async def script(peer: Peer) -> None:
+        peer.send(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+
+    async def run() -> tuple[Exception, Exception]:
+        async with serving(script, held=False, ssl=trusted.context()) as port:
+            behind = await error_of(receiver, endpoint(port, plaintext=False, ca=str(trusted.ca)))
+            return behind, await error_of(receiver, endpoint(port))
+
+    behind, unasked = asyncio.run(run())
+    assert isinstance(behind, OtherProtocol)
+    assert "speaks HTTP/1, not HTTP/2" in str(behind)
+    assert isinstance(unasked, TlsPort)
+    assert "speaks TLS, and the endpoint says plaintext" in str(unasked)
+
+
+def test_no_answer_is_given_up(receiver: Receiver) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        port = silent.getsockname()[1]
+        assert f"no answer from 127.0.0.1:{port} (none within 2 s)" in str(told(receiver, endpoint(port)))
+    assert f"no answer from 127.0.0.1:{port} (connection refused)" in str(told(receiver, endpoint(port)))
+
+
+def test_an_ipv6_address(receiver: Receiver) -> None:
+    with socket.create_server(("::1", 0), family=socket.AF_INET6) as taken:
+        port = taken.getsockname()[1]
+    assert f"no answer from [::1]:{port} (connection refused)" in str(told(receiver, endpoint(port, host="::1")))
