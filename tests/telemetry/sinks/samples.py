@@ -75,8 +75,11 @@ WriteRequest = _write_request()
 
 @dataclass
 class Receiver:
-    """Requests as they came. answers: what each one gets, the last for all others: a status, (status, headers),
-    `hang` or `close`. A request that is answered with 2xx counts as accepted."""
+    """Requests as they came. A request that is answered with 2xx counts as accepted.
+
+    answers: what each one gets, the last for all others: a status, (status, headers), `hang`, `close`, or `leave`,
+    which is a 204 after which the connection is closed without a word, as of a server that it was idle for too long.
+    """
 
     answers: list = field(default_factory=lambda: [204])
     accepted: list[tuple[dict[str, str], float, int]] = field(default_factory=list)
@@ -97,6 +100,8 @@ class Receiver:
         if answer in ("hang", "close"):
             handler.close_connection = True
             return
+        if answer == "leave":
+            handler.close_connection, answer = True, 204
         status, headers = answer if isinstance(answer, tuple) else (answer, {})
         if status < 300:
             request = WriteRequest.FromString(bytes(cramjam.snappy.decompress_raw(body)))

@@ -89,6 +89,17 @@ def test_what_is_refused_is_not_sent_again_and_is_said_once(caplog: pytest.LogCa
     assert line == f"{url}: answers 400 Bad Request (status 400), and 1 samples are lost. They are not sent again"
 
 
+def test_a_connection_that_was_closed_while_idle_is_made_again_at_once(caplog: pytest.LogCaptureFixture) -> None:
+    with receiving("leave", 204) as (receiver, url), writing(url) as sink:
+        for value in (1, 2):
+            emit(sink, value)
+            eventually(lambda sent=value: sink.outbox.counts.sent == sent)
+            time.sleep(0.05)
+    assert receiver.values() == [1, 2]
+    assert sink.outbox.counts.retries == 0
+    assert caplog.records == []
+
+
 def test_retry_after_is_waited_for() -> None:
     with receiving((429, {"Retry-After": "1"}), 204) as (receiver, url), writing(url) as sink:
         emit(sink, 1)
