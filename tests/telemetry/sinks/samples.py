@@ -50,13 +50,19 @@ def _write_request() -> type:
     file = descriptor_pb2.FileDescriptorProto(name="write.proto", package="prometheus", syntax="proto3")
     kinds = {"double": 1, "int64": 3, "string": 9}
     for name, fields in {
-        "Label": {"name": "string", "value": "string"},
-        "Sample": {"value": "double", "timestamp": "int64"},
-        "TimeSeries": {"labels": "Label", "samples": "Sample"},
-        "WriteRequest": {"timeseries": "TimeSeries"},
+        "Label": {"name": (1, "string"), "value": (2, "string")},
+        "Sample": {"value": (1, "double"), "timestamp": (2, "int64")},
+        "TimeSeries": {"labels": (1, "Label"), "samples": (2, "Sample")},
+        "MetricMetadata": {
+            "type": (1, "int64"),
+            "metric_family_name": (2, "string"),
+            "help": (4, "string"),
+            "unit": (5, "string"),
+        },
+        "WriteRequest": {"timeseries": (1, "TimeSeries"), "metadata": (3, "MetricMetadata")},
     }.items():
         message = file.message_type.add(name=name)
-        for number, (entry, kind) in enumerate(fields.items(), 1):
+        for entry, (number, kind) in fields.items():
             scalar = kinds.get(kind)
             message.field.add(
                 name=entry,
@@ -83,6 +89,7 @@ class Receiver:
 
     answers: list = field(default_factory=lambda: [204])
     accepted: list[tuple[dict[str, str], float, int]] = field(default_factory=list)
+    metadata: list[tuple[int, str, str, str]] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
     arrived_s: list[float] = field(default_factory=list)
     over: threading.Event = field(default_factory=threading.Event)
@@ -105,6 +112,7 @@ class Receiver:
         status, headers = answer if isinstance(answer, tuple) else (answer, {})
         if status < 300:
             request = WriteRequest.FromString(bytes(cramjam.snappy.decompress_raw(body)))
+            self.metadata += [(one.type, one.metric_family_name, one.help, one.unit) for one in request.metadata]
             self.accepted += [
                 ({label.name: label.value for label in series.labels}, sample.value, sample.timestamp)
                 for series in request.timeseries

@@ -9,13 +9,14 @@ from contextlib import contextmanager
 from urllib.parse import urlsplit
 
 import pytest
-from tests.telemetry.sinks.samples import NOW_MS, batch, eventually, receiving
+from tests.telemetry.sinks.samples import BYTES, NOW_MS, batch, eventually, receiving
 
 from railfab import __version__
 from railfab.gnmi.certificates import Authority
+from railfab.metrics import metric
 from railfab.telemetry.retry import Policy
 from railfab.telemetry.sinks.queued import QueuedSink
-from railfab.telemetry.sinks.remote_write import remote_write_sink
+from railfab.telemetry.sinks.remote_write import METADATA_MS, remote_write_sink
 from railfab.telemetry.sinks.secrets import SecretSource
 
 QUICK = Policy(first_s=0.02, most_s=0.05)
@@ -62,6 +63,21 @@ def test_requests_are_bounded_and_have_the_headers_of_the_specification() -> Non
     counts = sink.outbox.counts
     assert (counts.sent, counts.dropped, counts.retries, sink.outbox.queue_bytes) == (5, 0, 0, 0)
     assert time.time() - counts.last_success_s < 10
+
+
+def test_the_kinds_of_metrics_are_sent_with_the_first_samples_and_every_minute() -> None:
+    other = metric("fabric_interface_oper_up")
+    with receiving() as (receiver, url), writing(url) as sink:
+        for now_ms in (NOW_MS, NOW_MS + 30_000, NOW_MS + 59_999):
+            sink.emit(batch(range(5), now_ms=now_ms))
+        eventually(lambda: sink.outbox.counts.sent == 15)
+        assert receiver.metadata == [(1, BYTES.name, BYTES.help, "bytes")]
+        sink.emit(batch([9], now_ms=NOW_MS + 59_999, describe=lambda _: (other, ())))
+        eventually(lambda: sink.outbox.counts.sent == 16)
+        assert receiver.metadata[1:] == [(1, BYTES.name, BYTES.help, "bytes"), (2, other.name, other.help, "")]
+        sink.emit(batch([1], now_ms=NOW_MS + 59_999 + METADATA_MS))
+        eventually(lambda: sink.outbox.counts.sent == 17)
+        assert len(receiver.metadata) == 5
 
 
 def test_what_fails_is_sent_again_in_order_and_nothing_is_lost(caplog: pytest.LogCaptureFixture) -> None:

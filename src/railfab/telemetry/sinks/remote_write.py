@@ -16,20 +16,23 @@ from urllib.parse import SplitResult
 import cramjam
 
 from railfab.errors import EndpointError
+from railfab.metrics import Metric
 from railfab.telemetry.retry import Policy
 from railfab.telemetry.sinks.complaints import Complaints
-from railfab.telemetry.sinks.contract import SampleBatch
+from railfab.telemetry.sinks.contract import Labels, SampleBatch
 from railfab.telemetry.sinks.due import DueSamples
 from railfab.telemetry.sinks.http_post import TIMEOUT_S, Answer, HttpPost
 from railfab.telemetry.sinks.outbox import Outbox, Parcel
 from railfab.telemetry.sinks.queued import QUEUE_BYTES, QueuedSink
 from railfab.telemetry.sinks.secrets import SecretSource
-from railfab.telemetry.sinks.write_request import series_head, write_request
+from railfab.telemetry.sinks.write_request import metadata_request, series_head, write_request
 
 logger = logging.getLogger(__name__)
 
 MOST_SAMPLES = 2_000
 """Samples of a request, as Prometheus' own max_samples_per_send."""
+METADATA_MS = 60_000
+"""As Prometheus' own send_interval of metadata."""
 HEADERS = {
     "Content-Encoding": "snappy",
     "Content-Type": "application/x-protobuf",
@@ -39,18 +42,36 @@ RETRIES = Policy(first_s=1.0, most_s=30.0)
 
 
 class RemoteWriteEncoder:
-    """Batches as compressed requests of at most most_samples samples."""
+    """Batches as compressed requests of at most most_samples samples.
+
+    The first one of a push says kind, unit and help of all metrics: where one is new, and every METADATA_MS.
+    """
 
     def __init__(self, most_samples: int = MOST_SAMPLES) -> None:
-        self._due = DueSamples(series_head)
+        self._due = DueSamples(self._head)
         self._most_samples = most_samples
+        self._metrics: dict[str, Metric] = {}
+        self._described = 0
+        self._described_ms = 0
 
     def __call__(self, batch: SampleBatch) -> Iterator[Parcel]:
         due = self._due.take(batch)
+        metadata = self._metadata(batch.now_ms) if due.series else b""
         for first in range(0, len(due.series), self._most_samples):
             part = slice(first, first + self._most_samples)
-            body = write_request(due.series[part], due.values[part], due.at_ms[part])
+            body = metadata + write_request(due.series[part], due.values[part], due.at_ms[part])
+            metadata = b""
             yield Parcel(bytes(cramjam.snappy.compress_raw(body)), len(due.series[part]))
+
+    def _head(self, metric: Metric, labels: Labels) -> bytes:
+        self._metrics[metric.name] = metric
+        return series_head(metric, labels)
+
+    def _metadata(self, now_ms: int) -> bytes:
+        if len(self._metrics) == self._described and now_ms - self._described_ms < METADATA_MS:
+            return b""
+        self._described, self._described_ms = len(self._metrics), now_ms
+        return metadata_request(self._metrics.values())
 
 
 class RemoteWriteTransport:

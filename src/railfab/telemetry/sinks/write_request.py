@@ -1,23 +1,25 @@
 """The body of a Prometheus remote write request, in protobuf's wire format.
 
-    WriteRequest { repeated TimeSeries timeseries = 1; }
+    WriteRequest { repeated TimeSeries timeseries = 1; repeated MetricMetadata metadata = 3; }
     TimeSeries { repeated Label labels = 1; repeated Sample samples = 2; }
     Label { string name = 1; string value = 2; }
     Sample { double value = 1; int64 timestamp = 2; }
+    MetricMetadata { MetricType type = 1; string metric_family_name = 2; string help = 4; string unit = 5; }
 
-Source: Prometheus Remote-Write 1.0 specification, "Protocol". Labels are encoded once for each series, and all samples
+Source: Prometheus Remote-Write 1.0 specification, "Protocol", and for metadata, which it leaves out as experimental,
+Prometheus' prompb/types.proto. Labels are encoded once for each series, and all samples
 of a request at a time: messages of a protobuf library cost an object for each sample and label.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from railfab.metrics import Metric
+from railfab.metrics import Kind, Metric
 from railfab.telemetry.sinks.contract import Labels
 
 TIME_BYTES = 6
@@ -25,6 +27,8 @@ TIME_BYTES = 6
 SAMPLE = b"\x12\x10\x09" + bytes(8) + b"\x10" + bytes(TIME_BYTES)
 """A Sample in its TimeSeries: tag, length 16, double value, int64 timestamp."""
 VALUE_AT, TIME_AT = 3, 12
+KINDS = {Kind.COUNTER: 1, Kind.GAUGE: 2, Kind.HISTOGRAM: 3, Kind.INFO: 6}
+"""MetricType of a metric's kind."""
 
 
 def series_head(metric: Metric, labels: Labels) -> bytes:
@@ -32,6 +36,16 @@ def series_head(metric: Metric, labels: Labels) -> bytes:
     named = sorted((("__name__", metric.name), *((name, value) for name, value in labels if value)))
     body = b"".join([_label(name, value) for name, value in named])
     return b"\x0a" + _varint(len(body) + len(SAMPLE)) + body
+
+
+def metadata_request(metrics: Iterable[Metric]) -> bytes:
+    """The WriteRequest that says kind, unit and help of metrics; the name is the full one, as Prometheus sends it."""
+    return b"".join(_field(_metadata(metric), 3) for metric in metrics)
+
+
+def _metadata(metric: Metric) -> bytes:
+    kind = b"\x08" + _varint(KINDS[metric.kind])
+    return kind + _text(metric.name, 2) + _text(metric.help, 4) + (_text(metric.unit, 5) if metric.unit else b"")
 
 
 def write_request(heads: Sequence[bytes], values: NDArray[np.float64], at_ms: NDArray[np.int64]) -> bytes:
