@@ -60,15 +60,28 @@ def test_a_sample_expires_by_arrival_and_an_on_change_value_does_not() -> None:
     store, _ = store_of(expiry_s=6.0)
     applied(store, told((PORTS[0], 1.0), device_ns=5), 10.0, lasts_s=LASTS_S)
     applied(store, told((PORTS[1], 1.0), device_ns=5), 10.0, lasts_s=math.inf)
-    assert len(store.read(16.0)) == 2
-    assert store.read(16.1) == [(PORTS[1], 1.0)]
+    applied(store, told((PORTS[2], 1.0)), 16.0, lasts_s=LASTS_S)
+    assert len(store.read(16.0)) == 3
+    applied(store, told((PORTS[2], 1.0)), 16.1, lasts_s=LASTS_S)
+    assert store.read(16.1) == [(PORTS[1], 1.0), (PORTS[2], 1.0)]
+
+
+def test_a_silent_target_keeps_its_series_until_it_is_stalled_and_then_loses_them_together() -> None:
+    store, _ = store_of(expiry_s=6.0, grace_s=60.0)
+    for place, series in enumerate(PORTS):
+        applied(store, told((series, 1.0)), 10.0 + place, lasts_s=LASTS_S if place % 2 else math.inf)
+    assert len(store.read(1000.0)) == len(PORTS)
+    store.down(1000.0, grace=False)
+    assert (store.read(1000.0), len(store)) == ([], 0)
 
 
 def test_a_sample_of_a_slow_path_lives_for_as_long_as_that_path_says() -> None:
     store, _ = store_of(expiry_s=6.0)
     applied(store, told((PORTS[0], 1.0)), 10.0, lasts_s=90.0)
-    assert len(store.read(100.0)) == 1
-    assert store.read(100.1) == []
+    applied(store, told((PORTS[1], 1.0)), 100.0, lasts_s=LASTS_S)
+    assert len(store.read(100.0)) == 2
+    applied(store, told((PORTS[1], 1.0)), 100.1, lasts_s=LASTS_S)
+    assert store.read(100.1) == [(PORTS[1], 1.0)]
 
 
 def test_a_sync_sweeps_what_the_new_session_did_not_bring() -> None:

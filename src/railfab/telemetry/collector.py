@@ -24,6 +24,7 @@ from railfab.telemetry.loop_clock import LoopClock
 from railfab.telemetry.retry import Policy
 from railfab.telemetry.session import TargetSession
 from railfab.telemetry.tasks import end_tasks
+from railfab.telemetry.warm import compile_kernels
 from railfab.topology import Topology
 
 logger = logging.getLogger(__name__)
@@ -80,6 +81,7 @@ class Collector:
             logger.warning(
                 "Decoding takes about %d times longer than compiled: %s.", INTERPRETED_FACTOR, WHY_INTERPRETED
             )
+        compile_kernels()
         self._thread.start()
         self._started.wait()
         return self

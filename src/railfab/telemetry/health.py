@@ -49,10 +49,13 @@ class Drop(StrEnum):
 
 @dataclass(slots=True)
 class Health:
-    """Counters of one target. last_update_s: Unix time of the last sampled update, 0 before the first."""
+    """Counters of one target. last_update_s: Unix time of the last sampled update, 0 before the first. was_up: whether
+    the session was up since it last ended.
+    """
 
     tls_verified: bool
     state: State = State.IDLE
+    was_up: bool = False
     last_update_s: float = 0.0
     ingest_lag_s: float = 0.0
     reconnects: int = 0

@@ -15,7 +15,8 @@ class Policy:
 
     first_s, most_s: exponential backoff with full jitter, its first and its largest bound. refused_first_s,
     refused_most_s: the same where the target refuses us (login, certificate, request), which waiting does not repair.
-    healthy_s: after a session that was up for so long the backoff begins again at first_s. grace_s: see TargetStore;
+    healthy_s: after a session that was up for so long the backoff begins again at first_s; None is SILENT_INTERVALS
+    sample intervals. grace_s: see TargetStore;
     None is the expiry of a sample. dial_timeout_s: for one connection. dials: connections being made at one time.
     max_series: of one target.
     """
@@ -24,7 +25,7 @@ class Policy:
     most_s: float = 60.0
     refused_first_s: float = 30.0
     refused_most_s: float = 300.0
-    healthy_s: float = 60.0
+    healthy_s: float | None = None
     grace_s: float | None = None
     dial_timeout_s: float = 10.0
     dials: int = 32

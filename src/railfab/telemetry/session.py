@@ -26,6 +26,7 @@ from railfab.telemetry.health import Drop, Health, Reason, State, Stream
 from railfab.telemetry.lines import Chunks, Writer
 from railfab.telemetry.loop_clock import LoopClock
 from railfab.telemetry.mapping import PathMap
+from railfab.telemetry.repeated_log import RepeatedLog
 from railfab.telemetry.retry import SILENT_INTERVALS, Policy
 from railfab.telemetry.store import NO_SPEEDS, Sample, TargetStore
 from railfab.telemetry.subscriptions import SUBSCRIBE_MODES, SubscribeRpc, subscribe_rpcs
@@ -78,6 +79,8 @@ class TargetSession:
             max_series=policy.max_series,
             designed_gbps=designed_gbps,
         )
+        self._healthy_s = silence_s if policy.healthy_s is None else policy.healthy_s
+        self._log = RepeatedLog(logger)
         self.living = 0
         self._writer = Writer()
         self._endpoint, self._credentials, self._telemetry = endpoint, credentials, telemetry
@@ -94,23 +97,29 @@ class TargetSession:
         """Keep a session up; an error is counted, logged once, and followed by another attempt."""
         if not self._telemetry.rules:
             await self._wait_refused()
-        failures, logged = 0, ""
+        failures = 0
         while True:
             error = await self._run_once()
-            was_healthy = self.health.state is State.UP and self._clock.now_s() - self._began_s > self._policy.healthy_s
+            was_healthy = self.health.state is State.UP and self._clock.now_s() - self._began_s > self._healthy_s
             failures = 1 if was_healthy else failures + 1
-            self.store.down(self._clock.now_s())
             if isinstance(error, Refused) and self._next_mode(error):
+                self.store.down(self._clock.now_s())
                 failures = 0
                 continue
-            reason = next(reason for kind, reason in REASONS if isinstance(error, kind))
-            refused = reason in REFUSALS
-            self.health.errors[reason] += 1
-            self.health.state = State.REFUSED if refused else State.RETRYING
-            logger.log(logging.DEBUG if str(error) == logged and not was_healthy else logging.WARNING, "%s", error)
-            logged = str(error)
+            refused = self._end(error)
             await asyncio.sleep(self._policy.delay_s(failures, refused=refused, draw=self._draw))
             self.health.reconnects += 1
+
+    def _end(self, error: RailfabError) -> bool:
+        """Count and log the end of a session; whether the target refuses it."""
+        reason = next(reason for kind, reason in REASONS if isinstance(error, kind))
+        refused = reason in REFUSALS
+        self.health.errors[reason] += 1
+        self.health.state = State.REFUSED if refused else State.RETRYING
+        self.store.down(self._clock.now_s(), grace=reason is not Reason.STALLED)
+        self._log.warning(str(error), again=self.health.was_up)
+        self.health.was_up = False
+        return refused
 
     async def _wait_refused(self) -> None:
         """Count and log that the platform has no telemetry map, and wait to be cancelled."""
@@ -197,6 +206,7 @@ class TargetSession:
         self._count(taken, rpc, now_s)
         if taken.synced:
             self._pending.discard(rpc)
+        if self.health.state is State.SYNCING and (taken.synced or len(self.store)):
             self._sync_when_complete()
 
     def _count(self, taken: Taken, rpc: SubscribeRpc, now_s: float) -> None:
@@ -213,10 +223,16 @@ class TargetSession:
             health.ingest_lag_s = (now_ns - taken.device_ns) / NS_PER_S
 
     def _sync_when_complete(self) -> None:
-        if not self._pending and self.health.state is State.SYNCING:
-            self.health.state = State.UP
-            self.store.synced()
-            logger.info("%s: streaming, %s series", self.name, len(self.store))
+        """Once every RPC has sent its leaves, and one of them is mapped, the session is up."""
+        if self._pending or self.health.state is not State.SYNCING:
+            return
+        self.store.synced()
+        if not len(self.store):
+            self._log.warning(f"{self.name}: streams nothing that has a metric. Check its platform, and --map")
+            return
+        self.health.state = State.UP
+        self.health.was_up = True
+        logger.info("%s: streaming, %s series", self.name, len(self.store))
 
     async def _watch(self) -> None:
         """Expire old samples, end a silent session, and do without the sync of a target that sends none.

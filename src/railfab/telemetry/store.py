@@ -50,8 +50,9 @@ class Sample:
 class TargetStore:
     """Series of one target. Written by the collector's loop, read by scrapes from other threads.
 
-    While the session lives, a sampled series vanishes when no sample has come for as long as one lasts; an on-change
-    series lives as long as the session. expiry_s: how long the samples of most paths last.
+    While the session lives, a sampled series vanishes when its target has sent others for as long as a sample lasts,
+    but not this one; an on-change series lives as long as the session. A target that sends nothing keeps all of them
+    until its session ends, so that they vanish together. expiry_s: how long the samples of most paths last.
     grace_s: how long after the end of a session its series stay; they vanish together. designed_gbps: speeds of ports.
     """
 
@@ -80,6 +81,7 @@ class TargetStore:
         self._key_steps: list[Steps] = []
         self._open = False
         self._down_since_s: float | None = 0.0
+        self._heard_s = 0.0
 
     def begin(self) -> None:
         """A new session: what it does not bring again is swept at its sync; its device times start afresh."""
@@ -97,9 +99,11 @@ class TargetStore:
         series, rows = self.table.series, self.table.present_rows()
         self._drop(rows[series.generation[rows] != self.at[At.GENERATION]])
 
-    def down(self, now_s: float) -> None:
-        """The session ended; the grace begins, unless one runs already."""
+    def down(self, now_s: float, *, grace: bool = True) -> None:
+        """The session ended; the grace begins, unless one runs already. Without a grace all series end now."""
         self._open = False
+        if not grace:
+            self._drop(self.table.present_rows())
         if self._down_since_s is None:
             self._down_since_s = now_s
 
@@ -108,6 +112,8 @@ class TargetStore:
         at = self.at
         at[At.NOW_NS] = int(now_s * NS_PER_S)
         at[At.LASTS_NS] = FOREVER_NS if math.isinf(lasts_s) else int(lasts_s * NS_PER_S)
+        if not math.isinf(lasts_s):
+            self._heard_s = now_s
         at[At.WINDOW] = now_s // RATE_WINDOW_S
         at[At.PENDING :] = 0
         return at
@@ -179,9 +185,8 @@ class TargetStore:
         """Whether each row has a value that is true now. Any thread."""
         series, down_s = self.table.series, self._down_since_s
         live: NDArray[np.bool_] = series.present != 0
-        now_ns = int(now_s * NS_PER_S)
         if down_s is None:
-            return _both(live, now_ns <= series.expires_ns)
+            return _both(live, int(self._heard_s * NS_PER_S) <= series.expires_ns)
         if now_s - down_s <= self._grace_s:
             return live
         latest_ns = int(max(down_s, now_s - max(self._grace_s, self._expiry_s)) * NS_PER_S)
