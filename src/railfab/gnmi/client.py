@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from types import TracebackType
@@ -209,14 +209,24 @@ class GnmiClient:
         except grpc.aio.AioRpcError as error:
             raise self._error(error, method) from None
 
+    async def serialized(self, request: messages.SubscribeRequest) -> AsyncGenerator[bytes]:
+        """The responses to a Subscribe as received, without a deadline; the errors are those of subscribe()."""
+        async with aclosing(self._stream(request, None, None)) as stream:
+            async for response in stream:
+                yield response
+        raise self._callee.ended()
+
     async def _stream(
-        self, request: messages.SubscribeRequest, timeout_s: float | None
-    ) -> AsyncGenerator[messages.SubscribeResponse]:
-        """The responses to a Subscribe."""
+        self,
+        request: messages.SubscribeRequest,
+        timeout_s: float | None,
+        deserializer: Callable[[bytes], Any] | None = messages.SubscribeResponse.FromString,
+    ) -> AsyncGenerator[Any]:
+        """The responses to a Subscribe; deserializer: None for bytes."""
         subscribe: Any = self._channel.stream_stream(
             messages.METHODS["Subscribe"],
             request_serializer=messages.SubscribeRequest.SerializeToString,
-            response_deserializer=messages.SubscribeResponse.FromString,
+            response_deserializer=deserializer,
         )
         call = subscribe(metadata=self._metadata, timeout=timeout_s)
         started = False
@@ -228,9 +238,8 @@ class GnmiClient:
         except grpc.aio.AioRpcError as error:
             if started:
                 raise self._callee.broken(_status(error)) from None
-            if (
-                error.code() is grpc.StatusCode.INTERNAL
-            ):  # the status is lost of a call that ended before the request was written
+            if error.code() is grpc.StatusCode.INTERNAL:
+                # the status is lost of a call that ended before the request was written
                 await self.capabilities()
             raise self._error(error, "Subscribe") from None
         finally:

@@ -23,11 +23,12 @@ from railfab.gnmi.statuses import StreamClosed, Unimplemented
 from railfab.gnmi.tls import CertificateRefused, OtherProtocol, PlaintextPort, TlsPort
 from railfab.telemetry.receive.contract import Receiver, RpcEnded
 from railfab.telemetry.receive.fast import FastReceiver
+from railfab.telemetry.receive.grpcio import GrpcReceiver
 
 SENT = [response(number, number * 300) for number in range(200)]
 
 
-@pytest.fixture(params=[FastReceiver])
+@pytest.fixture(params=[FastReceiver, GrpcReceiver])
 def receiver(request: pytest.FixtureRequest) -> Receiver:
     return request.param(dial_timeout_s=2)
 
