@@ -286,7 +286,12 @@ def _collector() -> Iterator[Metric]:
         "",
         "State of the session: 0 idle, 1 connecting, 2 syncing, 3 up, 4 retrying, 5 refused by the target.",
     )
-    yield metric("tls_verified", Kind.GAUGE, "", "Whether the certificate of the target is verified (1) or not (0).")
+    yield metric(
+        "tls_verified",
+        Kind.GAUGE,
+        "",
+        "Whether the certificate of the target is verified (1) or not (0): skip_verify, plaintext.",
+    )
     yield metric(
         "last_update_timestamp_seconds",
         Kind.GAUGE,
@@ -358,6 +363,28 @@ def _sinks() -> Iterator[Metric]:
         Kind.GAUGE,
         "seconds",
         "Unix time when the receiver last took samples, 0 before the first.",
+    )
+
+
+def _discovery() -> Iterator[Metric]:
+    def metric(name: str, kind: Kind, unit: str, text: str, *labels: str) -> Metric:
+        return Metric(f"fabric_collector_discovery_{name}", kind, unit, text, ("source", *labels))
+
+    yield metric("targets", Kind.GAUGE, "", "Targets in the last good list of a file or URL.")
+    yield metric("polls_total", Kind.COUNTER, "", "Times that a file or URL was asked for its list of targets.")
+    yield metric(
+        "failures_total",
+        Kind.COUNTER,
+        "",
+        "Polls without a good list, after which the last one is kept: unreachable, timeout, too_large, invalid,"
+        " or http_500 and the like.",
+        "reason",
+    )
+    yield metric(
+        "last_success_timestamp_seconds",
+        Kind.GAUGE,
+        "seconds",
+        "Unix time of the last poll that gave a good list, 0 before the first.",
     )
 
 
@@ -497,6 +524,7 @@ def _catalogue() -> Iterator[Metric]:
         _topology,
         _collector,
         _sinks,
+        _discovery,
         _configuration,
         _jobs,
         _twin,

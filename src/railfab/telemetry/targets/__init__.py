@@ -4,7 +4,9 @@ specs = targets_of_hosts(Path("hosts.yml"))                        # or targets_
 mine = [spec for spec in specs if shard.owns(spec.name)]
 """
 
+from railfab.telemetry.targets.config import source_of
 from railfab.telemetry.targets.file_source import FileSource
+from railfab.telemetry.targets.health import loader_samples
 from railfab.telemetry.targets.http_source import HttpSource
 from railfab.telemetry.targets.known import targets_of_hosts, targets_of_intent, telemetry_of
 from railfab.telemetry.targets.loader import Loader, LoaderHealth, LoadFailed, Source
@@ -25,11 +27,13 @@ __all__ = [
     "Source",
     "TargetSpec",
     "diff",
+    "loader_samples",
     "newest_credentials",
     "owners",
     "parse_shard",
     "parse_targets",
     "sd_document",
+    "source_of",
     "targets_of_hosts",
     "targets_of_intent",
     "telemetry_of",

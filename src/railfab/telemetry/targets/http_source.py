@@ -50,7 +50,8 @@ class HttpSource:
             raise EndpointError(url, "is no http or https URL", "Write for example https://netbox.example/targets")
         self.name = parts._replace(query="", fragment="").geturl()
         self.interval_s = interval_s
-        self._url, self._secrets, self._discovery = parts, secrets, discovery or Discovery()
+        self.discovery = discovery or Discovery()
+        self._url, self._secrets = parts, secrets
         self._timeout_s, self._most_bytes = timeout_s, most_bytes
         self._etag = ""
 
@@ -92,7 +93,7 @@ class HttpSource:
         if answer.status != http.client.OK:
             problem = f"answers {answer.status} {answer.reason}".rstrip()
             raise self._failed(f"http_{answer.status}", problem, "Check the URL, the login and the server")
-        found = parse_targets(self.name, self._body(answer, late), self._discovery)
+        found = parse_targets(self.name, self._body(answer, late), self.discovery)
         self._etag = answer.headers.get("ETag") or ""
         return found
 
