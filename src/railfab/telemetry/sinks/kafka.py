@@ -39,7 +39,7 @@ class KafkaTransport:
         self._source = source
         self._complaints = Complaints(logger, f"kafka {servers}")
         self._secrets = source.read()
-        self._broken = False
+        self._broken = self._rejected = False
         self._producer = self._connect()
 
     def run(self, outbox: Outbox) -> None:
@@ -48,6 +48,8 @@ class KafkaTransport:
             if parcel is not None:
                 self._produce(outbox, parcel)
             self._producer.poll(POLL_S if outbox.done() else 0)
+            if self._rejected:
+                self._log_in_again()
             if self._broken:
                 self._renew()
         self._producer.purge()
@@ -82,13 +84,16 @@ class KafkaTransport:
         outbox.settle(parcel, reason)
 
     def _error(self, error: KafkaError) -> None:
-        """An error that is not of one message; the library retries unless it is fatal."""
+        """An error that is not of one message; the library retries unless it is fatal.
+
+        What follows is done after the poll: a call of the producer from a callback ends the process.
+        """
         self._complaints.say("unreachable", f"{error.str()}. Samples are queued until it is reached again")
         self._broken = self._broken or error.fatal()
-        if error.code() == KafkaError._AUTHENTICATION:
-            self._log_in_again()
+        self._rejected = self._rejected or error.code() == KafkaError._AUTHENTICATION
 
     def _log_in_again(self) -> None:
+        self._rejected = False
         try:
             self._secrets = self._source.read()
         except EndpointError as error:
