@@ -70,6 +70,22 @@ def test_a_message_may_be_split_over_frames_and_frames_hold_parts_of_several() -
     assert messages_of(answer(1), *parts, count=2) == [(0, ONE), (0, TWO)]
 
 
+def test_messages_after_a_pause_come_once() -> None:
+    """The reads in between, at moments that all targets share, find nothing."""
+
+    async def script(peer: Peer) -> None:
+        await peer.greet()
+        peer.send(answer(1, ONE))
+        await asyncio.sleep(0.05)
+        peer.send(data(1, TWO))
+
+    async def run() -> None:
+        async with serving(script) as port:
+            assert await received(FastReceiver(coalesce_s=0.01), endpoint(port), 2) == [(0, ONE), (0, TWO)]
+
+    asyncio.run(run())
+
+
 def test_padding_is_no_content() -> None:
     whole, half = frames.message(ONE), len(frames.message(ONE)) // 2
     padded = b"".join(

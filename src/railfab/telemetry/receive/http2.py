@@ -103,7 +103,7 @@ class Connection:
         self._granted = streams * window + self._spare
         self.max_streams = frames.MAX_WINDOW
         self.goaway: GoneAway | None = None
-        self.settled = False
+        self.settled = self._has_read = False
         self.received = 0
         wire.write(frames.PREFACE + frames.settings(self._settings()))
         wire.write(frames.window_update(0, self._granted - frames.INITIAL_WINDOW))
@@ -149,6 +149,7 @@ class Connection:
         """
         count = self._wire.read(self._incoming)
         self.received += count
+        self._has_read = count > 0
         fields, shared = self._fields, self._shared
         fields[scan.AT] = 0
         while count:
@@ -179,7 +180,7 @@ class Connection:
     def batches(self) -> Iterator[Batch]:
         """The messages that the last read made complete."""
         fields = self._fields
-        for number, stream in self._streams.items():
+        for number, stream in self._streams.items() if self._has_read else ():
             first, last = fields[stream.row + scan.FIRST], fields[stream.row + scan.LAST]
             if last > first:
                 stream.started = True
