@@ -15,7 +15,7 @@ from railfab.telemetry.sinks.complaints import Complaints
 from railfab.telemetry.sinks.outbox import Outbox, Parcel
 from railfab.telemetry.sinks.queued import QUEUE_BYTES, QueuedSink
 from railfab.telemetry.sinks.records import MOST_BYTES, RecordEncoder
-from railfab.telemetry.sinks.secrets import SecretSource
+from railfab.telemetry.sinks.secrets import Secrets, SecretSource
 
 logger = logging.getLogger(__name__)
 
@@ -38,9 +38,8 @@ class KafkaTransport:
         self._servers, self._topic, self._tls = servers, topic, tls
         self._source = source
         self._complaints = Complaints(logger, f"kafka {servers}")
-        self._secrets = source.read()
-        self._broken = self._rejected = False
-        self._producer = self._connect()
+        self._rejected = False
+        self._producer = self._connect(source.read())
 
     def run(self, outbox: Outbox) -> None:
         while not (outbox.done() and not len(self._producer)) and not outbox.abandoned:
@@ -50,8 +49,6 @@ class KafkaTransport:
             self._producer.poll(POLL_S if outbox.done() else 0)
             if self._rejected:
                 self._log_in_again()
-            if self._broken:
-                self._renew()
         self._producer.purge()
 
     def abort(self) -> None:
@@ -84,32 +81,23 @@ class KafkaTransport:
         outbox.settle(parcel, reason)
 
     def _error(self, error: KafkaError) -> None:
-        """An error that is not of one message; the library retries unless it is fatal.
+        """An error that is not of one message; the library tries again by itself.
 
-        What follows is done after the poll: a call of the producer from a callback ends the process.
+        A login is renewed after the poll: a call of the producer from a callback ends the process.
         """
         self._complaints.say("unreachable", f"{error.str()}. Samples are queued until it is reached again")
-        self._broken = self._broken or error.fatal()
         self._rejected = self._rejected or error.code() == KafkaError._AUTHENTICATION
 
     def _log_in_again(self) -> None:
         self._rejected = False
         try:
-            self._secrets = self._source.read()
+            secrets = self._source.read()
         except EndpointError as error:
             self._complaints.say("credentials", str(error))
         else:
-            self._producer.set_sasl_credentials(self._secrets.username, self._secrets.password)
+            self._producer.set_sasl_credentials(secrets.username, secrets.password)
 
-    def _renew(self) -> None:
-        """Another producer in place of one that may not go on; what it had is reported as failed first."""
-        self._producer.purge()
-        self._producer.flush(POLL_S)
-        self._broken = False
-        self._producer = self._connect()
-
-    def _connect(self) -> Producer:
-        secrets = self._secrets
+    def _connect(self, secrets: Secrets) -> Producer:
         login = {
             "sasl.mechanism": self._source.environment.get(f"{self._source.prefix}_MECHANISM", "PLAIN"),
             "sasl.username": secrets.username,
