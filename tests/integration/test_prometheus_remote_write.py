@@ -20,7 +20,8 @@ NAME = "fabric_interface_receive_bytes_total"
 
 def test_prometheus_answers_with_what_was_written_and_knows_which_series_have_ended(tmp_path: Path) -> None:
     with Prometheus(tmp_path, {}, "--web.enable-remote-write-receiver") as prometheus:
-        sink = remote_write_sink(urlsplit(f"http://{prometheus.address}/api/v1/write"), SecretSource("NONE", {}))
+        url = urlsplit(f"http://{prometheus.address}/api/v1/write")
+        sink = remote_write_sink(url, SecretSource("NONE", {}))
         now_ms = time.time_ns() // 1_000_000
         for step in range(4):  # begins before Prometheus listens, which is a retry
             at_ms = now_ms - 3_000 + 1_000 * step
@@ -29,10 +30,15 @@ def test_prometheus_answers_with_what_was_written_and_knows_which_series_have_en
         assert prometheus.query(f"count({NAME})")[0]["value"][1] == "3000"
         (series,) = prometheus.query(f'{NAME}{{interface="ethernet-1/7"}}[1m]')
         assert series["metric"] == {"__name__": NAME, "device": "leaf2", "interface": "ethernet-1/7"}
-        assert series["values"] == [[(now_ms - 3_007 + 1_000 * step) / 1000, str(7003.5 + step)] for step in range(4)]
-        sink.emit(batch([], gone=[7], now_ms=now_ms + 1))
+        times = [now_ms - 3_000, *(now_ms - 3_007 + 1_000 * step for step in range(1, 4))]
+        assert series["values"] == [[at_ms / 1000, str(7003.5 + step)] for step, at_ms in enumerate(times)]
+        sink.emit(batch([8, 9], gone=[7], now_ms=now_ms + 1))
         sink.close()
-        assert sink.outbox.counts.sent == 12_001
+        assert sink.outbox.counts.sent == 12_003
         assert not sink.outbox.counts.failed
+        sink = remote_write_sink(url, SecretSource("NONE", {}))  # the collector starts again, with a sample of before
+        sink.emit(batch({8: (5.0, now_ms - 60_000), 10: (6.0, now_ms)}, now_ms=now_ms + 2))
+        sink.close()
+        assert not sink.outbox.counts.failed
+        assert prometheus.query(f'{NAME}{{interface="ethernet-1/8"}}')[0]["value"][1] == "5"
         assert prometheus.query(f'{NAME}{{interface="ethernet-1/7"}}') == []
-        assert prometheus.query(f'{NAME}{{interface="ethernet-1/8"}}')

@@ -14,7 +14,7 @@ def test_a_message_holds_the_samples_of_one_device() -> None:
     assert (first.device, first.samples, second.device, second.samples) == ("leaf2", 2, "leaf1", 1)
     assert first.body.splitlines()[0] == (
         b'{"metric":"fabric_interface_receive_bytes_total",'
-        b'"labels":{"device":"leaf2","interface":"ethernet-1/1"},"value":12.5,"at_ms":1763999999999}'
+        b'"labels":{"device":"leaf2","interface":"ethernet-1/1"},"value":12.5,"at_ms":1764000000000}'
     )
     assert [json.loads(line)["value"] for line in first.body.splitlines()] == [12.5, 1e16]
 
