@@ -93,6 +93,7 @@ class Receiver:
     headers: list[dict[str, str]] = field(default_factory=list)
     arrived_s: list[float] = field(default_factory=list)
     over: threading.Event = field(default_factory=threading.Event)
+    text: bytes = b""
 
     def values(self) -> list[float]:
         return [value for _, value, _ in self.accepted]
@@ -118,7 +119,7 @@ class Receiver:
                 for series in request.timeseries
                 for sample in series.samples
             ]
-        text = b"" if status == 204 else f"status {status}\nand more".encode()
+        text = b"" if status == 204 else self.text or f"status {status}\nand more".encode()
         handler.send_response(status)
         for name, value in {**headers, "Content-Length": str(len(text))}.items():
             handler.send_header(name, value)

@@ -85,8 +85,7 @@ class HttpPost:
         text = answer.read(MOST_ANSWER_BYTES)
         if not answer.isclosed() or answer.status in (401, 403):
             self.close()
-        first = text.decode(errors="replace").strip().partition("\n")[0]
-        return Answer(answer.status, _retry_after_s(answer.headers.get("Retry-After")), first[:200])
+        return Answer(answer.status, retry_after_s(answer.headers.get("Retry-After")), _first_line(text))
 
     def _connect(self) -> http.client.HTTPConnection:
         self._authorization = _authorization(self._source.read())
@@ -109,8 +108,14 @@ def _authorization(secrets: Secrets) -> dict[str, str]:
     return {}
 
 
-def _retry_after_s(value: str | None) -> float:
-    """Seconds or an HTTP date. Source: RFC 9110, section 10.2.3."""
+def _first_line(body: bytes) -> str:
+    """What a receiver says, as it may be logged."""
+    first = body.decode(errors="replace").strip().partition("\n")[0]
+    return "".join(character if character.isprintable() else "?" for character in first[:200])
+
+
+def retry_after_s(value: str | None) -> float:
+    """The wait that a receiver asks for, of seconds or an HTTP date; 0 for none. Source: RFC 9110, section 10.2.3."""
     if value is None:
         return 0.0
     try:
