@@ -12,7 +12,7 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 from railfab.cli import app
-from railfab.endpoints import load_endpoints
+from railfab.endpoints import load_endpoints, load_hosts
 from railfab.errors import RailfabError
 from railfab.imports.gnmic import Conversion, convert, read_gnmic
 from railfab.imports.gnmic.files import mappings_text
@@ -144,6 +144,11 @@ def test_a_target_in_the_prefix_is_kept_for_each_host(tmp_path: Path) -> None:
     run("--from-gnmic", str(FILES / "openconfig.yaml"), "--write", str(tmp_path), "--platform", "eos")
     hosts = yaml.safe_load((tmp_path / "hosts.yml").read_text())
     assert hosts["qfx-leaf2"]["data"]["gnmi_target"] == "qfx-leaf2"
+
+
+def test_tags_of_a_target_are_labels_of_its_metrics(tmp_path: Path) -> None:
+    run("--from-gnmic", str(FILES / "openconfig.yaml"), "--write", str(tmp_path), "--platform", "eos")
+    assert [host.labels for host in load_hosts(tmp_path / "hosts.yml")] == [{}, {"rack": "r2"}]
 
 
 def test_paths_of_stream_subscriptions_and_prefixes_are_those_of_gnmic() -> None:

@@ -40,7 +40,10 @@ class Reference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GnmicTarget:
-    """A target with what it inherits from the top of the file. hosts: addresses with their ports."""
+    """A target with what it inherits from the top of the file. hosts: addresses with their ports.
+
+    tags: `event-tags`, labels of all its metrics.
+    """
 
     name: str
     line: int
@@ -55,6 +58,7 @@ class GnmicTarget:
     key: str | None
     server_name: str | None
     subscriptions: tuple[str, ...]
+    tags: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,6 +184,7 @@ class _Reader:
             cert=self._inherited(entry, "tls-cert"),
             key=self._inherited(entry, "tls-key"),
             server_name=self._inherited(entry, "tls-server-name"),
+            tags=words(tags.entries) if isinstance(tags := entry.entries.get("event-tags"), Keyed) else {},
             subscriptions=tuple(
                 self._expanded(text.text, text.line) for text in _texts(entry.entries.get("subscriptions"))
             ),

@@ -6,11 +6,14 @@ import json
 import re
 from collections.abc import Iterator
 
+from railfab.endpoints.keys import DATA_KEYS
 from railfab.gnmi.paths import elements
 from railfab.imports.gnmic.conversion import Conversion, Subscribed, Target
+from railfab.imports.gnmic.names import OTHERS
 
 HOSTS, MAPPINGS = "hosts.yml", "mappings.yml"
 PLAIN = re.compile(r"[A-Za-z][\w-]*")
+OWN_LABELS = ("device", "platform", "groups")
 WORDS = frozenset(("yes", "no", "on", "off", "true", "false", "null", "y", "n"))
 """What YAML reads as another kind of value."""
 EXAMPLE = """#   leaf1:
@@ -35,6 +38,7 @@ def hosts_text(conversion: Conversion) -> str:
             "  data:",
             f"    gnmi_port: {port}",
             *(f"    {key}: {_text(value)}" for key, value in _settings(target)),
+            *_labels_of(target),
         ]
     return "\n".join((*lines, ""))
 
@@ -51,6 +55,15 @@ def _settings(target: Target) -> Iterator[tuple[str, str | bool]]:
         yield "skip_verify", True
     named = {"ca": source.ca, "client_cert": source.cert, "client_key": source.key, "tls_name": source.server_name}
     yield from ((key, value) for key, value in named.items() if value)
+
+
+def _labels_of(target: Target) -> Iterator[str]:
+    """The tags of a target as labels of its metrics, by names that Prometheus allows."""
+    tags = {OTHERS.sub("_", name): value for name, value in target.source.tags.items()}
+    free = {name: value for name, value in tags.items() if name not in (*DATA_KEYS, *OWN_LABELS)}
+    if free:
+        yield f"    metric_labels: [{', '.join(map(_text, free))}]"
+        yield from (f"    {_text(name)}: {_text(value)}" for name, value in free.items())
 
 
 def mappings_text(conversion: Conversion) -> str:
