@@ -63,7 +63,7 @@ def test_a_target_may_ask_for_no_login() -> None:
         ("plaintext: true, ca: c", "plaintext is without TLS, and ca is for TLS. Leave out plaintext, or ca."),
         (
             "plaintext: true, skip_verify: true, client_cert: c, client_key: k",
-            "plaintext is without TLS, and skip_verify and client_cert and client_key are for TLS. Leave out plaintext",
+            "plaintext is without TLS, and skip_verify, client_cert and client_key are for TLS. Leave out plaintext",
         ),
         ("client_cert: c", "client_cert is without client_key. Name both files; they may be the same."),
         ("client_key: c", "client_key is without client_cert. Name both files; they may be the same."),

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from nornir.plugins.inventory import SimpleInventory
 
 from railfab.endpoints import Credentials, Endpoint, load_endpoints, load_hosts, read_credentials
@@ -129,7 +132,7 @@ HOST = "leaf1:\n  hostname: h\n  platform: frr\n"
         (HOST + "  data: {Skip-Verify: true}\n", "hosts.yml:4: leaf1: unknown key 'Skip-Verify'. Did you mean"),
         (
             HOST + "  data: {gnmi_prt: 1, gnmi_port: 2}\n",
-            "hosts.yml:4: leaf1: unknown key 'gnmi_prt' beside 'gnmi_port'..",
+            "hosts.yml:4: leaf1: unknown key 'gnmi_prt' beside 'gnmi_port'. Remove it, or give",
         ),
         (
             HOST + "  gnmi_port: 1\n",
@@ -272,3 +275,32 @@ def test_an_unknown_key_of_an_endpoints_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(RailfabError, match=r"e\.json: leaf1: unknown key 'skip_verfy'\. Did you mean 'skip_verify'\?"):
         load_endpoints(tmp_path / "e.json")
     assert Endpoint(name="a", platform="b", host="c").tls_verified
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.data())
+def test_any_change_of_the_files_gives_hosts_or_an_error_of_ours(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    texts = [HOSTS, GROUPS, DEFAULTS]
+    which = data.draw(st.integers(0, 2))
+    text = texts[which]
+    at, length = data.draw(st.integers(0, len(text))), data.draw(st.integers(0, 12))
+    word = data.draw(
+        st.sampled_from(["", "[", "{", "}", ":", "~", "7", "*a", "&a ", "<<: ", "- ", "!!binary ", "\t", "\x00"])
+    )
+    texts[which] = text[:at] + word + text[at + length :]
+    folder = tmp_path_factory.getbasetemp() / "fuzzed"
+    folder.mkdir(exist_ok=True)
+    try:
+        hosts = load_hosts(written(folder, *(text or "---" for text in texts)))
+    except RailfabError:
+        return
+    for host in hosts:
+        with suppress(RailfabError):
+            read_credentials(host.endpoint)
+
+
+def test_names_are_read_as_they_are_written(tmp_path: Path) -> None:
+    hosts = "7: {hostname: h}\n~: {hostname: h}\non: {hostname: h}\n2001-01-01: {hostname: h, data: {0x10: a}}\n"
+    assert [host.endpoint.name for host in load_hosts(written(tmp_path, hosts))] == ["7", "~", "on", "2001-01-01"]

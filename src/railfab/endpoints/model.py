@@ -125,7 +125,8 @@ def contradictions(node: Endpoint) -> Iterator[Fault]:
     """Settings that exclude or need each other."""
     of_tls = ("ca", "skip_verify", "client_cert", "client_key", "tls_name")
     if node.plaintext and (said := [key for key in of_tls if getattr(node, key)]):
-        words = " and ".join(said)
+        *most, last = said
+        words = f"{', '.join(most)} and {last}" if most else last
         problem = f"plaintext is without TLS, and {words} {_are(said)} for TLS"
         yield Fault("plaintext", problem, f"Leave out plaintext, or {words}")
     if (node.client_cert is None) != (node.client_key is None):

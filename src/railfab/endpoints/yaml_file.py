@@ -14,6 +14,9 @@ MAX_CHARACTERS = 50_000_000
 """Limit of what is read of an endpoints file: more than any fabric needs, and an end for endless files."""
 DEEPEST = 60
 """Levels of nesting; an endpoints file has four. libyaml has no limit of its own, and ends the process."""
+MERGE = "tag:yaml.org,2002:merge"
+LEVELS = 3
+"""Levels whose keys are names: hosts, their keys, and the keys of `data`."""
 OTHER_FILE = "Name an endpoints file or a Nornir hosts.yml"
 Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -31,7 +34,7 @@ class Marked(NamedTuple):
         value = self.values[key]
         if value is None:
             return Marked({}, {}, self.lines[key], self.node)
-        node = next(node for name, node in reversed(self.node.value) if name.value == str(key))
+        node = next(node for name, node in reversed(self.node.value) if name.value == key)
         return _marked(value, node) if isinstance(value, dict) else None
 
 
@@ -55,7 +58,8 @@ def parse_mapping(path: Path, text: str) -> Marked:
         _check_depth(text)
         loader = Loader(text)
         node = loader.get_single_node()
-        for key, first, line in _duplicates(node, 3):
+        _keys_as_texts(node, LEVELS)
+        for key, first, line in _duplicates(node, LEVELS):
             raise EndpointError(f"{path}:{line}", f"{key!r} is on line {first} already", "Keep one of them")
         document = None if node is None else loader.construct_document(node)
     except (yaml.YAMLError, ValueError, RecursionError, TypeError) as error:
@@ -78,6 +82,15 @@ def _check_depth(text: str) -> None:
             depth -= 1
 
 
+def _keys_as_texts(node: yaml.Node | None, levels: int) -> None:
+    """Have keys of the upper levels read as they are written: a name may be `7`, `null` or `on`."""
+    if isinstance(node, yaml.MappingNode) and levels:
+        for key, value in node.value:
+            if isinstance(key, yaml.ScalarNode) and key.tag != MERGE:
+                key.tag = "tag:yaml.org,2002:str"
+            _keys_as_texts(value, levels - 1)
+
+
 def _duplicates(node: yaml.Node | None, levels: int) -> Iterator[tuple[str, int, int]]:
     """Keys that a mapping has twice, and both lines: of the two, one would have no effect."""
     if not isinstance(node, yaml.MappingNode) or not levels:
@@ -85,7 +98,7 @@ def _duplicates(node: yaml.Node | None, levels: int) -> Iterator[tuple[str, int,
     seen: dict[str, int] = {}
     for key, value in node.value:
         line = key.start_mark.line + 1
-        if key.tag != "tag:yaml.org,2002:merge" and isinstance(key, yaml.ScalarNode):
+        if key.tag != MERGE and isinstance(key, yaml.ScalarNode):
             if key.value in seen:
                 yield key.value, seen[key.value], line
             seen[key.value] = line
@@ -95,4 +108,4 @@ def _duplicates(node: yaml.Node | None, levels: int) -> Iterator[tuple[str, int,
 def _marked(values: dict[Any, Any], node: yaml.MappingNode) -> Marked:
     lines = {key.value: key.start_mark.line + 1 for key, _ in node.value}
     own = node.start_mark.line + 1
-    return Marked(values, {key: lines.get(str(key), own) for key in values}, own, node)
+    return Marked(values, {key: lines.get(key, own) for key in values}, own, node)

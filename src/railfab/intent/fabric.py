@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated, Literal
 
 from pydantic import Field
 
+from railfab.endpoints import Endpoint
+from railfab.endpoints.model import contradictions
 from railfab.intent.backend import Backend
 from railfab.intent.catalogue import SwitchEntry
 from railfab.intent.hosts import Hosts, ModelSize
-from railfab.intent.model import Listed, Model, Name, Text
+from railfab.intent.model import Fault, Listed, Model, Name, Text
 from railfab.intent.networks import Frontend, Management, Storage
 from railfab.intent.profile import Profile
 
@@ -26,6 +29,15 @@ class Target(Model):
     known_hosts: Text | None = Field(default=None, description="OpenSSH known_hosts file; by default that of the user")
     credentials: Text = Field(default="env:RAILFAB", description="`env:PREFIX` or a YAML file; never the secret")
     skip_verify: bool = Field(default=False, description="do not verify the certificate and host key")
+    plaintext: bool = Field(default=False, description="gNMI without TLS")
+    client_cert: Text | None = Field(default=None, description="PEM file of our certificate, for mutual TLS")
+    client_key: Text | None = Field(default=None, description="PEM file of its private key")
+    tls_name: Text | None = Field(default=None, description="name in its certificate, where that is not the host")
+    gnmi_target: str = Field(default="", description="target in the prefix of gNMI requests, behind a gateway")
+
+    def _faults(self) -> Iterator[Fault]:
+        for fault in contradictions(Endpoint(name="", platform="", **self.model_dump())):
+            yield Fault(fault.key, fault.problem, fault.remedy)
 
 
 class FabricIntent(Model):

@@ -13,6 +13,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from railfab.endpoints import Endpoint
 from railfab.errors import EndpointError
@@ -169,6 +171,30 @@ def test_garbage_is_refused_whole(site: Site, body: bytes, said: str) -> None:
     assert "\n" not in text
     failed(of)
     assert "If-None-Match" not in site.seen[-1]
+
+
+ANY = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.sampled_from(["", "a", "a:1", "[::1]:2", "::", "a b", "platform"]),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["targets", "labels", "device", "platform", "__x", "a-b"]), inner, max_size=3)
+    ),
+    max_leaves=10,
+)
+
+
+@settings(max_examples=100, deadline=None)
+@given(ANY | st.lists(st.fixed_dictionaries({"targets": st.lists(ANY, max_size=2), "labels": ANY}), max_size=3))
+def test_any_json_is_a_list_of_targets_or_refused(document: Any) -> None:
+    try:
+        found = parse_targets("u", json.dumps(document).encode(), Discovery())
+    except LoadFailed:
+        return
+    assert len({spec.name for spec in found}) == len(found)
 
 
 def test_a_bad_status_a_redirect_and_a_port_without_server_are_told_apart(site: Site) -> None:
