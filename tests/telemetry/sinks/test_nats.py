@@ -104,6 +104,16 @@ def test_messages_come_by_subject_and_what_the_server_forbids_or_is_too_large_co
         assert sink.outbox.counts.sent == 3
 
 
+def test_no_message_counts_as_sent_before_the_server_has_seen_it(tmp_path: Path) -> None:
+    port = free_port()
+    with serving(tmp_path, port), publishing(f"nats://127.0.0.1:{port}", LOGIN) as sink:
+        for step in range(1, 31):
+            sink.emit(batch([1], now_ms=NOW_MS + step))  # of leaf2, which is refused with an error before the PONG
+            eventually(lambda: sink.outbox.queue_bytes == 0)
+        assert sink.outbox.counts.sent == 0
+        assert dict(sink.outbox.counts.failed) == {"permissions_violation": 30}
+
+
 def test_what_is_emitted_while_the_server_is_away_is_published_when_it_is_back(tmp_path: Path) -> None:
     port = free_port()
     with publishing(f"nats://127.0.0.1:{port}", LOGIN) as sink:

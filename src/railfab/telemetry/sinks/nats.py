@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from nats.aio.client import Client
+from nats.errors import ConnectionReconnectingError
 from nats.errors import Error as NatsError
 
 from railfab.errors import EndpointError
@@ -104,27 +105,38 @@ class NatsTransport:
         }
 
     async def _flight(self, client: Client, outbox: Outbox) -> None:
-        """Publish what is queued, up to FLIGHT_BYTES, and wait until the server has it."""
+        """Publish what is queued, up to FLIGHT_BYTES, and wait until the server has it. Raises NatsError, OSError."""
         if not client.is_connected:
             await asyncio.sleep(POLL_S)
             return
         parcels = await asyncio.to_thread(_flight_of, outbox, client.max_payload)
         if not parcels:
             return
-        self._denied = ""
         try:
-            for parcel in parcels:
-                await client.publish(self._subject_of(parcel), parcel.body)
-            await client.flush(FLUSH_S)
-        except (NatsError, OSError) as error:
+            await self._publish(client, parcels)
+        except (NatsError, OSError):
             for parcel in reversed(parcels):
                 outbox.give_back(parcel)
-            self._say(error)
-            return
+            raise  # for another client: this one has messages that it has not written, and waits for PONGs
         self._complaints.over()
         for parcel in parcels:
             denied = f'"{self._subject_of(parcel).lower()}"' in self._denied
             outbox.settle(parcel, "permissions_violation" if denied else "")
+
+    async def _publish(self, client: Client, parcels: Sequence[Parcel]) -> None:
+        """Publish parcels and wait for the PONG that comes after them; raises where the connection was another by then.
+
+        The library writes the PING of a flush before messages that wait in its own buffer, so the first flush empties
+        that, and only the second one comes after the messages.
+        """
+        self._denied = ""
+        reconnects = client.stats["reconnects"]
+        for parcel in parcels:
+            await client.publish(self._subject_of(parcel), parcel.body)
+        for _ in range(2):
+            await client.flush(FLUSH_S)
+        if client.stats["reconnects"] != reconnects:
+            raise ConnectionReconnectingError
 
     def _subject_of(self, parcel: Parcel) -> str:
         return f"{self._subject}.{NO_TOKEN.sub('_', parcel.device) or '_'}"
