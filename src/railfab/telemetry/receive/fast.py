@@ -81,7 +81,7 @@ class FastReceiver:
                 if connection.goaway:
                     raise self._gone_away(callee, connection.goaway, started)
                 connection.grant()
-                await self._pause(wire, count)
+                await _pause(wire, count)
         except ProtocolViolation as violation:
             raise _violated(callee, violation) from None
         except EOFError:
@@ -100,7 +100,7 @@ class FastReceiver:
         context, wire = await self._context(endpoint), None
         try:
             async with asyncio.timeout(self._dial_timeout_s):
-                wire = Wire(await connect(endpoint.host, endpoint.gnmi_port or 0), self._shared.cipher)
+                wire = Wire(await connect(endpoint.host, endpoint.gnmi_port or 0), self._shared.cipher, self._ticks)
                 if context:
                     await wire.start_tls(context, server_name(endpoint))
                 connection = Connection(wire, self._shared, streams, self._window)
@@ -136,19 +136,18 @@ class FastReceiver:
             self._doublings[callee.address] = self._doublings.get(callee.address, 0) + 1
         return _lost(callee, started, f"the target ends the connection, {said.reason}")
 
-    async def _pause(self, wire: Wire, count: int) -> None:
-        """Let others run, and return when reading is worth while."""
-        if count == READ:
-            await asyncio.sleep(0)
-        elif count and self._ticks:
-            await self._ticks.next()
-        else:
-            await wire.readable()
-
 
 def _close(wire: Wire | None) -> None:
     if wire:
         wire.close()
+
+
+async def _pause(wire: Wire, count: int) -> None:
+    """Let others run, and return when there is something to read."""
+    if count == READ:
+        await asyncio.sleep(0)
+    else:
+        await wire.readable()
 
 
 def _headers(endpoint: Endpoint, callee: Callee, credentials: Credentials) -> bytes:

@@ -8,6 +8,8 @@ import ssl
 from contextlib import suppress
 from typing import Any
 
+from railfab.telemetry.receive.ticks import Ticks
+
 READ = 1 << 18
 """What is read at once [bytes]."""
 MAX_UNSENT = 1 << 20
@@ -18,12 +20,16 @@ _Loop = asyncio.AbstractEventLoop
 class Wire:
     """A connected socket that never blocks. read() and write() may be called at any time, readable() is waited for.
 
-    cipher: READ bytes for what is to be decrypted, which connections of one loop share.
+    cipher: READ bytes for what is to be decrypted, which connections of one loop share. ticks: the moments of reading;
+    None for whenever something has arrived.
     """
 
-    def __init__(self, connected: socket.socket, cipher: memoryview) -> None:
+    def __init__(self, connected: socket.socket, cipher: memoryview, ticks: Ticks | None) -> None:
         self._loop: _Loop = asyncio.get_running_loop()
-        self._socket, self._cipher = connected, cipher
+        self._socket, self._cipher, self._ticks = connected, cipher, ticks
+        self._descriptor = connected.fileno()
+        if ticks:
+            ticks.add(self._descriptor)
         self._tls: ssl.SSLObject | None = None
         self._from_peer, self._to_peer = ssl.MemoryBIO(), ssl.MemoryBIO()
         self._unsent = bytearray()
@@ -94,7 +100,7 @@ class Wire:
         if not waiting and self._unsent:
             self._flush()
             if self._unsent:
-                self._loop.add_writer(self._socket, self._flush)
+                self._loop.add_writer(self._descriptor, self._flush)
         return None
 
     def _flush(self) -> None:
@@ -106,19 +112,25 @@ class Wire:
             sent = len(self._unsent)
         del self._unsent[:sent]
         if not self._unsent:
-            self._loop.remove_writer(self._socket)
+            self._loop.remove_writer(self._descriptor)
 
     async def readable(self) -> None:
-        """Wait until there is something to read, or the connection has failed."""
+        """Wait until there is something to read at one of the ticks, or the connection has failed."""
         if self._failure:
             return
         self._waiting = self._loop.create_future()
-        self._loop.add_reader(self._socket, self._wake)
+        if self._ticks:
+            self._ticks.wait(self._descriptor, self._wake)
+        else:
+            self._loop.add_reader(self._descriptor, self._wake)
         try:
             await self._waiting
         finally:
-            self._loop.remove_reader(self._socket)
             self._waiting = None
+            if self._ticks:
+                self._ticks.forget(self._descriptor)
+            else:
+                self._loop.remove_reader(self._descriptor)
 
     def _wake(self) -> None:
         if self._waiting and not self._waiting.done():
@@ -126,8 +138,8 @@ class Wire:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether somebody waits for the peer."""
-        return self._waiting is not None
+        """Whether somebody waits for the peer, in vain so far."""
+        return self._waiting is not None and not self._waiting.done()
 
     def fail(self, error: OSError) -> None:
         """Have the next read raise this error."""
@@ -135,7 +147,9 @@ class Wire:
         self._wake()
 
     def close(self) -> None:
-        self._loop.remove_writer(self._socket)
+        if self._ticks:
+            self._ticks.remove(self._descriptor)
+        self._loop.remove_writer(self._descriptor)
         self._socket.close()
 
 
