@@ -13,7 +13,7 @@ from typing import Any
 
 import grpc
 import pytest
-from tests.telemetry.receive.peers import ADMIN, NAME, Peer, endpoint, error_of, received, response, serving
+from tests.telemetry.receive.peers import ADMIN, NAME, Peer, answer, endpoint, error_of, received, response, serving
 
 from railfab.endpoints import Credentials, Endpoint
 from railfab.errors import LoginRefused, Unreachable
@@ -230,6 +230,29 @@ def test_no_answer_is_given_up(receiver: Receiver) -> None:
         port = silent.getsockname()[1]
         assert f"no answer from 127.0.0.1:{port} (none within 2 s)" in str(told(receiver, endpoint(port)))
     assert f"no answer from 127.0.0.1:{port} (connection refused)" in str(told(receiver, endpoint(port)))
+
+
+@pytest.mark.parametrize("kind", [FastReceiver, GrpcReceiver])
+def test_only_so_many_connect_at_one_time(kind: type[FastReceiver | GrpcReceiver]) -> None:
+    """While streams that are up count no more."""
+    connecting: list[int] = []
+
+    async def script(peer: Peer) -> None:
+        connecting.append(1)
+        await asyncio.sleep(0.02)
+        most.append(len(connecting))
+        connecting.pop()
+        await peer.greet()
+        peer.send(answer(1, SENT[1]))
+
+    async def run() -> None:
+        receiver = kind(dials=asyncio.Semaphore(2))
+        async with serving(script) as port:
+            await asyncio.gather(*[received(receiver, endpoint(port), 1) for _ in range(6)])
+
+    most: list[int] = []
+    asyncio.run(run())
+    assert max(most) == 2
 
 
 def test_an_ipv6_address(receiver: Receiver) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
+from functools import partial
 
 from railfab.endpoints import Credentials, Endpoint
 from railfab.gnmi import messages
@@ -16,15 +18,18 @@ from railfab.telemetry.receive.fast import DIAL_TIMEOUT_S, FastReceiver
 logger = logging.getLogger(__name__)
 
 
-def receiver(name: str, *, dial_timeout_s: float = DIAL_TIMEOUT_S) -> Receiver:
-    """The receiver of this name, one of RECEIVERS, for the targets of one event loop. Raises KeyError."""
-    return RECEIVERS[name](dial_timeout_s)
+def receiver(name: str, *, dial_timeout_s: float = DIAL_TIMEOUT_S, dials: asyncio.Semaphore | None = None) -> Receiver:
+    """The receiver of this name, one of RECEIVERS, for the targets of one event loop. Raises KeyError.
+
+    dials: how many may connect at one time; None for any number.
+    """
+    return RECEIVERS[name](dial_timeout_s=dial_timeout_s, dials=dials)
 
 
-def _grpc(dial_timeout_s: float) -> Receiver:
+def _grpc(*, dial_timeout_s: float, dials: asyncio.Semaphore | None) -> Receiver:
     from railfab.telemetry.receive.grpcio import GrpcReceiver  # takes 30 MB that the fast receiver does not need
 
-    return GrpcReceiver(dial_timeout_s=dial_timeout_s)
+    return GrpcReceiver(dial_timeout_s=dial_timeout_s, dials=dials)
 
 
 class AutoReceiver:
@@ -33,9 +38,9 @@ class AutoReceiver:
     fallbacks: addresses of these targets, each of which is logged once.
     """
 
-    def __init__(self, *, dial_timeout_s: float = DIAL_TIMEOUT_S) -> None:
-        self._fast = FastReceiver(dial_timeout_s=dial_timeout_s)
-        self._dial_timeout_s = dial_timeout_s
+    def __init__(self, *, dial_timeout_s: float = DIAL_TIMEOUT_S, dials: asyncio.Semaphore | None = None) -> None:
+        self._fast = FastReceiver(dial_timeout_s=dial_timeout_s, dials=dials)
+        self._grpc = partial(_grpc, dial_timeout_s=dial_timeout_s, dials=dials)
         self.fallbacks: set[tuple[str, int | None]] = set()
 
     async def stream(
@@ -55,14 +60,14 @@ class AutoReceiver:
                 logger.warning("%s: %s. It is received with grpc from now on.", endpoint.name, error.problem)
                 if started:
                     raise StreamClosed(endpoint.name, error.problem, "It is opened again") from None
-        async with aclosing(_grpc(self._dial_timeout_s).stream(endpoint, credentials, requests)) as stream:
+        async with aclosing(self._grpc().stream(endpoint, credentials, requests)) as stream:
             async for event in stream:
                 yield event
 
 
-RECEIVERS: dict[str, Callable[[float], Receiver]] = {
-    "auto": lambda dial_timeout_s: AutoReceiver(dial_timeout_s=dial_timeout_s),
-    "fast": lambda dial_timeout_s: FastReceiver(dial_timeout_s=dial_timeout_s),
+RECEIVERS: dict[str, Callable[..., Receiver]] = {
+    "auto": AutoReceiver,
+    "fast": FastReceiver,
     "grpc": _grpc,
 }
 """How each receiver is made, by name. auto is the default of a collector."""

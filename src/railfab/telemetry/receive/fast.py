@@ -6,6 +6,7 @@ import asyncio
 import logging
 import ssl
 from collections.abc import AsyncGenerator, Sequence
+from contextlib import nullcontext
 
 from railfab.endpoints import Credentials, Endpoint
 from railfab.errors import DeviceError, LoginRefused
@@ -37,6 +38,7 @@ class FastReceiver:
     """Receives the targets of one event loop, as `contract.Receiver` says; also raises ProtocolError.
 
     coalesce_s: a target that sends a little all the time is read that often; 0: whenever it has sent something.
+    dials: how many may connect at one time; None for any number.
     keepalive_s: silence before a ping, doubled for a target each time that it finds its pings too many.
     """
 
@@ -44,12 +46,14 @@ class FastReceiver:
         self,
         *,
         dial_timeout_s: float = DIAL_TIMEOUT_S,
+        dials: asyncio.Semaphore | None = None,
         window: int = WINDOW,
         coalesce_s: float = COALESCE_S,
         keepalive_s: float = KEEPALIVE_S,
         keepalive_timeout_s: float = KEEPALIVE_TIMEOUT_S,
     ) -> None:
         self._dial_timeout_s, self._window = dial_timeout_s, window
+        self._dials = dials or nullcontext()
         self._ticks = Ticks(coalesce_s) if coalesce_s else None
         self._keepalive_s, self._keepalive_timeout_s = keepalive_s, keepalive_timeout_s
         self._doublings: dict[str, int] = {}
@@ -61,7 +65,8 @@ class FastReceiver:
         """Connect, make one Subscribe RPC for each request and yield what arrives, as the contract says."""
         callee = Callee(endpoint.name, address_of(endpoint), login_name(credentials))
         headers = _headers(endpoint, callee, credentials)
-        wire, connection = await self._open(endpoint, callee, len(requests))
+        async with self._dials:
+            wire, connection = await self._open(endpoint, callee, len(requests))
         keepalive = self._keepalive(callee, connection, wire)
         started, left = False, len(requests)
         try:

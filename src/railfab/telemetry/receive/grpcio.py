@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
+from contextlib import AsyncExitStack, nullcontext
 
 import numpy as np
 
@@ -18,16 +19,22 @@ MOST_UNREAD = 1 << 20
 
 
 class GrpcReceiver:
-    """Receives with grpcio, as `contract.Receiver` says: what is ready is a batch, and nothing is waited for."""
+    """Receives with grpcio, as `contract.Receiver` says: what is ready is a batch, and nothing is waited for.
 
-    def __init__(self, *, dial_timeout_s: float = DIAL_TIMEOUT_S) -> None:
-        self._dial_timeout_s = dial_timeout_s
+    dials: how many may connect at one time; None for any number.
+    """
+
+    def __init__(self, *, dial_timeout_s: float = DIAL_TIMEOUT_S, dials: asyncio.Semaphore | None = None) -> None:
+        self._dial_timeout_s, self._dials = dial_timeout_s, dials or nullcontext()
 
     async def stream(
         self, endpoint: Endpoint, credentials: Credentials, requests: Sequence[messages.SubscribeRequest]
     ) -> AsyncGenerator[Batch | RpcEnded]:
         """Connect, make one Subscribe RPC for each request and yield what arrives, as the contract says."""
-        async with GnmiClient(endpoint, credentials, dial_timeout_s=self._dial_timeout_s) as client:
+        async with AsyncExitStack() as stack:
+            async with self._dials:
+                connecting = GnmiClient(endpoint, credentials, dial_timeout_s=self._dial_timeout_s)
+                client = await stack.enter_async_context(connecting)
             inbox = _Inbox(len(requests))
             tasks = [asyncio.create_task(inbox.fill(client, *numbered)) for numbered in enumerate(requests)]
             try:
