@@ -58,8 +58,8 @@ def listens(port: int) -> bool:
 
 
 @contextmanager
-def publishing(url: str, environment: dict[str, str], **options: object) -> Iterator[QueuedSink]:
-    sink = nats_sink([url], "railfab", SecretSource("RAILFAB_NATS", environment), retries=QUICK, **options)
+def publishing(urls: str, environment: dict[str, str], **options: object) -> Iterator[QueuedSink]:
+    sink = nats_sink(urls.split(","), "railfab", SecretSource("RAILFAB_NATS", environment), retries=QUICK, **options)
     try:
         yield sink
     finally:
@@ -116,7 +116,7 @@ def test_no_message_counts_as_sent_before_the_server_has_seen_it(tmp_path: Path)
 
 def test_what_is_emitted_while_the_server_is_away_is_published_when_it_is_back(tmp_path: Path) -> None:
     port = free_port()
-    with publishing(f"nats://127.0.0.1:{port}", LOGIN) as sink:
+    with publishing(f"nats://127.0.0.1:1,nats://127.0.0.1:{port}", LOGIN) as sink:
         sink.emit(batch([0]))
         with serving(tmp_path, port):
             eventually(lambda: sink.outbox.counts.sent == 1)

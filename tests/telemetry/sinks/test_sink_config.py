@@ -55,6 +55,11 @@ def refusal(environment: dict[str, str] | None = None, **options: str) -> str:
             {"nats": "tls://b/fabric.>"},
             "'fabric.>' is no beginning of a subject. Write words with dots between them, without spaces, * and >.",
         ),
+        (
+            {"nats": "tls://a:4222,nats://b:4222"},
+            "'tls://a:4222,nats://b:4222' is not one cluster. Use one of tls:// and nats:// for all servers, "
+            "and a subject behind the last.",
+        ),
     ],
 )
 def test_a_wrong_address_is_one_line(options: dict[str, str], line: str) -> None:

@@ -39,8 +39,8 @@ def sinks_of(
     """The sinks of the options --remote-write, --kafka and --nats, running; none for None.
 
     remote_write: `https://HOST[:PORT]/PATH`. kafka: `HOST:PORT[,HOST:PORT...][/TOPIC]` with TLS, `plaintext://HOST...`
-    without. nats: `tls://HOST[:PORT][/SUBJECT]`, or `nats://` without TLS. Secrets: secrets.py with the prefixes
-    RAILFAB_REMOTE_WRITE, RAILFAB_KAFKA and RAILFAB_NATS. Raises SinkError, EndpointError or Problems.
+    without. nats: `tls://HOST[:PORT][,tls://...][/SUBJECT]`, or `nats://` without TLS. Secrets: secrets.py with the
+    prefixes RAILFAB_REMOTE_WRITE, RAILFAB_KAFKA and RAILFAB_NATS. Raises SinkError, EndpointError or Problems.
     """
     sinks: list[QueuedSink] = []
     errors: list[RailfabError] = []
@@ -94,16 +94,22 @@ def _kafka(text: str, environment: Mapping[str, str]) -> QueuedSink:
 
 def _nats(text: str, environment: Mapping[str, str]) -> QueuedSink:
     option = "--nats"
-    url = _url(option, text, ("tls", "nats"), "RAILFAB_NATS")
-    subject = url.path.removeprefix("/") or DEFAULT_NAME
-    if SUBJECT.fullmatch(subject) is None or url.query or url.fragment:
+    _refuse_secrets(option, text, "RAILFAB_NATS")
+    urls = [_url(option, server, ("tls", "nats"), "RAILFAB_NATS") for server in text.split(",")]
+    last = urls[-1]
+    if len({url.scheme for url in urls}) > 1 or any(url.path for url in urls[:-1]):
+        problem = f"{text!r} is not one cluster"
+        raise SinkError(option, problem, "Use one of tls:// and nats:// for all servers, and a subject behind the last")
+    subject = last.path.removeprefix("/") or DEFAULT_NAME
+    if SUBJECT.fullmatch(subject) is None or last.query or last.fragment:
         problem = f"{subject!r} is no beginning of a subject"
         raise SinkError(option, problem, "Write words with dots between them, without spaces, * and >")
     source = SecretSource("RAILFAB_NATS", environment)
-    secrets = _secrets(source, tls=url.scheme == "tls")
-    _warn_of_plain_text(option, secrets, url.hostname or "", plain=url.scheme == "nats")
-    server = url._replace(path="").geturl()
-    sink: QueuedSink = _import(option, "nats", "nats").nats_sink([server], subject, source)
+    secrets = _secrets(source, tls=last.scheme == "tls")
+    for url in urls:
+        _warn_of_plain_text(option, secrets, url.hostname or "", plain=url.scheme == "nats")
+    servers = [url._replace(path="").geturl() for url in urls]
+    sink: QueuedSink = _import(option, "nats", "nats").nats_sink(servers, subject, source)
     return sink
 
 
