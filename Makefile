@@ -91,9 +91,9 @@ $(VENV)/oracles.stamp: $(VENV)/dev.stamp requirements-oracles.txt
 	@$(PIP) install --no-deps -r requirements-oracles.txt
 	@touch $@
 
-$(VENV)/simulator.stamp: $(VENV)/railfab.stamp src/railfab/sim/jit.py $(wildcard src/railfab/compiled/*.py src/railfab/sim/kernel/*.py src/railfab/telemetry/kernel/*.py)
+$(VENV)/simulator.stamp: $(VENV)/railfab.stamp src/railfab/sim/jit.py $(wildcard src/railfab/compiled/*.py src/railfab/sim/kernel/*.py src/railfab/telemetry/kernel/*.py) src/railfab/telemetry/receive/scan.py
 	@$(BIN)/python -m railfab.sim.warm
-	@$(BIN)/python -m railfab.telemetry.warm
+	@$(BIN)/python -c "from railfab.telemetry.warm import compile_kernels; compile_kernels()"
 	@touch $@
 
 pins: ## resolve the newest versions within pyproject's ranges and write the requirements files again

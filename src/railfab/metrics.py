@@ -272,6 +272,13 @@ def _topology() -> Iterator[Metric]:
         "The link of this interface in the design; hosts may not send LLDP (label link).",
         (*PORT, *peer, "link"),
     )
+    yield Metric(
+        "fabric_target_info",
+        Kind.INFO,
+        "",
+        "A target that is of no intent, with the labels that its list gives it beside these.",
+        ("device", "platform", "groups"),
+    )
     yield Metric("fabric_lldp_neighbor_info", Kind.INFO, "", "The neighbour that LLDP reports.", (*PORT, *peer))
 
 
@@ -304,7 +311,7 @@ def _collector() -> Iterator[Metric]:
         "errors_total",
         Kind.COUNTER,
         "",
-        "Streams that failed: unreachable, login_refused, tls, unimplemented, stalled, closed.",
+        "Streams that failed: no_endpoint, unreachable, login_refused, tls, unimplemented, stalled, closed.",
         "reason",
     )
     yield metric("reconnects_total", Kind.COUNTER, "", "Times a stream was opened again.")

@@ -21,7 +21,7 @@ from tests.twin.twins import switch
 from railfab.app.configuration_check import ConfigurationCheck
 from railfab.fabric.design import Design, design
 from railfab.intent import Job
-from railfab.telemetry import Collector, Policy
+from railfab.telemetry import Policy, fabric_collector
 from railfab.twin import Direction, SwitchOperation, Twin
 
 SPEED = 20.0
@@ -74,7 +74,7 @@ class Rack:
                 Twin(self.fabric, state=self._state, base_port=0, configured=True, speed=self._speed)
             )
             self.collector = stack.enter_context(
-                Collector(
+                fabric_collector(
                     self.fabric.topology,
                     self.twin.endpoints,
                     interval_s=INTERVAL_S,

@@ -14,7 +14,7 @@ from tests.telemetry.rack import QUICK, Rack
 from railfab.dashboards import Scrape, prometheus_files, write
 from railfab.gnmi.server import ServerLoop
 from railfab.intent import load_intent
-from railfab.telemetry import Collector, MetricsServer
+from railfab.telemetry import MetricsServer, fabric_collector
 from railfab.topology import wire
 
 pytestmark = pytest.mark.prometheus
@@ -51,7 +51,7 @@ def alert(prometheus: Prometheus, state: str) -> dict[str, Any]:
 
 def test_a_target_that_is_silent_for_7_s_restarts_no_for(rack: Rack, repository: Path, tmp_path: Path) -> None:
     topology = wire(load_intent(repository / "inventory" / "fabrics" / "pod64.yml"))
-    collector = Collector(topology, rack.endpoints(), interval_s=1.0, policy=QUICK)
+    collector = fabric_collector(topology, rack.endpoints(), interval_s=1.0, policy=QUICK)
     with MetricsServer(collector.exposition, collector.healthy, port=0) as server, collector:
         assert collector.wait_until_up(20)
         folder = tmp_path / "prometheus"

@@ -20,7 +20,7 @@ from tests.faults.mistakes import FOLDER, jobs
 
 from railfab.dashboards import Scrape, board_queries, boards, prometheus_files, write
 from railfab.fabric import design
-from railfab.telemetry import Collector, MetricsServer
+from railfab.telemetry import MetricsServer, fabric_collector
 from railfab.twin import Twin
 
 pytestmark = pytest.mark.prometheus
@@ -99,7 +99,7 @@ def twin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Twin]:
 @pytest.fixture(scope="module")
 def prometheus(twin: Twin, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Prometheus]:
     """Scrapes a collector of the twin, and the twin's jobs, every second."""
-    collector = Collector(twin.design.topology, twin.endpoints, interval_s=1.0)
+    collector = fabric_collector(twin.design.topology, twin.endpoints, interval_s=1.0)
     with MetricsServer(collector.exposition, collector.healthy, port=0) as server, collector:
         assert collector.wait_until_up(30)
         addresses = (url.removeprefix("http://") for url in (server.url, twin.control.url))

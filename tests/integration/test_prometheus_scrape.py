@@ -12,7 +12,7 @@ from tests.telemetry.rack import INTERVAL_S, QUICK, Rack
 from railfab.dashboards.monitoring import Scrape, prometheus_config
 from railfab.gnmi.server import ServerLoop
 from railfab.intent import load_intent
-from railfab.telemetry import Collector, MetricsServer
+from railfab.telemetry import MetricsServer, fabric_collector
 from railfab.topology import wire
 
 pytestmark = pytest.mark.prometheus
@@ -32,7 +32,7 @@ def rack(tmp_path: Path) -> Iterator[Rack]:
 @pytest.fixture
 def prometheus(rack: Rack, repository: Path, tmp_path: Path) -> Iterator[Prometheus]:
     topology = wire(load_intent(repository / "inventory" / "fabrics" / "pod64.yml"))
-    collector = Collector(topology, rack.endpoints(), interval_s=INTERVAL_S, policy=QUICK)
+    collector = fabric_collector(topology, rack.endpoints(), interval_s=INTERVAL_S, policy=QUICK)
     with MetricsServer(collector.exposition, collector.healthy, port=0) as server, collector:
         assert collector.wait_until_up(10)
         scrape = Scrape(collector=server.url.removeprefix("http://"), interval_s=1)

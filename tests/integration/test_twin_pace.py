@@ -15,7 +15,7 @@ from tests.integration.test_prometheus_scrape import Prometheus
 from tests.twin.twins import INCAST, LEAF, RECEIVER_PORT, made_job, pod64, started, switch
 
 from railfab.dashboards import Scrape, prometheus_files, write
-from railfab.telemetry import Collector, MetricsServer
+from railfab.telemetry import MetricsServer, fabric_collector
 from railfab.twin import Twin
 
 PORT_GBPS = 100
@@ -103,7 +103,7 @@ def test_simulated_time_and_counters_of_a_sample_are_of_one_moment(slow: Twin) -
 @pytest.mark.prometheus
 def test_prometheus_shows_the_rates_of_the_fabric_and_the_pace(slow: Twin, tmp_path: Path) -> None:
     one = replace(slow.endpoints, nodes=(slow.endpoints.by_name()[LEAF],))
-    collector = Collector(pod64().topology, one, interval_s=0.5)
+    collector = fabric_collector(pod64().topology, one, interval_s=0.5)
     with MetricsServer(collector.exposition, collector.healthy, port=0) as server, collector:
         assert collector.wait_until_up(20)
         collected, jobs = (url.removeprefix("http://") for url in (server.url, slow.control.url))

@@ -10,7 +10,7 @@ from tests.telemetry.rack import INTERVAL_S, QUICK, Rack
 
 from railfab.gnmi.server import ServerLoop
 from railfab.intent import load_intent
-from railfab.telemetry import Collector
+from railfab.telemetry import Collector, fabric_collector
 from railfab.topology import Topology, wire
 
 
@@ -36,6 +36,6 @@ def rack(tmp_path: Path, server_loop: ServerLoop) -> Iterator[Rack]:
 @pytest.fixture
 def running(topology: Topology, rack: Rack) -> Iterator[Collector]:
     """A collector of both switches, in sync."""
-    with Collector(topology, rack.endpoints(), interval_s=INTERVAL_S, policy=QUICK) as collector:
+    with fabric_collector(topology, rack.endpoints(), interval_s=INTERVAL_S, policy=QUICK) as collector:
         assert collector.wait_until_up(10)
         yield collector

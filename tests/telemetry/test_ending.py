@@ -11,7 +11,7 @@ import pytest
 from tests.telemetry.rack import INTERVAL_S, QUICK, Rack
 
 from railfab.errors import RailfabError
-from railfab.telemetry import Collector
+from railfab.telemetry import fabric_collector
 from railfab.telemetry.collector import END_WITHIN_S
 from railfab.telemetry.session import TargetSession
 from railfab.telemetry.tasks import end_tasks
@@ -101,7 +101,7 @@ def test_what_does_not_end_in_time_is_named_and_left(
     topology: Topology, rack: Rack, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(TargetSession, "_watch", ignoring(TargetSession._watch))
-    with Collector(topology, rack.endpoints(), interval_s=INTERVAL_S, policy=QUICK) as collector:
+    with fabric_collector(topology, rack.endpoints(), interval_s=INTERVAL_S, policy=QUICK) as collector:
         assert collector.wait_until_up(10)
         began_s = time.monotonic()
     assert time.monotonic() - began_s < END_WITHIN_S + 1

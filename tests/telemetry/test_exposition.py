@@ -16,7 +16,7 @@ from prometheus_client.parser import text_string_to_metric_families as parse_tex
 from railfab.endpoints import Endpoints
 from railfab.metrics import BURSTS, CATALOGUE, Kind, metric, rate_max_name
 from railfab.platforms import platform, platform_names
-from railfab.telemetry import Collector, Policy
+from railfab.telemetry import Policy, fabric_collector
 from railfab.telemetry.estimate import SPEED
 from railfab.telemetry.exposition import family
 from railfab.telemetry.health import Health
@@ -82,12 +82,12 @@ def test_openmetrics_has_units_and_infos(everything: CollectorRegistry) -> None:
 def test_everything_in_the_catalogue_is_fed_by_something(topology: Topology) -> None:
     """A metric that nothing feeds is a dashboard that stays empty."""
     fed = {rule.metric for name in platform_names() for rule in platform(name).telemetry.rules}
-    collector = Collector(topology, Endpoints(fabric="pod64", backend="twin", nodes=()))
+    collector = fabric_collector(topology, Endpoints(fabric="pod64", backend="twin", nodes=()))
     fed |= set(collector.snapshot().samples)
     own = ("training_", "fabric_twin_", "fabric_collector_", "fabric_configuration_", "fabric_maintenance_")
     fed |= {name for name in CATALOGUE if name.startswith(own)}
     fed |= {name for name in CATALOGUE if "_pause_estimated_" in name}
-    fed |= {rate_max_name(name) for name in BURSTS}
+    fed |= {rate_max_name(name) for name in BURSTS} | {"fabric_target_info"}
     fed |= set(_PFC_EGRESS)  # the simulator measures what SR Linux does not tell
     assert set(CATALOGUE) - fed == set()
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.telemetry.rack import INTERVAL_S, QUICK, Rack
 
-from railfab.telemetry import Collector
+from railfab.telemetry import fabric_collector
 from railfab.telemetry.loop_clock import LAG_OVER_S, LATE_S, LOG_EVERY_S, TICK_S, LoopClock
 from railfab.telemetry.retry import SILENT_INTERVALS
 from railfab.topology import Topology
@@ -114,7 +114,7 @@ def test_a_blocked_event_loop_stalls_no_target_and_drops_no_series(
 
     with (
         caplog.at_level(logging.WARNING, "railfab.telemetry"),
-        Collector(topology, rack.endpoints(), interval_s=INTERVAL_S, policy=QUICK) as collector,
+        fabric_collector(topology, rack.endpoints(), interval_s=INTERVAL_S, policy=QUICK) as collector,
     ):
         assert collector.wait_until_up(10)
         kept = collector.value("fabric_collector_series")

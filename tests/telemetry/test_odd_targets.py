@@ -19,7 +19,7 @@ from tests.telemetry.rack import INTERVAL_S, QUICK, eventually
 
 from railfab.endpoints import Endpoint, Endpoints
 from railfab.gnmi.certificates import Authority
-from railfab.telemetry import Collector, State
+from railfab.telemetry import Collector, State, fabric_collector
 from railfab.topology import Topology
 
 LEAF = "pod1-seg1-leaf1"
@@ -97,7 +97,7 @@ def collected(topology: Topology, folder: Path, target: Odd) -> Iterator[Collect
     node = Endpoint(name=LEAF, platform="srlinux", host="127.0.0.1", gnmi_port=port, **files)
     endpoints = Endpoints(fabric="pod64", backend="inventory", nodes=(node,))
     try:
-        with Collector(topology, endpoints, interval_s=INTERVAL_S, policy=QUICK) as collector:
+        with fabric_collector(topology, endpoints, interval_s=INTERVAL_S, policy=QUICK) as collector:
             yield collector
     finally:
         server.stop(0.1).wait()

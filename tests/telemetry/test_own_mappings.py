@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from railfab.cli import app
 from railfab.errors import IntentError
 from railfab.platforms.telemetry_files import telemetry_maps
-from railfab.telemetry import Collector
+from railfab.telemetry import fabric_collector
 from railfab.topology import Topology
 
 MAPPINGS = """version: 1
@@ -47,7 +47,7 @@ def test_a_metric_of_the_user_is_exposed_and_what_the_user_drops_is_not(
     path = tmp_path / "mappings.yml"
     path.write_text(MAPPINGS)
     endpoints, maps = rack.endpoints(), telemetry_maps([path])
-    with Collector(topology, endpoints, interval_s=INTERVAL_S, policy=QUICK, maps=maps) as collector:
+    with fabric_collector(topology, endpoints, interval_s=INTERVAL_S, policy=QUICK, maps=maps) as collector:
         eventually(collector, lambda snapshot: len(snapshot.samples.get("acme_leaf_seven", ())) == 4)
         text = collector.exposition.render(openmetrics=False).decode()
     assert f'acme_leaf_seven{{device="pod1-spine1",interface="{HOST_PORT}"}} 14' in text

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import pytest
 from tests.telemetry.rack import INTERVAL_S, Rack, eventually
 
-from railfab.telemetry import Collector
+from railfab.telemetry import fabric_collector
 from railfab.telemetry.retry import Policy
 from railfab.topology import Topology
 
@@ -44,7 +44,7 @@ def test_failures_are_counted_from_one_again_after_a_session_that_was_up_long_en
     topology: Topology, rack: Rack
 ) -> None:
     policy = Recording(healthy_s=0.0, dial_timeout_s=2.0)
-    with Collector(topology, rack.endpoints(), interval_s=INTERVAL_S, policy=policy) as collector:
+    with fabric_collector(topology, rack.endpoints(), interval_s=INTERVAL_S, policy=policy) as collector:
         assert collector.wait_until_up(10)
         for _ in range(2):
             begun = len(policy.failures)

@@ -11,7 +11,7 @@ from tests.telemetry.rack import HOST_PORT, INTERVAL_S, LLDP, QUICK, UPLINK, Rac
 from railfab.endpoints import Endpoints
 from railfab.errors import EndpointError, Problems, UnknownPlatform
 from railfab.platforms import platform_names
-from railfab.telemetry import Collector, Policy, State
+from railfab.telemetry import Collector, Policy, State, fabric_collector
 from railfab.topology import Topology
 
 LEAF, SPINE = "pod1-seg1-leaf1", "pod1-spine1"
@@ -110,7 +110,7 @@ def test_what_keeps_a_target_away_is_named(
 ) -> None:
     monkeypatch.setenv("TELEMETRY_TEST_USERNAME", "admin")
     monkeypatch.setenv("TELEMETRY_TEST_PASSWORD", "a wrong secret")
-    with Collector(topology, rack.endpoints(**changes), interval_s=INTERVAL_S, policy=QUICK) as collector:
+    with fabric_collector(topology, rack.endpoints(**changes), interval_s=INTERVAL_S, policy=QUICK) as collector:
         count = {"device": LEAF, "reason": reason}
         now = eventually(collector, lambda now: now.value("fabric_collector_errors_total", **count))
         assert collector.states()[LEAF] in (state, State.CONNECTING, State.SYNCING)
@@ -131,7 +131,7 @@ def test_a_certificate_is_not_checked_only_where_the_endpoint_says_so(
         backend="twin",
         nodes=(rack.endpoint(LEAF, ca=None, skip_verify=True), rack.endpoint(SPINE)),
     )
-    with Collector(topology, endpoints, interval_s=INTERVAL_S, policy=QUICK) as collector:
+    with fabric_collector(topology, endpoints, interval_s=INTERVAL_S, policy=QUICK) as collector:
         assert collector.wait_until_up(10)
         now = collector.snapshot()
     assert now.value("fabric_collector_tls_verified", device=LEAF) == 0
@@ -142,7 +142,7 @@ def test_a_certificate_is_not_checked_only_where_the_endpoint_says_so(
 
 def test_more_series_than_allowed_are_counted_and_not_kept(topology: Topology, rack: Rack) -> None:
     policy = Policy(first_s=0.1, most_s=0.2, max_series=3)
-    with Collector(topology, rack.endpoints(), interval_s=INTERVAL_S, policy=policy) as collector:
+    with fabric_collector(topology, rack.endpoints(), interval_s=INTERVAL_S, policy=policy) as collector:
         assert collector.wait_until_up(10)
         now = collector.snapshot()
     assert now.value("fabric_collector_series", device=LEAF) == 3
@@ -151,7 +151,9 @@ def test_more_series_than_allowed_are_counted_and_not_kept(topology: Topology, r
 
 def test_endpoints_that_cannot_be_used_are_refused_before_anything_starts(topology: Topology, rack: Rack) -> None:
     def collector_of(**changes: object) -> Collector:
-        return Collector(topology, Endpoints(fabric="pod64", backend="twin", nodes=(rack.endpoint(LEAF, **changes),)))
+        return fabric_collector(
+            topology, Endpoints(fabric="pod64", backend="twin", nodes=(rack.endpoint(LEAF, **changes),))
+        )
 
     with pytest.raises(EndpointError, match=r"^stray: is no switch of pod64\. Correct the name"):
         collector_of(name="stray")
@@ -164,15 +166,15 @@ def test_endpoints_that_cannot_be_used_are_refused_before_anything_starts(topolo
     with pytest.raises(EndpointError, match="the environment lacks NONE_USERNAME and NONE_PASSWORD"):
         collector_of(credentials="env:NONE")
     with pytest.raises(EndpointError, match=rf"^{LEAF} and 1 more: has no gNMI port\. Set its gnmi_port\.$"):
-        Collector(topology, rack.endpoints(gnmi_port=None))
+        fabric_collector(topology, rack.endpoints(gnmi_port=None))
     stray, *others = rack.endpoints(gnmi_port=None).nodes
     different = Endpoints(fabric="pod64", backend="twin", nodes=(replace(stray, name="stray"), *others))
     with pytest.raises(Problems, match=r"(?s)stray: is no switch of pod64.*pod1-spine1: has no gNMI port"):
-        Collector(topology, different)
+        fabric_collector(topology, different)
 
 
 def test_two_collectors_share_a_process_and_each_ends_cleanly(topology: Topology, rack: Rack) -> None:
-    collectors = [Collector(topology, rack.endpoints(), interval_s=INTERVAL_S, policy=QUICK) for _ in range(2)]
+    collectors = [fabric_collector(topology, rack.endpoints(), interval_s=INTERVAL_S, policy=QUICK) for _ in range(2)]
     for collector in collectors:
         with collector:
             assert collector.wait_until_up(10)
@@ -181,7 +183,7 @@ def test_two_collectors_share_a_process_and_each_ends_cleanly(topology: Topology
 
 
 def test_the_design_is_there_without_any_switch(topology: Topology) -> None:
-    collector = Collector(topology, Endpoints(fabric="pod64", backend="twin", nodes=()))
+    collector = fabric_collector(topology, Endpoints(fabric="pod64", backend="twin", nodes=()))
     text = collector.exposition.render(openmetrics=False).decode()
     assert (
         'fabric_interface_info{device="pod1-seg1-leaf1",interface="ethernet-1/1/1",link="host",'
@@ -205,7 +207,7 @@ def test_a_switch_of_an_unknown_platform_is_refused_and_the_others_are_streamed(
     topology: Topology, rack: Rack, caplog: pytest.LogCaptureFixture
 ) -> None:
     endpoints = on_platform(rack.endpoints(), {SPINE: "no-such-os"})
-    with Collector(topology, endpoints, interval_s=INTERVAL_S, policy=QUICK) as collector:
+    with fabric_collector(topology, endpoints, interval_s=INTERVAL_S, policy=QUICK) as collector:
         now = eventually(collector, lambda now: now.value(OCTETS, device=LEAF))
         assert now.value("fabric_collector_session_up", device=SPINE) == 0
         assert now.value("fabric_collector_session_state", device=SPINE) == State.REFUSED
@@ -221,4 +223,4 @@ def test_a_switch_of_an_unknown_platform_is_refused_and_the_others_are_streamed(
 def test_a_fabric_of_unknown_platforms_alone_cannot_be_collected(topology: Topology, rack: Rack) -> None:
     endpoints = on_platform(rack.endpoints(), {SPINE: "no-such-os", LEAF: "no-such-os"})
     with pytest.raises(UnknownPlatform, match="no-such-os"):
-        Collector(topology, endpoints)
+        fabric_collector(topology, endpoints)

@@ -13,7 +13,7 @@ from tests.twin.twins import Switch, made_job, switch, until
 
 from railfab.fabric.design import design
 from railfab.intent import Job
-from railfab.telemetry import Collector
+from railfab.telemetry import Collector, fabric_collector
 from railfab.twin import Twin
 
 INTENT = """\
@@ -112,7 +112,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     with ExitStack() as stack:
         found = design(intent)
         twin = stack.enter_context(Twin(found, state=folder, base_port=0, configured=True))
-        collector = stack.enter_context(Collector(found.topology, twin.endpoints, interval_s=0.5))
+        collector = stack.enter_context(fabric_collector(found.topology, twin.endpoints, interval_s=0.5))
         assert collector.wait_until_up(120)
         yield Running(twin, collector, stack.enter_context(switch(twin, LEAF)))
 

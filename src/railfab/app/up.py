@@ -28,7 +28,7 @@ from railfab.fabric import Design, resolve_endpoints, session_endpoints
 from railfab.findings import DesignCode
 from railfab.intent import Job
 from railfab.intent.document import input_for
-from railfab.telemetry import SWITCH_INTERVAL_S, Collector, MetricsServer
+from railfab.telemetry import SWITCH_INTERVAL_S, Collector, MetricsServer, fabric_collector
 from railfab.topology import Role
 from railfab.twin import twin_command
 from railfab.twin.control import Control, connect
@@ -180,7 +180,7 @@ class _Start:
         self._deploy()
         self._report(str(options.sampling))
         endpoints = resolve_endpoints(fabric, "twin", options.state)
-        collector = Collector(fabric.topology, endpoints, interval_s=options.interval_s)
+        collector = fabric_collector(fabric.topology, endpoints, interval_s=options.interval_s)
         server = MetricsServer(collector.exposition, collector.healthy, port=options.metrics_port)
         stack.enter_context(server)
         stack.enter_context(collector)

@@ -113,12 +113,12 @@ def collect(
         raise typer.BadParameter("Name the fabric's intent, or a gnmic configuration with --from-gnmic.")
     from railfab.app.configuration_check import ConfigurationCheck
     from railfab.platforms.telemetry_files import telemetry_maps
-    from railfab.telemetry import SWITCH_INTERVAL_S, Collector, MetricsServer
+    from railfab.telemetry import SWITCH_INTERVAL_S, MetricsServer, fabric_collector
 
     maps = telemetry_maps(mappings or ())
     fabric = design(intent)
     endpoints = resolve_endpoints(fabric, on, state, limit)
-    collector = Collector(fabric.topology, endpoints, interval_s=interval, maps=maps)
+    collector = fabric_collector(fabric.topology, endpoints, interval_s=interval, maps=maps)
     logging.getLogger("railfab").setLevel(logging.INFO)  # a service logs what happens to its switches
     sys.setswitchinterval(SWITCH_INTERVAL_S)
     server = MetricsServer(collector.exposition, collector.healthy, host=listen, port=port)

@@ -6,23 +6,28 @@ import asyncio
 import logging
 import threading
 import time
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType, TracebackType
 from typing import Any, Self
 
 from prometheus_client import CollectorRegistry
 
 from railfab.compiled import WHY_INTERPRETED
-from railfab.endpoints import Credentials, Endpoint, Endpoints, read_credentials
+from railfab.endpoints import Endpoint, Endpoints, read_credentials
 from railfab.errors import EndpointError, RailfabError, one_per_problem, raise_all
 from railfab.gnmi.tls import address_of, context_of
+from railfab.metrics import Metric
 from railfab.platforms import TelemetryMap, of_twin, platform, platform_names
 from railfab.telemetry.exposition import FabricExposition, Snapshot
+from railfab.telemetry.fleet import Fleet
 from railfab.telemetry.health import State
-from railfab.telemetry.intended import intended_series, switch_names
+from railfab.telemetry.intended import NOTHING_INTENDED, IntendedSeries, intended_series, switch_names
 from railfab.telemetry.loop_clock import LoopClock
+from railfab.telemetry.push import Pusher
+from railfab.telemetry.receive.choice import receiver as made_receiver
 from railfab.telemetry.retry import Policy
-from railfab.telemetry.session import TargetSession
+from railfab.telemetry.sinks.queued import QueuedSink
+from railfab.telemetry.targets import Diff, Loader, TargetSpec, targets_of_intent
 from railfab.telemetry.tasks import end_tasks
 from railfab.telemetry.warm import compile_kernels
 from railfab.topology import Topology
@@ -39,38 +44,53 @@ NO_TELEMETRY = TelemetryMap(rules=(), subscriptions=())
 """Of a platform that railfab does not know."""
 NO_MAPS: Mapping[str, TelemetryMap] = MappingProxyType({})
 END_WITHIN_S = 2.0
+PUSH_S = 10.0
+FLUSH_WITHIN_S = 5.0
+"""Time for what is queued to leave at the end."""
+NO_METRICS: Mapping[str, Metric] = MappingProxyType({})
 """Time for all sessions to end; what runs longer is logged and left."""
 
 
 class Collector:
-    """Streams from every endpoint; a context manager.
+    """Streams from targets in a thread of its own; a context manager.
 
-    exposition: the samples, for a metrics server. registry: where others add metrics to it. interval_s: how often a
-    target samples. maps: of users, by platform, in place of those of the platforms.
-    A switch of a platform that railfab does not know is refused, with all health metrics; the others are streamed.
-    Raises EndpointError (or Problems) at once for endpoints that cannot be used: without a gNMI port or credentials,
-    or not of this fabric; UnknownPlatform when railfab knows the platform of none.
+    exposition: the samples, for a metrics server. registry: where others add metrics to it. fleet: the sessions.
+
+    specs: targets that are there from the start. intended: of the intent, exposed whether its switches answer or not.
+    interval_s: how often a target samples. receiver: one of `receive.choice.RECEIVERS`. loaders: of further targets,
+    which come and go. owns: whether a target, by name, is streamed by this collector. sinks: what samples are pushed to
+    every push_s. own: metrics of users.
     """
 
     def __init__(
         self,
-        topology: Topology,
-        endpoints: Endpoints,
+        specs: Sequence[TargetSpec],
+        intended: IntendedSeries = NOTHING_INTENDED,
         *,
         interval_s: float = 2.0,
         policy: Policy | None = None,
-        maps: Mapping[str, TelemetryMap] = NO_MAPS,
+        receiver: str = "auto",
+        loaders: Sequence[Loader] = (),
+        owns: Callable[[str], bool] = lambda _: True,
+        sinks: Sequence[QueuedSink] = (),
+        push_s: float = PUSH_S,
+        own: Mapping[str, Metric] = NO_METRICS,
     ) -> None:
-        self._interval_s = interval_s
-        self._policy = policy or Policy()
+        policy = policy or Policy()
         self._clock = LoopClock()
-        self._credentials = _read_all_credentials(topology, endpoints)
-        intended = intended_series(topology)
-        telemetry = _telemetry_maps(endpoints, maps)
-        self._sessions = self._new_sessions(endpoints, telemetry, intended.speeds_gbps)
-        own = {name: metric for found in telemetry.values() for name, metric in found.metrics.items()}
+        self._static, self._owns, self._loaders, self._sinks, self._push_s = specs, owns, loaders, sinks, push_s
+        self.fleet = Fleet(
+            made_receiver(receiver, dial_timeout_s=policy.dial_timeout_s),
+            self._clock,
+            interval_s=interval_s,
+            policy=policy,
+            speeds_gbps=intended.speeds_gbps,
+        )
+        self._apply()
         self.registry = CollectorRegistry()
-        self.exposition = FabricExposition(lambda: self._sessions, intended, self._clock, self.registry, own)
+        self.exposition = FabricExposition(
+            self.fleet, intended, self._clock, self.registry, own, loaders=loaders, sinks=sinks
+        )
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stop: asyncio.Event | None = None
         self._started = threading.Event()
@@ -94,6 +114,8 @@ class Collector:
         self._thread.join(END_WITHIN_S + 1.0)
         if self._thread.is_alive():
             logger.warning("the collector's event loop is blocked; its thread is left running")
+        for sink in self._sinks:
+            sink.close(FLUSH_WITHIN_S)
 
     def snapshot(self, names: Collection[str] | None = None) -> Snapshot:
         """Every sample that is true now. names: only those metrics of the switches, and the collector's own."""
@@ -105,41 +127,35 @@ class Collector:
 
     def states(self) -> dict[str, State]:
         """The state of the session with each target."""
-        return {session.name: session.health.state for session in self._sessions}
+        return {session.name: session.health.state for session in self.fleet.sessions}
 
     def healthy(self) -> Mapping[str, bool]:
         """Whether the collector itself works, for /healthz; targets may come and go."""
         return {"collecting": self._thread.is_alive()}
 
     def wait_until_up(self, timeout_s: float) -> bool:
-        """Wait until every target streams and is in sync; False when not all do in time."""
+        """Wait until every target that has an endpoint streams and is in sync; False when not all do in time."""
         until_s = time.monotonic() + timeout_s
-        while any(state is not State.UP for state in self.states().values()):
+        while any(session.endpoint and session.health.state is not State.UP for session in self.fleet.sessions):
             if time.monotonic() > until_s:
                 return False
             time.sleep(POLL_S)
         return True
 
-    def _new_sessions(
-        self,
-        endpoints: Endpoints,
-        telemetry: Mapping[str, TelemetryMap],
-        speeds_gbps: Mapping[str, Mapping[str, float]],
-    ) -> list[TargetSession]:
-        dials = asyncio.Semaphore(self._policy.dials)
-        return [
-            TargetSession(
-                endpoint,
-                self._credentials[endpoint.name],
-                telemetry.get(endpoint.platform, NO_TELEMETRY),
-                interval_s=self._interval_s,
-                policy=self._policy,
-                dials=dials,
-                clock=self._clock,
-                designed_gbps=speeds_gbps.get(endpoint.name, {}),
-            )
-            for endpoint in endpoints.nodes
-        ]
+    def ready(self) -> Mapping[str, bool]:
+        """Whether the collector has begun to stream, for /readyz: every list of targets was read once."""
+        read = {loader.source.name: loader.health.last_success_s > 0 for loader in self._loaders}
+        return {"collecting": self._thread.is_alive(), **read}
+
+    def _apply(self, _: Diff | None = None) -> None:
+        """Stream from the targets that are known now and that are ours; of two with one name the first counts."""
+        known: dict[str, TargetSpec] = {}
+        for spec in (*self._static, *(spec for loader in self._loaders for spec in loader.specs)):
+            known.setdefault(spec.name, spec)
+        self.fleet.apply(spec for spec in known.values() if self._owns(spec.name))
+
+    async def _apply_later(self, changes: Diff) -> None:
+        self._apply(changes)
 
     def _run(self) -> None:
         """Run the event loop. Not asyncio.run, which waits for every task, however long it takes to end."""
@@ -158,10 +174,16 @@ class Collector:
         """Run all sessions until stopped; return the tasks that did not end in time."""
         self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
         stop = asyncio.create_task(self._stop.wait(), name="stop")
-        running = [asyncio.create_task(session.run(), name=session.name) for session in self._sessions]
-        running.append(asyncio.create_task(self._clock.run(), name="clock"))
+        running = [asyncio.create_task(self._clock.run(), name="clock")]
+        for loader in self._loaders:
+            running.append(asyncio.create_task(loader.run(self._apply_later), name=loader.source.name))
+        if self._sinks:
+            pusher = Pusher(self.exposition, self._sinks)
+            running.append(asyncio.create_task(pusher.run(self._push_s), name="push"))
+        defect = await self.fleet.start()
         self._started.set()
-        ended, _ = await asyncio.wait((stop, *running), return_when=asyncio.FIRST_COMPLETED)
+        watched: set[asyncio.Future[Any]] = {stop, defect, *running}
+        ended, _ = await asyncio.wait(watched, return_when=asyncio.FIRST_COMPLETED)
         left = await end_tasks(asyncio.all_tasks() - {asyncio.current_task()}, within_s=END_WITHIN_S)
         for task in ended - {stop}:
             task.result()  # only a defect ends one of them by itself; its traceback is wanted
@@ -177,6 +199,32 @@ def _log_for_debugging(_: asyncio.AbstractEventLoop, context: Mapping[str, Any])
     logger.debug("%s", context.get("message"))
 
 
+def fabric_collector(
+    topology: Topology,
+    endpoints: Endpoints,
+    *,
+    among: Collection[str] | None = None,
+    maps: Mapping[str, TelemetryMap] = NO_MAPS,
+    **options: Any,
+) -> Collector:
+    """The collector of a fabric. options: of `Collector`.
+
+    among: the switches that are expected, with or without an endpoint; None for those that have one. maps: of users, by
+    platform, in place of those of the platforms.
+    A switch of a platform that railfab does not know is refused, with all health metrics; the others are streamed.
+    Raises EndpointError (or Problems) at once for endpoints that cannot be used: without a gNMI port or credentials,
+    or not of this fabric; UnknownPlatform when railfab knows the platform of none.
+    """
+    _check(topology, endpoints)
+    telemetry = _telemetry_maps(endpoints, maps)
+    expected = endpoints.by_name() if among is None else among
+    specs = targets_of_intent(
+        topology, endpoints, among=expected, telemetry=lambda name: telemetry.get(name, NO_TELEMETRY)
+    )
+    own = {name: metric for found in telemetry.values() for name, metric in found.metrics.items()}
+    return Collector(specs, intended_series(topology), own=own, **options)
+
+
 def _telemetry_maps(endpoints: Endpoints, own: Mapping[str, TelemetryMap]) -> dict[str, TelemetryMap]:
     """The telemetry map of each platform that has one: that of the user, else railfab's.
 
@@ -190,26 +238,22 @@ def _telemetry_maps(endpoints: Endpoints, own: Mapping[str, TelemetryMap]) -> di
     return {name: of_twin(held) for name, held in maps.items()} if endpoints.backend == "twin" else maps
 
 
-def _read_all_credentials(topology: Topology, endpoints: Endpoints) -> dict[str, Credentials]:
-    """The credentials of every endpoint. Raises EndpointError, or Problems with all that is wrong."""
+def _check(topology: Topology, endpoints: Endpoints) -> None:
+    """Raise EndpointError, or Problems with all that is wrong with the endpoints of a fabric."""
     errors: list[RailfabError] = []
-    credentials: dict[str, Credentials] = {}
     switches = switch_names(topology)
     for endpoint in endpoints.nodes:
         try:
-            credentials[endpoint.name] = _checked_credentials(endpoint, topology.fabric, switches)
+            _check_endpoint(endpoint, topology.fabric, switches)
         except EndpointError as error:
             errors.append(error)
     raise_all(one_per_problem(errors))
-    if missing := sorted(switches - set(credentials)):
-        logger.warning("%s: no endpoint for %s", topology.fabric, ", ".join(missing))
-    return credentials
 
 
-def _checked_credentials(endpoint: Endpoint, fabric: str, switches: frozenset[str]) -> Credentials:
+def _check_endpoint(endpoint: Endpoint, fabric: str, switches: frozenset[str]) -> None:
     if endpoint.name not in switches:
         raise EndpointError(endpoint.name, f"is no switch of {fabric}", "Correct the name, or take the right intent")
     address_of(endpoint)
     if endpoint.ca is not None:
         context_of(endpoint)
-    return read_credentials(endpoint)
+    read_credentials(endpoint)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
@@ -15,16 +15,23 @@ from prometheus_client.openmetrics import exposition as openmetrics_exposition
 from prometheus_client.registry import Collector
 
 from railfab.metrics import CATALOGUE, Kind, Metric
+from railfab.telemetry.fleet import Fleet
 from railfab.telemetry.health import Health, State, Stream
 from railfab.telemetry.intended import IntendedSeries
 from railfab.telemetry.lines import Chunks
 from railfab.telemetry.loop_clock import LoopClock
 from railfab.telemetry.session import TargetSession
+from railfab.telemetry.sinks.health import sink_samples
+from railfab.telemetry.sinks.queued import QueuedSink
 from railfab.telemetry.table import escaped, line_text
+from railfab.telemetry.targets.health import loader_samples
+from railfab.telemetry.targets.loader import Loader
 
 NO_METRICS: Mapping[str, Metric] = MappingProxyType({})
 Labels = dict[str, str]
 Samples = dict[str, list[tuple[Labels, float]]]
+Found = tuple[str, Labels, float]
+"""Metric, labels and value of a sample."""
 END = b"# EOF\n"
 
 
@@ -74,21 +81,24 @@ class RegistryExposition:
 class FabricExposition:
     """The samples of all targets, without time stamps, so that staleness works.
 
-    sessions: of the targets at present. intended: exposed for every switch, whether it answers or not. clock: of the
+    fleet: the targets at present. intended: exposed for every switch, whether it answers or not. clock: of the
     loop that the sessions run in. others: further metrics, which stand behind those of the fabric.
-    own: metrics of users.
+    own: metrics of users. loaders, sinks: whose health is exposed too.
     """
 
     def __init__(
         self,
-        sessions: Callable[[], Sequence[TargetSession]],
+        fleet: Fleet,
         intended: IntendedSeries,
         clock: LoopClock,
         others: CollectorRegistry,
         own: Mapping[str, Metric] = NO_METRICS,
+        *,
+        loaders: Sequence[Loader] = (),
+        sinks: Sequence[QueuedSink] = (),
     ) -> None:
         self._metrics = {**CATALOGUE, **own}
-        self._sessions = sessions
+        self._fleet, self._loaders, self._sinks = fleet, loaders, sinks
         self._clock = clock
         self._intended = intended
         self._intended_lines: Chunks = {}
@@ -96,6 +106,11 @@ class FabricExposition:
             for series in found:
                 self._intended_lines.setdefault(series.metric.name, []).append(line_text(device, series) + b"1\n")
         self._others = RegistryExposition(others)
+
+    @property
+    def sessions(self) -> Sequence[TargetSession]:
+        """The sessions of the targets at present."""
+        return self._fleet.sessions
 
     def render(self, *, openmetrics: bool, names: Collection[str] | None = None) -> bytes:
         """The text of all families, or of those of these names."""
@@ -110,34 +125,44 @@ class FabricExposition:
     def snapshot(self, names: Collection[str] | None = None) -> Snapshot:
         """Every sample that is true now. names: only those metrics of the switches, and the collector's own."""
         samples: Samples = {}
-        for device, series in self._intended.series.items():
-            for one in series:
-                if names is None or one.metric.name in names:
-                    samples.setdefault(one.metric.name, []).append(({"device": device, **dict(one.labels)}, 1.0))
-        for session in self._sessions():
+        for name, labels, value in self.intended_samples():
+            if names is None or name in names:
+                samples.setdefault(name, []).append((labels, value))
+        for session in self._fleet.sessions:
             for metric, labels, value in session.samples(names):
                 samples.setdefault(metric.name, []).append((labels, value))
-        for name, labels, value in self._own_samples():
+        for name, labels, value in self.own_samples():
             samples.setdefault(name, []).append((labels, value))
         return Snapshot(time.monotonic(), samples)
+
+    def intended_samples(self) -> Iterator[Found]:
+        """What is known from the intent alone."""
+        for device, series in self._intended.series.items():
+            for one in series:
+                yield one.metric.name, {"device": device, **dict(one.labels)}, 1.0
 
     def _chunks(self) -> Chunks:
         """All lines but those of the others."""
         chunks: Chunks = {name: list(lines) for name, lines in self._intended_lines.items()}
-        for session in self._sessions():
+        for session in self._fleet.sessions:
             for name, lines in session.lines().items():
                 chunks.setdefault(name, []).extend(lines)
-        for name, labels, value in self._own_samples():
+        for name, labels, value in self.own_samples():
             text = ",".join(f'{label}="{escaped(text)}"' for label, text in labels.items())
             text = f"{{{text}}}" if text else ""
             chunks.setdefault(name, []).append(f"{name}{text} {value!r}\n".encode())
         return chunks
 
-    def _own_samples(self) -> Iterator[tuple[str, Labels, float]]:
-        for session in self._sessions():
+    def own_samples(self) -> Iterator[Found]:
+        """The collector's own metrics, and what is known of targets that are of no intent."""
+        for session in self._fleet.sessions:
             for name, labels, value in _health_samples(session.health, session.living):
                 yield name, {"device": session.name, **labels}, value
+            if session.name not in self._intended.series:
+                yield "fabric_target_info", {"device": session.name, **session.labels}, 1.0
         yield "fabric_collector_lag_seconds", {}, self._clock.lag_s()
+        yield from loader_samples(self._loaders)
+        yield from sink_samples(self._sinks)
 
 
 class _One(Collector):

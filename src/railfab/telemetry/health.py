@@ -31,6 +31,7 @@ class State(IntEnum):
 class Reason(StrEnum):
     """Reason of the end of a session; the label `reason` of fabric_collector_errors_total."""
 
+    NO_ENDPOINT = "no_endpoint"
     UNREACHABLE = "unreachable"
     LOGIN_REFUSED = "login_refused"
     TLS = "tls"

@@ -18,6 +18,10 @@ class IntendedSeries:
     speeds_gbps: Mapping[str, Mapping[str, float]]
 
 
+NOTHING_INTENDED = IntendedSeries({}, {})
+"""Of targets without an intent."""
+
+
 def intended_series(topology: Topology) -> IntendedSeries:
     """The info series and the port speeds of every switch."""
     return IntendedSeries(_info_series(topology), _port_speeds_gbps(topology))

@@ -7,8 +7,8 @@ import logging
 import math
 import random
 import time
-from collections.abc import Collection, Iterator, Mapping
-from contextlib import AsyncExitStack
+from collections.abc import AsyncGenerator, Collection, Iterator, Mapping
+from contextlib import aclosing
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,33 +16,47 @@ from numpy.typing import NDArray
 from railfab.endpoints import Credentials, Endpoint
 from railfab.errors import DeviceError, EndpointError, LoginRefused, RailfabError, UnknownPlatform, Unreachable
 from railfab.gnmi import messages
-from railfab.gnmi.client import GnmiClient
 from railfab.gnmi.statuses import Refused
 from railfab.gnmi.tls import CertificateRefused, PlaintextPort
 from railfab.metrics import Metric
-from railfab.platforms import TelemetryMap, platform_names
+from railfab.platforms import platform_names
 from railfab.telemetry.decode import Decoder, Taken
 from railfab.telemetry.health import Drop, Health, Reason, State, Stream
 from railfab.telemetry.lines import Chunks, Writer
 from railfab.telemetry.loop_clock import LoopClock
 from railfab.telemetry.mapping import PathMap
+from railfab.telemetry.receive.contract import Batch, Receiver, RpcEnded
 from railfab.telemetry.repeated_log import RepeatedLog
 from railfab.telemetry.retry import SILENT_INTERVALS, Policy
 from railfab.telemetry.store import NO_SPEEDS, Sample, TargetStore
 from railfab.telemetry.subscriptions import SUBSCRIBE_MODES, SubscribeRpc, subscribe_rpcs
+from railfab.telemetry.targets.login import newest_credentials
+from railfab.telemetry.targets.spec import TargetSpec
 from railfab.units import NS_PER_S
 
 logger = logging.getLogger(__name__)
+
+
+ADD_IT = "Add its address, or leave it out with --limit"
 
 
 class Stalled(DeviceError):
     """The stream is open and silent."""
 
 
+class NoEndpoint(DeviceError):
+    """A switch of the intent that no list of targets has."""
+
+
+class NoCredentials(DeviceError):
+    """The credentials that the endpoint refers to are not there."""
+
+
 REASONS = (
     (CertificateRefused, Reason.TLS),
     (PlaintextPort, Reason.TLS),
     (EndpointError, Reason.TLS),
+    (NoCredentials, Reason.LOGIN_REFUSED),
     (LoginRefused, Reason.LOGIN_REFUSED),
     (Refused, Reason.UNIMPLEMENTED),
     (Unreachable, Reason.UNREACHABLE),
@@ -57,9 +71,8 @@ class TargetSession:
 
     def __init__(
         self,
-        endpoint: Endpoint,
-        credentials: Credentials,
-        telemetry: TelemetryMap,
+        spec: TargetSpec,
+        receiver: Receiver,
         *,
         interval_s: float,
         policy: Policy,
@@ -67,12 +80,12 @@ class TargetSession:
         clock: LoopClock,
         designed_gbps: Mapping[str, float] = NO_SPEEDS,
     ) -> None:
-        self.name = endpoint.name
-        self.health = Health(tls_verified=not endpoint.skip_verify)
+        self.name, self.labels = spec.name, spec.labels
+        self.health = Health(tls_verified=_is_verified(spec.endpoint))
         silence_s = SILENT_INTERVALS * interval_s
         grace_s = silence_s if policy.grace_s is None else policy.grace_s
         self.store = TargetStore(
-            endpoint.name,
+            spec.name,
             self.health,
             expiry_s=silence_s,
             grace_s=grace_s,
@@ -83,23 +96,32 @@ class TargetSession:
         self._log = RepeatedLog(logger)
         self.living = 0
         self._writer = Writer()
-        self._endpoint, self._credentials, self._telemetry = endpoint, credentials, telemetry
+        self._spec, self._receiver = spec, receiver
         self._interval_s, self._silence_s, self._policy, self._dials = interval_s, silence_s, policy, dials
         self._clock = clock
-        self._decoder = Decoder(endpoint.name, PathMap(telemetry), self.store)
+        self._decoder = Decoder(spec.name, PathMap(spec.telemetry), self.store)
         self._mode = 0
         self._draw = random.Random()
         self._rpcs: tuple[SubscribeRpc, ...] = ()
         self._pending: set[SubscribeRpc] = set()
         self._began_s = self._last_sample_s = 0.0
 
+    @property
+    def endpoint(self) -> Endpoint | None:
+        """Where the target is; None for a switch that no list has."""
+        return self._spec.endpoint
+
     async def run(self) -> None:
         """Keep a session up; an error is counted, logged once, and followed by another attempt."""
-        if not self._telemetry.rules:
-            await self._wait_refused()
+        if (endpoint := self._spec.endpoint) is None:
+            await self._wait_refused(Reason.NO_ENDPOINT, NoEndpoint(self.name, "no list of targets has it", ADD_IT))
+            return
+        if not self._spec.telemetry.rules:
+            await self._wait_refused(Reason.UNIMPLEMENTED, _unknown(self._spec))
+            return
         failures = 0
         while True:
-            error = await self._run_once()
+            error = await self._run_once(endpoint)
             was_healthy = self.health.state is State.UP and self._clock.now_s() - self._began_s > self._healthy_s
             failures = 1 if was_healthy else failures + 1
             if isinstance(error, Refused) and self._next_mode(error):
@@ -121,23 +143,21 @@ class TargetSession:
         self.health.was_up = False
         return refused
 
-    async def _wait_refused(self) -> None:
-        """Count and log that the platform has no telemetry map, and wait to be cancelled."""
+    async def _wait_refused(self, reason: Reason, error: RailfabError) -> None:
+        """Count and log why nothing is collected, and wait to be cancelled."""
         self.health.state = State.REFUSED
-        self.health.errors[Reason.UNIMPLEMENTED] += 1
-        known = ", ".join(platform_names())
-        problem = f"platform {self._endpoint.platform!r} is not supported, nothing is collected from it"
-        logger.warning("%s", UnknownPlatform(self.name, problem, f"Use one of {known}"))
+        self.health.errors[reason] += 1
+        self._log.warning(str(error))
         await asyncio.Event().wait()
 
     def lines(self) -> Chunks:
         """The lines of every series that is true now, by metric."""
-        sample = self._sample()
+        sample = self.sample()
         return self._writer.write(sample.table, sample.live, sample.values, sample.rates)
 
     def samples(self, names: Collection[str] | None = None) -> Iterator[tuple[Metric, dict[str, str], float]]:
         """Metric, labels and value of every series that is true now. names: only those metrics."""
-        sample = self._sample()
+        sample = self.sample()
         table = sample.table
         wanted = np.array([names is None or metric.name in names for metric in table.metrics], bool)
         rows = np.flatnonzero(sample.live)
@@ -146,58 +166,76 @@ class TargetSession:
             metric, labels = table.describe(row)
             yield metric, labels, value
 
-    def _sample(self) -> Sample:
+    def now_s(self) -> float:
+        """The time of the loop's clock, in which arrivals are."""
+        return self._clock.now_s()
+
+    def sample(self) -> Sample:
+        """What is true now."""
         sample = self.store.sample(self._clock.now_s())
         self.living = sample.count
         return sample
 
-    async def _run_once(self) -> RailfabError:
+    async def _run_once(self, endpoint: Endpoint) -> RailfabError:
         """Connect and stream until an error ends it; return the error."""
         self.health.state = State.CONNECTING
+        self._rpcs = subscribe_rpcs(self._spec.telemetry, self._interval_s, SUBSCRIBE_MODES[self._mode])
         found: list[RailfabError] = []
         try:
-            await self._stream()
+            credentials = await _login(endpoint)
+            requests = [rpc.subscription.request(endpoint.gnmi_target) for rpc in self._rpcs]
+            async with aclosing(self._receiver.stream(endpoint, credentials, requests)) as stream:
+                event = await self._first(stream)
+                self._begin()
+                async with asyncio.TaskGroup() as tasks:
+                    tasks.create_task(self._watch(), name=f"{self.name} watch")
+                    tasks.create_task(self._follow(stream, event), name=f"{self.name} stream")
         except* RailfabError as group:
             found.extend(_flatten(group))
         return min(found, key=_rank)
 
-    async def _stream(self) -> None:
-        client = GnmiClient(self._endpoint, self._credentials, dial_timeout_s=self._policy.dial_timeout_s)
-        async with AsyncExitStack() as stack:
+    async def _first(self, stream: AsyncGenerator[Batch | RpcEnded]) -> Batch | RpcEnded:
+        """What the target sends first. Only so many are dialled at one time, each for no longer than a dial may take.
+
+        Raises Stalled when nothing comes for as long as a sample lasts.
+        """
+        first = asyncio.ensure_future(anext(stream))
+        try:
             async with self._dials:
-                await stack.enter_async_context(client)
-            tasks = await stack.enter_async_context(asyncio.TaskGroup())
-            self._begin()
-            for rpc in self._rpcs:
-                follow = self._follow_optional if rpc.optional else self._follow
-                tasks.create_task(follow(client, rpc), name=f"{self.name} {rpc.stream}")
-            tasks.create_task(self._watch(), name=f"{self.name} watch")
+                await asyncio.wait({first}, timeout=self._policy.dial_timeout_s)
+            await asyncio.wait({first}, timeout=self._silence_s)
+            if not first.done():
+                raise self._stalled(self._policy.dial_timeout_s + self._silence_s)
+            return first.result()
+        finally:
+            if not first.done():
+                first.cancel()
+                await asyncio.wait({first})
 
     def _begin(self) -> None:
         """Start afresh, in the present mode."""
         self.health.state = State.SYNCING
         self.store.begin()
-        self._rpcs = subscribe_rpcs(self._telemetry, self._interval_s, SUBSCRIBE_MODES[self._mode])
         self._pending = set(self._rpcs)
         self._began_s = self._last_sample_s = self._clock.now_s()
 
-    async def _follow_optional(self, client: GnmiClient, rpc: SubscribeRpc) -> None:
-        """Follow an RPC that the target may refuse: then the others go on without it."""
-        try:
-            await self._follow(client, rpc)
-        except Refused as error:
-            logger.info(
-                "%s The target does not serve %s; all other subscriptions continue.",
-                error,
-                ", ".join(rpc.subscription.paths),
-            )
-            self._pending.discard(rpc)
-            self._sync_when_complete()
+    async def _follow(self, stream: AsyncGenerator[Batch | RpcEnded], event: Batch | RpcEnded) -> None:
+        """Take in what the target sends, until an error ends it."""
+        while True:
+            if isinstance(event, RpcEnded):
+                self._do_without(self._rpcs[event.rpc], event.error)
+            else:
+                self._take(event.buffer, event.bounds, self._rpcs[event.rpc])
+            event = await anext(stream)
 
-    async def _follow(self, client: GnmiClient, rpc: SubscribeRpc) -> None:
-        async for response in client.subscribe(rpc.subscription):
-            raw = np.frombuffer(response.SerializeToString(), np.uint8)
-            self._take(raw, np.array([[0, len(raw)]], np.int64), rpc)
+    def _do_without(self, rpc: SubscribeRpc, error: DeviceError) -> None:
+        """Go on without an RPC that the target may refuse. Raises the error of any other."""
+        if not (rpc.optional and isinstance(error, Refused)):
+            raise error
+        paths = ", ".join(rpc.subscription.paths)
+        logger.info("%s The target does not serve %s; all other subscriptions continue.", error, paths)
+        self._pending.discard(rpc)
+        self._sync_when_complete()
 
     def _take(self, buffer: NDArray[np.uint8], bounds: NDArray[np.int64], rpc: SubscribeRpc) -> None:
         """Decode a batch into the store, and count it."""
@@ -246,7 +284,7 @@ class TargetSession:
             if self._is_silent():
                 await self._clock.on_time()  # samples that have arrived unread are read meanwhile
                 if self._is_silent():
-                    raise self._stalled()
+                    raise self._stalled(self._clock.now_s() - self._last_sample_s)
             if self._pending and now_s - self._began_s > self._silence_s:
                 self._pending.clear()
                 self._sync_when_complete()
@@ -256,8 +294,7 @@ class TargetSession:
         most_s = min((rpc.lasts_s for rpc in self._rpcs), default=math.inf)
         return self._clock.now_s() - self._last_sample_s > most_s
 
-    def _stalled(self) -> Stalled:
-        silent_s = self._clock.now_s() - self._last_sample_s
+    def _stalled(self, silent_s: float) -> Stalled:
         remedy = "It is subscribed again; if that does not help, check the target"
         return Stalled(self.name, f"no sample for {silent_s:.0f} s though the stream is open", remedy)
 
@@ -269,6 +306,23 @@ class TargetSession:
             mode = f"{messages.Encoding.Name(encoding)}, {'ON_CHANGE' if on_change else 'SAMPLE only'}"
             logger.info("%s Trying %s.", error, mode)
         return bool(self._mode)
+
+
+def _is_verified(endpoint: Endpoint | None) -> bool:
+    return endpoint is not None and not endpoint.skip_verify and not endpoint.plaintext
+
+
+async def _login(endpoint: Endpoint) -> Credentials:
+    """The credentials as they are now. Raises NoCredentials."""
+    try:
+        return await newest_credentials(endpoint)
+    except EndpointError as error:
+        raise NoCredentials(error.where, error.problem, error.remedy) from None
+
+
+def _unknown(spec: TargetSpec) -> UnknownPlatform:
+    problem = f"platform {spec.platform!r} is not supported, nothing is collected from it"
+    return UnknownPlatform(spec.name, problem, f"Use one of {', '.join(platform_names())}")
 
 
 def _flatten(group: BaseExceptionGroup[RailfabError]) -> list[RailfabError]:

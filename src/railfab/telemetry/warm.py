@@ -1,4 +1,4 @@
-"""Compile the kernels of the collector before they are needed: `python -m railfab.telemetry.warm`."""
+"""Compile the kernels of the collector before they are needed."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from railfab.telemetry.decode import Decoder
 from railfab.telemetry.health import Health
 from railfab.telemetry.lines import Writer
 from railfab.telemetry.mapping import PathMap
+from railfab.telemetry.receive import scan
 from railfab.telemetry.store import TargetStore
 
 _RULE = TelemetryRule(
@@ -23,7 +24,10 @@ _RULE = TelemetryRule(
 
 
 def compile_kernels() -> None:
-    """Decode and write a sample: what any target needs is compiled, and kept where that is possible."""
+    """Receive nothing, decode and write a sample: what any target needs is compiled, and kept where that can be."""
+    frame, state = np.zeros(scan.FRAME_HEADER + scan.MAX_FRAME, np.uint8), np.zeros(scan.STREAMS + scan.ROW, np.int64)
+    state[scan.NEED] = scan.FRAME_HEADER
+    scan.scan(frame, 0, frame.copy(), state, frame.copy(), np.zeros(2, np.int64), 1)
     store = TargetStore("none", Health(tls_verified=True), expiry_s=1.0, grace_s=1.0, max_series=1)
     decoder = Decoder("none", PathMap(TelemetryMap(rules=(_RULE,), subscriptions=())), store)
     update = messages.Update(path=to_proto("/interface[name=a]/in-octets"), val=messages.TypedValue(uint_val=1))
@@ -32,7 +36,3 @@ def compile_kernels() -> None:
     decoder.take(raw, np.array([[0, len(raw)]], np.int64), 0.0, lasts_s=1.0)
     sample = store.sample(0.0)
     Writer().write(sample.table, sample.live, sample.values, sample.rates)
-
-
-if __name__ == "__main__":
-    compile_kernels()

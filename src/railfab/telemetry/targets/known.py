@@ -44,16 +44,20 @@ def targets_of_intent(
     """
     found, info = endpoints.by_name(), intended_series(topology).series
     read = telemetry or (telemetry_of_twin if endpoints.backend == "twin" else telemetry_of)
-    return tuple(
-        TargetSpec(
-            name=node.name,
-            platform=node.platform or "",
-            endpoint=found.get(node.name),
-            telemetry=read(node.platform or ""),
-            labels=dict(info[node.name][0].labels),
-        )
+    platforms = {
+        node.name: found[node.name].platform if node.name in found else node.platform or ""
         for node in topology.switches()
         if among is None or node.name in among
+    }
+    return tuple(
+        TargetSpec(
+            name=name,
+            platform=name_of_platform,
+            endpoint=found.get(name),
+            telemetry=read(name_of_platform),
+            labels=dict(info[name][0].labels),
+        )
+        for name, name_of_platform in platforms.items()
     )
 
 
