@@ -28,7 +28,8 @@ leaf3: {hostname: 192.0.2.3, platform: eos, data: {ca: ~}}
 """
 GROUPS = """\
 leaves: {platform: srlinux, password: of-leaves, groups: [switches], data: {gnmi_port: 57400, ca: /etc/leaves.pem}}
-rack1: {data: {rack: r1, ca: /etc/rack1.pem}, username: of-rack}
+rack1: {data: {rack: r1, ca: /etc/rack1.pem}, username: of-rack, groups: [hall]}
+hall: {platform: eos, data: {role: spine}}
 switches: {port: 22, username: of-switches, data: {site: lab, role: leaf, tls_name: switch.example}}
 """
 DEFAULTS = "{platform: frr, username: all, password: of-all, data: {site: nowhere, gnmi_port: 9339}}\n"
