@@ -14,9 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.telemetry.receive.peers import HELLO, Recorded, answer, contents, data, response, trailers
 
-from railfab.telemetry.receive import frames, http2, scan
+from railfab.telemetry.receive import frames, inflow, scan
 from railfab.telemetry.receive.frames import frame
-from railfab.telemetry.receive.http2 import Connection, ProtocolViolation, Shared
+from railfab.telemetry.receive.http2 import Connection, ProtocolViolation
+from railfab.telemetry.receive.inflow import Shared
 
 SHARED = Shared.new()
 WINDOW = 1 << 20
@@ -89,7 +90,7 @@ def test_a_corrupt_stream_ends_without_harm(seed: int, faults: int) -> None:
                 assert batch.bounds.max() <= len(batch.buffer)
             connection.ended()
             connection.grant()
-    assert len(connection._store) <= 2 * (len(broken) + 2 * http2.REGION)
+    assert len(connection.inflow.store) <= 2 * (len(broken) + 2 * inflow.REGION)
 
 
 @settings(max_examples=15)
@@ -104,16 +105,16 @@ def test_what_is_granted_is_what_was_consumed(sizes: list[int]) -> None:
             connection.grant()
             total = 0
             for rpc in range(2):
-                row = connection._fields[scan.STREAMS + rpc * scan.ROW :][: scan.ROW]
+                row = connection.inflow._fields[scan.STREAMS + rpc * scan.ROW :][: scan.ROW]
                 consumed = row[scan.RECEIVED] - (row[scan.FILLED] - row[scan.NEXT])
                 assert consumed - SMALL_WINDOW // 2 < wire.granted[2 * rpc + 1] <= consumed
                 total += consumed
-            whole = 2 * SMALL_WINDOW + connection._spare - frames.INITIAL_WINDOW + total
+            whole = 2 * SMALL_WINDOW + connection.inflow._spare - frames.INITIAL_WINDOW + total
             assert whole - SMALL_WINDOW // 2 < wire.granted[0] <= whole
 
 
 def test_a_message_larger_than_the_window_is_granted_whole_and_its_memory_given_back() -> None:
-    large = response(1, 20 * http2.REGION)
+    large = response(1, 20 * inflow.REGION)
     wire = Recorded(HELLO + answer(1, large) + data(1, response(2)), (30_000,))
     connection = Connection(wire, SHARED, 1, SMALL_WINDOW)
     found: list[bytes] = []
@@ -124,7 +125,26 @@ def test_a_message_larger_than_the_window_is_granted_whole_and_its_memory_given_
             connection.grant()
     assert found == [large, response(2)]
     assert wire.granted[1] >= len(large) + 5 - SMALL_WINDOW
-    assert len(connection._store) == http2.REGION
+    assert len(connection.inflow.store) == inflow.REGION
+
+
+def test_batches_stay_as_they_are_while_another_connection_reads() -> None:
+    first = Connection(Recorded(HELLO + answer(1, b"one") + answer(3, b"two", b"three")), SHARED, 2, WINDOW)
+    second = Connection(Recorded(HELLO + answer(1, *[b"another"] * 9)), SHARED, 1, WINDOW)
+    first.read()
+    batches = first.batches()
+    second.read()
+    assert [list(contents(batch)) for batch in batches] == [[(0, b"one")], [(1, b"two"), (1, b"three")]]
+
+
+def test_a_message_that_is_too_large_leaves_a_frame_of_another_stream_alone() -> None:
+    begin = HELLO + answer(1) + answer(3) + frame(frames.DATA, 0, 1, b"\0\xff\0\0\0")
+    message = data(3, b"complete")
+    connection = Connection(Recorded(begin + message, (len(begin) + 11,)), SHARED, 2, WINDOW)
+    connection.read()
+    assert [(rpc, status.code) for rpc, _, status in connection.ended()] == [(0, "RESOURCE_EXHAUSTED")]
+    connection.read()
+    assert [list(contents(batch)) for batch in connection.batches()] == [[(1, b"complete")]]
 
 
 def test_a_target_that_ignores_the_window_is_told_apart() -> None:

@@ -25,7 +25,7 @@ from tests.telemetry.receive.peers import (
 from railfab.endpoints import Credentials
 from railfab.errors import DeviceError, LoginRefused, Unreachable
 from railfab.gnmi.statuses import Refused, StreamClosed, Unimplemented
-from railfab.telemetry.receive import frames, http2
+from railfab.telemetry.receive import frames, inflow
 from railfab.telemetry.receive.contract import RpcEnded
 from railfab.telemetry.receive.errors import ProtocolError
 from railfab.telemetry.receive.fast import FastReceiver
@@ -246,7 +246,7 @@ def test_headers_without_end_are_bounded() -> None:
 
 
 def test_a_message_over_the_limit_ends_its_rpc_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http2, "MAX_MESSAGE", 1000)
+    monkeypatch.setattr(inflow, "MAX_MESSAGE", 1000)
     found = messages_of(answer(1, ONE), data(1, bytes(1001)), data(1, TWO), answer(3, THREE), rpcs=2, count=3)
     assert found[:2] == [(0, ONE), (1, THREE)]
     assert "RESOURCE_EXHAUSTED: a message is larger than 1,000 bytes" in str(found[2].error)

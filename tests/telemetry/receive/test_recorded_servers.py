@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.telemetry.receive.peers import Recorded, contents, response
 
-from railfab.telemetry.receive.http2 import Connection, Shared
+from railfab.telemetry.receive.http2 import Connection
+from railfab.telemetry.receive.inflow import Shared
 
 RECORDED = Path(__file__).parent / "recorded"
 SENT = [response(number, 0 if number % 50 else 40_000) for number in range(1, 202)]

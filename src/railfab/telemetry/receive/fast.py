@@ -18,7 +18,8 @@ from railfab.gnmi.tls import address_of, context_of, reason, server_name, unconn
 from railfab.telemetry.receive import frames
 from railfab.telemetry.receive.contract import Batch, RpcEnded
 from railfab.telemetry.receive.errors import ProtocolError
-from railfab.telemetry.receive.http2 import Connection, GoneAway, ProtocolViolation, Shared
+from railfab.telemetry.receive.http2 import Connection, GoneAway, ProtocolViolation
+from railfab.telemetry.receive.inflow import Shared
 from railfab.telemetry.receive.keepalive import Keepalive
 from railfab.telemetry.receive.ticks import Ticks
 from railfab.telemetry.receive.wire import READ, Wire, connect

@@ -1,33 +1,24 @@
-"""HTTP/2 as the client of gRPC's streams: streams, flow control and everything that is not a DATA frame.
+"""HTTP/2 as the client of gRPC's streams: requests, answers and every frame that is not DATA.
 
-It does no input or output but through its `Wire`, and takes what was read through the compiled `scan`. The window of a
-stream is its receive buffer: bytes of messages that the caller has not finished with are not granted again.
+It does no input or output but through its `Wire`; DATA frames are those of `inflow`. Source: RFC 9113.
 """
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple, NoReturn
 
 import hpack
-import numpy as np
-from numpy.typing import NDArray
 
 from railfab.gnmi.statuses import Status
-from railfab.telemetry.receive import frames, scan
+from railfab.telemetry.receive import frames, inflow, scan
 from railfab.telemetry.receive.contract import Batch
-from railfab.telemetry.receive.wire import READ, Wire
+from railfab.telemetry.receive.inflow import Inflow, Shared, WindowExceeded
+from railfab.telemetry.receive.wire import Wire
 
-MAX_MESSAGE = 64 << 20
-"""Largest message that is received [bytes]."""
 MAX_HEADERS = 1 << 16
 """Largest block of headers [bytes]."""
-REGION = 2 * READ
-"""Space of a stream in the store at first [bytes]. Memory that is not written is not taken from the system."""
-KEPT = 16 * READ
-"""Space that a stream keeps when a large message is gone [bytes]."""
 _SIZES = {frames.RST_STREAM: 4, frames.PING: 8, frames.GOAWAY: 8, frames.WINDOW_UPDATE: 4}
 _EXACT = (frames.RST_STREAM, frames.PING, frames.WINDOW_UPDATE)
 """Sizes of the payload of frames [bytes], at least or exactly."""
@@ -50,30 +41,11 @@ class GoneAway(NamedTuple):
 
 
 @dataclass(slots=True)
-class Shared:
-    """Memory that the connections of one loop share, since each is done with it before the next one reads."""
-
-    incoming: NDArray[np.uint8]
-    cipher: memoryview
-    bounds: NDArray[np.int64]
-
-    @classmethod
-    def new(cls, streams: int = 1024) -> Shared:
-        bounds = np.empty(2 * (READ // scan.MESSAGE_HEADER + streams), np.int64)
-        return cls(np.empty(READ, np.uint8), memoryview(bytearray(READ)), bounds)
-
-
-@dataclass(slots=True)
 class _Stream:
-    """row: its row in the state. granted: bytes that the peer may have sent since the begin. window: what we may send.
+    """window: what we may send. started: whether an answer has begun. status: how it ended."""
 
-    status: how it ended. started: whether an answer has begun.
-    """
-
-    row: int
-    granted: int
-    window: int
-    unsent: bytes
+    window: int = frames.INITIAL_WINDOW
+    unsent: bytes = b""
     started: bool = False
     status: Status | None = None
 
@@ -82,43 +54,19 @@ class Connection:
     """One connection with a stream for each request. window: receive window of a stream [bytes]."""
 
     def __init__(self, wire: Wire, shared: Shared, streams: int, window: int) -> None:
-        self._wire, self._shared, self._window = wire, shared, window
-        self._incoming = shared.incoming.data
-        self._state = np.zeros(scan.STREAMS + streams * scan.ROW, np.int64)
-        self._state[scan.NEED] = scan.FRAME_HEADER
-        self._fields = self._state.data
-        self._control = np.empty(scan.FRAME_HEADER + scan.MAX_FRAME, np.uint8)
-        self._store = np.empty(streams * REGION, np.uint8)
-        self._streams: dict[int, _Stream] = {}
-        for slot in range(streams):
-            row = scan.STREAMS + slot * scan.ROW
-            self._streams[2 * slot + 1] = _Stream(row, window, frames.INITIAL_WINDOW, b"")
-            self._fields[row + scan.ID] = 2 * slot + 1
-            self._place(row, slot * REGION, REGION)
+        self._wire, self._incoming = wire, shared.incoming.data
+        self.inflow = Inflow(shared, streams, window)
+        self._streams = {2 * slot + 1: _Stream() for slot in range(streams)}
         self._block: tuple[int, int, bytes] | None = None  # stream, flags and begin of headers that continue
         self._hpack = hpack.Decoder(MAX_HEADERS)
         self._send_window = self._peer_window = frames.INITIAL_WINDOW
-        self._past = 0  # bytes received of streams that have ended
-        self._spare = max(window, frames.INITIAL_WINDOW)  # so that only the windows of streams ever hold back
-        self._granted = streams * window + self._spare
         self.max_streams = frames.MAX_WINDOW
         self.goaway: GoneAway | None = None
         self.settled = self._has_read = False
         self.received = 0
-        wire.write(frames.PREFACE + frames.settings(self._settings()))
-        wire.write(frames.window_update(0, self._granted - frames.INITIAL_WINDOW))
-
-    def _settings(self) -> dict[int, int]:
-        return {
-            frames.HEADER_TABLE_SIZE: 0,
-            frames.ENABLE_PUSH: 0,
-            frames.INITIAL_WINDOW_SIZE: self._window,
-        }
-
-    def _place(self, row: int, start: int, size: int) -> None:
-        fields = self._fields
-        fields[row + scan.START] = fields[row + scan.FILLED] = fields[row + scan.NEXT] = start
-        fields[row + scan.END] = start + size
+        first = {frames.HEADER_TABLE_SIZE: 0, frames.ENABLE_PUSH: 0, frames.INITIAL_WINDOW_SIZE: window}
+        wire.write(frames.PREFACE + frames.settings(first))
+        wire.write(frames.window_update(0, self.inflow.initial - frames.INITIAL_WINDOW))
 
     def request(self, headers: bytes, contents: list[bytes]) -> None:
         """Begin the streams, with this block of headers, and a message for each, after which they stay open."""
@@ -150,23 +98,17 @@ class Connection:
         count = self._wire.read(self._incoming)
         self.received += count
         self._has_read = count > 0
-        fields, shared = self._fields, self._shared
-        fields[scan.AT] = 0
+        self.inflow.begin()
         while count:
-            result = scan.scan(
-                shared.incoming, count, self._control, self._state, self._store, shared.bounds, MAX_MESSAGE
-            )
-            if result == scan.DONE:
-                break
+            result = self.inflow.scan(count)
             if result == scan.CONTROL:
                 self._control_frame()
-            elif result == scan.SPACE:
-                row = scan.STREAMS + fields[scan.SLOT] * scan.ROW
-                self._resize(row, min(2 * (fields[row + scan.END] - fields[row + scan.START]), MAX_MESSAGE + REGION))
             elif result == scan.ENDED:
-                self._end(fields[scan.SLOT] * 2 + 1, frames.status_of(()))
+                self._end(self.inflow.stream(scan.SLOT), frames.status_of(()))
             elif result == scan.TOO_LARGE:
-                self._end_at_large_message(fields[scan.SLOT] * 2 + 1)
+                self._end_at_large_message(self.inflow.stream(scan.BAD))
+                break
+            elif result == scan.DONE:
                 break
             else:
                 self._violated(_WRONG[result])
@@ -174,74 +116,38 @@ class Connection:
 
     def _end_at_large_message(self, number: int) -> None:
         self._streams[number].started = True
-        status = Status("RESOURCE_EXHAUSTED", f"a message is larger than {MAX_MESSAGE:,} bytes")
+        status = Status("RESOURCE_EXHAUSTED", f"a message is larger than {inflow.MAX_MESSAGE:,} bytes")
         self._end(number, status, resets=True)
 
-    def batches(self) -> Iterator[Batch]:
+    def batches(self) -> list[Batch]:
         """The messages that the last read made complete."""
-        fields = self._fields
-        for number, stream in self._streams.items() if self._has_read else ():
-            first, last = fields[stream.row + scan.FIRST], fields[stream.row + scan.LAST]
-            if last > first:
-                stream.started = True
-                bounds = self._shared.bounds[2 * first : 2 * last].reshape(-1, 2).copy()
-                yield Batch((number - 1) // 2, self._store, bounds)
+        found = self.inflow.batches() if self._has_read else []
+        for number, _ in found:
+            self._streams[number].started = True
+        return [batch for _, batch in found]
 
     def ended(self) -> list[tuple[int, bool, Status]]:
         """The RPCs that have ended since the last call: index, whether it had answered, and status."""
-        fields, over = self._fields, [pair for pair in self._streams.items() if pair[1].status]
-        for number, stream in over:
+        over = [(number, stream, stream.status) for number, stream in self._streams.items() if stream.status]
+        for number, _, _ in over:
             del self._streams[number]
-            self._past += fields[stream.row + scan.RECEIVED]
-            fields[stream.row + scan.ID] = -1
-            self._place(stream.row, fields[stream.row + scan.START], 0)
-            if fields[scan.SLOT] * 2 + 1 == number:
-                fields[scan.SLOT] = -1
-        return [((number - 1) // 2, stream.started, stream.status) for number, stream in over if stream.status]
+            self.inflow.drop(number)
+        return [((number - 1) // 2, stream.started, status) for number, stream, status in over]
 
     def grant(self) -> None:
-        """Grant the peer what has been consumed, in steps of half a window; a message larger than a window at once."""
-        fields, step = self._fields, self._window // 2
-        total = self._spare + self._past + fields[scan.DISCARDED]
-        for number, stream in self._streams.items():
-            row = stream.row
-            held, received = fields[row + scan.FILLED] - fields[row + scan.NEXT], fields[row + scan.RECEIVED]
-            if received > stream.granted:
-                self._violated("it sends more than the window of a stream")
-            head = self._size_of_first(row) if held >= scan.MESSAGE_HEADER else 0
-            limit = received - held + self._window + (head if head > self._window else 0)
-            if limit - stream.granted >= step or received - held + head > stream.granted:
-                self._wire.write(frames.window_update(number, limit - stream.granted))
-                stream.granted = limit
-            total += limit
-            if fields[row + scan.END] - fields[row + scan.START] > KEPT and max(held, head) < REGION:
-                self._resize(row, REGION)
-        if total - self._granted >= step:
-            self._wire.write(frames.window_update(0, total - self._granted))
-            self._granted = total
-
-    def _size_of_first(self, row: int) -> int:
-        begin = self._fields[row + scan.NEXT] + 1
-        return scan.MESSAGE_HEADER + int.from_bytes(self._store[begin : begin + 4].tobytes(), "big")
-
-    def _resize(self, changed: int, size: int) -> None:
-        """Move what is held of all streams to a new store, where one stream has another size."""
-        fields, old, rows = self._fields, self._store, [stream.row for stream in self._streams.values()]
-        sizes = {row: size if row == changed else fields[row + scan.END] - fields[row + scan.START] for row in rows}
-        self._store, start = np.empty(sum(sizes.values()), np.uint8), 0
-        for row, space in sizes.items():
-            begin, filled = fields[row + scan.NEXT], fields[row + scan.FILLED]
-            self._place(row, start, space)
-            fields[row + scan.FILLED] = start + filled - begin
-            self._store[start : start + filled - begin] = old[begin:filled]
-            start += space
+        """Grant the peer what has been consumed: the caller has finished with all batches."""
+        try:
+            for number, size in self.inflow.grants():
+                self._wire.write(frames.window_update(number, size))
+        except WindowExceeded:
+            self._violated("it sends more than the window of a stream")
 
     def _control_frame(self) -> None:
         """Take a frame that is not DATA."""
-        head = self._control[: scan.FRAME_HEADER].tobytes()
+        head = self.inflow.control[: scan.FRAME_HEADER].tobytes()
         length, kind, flags = int.from_bytes(head[:3], "big"), head[3], head[4]
         number = int.from_bytes(head[5:], "big") & frames.MAX_WINDOW
-        payload = self._control[scan.FRAME_HEADER : scan.FRAME_HEADER + length].tobytes()
+        payload = self.inflow.control[scan.FRAME_HEADER : scan.FRAME_HEADER + length].tobytes()
         if not self.settled and (kind != frames.SETTINGS or flags & frames.ACK):
             self._violated("its first frame is not SETTINGS")
         if self._block and (kind != frames.CONTINUATION or number != self._block[0]):
