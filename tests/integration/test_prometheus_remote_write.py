@@ -8,13 +8,20 @@ from urllib.parse import urlsplit
 
 import pytest
 from tests.integration.prometheus_server import Prometheus
+from tests.telemetry.rack import INTERVAL_S, QUICK, Rack
 from tests.telemetry.sinks.samples import batch, eventually
 
+from railfab.gnmi.server import ServerLoop
+from railfab.intent import load_intent
+from railfab.telemetry import fabric_collector
+from railfab.telemetry.sinks.config import sinks_of
 from railfab.telemetry.sinks.remote_write import remote_write_sink
 from railfab.telemetry.sinks.secrets import SecretSource
+from railfab.topology import wire
 
 pytestmark = pytest.mark.prometheus
 
+LEAF = "pod1-seg1-leaf1"
 NAME = "fabric_interface_receive_bytes_total"
 
 
@@ -42,3 +49,23 @@ def test_prometheus_answers_with_what_was_written_and_knows_which_series_have_en
         assert not sink.outbox.counts.failed
         assert prometheus.query(f'{NAME}{{interface="ethernet-1/8"}}')[0]["value"][1] == "5"
         assert prometheus.query(f'{NAME}{{interface="ethernet-1/7"}}') == []
+
+
+def test_a_collector_that_pushes_shows_in_prometheus_what_a_scrape_would(tmp_path: Path, repository: Path) -> None:
+    topology = wire(load_intent(repository / "inventory" / "fabrics" / "pod64.yml"))
+    with ServerLoop() as loop, Prometheus(tmp_path, {}, "--web.enable-remote-write-receiver") as prometheus:
+        rack = Rack(tmp_path, loop)
+        sinks = sinks_of(remote_write=f"http://{prometheus.address}/api/v1/write", environment={})
+        with fabric_collector(topology, rack.endpoints(), interval_s=INTERVAL_S, policy=QUICK, sinks=sinks, push_s=0.5):
+            prometheus.eventually(f"rate({NAME}[5s]) > 0")
+            rack.kill(LEAF)
+            prometheus.eventually(f'fabric_interface_oper_up{{device="{LEAF}"}}', empty=True)
+            prometheus.eventually(f'fabric_collector_session_up{{device="{LEAF}"}} == 0')
+            assert prometheus.query('fabric_interface_oper_up{device="pod1-spine1"}')
+            rack.revive(LEAF)
+            prometheus.eventually(f'fabric_interface_oper_up{{device="{LEAF}"}}')
+            prometheus.eventually('fabric_collector_sink_sent_samples_total{sink="remote_write"} > 0')
+        for name in rack.servers:
+            rack.kill(name)
+    assert not sinks[0].outbox.counts.failed
+    assert not sinks[0].outbox.counts.dropped
