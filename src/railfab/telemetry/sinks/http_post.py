@@ -48,24 +48,17 @@ class HttpPost:
         try:
             return self._post(body, headers)
         except (ConnectionError, http.client.BadStatusLine):
-            self.close()
             if not kept:
                 raise
-        except BaseException:
-            self.close()
-            raise
-        try:
-            return self._post(body, headers)
-        except BaseException:
-            self.close()
-            raise
+        return self._post(body, headers)
 
     def abort(self) -> None:
         """End what another thread waits for."""
         connection = self._connection
-        if connection is not None and connection.sock is not None:
+        waiting = connection.sock if connection is not None else None
+        if waiting is not None:
             with suppress(OSError):
-                socket.socket.shutdown(connection.sock, socket.SHUT_RDWR)  # under TLS, which that thread is in
+                socket.socket.shutdown(waiting, socket.SHUT_RDWR)  # under TLS, which that thread is in
 
     def close(self) -> None:
         """Close the connection; the next post makes another, with the secrets as they are then."""
@@ -74,17 +67,20 @@ class HttpPost:
             self._connection = None
 
     def _post(self, body: bytes, headers: dict[str, str]) -> Answer:
-        connection = self._connection
-        if connection is None or connection.sock is None:  # the last answer said that it closes
-            connection = self._connect()
         path = f"{self._url.path or '/'}{'?' if self._url.query else ''}{self._url.query}"
-        connection.request(
-            "POST", path, body, {**headers, **self._authorization, "User-Agent": f"railfab/{__version__}"}
-        )
-        answer = connection.getresponse()
-        text = answer.read(MOST_ANSWER_BYTES)
-        if not answer.isclosed() or answer.status in (401, 403):
-            self.close()
+        reusable = False
+        try:
+            connection = self._connection
+            if connection is None or connection.sock is None:  # the last answer said that it closes
+                connection = self._connect()
+            own = {**self._authorization, "User-Agent": f"railfab/{__version__}"}
+            connection.request("POST", path, body, {**headers, **own})
+            answer = connection.getresponse()
+            text = answer.read(MOST_ANSWER_BYTES)
+            reusable = answer.isclosed() and answer.status not in (401, 403)
+        finally:
+            if not reusable:
+                self.close()
         return Answer(answer.status, retry_after_s(answer.headers.get("Retry-After")), _first_line(text))
 
     def _connect(self) -> http.client.HTTPConnection:
