@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import tracemalloc
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -246,3 +247,43 @@ def test_a_synchronised_stream_is_told_from_updates() -> None:
     raw = messages.SubscribeResponse(sync_response=True).SerializeToString()
     assert decoder.take(*batch([raw]), 1.0, lasts_s=math.inf).synced
     assert not decoder.take(*batch([]), 1.0, lasts_s=math.inf).synced
+
+
+def counters(ports: Iterable[int]) -> messages.Notification:
+    """Octets received on these ports."""
+    steps = Element("statistics"), Element("in-octets")
+    return messages.Notification(
+        prefix=messages.Path(target="leaf1"),
+        update=[
+            messages.Update(
+                path=path(Element("interface", (("name", f"ethernet-1/{port}"),)), *steps),
+                val=messages.TypedValue(uint_val=port),
+            )
+            for port in ports
+        ],
+    )
+
+
+def test_a_series_that_the_kernel_knows_takes_less_than_400_bytes() -> None:
+    sent = [counters(range(first, first + 50)) for first in range(0, 2050, 50)]
+    take(pair(10_000)[0], sent)  # fills the bounded caches that all targets share
+    decoder, store = pair(10_000)
+    take(decoder, sent[:1])
+    tracemalloc.start()
+    try:
+        take(decoder, sent[1:])
+        held, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert len(store) == 2050
+    assert held / 2000 < 400
+
+
+def test_what_stands_before_a_path_that_is_not_protobuf_is_stored() -> None:
+    decoder, store = pair()
+    update = counters(range(2)).update
+    broken = bytes((0x22, 4, 0x0A, 2, 0x1A, 0xFF))  # an update with a path whose element is longer than the path
+    raw = b"".join(messages.Notification(update=[each]).SerializeToString() for each in update) + broken
+    with pytest.raises(BadMessage, match="not gNMI"):
+        decoder.take(*batch([b"\x0a" + bytes((0x80 | len(raw) & 0x7F, len(raw) >> 7)) + raw]), 1.0, lasts_s=math.inf)
+    assert [value for _, value in store.read(1.0)] == [0.0, 1.0]

@@ -52,7 +52,7 @@ def proto_elements(path: messages.Path | None) -> tuple[Element, ...]:
     """The steps of a protobuf path, module prefixes stripped; nothing for None."""
     if path is None:
         return ()
-    return tuple(_stripped(Element(elem.name, tuple(sorted(elem.key.items())))) for elem in path.elem)
+    return tuple([_from_proto(elem.name, tuple(elem.key.items()) if elem.key else ()) for elem in path.elem])
 
 
 @lru_cache(maxsize=1 << 16)
@@ -103,6 +103,11 @@ def matches_step(wanted: Element, step: Element) -> bool:
         return True
     given = dict(step.keys)
     return all(name in given and value in (given[name], ANY) for name, value in wanted.keys)
+
+
+@lru_cache(maxsize=1 << 12)
+def _from_proto(name: str, keys: tuple[tuple[str, str], ...]) -> Element:
+    return _stripped(Element(name, keys))
 
 
 def _stripped(step: Element) -> Element:

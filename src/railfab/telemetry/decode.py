@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from google.protobuf.message import DecodeError
@@ -14,7 +16,7 @@ from railfab.gnmi import messages
 from railfab.gnmi.paths import proto_elements
 from railfab.metrics import Kind
 from railfab.telemetry.kernel.columns import STOP_BITS, At, KeyKind, Pending, Stop, Tables
-from railfab.telemetry.kernel.take import take
+from railfab.telemetry.kernel.take import take, take_listed
 from railfab.telemetry.mapping import PathMap, Rule, Steps
 from railfab.telemetry.notification import (
     Decoded,
@@ -26,12 +28,18 @@ from railfab.telemetry.notification import (
     root,
 )
 from railfab.telemetry.store import TargetStore
+from railfab.telemetry.table import NewKey
 
 CACHE_PATHS = 1 << 14
 """Paths that protobuf decodes and whose rules are kept; all others are rows of the table."""
-MOST_PENDING = 1 << 16
+FIRST_PENDING = 64
+"""Updates of a message that can be listed at first; with longer messages there is room for more."""
 WIDTH = len(Pending)
 STOP_MASK = (1 << STOP_BITS) - 1
+
+
+_Key = tuple[bytes, bytes]
+"""Prefix and path as a target writes them."""
 
 
 class BadMessage(DeviceError):
@@ -53,6 +61,27 @@ class Taken:
     unmapped: Counter[str] = field(default_factory=Counter)
 
 
+class _Listed(NamedTuple):
+    """An update as the kernel lists it; see `Pending`."""
+
+    row: int
+    prefix: int
+    prefix_end: int
+    path: int
+    path_end: int
+    value: int
+    value_end: int
+    device_ns: int
+
+    def key(self, buffer: NDArray[np.uint8]) -> _Key:
+        """Prefix and path."""
+        return buffer[self.prefix : self.prefix_end].tobytes(), buffer[self.path : self.path_end].tobytes()
+
+    def content(self, buffer: NDArray[np.uint8]) -> bytes:
+        """The value."""
+        return buffer[self.value : self.value_end].tobytes()
+
+
 class Decoder:
     """Decodes the stream of one target into its store. It keeps what it learnt of paths between sessions."""
 
@@ -60,7 +89,7 @@ class Decoder:
         self._name = name
         self._store = store
         self._reference = NotificationDecoder(paths, cache_paths=CACHE_PATHS)
-        self._pending = np.zeros(1024 * WIDTH, np.int64)
+        self._pending = np.zeros(FIRST_PENDING * WIDTH, np.int64)
         self._prefixes: dict[bytes, Steps] = {}
 
     def take(self, buffer: NDArray[np.uint8], bounds: NDArray[np.int64], now_s: float, *, lasts_s: float) -> Taken:
@@ -69,13 +98,11 @@ class Decoder:
         now_s: of the loop's clock. lasts_s: how long a sample of it is true without another one [s].
         Raises BadMessage for a message that cannot be decoded; what came before it is stored.
         """
-        taken, store, flat = Taken(), self._store, bounds.reshape(-1)
-        at = store.begin_batch(now_s, lasts_s)
+        taken, flat = Taken(), bounds.reshape(-1)
+        at = self._store.begin_batch(now_s, lasts_s)
         message = 0
         while True:
-            table = store.table
-            tables = Tables(table.keys, table.bindings, table.states, table.series, store.roots, self._pending)
-            stopped = take(buffer, flat, message, tables, at)
+            stopped = take(buffer, flat, message, self._tables(), at)
             message, stop = stopped >> STOP_BITS, stopped & STOP_MASK
             if at[At.PENDING]:
                 self._drain(buffer, taken)
@@ -103,56 +130,100 @@ class Decoder:
         taken.unmapped.update(self._store.take_unmapped())
 
     def _drain(self, buffer: NDArray[np.uint8], taken: Taken) -> None:
-        """Decode what the kernel has listed, and learn its paths."""
+        """Learn the paths of what the kernel has listed; let it decode what it knows by now, and decode the rest."""
         at = self._store.at
         count = int(at[At.PENDING])
         at[At.PENDING] = 0
-        learnt: dict[tuple[bytes, bytes], int] = {}
-        rows = self._pending[: count * WIDTH].reshape(count, WIDTH).tolist()
-        for row, prefix, prefix_end, path, path_end, value, value_end, device_ns in rows:
-            key = buffer[prefix:prefix_end].tobytes(), buffer[path:path_end].tobytes()
-            raw = buffer[value:value_end].tobytes()
-            row = learnt.get(key, -1) if row < 0 else row
-            found = self._update(key, raw, row, device_ns or None, taken)
-            if row < 0 and found >= 0:
-                learnt[key] = found
+        listed = [_Listed(*row) for row in self._pending[: count * WIDTH].reshape(count, WIDTH).tolist()]
+        learnt, error = self._learn(buffer, listed)
+        place = 0
+        while place < len(listed):
+            if place in learnt:
+                first, place = place, take_listed(buffer, place, len(listed), self._tables(), at)
+                if place > first:
+                    continue
+            self._update(buffer, listed[place], int(self._pending[place * WIDTH + Pending.KEY]), taken)
+            place += 1
+        if error:
+            raise error
 
-    def _update(self, key: tuple[bytes, bytes], raw: bytes, row: int, device_ns: int | None, taken: Taken) -> int:
-        """Decode one update; learn its path where its row is -1. Return the row of the path, or -1."""
+    def _learn(self, buffer: NDArray[np.uint8], listed: list[_Listed]) -> tuple[set[int], BadMessage | None]:
+        """Make the paths known that are not, unless the store is full.
+
+        Return the places in the list that the kernel may decode now, and the error of the first path or value that is
+        no protobuf; the list is cut off before it.
+        """
+        places: dict[_Key, list[int]] = {}
+        for place, update in enumerate(listed):
+            if update.row < 0:
+                places.setdefault(update.key(buffer), []).append(place)
+        new: list[tuple[_Key, Known, KeyKind]] = []
+        error, coming = None, 0
+        for key, (first, *_) in places.items():
+            try:
+                known, value = self._parsed_update(key, listed[first].content(buffer))
+            except BadMessage as bad:
+                del listed[first:]
+                error = bad
+                break
+            kind = self._kind(known, value)
+            if not self._store.has_room(known, coming):
+                self._reference.discard(known)
+                continue
+            new.append((key, known, kind))
+            if kind != KeyKind.PYTHON:
+                self._reference.discard(known)
+                coming += len(known.plain)
+        learnt = set()
+        for row, (key, _, kind) in enumerate(new, self._add(new)):
+            for place in places[key]:
+                self._pending[place * WIDTH + Pending.KEY] = row
+            if kind != KeyKind.PYTHON:
+                learnt.update(places[key])
+        return learnt, error
+
+    def _add(self, new: Sequence[tuple[_Key, Known, KeyKind]]) -> int:
+        """Add paths, and the series that the kernel decodes, to the table; return the first row of the paths."""
+        table = self._store.table
+        bound = [found for _, known, kind in new if kind in (KeyKind.NUMBER, KeyKind.STATE) for found in known.plain]
+        rows = table.add_series(series for _, series in bound)
+        at = table.bind(
+            [(row, match.rule.place, match.rule.kernel_scale) for row, (match, _) in zip(rows, bound, strict=True)]
+        )
+        keys = []
+        for key, known, kind in new:
+            first, count = 0, 0
+            if kind in (KeyKind.NUMBER, KeyKind.STATE):
+                first, count = at, len(known.plain)
+            elif kind == KeyKind.UNMAPPED:
+                first = self._store.root_number(root(known.steps))
+            keys.append(NewKey(*key, kind, first, count))
+            at += count
+        return table.add_keys(keys) if keys else table.key_count
+
+    def _update(self, buffer: NDArray[np.uint8], update: _Listed, row: int, taken: Taken) -> None:
+        """Decode one update. row: of its path, -1 where it is not known."""
+        raw = update.content(buffer)
+        known, value = self._parsed_update(update.key(buffer), raw)
+        decoded = self._reference.decode_update(known, value, update.device_ns or None)
+        self._apply(decoded, taken)
+        kind = KeyKind.UNMAPPED if row < 0 else self._store.table.keys.kind[row]
+        if kind == KeyKind.STATE and decoded.samples:
+            self._store.table.add_state(known.plain[0][0].rule.place, raw, decoded.samples[0][1])
+        if kind != KeyKind.PYTHON:
+            self._reference.discard(known)
+
+    def _parsed_update(self, key: _Key, value: bytes) -> tuple[Known, messages.TypedValue]:
+        """What is known of a path, and the value. Raises BadMessage."""
         try:
             known = self._reference.known((*self._prefix(key[0]), *_steps(key[1])))
-            value = messages.TypedValue.FromString(raw)
+            return known, messages.TypedValue.FromString(value)
         except (DecodeError, UnicodeDecodeError) as error:
             raise self._bad(error) from None
-        decoded = self._reference.decode_update(known, value, device_ns)
-        self._apply(decoded, taken)
-        if row < 0:
-            return self._learn(key, known, value)
-        kind = self._store.table.keys.kind[row]
-        if kind == KeyKind.STATE and decoded.samples:
-            place = known.plain[0][0].rule.place
-            self._store.table.add_state(place, raw, decoded.samples[0][1])
-        if kind != KeyKind.PYTHON:
-            self._reference.discard(known)
-        return row
 
-    def _learn(self, key: tuple[bytes, bytes], known: Known, value: messages.TypedValue) -> int:
-        """Make a path known to the kernel, unless the store is full. Return its row or -1."""
-        if not self._store.has_room(known):
-            self._reference.discard(known)
-            return -1
-        kind, first, count = self._kind(known, value), 0, 0
+    def _tables(self) -> Tables:
         table = self._store.table
-        if kind in (KeyKind.NUMBER, KeyKind.STATE):
-            count = len(known.plain)
-            first = table.bind(
-                [(table.add_series(series), match.rule.kernel_scale, match.rule.place) for match, series in known.plain]
-            )
-        elif kind == KeyKind.UNMAPPED:
-            first = self._store.root_number(root(known.steps))
-        if kind != KeyKind.PYTHON:
-            self._reference.discard(known)
-        return table.add_key(*key, kind, first, count)
+        return Tables(table.keys, table.bindings, table.states, table.series, self._store.roots, self._pending)
 
     def _kind(self, known: Known, value: messages.TypedValue) -> KeyKind:
         """How the kernel is to decode a path."""

@@ -72,7 +72,7 @@ class PauseEstimates:
         else:
             way = _FRAMES[name]
             estimate = Series(metric(f"fabric_pfc_{way}_pause_estimated_seconds_total"), labels)
-            self._frames[(way, labels["interface"], labels["priority"])] = row, table.add_series(estimate)
+            self._frames[(way, labels["interface"], labels["priority"])] = row, table.add_series([estimate])[0]
         return True
 
     def _row(self, key: tuple[str, str, str], frames: int, estimate: int) -> tuple[int, int, int, int, float]:

@@ -150,19 +150,15 @@ class TargetStore:
             self._key_steps.append((*_steps(prefix), *_steps(path)))
         for gone in paths:
             keys = [row for row, steps in enumerate(self._key_steps) if matches_elements(gone, steps)]
-            firsts, counts = table.keys.first[keys].tolist(), table.keys.count[keys].tolist()
-            bound = [
-                place for first, count in zip(firsts, counts, strict=True) for place in range(first, first + count)
-            ]
-            rows = np.unique(table.bindings.series[bound])
+            rows = np.unique(table.bindings.series[table.bindings_of(keys)])
             self._drop(rows[table.series.present[rows] != 0])
 
-    def has_room(self, known: Known) -> bool:
-        """Whether the series of a path are known or may be added, and the path too."""
+    def has_room(self, known: Known, coming: int) -> bool:
+        """Whether the series of a path are known or may be added, and the path too. coming: series about to come."""
         table = self.table
-        if table.key_count >= ROWS_PER_SERIES * self._max_series + MOST_ROOTS:
+        if table.is_full or table.key_count + coming >= ROWS_PER_SERIES * self._max_series + MOST_ROOTS:
             return False
-        return len(self) < self._max_series or all(table.find(series) is not None for _, series in known.plain)
+        return len(self) + coming < self._max_series or all(table.find(series) is not None for _, series in known.plain)
 
     def root_number(self, name: str) -> int:
         """The place of a path root among those that are counted; the last one is for all beyond MOST_ROOTS."""
@@ -221,11 +217,11 @@ class TargetStore:
         row = self._rows.get(series)
         if row is None:
             row = self.table.find(series)
-            if row is None and len(self) >= self._max_series:
+            if row is None and (self.table.is_full or len(self) >= self._max_series):
                 self.at[At.SERIES_LIMIT] += 1
                 self.at[At.FRESH] += 1
                 return None
-            row = self.table.add_series(series) if row is None else row
+            row = self.table.add_series([series])[0] if row is None else row
             if len(self._rows) >= MOST_REMEMBERED:
                 self._rows.clear()
             self._rows[series] = row

@@ -4,27 +4,47 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator
-from typing import Any, NamedTuple, TypeVar
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from railfab.metrics import BURSTS, Metric
-from railfab.telemetry.kernel.columns import ROOM, Bindings, KeyKind, Keys, States
+from railfab.telemetry.growth import append_texts, first_bytes, first_rows, first_slots, longer, with_entered, with_room
+from railfab.telemetry.kernel.columns import Bindings, KeyKind, Keys, States
 from railfab.telemetry.kernel.columns import Series as SeriesColumns
-from railfab.telemetry.kernel.take import fill, hash_of, hash_rows, state_hash
+from railfab.telemetry.kernel.rows import find, hash_paths, hash_texts
 from railfab.telemetry.series import Series
 
-FIRST_ROWS = 64
-FIRST_BYTES = 4096
-GROWTH = 1.5
 MOST_STATES = 4096
 """Of one target: values of enumerations beyond these are decoded anew each time."""
+MOST_BYTES = 1 << 30
+"""Of the texts of one target. The columns hold places up to twice that, since a batch may pass it by a message."""
 _LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
 _ESCAPED = re.compile(r"\\(.)")
 _IDS = itertools.count(1)
-Columns = TypeVar("Columns", bound=tuple[Any, ...])
+
+
+class Texts(NamedTuple):
+    """Texts that are looked up."""
+
+    text: NDArray[np.uint8]
+    start: NDArray[np.int32]
+    length: NDArray[np.int32]
+
+
+@dataclass(frozen=True, slots=True)
+class NewKey:
+    """A path to be added, as a target writes it, and what it carries; see `Keys`."""
+
+    prefix: bytes
+    path: bytes
+    kind: KeyKind
+    first: int
+    count: int
 
 
 class Lines(NamedTuple):
@@ -41,10 +61,10 @@ class Lines(NamedTuple):
     slots: NDArray[np.int32]
 
 
-_KEY_TYPES = {"hash": "i8", "start": "i8", "split": "i4", "length": "i4", "follows": "i4", "kind": "u1", "first": "i4"}
+_KEY_TYPES = {"hash": "u4", "start": "i4", "split": "i4", "length": "i4", "follows": "i4", "kind": "u1", "first": "i4"}
 _KEY_TYPES |= {"count": "i4"}
 _SERIES_TYPES = {"value": "f8", "device_ns": "i8", "arrival_ns": "i8", "expires_ns": "i8", "generation": "i4"}
-_SERIES_TYPES |= {"present": "u1", "counter": "u1", "window": "i8", "rate": "f8", "earlier": "f8"}
+_SERIES_TYPES |= {"present": "u1", "counter": "u1", "window": "i4", "rate": "f8", "earlier": "f8"}
 
 
 class Table:
@@ -52,14 +72,18 @@ class Table:
 
     def __init__(self, device: str) -> None:
         self._device = device
-        self.keys = Keys(**_rows(_KEY_TYPES), text=_bytes(), slots=_slots())
-        self.bindings = Bindings(**_rows({"series": "i4", "scale": "f8", "states": "i4"}))
+        self.keys = Keys(**first_rows(_KEY_TYPES), text=first_bytes(), slots=first_slots())
+        self.bindings = Bindings(**first_rows({"series": "i4", "rule": "i4", "scale": "f8"}))
         self.states = States(
-            **_rows({"rule": "i4", "start": "i8", "length": "i4", "value": "f8"}), text=_bytes(), slots=_slots()
+            **first_rows({"rule": "i4", "start": "i4", "length": "i4", "value": "f8"}),
+            text=first_bytes(),
+            slots=first_slots(),
         )
-        self.series = SeriesColumns(**_rows(_SERIES_TYPES))
+        self.series = SeriesColumns(**first_rows(_SERIES_TYPES))
         self.lines = Lines(
-            **_rows({"metric": "i4", "start": "i8", "length": "i4", "ids": "i8"}), text=_bytes(), slots=_slots()
+            **first_rows({"metric": "i4", "start": "i4", "length": "i4", "ids": "i8"}),
+            text=first_bytes(),
+            slots=first_slots(),
         )
         self.key_count = self.binding_count = self.state_count = self.series_count = 0
         self._key_bytes = self._state_bytes = self._line_bytes = 0
@@ -67,21 +91,26 @@ class Table:
         self._metric_numbers: dict[str, int] = {}
         self._described: dict[int, tuple[Metric, dict[str, str]]] = {}
 
-    def add_key(self, prefix: bytes, path: bytes, kind: KeyKind, first: int, count: int) -> int:
-        """Add a path; return its row."""
-        row, at, size = self.key_count, self._key_bytes, len(prefix) + len(path)
-        keys = self.keys = _with_room(self.keys, row + 1, at + size, apart=("text", "slots"))
-        both = prefix + path
-        keys.text[at : at + size] = np.frombuffer(both, np.uint8)
-        known = hash_of(np.frombuffer(both or b"\0", np.uint8), 0, len(prefix), len(prefix), size)
-        keys.hash[row], keys.start[row], keys.split[row], keys.length[row] = known, at, len(prefix), size
-        keys.follows[row], keys.kind[row], keys.first[row], keys.count[row] = -1, kind, first, count
-        self.key_count, self._key_bytes = row + 1, at + size
-        if self.key_count > ROOM * len(keys.slots):
-            self.keys = keys._replace(slots=_filled(keys.slots, keys.hash[: self.key_count]))
-        else:
-            _insert(keys.slots, int(known), row)
-        return row
+    @property
+    def is_full(self) -> bool:
+        """Whether the texts of paths or of series take all the room that there is."""
+        return max(self._key_bytes, self._line_bytes) > MOST_BYTES
+
+    def add_keys(self, new: Sequence[NewKey]) -> int:
+        """Add paths that are not known; return the row of the first, behind which the others follow."""
+        first, count = self.key_count, self.key_count + len(new)
+        texts = [key.prefix + key.path for key in new]
+        keys = with_room(self.keys, count, self._key_bytes + sum(map(len, texts)))
+        self._key_bytes = append_texts(keys, first, self._key_bytes, texts)
+        keys.split[first:count] = [len(key.prefix) for key in new]
+        keys.follows[first:count] = -1
+        keys.kind[first:count] = [key.kind for key in new]
+        keys.first[first:count] = [key.first for key in new]
+        keys.count[first:count] = [key.count for key in new]
+        hash_paths(keys.text, keys.start, keys.split, keys.length, first, count, keys.hash)
+        self.keys = with_entered(keys, first, count, lambda begin: keys.hash[begin:count])
+        self.key_count = count
+        return first
 
     def key(self, row: int) -> tuple[bytes, bytes]:
         """Prefix and path of a row, as the target wrote them."""
@@ -94,52 +123,54 @@ class Table:
         ranges = zip(self.keys.first[rows].tolist(), self.keys.count[rows].tolist(), strict=True)
         return [place for first, count in ranges for place in range(first, first + count)]
 
-    def bind(self, rows: list[tuple[int, float, int]]) -> int:
-        """Add bindings (row of the series, scale, rule of states); return the first row."""
-        first = self.binding_count
-        self.bindings = _with_room(self.bindings, first + len(rows), 0)
-        for place, (series, scale, states) in enumerate(rows, first):
-            self.bindings.series[place], self.bindings.scale[place] = series, scale
-            self.bindings.states[place] = states
-        self.binding_count += len(rows)
+    def bind(self, rows: Sequence[tuple[int, int, float]]) -> int:
+        """Add bindings (row of the series, place of the rule, scale); return the first row."""
+        first, count = self.binding_count, self.binding_count + len(rows)
+        most = max((place for _, place, _ in rows), default=0)
+        bindings = with_room(self.bindings, count)
+        if most >= len(bindings.scale):
+            bindings = bindings._replace(scale=longer(bindings.scale, 2 * most))
+        bindings.series[first:count] = [series for series, _, _ in rows]
+        bindings.rule[first:count] = [place for _, place, _ in rows]
+        for _, place, scale in rows:
+            bindings.scale[place] = scale
+        self.bindings, self.binding_count = bindings, count
         return first
 
     def add_state(self, rule: int, value: bytes, number: float) -> None:
         """Add a value of an enumeration, as bytes of its TypedValue, unless there are too many."""
-        row, at, size = self.state_count, self._state_bytes, len(value)
-        if row >= MOST_STATES or size == 0:
+        row, at = self.state_count, self._state_bytes
+        if row >= MOST_STATES or not value:
             return
-        states = self.states = _with_room(self.states, row + 1, at + size, apart=("text", "slots"))
-        states.text[at : at + size] = np.frombuffer(value, np.uint8)
-        states.rule[row], states.start[row], states.length[row], states.value[row] = rule, at, size, number
-        self.state_count, self._state_bytes = row + 1, at + size
-        if self.state_count > ROOM * len(states.slots):
-            slots = _filled(states.slots, _hashes(states.rule, states, self.state_count))
-            self.states = states._replace(slots=slots)
-        else:
-            _insert(states.slots, int(state_hash(rule, states.text, at, at + size)), row)
+        states = with_room(self.states, row + 1, at + len(value))
+        self._state_bytes = append_texts(states, row, at, [value])
+        states.rule[row], states.value[row] = rule, number
+        self.states = with_entered(states, row, row + 1, lambda begin: _hashes(states, begin, row + 1, states.rule))
+        self.state_count = row + 1
 
     def find(self, series: Series) -> int | None:
         """The row of a series, or None."""
-        text = line_text(self._device, series)
-        return self._line(_hash(text), text)
+        row = int(self._find([line_text(self._device, series)])[0])
+        return None if row < 0 else row
 
-    def add_series(self, series: Series) -> int:
-        """The row of a series, which is added where it is new."""
-        text = line_text(self._device, series)
-        known = _hash(text)
-        row = self._line(known, text)
-        return self._new_line(known, text, series.metric) if row is None else row
+    def add_series(self, series: Iterable[Series]) -> list[int]:
+        """The rows of series; those that are new are added."""
+        every = list(series)
+        texts = [line_text(self._device, one) for one in every]
+        found = self._find(texts).tolist()
+        new = {text: one for text, one, row in zip(texts, every, found, strict=True) if row < 0}
+        rows = dict(zip(new, itertools.count(self.series_count), strict=False))
+        self._add_lines(list(new), [self._metric_number(one.metric) for one in new.values()])
+        return [rows[text] if row < 0 else row for text, row in zip(texts, found, strict=True)]
 
     def compacted(self) -> Table:
         """A table of the series that have a value, without paths, which are learnt anew."""
-        smaller = Table(self._device)
-        for row in self.present_rows().tolist():
-            text = self.text(row)
-            new = smaller._new_line(_hash(text), text, self.metrics[self.lines.metric[row]])
-            smaller.lines.ids[new] = self.lines.ids[row]
-            for column, values in zip(smaller.series, self.series, strict=True):
-                column[new] = values[row]
+        smaller, rows = Table(self._device), self.present_rows()
+        smaller.metrics, smaller._metric_numbers = list(self.metrics), dict(self._metric_numbers)
+        smaller._add_lines([self.text(row) for row in rows.tolist()], self.lines.metric[rows])
+        smaller.lines.ids[: len(rows)] = self.lines.ids[rows]
+        for column, values in zip(smaller.series, self.series, strict=True):
+            column[: len(rows)] = values[rows]
         return smaller
 
     def series_of(self, row: int) -> Series:
@@ -165,27 +196,29 @@ class Table:
         """The rows that have a value."""
         return np.flatnonzero(self.series.present[: self.series_count])
 
-    def _line(self, known: int, text: bytes) -> int | None:
-        for row in _candidates(self.lines.slots, known):
-            if self.text(row) == text:
-                return row
-        return None
+    def _find(self, texts: Sequence[bytes]) -> NDArray[np.int64]:
+        """The row of each text, -1 where there is none."""
+        count, lines = len(texts), self.lines
+        rows = np.empty(count, np.int64)
+        wanted = Texts(np.empty(sum(map(len, texts)), np.uint8), np.empty(count, np.int32), np.empty(count, np.int32))
+        append_texts(wanted, 0, 0, texts)
+        find(*wanted, _hashes(wanted, 0, count), lines.text, lines.start, lines.length, lines.slots, rows)
+        return rows
 
-    def _new_line(self, known: int, text: bytes, metric: Metric) -> int:
-        row, at, size = self.series_count, self._line_bytes, len(text)
-        lines = self.lines = _with_room(self.lines, row + 1, at + size, apart=("text", "slots"))
-        series = self.series = _with_room(self.series, row + 1, 0)
-        lines.text[at : at + size] = np.frombuffer(text, np.uint8)
-        lines.metric[row], lines.start[row], lines.length[row] = self._metric_number(metric), at, size
-        lines.ids[row] = next(_IDS)
-        series.counter[row] = metric.name in BURSTS
-        self.series_count, self._line_bytes = row + 1, at + size
-        if self.series_count > ROOM * len(lines.slots):
-            slots = _filled(lines.slots, _hashes(np.zeros(self.series_count, np.int32), lines, self.series_count))
-            self.lines = lines._replace(slots=slots)
-        else:
-            _insert(lines.slots, known, row)
-        return row
+    def _add_lines(self, texts: Sequence[bytes], metrics: Sequence[int] | NDArray[np.int32]) -> None:
+        """Add series that are not known, by their texts and the numbers of their metrics."""
+        if not texts:
+            return
+        first, count = self.series_count, self.series_count + len(texts)
+        lines = with_room(self.lines, count, self._line_bytes + sum(map(len, texts)))
+        self.series = with_room(self.series, count)
+        self._line_bytes = append_texts(lines, first, self._line_bytes, texts)
+        lines.metric[first:count] = metrics
+        lines.ids[first:count] = list(itertools.islice(_IDS, count - first))
+        bursts = np.array([metric.name in BURSTS for metric in self.metrics], np.uint8)
+        self.series.counter[first:count] = bursts[lines.metric[first:count]]
+        self.lines = with_entered(lines, first, count, lambda begin: _hashes(lines, begin, count))
+        self.series_count = count
 
     def _metric_number(self, metric: Metric) -> int:
         number = self._metric_numbers.get(metric.name)
@@ -197,10 +230,11 @@ class Table:
 
 def line_text(device: str, series: Series) -> bytes:
     """A series as it begins a line of the text format, with the space before its value."""
-    labels = ",".join(f'{name}="{escaped(value)}"' for name, value in (("device", device), *series.labels))
-    return f"{series.metric.name}{{{labels}}} ".encode()
+    labels = "".join([f',{name}="{escaped(value)}"' for name, value in series.labels])
+    return f'{series.metric.name}{{device="{escaped(device)}"{labels}}} '.encode()
 
 
+@lru_cache(maxsize=1 << 12)
 def escaped(value: str) -> str:
     """A label's value as the text format wants it; surrogates of broken text become question marks."""
     text = value.replace("\\", "\\\\").replace("\n", "\\n").replace('"', '\\"')
@@ -211,60 +245,9 @@ def _unescaped(found: re.Match[str]) -> str:
     return "\n" if found[1] == "n" else found[1]
 
 
-def _hash(text: bytes) -> int:
-    return int(state_hash(0, np.frombuffer(text, np.uint8), 0, len(text)))
-
-
-def _rows(types: dict[str, str]) -> dict[str, NDArray[Any]]:
-    return {name: np.zeros(FIRST_ROWS, kind) for name, kind in types.items()}
-
-
-def _bytes() -> NDArray[np.uint8]:
-    return np.zeros(FIRST_BYTES, np.uint8)
-
-
-def _slots() -> NDArray[np.int32]:
-    return np.zeros(2 * FIRST_ROWS, np.int32)
-
-
-def _with_room(columns: Columns, rows: int, size: int, apart: tuple[str, ...] = ()) -> Columns:
-    """The columns, copied into longer ones where they have no room for so many rows, or bytes of text."""
-    named: Any = columns
-    grown = {}
-    for name, column in zip(named._fields, columns, strict=True):
-        wanted = size if name == "text" else 0 if name in apart else rows
-        if wanted > len(column):
-            grown[name] = np.zeros(max(wanted, int(GROWTH * len(column))), column.dtype)
-            grown[name][: len(column)] = column
-    return named._replace(**grown) if grown else columns
-
-
-def _insert(slots: NDArray[np.int32], known: int, row: int) -> None:
-    mask = len(slots) - 1
-    place = known & mask
-    while slots[place]:
-        place = (place + 1) & mask
-    slots[place] = row + 1
-
-
-def _candidates(slots: NDArray[np.int32], known: int) -> Iterator[int]:
-    """The rows that may have a hash, in the order of probing."""
-    mask = len(slots) - 1
-    place = known & mask
-    while slots[place]:
-        yield int(slots[place]) - 1
-        place = (place + 1) & mask
-
-
-def _hashes(seeds: NDArray[np.int32], columns: Any, count: int) -> NDArray[np.int64]:
-    """The hashes of the texts of so many rows."""
-    hashes = np.zeros(count, np.int64)
-    hash_rows(seeds, columns.text, columns.start, columns.length, count, hashes)
+def _hashes(columns: Any, first: int, count: int, seeds: NDArray[np.int32] | None = None) -> NDArray[np.int64]:
+    """The hashes of the texts of the rows from `first` to `count`."""
+    hashes = np.empty(count - first, np.int64)
+    seeds = np.zeros(count, np.int32) if seeds is None else seeds
+    hash_texts(seeds[first:count], columns.text, columns.start[first:count], columns.length[first:count], hashes)
     return hashes
-
-
-def _filled(slots: NDArray[np.int32], hashes: NDArray[np.int64]) -> NDArray[np.int32]:
-    """Twice as many slots, with rows of these hashes."""
-    longer = np.zeros(2 * len(slots), np.int32)
-    fill(hashes, len(hashes), longer)
-    return longer

@@ -12,9 +12,9 @@ Array = Any
 class Keys(NamedTuple):
     """Learned paths, one row each: the bytes of prefix and path as a target writes them, and what they carry.
 
-    hash, start, split, length: of the bytes in `text`, the first `split` of them the prefix. follows: the row that came
-    after this one the last time, else -1. kind: `KeyKind`. first, count: rows of `Bindings`; for an unmapped path
-    `first` is its root. slots: open addressing, row + 1 or 0, a power of two long.
+    hash, start, split, length: of the bytes in `text`, the first `split` of them the prefix; 32 bits of the hash.
+    follows: the row that came after this one the last time, else -1. kind: `KeyKind`. first, count: rows of `Bindings`;
+    for an unmapped path `first` is its root. slots: open addressing, row + 1 or 0, a power of two long.
     """
 
     hash: Array
@@ -30,11 +30,13 @@ class Keys(NamedTuple):
 
 
 class Bindings(NamedTuple):
-    """Series that a path carries, one row each. value = number x scale, or number / NS_PER_S where `scale` is 0."""
+    """Series that a path carries, one row each, and the place of the rule that reads them. scale: of each rule:
+    value = number x scale, or number / NS_PER_S where it is 0.
+    """
 
     series: Array
+    rule: Array
     scale: Array
-    states: Array
 
 
 class States(NamedTuple):

@@ -8,6 +8,7 @@ from railfab.telemetry.kernel.columns import Array
 from railfab.telemetry.kernel.jit import inlined, load64
 from railfab.telemetry.kernel.wire import LOW_63
 
+LOW_32 = 0xFFFFFFFF
 _FACTOR = 0x1F3D5B79A4C6E8D3
 """An odd number: multiplying by it modulo 2**63 loses nothing."""
 
@@ -24,6 +25,12 @@ def mixed(seed: int, buffer: Array, at: int, end: int) -> Any:
         result = ((result ^ buffer[at]) * _FACTOR) & LOW_63
         at += 1
     return result ^ (result >> 29)
+
+
+@inlined
+def path_hash(buffer: Array, prefix: int, prefix_end: int, path: int, path_end: int) -> Any:
+    """The hash of a prefix and a path, 0 to 2**32 - 1."""
+    return mixed(mixed(prefix_end - prefix, buffer, prefix, prefix_end), buffer, path, path_end) & LOW_32
 
 
 @inlined

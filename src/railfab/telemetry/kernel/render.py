@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import copysign
 from typing import Any
 
 from railfab.telemetry.kernel.columns import Array, Groups, LongNumbers
@@ -15,7 +16,7 @@ _MOST_PLACES = 9
 def _places(value: float) -> Any:
     """Decimal places with which a number is written exactly; -1 where more are needed, or an exponent."""
     if value == 0.0:
-        return 0 if 1.0 / value > 0 else -1
+        return 0 if copysign(1.0, value) > 0 else -1
     magnitude = abs(value)
     power = 1.0
     for places in range(_MOST_PLACES + 1):

@@ -10,7 +10,7 @@ from typing import Any
 
 from railfab.telemetry.kernel.columns import STOP_BITS, Array, At, KeyKind, Pending, Stop, Tables
 from railfab.telemetry.kernel.jit import called, compiled, from_start, inlined
-from railfab.telemetry.kernel.probe import equal, mixed
+from railfab.telemetry.kernel.probe import equal, mixed, path_hash
 from railfab.telemetry.kernel.values import number
 from railfab.telemetry.kernel.wire import length, skipped, varint
 
@@ -48,15 +48,10 @@ def _is_key(keys: Array, row: int, buffer: Array, prefix: int, prefix_end: int, 
     )
 
 
-@inlined
-def _hash_of(buffer: Array, prefix: int, prefix_end: int, path: int, path_end: int) -> Any:
-    return mixed(mixed(prefix_end - prefix, buffer, prefix, prefix_end), buffer, path, path_end)
-
-
 @called
 def _found(keys: Array, buffer: Array, prefix: int, prefix_end: int, path: int, path_end: int) -> Any:
     """The row of a path, or -1."""
-    wanted = _hash_of(buffer, prefix, prefix_end, path, path_end)
+    wanted = path_hash(buffer, prefix, prefix_end, path, path_end)
     mask = len(keys.slots) - 1
     place = wanted & mask
     while keys.slots[place]:
@@ -160,12 +155,12 @@ def _decoded(tables: Tables, buffer: Array, row: int, value: int, value_end: int
         if not known:
             return False
         for binding in range(first, first + keys.count[row]):
-            scale = bindings.scale[binding]
+            scale = bindings.scale[bindings.rule[binding]]
             sample = found * scale if scale else found / _NS_PER_S
             _put(series, bindings.series[binding], sample, device_ns, at)
         return True
     if kind == _STATE:
-        known, found = _state(tables.states, bindings.states[first], buffer, value, value_end)
+        known, found = _state(tables.states, bindings.rule[first], buffer, value, value_end)
         if known:
             _put(series, bindings.series[first], found, device_ns, at)
         return known
@@ -349,15 +344,24 @@ def take(buffer: Array, bounds: Array, message: int, given: Tables, at: Array) -
 
 
 @compiled
-def hash_of(buffer: Array, prefix: int, prefix_end: int, path: int, path_end: int) -> Any:
-    """The hash of a path as in `Keys.hash`."""
-    return _hash_of(buffer, prefix, prefix_end, path, path_end)
+def take_listed(buffer: Array, place: int, count: int, given: Tables, at: Array) -> Any:
+    """Decode the listed updates from one on, whose paths are known by now; return the first that Python has to decode.
 
-
-@compiled
-def state_hash(rule: int, buffer: Array, at: int, end: int) -> Any:
-    """The hash of an enumeration's value as in `States`."""
-    return mixed(rule, buffer, at, end)
+    count: of `Tables.pending`.
+    """
+    buffer, at = from_start(buffer), from_start(at)
+    while place < count:
+        first = place * P_WIDTH
+        row, value, value_end = (
+            given.pending[first + P_KEY],
+            given.pending[first + P_VALUE],
+            given.pending[first + P_VALUE_END],
+        )
+        if row < 0 or not _decoded(given, buffer, row, value, value_end, given.pending[first + P_DEVICE_NS], at):
+            return place
+        at[UPDATES] += 1
+        place += 1
+    return place
 
 
 @compiled
@@ -365,21 +369,3 @@ def put(rows: Array, values: Array, device_ns: int, series: Array, at: Array) ->
     """Store samples that Python has decoded. rows: int64, values: float64."""
     for place in range(len(rows)):
         _put(series, rows[place], values[place], device_ns, at)
-
-
-@compiled
-def fill(hashes: Array, count: int, slots: Array) -> Any:
-    """Enter rows with these hashes into empty slots."""
-    mask = len(slots) - 1
-    for row in range(count):
-        place = hashes[row] & mask
-        while slots[place]:
-            place = (place + 1) & mask
-        slots[place] = row + 1
-
-
-@compiled
-def hash_rows(seeds: Array, text: Array, start: Array, length: Array, count: int, hashes: Array) -> Any:
-    """The hash of each row's text, as `state_hash` has it."""
-    for row in range(count):
-        hashes[row] = mixed(seeds[row], text, start[row], start[row] + length[row])
