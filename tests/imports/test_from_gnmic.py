@@ -107,6 +107,13 @@ def test_targets_that_share_a_login_share_a_reference_and_one_without_any_has_no
     assert [(one.name, one.variable) for one in flags.exports] == [("RAILFAB_USERNAME", "GNMIC_USERNAME")]
 
 
+def test_a_user_name_with_a_variable_in_it_is_expanded_and_a_password_never(tmp_path: Path) -> None:
+    path = tmp_path / "g.yaml"
+    path.write_text("targets: {a: {username: 'ops-$SITE', password: 'pa$$word'}}\n")
+    user, password = convert(read_gnmic(path, {"SITE": "x"})).exports
+    assert (user.variable, user.text, password.variable, password.text) == (None, "ops-x", None, None)
+
+
 def test_addresses_come_from_keys_flags_and_variables() -> None:
     assert [target.source.hosts for target in converted("flags").targets] == [
         (("192.0.2.1", 57400),),

@@ -226,7 +226,7 @@ class _Reader:
             line=found.line,
             number=number,
             variable=(variable["name"] or variable["bare"]) if variable else None,
-            text=None if secret else found.text,
+            text=None if secret or variable else self._expanded(found.text, found.line),
         )
 
     def _subscriptions(self) -> Iterator[GnmicSubscription]:
