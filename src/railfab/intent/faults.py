@@ -145,6 +145,8 @@ def _described(model: type[Model], place: Location, detail: ErrorDetails) -> tup
             return f"{display(value)} has more than {limit} characters", f"Write at most {limit}"
         case "too_short":
             return "the list is empty", "Add at least one element"
+        case "int_parsing_size":  # more than 64 bits, where a union or a literal was tried
+            return f"{display(value)} is out of range", f"Use {_range(model, place, detail) or 'a smaller number'}"
         case kind if kind in OUT_OF_RANGE:
             return f"{display(value)} is out of range", f"Use {_range(model, place, detail)}"
     return _wrong_kind(model, place, detail)
