@@ -7,7 +7,7 @@ import logging
 import resource
 import time
 from collections.abc import AsyncGenerator, Iterable
-from contextlib import suppress
+from contextlib import aclosing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +15,17 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.telemetry.rack import Rack
 
-from railfab.endpoints import Credentials, Endpoint
+from railfab.endpoints import Credentials, Endpoint, read_credentials
 from railfab.errors import Unreachable
+from railfab.gnmi.server import ServerLoop
 from railfab.gnmi.statuses import StreamClosed
+from railfab.platforms import platform
+from railfab.telemetry.receive.choice import receiver
 from railfab.telemetry.receive.contract import Batch, Receiver, RpcEnded
 from railfab.telemetry.replay import Record, Replay, recording, records
+from railfab.telemetry.subscriptions import SUBSCRIBE_MODES, subscribe_rpcs
 from railfab.telemetry.tap import Tap, TapError, Tapped
 
 ANN = Credentials("ann", "secret")
@@ -223,3 +228,26 @@ def test_a_folder_that_is_not_there_is_refused_and_a_full_disk_ends_the_recordin
     assert [(line.levelno, line.message) for line in caplog.records] == [
         (logging.ERROR, f"{tmp_path / 'tap.gz'}: the recording has ended (file too large)")
     ]
+
+
+@pytest.mark.asyncio
+async def test_the_stream_of_a_switch_is_replayed_as_it_came(tmp_path: Path) -> None:
+    tap = Tap(tmp_path / "tap.gz")
+    with ServerLoop() as loop:
+        rack = Rack(tmp_path, loop)
+        endpoint = rack.endpoint("pod1-seg1-leaf1")
+        rpcs = subscribe_rpcs(platform("srlinux").telemetry, 0.1, SUBSCRIBE_MODES[0])
+        requests = [rpc.subscription.request() for rpc in rpcs]
+        found = []
+        async with aclosing(
+            Tapped(receiver("auto"), tap).stream(endpoint, read_credentials(endpoint), requests)
+        ) as stream:
+            async for one in stream:
+                found.append(opened(one))
+                if len(found) == 4:
+                    break
+        for name in rack.servers:
+            rack.kill(name)
+    tap.close()
+    replayed = await streamed(Replay(recording(tmp_path / "tap.gz"), speed=None), endpoint)
+    assert replayed == found

@@ -13,7 +13,7 @@ import struct
 import time
 import zlib
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import suppress
+from contextlib import aclosing, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -138,11 +138,8 @@ class Tapped:
         self, endpoint: Endpoint, credentials: Credentials, requests: Sequence[messages.SubscribeRequest]
     ) -> AsyncGenerator[Batch | RpcEnded, Any]:
         """Stream what the receiver does."""
-        source = self._receiver.stream(endpoint, credentials, requests)
-        try:
-            async for found in source:
+        async with aclosing(self._receiver.stream(endpoint, credentials, requests)) as stream:
+            async for found in stream:
                 if isinstance(found, Batch):
                     self._tap.write(endpoint.name, found, time.time_ns())
                 yield found
-        finally:
-            await source.aclose()
