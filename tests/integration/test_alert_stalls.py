@@ -52,7 +52,7 @@ def alert(prometheus: Prometheus, state: str) -> dict[str, Any]:
 def test_a_target_that_is_silent_for_7_s_restarts_no_for(rack: Rack, repository: Path, tmp_path: Path) -> None:
     topology = wire(load_intent(repository / "inventory" / "fabrics" / "pod64.yml"))
     collector = fabric_collector(topology, rack.endpoints(), interval_s=1.0, policy=QUICK)
-    with MetricsServer(collector.exposition, collector.healthy, port=0) as server, collector:
+    with MetricsServer(collector.exposition, collector, port=0) as server, collector:
         assert collector.wait_until_up(20)
         folder = tmp_path / "prometheus"
         write(prometheus_files(Scrape(interval_s=1)), folder)

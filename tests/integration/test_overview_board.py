@@ -100,7 +100,7 @@ def twin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Twin]:
 def prometheus(twin: Twin, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Prometheus]:
     """Scrapes a collector of the twin, and the twin's jobs, every second."""
     collector = fabric_collector(twin.design.topology, twin.endpoints, interval_s=1.0)
-    with MetricsServer(collector.exposition, collector.healthy, port=0) as server, collector:
+    with MetricsServer(collector.exposition, collector, port=0) as server, collector:
         assert collector.wait_until_up(30)
         addresses = (url.removeprefix("http://") for url in (server.url, twin.control.url))
         scrape = Scrape(collector=next(addresses), jobs=next(addresses), interval_s=1)

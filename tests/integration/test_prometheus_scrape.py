@@ -33,7 +33,7 @@ def rack(tmp_path: Path) -> Iterator[Rack]:
 def prometheus(rack: Rack, repository: Path, tmp_path: Path) -> Iterator[Prometheus]:
     topology = wire(load_intent(repository / "inventory" / "fabrics" / "pod64.yml"))
     collector = fabric_collector(topology, rack.endpoints(), interval_s=INTERVAL_S, policy=QUICK)
-    with MetricsServer(collector.exposition, collector.healthy, port=0) as server, collector:
+    with MetricsServer(collector.exposition, collector, port=0) as server, collector:
         assert collector.wait_until_up(10)
         scrape = Scrape(collector=server.url.removeprefix("http://"), interval_s=1)
         with Prometheus(tmp_path, prometheus_config(scrape)) as running:

@@ -104,7 +104,7 @@ def test_simulated_time_and_counters_of_a_sample_are_of_one_moment(slow: Twin) -
 def test_prometheus_shows_the_rates_of_the_fabric_and_the_pace(slow: Twin, tmp_path: Path) -> None:
     one = replace(slow.endpoints, nodes=(slow.endpoints.by_name()[LEAF],))
     collector = fabric_collector(pod64().topology, one, interval_s=0.5)
-    with MetricsServer(collector.exposition, collector.healthy, port=0) as server, collector:
+    with MetricsServer(collector.exposition, collector, port=0) as server, collector:
         assert collector.wait_until_up(20)
         collected, jobs = (url.removeprefix("http://") for url in (server.url, slow.control.url))
         scrape = Scrape(collector=collected, jobs=jobs, interval_s=1)

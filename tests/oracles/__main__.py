@@ -21,14 +21,16 @@ from tests.oracles.every_switch import OracleRun, page
 PAGE = REPOSITORY / "benchmarks" / "oracles.md"
 
 
-def judged_apart(run: OracleRun, path: Path) -> OracleRun:
+def judged_apart(path: Path, most: int | None) -> OracleRun:
     """A design judged in a process of its own: the largest ones take gigabytes, which Python keeps."""
     with ProcessPoolExecutor(1, mp_context=get_context("fork")) as pool:
-        return pool.submit(_judged, OracleRun(*run.folders, run.most), path).result()
+        return pool.submit(_judged, path, most).result()
 
 
-def _judged(run: OracleRun, path: Path) -> OracleRun:
-    run.judge_design(path)
+def _judged(path: Path, most: int | None) -> OracleRun:
+    with tempfile.TemporaryDirectory() as scratch:
+        run = OracleRun(oracle_folder(), Path(scratch), most)
+        run.judge_design(path)
     most_mb = getrusage(RUSAGE_SELF).ru_maxrss / 1024
     print(f"  {sum(one.switches for one in run.verdicts.values()):,} switches, {most_mb:,.0f} MB", flush=True)
     return run.without_judges()
@@ -41,11 +43,10 @@ def main() -> int:
     options = parser.parse_args()
     every = (*REPOSITORY.glob("inventory/fabrics/*.yml"), *REPOSITORY.glob("labs/*/intent.yml"))
     judged = "Every switch was judged" if options.most is None else f"At most {options.most} switches of a design"
-    with tempfile.TemporaryDirectory() as scratch:
-        run = OracleRun(oracle_folder(), Path(scratch), options.most)
-        for path in options.intents or sorted(every):
-            print(path, flush=True)
-            run.add(judged_apart(run, path))
+    run = OracleRun(oracle_folder(), Path(), options.most)
+    for path in options.intents or sorted(every):
+        print(path, flush=True)
+        run.add(judged_apart(path, options.most))
     written = page(run.verdicts, run.missing, f"{judged}; {machine()}.")
     print(written)
     if not options.intents:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import shutil
@@ -19,6 +20,7 @@ from typing import Any
 import pytest
 import yaml
 from click.testing import Result
+from tests import commands
 from tests.signals import interruptible
 from tests.telemetry.rack import Rack
 from typer.testing import CliRunner
@@ -72,6 +74,43 @@ def test_it_serves_until_a_signal_stops_it(repository: Path, endpoints_file: Pat
         said = process.stderr.read()
         assert "Traceback" not in said
         assert "correct horse" not in said
+
+
+def test_a_list_of_targets_is_enough(endpoints_file: Path) -> None:
+    command = [sys.executable, "-m", "railfab", "collect", "--targets", str(endpoints_file), "--port", "0"]
+    process = subprocess.Popen(interruptible([*command, "--interval", "0.5"]), stderr=subprocess.PIPE, text=True)
+    try:
+        assert process.stderr is not None
+        url = next(
+            found[0] for line in process.stderr if (found := re.search(r"2 targets: (http://\S+)/metrics", line))
+        )
+        url = url.removeprefix("2 targets: ").removesuffix("/metrics")
+        until_s = time.monotonic() + 20
+        while b'fabric_interface_oper_up{device="pod1-spine1"' not in urllib.request.urlopen(f"{url}/metrics").read():
+            assert time.monotonic() < until_s
+            time.sleep(0.2)
+        ready = json.load(urllib.request.urlopen(f"{url}/readyz"))
+        assert ready == {"collecting": True, str(endpoints_file): True}
+    finally:
+        process.kill()
+        process.wait()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ((), "Name the fabric's intent, or targets with --targets."),
+        (("--targets", "none.yml"), "none.yml: no such file"),
+        (("--targets", "none.yml", "--limit", "leaf"), "--on and --limit need the fabric's intent."),
+        (("--targets", "none.yml", "--replicas", "2"), "--replicas needs --shard."),
+        ((FABRIC, "--shard", "3/3"), "there is no shard 3 of 3"),
+        ((FABRIC, "--remote-write", "http://a:b@c/write"), "the address has a user name or a password in it"),
+    ],
+)
+def test_options_that_cannot_be_together_are_refused(arguments: tuple[str, ...], said: str, repository: Path) -> None:
+    done = commands.run("collect", *arguments, cwd=repository)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert said in done.stderr.replace("\n", " ")
 
 
 def test_a_port_in_use_is_one_line(repository: Path, endpoints_file: Path) -> None:

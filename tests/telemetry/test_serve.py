@@ -11,6 +11,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 
 import pytest
 from prometheus_client import CollectorRegistry, Gauge
@@ -18,6 +19,34 @@ from prometheus_client.core import CounterMetricFamily, Metric
 
 from railfab.telemetry import ListenError, MetricsServer
 from railfab.telemetry.exposition import RegistryExposition
+from railfab.telemetry.status import TargetStatus
+
+
+@dataclass
+class Parts:
+    """What is asked besides the metrics."""
+
+    parts: dict[str, bool]
+
+    def healthy(self) -> dict[str, bool]:
+        return self.parts
+
+    def ready(self) -> dict[str, bool]:
+        return {**self.parts, "targets.yml": False}
+
+    def targets(self) -> list[TargetStatus]:
+        down = TargetStatus(
+            name="leaf1",
+            platform="eos",
+            address="192.0.2.1:6030",
+            state="retrying",
+            series=0,
+            age_s=None,
+            reconnects=3,
+            error="leaf1: no answer <b>",
+            labels={"site": "fra1"},
+        )
+        return [down]
 
 
 @pytest.fixture
@@ -29,7 +58,7 @@ def parts() -> dict[str, bool]:
 def server(parts: dict[str, bool]) -> Iterator[MetricsServer]:
     registry = CollectorRegistry()
     Gauge("fabric_interface_oper_up", "Up.", ["device"], registry=registry).labels("leaf1").set(1)
-    with MetricsServer(RegistryExposition(registry), lambda: parts, port=0) as running:
+    with MetricsServer(RegistryExposition(registry), Parts(parts), port=0) as running:
         yield running
 
 
@@ -59,6 +88,18 @@ def test_health_follows_its_parts(server: MetricsServer, parts: dict[str, bool])
     assert got(f"{server.url}/healthz")[0] == 503, "one part that fails is enough"
 
 
+def test_readiness_and_targets_are_served(server: MetricsServer) -> None:
+    status, _, body = got(f"{server.url}/readyz")
+    assert (status, json.loads(body)) == (503, {"collecting": True, "targets.yml": False})
+    status, kind, body = got(f"{server.url}/targets")
+    assert (status, kind) == (200, "application/json")
+    [target] = json.loads(body)
+    assert (target["name"], target["state"], target["age_s"]) == ("leaf1", "retrying", None)
+    status, kind, body = got(f"{server.url}/targets", Accept="text/html,*/*")
+    assert (status, kind) == (200, "text/html; charset=utf-8")
+    assert b"<td>leaf1: no answer &lt;b&gt;</td>" in body
+
+
 def test_the_index_leads_to_both_and_the_rest_is_not_found(server: MetricsServer) -> None:
     status, kind, body = got(server.url)
     assert (status, kind) == (200, "text/html; charset=utf-8")
@@ -73,16 +114,16 @@ def test_a_port_in_use_is_one_line(server: MetricsServer) -> None:
         ListenError,
         match=rf"^127\.0\.0\.1:{port}: cannot be listened on \(in use by process {os.getpid()} \(.*\)\)\. End what",
     ):
-        MetricsServer(RegistryExposition(CollectorRegistry()), dict, port=port)
+        MetricsServer(RegistryExposition(CollectorRegistry()), Parts({}), port=port)
 
 
 def test_an_address_of_another_machine_is_one_line() -> None:
     with pytest.raises(
         ListenError, match=r"^192\.0\.2\.1:0: cannot be listened on \(cannot assign requested address\)"
     ):
-        MetricsServer(RegistryExposition(CollectorRegistry()), dict, host="192.0.2.1", port=0)
+        MetricsServer(RegistryExposition(CollectorRegistry()), Parts({}), host="192.0.2.1", port=0)
     with pytest.raises(ListenError, match="is no port"):
-        MetricsServer(RegistryExposition(CollectorRegistry()), dict, port=70000)
+        MetricsServer(RegistryExposition(CollectorRegistry()), Parts({}), port=70000)
 
 
 class SlowMetrics:
@@ -106,7 +147,7 @@ def test_scrapes_that_arrive_while_one_is_rendered_get_its_answer() -> None:
     slow = SlowMetrics()
     registry = CollectorRegistry()
     registry.register(slow)  # type: ignore[arg-type]
-    with MetricsServer(RegistryExposition(registry), dict, port=0) as server, ThreadPoolExecutor(5) as pool:
+    with MetricsServer(RegistryExposition(registry), Parts({}), port=0) as server, ThreadPoolExecutor(5) as pool:
         first = pool.submit(got, f"{server.url}/metrics")
         slow.rendering.wait(20)
         later = [pool.submit(got, f"{server.url}/metrics") for _ in range(3)]
@@ -127,7 +168,7 @@ def test_another_method_does_not_get_the_answer_of_a_scrape() -> None:
     slow = SlowMetrics()
     registry = CollectorRegistry()
     registry.register(slow)  # type: ignore[arg-type]
-    with MetricsServer(RegistryExposition(registry), dict, port=0) as server, ThreadPoolExecutor(1) as pool:
+    with MetricsServer(RegistryExposition(registry), Parts({}), port=0) as server, ThreadPoolExecutor(1) as pool:
         scrape = pool.submit(got, f"{server.url}/metrics")
         slow.rendering.wait(20)
         post = urllib.request.Request(f"{server.url}/metrics", method="POST", data=b"")
@@ -143,7 +184,7 @@ def test_after_a_scrape_that_failed_the_next_is_rendered() -> None:
     slow.may_end.set()
     registry = CollectorRegistry()
     registry.register(slow)  # type: ignore[arg-type]
-    with MetricsServer(RegistryExposition(registry), dict, port=0) as server:
+    with MetricsServer(RegistryExposition(registry), Parts({}), port=0) as server:
         assert got(f"{server.url}/metrics")[0] == 200
         assert slow.times == 1
         slow.collect = lambda: 1 / 0  # type: ignore[assignment, method-assign, return-value]

@@ -181,7 +181,7 @@ class _Start:
         self._report(str(options.sampling))
         endpoints = resolve_endpoints(fabric, "twin", options.state)
         collector = fabric_collector(fabric.topology, endpoints, interval_s=options.interval_s)
-        server = MetricsServer(collector.exposition, collector.healthy, port=options.metrics_port)
+        server = MetricsServer(collector.exposition, collector, port=options.metrics_port)
         stack.enter_context(server)
         stack.enter_context(collector)
         check = ConfigurationCheck(fabric, endpoints, state=options.state, interval_s=CHECK_INTERVAL_S)

@@ -4,99 +4,63 @@ from __future__ import annotations
 
 import logging
 import sys
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from railfab.cli import completion
-from railfab.cli.common import (
-    STATE_DEFAULT,
-    LimitOption,
-    OnOption,
-    Output,
-    OutputOption,
-    StateOption,
-    finite,
-    stderr,
+from railfab.cli.collect_options import (
+    CheckOption,
+    FromGnmicOption,
+    IntervalOption,
+    KafkaOption,
+    ListenOption,
+    MapOption,
+    NatsOption,
+    OptionalIntentFile,
+    PlatformOption,
+    PortOption,
+    PushIntervalOption,
+    ReceiverName,
+    ReceiverOption,
+    RemoteWriteOption,
+    ReplicasOption,
+    ShardOption,
+    TargetsOption,
+    WriteOption,
 )
+from railfab.cli.common import STATE_DEFAULT, LimitOption, OnOption, Output, OutputOption, StateOption, stderr
 from railfab.cli.from_gnmic import from_gnmic
-from railfab.fabric import design, resolve_endpoints
+from railfab.fabric import design, present_endpoints
 from railfab.process_signals import stop_on_signal
 from railfab.units import COLLECTOR_PORT, counted
 
-OptionalIntentFile = Annotated[
-    Path | None,
-    typer.Argument(
-        metavar="FILE",
-        help="The fabric's intent (YAML); - is standard input.",
-        show_default=False,
-        autocompletion=completion.intents,
-    ),
-]
-ListenOption = Annotated[str, typer.Option("--listen", metavar="ADDRESS", help="Address to serve on.")]
-PortOption = Annotated[int, typer.Option("--port", min=0, max=65535, help="Port of /metrics; 0 is any free one.")]
-IntervalOption = Annotated[
-    float,
-    typer.Option(
-        "--interval", metavar="SECONDS", min=0.1, callback=finite, help="How often switches sample their counters."
-    ),
-]
-CheckOption = Annotated[
-    float,
-    typer.Option(
-        "--check",
-        metavar="SECONDS",
-        min=0.0,
-        callback=finite,
-        help="How often the running configurations are compared with the intent; 0 is never, and then only a switch"
-        " that the intent drains counts as drained.",
-    ),
-]
-MapOption = Annotated[
-    list[Path] | None,
-    typer.Option(
-        "--map",
-        metavar="FILE",
-        help="Telemetry mappings of your own: paths, metrics and subscriptions to add, replace or drop; repeatable.",
-        show_default=False,
-    ),
-]
-FromGnmicOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--from-gnmic",
-        metavar="FILE",
-        help="Say what a gnmic configuration becomes, instead of collecting; connects to nothing.",
-        show_default=False,
-    ),
-]
-WriteOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--write", metavar="DIR", help="With --from-gnmic: write hosts.yml and mappings.yml there.", show_default=False
-    ),
-]
-PlatformOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--platform",
-        metavar="[PATTERN=]NAME",
-        help="With --from-gnmic: platform of targets whose paths do not tell it; repeatable.",
-        show_default=False,
-    ),
-]
+if TYPE_CHECKING:
+    from railfab.app.configuration_check import ConfigurationCheck
+    from railfab.platforms import TelemetryMap
+    from railfab.telemetry import Collector
+    from railfab.telemetry.targets import Loader
 
 
 def collect(
     intent: OptionalIntentFile = None,
     on: OnOption = None,
     limit: LimitOption = None,
+    targets: TargetsOption = None,
+    shard: ShardOption = None,
+    replicas: ReplicasOption = 1,
+    receiver: ReceiverOption = ReceiverName.AUTO,
     listen: ListenOption = "127.0.0.1",
     port: PortOption = COLLECTOR_PORT,
     interval: IntervalOption = 2.0,
     check: CheckOption = 60.0,
     mappings: MapOption = None,
+    remote_write: RemoteWriteOption = None,
+    kafka: KafkaOption = None,
+    nats: NatsOption = None,
+    push_interval: PushIntervalOption = 10.0,
     gnmic: FromGnmicOption = None,
     write: WriteOption = None,
     platforms: PlatformOption = None,
@@ -109,22 +73,82 @@ def collect(
         return
     if write is not None or platforms or output is Output.JSON:
         raise typer.BadParameter("--write, --platform and --output need --from-gnmic.")
-    if intent is None:
-        raise typer.BadParameter("Name the fabric's intent, or a gnmic configuration with --from-gnmic.")
-    from railfab.app.configuration_check import ConfigurationCheck
+    if intent is None and not targets:
+        raise typer.BadParameter("Name the fabric's intent, or targets with --targets.")
+    if intent is None and (on is not None or limit is not None):
+        raise typer.BadParameter("--on and --limit need the fabric's intent.")
     from railfab.platforms.telemetry_files import telemetry_maps
-    from railfab.telemetry import SWITCH_INTERVAL_S, MetricsServer, fabric_collector
+    from railfab.telemetry import SWITCH_INTERVAL_S, MetricsServer
+    from railfab.telemetry.sinks.config import sinks_of
 
     maps = telemetry_maps(mappings or ())
-    fabric = design(intent)
-    endpoints = resolve_endpoints(fabric, on, state, limit)
-    collector = fabric_collector(fabric.topology, endpoints, interval_s=interval, maps=maps)
+    options: dict[str, Any] = {
+        "interval_s": interval,
+        "receiver": receiver.value,
+        "owns": _owns(shard, replicas),
+        "loaders": _loaders(targets or (), maps),
+        "push_s": push_interval,
+    }
+    options["sinks"] = sinks_of(remote_write=remote_write, kafka=kafka, nats=nats)
+    collector, comparison, of = _collector(intent, on, limit, state, check, maps, options)
     logging.getLogger("railfab").setLevel(logging.INFO)  # a service logs what happens to its switches
     sys.setswitchinterval(SWITCH_INTERVAL_S)
-    server = MetricsServer(collector.exposition, collector.healthy, host=listen, port=port)
-    comparison = ConfigurationCheck(fabric, endpoints, state=state, interval_s=check)
-    collector.registry.register(comparison)
-    with stop_on_signal() as ended, server, collector, comparison:
-        of = f"{len(endpoints.nodes)} of {counted(len(fabric.topology.switches()), 'switch')}"
-        stderr().print(f"{of} of {endpoints.fabric}: {server.url}/metrics", soft_wrap=True)
+    server = MetricsServer(collector.exposition, collector, host=listen, port=port)
+    with stop_on_signal() as ended, ExitStack() as stack:
+        for part in (server, collector, comparison):
+            if part is not None:
+                stack.enter_context(part)
+        stderr().print(f"{of}: {server.url}/metrics", soft_wrap=True)
         ended.wait()
+
+
+def _collector(
+    intent: Path | None,
+    on: str | None,
+    limit: str | None,
+    state: Path,
+    check_s: float,
+    maps: Mapping[str, TelemetryMap],
+    options: dict[str, Any],
+) -> tuple[Collector, ConfigurationCheck | None, str]:
+    """The collector, the comparison of configurations where there is an intent, and what is collected, in words."""
+    from railfab.app.configuration_check import ConfigurationCheck
+    from railfab.telemetry import Collector, fabric_collector
+
+    if intent is None:
+        own = {name: metric for found in maps.values() for name, metric in found.metrics.items()}
+        collector = Collector((), own=own, **options)
+        return collector, None, counted(len(collector.fleet.specs), "target")
+    fabric = design(intent)
+    endpoints, expected = present_endpoints(fabric, on, state, limit)
+    among = [node.name for node in expected]
+    collector = fabric_collector(fabric.topology, endpoints, among=among, maps=maps, **options)
+    comparison = ConfigurationCheck(fabric, endpoints, state=state, interval_s=check_s)
+    collector.registry.register(comparison)
+    of = f"{len(endpoints.nodes)} of {counted(len(fabric.topology.switches()), 'switch')} of {endpoints.fabric}"
+    return collector, comparison, of
+
+
+def _loaders(sources: Sequence[str], maps: Mapping[str, TelemetryMap]) -> list[Loader]:
+    """Loaders that have read their source once; a URL that does not answer yet is asked again later."""
+    from railfab.telemetry.targets import Loader, telemetry_of
+    from railfab.telemetry.targets.config import source_of
+
+    def telemetry(platform: str) -> TelemetryMap:
+        return maps[platform] if platform in maps else telemetry_of(platform)
+
+    found = [Loader(source_of(where, telemetry=telemetry if maps else telemetry_of)) for where in sources]
+    for loader in found:
+        loader.load()
+    return found
+
+
+def _owns(shard: str | None, replicas: int) -> Callable[[str], bool]:
+    """Whether this collector streams from a target of this name."""
+    from railfab.telemetry.targets import parse_shard
+
+    if shard is None:
+        if replicas > 1:
+            raise typer.BadParameter("--replicas needs --shard.")
+        return lambda _: True
+    return parse_shard(shard, replicas).owns

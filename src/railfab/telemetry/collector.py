@@ -27,6 +27,7 @@ from railfab.telemetry.push import Pusher
 from railfab.telemetry.receive.choice import receiver as made_receiver
 from railfab.telemetry.retry import Policy
 from railfab.telemetry.sinks.queued import QueuedSink
+from railfab.telemetry.status import TargetStatus, target_statuses
 from railfab.telemetry.targets import Diff, Loader, TargetSpec, targets_of_intent
 from railfab.telemetry.tasks import end_tasks
 from railfab.telemetry.warm import compile_kernels
@@ -146,6 +147,10 @@ class Collector:
         """Whether the collector has begun to stream, for /readyz: every list of targets was read once."""
         read = {loader.source.name: loader.health.last_success_s > 0 for loader in self._loaders}
         return {"collecting": self._thread.is_alive(), **read}
+
+    def targets(self) -> list[TargetStatus]:
+        """The targets and their states, those that are not up first."""
+        return target_statuses(self.fleet.sessions)
 
     def _apply(self, _: Diff | None = None) -> None:
         """Stream from the targets that are known now and that are ours; of two with one name the first counts."""

@@ -51,12 +51,13 @@ class Drop(StrEnum):
 @dataclass(slots=True)
 class Health:
     """Counters of one target. last_update_s: Unix time of the last sampled update, 0 before the first. was_up: whether
-    the session was up since it last ended.
+    the session was up since it last ended. last_error: why it ended the last time.
     """
 
     tls_verified: bool
     state: State = State.IDLE
     was_up: bool = False
+    last_error: str = ""
     last_update_s: float = 0.0
     ingest_lag_s: float = 0.0
     reconnects: int = 0

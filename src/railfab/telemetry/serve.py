@@ -6,10 +6,10 @@ import json
 import logging
 import socket
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from socketserver import TCPServer, ThreadingMixIn
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 from urllib.parse import parse_qs
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 from wsgiref.types import StartResponse, WSGIEnvironment
@@ -21,6 +21,7 @@ from railfab.errors import RailfabError
 from railfab.listeners import bind_problem
 from railfab.telemetry.compression import compressed
 from railfab.telemetry.exposition import Exposition
+from railfab.telemetry.status import TargetStatus, as_html, as_json
 from railfab.units import COLLECTOR_PORT
 
 logger = logging.getLogger(__name__)
@@ -28,12 +29,16 @@ logger = logging.getLogger(__name__)
 INDEX = """<!doctype html>
 <title>railfab collector</title>
 <h1>railfab collector</h1>
-<p><a href="/metrics">/metrics</a> for Prometheus, <a href="/healthz">/healthz</a> for liveness probes.</p>
+<p><a href="/metrics">/metrics</a> for Prometheus, <a href="/targets">/targets</a> for each target and its state,
+<a href="/healthz">/healthz</a> for liveness and <a href="/readyz">/readyz</a> for readiness probes.</p>
 """
 
 
 ANSWER_DEPENDS_ON = ("REQUEST_METHOD", "HTTP_ACCEPT", "HTTP_ACCEPT_ENCODING", "QUERY_STRING")
 """The WSGI variables that the answer to a scrape depends on."""
+
+
+NOT_FOUND = "Not found. Use /, /metrics, /targets, /healthz or /readyz.\n"
 
 
 class _Answer(NamedTuple):
@@ -54,23 +59,39 @@ class ListenError(RailfabError):
     """The address cannot be listened on."""
 
 
+class Served(Protocol):
+    """Whom the server asks besides the exposition."""
+
+    def healthy(self) -> Mapping[str, bool]:
+        """Whether each part works, for /healthz."""
+        ...
+
+    def ready(self) -> Mapping[str, bool]:
+        """Whether each part has begun, for /readyz."""
+        ...
+
+    def targets(self) -> list[TargetStatus]:
+        """The targets and their states, for /targets."""
+        ...
+
+
 class MetricsServer(BackgroundServer):
     """Serves an exposition over HTTP from its own threads; a context manager. port 0 is any free one.
 
-    healthy: the answer of /healthz, with status 200 when every value is true, else 503.
+    served: the answers of /healthz and /readyz, with status 200 when every value is true, else 503, and of /targets.
     """
 
     def __init__(
         self,
         exposition: Exposition,
-        healthy: Callable[[], Mapping[str, bool]],
+        served: Served,
         *,
         host: str = "127.0.0.1",
         port: int = COLLECTOR_PORT,
     ) -> None:
         if not host:
             raise ListenError("--listen", "names no address", "Write 127.0.0.1, or 0.0.0.0 for every network")
-        self._healthy = healthy
+        self._served = served
         self._exposition = exposition
         self._scrapes: dict[tuple[str, ...], _Scrape] = {}
         self._scrapes_lock = threading.Lock()
@@ -92,13 +113,22 @@ class MetricsServer(BackgroundServer):
             answer = self._scrape(environ)
             start(answer.status, list(answer.headers))
             return answer.body
-        if path == "/healthz":
-            parts = self._healthy()
+        if path in ("/healthz", "/readyz"):
+            parts = self._served.healthy() if path == "/healthz" else self._served.ready()
             status = "200 OK" if all(parts.values()) else "503 Service Unavailable"
             return _body(start, status, "application/json", json.dumps(dict(parts)) + "\n")
+        if path == "/targets":
+            return self._targets(environ, start)
         if path == "/":
             return _body(start, "200 OK", "text/html; charset=utf-8", INDEX)
-        return _body(start, "404 Not Found", "text/plain; charset=utf-8", "Not found. Use /, /metrics or /healthz.\n")
+        return _body(start, "404 Not Found", "text/plain; charset=utf-8", NOT_FOUND)
+
+    def _targets(self, environ: WSGIEnvironment, start: StartResponse) -> Iterable[bytes]:
+        """The targets as JSON, and as a page for a browser."""
+        statuses = self._served.targets()
+        if "text/html" in environ.get("HTTP_ACCEPT", ""):
+            return _body(start, "200 OK", "text/html; charset=utf-8", as_html(statuses))
+        return _body(start, "200 OK", "application/json", json.dumps(as_json(statuses)) + "\n")
 
     def _scrape(self, environ: WSGIEnvironment) -> _Answer:
         """Render a scrape, or wait for the same one that is being rendered.

@@ -17,7 +17,7 @@ from railfab.endpoints import Credentials, Endpoint
 from railfab.errors import DeviceError, EndpointError, LoginRefused, RailfabError, UnknownPlatform, Unreachable
 from railfab.gnmi import messages
 from railfab.gnmi.statuses import Refused
-from railfab.gnmi.tls import CertificateRefused, PlaintextPort
+from railfab.gnmi.tls import CertificateRefused, OtherProtocol
 from railfab.metrics import Metric
 from railfab.platforms import platform_names
 from railfab.telemetry.decode import Decoder, Taken
@@ -54,7 +54,7 @@ class NoCredentials(DeviceError):
 
 REASONS = (
     (CertificateRefused, Reason.TLS),
-    (PlaintextPort, Reason.TLS),
+    (OtherProtocol, Reason.TLS),
     (EndpointError, Reason.TLS),
     (NoCredentials, Reason.LOGIN_REFUSED),
     (LoginRefused, Reason.LOGIN_REFUSED),
@@ -81,7 +81,7 @@ class TargetSession:
         designed_gbps: Mapping[str, float] = NO_SPEEDS,
     ) -> None:
         self.name, self.labels = spec.name, spec.labels
-        self.health = Health(tls_verified=_is_verified(spec.endpoint))
+        self.health = Health(tls_verified=spec.endpoint is not None and spec.endpoint.tls_verified)
         silence_s = SILENT_INTERVALS * interval_s
         grace_s = silence_s if policy.grace_s is None else policy.grace_s
         self.store = TargetStore(
@@ -111,6 +111,11 @@ class TargetSession:
         """Where the target is; None for a switch that no list has."""
         return self._spec.endpoint
 
+    @property
+    def platform(self) -> str:
+        """The platform of the target."""
+        return self._spec.platform
+
     async def run(self) -> None:
         """Keep a session up; an error is counted, logged once, and followed by another attempt."""
         if (endpoint := self._spec.endpoint) is None:
@@ -137,6 +142,7 @@ class TargetSession:
         reason = next(reason for kind, reason in REASONS if isinstance(error, kind))
         refused = reason in REFUSALS
         self.health.errors[reason] += 1
+        self.health.last_error = str(error)
         self.health.state = State.REFUSED if refused else State.RETRYING
         self.store.down(self._clock.now_s(), grace=reason is not Reason.STALLED)
         self._log.warning(str(error), again=self.health.was_up)
@@ -147,6 +153,7 @@ class TargetSession:
         """Count and log why nothing is collected, and wait to be cancelled."""
         self.health.state = State.REFUSED
         self.health.errors[reason] += 1
+        self.health.last_error = str(error)
         self._log.warning(str(error))
         await asyncio.Event().wait()
 
@@ -270,6 +277,7 @@ class TargetSession:
             return
         self.health.state = State.UP
         self.health.was_up = True
+        self.health.last_error = ""
         logger.info("%s: streaming, %s series", self.name, len(self.store))
 
     async def _watch(self) -> None:
@@ -306,10 +314,6 @@ class TargetSession:
             mode = f"{messages.Encoding.Name(encoding)}, {'ON_CHANGE' if on_change else 'SAMPLE only'}"
             logger.info("%s Trying %s.", error, mode)
         return bool(self._mode)
-
-
-def _is_verified(endpoint: Endpoint | None) -> bool:
-    return endpoint is not None and not endpoint.skip_verify and not endpoint.plaintext
 
 
 async def _login(endpoint: Endpoint) -> Credentials:

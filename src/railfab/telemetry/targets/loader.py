@@ -56,6 +56,24 @@ class Loader:
         self.specs: tuple[TargetSpec, ...] = ()
         self._said = ""
 
+    def load(self) -> None:
+        """Read the list for the first time, outside the loop.
+
+        Raises what is wrong with a file; a URL that gives no list now is asked again by `run`.
+        """
+        try:
+            found = asyncio.run(self.source.poll())
+        except LoadFailed as error:
+            self._count(error)
+            return
+        self._accept(found or ())
+
+    def _accept(self, found: tuple[TargetSpec, ...]) -> Diff:
+        self.health.last_success_s = time.time()
+        changes, self.specs = diff(self.specs, found), found
+        self.health.targets = len(found)
+        return changes
+
     async def refresh(self) -> Diff:
         """Poll once; what has changed, nothing when the source fails."""
         self.health.polls += 1
@@ -67,12 +85,10 @@ class Loader:
         if self._said:
             logger.info("%s: gives a list of targets again", self.source.name)
         self._said = ""
-        self.health.last_success_s = time.time()
         if found is None:
+            self.health.last_success_s = time.time()
             return Diff((), (), ())
-        changes, self.specs = diff(self.specs, found), found
-        self.health.targets = len(found)
-        return changes
+        return self._accept(found)
 
     async def run(self, apply: Callable[[Diff], Awaitable[None]]) -> None:
         """Poll until cancelled, and hand on each change."""

@@ -1,0 +1,165 @@
+"""Options of collect."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from railfab.cli import completion
+from railfab.cli.common import finite
+
+SOURCES = "Targets"
+PUSH = "Push"
+GNMIC = "From gnmic"
+
+
+class ReceiverName(StrEnum):
+    """The receivers of the collector."""
+
+    AUTO = "auto"
+    FAST = "fast"
+    GRPC = "grpc"
+
+
+OptionalIntentFile = Annotated[
+    Path | None,
+    typer.Argument(
+        metavar="[FILE]",
+        help="The fabric's intent (YAML); - is standard input. Not needed with --targets.",
+        show_default=False,
+        autocompletion=completion.intents,
+    ),
+]
+TargetsOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--targets",
+        metavar="FILE|URL",
+        help="A hosts.yml, an endpoints file, or a URL of HTTP service discovery, followed as it changes; repeatable.",
+        show_default=False,
+        rich_help_panel=SOURCES,
+    ),
+]
+ShardOption = Annotated[
+    str | None,
+    typer.Option(
+        "--shard",
+        metavar="I/N",
+        help="Stream only this share of the targets; I counts from 0.",
+        show_default=False,
+        rich_help_panel=SOURCES,
+    ),
+]
+ReplicasOption = Annotated[
+    int,
+    typer.Option("--replicas", min=1, help="With --shard: how many shards stream a target.", rich_help_panel=SOURCES),
+]
+ReceiverOption = Annotated[
+    ReceiverName,
+    typer.Option(
+        "--receiver",
+        help="fast is railfab's own, grpc is grpcio; auto is fast, and grpc for a target that fast cannot receive.",
+    ),
+]
+ListenOption = Annotated[str, typer.Option("--listen", metavar="ADDRESS", help="Address to serve on.")]
+PortOption = Annotated[int, typer.Option("--port", min=0, max=65535, help="Port of /metrics; 0 is any free one.")]
+IntervalOption = Annotated[
+    float,
+    typer.Option(
+        "--interval", metavar="SECONDS", min=0.1, callback=finite, help="How often switches sample their counters."
+    ),
+]
+CheckOption = Annotated[
+    float,
+    typer.Option(
+        "--check",
+        metavar="SECONDS",
+        min=0.0,
+        callback=finite,
+        help="How often the running configurations are compared with the intent; 0 is never, and then only a switch"
+        " that the intent drains counts as drained.",
+    ),
+]
+MapOption = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--map",
+        metavar="FILE",
+        help="Telemetry mappings of your own: paths, metrics and subscriptions to add, replace or drop; repeatable.",
+        show_default=False,
+    ),
+]
+RemoteWriteOption = Annotated[
+    str | None,
+    typer.Option(
+        "--remote-write",
+        metavar="URL",
+        help="Write samples there by Prometheus remote write; login in RAILFAB_REMOTE_WRITE_USERNAME and _PASSWORD.",
+        show_default=False,
+        rich_help_panel=PUSH,
+    ),
+]
+KafkaOption = Annotated[
+    str | None,
+    typer.Option(
+        "--kafka",
+        metavar="HOST:PORT[/TOPIC]",
+        help="Publish samples to Kafka.",
+        show_default=False,
+        rich_help_panel=PUSH,
+    ),
+]
+NatsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--nats",
+        metavar="URL[/SUBJECT]",
+        help="Publish samples to NATS.",
+        show_default=False,
+        rich_help_panel=PUSH,
+    ),
+]
+PushIntervalOption = Annotated[
+    float,
+    typer.Option(
+        "--push-interval",
+        metavar="SECONDS",
+        min=0.5,
+        callback=finite,
+        help="How often samples are pushed.",
+        rich_help_panel=PUSH,
+    ),
+]
+FromGnmicOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--from-gnmic",
+        metavar="FILE",
+        help="Say what a gnmic configuration becomes, instead of collecting; connects to nothing.",
+        show_default=False,
+        rich_help_panel=GNMIC,
+    ),
+]
+WriteOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--write",
+        metavar="DIR",
+        help="With --from-gnmic: write hosts.yml and mappings.yml there.",
+        show_default=False,
+        rich_help_panel=GNMIC,
+    ),
+]
+PlatformOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--platform",
+        metavar="[PATTERN=]NAME",
+        help="With --from-gnmic: platform of targets whose paths do not tell it; repeatable.",
+        show_default=False,
+        rich_help_panel=GNMIC,
+    ),
+]

@@ -1,0 +1,82 @@
+"""What /targets shows: each target, its state and why, for machines and for people."""
+
+from __future__ import annotations
+
+import html
+import time
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+
+from railfab.telemetry.health import State
+from railfab.telemetry.session import TargetSession
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TargetStatus:
+    """One target. address: host and port of gNMI, empty without an endpoint. state: as of `State`, in lower case.
+
+    series: living ones at the last scrape. age_s: since the last sampled update [s], None before the first.
+    error: why the session ended the last time, empty while it is up.
+    """
+
+    name: str
+    platform: str
+    address: str
+    state: str
+    series: int
+    age_s: float | None
+    reconnects: int
+    error: str
+    labels: dict[str, str]
+
+
+def target_statuses(sessions: Iterable[TargetSession]) -> list[TargetStatus]:
+    """The targets, those that are not up first, then by name."""
+    found = [_status(session) for session in sessions]
+    return sorted(found, key=lambda status: (status.state == State.UP.name.lower(), status.name))
+
+
+def _status(session: TargetSession) -> TargetStatus:
+    endpoint, health = session.endpoint, session.health
+    return TargetStatus(
+        name=session.name,
+        platform=session.platform,
+        address=f"{endpoint.host}:{endpoint.gnmi_port}" if endpoint else "",
+        state=health.state.name.lower(),
+        series=session.living,
+        age_s=round(time.time() - health.last_update_s, 1) if health.last_update_s else None,
+        reconnects=health.reconnects,
+        error=health.last_error,
+        labels=dict(session.labels),
+    )
+
+
+def as_json(statuses: Iterable[TargetStatus]) -> list[dict[str, object]]:
+    """The targets as JSON objects."""
+    return [asdict(status) for status in statuses]
+
+
+PAGE = """<!doctype html>
+<title>Targets</title>
+<style>body {{font-family: sans-serif}} td, th {{padding: .2em .8em; text-align: left}}
+tr:nth-child(even) {{background: #eee}}</style>
+<h1>Targets</h1>
+<table>
+{rows}</table>
+"""
+COLUMNS = ("name", "platform", "address", "state", "series", "age_s", "reconnects", "error")
+
+
+def as_html(statuses: Iterable[TargetStatus]) -> str:
+    """The targets as a page with a table."""
+    rows = [_row("th", COLUMNS)]
+    rows += (_row("td", (getattr(status, column) for column in COLUMNS)) for status in statuses)
+    return PAGE.format(rows="".join(rows))
+
+
+def _row(cell: str, values: Iterable[object]) -> str:
+    return f"<tr>{''.join(f'<{cell}>{_cell(value)}</{cell}>' for value in values)}</tr>\n"
+
+
+def _cell(value: object) -> str:
+    return "" if value is None else html.escape(str(value))

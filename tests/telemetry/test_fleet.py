@@ -1,0 +1,80 @@
+"""Targets come and go while the others stream."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import urllib.request
+from pathlib import Path
+
+import pytest
+from tests.telemetry.conftest import QUICK
+from tests.telemetry.rack import INTERVAL_S, Rack, eventually
+
+from railfab.endpoints import Endpoints, save_endpoints
+from railfab.telemetry import Collector, MetricsServer, State
+from railfab.telemetry.targets import Loader, Shard
+from railfab.telemetry.targets.config import source_of
+
+LEAF, SPINE = "pod1-seg1-leaf1", "pod1-spine1"
+OCTETS = "fabric_interface_receive_bytes_total"
+
+
+@pytest.fixture
+def listed(rack: Rack, tmp_path: Path) -> Path:
+    path = tmp_path / "targets.json"
+    save_endpoints(path, rack.endpoints())
+    return path
+
+
+def only(path: Path, rack: Rack, *names: str) -> None:
+    nodes = tuple(node for node in rack.endpoints().nodes if node.name in names)
+    save_endpoints(path, Endpoints(fabric="pod64", backend="twin", nodes=nodes))
+
+
+def loader_of(path: Path) -> Loader:
+    source = source_of(str(path))
+    source.interval_s = 0.2
+    loader = Loader(source)
+    loader.load()
+    return loader
+
+
+def test_a_list_is_followed_and_targets_that_have_not_changed_stay_connected(listed: Path, rack: Rack) -> None:
+    loader = loader_of(listed)
+    with Collector((), loaders=[loader], interval_s=INTERVAL_S, policy=QUICK) as collector:
+        assert collector.wait_until_up(20)
+        assert collector.ready() == {"collecting": True, str(listed): True}
+        only(listed, rack, LEAF)
+        now = eventually(collector, lambda now: not now.select(OCTETS, device=SPINE))
+        assert set(collector.states()) == {LEAF}
+        assert not now.select("fabric_collector_session_up", device=SPINE)
+        assert [found for found, _ in now.select("fabric_target_info")] == [
+            {"device": LEAF, "fabric": "pod64", "platform": "srlinux"}
+        ]
+        only(listed, rack, LEAF, SPINE)
+        now = eventually(collector, lambda now: now.select(OCTETS, device=SPINE))
+        assert now.value("fabric_collector_reconnects_total", device=LEAF) == 0
+        assert collector.states()[LEAF] is State.UP
+
+
+def test_a_shard_streams_from_its_targets_alone(listed: Path) -> None:
+    shards = [Shard(index, 2) for index in range(2)]
+    owned = [set(Collector((), loaders=[loader_of(listed)], owns=shard.owns).states()) for shard in shards]
+    assert owned[0] | owned[1] == {LEAF, SPINE}
+    assert not owned[0] & owned[1]
+
+
+def test_targets_are_shown_with_what_is_wrong_with_them_first(listed: Path, rack: Rack) -> None:
+    nodes = rack.endpoints().nodes
+    broken = dataclasses.replace(nodes[1], gnmi_port=1)
+    save_endpoints(listed, Endpoints(fabric="pod64", backend="twin", nodes=(nodes[0], broken)))
+    collector = Collector((), loaders=[loader_of(listed)], interval_s=INTERVAL_S, policy=QUICK)
+    with MetricsServer(collector.exposition, collector, port=0) as server, collector:
+        eventually(collector, lambda now: now.value("fabric_collector_session_up", device=nodes[0].name))
+        eventually(collector, lambda now: now.value("fabric_collector_errors_total", device=broken.name))
+        with urllib.request.urlopen(f"{server.url}/targets", timeout=10) as answer:
+            first, second = json.load(answer)
+    assert (first["name"], first["address"]) == (broken.name, f"{broken.host}:1")
+    assert "no answer" in first["error"] or "refused" in first["error"]
+    assert (second["name"], second["state"], second["error"]) == (nodes[0].name, "up", "")
