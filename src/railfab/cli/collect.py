@@ -13,6 +13,7 @@ import typer
 
 from railfab.cli.collect_options import (
     CheckOption,
+    DriftOption,
     FromGnmicOption,
     IntervalOption,
     KafkaOption,
@@ -33,6 +34,7 @@ from railfab.cli.collect_options import (
 )
 from railfab.cli.common import STATE_DEFAULT, LimitOption, OnOption, Output, OutputOption, StateOption, stderr
 from railfab.cli.from_gnmic import from_gnmic
+from railfab.cli.target_check import check_all, targets_now
 from railfab.fabric import design, present_endpoints
 from railfab.process_signals import stop_on_signal
 from railfab.units import COLLECTOR_PORT, counted
@@ -55,7 +57,8 @@ def collect(
     listen: ListenOption = "127.0.0.1",
     port: PortOption = COLLECTOR_PORT,
     interval: IntervalOption = 2.0,
-    check: CheckOption = 60.0,
+    drift: DriftOption = 60.0,
+    check: CheckOption = False,
     mappings: MapOption = None,
     remote_write: RemoteWriteOption = None,
     kafka: KafkaOption = None,
@@ -71,12 +74,17 @@ def collect(
     if gnmic is not None:
         from_gnmic(gnmic, write, platforms or (), output)
         return
-    if write is not None or platforms or output is Output.JSON:
-        raise typer.BadParameter("--write, --platform and --output need --from-gnmic.")
+    if write is not None or platforms:
+        raise typer.BadParameter("--write and --platform need --from-gnmic.")
+    if output is Output.JSON and not check:
+        raise typer.BadParameter("--output needs --from-gnmic or --check.")
     if intent is None and not targets:
         raise typer.BadParameter("Name the fabric's intent, or targets with --targets.")
     if intent is None and (on is not None or limit is not None):
         raise typer.BadParameter("--on and --limit need the fabric's intent.")
+    if check:
+        check_all(targets_now(intent, on, limit, state, targets or (), mappings or ()), output)
+        return
     from railfab.platforms.telemetry_files import telemetry_maps
     from railfab.telemetry import SWITCH_INTERVAL_S, MetricsServer
     from railfab.telemetry.sinks.config import sinks_of
@@ -90,7 +98,7 @@ def collect(
         "push_s": push_interval,
     }
     options["sinks"] = sinks_of(remote_write=remote_write, kafka=kafka, nats=nats)
-    collector, comparison, of = _collector(intent, on, limit, state, check, maps, options)
+    collector, comparison, of = _collector(intent, on, limit, state, drift, maps, options)
     logging.getLogger("railfab").setLevel(logging.INFO)  # a service logs what happens to its switches
     sys.setswitchinterval(SWITCH_INTERVAL_S)
     server = MetricsServer(collector.exposition, collector, host=listen, port=port)

@@ -73,9 +73,18 @@ IntervalOption = Annotated[
     ),
 ]
 CheckOption = Annotated[
-    float,
+    bool,
     typer.Option(
         "--check",
+        metavar="",
+        help="Ask each target once instead of collecting: login, certificate, encodings, clock, and every path.",
+        show_default=False,
+    ),
+]
+DriftOption = Annotated[
+    float,
+    typer.Option(
+        "--drift",
         metavar="SECONDS",
         min=0.0,
         callback=finite,

@@ -133,7 +133,7 @@ def _export(export: Export, path: Path) -> str:
 
 
 def _command(conversion: Conversion, written: Path) -> str:
-    words = ["railfab collect INTENT", f"--on {shlex.quote(str(written / 'hosts.yml'))}"]
+    words = ["railfab collect", f"--targets {shlex.quote(str(written / 'hosts.yml'))}"]
     words.append(f"--map {shlex.quote(str(written / 'mappings.yml'))}")
     if conversion.interval_s is not None:
         words.append(f"--interval {max(conversion.interval_s, 0.1):g}")

@@ -168,17 +168,28 @@ class GnmiClient:
 
     async def once(self, paths: Sequence[str], encoding: int = JSON_IETF) -> list[Found]:
         """The values at these paths now (Subscribe, mode ONCE); paths at which there is nothing add nothing."""
+        return [found for notification in await self.snapshot(paths, encoding) for found in _values(notification)]
+
+    async def snapshot(
+        self, paths: Sequence[str], encoding: int = JSON_IETF, target: str = ""
+    ) -> list[messages.Notification]:
+        """The same as the target sends it. target: in the prefix of the request, in place of the endpoint's."""
         subscriptions = [messages.Subscription(path=to_proto(path)) for path in paths]
-        requested = messages.SubscriptionList(
-            subscription=subscriptions, mode=messages.SubscriptionList.ONCE, encoding=encoding
+        requested = self._addressed(
+            messages.SubscriptionList(
+                subscription=subscriptions, mode=messages.SubscriptionList.ONCE, encoding=encoding
+            )
         )
-        found: list[Found] = []
-        request = messages.SubscribeRequest(subscribe=self._addressed(requested))
-        async with aclosing(self._stream(request, self._call_timeout_s)) as stream:
+        if target:
+            requested.prefix.target = target
+        found: list[messages.Notification] = []
+        async with aclosing(
+            self._stream(messages.SubscribeRequest(subscribe=requested), self._call_timeout_s)
+        ) as stream:
             async for response in stream:
                 if response.sync_response:
                     return found
-                found.extend(_values(response.update))
+                found.append(response.update)
         raise self._callee.ended()
 
     async def subscribe(self, subscription: Subscription) -> AsyncGenerator[messages.SubscribeResponse]:

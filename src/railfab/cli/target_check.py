@@ -1,0 +1,181 @@
+"""collect --check: what the targets answer, before anything is collected from them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from railfab.cli.common import CANNOT, FOUND, Output, print_json, print_table, progress_bar, stdout
+from railfab.errors import EndpointError
+from railfab.fabric import design, resolve_endpoints
+from railfab.units import counted, listed
+
+if TYPE_CHECKING:
+    from railfab.platforms import TelemetryMap
+    from railfab.telemetry.target_check import PathCheck, TargetCheck
+    from railfab.telemetry.targets import TargetSpec
+
+RENEW_WITHIN = timedelta(days=30)
+MAX_SKEW_S = 5.0
+DATE = "%Y-%m-%d"
+
+
+def check_all(targets: Sequence[TargetSpec], output: Output) -> None:
+    """Check every target and print a table; leave with 1 for findings, 2 where no target could be asked for a path."""
+    from railfab.telemetry.target_check import check_targets
+
+    with progress_bar() as progress:
+        task = progress.add_task("targets", total=len(targets))
+        checks = asyncio.run(check_targets(targets, lambda: progress.advance(task)))
+    findings = [(check.target.name, text) for check in checks for text in _findings(check)]
+    if output is Output.JSON:
+        print_json(_document(checks, findings))
+    else:
+        _print(checks, findings)
+    if findings:
+        raise typer.Exit(FOUND if any(check.paths for check in checks) else CANNOT)
+
+
+def targets_now(
+    intent: Path | None,
+    on: str | None,
+    limit: str | None,
+    state: Path,
+    sources: Sequence[str],
+    mappings: Sequence[Path],
+) -> list[TargetSpec]:
+    """The switches of an intent and those that lists have now, with the user's telemetry maps. Raises RailfabError."""
+    from railfab.platforms.telemetry_files import telemetry_maps
+    from railfab.telemetry.targets import targets_of_intent, telemetry_of
+    from railfab.telemetry.targets.config import source_of
+
+    maps = telemetry_maps(mappings)
+
+    def telemetry(platform: str) -> TelemetryMap:
+        return maps[platform] if platform in maps else telemetry_of(platform)
+
+    found: list[TargetSpec] = []
+    if intent is not None:
+        fabric = design(intent)
+        endpoints = resolve_endpoints(fabric, on, state, limit)
+        names = endpoints.by_name().keys()
+        found += targets_of_intent(fabric.topology, endpoints, among=names, telemetry=telemetry)
+    for where in sources:
+        listed_now = asyncio.run(source_of(where, telemetry=telemetry).poll())
+        found += listed_now or ()
+    return found
+
+
+def _findings(check: TargetCheck) -> Iterator[str]:
+    """What is wrong with one target, most important first."""
+    if check.error is not None:
+        yield f"{check.error.problem}. {check.error.remedy}"
+    elif not check.target.telemetry.subscriptions:
+        yield f"platform {check.target.platform!r} has no telemetry map. Correct it, or describe it with --map"
+    now = datetime.now(UTC)
+    if check.expires is not None and now < check.expires < now + RENEW_WITHIN:
+        yield f"the certificate expires on {check.expires:{DATE}}. Renew it"
+    if check.skew_s is not None and abs(check.skew_s) > MAX_SKEW_S:
+        way = "ahead of" if check.skew_s > 0 else "behind"
+        yield f"its clock is {abs(check.skew_s):.0f} s {way} ours. Synchronise both with NTP"
+    for path in check.paths:
+        if path.error and not path.subscription.optional:
+            yield f"refuses {path.subscription.path} ({path.error}). Drop the subscription with --map"
+    wanted = [path for path in check.paths if not path.subscription.optional]
+    if empty := [path.subscription.path for path in wanted if not (path.leaves or path.error)]:
+        yield f"has no data at {listed(empty)}. Check that what they count is configured, or drop them with --map"
+
+
+def _print(checks: Sequence[TargetCheck], findings: Sequence[tuple[str, str]]) -> None:
+    heading = ("target", "login", "TLS until", "encodings", "skew", "paths")
+    print_table("Targets", heading, map(_row, checks))
+    if paths := [*_path_rows(checks)]:
+        print_table("Paths without data everywhere", ("path", "data", "none", "refused"), paths)
+    for name, text in findings:
+        stdout().print(f"{name}: {text}", soft_wrap=True, markup=False)
+    well = len(checks) - len({name for name, _ in findings})
+    stdout().print(f"{well} of {counted(len(checks), 'target')} without findings", markup=False)
+
+
+def _row(check: TargetCheck) -> tuple[str, ...]:
+    login = {None: "-", True: "ok", False: "refused"}[check.logged_in]
+    found = sum(bool(path.leaves) for path in check.paths)
+    return (
+        check.target.name,
+        login if check.reachable else "not tried" if isinstance(check.error, EndpointError) else "unreachable",
+        _tls(check),
+        _encodings(check),
+        "-" if check.skew_s is None else f"{check.skew_s:+.1f} s",
+        f"{found} of {len(check.paths)}" if check.paths else "-",
+    )
+
+
+def _tls(check: TargetCheck) -> str:
+    endpoint = check.target.endpoint
+    if endpoint is not None and endpoint.plaintext:
+        return "plaintext"
+    if endpoint is None or check.expires is None:
+        return "-"
+    return f"{check.expires:{DATE}}" + (" (not verified)" if endpoint.skip_verify else "")
+
+
+def _encodings(check: TargetCheck) -> str:
+    from railfab.gnmi import messages
+
+    if check.encodings is None:
+        return "not told" if check.paths else "-"
+    return ", ".join(messages.Encoding.Name(one) for one in check.encodings)
+
+
+def _path_rows(checks: Iterable[TargetCheck]) -> Iterator[tuple[object, ...]]:
+    """Paths that not all targets have: numbers of targets with data, without and refusing."""
+    rows: dict[str, list[PathCheck]] = {}
+    for check in checks:
+        for path in check.paths:
+            rows.setdefault(path.subscription.path, []).append(path)
+    for name, found in rows.items():
+        refused = sum(bool(path.error) for path in found)
+        data = sum(bool(path.leaves) for path in found)
+        if data < len(found):
+            yield name, data, len(found) - data - refused, refused
+
+
+def _document(checks: Iterable[TargetCheck], findings: Iterable[tuple[str, str]]) -> dict[str, Any]:
+    return {
+        "targets": [_target_document(check) for check in checks],
+        "findings": [{"target": name, "problem": text} for name, text in findings],
+    }
+
+
+def _target_document(check: TargetCheck) -> dict[str, Any]:
+    from railfab.gnmi import messages
+
+    encodings = None if check.encodings is None else [messages.Encoding.Name(one) for one in check.encodings]
+    endpoint = check.target.endpoint
+    return {
+        "target": check.target.name,
+        "address": None if endpoint is None else f"{endpoint.host}:{endpoint.gnmi_port}",
+        "reachable": check.reachable,
+        "logged_in": check.logged_in,
+        "tls_verified": endpoint is not None and endpoint.tls_verified,
+        "tls_until": None if check.expires is None else check.expires.isoformat(),
+        "gnmi_version": check.version,
+        "encodings": encodings,
+        "skew_s": check.skew_s,
+        "paths": [
+            {
+                "path": path.subscription.path,
+                "mode": path.subscription.mode,
+                "optional": path.subscription.optional,
+                "leaves": path.leaves,
+                "unmapped": path.unmapped,
+                "error": path.error,
+            }
+            for path in check.paths
+        ],
+    }
