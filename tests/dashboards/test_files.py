@@ -26,7 +26,7 @@ def test_the_committed_file_is_the_built_one(name: str, repository: Path) -> Non
 def test_nothing_else_generated_is_committed(repository: Path) -> None:
     folder = repository / "dashboards"
     committed = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
-    assert committed - {"README.md"} == FILES.keys()
+    assert committed - {"README.md", "kustomization.yml"} == FILES.keys()
 
 
 def test_building_twice_gives_the_same() -> None:

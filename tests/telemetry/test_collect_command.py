@@ -1,11 +1,9 @@
-"""`railfab collect` as an operator runs it, and the service files that run it."""
+"""`railfab collect` as an operator runs it."""
 
 from __future__ import annotations
 
 import json
 import re
-import shlex
-import shutil
 import signal
 import socket
 import subprocess
@@ -15,17 +13,12 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
-import yaml
-from click.testing import Result
 from tests import commands
 from tests.signals import interruptible
 from tests.telemetry.rack import Rack
-from typer.testing import CliRunner
 
-from railfab.cli import app
 from railfab.endpoints import save_endpoints
 from railfab.listeners import in_use
 
@@ -131,59 +124,3 @@ def test_without_addresses_it_says_where_they_could_stand(repository: Path, tmp_
     code, said = refused(repository, "--on", "twin", "--state", str(tmp_path))
     assert (code, said.count("\n")) == (2, 1)
     assert "no twin of pod64 is running" in said
-
-
-def parsed(arguments: list[str]) -> Result:
-    """Have the command line parse these arguments, without running them."""
-    return CliRunner().invoke(app, [*arguments, "--help"])
-
-
-def service_commands(folder: Path) -> dict[str, list[str]]:
-    """The arguments that each service file runs railfab with."""
-    unit = (folder / "railfab-collect@.service").read_text()
-    start = next(line for line in unit.splitlines() if line.startswith("ExecStart="))
-    compose = yaml.safe_load((folder / "compose.yml").read_text())
-    deployment, _ = yaml.safe_load_all((folder / "k8s.yml").read_text())
-    return {
-        "systemd": shlex.split(start)[1:],
-        "compose": compose["services"]["collector"]["command"],
-        "k8s": deployment["spec"]["template"]["spec"]["containers"][0]["args"],
-    }
-
-
-@pytest.mark.parametrize("kind", ["systemd", "compose", "k8s"])
-def test_services_call_a_command_that_there_is(repository: Path, kind: str) -> None:
-    arguments = service_commands(repository / "collectors")[kind]
-    assert arguments[0] == "collect"
-    assert parsed(arguments).exit_code == 0
-    assert parsed([*arguments, "--no-such-option"]).exit_code == 2
-
-
-def test_what_compose_mounts_is_in_the_repository(repository: Path) -> None:
-    compose: dict[str, Any] = yaml.safe_load((repository / "collectors" / "compose.yml").read_text())
-    for service in compose["services"].values():
-        assert ":latest" not in service["image"]
-        for volume in service["volumes"]:
-            source = volume.partition(":")[0]
-            assert source in compose["volumes"] or (repository / "collectors" / source).exists(), source
-    assert (repository / compose["services"]["collector"]["build"]["dockerfile"]).is_file()
-
-
-def test_the_image_copies_what_there_is_and_calls_what_is_installed(repository: Path) -> None:
-    lines = (repository / "collectors" / "Dockerfile").read_text().splitlines()
-    copied = [name for line in lines if line.startswith("COPY ") for name in line.split()[1:-1]]
-    assert all((repository / name).exists() for name in copied)
-    assert 'ENTRYPOINT ["railfab"]' in lines
-
-
-def test_systemd_finds_nothing_wrong_with_the_unit(repository: Path, tmp_path: Path) -> None:
-    if shutil.which("systemd-analyze") is None:
-        pytest.skip("needs systemd-analyze; run: apt install systemd")
-    name = "railfab-collect@.service"
-    text = (
-        (repository / "collectors" / name).read_text().replace("/opt/railfab/bin/railfab", shutil.which("true") or "")
-    )
-    command = ["systemd-analyze", "verify", str(tmp_path / name.replace("@", "@pod64"))]
-    (tmp_path / name.replace("@", "@pod64")).write_text(text)
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert "railfab-collect" not in done.stdout + done.stderr
