@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from tests.telemetry.rack import HOST_PORT, INTERVAL_S, QUICK, Rack, eventually
 from typer.testing import CliRunner
 
 from railfab.cli import app
+from railfab.endpoints import save_endpoints
 from railfab.errors import IntentError
 from railfab.platforms.telemetry_files import telemetry_maps
-from railfab.telemetry import fabric_collector
+from railfab.telemetry import Collector, fabric_collector
+from railfab.telemetry.targets import targets_of_hosts
 from railfab.topology import Topology
 
 MAPPINGS = """version: 1
@@ -55,3 +58,23 @@ def test_a_metric_of_the_user_is_exposed_and_what_the_user_drops_is_not(
     assert "fabric_interface_receive_bytes_total{" not in text
     unmapped = 'path_root="/interface/statistics"'
     assert f'device="pod1-spine1",{unmapped}' in text  # the leaf whose rule was dropped
+
+
+def test_a_list_of_targets_on_a_platform_of_the_users_own_is_collected(rack: Rack, tmp_path: Path) -> None:
+    path, hosts = tmp_path / "mappings.yml", tmp_path / "endpoints.json"
+    path.write_text(
+        MAPPINGS.partition("platforms")[0]
+        + """platforms:
+  acme-os:
+    new: true
+    subscriptions: [{path: "/interface[name=*]/statistics", mode: sample}]
+    rules: [{path: "/interface[name={interface}]/statistics/a-leaf-nobody-maps", metric: acme_leaf_seven}]
+"""
+    )
+    save_endpoints(hosts, replace(rack.endpoints(platform="acme-os"), backend="inventory"))
+    maps = telemetry_maps([path])
+    specs = targets_of_hosts(hosts, telemetry=lambda name: maps[name])
+    own = {name: metric for found in maps.values() for name, metric in found.metrics.items()}
+    with Collector(specs, own=own, interval_s=INTERVAL_S, policy=QUICK) as collector:
+        eventually(collector, lambda snapshot: len(snapshot.samples.get("acme_leaf_seven", ())) == 4)
+        assert f'interface="{HOST_PORT}"}} 7\n' in collector.exposition.render(openmetrics=True).decode()
