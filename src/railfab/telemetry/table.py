@@ -245,9 +245,9 @@ def _unescaped(found: re.Match[str]) -> str:
     return "\n" if found[1] == "n" else found[1]
 
 
-def _hashes(columns: Any, first: int, count: int, seeds: NDArray[np.int32] | None = None) -> NDArray[np.int64]:
+def _hashes(columns: Any, first: int, count: int, seeds: NDArray[np.int32] | None = None) -> NDArray[np.uint32]:
     """The hashes of the texts of the rows from `first` to `count`."""
-    hashes = np.empty(count - first, np.int64)
+    hashes = np.empty(count - first, np.uint32)
     seeds = np.zeros(count, np.int32) if seeds is None else seeds
     hash_texts(seeds[first:count], columns.text, columns.start[first:count], columns.length[first:count], hashes)
     return hashes

@@ -11,6 +11,7 @@ from railfab.telemetry.decode import Decoder
 from railfab.telemetry.health import Health
 from railfab.telemetry.lines import Writer
 from railfab.telemetry.mapping import PathMap
+from railfab.telemetry.notification import Decoded
 from railfab.telemetry.receive import scan
 from railfab.telemetry.store import TargetStore
 
@@ -32,7 +33,8 @@ def compile_kernels() -> None:
     decoder = Decoder("none", PathMap(TelemetryMap(rules=(_RULE,), subscriptions=())), store)
     update = messages.Update(path=to_proto("/interface[name=a]/in-octets"), val=messages.TypedValue(uint_val=1))
     response = messages.SubscribeResponse(update=messages.Notification(update=[update]))
-    raw = np.frombuffer(response.SerializeToString(), np.uint8)
+    raw = np.frombuffer(bytearray(response.SerializeToString()), np.uint8)  # writable, as those of receivers
     decoder.take(raw, np.array([[0, len(raw)]], np.int64), 0.0, lasts_s=1.0)
+    store.apply(Decoded(None, store.read(0.0)))
     sample = store.sample(0.0)
     Writer().write(sample.table, sample.live, sample.values, sample.rates)

@@ -6,7 +6,7 @@ from typing import Any
 
 from railfab.telemetry.kernel.columns import Array
 from railfab.telemetry.kernel.jit import compiled
-from railfab.telemetry.kernel.probe import equal, mixed, path_hash
+from railfab.telemetry.kernel.probe import LOW_32, equal, mixed, path_hash
 
 
 @compiled
@@ -22,7 +22,7 @@ def hash_texts(seeds: Array, text: Array, start: Array, length: Array, hashes: A
     """Set the hash of each text, from its seed, as in `States`."""
     for number in range(len(hashes)):
         begin = start[number] + 0
-        hashes[number] = mixed(seeds[number] + 0, text, begin, begin + length[number])
+        hashes[number] = mixed(seeds[number] + 0, text, begin, begin + length[number]) & LOW_32
 
 
 @compiled

@@ -18,8 +18,8 @@ from railfab.gnmi import messages
 class Batch:
     """Messages of one RPC, as received. Valid until the next one is asked for: the buffer is written again.
 
-    rpc: index of the RPC in the requests. buffer: bytes; bounds: int64 of shape (messages, 2), start and end of each
-    SubscribeResponse in the buffer.
+    rpc: index of the RPC in the requests. buffer: writable bytes; bounds: int64 of shape (messages, 2), start and
+    end of each SubscribeResponse in the buffer.
     """
 
     rpc: int

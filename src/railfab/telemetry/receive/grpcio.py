@@ -100,4 +100,4 @@ def _batch(rpc: int, contents: list[bytes]) -> Batch:
     bounds = np.empty((len(contents), 2), np.int64)
     bounds[:, 1] = ends
     bounds[0, 0], bounds[1:, 0] = 0, ends[:-1]
-    return Batch(rpc, np.frombuffer(b"".join(contents), np.uint8), bounds)
+    return Batch(rpc, np.frombuffer(bytearray().join(contents), np.uint8), bounds)
