@@ -12,6 +12,7 @@ from tests.integration.test_prometheus_scrape import Prometheus
 from tests.telemetry.rack import QUICK, Rack
 
 from railfab.dashboards import Scrape, prometheus_files, write
+from railfab.dashboards.monitoring import prometheus_config
 from railfab.gnmi.server import ServerLoop
 from railfab.intent import load_intent
 from railfab.telemetry import MetricsServer, fabric_collector
@@ -56,7 +57,8 @@ def test_a_target_that_is_silent_for_7_s_restarts_no_for(rack: Rack, repository:
         assert collector.wait_until_up(20)
         folder = tmp_path / "prometheus"
         write(prometheus_files(Scrape(interval_s=1)), folder)
-        prometheus = Prometheus(folder, Scrape(collector=server.url.removeprefix("http://"), interval_s=1))
+        scrape = Scrape(collector=server.url.removeprefix("http://"), interval_s=1)
+        prometheus = Prometheus(folder, prometheus_config(scrape))
         try:
             pending = alert(prometheus, "pending")
             rack.kill(LEAF)

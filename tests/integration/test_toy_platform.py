@@ -158,7 +158,7 @@ def test_its_metrics_are_collected(railfab: Railfab, twin: Path, project: Path, 
     assert railfab("deploy", "--on", "twin", "--yes").returncode == 0
     wanted = (
         'fabric_bgp_session_up{device="pod1-spine1",peer="port1"} 1',
-        'fabric_bgp_prefixes{afi_safi="ipv4-unicast",device="pod1-spine1",direction="received",peer="port1"}',
+        'fabric_bgp_prefixes{device="pod1-spine1",peer="port1",afi_safi="ipv4-unicast",direction="received"}',
         'fabric_interface_receive_bytes_total{device="pod1-seg1-leaf1",interface="port1"}',
         'fabric_interface_oper_up{device="pod1-seg1-leaf1",interface="port1"} 1',
     )

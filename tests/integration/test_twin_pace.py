@@ -15,6 +15,7 @@ from tests.integration.test_prometheus_scrape import Prometheus
 from tests.twin.twins import INCAST, LEAF, RECEIVER_PORT, made_job, pod64, started, switch
 
 from railfab.dashboards import Scrape, prometheus_files, write
+from railfab.dashboards.monitoring import prometheus_config
 from railfab.telemetry import MetricsServer, fabric_collector
 from railfab.twin import Twin
 
@@ -109,7 +110,7 @@ def test_prometheus_shows_the_rates_of_the_fabric_and_the_pace(slow: Twin, tmp_p
         collected, jobs = (url.removeprefix("http://") for url in (server.url, slow.control.url))
         scrape = Scrape(collector=collected, jobs=jobs, interval_s=1)
         write(prometheus_files(scrape), tmp_path)
-        prometheus = Prometheus(tmp_path, scrape)
+        prometheus = Prometheus(tmp_path, prometheus_config(scrape))
         try:
             prometheus.eventually(f"count_over_time({UTILIZATION}[1m]) > {EVALUATIONS}")
             (shown,) = prometheus.eventually(UTILIZATION)

@@ -27,7 +27,7 @@ class ReceiverName(StrEnum):
 OptionalIntentFile = Annotated[
     Path | None,
     typer.Argument(
-        metavar="[FILE]",
+        metavar="FILE",
         help="The fabric's intent (YAML); - is standard input. Not needed with --targets.",
         show_default=False,
         autocompletion=completion.intents,
