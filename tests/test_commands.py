@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -31,6 +32,25 @@ def test_commands_share_neither_directory_nor_environment_nor_files(tmp_path: Pa
     wide = commands.run("plan", POD64, environment={**os.environ, "COLUMNS": "200"})
     assert (there.returncode, elsewhere.returncode, wide.returncode) == (0, 2, 0)
     assert max(map(len, there.stdout.splitlines())) <= 40 < max(map(len, wide.stdout.splitlines()))
+
+
+def test_a_shell_starts_them_by_name() -> None:
+    path = f"{commands.folder()}{os.pathsep}{os.environ['PATH']}"
+    script = "railfab --version | tr a-z A-Z; railfab plan 'none here.yml' 2>&1; echo $?"
+    done = subprocess.run(["sh", "-c", script], env={**os.environ, "PATH": path}, capture_output=True, text=True)
+    version, missing, code = done.stdout.splitlines()
+    assert version.startswith("RAILFAB ")
+    assert missing.startswith("railfab: none here.yml: ")
+    assert (code, done.stderr) == ("2", "")
+
+
+def test_a_signal_to_one_that_a_shell_starts_ends_the_command(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "intent.yml")
+    process = subprocess.Popen([commands.folder() / "railfab", "plan", "intent.yml"], cwd=tmp_path, stderr=-1)
+    with (tmp_path / "intent.yml").open("w"):  # opens when the command reads it
+        process.send_signal(signal.SIGTERM)
+        _, errors = process.communicate(timeout=60)
+    assert (process.returncode, errors) == (130, b"railfab: interrupted\n")
 
 
 def test_a_command_that_takes_too_long_is_ended(tmp_path: Path) -> None:

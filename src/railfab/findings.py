@@ -35,6 +35,7 @@ class DesignCode(StrEnum):
     JOINED_PLANES = "joined-planes"
     WRONG_PLANE = "wrong-plane"
     NO_PATH = "no-path"
+    NO_SWITCH = "no-switch"
 
     REDUNDANCY = "redundancy"
     SINGLE_HOMED_NIC = "single-homed-nic"

@@ -10,37 +10,22 @@ import atexit
 import contextlib
 import functools
 import os
+import shlex
 import signal
 import socket
 import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping
-from json import dumps
 from pathlib import Path
 from typing import IO
 
-__all__ = ["run"]
+from tests.commands.client import ask
 
-SERVER = Path(__file__).with_name("server.py")
+__all__ = ["folder", "run"]
+
+SERVER, CLIENT = (Path(__file__).with_name(name) for name in ("server.py", "client.py"))
 IMPORTED = ("railfab.intent", "railfab.cli", "railfab.documents", "railfab.draw", "railfab.platforms.srlinux")
-FOR_SWITCHES = (
-    "railfab.gnmi",
-    "railfab.deploy",
-    "railfab.platforms.srlinux.session",
-    "railfab.platforms.srlinux.parse",
-)
-MORE = {
-    "audit": FOR_SWITCHES,
-    "compare": ("railfab.imports",),
-    "dashboards": ("railfab.dashboards",),
-    "deploy": FOR_SWITCHES,
-    "lab": ("railfab.lab",),
-    "rollback": FOR_SWITCHES,
-    "sim": ("railfab.sim.engine",),
-    "verify": FOR_SWITCHES,
-}
-"""What a command imports besides."""
 NAME = "railfab"
 
 
@@ -72,17 +57,9 @@ def _ended(
     command: list[str], cwd: Path | None, environment: Mapping[str, str], streams: tuple[IO[str], ...], timeout_s: float
 ) -> int:
     """Exit code of a command; that of subprocess where a signal ended it."""
-    modules = MORE.get(command[1], ()) if command[1:] else ()
-    asked = {
-        "arguments": command,
-        "cwd": str(cwd or Path.cwd()),
-        "environment": dict(environment),
-        "modules": modules,
-    }
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as connection:
         connection.connect(server())
-        socket.send_fds(connection, [dumps(asked).encode()], [stream.fileno() for stream in streams])
-        pid = int(connection.recv(64))
+        pid = ask(connection, command, str(cwd or Path.cwd()), environment, [stream.fileno() for stream in streams])
         connection.settimeout(timeout_s)
         try:
             return int(connection.recv(64))
@@ -93,13 +70,25 @@ def _ended(
 
 
 @functools.cache
-def server() -> str:
-    """Address of the server of this process, which ends with it."""
+def server() -> bytes:
+    """Abstract address of the server of this process, which ends with it."""
     listening = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     listening.bind("")  # Linux chooses an abstract name
     listening.listen()
     command = [sys.executable, str(SERVER), str(listening.fileno()), *IMPORTED]
     process = subprocess.Popen(command, stdin=subprocess.PIPE, pass_fds=[listening.fileno()])
     atexit.register(process.communicate)
-    address: str = listening.getsockname()
+    address: bytes = listening.getsockname()
     return address
+
+
+@functools.cache
+def folder() -> Path:
+    """A folder for the PATH of a shell: its `railfab` runs as `run` does, as long as this process does."""
+    made = tempfile.TemporaryDirectory(prefix="railfab-commands-")
+    atexit.register(made.cleanup)
+    program = Path(made.name) / NAME
+    words = shlex.join([sys.executable, "-IS", str(CLIENT), server().decode().removeprefix("\0"), NAME])
+    program.write_text(f'#!/bin/sh\nexec {words} "$@"\n')
+    program.chmod(0o755)
+    return program.parent

@@ -3,7 +3,8 @@ more CPU than most commands do.
 
 A command is a process of its own with its own arguments, environment, working directory, standard streams and exit
 code; only the imports are shared. Run as `server.py SOCKET [MODULE ...]`: SOCKET is the descriptor of a listening
-socket, and the modules are imported beforehand; a request names more of them. It ends when its standard input does.
+socket, and the modules are imported beforehand, those of `MORE` with the first command that needs them. It ends when
+its standard input does.
 """
 
 from __future__ import annotations
@@ -24,6 +25,28 @@ from typing import Any
 MESSAGE_BYTES = 1 << 17
 """A request is one message; Linux allows 208 KiB."""
 STREAMS = 3
+FOR_SWITCHES = (
+    "railfab.gnmi",
+    "railfab.deploy",
+    "railfab.platforms.srlinux.session",
+    "railfab.platforms.srlinux.parse",
+    "railfab.platforms.srlinux.differences",
+    "railfab.platforms.srlinux.refusals",
+    "railfab.platforms.frr.session",
+    "railfab.platforms.frr.parse",
+)
+MORE = {
+    "audit": FOR_SWITCHES,
+    "collect": ("railfab.telemetry",),
+    "compare": ("railfab.imports",),
+    "dashboards": ("railfab.dashboards",),
+    "deploy": FOR_SWITCHES,
+    "lab": ("railfab.lab.netns", "railfab.platforms.frr.session", "railfab.platforms.frr.parse"),
+    "rollback": FOR_SWITCHES,
+    "sim": ("railfab.sim.engine",),
+    "verify": FOR_SWITCHES,
+}
+"""What a command imports besides."""
 
 
 def serve(listening: socket.socket) -> dict[str, Any] | None:
@@ -39,7 +62,7 @@ def serve(listening: socket.socket) -> dict[str, Any] | None:
                 if not streams:
                     connection.close()
                     continue
-                imported(request["modules"])
+                imported(MORE.get(next(iter(request["arguments"][1:]), ""), ()))
                 if not (pid := os.fork()):
                     own(streams)
                     return request
@@ -130,9 +153,9 @@ def run() -> None:
     try:
         command()
     except SystemExit as ended:
-        if not isinstance(ended.code, int):
+        if not isinstance(ended.code, int | None):
             raise
-        code = ended.code
+        code = ended.code or 0
     threading._shutdown()  # type: ignore[attr-defined]
     atexit._run_exitfuncs()
     sys.stdout.flush()

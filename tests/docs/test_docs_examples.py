@@ -8,8 +8,9 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+from tests import commands
 from tests.docs.pages import PASTED, SHOWN, UNMARKED, Step, differs, steps
-from tests.docs.worlds import WORLDS, World
+from tests.docs.worlds import INSTALLED, WORLDS, World
 
 from railfab.intent.starters import designs
 
@@ -24,7 +25,7 @@ PAGES = [pytest.param(page, id=page.name, marks=NEEDS.get(page.name, ())) for pa
 def test_the_examples_of_a_page_print_what_it_shows(page: Path, repository: Path, tmp_path: Path) -> None:
     found = list(steps(page))
     (wanted,) = {step.world for step in found} - {"here"} or {"here"}
-    world = World(tmp_path, repository)
+    world = World(tmp_path, repository, commands.folder())
     with ExitStack() as stack:
         WORLDS[wanted](world, stack)
         for step in found:
@@ -54,7 +55,7 @@ BLOCKS = [found["body"] for found in PASTED.finditer(README.read_text())]
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("block", BLOCKS)
 def test_a_block_of_the_readme_works_when_it_is_pasted(block: str, repository: Path, tmp_path: Path) -> None:
-    world = World(tmp_path, repository)
+    world = World(tmp_path, repository, INSTALLED)
     (tmp_path / ".venv").symlink_to(sys.prefix)
     script = "\n".join(line.removeprefix("$ ") for line in block.splitlines())
     with ExitStack() as stack:

@@ -15,22 +15,26 @@ from pathlib import Path
 FOLDERS = ("inventory", "docs", "playbooks", "labs", "dashboards", "tests")
 POD64, RING = "inventory/fabrics/pod64.yml", "inventory/jobs/ring.yml"
 COLLECTOR = "127.0.0.1:9804"
+INSTALLED = Path(sys.executable).parent
 START_S, COMMAND_S = 60.0, 240.0
 DETACHED = re.compile(r"railfab twin \S.*--detach")
 """A twin of a page gets free ports, because other pages run at the same time."""
 
 
 class World:
-    """Runs commands as they are typed. elsewhere: addresses that pages show, and where they are here."""
+    """Runs commands as they are typed. elsewhere: addresses that pages show, and where they are here.
 
-    def __init__(self, folder: Path, repository: Path) -> None:
+    programs: the folder of the `railfab` that they start.
+    """
+
+    def __init__(self, folder: Path, repository: Path, programs: Path) -> None:
         self.folder = folder
         self.elsewhere: dict[str, str] = {}
         for name in FOLDERS:
             (folder / name).symlink_to(repository / name)
         self.environment = {
             **os.environ,
-            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+            "PATH": os.pathsep.join([str(programs), str(INSTALLED), os.environ["PATH"]]),
             "NO_COLOR": "1",
             "COLUMNS": "",
             "PYTHONUNBUFFERED": "1",

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from tests import commands
 from tests.fabric.frr_edits import HARMFUL, HARMLESS, REFUSED, Edit
 from tests.findings import reasons, wrong
 from tests.platforms.frr.grammar import refused_lines
@@ -61,9 +61,8 @@ def test_frr_takes_every_edit_but_those_that_it_refuses(fabric: Design, tmp_path
 
 def audit(folder: Path, repository: Path) -> subprocess.CompletedProcess[str]:
     intent = repository / "labs" / "frr-pod" / "intent.yml"
-    command = [sys.executable, "-m", "railfab", "audit", str(intent), "--configs", str(folder)]
     environment = {**os.environ, "COLUMNS": "250", "NO_COLOR": "1"}
-    return subprocess.run(command, capture_output=True, text=True, env=environment, timeout=60)
+    return commands.run("audit", intent, "--configs", folder, environment=environment)
 
 
 def test_audit_passes_with_notes_alone_and_fails_with_one_hazard(

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from tests import commands
 from tests.lab.fabrics import FRR_POD, lab_plan
 from tests.moments import moments
 
@@ -21,6 +22,7 @@ from railfab.endpoints import read_credentials
 from railfab.fabric import Design, design, resolve_endpoints
 from railfab.lab import backend
 from railfab.platforms import ChangeName, Session, platform
+from railfab.platforms.frr.on_switch import PYTHON
 
 from .conftest import RunningLab, wait_for
 
@@ -37,28 +39,35 @@ def fabric(frr_lab: tuple[Path, Path]) -> Design:
 
 @pytest.fixture(scope="module")
 def started(frr_lab: tuple[Path, Path], repository: Path) -> Callable[..., subprocess.Popen[str]]:
-    """Starts a command on the lab, as a user would."""
-    intent, state = frr_lab
+    """Starts a command on the lab with an interpreter of its own, as a user would."""
 
     def start(verb: str, *arguments: str) -> subprocess.Popen[str]:
-        command = [sys.executable, "-m", "railfab", verb, str(intent), "--on", "lab", "--state", str(state), *arguments]
-        environment = {**os.environ, "COLUMNS": "200", "NO_COLOR": "1"}
+        command = [sys.executable, "-m", "railfab", *on_lab(frr_lab, verb, arguments)]
         pipe = subprocess.PIPE
-        return subprocess.Popen(command, cwd=repository, stdout=pipe, stderr=pipe, text=True, env=environment)
+        return subprocess.Popen(command, cwd=repository, stdout=pipe, stderr=pipe, text=True, env=environment())
 
     return start
 
 
 @pytest.fixture(scope="module")
-def railfab(started: Callable[..., subprocess.Popen[str]]) -> Railfab:
+def railfab(frr_lab: tuple[Path, Path], repository: Path) -> Railfab:
     """Runs a command on the lab to its end."""
 
     def run(verb: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-        process = started(verb, *arguments)
-        out, errors = process.communicate(timeout=150)
-        return subprocess.CompletedProcess(process.args, process.returncode, out, errors)
+        words = on_lab(frr_lab, verb, arguments)
+        return commands.run(*words, cwd=repository, environment=environment(), timeout_s=150)
 
     return run
+
+
+def on_lab(lab: tuple[Path, Path], verb: str, arguments: tuple[str, ...]) -> list[str]:
+    """The words of a command on the lab of this intent and state."""
+    intent, state = map(str, lab)
+    return [verb, intent, "--on", "lab", "--state", state, *arguments]
+
+
+def environment() -> dict[str, str]:
+    return {**os.environ, "COLUMNS": "200", "NO_COLOR": "1"}
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -190,7 +199,7 @@ def test_a_deploy_that_is_told_to_stop_ends_although_a_switch_is_frozen(
     deployed.signal(SPINE, "zebra", signal.SIGSTOP)
     try:
         process = started("deploy", "--yes")
-        asked = "python3\0-c\0from __future__"  # the program of a session
+        asked = "\0".join([*PYTHON, "from __future__"])  # the program of a session
         wait_for(lambda: any(line.startswith(asked) for _, _, line in deployed.processes(SPINE)), "it asks the switch")
         process.terminate()
         began_s = time.monotonic()

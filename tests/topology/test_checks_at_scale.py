@@ -7,8 +7,8 @@ from time import process_time
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.topology.edits import end, with_links, with_node
-from tests.topology.fabric_intents import fabrics
+from tests.topology.edits import end, said, with_links, with_node
+from tests.topology.fabric_intents import fabric, fabrics
 
 from railfab.intent import FabricIntent, load_intent
 from railfab.topology import Link, Net, Topology, failure_domains, findings, wire
@@ -53,6 +53,19 @@ def test_what_is_wrong_everywhere_is_said_once(large: tuple[Topology, FabricInte
     found = findings(odd, intent)
     assert 4 < len(found) < 16
     assert any(one.where == "pod1-seg1-leaf1 and 511 more" for one in found)
+
+
+@pytest.mark.parametrize("attach", ["routed", "mlag"])
+def test_a_cable_between_two_hosts_is_an_error_and_no_traceback(attach: str) -> None:
+    intent = fabric(hosts__attach=attach)
+    topology = wire(intent)
+    first, second, *_ = (link.a for link in topology.links)
+    between = replace(topology, links=(Link(a=first, z=second, rate_gbps=100, cable_m=5), *topology.links[2:]))
+    assert said(between, intent) == [
+        "error pod1-seg1-host1 rail1-p0: the cable leads to pod1-seg1-host1 rail1-p1, which is no port of a switch."
+        " Connect one of its ends to a switch."
+    ]
+    assert failure_domains(between, intent)
 
 
 @given(fabrics(), st.data())

@@ -15,7 +15,8 @@ class LinksByTier:
 
     hosts: from a host or a storage server to a switch. managed: from a switch to the management network.
     uplinks: from a switch to a switch of a higher tier of its network. peer_links: between two switches of one tier (an
-    MLAG or ESI pair). crossing: between switches of two networks, neither of them management.
+    MLAG or ESI pair). crossing: between switches of two networks, neither of them management. without_switch: between
+    hosts or storage servers, which a fabric does not have.
     """
 
     hosts: tuple[Link, ...]
@@ -23,6 +24,7 @@ class LinksByTier:
     uplinks: tuple[Link, ...]
     peer_links: tuple[Link, ...]
     crossing: tuple[Link, ...]
+    without_switch: tuple[Link, ...]
 
 
 def links_by_tier(topology: Topology) -> LinksByTier:
@@ -32,18 +34,19 @@ def links_by_tier(topology: Topology) -> LinksByTier:
     uplinks: list[Link] = []
     peer_links: list[Link] = []
     crossing: list[Link] = []
+    without_switch: list[Link] = []
     heights = {node.name: _height(TIERS[node.role], node.net) for node in topology.nodes}
     for link in topology.links:
         low, high = heights[link.a.node], heights[link.z.node]
         if low[1] > high[1]:
             low, high, link = high, low, Link(a=link.z, z=link.a, rate_gbps=link.rate_gbps, cable_m=link.cable_m)
         if low[1] == 0:
-            hosts.append(link)
+            (hosts if high[1] else without_switch).append(link)
         elif low[0] == high[0]:
             (peer_links if low[1] == high[1] else uplinks).append(link)
         else:
             (managed if high[1] >= MANAGEMENT_TIER else crossing).append(link)
-    return LinksByTier(*(tuple(links) for links in (hosts, managed, uplinks, peer_links, crossing)))
+    return LinksByTier(*(tuple(links) for links in (hosts, managed, uplinks, peer_links, crossing, without_switch)))
 
 
 MANAGEMENT_TIER = 10

@@ -10,12 +10,12 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from tests import commands
 from tests.lab.containerlab.conftest import StandIn, new_standin
 from tests.lab.fabrics import FRR_POD, lab_plan
 
@@ -33,9 +33,8 @@ class Running:
     def run(self, verb: str, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Run a command on the lab, as a user would."""
         options = ["--on", "lab", "--state", str(self.plan.place.state), *arguments]
-        command = [sys.executable, "-m", "railfab", verb, str(FRR_POD), *options]
         environment = {**os.environ, "COLUMNS": "200", "NO_COLOR": "1"}
-        return subprocess.run(command, capture_output=True, text=True, env=environment, timeout=150)
+        return commands.run(verb, FRR_POD, *options, environment=environment, timeout_s=150)
 
     def sh(self, node: str, script: str) -> subprocess.CompletedProcess[str]:
         """Run a shell script in a container, as root."""

@@ -1,4 +1,7 @@
-"""Check that the backend connects all GPUs: islands are parts without a path between them."""
+"""Check that every cable leads to a switch, and that the backend connects all GPUs.
+
+Islands are parts of the backend without a path between them.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +9,23 @@ from collections.abc import Iterator
 
 from railfab.findings import DesignCode, Finding, error
 from railfab.intent import FabricIntent
+from railfab.topology.checks.deduplicate import deduplicate_by
 from railfab.topology.links_by_tier import IndexedTopology
-from railfab.topology.model import Net
+from railfab.topology.model import Link, Net
+
+
+def cables_without_switch(indexed: IndexedTopology) -> Iterator[Finding]:
+    """Check that a cable of a host or a storage server leads to a switch."""
+    return deduplicate_by(("cable", _without_switch(link)) for link in indexed.links.without_switch)
+
+
+def _without_switch(link: Link) -> Finding:
+    return error(
+        DesignCode.NO_SWITCH,
+        f"{link.a.node} {link.a.name}",
+        f"the cable leads to {link.z.node} {link.z.name}, which is no port of a switch",
+        "Connect one of its ends to a switch",
+    )
 
 
 def islands(indexed: IndexedTopology, intent: FabricIntent) -> Iterator[Finding]:

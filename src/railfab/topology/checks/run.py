@@ -54,6 +54,7 @@ OF_TOPOLOGY: tuple[Callable[[IndexedTopology], Iterator[Finding]], ...] = (
     evenness.missing_uplinks,
     evenness.uneven_downlinks,
     evenness.crossed_rails,
+    islands.cables_without_switch,
     port_limits,
 )
 """Checks of the topology alone."""
