@@ -150,7 +150,7 @@ class FabricExposition:
         for name, labels, value in self.own_samples():
             text = ",".join(f'{label}="{escaped(text)}"' for label, text in labels.items())
             text = f"{{{text}}}" if text else ""
-            chunks.setdefault(name, []).append(f"{name}{text} {value!r}\n".encode())
+            chunks.setdefault(name, []).append(f"{name}{text} {_short(value)}\n".encode())
         return chunks
 
     def own_samples(self) -> Iterator[Found]:
@@ -163,6 +163,11 @@ class FabricExposition:
         yield "fabric_collector_lag_seconds", {}, self._clock.lag_s()
         yield from loader_samples(self._loaders)
         yield from sink_samples(self._sinks)
+
+
+def _short(value: float) -> str:
+    """A number as the kernel writes it: integers without a point."""
+    return str(int(value)) if value.is_integer() and abs(value) < 2**53 else repr(value)
 
 
 class _One(Collector):
