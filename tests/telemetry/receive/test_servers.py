@@ -13,6 +13,7 @@ from typing import Any
 
 import grpc
 import pytest
+from tests.gnmi.test_ways_to_connect import client_files
 from tests.telemetry.receive.peers import ADMIN, NAME, Peer, answer, endpoint, error_of, received, response, serving
 
 from railfab.endpoints import Credentials, Endpoint
@@ -20,7 +21,7 @@ from railfab.errors import LoginRefused, Unreachable
 from railfab.gnmi import messages
 from railfab.gnmi.certificates import Authority
 from railfab.gnmi.statuses import StreamClosed, Unimplemented
-from railfab.gnmi.tls import CertificateRefused, OtherProtocol, PlaintextPort, TlsPort
+from railfab.gnmi.tls import CertificateRefused, ClientCertificateRefused, OtherProtocol, PlaintextPort, TlsPort
 from railfab.telemetry.receive.contract import Receiver, RpcEnded
 from railfab.telemetry.receive.fast import FastReceiver
 from railfab.telemetry.receive.grpcio import GrpcReceiver
@@ -37,16 +38,17 @@ class Trusted:
     """A certificate and its key in files, and in the forms of both servers."""
 
     def __init__(self, folder: Path, *names: str) -> None:
-        authority = Authority("test")
-        self.identity = authority.issue(NAME, *([names] if names else []))
+        self.authority = Authority("test")
+        self.identity = self.authority.issue(NAME, *([names] if names else []))
         self.ca, self.pair = folder / "ca.pem", folder / "pair.pem"
-        self.ca.write_bytes(authority.certificate)
+        self.ca.write_bytes(self.authority.certificate)
         self.pair.write_bytes(self.identity.certificate + self.identity.key)
         self.grpc = grpc.ssl_server_credentials([(self.identity.key, self.identity.certificate)])
 
     def context(self) -> ssl.SSLContext:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(self.pair)
+        context.set_alpn_protocols(["h2"])
         return context
 
 
@@ -223,6 +225,27 @@ def test_http1_behind_tls_and_tls_without_being_asked_for(receiver: Receiver, tr
     assert "speaks HTTP/1, not HTTP/2" in str(behind)
     assert isinstance(unasked, TlsPort)
     assert "speaks TLS, and the endpoint says plaintext" in str(unasked)
+
+
+def test_a_target_that_asks_for_a_certificate_of_ours(receiver: Receiver, trusted: Trusted, tmp_path: Path) -> None:
+    context = trusted.context()
+    context.verify_mode = ssl.CERT_REQUIRED
+    context.load_verify_locations(trusted.ca)
+    mutual = {"plaintext": False, "ca": str(trusted.ca)}
+
+    async def script(peer: Peer) -> None:
+        await peer.greet()
+        peer.send(answer(1, SENT[1]))
+
+    async def run() -> Exception:
+        async with serving(script, ssl=context) as port:
+            pair = client_files(tmp_path, trusted.authority)
+            assert await received(receiver, endpoint(port, **mutual, **pair), 1) == [(0, SENT[1])]
+            return await error_of(receiver, endpoint(port, **mutual))
+
+    error = asyncio.run(run())
+    assert isinstance(error, ClientCertificateRefused)
+    assert "requires a client certificate (" in str(error)
 
 
 def test_no_answer_is_given_up(receiver: Receiver) -> None:

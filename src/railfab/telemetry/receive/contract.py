@@ -44,6 +44,7 @@ class Receiver(Protocol):
         """Connect, make one Subscribe RPC for each request and yield what arrives, until closed.
 
         Raises EndpointError, CertificateRefused, PlaintextPort, LoginRefused or Unreachable where no connection can be
-        made, and Unreachable or StreamClosed where it breaks. It never just returns.
+        made, and Unreachable or StreamClosed where it breaks; the fast receiver also ProtocolError. It never just
+        returns.
         """
         ...
