@@ -69,8 +69,23 @@ def test_it_serves_until_a_signal_stops_it(repository: Path, endpoints_file: Pat
         assert "correct horse" not in said
 
 
-def test_a_list_of_targets_is_enough(endpoints_file: Path) -> None:
-    command = [sys.executable, "-m", "railfab", "collect", "--targets", str(endpoints_file), "--port", "0"]
+@pytest.fixture
+def recording(tmp_path: Path) -> Path:
+    return tmp_path / "targets.tap"
+
+
+def test_a_list_of_targets_is_enough_and_what_they_send_is_recorded_and_replayed(
+    endpoints_file: Path, recording: Path, rack: Rack
+) -> None:
+    served(endpoints_file, "--record", str(recording))
+    for name in tuple(rack.servers):
+        rack.kill(name)
+    served(endpoints_file, "--replay", str(recording))
+
+
+def served(endpoints_file: Path, *options: str) -> None:
+    """Collect from a list until a port's state is there."""
+    command = [sys.executable, "-m", "railfab", "collect", "--targets", str(endpoints_file), "--port", "0", *options]
     process = subprocess.Popen(interruptible([*command, "--interval", "0.5"]), stderr=subprocess.PIPE, text=True)
     try:
         assert process.stderr is not None
@@ -85,7 +100,7 @@ def test_a_list_of_targets_is_enough(endpoints_file: Path) -> None:
         ready = json.load(urllib.request.urlopen(f"{url}/readyz"))
         assert ready == {"collecting": True, str(endpoints_file): True}
     finally:
-        process.kill()
+        process.terminate()
         process.wait()
 
 

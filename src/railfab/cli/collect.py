@@ -26,7 +26,9 @@ from railfab.cli.collect_options import (
     PushIntervalOption,
     ReceiverName,
     ReceiverOption,
+    RecordOption,
     RemoteWriteOption,
+    ReplayOption,
     ReplicasOption,
     ShardOption,
     TargetsOption,
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
     from railfab.app.configuration_check import ConfigurationCheck
     from railfab.platforms import TelemetryMap
     from railfab.telemetry import Collector
+    from railfab.telemetry.receive.contract import Receiver
     from railfab.telemetry.targets import Loader
 
 
@@ -54,6 +57,8 @@ def collect(
     shard: ShardOption = None,
     replicas: ReplicasOption = 1,
     receiver: ReceiverOption = ReceiverName.AUTO,
+    record: RecordOption = None,
+    replay: ReplayOption = None,
     listen: ListenOption = "127.0.0.1",
     port: PortOption = COLLECTOR_PORT,
     interval: IntervalOption = 2.0,
@@ -86,19 +91,25 @@ def collect(
         check_all(targets_now(intent, on, limit, state, targets or (), mappings or ()), output)
         return
     from railfab.platforms.telemetry_files import telemetry_maps
-    from railfab.telemetry import SWITCH_INTERVAL_S, MetricsServer
     from railfab.telemetry.sinks.config import sinks_of
 
     maps = telemetry_maps(mappings or ())
     options: dict[str, Any] = {
         "interval_s": interval,
-        "receiver": receiver.value,
         "owns": _owns(shard, replicas),
         "loaders": _loaders(targets or (), maps),
         "push_s": push_interval,
     }
-    options["sinks"] = sinks_of(remote_write=remote_write, kafka=kafka, nats=nats)
-    collector, comparison, of = _collector(intent, on, limit, state, drift, maps, options)
+    with ExitStack() as files:
+        options["receiver"] = _receiver(receiver, record, replay, files)
+        options["sinks"] = sinks_of(remote_write=remote_write, kafka=kafka, nats=nats)
+        _serve(*_collector(intent, on, limit, state, drift, maps, options), listen, port)
+
+
+def _serve(collector: Collector, comparison: ConfigurationCheck | None, of: str, listen: str, port: int) -> None:
+    """Collect and serve until Ctrl-C or SIGTERM. of: what is collected, in words."""
+    from railfab.telemetry import SWITCH_INTERVAL_S, MetricsServer
+
     logging.getLogger("railfab").setLevel(logging.INFO)  # a service logs what happens to its switches
     sys.setswitchinterval(SWITCH_INTERVAL_S)
     server = MetricsServer(collector.exposition, collector, host=listen, port=port)
@@ -149,6 +160,20 @@ def _loaders(sources: Sequence[str], maps: Mapping[str, TelemetryMap]) -> list[L
     for loader in found:
         loader.load()
     return found
+
+
+def _receiver(name: ReceiverName, record: Path | None, replay: Path | None, files: ExitStack) -> Receiver:
+    """The receiver, with what it records or replays. files: closes the recording."""
+    from railfab.telemetry.receive.choice import receiver
+    from railfab.telemetry.replay import Replay, recording
+    from railfab.telemetry.tap import Tap, Tapped
+
+    found: Receiver = receiver(name.value) if replay is None else Replay(recording(replay))
+    if record is None:
+        return found
+    tap = Tap(record)
+    files.callback(tap.close)
+    return Tapped(found, tap)
 
 
 def _owns(shard: str | None, replicas: int) -> Callable[[str], bool]:

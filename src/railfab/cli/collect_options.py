@@ -64,6 +64,24 @@ ReceiverOption = Annotated[
         help="fast is railfab's own, grpc is grpcio; auto is fast, and grpc for a target that fast cannot receive.",
     ),
 ]
+RecordOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--record",
+        metavar="FILE",
+        help="Write what the targets send there as well, as received; --replay reads it.",
+        show_default=False,
+    ),
+]
+ReplayOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--replay",
+        metavar="FILE",
+        help="Collect from a recording, at its own pace, instead of connecting to the targets.",
+        show_default=False,
+    ),
+]
 ListenOption = Annotated[str, typer.Option("--listen", metavar="ADDRESS", help="Address to serve on.")]
 PortOption = Annotated[int, typer.Option("--port", min=0, max=65535, help="Port of /metrics; 0 is any free one.")]
 IntervalOption = Annotated[

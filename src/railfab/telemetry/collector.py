@@ -25,6 +25,7 @@ from railfab.telemetry.intended import NOTHING_INTENDED, IntendedSeries, intende
 from railfab.telemetry.loop_clock import LoopClock
 from railfab.telemetry.push import Pusher
 from railfab.telemetry.receive.choice import receiver as made_receiver
+from railfab.telemetry.receive.contract import Receiver
 from railfab.telemetry.retry import Policy
 from railfab.telemetry.sinks.queued import QueuedSink
 from railfab.telemetry.status import TargetStatus, target_statuses
@@ -58,9 +59,9 @@ class Collector:
     exposition: the samples, for a metrics server. registry: where others add metrics to it. fleet: the sessions.
 
     specs: targets that are there from the start. intended: of the intent, exposed whether its switches answer or not.
-    interval_s: how often a target samples. receiver: one of `receive.choice.RECEIVERS`. loaders: of further targets,
-    which come and go. owns: whether a target, by name, is streamed by this collector. sinks: what samples are pushed to
-    every push_s. own: metrics of users.
+    interval_s: how often a target samples. receiver: one, or the name of one of `receive.choice.RECEIVERS`. loaders: of
+    further targets, which come and go. owns: whether a target, by name, is streamed by this collector. sinks: what
+    samples are pushed to every push_s. own: metrics of users.
     """
 
     def __init__(
@@ -70,7 +71,7 @@ class Collector:
         *,
         interval_s: float = 2.0,
         policy: Policy | None = None,
-        receiver: str = "auto",
+        receiver: str | Receiver = "auto",
         loaders: Sequence[Loader] = (),
         owns: Callable[[str], bool] = lambda _: True,
         sinks: Sequence[QueuedSink] = (),
@@ -81,7 +82,7 @@ class Collector:
         self._clock = LoopClock()
         self._static, self._owns, self._loaders, self._sinks, self._push_s = specs, owns, loaders, sinks, push_s
         self.fleet = Fleet(
-            made_receiver(receiver, dial_timeout_s=policy.dial_timeout_s),
+            made_receiver(receiver, dial_timeout_s=policy.dial_timeout_s) if isinstance(receiver, str) else receiver,
             self._clock,
             interval_s=interval_s,
             policy=policy,
