@@ -7,6 +7,7 @@ import os
 import shutil
 from collections.abc import Callable, Generator
 from contextlib import suppress
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 
@@ -129,7 +130,12 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> ByFile:
 
 def _rank(item: pytest.Item) -> int:
     """Place of a test's folder in the order of the run."""
-    folder = item.path.relative_to(REPOSITORY).parts[1]
+    return _rank_of(item.path)
+
+
+@cache
+def _rank_of(file: Path) -> int:
+    folder = file.relative_to(REPOSITORY).parts[1]
     return LONGEST.index(folder) if folder in LONGEST else len(LONGEST)
 
 

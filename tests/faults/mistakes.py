@@ -16,6 +16,7 @@ import yaml
 from railfab.intent import Job
 
 FOLDER = Path(__file__).parent
+LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 SWITCHES = {"L": "pod1-seg1-leaf1", "M": "pod1-seg2-leaf1", "S": "pod1-spine1", "T": "pod1-spine2"}
 """The switches of rack.yml by the letters that the list names them with."""
@@ -75,19 +76,19 @@ class Omitted:
 @cache
 def omitted() -> tuple[Omitted, ...]:
     """Every one, in the order of the file."""
-    return tuple(Omitted(**document) for document in yaml.safe_load((FOLDER / "omitted.yml").read_text()))
+    return tuple(Omitted(**document) for document in yaml.load((FOLDER / "omitted.yml").read_text(), LOADER))
 
 
 @cache
 def mistakes() -> tuple[Mistake, ...]:
     """Every one, in the order of the file."""
-    return tuple(map(_mistake, yaml.safe_load((FOLDER / "mistakes.yml").read_text())))
+    return tuple(map(_mistake, yaml.load((FOLDER / "mistakes.yml").read_text(), LOADER)))
 
 
 @cache
 def jobs() -> Mapping[str, Job]:
     """The jobs that mistakes are tried under, by name."""
-    documents = yaml.safe_load_all((FOLDER / "jobs.yml").read_text())
+    documents = yaml.load_all((FOLDER / "jobs.yml").read_text(), LOADER)
     return {job.job: job for job in map(Job.model_validate, documents)}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import marshal
 import os
 import shutil
 import subprocess
@@ -44,7 +45,7 @@ def fabric(nic: str | None = None, **profile: Any) -> FabricIntent:
 
 @dataclass(frozen=True, kw_only=True)
 class Host:
-    """A host below a folder: bin/ and state.json of the tools, root/ with sys/, plan/ with the files of a plan."""
+    """A host below a folder: bin/ and `state` of the tools, root/ with sys/, plan/ with the files of a plan."""
 
     folder: Path
 
@@ -90,14 +91,18 @@ class Host:
 
     @property
     def state(self) -> dict[str, Any]:
-        state: dict[str, Any] = json.loads((self.folder / "state.json").read_text())
+        state: dict[str, Any] = marshal.loads((self.folder / "state").read_bytes())
         return state
 
     def change(self, edit: Callable[[dict[str, Any]], object]) -> None:
         """Edit the state of the tools."""
         state = self.state
         edit(state)
-        (self.folder / "state.json").write_text(json.dumps(state))
+        self.keep(state)
+
+    def keep(self, state: dict[str, Any]) -> None:
+        """Make this the state of the tools."""
+        (self.folder / "state").write_bytes(marshal.dumps(state))
 
     def calls(self) -> list[str]:
         """The calls of tools so far, which are forgotten."""
@@ -142,7 +147,7 @@ def host(folder: Path, intent: FabricIntent, nic: str) -> Host:
             "PCI_SLOT_NAME": settings["pci"],
         }
         device(made, rail, settings["pci"], settings["rdma"], identity)
-    (folder / "state.json").write_text(json.dumps({"nics": nics, "lldpad": "active", "refused": [], "ignored": []}))
+    made.keep({"nics": nics, "lldpad": "active", "refused": [], "ignored": []})
     return made
 
 

@@ -1,5 +1,6 @@
-"""Stands for the tools of a host in tests, under their names: keeps the settings of its NICs in state.json beside bin/,
-and records each call in calls.log. A module, so that it is compiled once.
+"""Stands for the tools of a host in tests, under their names: keeps the settings of its NICs in `state` beside bin/,
+and records each call in calls.log. A module, so that it is compiled once; `state` is in the format of marshal, since to
+import json takes longer than all else of a call.
 
 Outputs and refusals are those of:
 mlnx_qos: Mellanox/mlnx-tools, python/mlnx_qos, pretty_print and the checks of its options;
@@ -9,7 +10,7 @@ nicctl: AMD, SGLang distributed inference with MoRI, outputs of `nicctl show por
 ip, ethtool, systemctl: iproute2 6.1, ethtool 6.1, systemd 252.
 """
 
-import json
+import marshal
 import os
 import sys
 
@@ -189,7 +190,7 @@ def nicctl_qos(nic):
         for priority, share, limit in zip(*rows):
             if int(priority) not in nic["dscp"].values() or (share, limit) == ("0", "0"):
                 fail("ERROR - Invalid input")
-        nic["scheduling"] = sorted(zip(*rows))
+        nic["scheduling"] = sorted(map(list, zip(*rows)))
 
 
 def ranges(values):
@@ -268,6 +269,8 @@ def ip(state):
         nic = state["nics"][name]
         link = {"ifindex": number, "ifname": name, "mtu": nic["mtu"], "altnames": [nic["name"]]}
         links.append({**link, "master": nic["master"]} if "master" in nic else link)
+    import json
+
     print(json.dumps(links, separators=(",", ":")))
 
 
@@ -288,8 +291,8 @@ def systemctl(state):
 
 
 def main():
-    with open(os.path.join(HOME, "state.json")) as file:
-        state = json.load(file)
+    with open(os.path.join(HOME, "state"), "rb") as file:
+        state = marshal.load(file)
     with open(os.path.join(HOME, "calls.log"), "a") as file:
         file.write(" ".join([NAME, *ARGUMENTS]) + "\n")
     for words in state["refused"]:
@@ -299,5 +302,5 @@ def main():
         if words in " ".join([NAME, *ARGUMENTS]):
             return
     globals()[NAME](state)
-    with open(os.path.join(HOME, "state.json"), "w") as file:
-        json.dump(state, file)
+    with open(os.path.join(HOME, "state"), "wb") as file:
+        marshal.dump(state, file)
