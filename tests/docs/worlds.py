@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+from tests.docs.ten_switches import HERE, SHOWN, STREAMING, ten_switches
+
 FOLDERS = ("inventory", "docs", "playbooks", "labs", "dashboards", "tests")
 POD64, RING = "inventory/fabrics/pod64.yml", "inventory/jobs/ring.yml"
 COLLECTOR = "127.0.0.1:9804"
@@ -99,9 +101,23 @@ def collector(world: World, stack: ExitStack) -> None:
     twin(world, stack)
     command = ["railfab", "collect", POD64, "--on", "twin", "--port", "0"]
     log = stack.enter_context(world.served(command, lambda log: log.count("streaming") == 8))
+    world.elsewhere[COLLECTOR] = _collector_address(log)
+
+
+def _collector_address(log: Path) -> str:
+    """Where a collector listens, of what it has printed."""
     address = re.search(r"http://([\d.:]+)/metrics", log.read_text())
     assert address is not None
-    world.elsewhere[COLLECTOR] = address[1]
+    return address[1]
+
+
+def switches(world: World, stack: ExitStack) -> None:
+    """Ten gNMI targets that are not railfab's, the files that name them, and a collector on them."""
+    stack.enter_context(ten_switches(world.folder / "docs" / "examples" / "ten-switches", world.folder))
+    command = ["railfab", "collect", "--targets", "hosts.yml", "--map", "mappings.yml", "--port", "0"]
+    log = stack.enter_context(world.served(command, lambda log: log.count("streaming") == STREAMING))
+    world.elsewhere[COLLECTOR] = _collector_address(log)
+    world.elsewhere[SHOWN] = HERE
 
 
 def lab(world: World, stack: ExitStack) -> None:
@@ -110,5 +126,5 @@ def lab(world: World, stack: ExitStack) -> None:
 
 
 WORLDS: dict[str, Callable[[World, ExitStack], None]] = {
-    world.__name__: world for world in (here, paste, twin, collector, lab)
+    world.__name__: world for world in (here, paste, twin, collector, switches, lab)
 }
