@@ -118,6 +118,24 @@ def test_a_kernel_that_was_compiled_says_nothing() -> None:
     assert output("from railfab.sim.warm import compile_kernel; compile_kernel()\n" + SAY) == "None"
 
 
+STARTS_ANOTHER = """
+import subprocess, sys
+from railfab.sim.kernel.entry import kernel
+from railfab.sim.readiness import is_ready
+from railfab.sim.warm import prepare
+if not is_ready():
+    subprocess.run([sys.executable, "-m", "railfab.sim.warm"], check=True, stderr=subprocess.DEVNULL)
+for here in (False, True):
+    prepare(print, here=here)
+    print(len(kernel.signatures))
+"""
+
+
+def test_a_process_that_only_starts_another_loads_no_kernel() -> None:
+    pytest.importorskip("numba")
+    assert output(STARTS_ANOTHER).split() == ["0", "1"]
+
+
 def test_a_replay_says_on_stderr_that_it_is_interpreted() -> None:
     done = finished(REPLAY, RAILFAB_INTERPRETED="1")
     assert (done.returncode, done.stderr.splitlines()) == (

@@ -143,12 +143,15 @@ def _error_document(error: RailfabError) -> dict[str, str]:
     return {"message": str(error), "where": error.where, "problem": error.problem, "remedy": error.remedy}
 
 
-def prepare_simulator() -> None:
-    """Load the simulator, or compile it; say on stderr why it starts or runs slowly, if it does."""
+def prepare_simulator(*, here: bool = True) -> None:
+    """Load the simulator, or compile it; say on stderr why it starts or runs slowly, if it does.
+
+    here: this process runs it, and none that it starts.
+    """
     with uncollected():
         from railfab.sim.warm import prepare
 
-        prepare(lambda text: typer.echo(f"railfab: {text}", err=True))
+        prepare(lambda text: typer.echo(f"railfab: {text}", err=True), here=here)
 
 
 def json_wanted(arguments: Sequence[str]) -> bool:

@@ -119,7 +119,7 @@ def twin(
     """
     from railfab.fabric import design
     from railfab.intent import load_job
-    from railfab.twin import Twin, require_served, running, serve, twin_command
+    from railfab.twin import require_served, running, twin_command
 
     wanted = load_job(job) if job is not None else None
     fabric = design(file)
@@ -130,7 +130,7 @@ def twin(
         return
     stop_at_errors(fabric, accept)
     require_served(fabric)
-    prepare_simulator()
+    prepare_simulator(here=not detach)
     if detach:
         command = twin_command(fabric.path, state, port=port, accept=accept or (), cpu=cpu, verbose=True)
         command += ["--job", str(job)] if job is not None else []
@@ -138,6 +138,8 @@ def twin(
         command += ["--new-credentials"] if new_credentials else []
         _detach(fabric, state, command, "verify" if configured else "deploy")
         return
+    from railfab.twin import Twin, serve
+
     served = Twin(
         fabric,
         state=state,

@@ -130,7 +130,7 @@ def up(
         cpu=cpu,
         accept=tuple(accept or ()),
     )
-    prepare_simulator()
+    prepare_simulator(here=False)
     with _live_view() as (show, report), stop_on_signal() as stop_requested:
         summary = run(fabric, options, show=show, report=report, stop_requested=stop_requested)
     if summary is None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from railfab.sim.engine import Engine
 from railfab.sim.network import Routing, plain_network
-from railfab.sim.readiness import slowness
+from railfab.sim.readiness import is_ready, slowness
 
 
 def compile_kernel() -> None:
@@ -23,11 +23,15 @@ def compile_kernel() -> None:
     Engine(network, routing).run(0.0)
 
 
-def prepare(say: Callable[[str], object]) -> None:
-    """Say why the simulator starts or runs slowly, if it does; and load it now, or compile it."""
+def prepare(say: Callable[[str], object], *, here: bool = True) -> None:
+    """Say why the simulator starts or runs slowly, if it does; and load it now, or compile it.
+
+    here: this process runs it; else one that it starts, for which compiled code need only be there.
+    """
     if text := slowness():
         say(text)
-    compile_kernel()
+    if here or not is_ready():
+        compile_kernel()
 
 
 if __name__ == "__main__":
