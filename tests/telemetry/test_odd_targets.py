@@ -41,9 +41,12 @@ class Odd(gnmi_pb2_grpc.gNMIServicer):  # type: ignore[misc]
     stamp: Callable[[], int] = time.time_ns
     ends_after: int | None = None
     lacks: str = ""
+    silent: bool = False
 
     def Subscribe(self, requests: Any, context: Any) -> Iterator[Any]:
         wish = next(requests).subscribe
+        while self.silent and context.is_active():
+            time.sleep(INTERVAL_S)
         if gnmi_pb2.Encoding.Name(wish.encoding) not in self.encodings:
             context.abort(grpc.StatusCode.UNIMPLEMENTED, "no such encoding here")
         changing = wish.subscription[0].mode == gnmi_pb2.ON_CHANGE
@@ -167,3 +170,10 @@ def test_a_target_that_ends_its_stream_is_asked_again(topology: Topology, tmp_pa
         closed = {"device": LEAF, "reason": "closed"}
         eventually(collector, lambda now: now.value("fabric_collector_errors_total", **closed) >= 2)
         eventually(collector, lambda now: now.value("fabric_collector_session_up") == 1)
+
+
+def test_a_target_that_accepts_subscriptions_and_sends_nothing_is_stalled(topology: Topology, tmp_path: Path) -> None:
+    with collected(topology, tmp_path, Odd(silent=True)) as collector:
+        stalled = {"device": LEAF, "reason": "stalled"}
+        eventually(collector, lambda now: now.value("fabric_collector_errors_total", **stalled) >= 2)
+        assert collector.value("fabric_collector_session_up") == 0

@@ -82,7 +82,7 @@ class Collector:
         self._clock = LoopClock()
         self._static, self._owns, self._loaders, self._sinks, self._push_s = specs, owns, loaders, sinks, push_s
         self.fleet = Fleet(
-            made_receiver(receiver, dial_timeout_s=policy.dial_timeout_s) if isinstance(receiver, str) else receiver,
+            _receiver(receiver, policy),
             self._clock,
             interval_s=interval_s,
             policy=policy,
@@ -194,6 +194,12 @@ class Collector:
         for task in ended - {stop}:
             task.result()  # only a defect ends one of them by itself; its traceback is wanted
         return left
+
+
+def _receiver(wanted: str | Receiver, policy: Policy) -> Receiver:
+    if not isinstance(wanted, str):
+        return wanted
+    return made_receiver(wanted, dial_timeout_s=policy.dial_timeout_s, dials=asyncio.Semaphore(policy.dials))
 
 
 def _names(tasks: Iterable[asyncio.Task[Any]]) -> str:

@@ -31,7 +31,6 @@ class Fleet:
     ) -> None:
         self._receiver, self._clock = receiver, clock
         self._interval_s, self._policy, self._speeds_gbps = interval_s, policy, speeds_gbps
-        self._dials = asyncio.Semaphore(policy.dials)
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._defect: asyncio.Future[None] | None = None
         self.specs: dict[str, TargetSpec] = {}
@@ -69,7 +68,6 @@ class Fleet:
             self._receiver,
             interval_s=self._interval_s,
             policy=self._policy,
-            dials=self._dials,
             clock=self._clock,
             designed_gbps=self._speeds_gbps.get(spec.name, NO_SPEEDS),
         )

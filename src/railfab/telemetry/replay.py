@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 import zlib
-from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
 from itertools import count, takewhile
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,7 +16,7 @@ from railfab.endpoints import Credentials, Endpoint
 from railfab.errors import Unreachable
 from railfab.gnmi import messages
 from railfab.gnmi.statuses import StreamClosed
-from railfab.telemetry.receive.contract import Batch
+from railfab.telemetry.receive.contract import Batch, nobody
 from railfab.telemetry.tap import CHECKED_AT, GZIP, HEAD, MAGIC, TapError, numbered
 
 CHUNK_BYTES = 65_536
@@ -132,12 +132,17 @@ class Replay:
         self._streamed: set[str] = set()
 
     async def stream(
-        self, endpoint: Endpoint, _credentials: Credentials, _requests: Sequence[messages.SubscribeRequest]
+        self,
+        endpoint: Endpoint,
+        _credentials: Credentials,
+        _requests: Sequence[messages.SubscribeRequest],
+        connected: Callable[[], object] = nobody,
     ) -> AsyncGenerator[Batch, Any]:
         """Yield what the target of this name sent, batch by batch. Raises StreamClosed at the end, then Unreachable."""
         if endpoint.name in self._streamed:
             raise Unreachable(endpoint.name, "the recording has ended", "Start again to replay it again")
         self._streamed.add(endpoint.name)
+        connected()
         try:
             for found in self._together(endpoint.name):
                 await asyncio.sleep(self._wait_s(found[0].arrival_ns))

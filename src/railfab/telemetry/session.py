@@ -76,7 +76,6 @@ class TargetSession:
         *,
         interval_s: float,
         policy: Policy,
-        dials: asyncio.Semaphore,
         clock: LoopClock,
         designed_gbps: Mapping[str, float] = NO_SPEEDS,
     ) -> None:
@@ -97,7 +96,7 @@ class TargetSession:
         self.living = 0
         self._writer = Writer()
         self._spec, self._receiver = spec, receiver
-        self._interval_s, self._silence_s, self._policy, self._dials = interval_s, silence_s, policy, dials
+        self._interval_s, self._silence_s, self._policy = interval_s, silence_s, policy
         self._clock = clock
         self._decoder = Decoder(spec.name, PathMap(spec.telemetry), self.store)
         self._mode = 0
@@ -191,8 +190,9 @@ class TargetSession:
         try:
             credentials = await _login(endpoint)
             requests = [rpc.subscription.request(endpoint.gnmi_target) for rpc in self._rpcs]
-            async with aclosing(self._receiver.stream(endpoint, credentials, requests)) as stream:
-                event = await self._first(stream)
+            connected = asyncio.Event()
+            async with aclosing(self._receiver.stream(endpoint, credentials, requests, connected.set)) as stream:
+                event = await self._first(stream, connected)
                 self._begin()
                 async with asyncio.TaskGroup() as tasks:
                     tasks.create_task(self._watch(), name=f"{self.name} watch")
@@ -201,20 +201,17 @@ class TargetSession:
             found.extend(_flatten(group))
         return min(found, key=_rank)
 
-    async def _first(self, stream: AsyncGenerator[Batch | RpcEnded]) -> Batch | RpcEnded:
-        """What the target sends first. Only so many are dialled at one time, each for no longer than a dial may take.
-
-        Raises Stalled when nothing comes for as long as a sample lasts.
-        """
-        first = asyncio.ensure_future(anext(stream))
+    async def _first(self, stream: AsyncGenerator[Batch | RpcEnded], connected: asyncio.Event) -> Batch | RpcEnded:
+        """What the target sends first. Raises Stalled when one that is connected sends nothing for 3 intervals."""
+        first, opened = asyncio.ensure_future(anext(stream)), asyncio.ensure_future(connected.wait())
         try:
-            async with self._dials:
-                await asyncio.wait({first}, timeout=self._policy.dial_timeout_s)
+            await asyncio.wait({first, opened}, return_when=asyncio.FIRST_COMPLETED)
             await asyncio.wait({first}, timeout=self._silence_s)
             if not first.done():
-                raise self._stalled(self._policy.dial_timeout_s + self._silence_s)
+                raise self._stalled(self._silence_s)
             return first.result()
         finally:
+            opened.cancel()
             if not first.done():
                 first.cancel()
                 await asyncio.wait({first})

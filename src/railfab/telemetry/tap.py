@@ -12,7 +12,7 @@ import os
 import struct
 import time
 import zlib
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -20,7 +20,7 @@ from typing import Any, BinaryIO
 from railfab.endpoints import Credentials, Endpoint, give_to_caller
 from railfab.errors import RailfabError
 from railfab.gnmi import messages
-from railfab.telemetry.receive.contract import Batch, Receiver, RpcEnded
+from railfab.telemetry.receive.contract import Batch, Receiver, RpcEnded, nobody
 
 logger = logging.getLogger(__name__)
 
@@ -135,10 +135,14 @@ class Tapped:
         self._tap = tap
 
     async def stream(
-        self, endpoint: Endpoint, credentials: Credentials, requests: Sequence[messages.SubscribeRequest]
+        self,
+        endpoint: Endpoint,
+        credentials: Credentials,
+        requests: Sequence[messages.SubscribeRequest],
+        connected: Callable[[], object] = nobody,
     ) -> AsyncGenerator[Batch | RpcEnded, Any]:
         """Stream what the receiver does."""
-        async with aclosing(self._receiver.stream(endpoint, credentials, requests)) as stream:
+        async with aclosing(self._receiver.stream(endpoint, credentials, requests, connected)) as stream:
             async for found in stream:
                 if isinstance(found, Batch):
                     self._tap.write(endpoint.name, found, time.time_ns())

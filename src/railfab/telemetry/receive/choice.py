@@ -11,7 +11,7 @@ from functools import partial
 from railfab.endpoints import Credentials, Endpoint
 from railfab.gnmi import messages
 from railfab.gnmi.statuses import StreamClosed
-from railfab.telemetry.receive.contract import Batch, Receiver, RpcEnded
+from railfab.telemetry.receive.contract import Batch, Receiver, RpcEnded, nobody
 from railfab.telemetry.receive.errors import ProtocolError
 from railfab.telemetry.receive.fast import DIAL_TIMEOUT_S, FastReceiver
 
@@ -44,14 +44,18 @@ class AutoReceiver:
         self.fallbacks: set[tuple[str, int | None]] = set()
 
     async def stream(
-        self, endpoint: Endpoint, credentials: Credentials, requests: Sequence[messages.SubscribeRequest]
+        self,
+        endpoint: Endpoint,
+        credentials: Credentials,
+        requests: Sequence[messages.SubscribeRequest],
+        connected: Callable[[], object] = nobody,
     ) -> AsyncGenerator[Batch | RpcEnded]:
         """Connect, make one Subscribe RPC for each request and yield what arrives, as the contract says."""
         address = endpoint.host, endpoint.gnmi_port
         started = False
         if address not in self.fallbacks:
             try:
-                async with aclosing(self._fast.stream(endpoint, credentials, requests)) as stream:
+                async with aclosing(self._fast.stream(endpoint, credentials, requests, connected)) as stream:
                     async for event in stream:
                         started = True
                         yield event
@@ -60,7 +64,7 @@ class AutoReceiver:
                 logger.warning("%s: %s. It is received with grpc from now on.", endpoint.name, error.problem)
                 if started:
                     raise StreamClosed(endpoint.name, error.problem, "It is opened again") from None
-        async with aclosing(self._grpc().stream(endpoint, credentials, requests)) as stream:
+        async with aclosing(self._grpc().stream(endpoint, credentials, requests, connected)) as stream:
             async for event in stream:
                 yield event
 

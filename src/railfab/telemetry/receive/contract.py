@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -35,16 +35,24 @@ class RpcEnded:
     error: DeviceError
 
 
+def nobody() -> None:
+    """For whom nobody waits."""
+
+
 class Receiver(Protocol):
     """A way to receive Subscribe RPCs of one target over one connection."""
 
     def stream(
-        self, endpoint: Endpoint, credentials: Credentials, requests: Sequence[messages.SubscribeRequest]
+        self,
+        endpoint: Endpoint,
+        credentials: Credentials,
+        requests: Sequence[messages.SubscribeRequest],
+        connected: Callable[[], object] = nobody,
     ) -> AsyncGenerator[Batch | RpcEnded, Any]:
         """Connect, make one Subscribe RPC for each request and yield what arrives, until closed.
 
         Raises EndpointError, CertificateRefused, PlaintextPort, LoginRefused or Unreachable where no connection can be
         made, and Unreachable or StreamClosed where it breaks; the fast receiver also ProtocolError. It never just
-        returns.
+        returns. connected: called when the connection is made, which may wait for others.
         """
         ...

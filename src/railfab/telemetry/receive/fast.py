@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import ssl
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import nullcontext
 
 from railfab.endpoints import Credentials, Endpoint
@@ -16,7 +16,7 @@ from railfab.gnmi.login import login_metadata, login_name
 from railfab.gnmi.statuses import Callee, Refused, Status, StreamClosed
 from railfab.gnmi.tls import address_of, context_of, reason, server_name, unconnected
 from railfab.telemetry.receive import frames
-from railfab.telemetry.receive.contract import Batch, RpcEnded
+from railfab.telemetry.receive.contract import Batch, RpcEnded, nobody
 from railfab.telemetry.receive.errors import ProtocolError
 from railfab.telemetry.receive.http2 import Connection, GoneAway, ProtocolViolation
 from railfab.telemetry.receive.inflow import Shared
@@ -61,13 +61,18 @@ class FastReceiver:
         self._shared = Shared.new()
 
     async def stream(
-        self, endpoint: Endpoint, credentials: Credentials, requests: Sequence[messages.SubscribeRequest]
+        self,
+        endpoint: Endpoint,
+        credentials: Credentials,
+        requests: Sequence[messages.SubscribeRequest],
+        connected: Callable[[], object] = nobody,
     ) -> AsyncGenerator[Batch | RpcEnded]:
         """Connect, make one Subscribe RPC for each request and yield what arrives, as the contract says."""
         callee = Callee(endpoint.name, address_of(endpoint), login_name(credentials))
         headers = _headers(endpoint, callee, credentials)
         async with self._dials:
             wire, connection = await self._open(endpoint, callee, len(requests))
+        connected()
         keepalive = self._keepalive(callee, connection, wire)
         started, left = False, len(requests)
         try:

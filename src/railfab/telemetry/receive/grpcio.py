@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AsyncExitStack, nullcontext
 
 import numpy as np
@@ -12,7 +12,7 @@ from railfab.endpoints import Credentials, Endpoint
 from railfab.gnmi import messages
 from railfab.gnmi.client import DIAL_TIMEOUT_S, GnmiClient
 from railfab.gnmi.statuses import Refused, StreamClosed
-from railfab.telemetry.receive.contract import Batch, RpcEnded
+from railfab.telemetry.receive.contract import Batch, RpcEnded, nobody
 
 MOST_UNREAD = 1 << 20
 """Bytes of a target that wait to be consumed before its streams are read no more."""
@@ -28,13 +28,18 @@ class GrpcReceiver:
         self._dial_timeout_s, self._dials = dial_timeout_s, dials or nullcontext()
 
     async def stream(
-        self, endpoint: Endpoint, credentials: Credentials, requests: Sequence[messages.SubscribeRequest]
+        self,
+        endpoint: Endpoint,
+        credentials: Credentials,
+        requests: Sequence[messages.SubscribeRequest],
+        connected: Callable[[], object] = nobody,
     ) -> AsyncGenerator[Batch | RpcEnded]:
         """Connect, make one Subscribe RPC for each request and yield what arrives, as the contract says."""
         async with AsyncExitStack() as stack:
             async with self._dials:
                 connecting = GnmiClient(endpoint, credentials, dial_timeout_s=self._dial_timeout_s)
                 client = await stack.enter_async_context(connecting)
+            connected()
             inbox = _Inbox(len(requests))
             tasks = [asyncio.create_task(inbox.fill(client, *numbered)) for numbered in enumerate(requests)]
             try:
