@@ -21,6 +21,7 @@ from tests.telemetry.rack import Rack
 
 from railfab.endpoints import save_endpoints
 from railfab.listeners import in_use
+from railfab.telemetry.targets import Shard
 
 FABRIC = "inventory/fabrics/pod64.yml"
 RACK = ("--limit", "pod1-seg1-leaf1,pod1-spine1")
@@ -139,3 +140,14 @@ def test_without_addresses_it_says_where_they_could_stand(repository: Path, tmp_
     code, said = refused(repository, "--on", "twin", "--state", str(tmp_path))
     assert (code, said.count("\n")) == (2, 1)
     assert "no twin of pod64 is running" in said
+
+
+def test_a_shard_reads_the_configurations_of_its_own_switches(repository: Path, endpoints_file: Path) -> None:
+    with collecting(repository, "--on", str(endpoints_file), *RACK, "--shard", "0/2", "--port", "0") as process:
+        assert process.stderr is not None
+        said = next(line for line in process.stderr if "/metrics" in line)
+        url = next(iter(re.findall(r"http://\S+", said)))
+        text = urllib.request.urlopen(url, timeout=5).read().decode()
+    compared = re.findall(r'^fabric_configuration_checked_timestamp_seconds{device="(.*?)"', text, re.MULTILINE)
+    assert compared == [name for name in RACK[1].split(",") if Shard(0, 2).owns(name)] != []
+    assert said.startswith("1 of 8 switches of pod64: ")

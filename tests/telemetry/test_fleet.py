@@ -12,9 +12,10 @@ from tests.telemetry.conftest import QUICK
 from tests.telemetry.rack import INTERVAL_S, Rack, eventually
 
 from railfab.endpoints import Endpoints, save_endpoints
-from railfab.telemetry import Collector, MetricsServer, State
+from railfab.telemetry import Collector, MetricsServer, State, fabric_collector
 from railfab.telemetry.targets import Loader, Shard
 from railfab.telemetry.targets.config import source_of
+from railfab.topology import Topology
 
 LEAF, SPINE = "pod1-seg1-leaf1", "pod1-spine1"
 OCTETS = "fabric_interface_receive_bytes_total"
@@ -63,6 +64,15 @@ def test_a_shard_streams_from_its_targets_alone(listed: Path) -> None:
     owned = [set(Collector((), loaders=[loader_of(listed)], owns=shard.owns).states()) for shard in shards]
     assert owned[0] | owned[1] == {LEAF, SPINE}
     assert not owned[0] & owned[1]
+
+
+def test_the_design_of_a_switch_is_exposed_by_its_shard_alone(topology: Topology, rack: Rack) -> None:
+    shards = [Shard(index, 2) for index in range(2)]
+    owned = [fabric_collector(topology, rack.endpoints(), owns=shard.owns).snapshot() for shard in shards]
+    for name in ("fabric_device_info", "fabric_interface_info"):
+        devices = [{labels["device"] for labels, _ in now.select(name)} for now in owned]
+        assert not devices[0] & devices[1], name
+        assert devices[0] | devices[1] == {switch.name for switch in topology.switches()}
 
 
 def test_targets_are_shown_with_what_is_wrong_with_them_first(listed: Path, rack: Rack) -> None:

@@ -7,6 +7,7 @@ import logging
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -143,9 +144,10 @@ def _collector(
     endpoints, expected = present_endpoints(fabric, on, state, limit)
     among = [node.name for node in expected]
     collector = fabric_collector(fabric.topology, endpoints, among=among, maps=maps, **options)
-    comparison = ConfigurationCheck(fabric, endpoints, state=state, interval_s=check_s)
+    ours = replace(endpoints, nodes=tuple(node for node in endpoints.nodes if options["owns"](node.name)))
+    comparison = ConfigurationCheck(fabric, ours, state=state, interval_s=check_s)
     collector.registry.register(comparison)
-    of = f"{len(endpoints.nodes)} of {counted(len(fabric.topology.switches()), 'switch')} of {endpoints.fabric}"
+    of = f"{len(ours.nodes)} of {counted(len(fabric.topology.switches()), 'switch')} of {endpoints.fabric}"
     return collector, comparison, of
 
 

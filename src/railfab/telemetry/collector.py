@@ -58,10 +58,10 @@ class Collector:
 
     exposition: the samples, for a metrics server. registry: where others add metrics to it. fleet: the sessions.
 
-    specs: targets that are there from the start. intended: of the intent, exposed whether its switches answer or not.
-    interval_s: how often a target samples. receiver: one, or the name of one of `receive.choice.RECEIVERS`. loaders: of
-    further targets, which come and go. owns: whether a target, by name, is streamed by this collector. sinks: what
-    samples are pushed to every push_s. own: metrics of users.
+    specs: targets that are there from the start. intended: of the intent, exposed for the switches that it owns,
+    whether they answer or not. interval_s: how often a target samples. receiver: one, or the name of one of
+    `receive.choice.RECEIVERS`. loaders: of further targets, which come and go. owns: whether a target, by name, is
+    streamed by this collector. sinks: what samples are pushed to every push_s. own: metrics of users.
     """
 
     def __init__(
@@ -91,7 +91,7 @@ class Collector:
         self._apply()
         self.registry = CollectorRegistry()
         self.exposition = FabricExposition(
-            self.fleet, intended, self._clock, self.registry, own, loaders=loaders, sinks=sinks
+            self.fleet, intended.of(owns), self._clock, self.registry, own, loaders=loaders, sinks=sinks
         )
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stop: asyncio.Event | None = None

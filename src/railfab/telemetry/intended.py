@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from railfab.metrics import metric
 from railfab.telemetry.series import Series
@@ -16,6 +16,10 @@ class IntendedSeries:
 
     series: Mapping[str, Sequence[Series]]
     speeds_gbps: Mapping[str, Mapping[str, float]]
+
+    def of(self, owns: Callable[[str], bool]) -> IntendedSeries:
+        """Those of some switches: a series that two shards had would match twice in a join."""
+        return replace(self, series={device: found for device, found in self.series.items() if owns(device)})
 
 
 NOTHING_INTENDED = IntendedSeries({}, {})
