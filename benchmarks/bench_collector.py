@@ -1,217 +1,213 @@
-"""What the collector costs: CPU seconds per million updates, and per scrape, beside grpcio's own floor.
+"""What the collector costs: CPU of its process per million updates and per scrape, its memory, and that of others.
 
-A replay server streams as fast as its client takes it (or at a rate), over TLS on this machine; the client is a process
-of its own, and only its CPU time counts. `floor` reads the same stream with grpcio and throws the bytes away; `railfab`
-decodes, stores and is scraped every 10 s as by Prometheus. Pin both to a core each for figures worth quoting:
+A replay server streams on one core, and what is measured runs on another: `fast` and `grpc` are the collector with
+either receiver, `interpreted` is `fast` without numba, `floor` is grpcio handing over bytes at which nobody looks, and
+`gnmic` runs where it is on PATH. They take turns in each round, and each is scraped, with gzip, every 10 s.
 
-    python benchmarks/bench_collector.py                  # 1, 30 and 512 updates a message, then 64 paced targets
-    python benchmarks/bench_collector.py --seconds 60 --rounds 3
+    python benchmarks/bench_collector.py                                        # three rounds, an hour with gnmic
+    python benchmarks/bench_collector.py --rounds 1 --seconds 10 --only 29 paced
 """
 
 from __future__ import annotations
 
 import argparse
-import asyncio
-import json
-import os
-import resource
-import signal
-import subprocess
-import sys
 import tempfile
-import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 
-import grpc
-from prometheus_client import CollectorRegistry, generate_latest
+from collector_processes import GNMIC, Replay, Running, collector, replay, scrape
+from measured import machine
 
-from railfab.endpoints import Credentials, Endpoint
-from railfab.gnmi import messages
-from railfab.gnmi.certificates import Authority
-from railfab.gnmi.client import OPTIONS
-from railfab.platforms import Confidence, SubscriptionMode, TelemetryMap, TelemetryRule, TelemetrySubscription
-from railfab.telemetry import Policy
-from railfab.telemetry.exposition import FabricCollector
-from railfab.telemetry.intended import IntendedSeries
-from railfab.telemetry.loop_clock import LoopClock
-from railfab.telemetry.session import TargetSession
-
-SERVER = Path(__file__).with_name("gnmi_replay_server.py")
-BASE_PORT = 58400
+WARM_S = 4.0
 SCRAPE_S = 10.0
-WARM_S = 3.0
-SUBSCRIBED = "/interfaces/interface/state/counters"
-COUNTERS = {
-    "in-octets": ("fabric_interface_receive_bytes_total", {}),
-    "in-unicast-pkts": ("fabric_interface_receive_packets_total", {"cast": "unicast"}),
-    "in-multicast-pkts": ("fabric_interface_receive_packets_total", {"cast": "multicast"}),
-    "in-discards": ("fabric_interface_receive_discards_total", {}),
-    "in-errors": ("fabric_interface_receive_errors_total", {}),
-    "out-octets": ("fabric_interface_transmit_bytes_total", {}),
-    "out-unicast-pkts": ("fabric_interface_transmit_packets_total", {"cast": "unicast"}),
-    "out-discards": ("fabric_interface_transmit_discards_total", {}),
-}
-"""What the replay server streams: every leaf has its rule, so that nothing is cheap for being unknown."""
+MILLION_SERIES = 1_048_576
+RIVALS = ("gnmic",) if GNMIC else ()
+SCRAPES = 3
+SCRAPE_CPU, STATE, PEAK, READY = "CPU-s a scrape", "MB per 100,000 series", "peak MB", "CPU-s until ready"
+PER_MILLION, CORE = "CPU-s per million updates", "% of a core"
+Figures = dict[str, float]
+Found = dict[str, dict[str, list[float]]]
+"""Of one work: figures of each round, by kind of collector and what was measured."""
 
 
-def telemetry() -> TelemetryMap:
-    path = "/interfaces/interface[name={interface}]/state/counters/"
-    rules = tuple(
-        TelemetryRule(path=path + leaf, metric=name, labels=labels, encoding="uint64", confidence=Confidence.VERIFIED)
-        for leaf, (name, labels) in COUNTERS.items()
-    )
-    return TelemetryMap(
-        rules=rules, subscriptions=(TelemetrySubscription(path=SUBSCRIBED, mode=SubscriptionMode.SAMPLE),)
-    )
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """The most that a figure of a kind may be: a factor of a rival's, or a number. Source: issue 14."""
+
+    kind: str
+    figure: str
+    factor: float
+    rival: str | None = None
+
+    def row(self, title: str, found: Found) -> str | None:
+        """A row of the report; None where one of both was not measured."""
+        compared = found.get(self.rival, {}).get(self.figure, []) if self.rival else [1.0]
+        values = found.get(self.kind, {}).get(self.figure, [])
+        if not compared or not values:
+            return None
+        most, value = self.factor * median(compared), median(values)
+        factor = f"x {self.factor:g}" if self.factor >= 0.5 else f"/ {1 / self.factor:g}"
+        bar = f"{self.rival} {factor} = {most:,.3g}" if self.rival else f"{most:,.3g}"
+        verdict = "met" if value <= most else "missed"
+        return f"| {title} | {self.kind}, {self.figure} | {value:,.3g} | {bar} | {verdict} |"
 
 
-@contextmanager
-def replay(folder: Path, *arguments: str, targets: int) -> Iterator[list[Endpoint]]:
-    """A replay server with TLS; the endpoints of its targets."""
-    authority = Authority("benchmark")
-    identity = authority.issue("replay")
-    for name, pem in (("ca", authority.certificate), ("cert", identity.certificate), ("key", identity.key)):
-        (folder / f"{name}.pem").write_bytes(pem)
-    pair = ("--tls-cert", str(folder / "cert.pem"), "--tls-key", str(folder / "key.pem"))
-    command = [sys.executable, str(SERVER), "--engine", "grpc", *pair, *arguments]
-    command += ["--base-port", str(BASE_PORT), "--targets", str(targets)]
-    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, preexec_fn=pinned(0))
-    try:
-        assert server.stdout is not None
-        lines = [server.stdout.readline().split() for _ in range(targets)]
-        yield [
-            Endpoint(name=name, platform="replay", host=host, gnmi_port=int(port), ca=str(folder / "ca.pem"))
-            for _, name, host, port, *_ in lines
-        ]
-    finally:
-        server.send_signal(signal.SIGTERM)
-        server.wait()
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Work:
+    """What is measured. server: arguments of the replay server. kinds: what takes turns."""
+
+    title: str
+    server: tuple[str, ...]
+    kinds: tuple[str, ...]
+    bars: tuple[Bar, ...] = ()
+    measure: Callable[[str, Replay, Path, float], Figures]
+    targets: int = 1
+    tls: bool = False
 
 
-def pinned(core: int) -> Callable[[], None] | None:
-    """Keep server and client apart where there are cores enough."""
-    if (os.cpu_count() or 1) < 2:
-        return None
-    return lambda: os.sched_setaffinity(0, {core})
+def streamed(kind: str, served: Replay, folder: Path, seconds: float) -> Figures:
+    """CPU time while it streams, scrapes included: its share of the measured time, and per update since it began."""
+    with collector(kind, served, folder) as running:
+        time.sleep(WARM_S)
+        began_s, cpu_s = time.monotonic(), running.cpu_s()
+        scrape_at_s = min(SCRAPE_S, seconds) / 2
+        while (now_s := time.monotonic() - began_s) < seconds:
+            if now_s >= scrape_at_s:
+                scrape_at_s += SCRAPE_S
+                if kind != "floor":
+                    scrape()
+            time.sleep(max(0.0, min(scrape_at_s, seconds) - (time.monotonic() - began_s)))
+        share = (running.cpu_s() - cpu_s) / (time.monotonic() - began_s)
+        figures = {CORE: share * 100, PEAK: running.memory_mb("VmHWM")} | _ready(running)
+        used_s = running.cpu_s() - (running.ready_cpu_s or 0.0)
+    served.wait_for(len(served.targets), 30.0)
+    sent = sum(stream["updates"] for stream in served.ended)
+    rate = sum(stream["updates"] / stream["seconds"] for stream in served.ended)
+    return figures | {PER_MILLION: used_s / sent * 1e6, "updates/s": rate}
 
 
-async def floor(endpoint: Endpoint, seconds: float) -> dict[str, float]:
-    """Messages a second and CPU per message of grpcio, which hands over bytes that are not decoded."""
-    trust = grpc.ssl_channel_credentials(Path(endpoint.ca or "").read_bytes())
-    request = messages.SubscribeRequest(subscribe=messages.SubscriptionList()).SerializeToString()
-    async with grpc.aio.secure_channel(f"{endpoint.host}:{endpoint.gnmi_port}", trust, options=OPTIONS) as channel:
-        call = channel.stream_stream("/gnmi.gNMI/Subscribe")()
-        await call.write(request)
-        until_s, count, cpu_s = time.monotonic() + WARM_S, 0, cpu()
-        warm = False
-        async for _ in call:
-            count += 1
-            if time.monotonic() > until_s:
-                if warm:
-                    break
-                warm, count, cpu_s, until_s = True, 0, cpu(), time.monotonic() + seconds
-        return {"us_per_message": (cpu() - cpu_s) / count * 1e6}
+def scraped(kind: str, served: Replay, folder: Path, _: float) -> Figures:
+    """CPU time of a scrape of all series, each of which was sent once, and memory."""
+    with collector(kind, served, folder) as running:
+        served.wait_for(len(served.targets), 600.0)
+        running.wait_until_idle()
+        figures = _ready(running)
+        if running.idle_mb is not None:
+            figures[STATE] = (running.memory_mb("VmRSS") - running.idle_mb) / MILLION_SERIES * 1e5
+        cpu_s, scrapes = running.cpu_s(), 1 if kind == "gnmic" else SCRAPES
+        for _ in range(scrapes):
+            samples = scrape()
+            if samples < MILLION_SERIES:
+                raise SystemExit(f"{kind} serves {samples:,} of {MILLION_SERIES:,} series")
+        return figures | {SCRAPE_CPU: (running.cpu_s() - cpu_s) / scrapes, PEAK: running.memory_mb("VmHWM")}
 
 
-def collect(endpoints: list[Endpoint], seconds: float) -> dict[str, float]:
-    """CPU per update of the collector while it is scraped."""
-    found: dict[str, float] = {}
-    sessions: list[TargetSession] = []
-    clock = LoopClock()
-    thread = threading.Thread(target=lambda: asyncio.run(stream(endpoints, sessions, clock)), daemon=True)
-    thread.start()
-    time.sleep(WARM_S)
-    registry = CollectorRegistry()
-    registry.register(FabricCollector(sessions, IntendedSeries({}, {}), clock))
-    scrape_cpu_s, scrapes = 0.0, 0
-    before, cpu_s, start_s = received(sessions), cpu(), time.monotonic()
-    while time.monotonic() < start_s + seconds:
-        time.sleep(min(SCRAPE_S, seconds))
-        began_s = time.thread_time()
-        generate_latest(registry)
-        scrape_cpu_s, scrapes = scrape_cpu_s + time.thread_time() - began_s, scrapes + 1
-    updates, used_s, seconds = received(sessions) - before, cpu() - cpu_s, time.monotonic() - start_s
-    found["cpu_s_per_million_updates"] = used_s / updates * 1e6
-    found["core_percent"] = used_s / seconds * 100
-    found["updates_per_s"] = updates / seconds
-    found["scrape_cpu_s"] = scrape_cpu_s / scrapes
-    found["series"] = sum(len(session.store) for session in sessions)
-    found["rss_mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+def _ready(running: Running) -> Figures:
+    return {} if running.ready_cpu_s is None else {READY: running.ready_cpu_s}
+
+
+def works() -> dict[str, Work]:
+    """All that is measured, by the names that --only takes."""
+    found = {"scrape": million_series()}
+    fast = Bar("fast", PER_MILLION, 1 / 40, "gnmic")
+    bars = {
+        "1": (fast, Bar("fast", PER_MILLION, 1 / 80, "floor"), Bar("grpc", PER_MILLION, 1.2, "floor")),
+        "29": (fast, Bar("grpc", PER_MILLION, 1 / 5, "gnmic"), Bar("fast", READY, 2.0)),
+        "512": (fast, Bar("grpc", PER_MILLION, 1 / 25, "gnmic")),
+    }
+    for name, updates in (("1", 1), ("29", 30), ("512", 512)):
+        kinds = ("fast", "grpc", "floor", *RIVALS, *(("interpreted",) if name == "29" else ()))
+        found[name] = unpaced(name, updates, kinds, bars[name])
+        found[f"{name}-tls"] = unpaced(f"TLS, {name}", updates, ("fast", "grpc", "floor"), ())
+    found["paced"] = paced("1,024 series at 1 Hz, 29 updates a message", 30, 1024, fast=1 / 5, grpc=0.7)
+    found["trickle"] = paced("96 messages/s of 1 update", 1, 96, fast=1 / 3, grpc=1.0)
     return found
 
 
-async def stream(endpoints: list[Endpoint], sessions: list[TargetSession], clock: LoopClock) -> None:
-    dials = asyncio.Semaphore(32)
-    for endpoint in endpoints:
-        nobody = Credentials("", "")
-        sessions.append(
-            TargetSession(endpoint, nobody, telemetry(), interval_s=30.0, policy=Policy(), dials=dials, clock=clock)
-        )
-    await asyncio.gather(clock.run(), *(session.run() for session in sessions))
-
-
-def received(sessions: list[TargetSession]) -> int:
-    return sum(session.health.updates.total() for session in sessions)
-
-
-def cpu() -> float:
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    return used.ru_utime + used.ru_stime
-
-
-def client(kind: str, endpoints: list[Endpoint], seconds: float) -> dict[str, float]:
-    """Measure in a process of its own."""
-    asked = json.dumps({"kind": kind, "seconds": seconds, "endpoints": [vars_of(endpoint) for endpoint in endpoints]})
-    done = subprocess.run(
-        [sys.executable, __file__, "--client"],
-        input=asked,
-        capture_output=True,
-        text=True,
-        check=True,
-        preexec_fn=pinned(1),
+def unpaced(title: str, updates: int, kinds: tuple[str, ...], bars: tuple[Bar, ...]) -> Work:
+    """One target that sends as fast as it is read."""
+    return Work(
+        title=f"{title} a message, as fast as it goes",
+        server=("--updates", str(updates)),
+        kinds=kinds,
+        bars=bars,
+        measure=streamed,
+        tls=title.startswith("TLS"),
     )
-    measured: dict[str, float] = json.loads(done.stdout)
-    return measured
 
 
-def vars_of(endpoint: Endpoint) -> dict[str, object]:
-    return {name: getattr(endpoint, name) for name in ("name", "platform", "host", "gnmi_port", "ca")}
+def paced(title: str, updates: int, rate: int, *, fast: float, grpc: float) -> Work:
+    """64 targets, each with so many updates per second. fast, grpc: the bars, of what gnmic takes."""
+    return Work(
+        title=f"64 targets x {title}",
+        server=("--updates", str(updates), "--rate", str(rate)),
+        kinds=("fast", "grpc", *RIVALS),
+        bars=(Bar("fast", CORE, fast, "gnmic"), Bar("grpc", CORE, grpc, "gnmic")),
+        measure=streamed,
+        targets=64,
+    )
 
 
-def as_client() -> None:
-    asked = json.load(sys.stdin)
-    endpoints = [Endpoint(**fields) for fields in asked["endpoints"]]
-    if asked["kind"] == "floor":
-        print(json.dumps(asyncio.run(floor(endpoints[0], asked["seconds"]))))
-    else:
-        print(json.dumps(collect(endpoints, asked["seconds"])))
+def million_series() -> Work:
+    """A scrape of all series of 64 targets."""
+    each = MILLION_SERIES // 64
+    return Work(
+        title=f"A scrape of {MILLION_SERIES:,} series with gzip",
+        server=("--updates", "512", "--interfaces", str(each // 8), "--count", str(each), "--rounds", "1"),
+        kinds=("fast", *RIVALS),
+        bars=(Bar("fast", SCRAPE_CPU, 1 / 60, "gnmic"), Bar("fast", PEAK, 800.0), Bar("fast", STATE, 40.0)),
+        measure=scraped,
+        targets=64,
+    )
 
 
-def report(title: str, figures: dict[str, float]) -> None:
-    print(f"{title:34}", "  ".join(f"{name} {value:,.2f}" for name, value in figures.items()), flush=True)
+def table(work: Work, found: Found) -> str:
+    """The figures of each round, and the ratio of medians to `fast`."""
+    names = list(dict.fromkeys(name for kind in found.values() for name in kind))
+    rows = [f"### {work.title}", "", f"| | {' | '.join(names)} |", f"|---|{'---|' * len(names)}"]
+    for kind, figures in found.items():
+        cells = []
+        for name in names:
+            values = figures.get(name, [])
+            cell = " / ".join(f"{value:,.3g}" if value < 1000 else f"{value:,.0f}" for value in values)
+            ours = found.get("fast", {}).get(name)
+            if values and ours and kind != "fast" and name in (PER_MILLION, CORE, SCRAPE_CPU, PEAK):
+                cell += f" (x {median(values) / median(ours):,.3g})"
+            cells.append(cell)
+        rows.append(f"| {kind} | {' | '.join(cells)} |")
+    return "\n".join(rows) + "\n"
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
+    every = works()
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--client", action="store_true", help=argparse.SUPPRESS)
-    parser.add_argument("--seconds", type=float, default=10.0, help="measured time of each run")
-    parser.add_argument("--rounds", type=int, default=1)
-    options = parser.parse_args()
-    if options.client:
-        as_client()
-        os._exit(0)
+    parser.add_argument("--seconds", type=float, default=30.0, help="measured time of each run")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--only", nargs="+", choices=every, default=list(every))
+    parser.add_argument("--kinds", nargs="+", help="of collectors, such as fast and gnmic; by default all")
+    options = parser.parse_args(arguments)
+    print(f"{machine()}; {'gnmic beside it' if GNMIC else 'without gnmic, which is not on PATH'}\n", flush=True)
+    all_found: dict[str, Found] = {name: defaultdict(lambda: defaultdict(list)) for name in options.only}
     with tempfile.TemporaryDirectory() as folder:
         for _ in range(options.rounds):
-            for updates in (1, 30, 512):
-                with replay(Path(folder), "--updates", str(updates), targets=1) as endpoints:
-                    report(f"floor, {updates} a message", client("floor", endpoints, options.seconds))
-                    report(f"railfab, {updates} a message", client("railfab", endpoints, options.seconds))
-            paced = ("--updates", "30", "--rate", "1024")
-            with replay(Path(folder), *paced, targets=64) as endpoints:
-                report("railfab, 64 targets at 1,024/s", client("railfab", endpoints, options.seconds))
+            for name, found in all_found.items():
+                work = every[name]
+                for kind in work.kinds:
+                    if options.kinds and kind not in options.kinds:
+                        continue
+                    with replay(Path(folder), *work.server, targets=work.targets, tls=work.tls) as served:
+                        for what, value in work.measure(kind, served, Path(folder), options.seconds).items():
+                            found[kind][what].append(value)
+    for name, found in all_found.items():
+        print(table(every[name], found), flush=True)
+    print("| work | figure | median | bar | |\n|---|---|---|---|---|")
+    for name, found in all_found.items():
+        print("\n".join(row for bar in every[name].bars if (row := bar.row(every[name].title, found))))
+    print(f"\n{machine()}")
 
 
 if __name__ == "__main__":

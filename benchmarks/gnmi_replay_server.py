@@ -635,7 +635,7 @@ class H2Conn(threading.Thread):
                     self.send(frame_head(len(TRAILERS_OK), HEADERS, 5, sid) + TRAILERS_OK)
         except (OSError, ssl.SSLError, KeyError):
             why = "client gone"
-        print(json.dumps(pump.summary(why)), flush=True)
+        say(pump.summary(why))
 
 
 def serve_raw(opt, names_ports):
@@ -651,7 +651,7 @@ def serve_raw(opt, names_ports):
                     c = ctx.wrap_socket(c, server_side=True)
                 H2Conn(c, rec, opt).start()
             except ssl.SSLError as e:
-                print(json.dumps({"tls_error": str(e)}), flush=True)
+                say({"tls_error": str(e)})
             except OSError:
                 return
 
@@ -687,7 +687,7 @@ def serve_grpc(opt, names_ports):
                         yield b[pos + 5 : pos + 5 + n]
                         pos += 5 + n
             finally:
-                print(json.dumps(pump.summary("done")), flush=True)
+                say(pump.summary("done"))
             while opt.after == "hold" and mode != 1 and context.is_active():
                 time.sleep(0.1)
 
@@ -713,6 +713,12 @@ def serve_grpc(opt, names_ports):
 
 
 # --------------------------------------------------------------------------
+def say(what):
+    """Print one JSON line in one write: print() makes two, between which another thread may write."""
+    sys.stdout.write(json.dumps(what) + "\n")
+    sys.stdout.flush()
+
+
 def announce(rec, opt, port):
     print("LISTEN", rec.name, opt.listen, port, rec.n_series, round(rec.avg, 1), flush=True)
 
