@@ -8,32 +8,13 @@ from __future__ import annotations
 
 import argparse
 import sys
-import tempfile
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
 from pathlib import Path
-from resource import RUSAGE_SELF, getrusage
 
 from benchmarks.measured import machine
 from tests.conftest import REPOSITORY, oracle_folder
 from tests.oracles.every_switch import OracleRun, page
 
 PAGE = REPOSITORY / "benchmarks" / "oracles.md"
-
-
-def judged_apart(path: Path, most: int | None) -> OracleRun:
-    """A design judged in a process of its own: the largest ones take gigabytes, which Python keeps."""
-    with ProcessPoolExecutor(1, mp_context=get_context("fork")) as pool:
-        return pool.submit(_judged, path, most).result()
-
-
-def _judged(path: Path, most: int | None) -> OracleRun:
-    with tempfile.TemporaryDirectory() as scratch:
-        run = OracleRun(oracle_folder(), Path(scratch), most)
-        run.judge_design(path)
-    most_mb = getrusage(RUSAGE_SELF).ru_maxrss / 1024
-    print(f"  {sum(one.switches for one in run.verdicts.values()):,} switches, {most_mb:,.0f} MB", flush=True)
-    return run.without_judges()
 
 
 def main() -> int:
@@ -46,7 +27,7 @@ def main() -> int:
     run = OracleRun(oracle_folder(), Path(), options.most)
     for path in options.intents or sorted(every):
         print(path, flush=True)
-        run.add(judged_apart(path, options.most))
+        run.judge_design_apart(path)
     written = page(run.verdicts, run.missing, f"{judged}; {machine()}.")
     print(written)
     if not options.intents:

@@ -8,20 +8,23 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.util import find_spec
+from multiprocessing import get_context
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from tests.fabric.sampled import at_equal_distances, uncollected
 
 from railfab.device import DeviceModel, plan
 from railfab.errors import RailfabError, each
 from railfab.fabric.design import render_text
-from railfab.intent import load_intent
+from railfab.intent import FabricIntent, load_intent
 from railfab.platforms import admit
 from railfab.platforms import platform as platform_of
-from railfab.topology import wire
+from railfab.topology import Topology, wire
 
 Judge = Callable[[Sequence[DeviceModel]], Sequence[str]]
 """What an oracle has to say against several switches; nothing when it takes them all."""
@@ -69,6 +72,27 @@ def own_refusals(name: str) -> Judge:
     return said
 
 
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Switches of a design that are judged together."""
+
+    design: str
+    intent: FabricIntent
+    topology: Topology
+    names: frozenset[str]
+
+
+_FORKED: list[Part] = []
+"""The part that a forked process judges."""
+
+
+def _judge_forked(oracles: Path, most: int | None) -> OracleRun:
+    with TemporaryDirectory() as scratch:
+        run = OracleRun(oracles, Path(scratch), most)
+        run._judge_part(_FORKED[0])
+    return run.without_judges()
+
+
 class OracleRun:
     """Verdicts by platform, of the designs that are judged one after the other.
 
@@ -101,8 +125,14 @@ class OracleRun:
         return verdicts
 
     def judge_design(self, path: Path) -> None:
-        """Judge every switch of a design, or as many as are wanted, a part of them at a time: the models of thousands
-        of switches take a megabyte each."""
+        """Judge every switch of a design, or as many as are wanted."""
+        self._judge_design(path, self._judge_part)
+
+    def judge_design_apart(self, path: Path) -> None:
+        """Likewise, each part in a process of its own: models and oracles keep megabytes of a switch."""
+        self._judge_design(path, self._judge_part_apart)
+
+    def _judge_design(self, path: Path, judge_part: Callable[[Part], None]) -> None:
         try:
             intent = load_intent(path)
             with uncollected():
@@ -110,10 +140,22 @@ class OracleRun:
             chosen = topology.switches() if self.most is None else at_equal_distances(self.most)(topology)
             names = [node.name for node in chosen]
             for start in range(0, len(names), PLANNED):
-                planned = plan(topology, intent, only={*names[start : start + PLANNED]})
-                self.judge(path.stem, [admit(model, platform_of(model.platform)) for model in planned.values()])
+                judge_part(Part(path.stem, intent, topology, frozenset(names[start : start + PLANNED])))
         except RailfabError as error:
             self.missing.append(f"{path.stem}: {each(error)[0]}")
+
+    def _judge_part(self, part: Part) -> None:
+        planned = plan(part.topology, part.intent, only=set(part.names))
+        self.judge(part.design, [admit(model, platform_of(model.platform)) for model in planned.values()])
+
+    def _judge_part_apart(self, part: Part) -> None:
+        """Judge a part in a forked process, which has it without its being sent."""
+        with ProcessPoolExecutor(1, mp_context=get_context("fork")) as pool:
+            _FORKED.append(part)
+            try:
+                self.add(pool.submit(_judge_forked, self.folders[0], self.most).result())
+            finally:
+                _FORKED.clear()
 
     def judge(self, name: str, models: Iterable[DeviceModel]) -> None:
         """Judge switches. name: of their design."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from ipaddress import IPv4Address, IPv4Interface, IPv6Address, IPv6Interface, ip_address, ip_interface, ip_network
 
@@ -95,7 +95,7 @@ class Values:
         return frozenset(self.spec.split("|"))
 
 
-@cache
+@lru_cache(maxsize=65_536)
 def _takes(one: str, text: str) -> bool:
     if one in TYPES:
         return TYPES[one](text)
