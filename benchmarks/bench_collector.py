@@ -22,7 +22,7 @@ from statistics import median
 from collector_processes import GNMIC, Replay, Running, collector, replay, scrape
 from measured import machine
 
-WARM_S = 4.0
+WARM_S, WARM_PER_TARGET_S = 4.0, 0.2
 SCRAPE_S = 10.0
 MILLION_SERIES = 1_048_576
 RIVALS = ("gnmic",) if GNMIC else ()
@@ -72,7 +72,7 @@ class Work:
 def streamed(kind: str, served: Replay, folder: Path, seconds: float) -> Figures:
     """CPU time while it streams, scrapes included: its share of the measured time, and per update since it began."""
     with collector(kind, served, folder) as running:
-        time.sleep(WARM_S)
+        time.sleep(WARM_S + WARM_PER_TARGET_S * len(served.targets))
         began_s, cpu_s = time.monotonic(), running.cpu_s()
         scrape_at_s = min(SCRAPE_S, seconds) / 2
         while (now_s := time.monotonic() - began_s) < seconds:
@@ -206,7 +206,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print(table(every[name], found), flush=True)
     print("| work | figure | median | bar | |\n|---|---|---|---|---|")
     for name, found in all_found.items():
-        print("\n".join(row for bar in every[name].bars if (row := bar.row(every[name].title, found))))
+        for bar in every[name].bars:
+            if row := bar.row(every[name].title, found):
+                print(row)
     print(f"\n{machine()}")
 
 

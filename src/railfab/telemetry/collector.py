@@ -36,7 +36,7 @@ from railfab.topology import Topology
 
 logger = logging.getLogger(__name__)
 
-INTERPRETED_FACTOR = 90
+INTERPRETED_FACTOR = 80
 """How many times longer decoding takes where numba is not installed; measured in benchmarks/collector.md."""
 POLL_S = 0.05
 SWITCH_INTERVAL_S = 0.001
