@@ -30,6 +30,7 @@ from railfab.telemetry.targets.loader import Loader
 NO_METRICS: Mapping[str, Metric] = MappingProxyType({})
 Labels = dict[str, str]
 Samples = dict[str, list[tuple[Labels, float]]]
+Parts = Sequence[bytes | memoryview]
 Found = tuple[str, Labels, float]
 """Metric, labels and value of a sample."""
 END = b"# EOF\n"
@@ -38,8 +39,8 @@ END = b"# EOF\n"
 class Exposition(Protocol):
     """What a scrape gets."""
 
-    def render(self, *, openmetrics: bool, names: Collection[str] | None = None) -> bytes:
-        """The text of all families, or of those that have samples of these names."""
+    def parts(self, *, openmetrics: bool, names: Collection[str] | None = None) -> Parts:
+        """The text of all families, or of those that have samples of these names, in parts."""
         ...
 
 
@@ -69,6 +70,10 @@ class RegistryExposition:
 
     def __init__(self, registry: CollectorRegistry) -> None:
         self._registry = registry
+
+    def parts(self, *, openmetrics: bool, names: Collection[str] | None = None) -> Parts:
+        """The text of the registry."""
+        return [self.render(openmetrics=openmetrics, names=names)]
 
     def render(self, *, openmetrics: bool, names: Collection[str] | None = None) -> bytes:
         """The text of the registry."""
@@ -114,13 +119,17 @@ class FabricExposition:
 
     def render(self, *, openmetrics: bool, names: Collection[str] | None = None) -> bytes:
         """The text of all families, or of those of these names."""
+        return b"".join(self.parts(openmetrics=openmetrics, names=names))
+
+    def parts(self, *, openmetrics: bool, names: Collection[str] | None = None) -> Parts:
+        """The same in parts."""
         chunks = self._chunks()
         parts: list[memoryview | bytes] = []
         for name, metric in self._metrics.items():
             if name in chunks and (names is None or name in names):
                 parts += (_header(metric, openmetrics), *chunks[name])
         parts.append(self._others.render(openmetrics=openmetrics, names=names))
-        return b"".join(parts)
+        return parts
 
     def snapshot(self, names: Collection[str] | None = None) -> Snapshot:
         """Every sample that is true now. names: only those metrics of the switches, and the collector's own."""

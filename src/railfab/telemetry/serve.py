@@ -154,11 +154,13 @@ class MetricsServer(BackgroundServer):
         """Render all families, or those that `?name[]=` asks for, as text or OpenMetrics."""
         _, kind = choose_encoder(environ.get("HTTP_ACCEPT", ""))
         names = parse_qs(environ.get("QUERY_STRING", "")).get("name[]")
-        body = self._exposition.render(openmetrics="openmetrics" in kind, names=names)
+        parts = self._exposition.parts(openmetrics="openmetrics" in kind, names=names)
         headers = [("Content-Type", kind)]
         if gzip_accepted(environ.get("HTTP_ACCEPT_ENCODING", "")):
             headers.append(("Content-Encoding", "gzip"))
-            body = compressed(body)
+            body = compressed(parts)
+        else:
+            body = b"".join(parts)
         return _Answer("200 OK", [*headers, ("Content-Length", str(len(body)))], [body])
 
 
