@@ -157,7 +157,7 @@ def test_a_damaged_file_never_gives_a_wrong_record(tmp_path: Path) -> None:
     [
         (b"hello", "is damaged (incorrect header check). Nothing of it can be read"),
         (b"", "is cut off. Nothing of it can be read"),
-        (gzip.compress(b"some other file of some length", mtime=0), "is not a recording. Name the file that a tap wrote"),
+        (gzip.compress(b"another file of some length", mtime=0), "is not a recording. Name the file that a tap wrote"),
     ],
 )
 def test_another_file_is_refused(tmp_path: Path, content: bytes, problem: str) -> None:
