@@ -6,10 +6,11 @@ The oracle of a platform is `tests/platforms/NAME/oracle.py`. It has the words `
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from multiprocessing import get_context
@@ -83,13 +84,13 @@ class Part:
 
 
 _FORKED: list[Part] = []
-"""The part that a forked process judges."""
+"""The parts that forked processes judge, which have them without their being sent."""
 
 
-def _judge_forked(oracles: Path, most: int | None) -> OracleRun:
+def _judge_forked(oracles: Path, most: int | None, place: int) -> OracleRun:
     with TemporaryDirectory() as scratch:
         run = OracleRun(oracles, Path(scratch), most)
-        run._judge_part(_FORKED[0])
+        run.judge_part(_FORKED[place])
     return run.without_judges()
 
 
@@ -126,36 +127,39 @@ class OracleRun:
 
     def judge_design(self, path: Path) -> None:
         """Judge every switch of a design, or as many as are wanted."""
-        self._judge_design(path, self._judge_part)
-
-    def judge_design_apart(self, path: Path) -> None:
-        """Likewise, each part in a process of its own: models and oracles keep megabytes of a switch."""
-        self._judge_design(path, self._judge_part_apart)
-
-    def _judge_design(self, path: Path, judge_part: Callable[[Part], None]) -> None:
         try:
-            intent = load_intent(path)
-            with uncollected():
-                topology = wire(intent)
-            chosen = topology.switches() if self.most is None else at_equal_distances(self.most)(topology)
-            names = [node.name for node in chosen]
-            for start in range(0, len(names), PLANNED):
-                judge_part(Part(path.stem, intent, topology, frozenset(names[start : start + PLANNED])))
+            for part in self._parts(path):
+                self.judge_part(part)
         except RailfabError as error:
             self.missing.append(f"{path.stem}: {each(error)[0]}")
 
-    def _judge_part(self, part: Part) -> None:
+    def judge_design_apart(self, path: Path) -> None:
+        """Likewise, each part in a process of its own, one on each core: oracles keep megabytes of a switch."""
+        try:
+            _FORKED[:] = self._parts(path)
+            with get_context("fork").Pool(os.cpu_count(), maxtasksperchild=1) as pool:
+                judged = partial(_judge_forked, self.folders[0], self.most)
+                for run in pool.imap_unordered(judged, range(len(_FORKED))):
+                    self.add(run)
+        except RailfabError as error:
+            self.missing.append(f"{path.stem}: {each(error)[0]}")
+        finally:
+            _FORKED.clear()
+
+    def judge_part(self, part: Part) -> None:
+        """Judge the switches of a part."""
         planned = plan(part.topology, part.intent, only=set(part.names))
         self.judge(part.design, [admit(model, platform_of(model.platform)) for model in planned.values()])
 
-    def _judge_part_apart(self, part: Part) -> None:
-        """Judge a part in a forked process, which has it without its being sent."""
-        with ProcessPoolExecutor(1, mp_context=get_context("fork")) as pool:
-            _FORKED.append(part)
-            try:
-                self.add(pool.submit(_judge_forked, self.folders[0], self.most).result())
-            finally:
-                _FORKED.clear()
+    def _parts(self, path: Path) -> Iterator[Part]:
+        """The parts of a design. Raises RailfabError."""
+        intent = load_intent(path)
+        with uncollected():
+            topology = wire(intent)
+        chosen = topology.switches() if self.most is None else at_equal_distances(self.most)(topology)
+        names = [node.name for node in chosen]
+        for start in range(0, len(names), PLANNED):
+            yield Part(path.stem, intent, topology, frozenset(names[start : start + PLANNED]))
 
     def judge(self, name: str, models: Iterable[DeviceModel]) -> None:
         """Judge switches. name: of their design."""

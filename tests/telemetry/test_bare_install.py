@@ -78,8 +78,8 @@ def test_a_command_names_the_one_extra_that_brings_all_it_needs(
     words = command.split()
     if words[0] != "dashboards":
         intent = tmp_path / "intent.yml"
-        text = (repository / "labs" / "frr-pod" / "intent.yml").read_text()
-        intent.write_text(f"{text}inventory: {{pod1-spine1: {{host: 192.0.2.1}}}}\n")
+        own = "inventory/fabrics/pod64.yml" if words[0] == "twin" else "labs/frr-pod/intent.yml"
+        intent.write_text(f"{(repository / own).read_text()}inventory: {{pod1-spine1: {{host: 192.0.2.1}}}}\n")
         words.append(str(intent))
     everything = (*DEPLOY, *DASHBOARDS, *COLLECT, *NUMERICS, "cryptography")
     program = PROLOGUE.format(absent=everything) + f"sys.argv[1:] = {words!r}\nfrom railfab.cli import main\nmain()"

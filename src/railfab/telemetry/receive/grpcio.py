@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, nullcontext
 
 import numpy as np
@@ -62,6 +62,7 @@ class _Inbox:
         self.arrived, self._has_space = asyncio.Event(), asyncio.Event()
         self._messages: list[list[bytes]] = [[] for _ in range(rpcs)]
         self._errors: list[tuple[int, Exception]] = []
+        self._ended: list[tuple[int, Exception]] = []
         self._unread, self._left = 0, rpcs
 
     async def fill(self, client: GnmiClient, rpc: int, request: messages.SubscribeRequest) -> None:
@@ -81,6 +82,7 @@ class _Inbox:
     def batches(self) -> list[Batch]:
         """What has arrived since the last call."""
         self.arrived.clear()
+        self._ended, self._errors = self._errors, []
         ready = [(rpc, contents) for rpc, contents in enumerate(self._messages) if contents]
         for rpc, _ in ready:
             self._messages[rpc] = []
@@ -88,16 +90,13 @@ class _Inbox:
         self._has_space.set()
         return [_batch(rpc, contents) for rpc, contents in ready]
 
-    def ends(self) -> list[RpcEnded]:
-        """The RPCs that have ended, while others go on. Raises the error of the last one, and one that is of all."""
-        ended, self._errors = self._errors, []
-        self._left -= len(ended)
-        for _, error in ended:
-            if not isinstance(error, Refused | StreamClosed):
+    def ends(self) -> Iterator[RpcEnded]:
+        """The RPCs that had ended by then, while others go on. Raises the error of the last one, and one of all."""
+        for rpc, error in self._ended:
+            self._left -= 1
+            if not self._left or not isinstance(error, Refused | StreamClosed):
                 raise error
-        if not self._left:
-            raise ended[-1][1]
-        return [RpcEnded(rpc, error) for rpc, error in ended if isinstance(error, Refused | StreamClosed)]
+            yield RpcEnded(rpc, error)
 
 
 def _batch(rpc: int, contents: list[bytes]) -> Batch:
