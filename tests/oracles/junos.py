@@ -16,6 +16,7 @@ from functools import cached_property
 from pathlib import Path
 from xml.etree.ElementTree import Element, SubElement, tostring
 
+from tests.oracles.archives import DATA_FILTER
 from tests.oracles.yang import DATA, TRANSPARENT, Statement, parsed
 
 ARCHIVE = "junos-qfx-yang-24.4R1.tar.xz"
@@ -156,7 +157,8 @@ class JunosModels:
 
     def __init__(self, archive: Path, folder: Path) -> None:
         with tarfile.open(archive) as packed:
-            packed.extractall(folder / "published", filter="data")
+            packed.extraction_filter = DATA_FILTER
+            packed.extractall(folder / "published")
         self._plain = folder / "plain"
         self._plain.mkdir()
         files = {path: path.read_text() for path in (folder / "published").rglob("*.yang")}

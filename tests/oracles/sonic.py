@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape
 
+from tests.oracles.archives import DATA_FILTER
 from tests.oracles.yang import Modules, SchemaNode
 
 ARCHIVE = "sonic-yang-2026-08.tar.xz"
@@ -68,7 +69,8 @@ class SonicModels:
     def __init__(self, archive: Path, folder: Path) -> None:
         published = folder / "published"
         with tarfile.open(archive) as packed:
-            packed.extractall(published, filter="data")
+            packed.extraction_filter = DATA_FILTER
+            packed.extractall(published)
         self.folder = folder / "plain"
         self.folder.mkdir()
         for path in published.rglob("*.yang*"):

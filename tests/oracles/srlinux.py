@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from tests.oracles.archives import DATA_FILTER
 from tests.oracles.nokia_xpath import plain
 
 ARCHIVE = "srlinux-yang-25.3.1.tar.xz"
@@ -53,7 +54,8 @@ class NokiaModels:
     def __init__(self, archive: Path, folder: Path) -> None:
         source = folder / "published"
         with tarfile.open(archive) as packed:
-            packed.extractall(source, filter="data")
+            packed.extraction_filter = DATA_FILTER
+            packed.extractall(source)
         files = {path.name: path.read_text() for path in source.rglob("*.yang") if "openconfig" not in path.parts}
         declared = next(text for name, text in files.items() if name == "srl_nokia-features.yang")
         self.features = [name for name in FEATURE.findall(declared) if not NOT_7220.fullmatch(name)]
