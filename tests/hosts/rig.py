@@ -54,7 +54,10 @@ class Host:
         return self.folder / "root"
 
     def run(self, *arguments: str, code: int = 0, inside: tuple[str, ...] = ()) -> str:
-        """Output of the script, which must end with this code; both streams. inside: a command that runs it."""
+        """Output of the script, which must end with this code; both streams, in the order in which they were written.
+
+        inside: a command that runs it.
+        """
         script = [
             *inside,
             sys.executable,
@@ -66,7 +69,7 @@ class Host:
         ]
         done = subprocess.run(
             [*script, *arguments],
-            env={**os.environ, "PATH": str(self.folder / "bin")},
+            env={**os.environ, "PATH": str(self.folder / "bin"), "PYTHONUNBUFFERED": "1"},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,

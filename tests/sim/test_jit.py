@@ -321,7 +321,7 @@ def test_two_processes_compile_at_once(tmp_path: Path) -> None:
 
     def start() -> subprocess.Popen[str]:
         return subprocess.Popen(
-            [sys.executable, str(source), str(tmp_path)],
+            [sys.executable, "-u", str(source), str(tmp_path)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,

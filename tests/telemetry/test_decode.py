@@ -19,7 +19,7 @@ from railfab.platforms import platform
 from railfab.telemetry.decode import BadMessage, Decoder, Taken
 from railfab.telemetry.health import Drop, Health
 from railfab.telemetry.mapping import PathMap
-from railfab.telemetry.notification import NotificationDecoder
+from railfab.telemetry.notification import NotificationDecoder, normalised_ns
 from railfab.telemetry.series import Series
 from railfab.telemetry.store import TargetStore
 
@@ -287,3 +287,11 @@ def test_what_stands_before_a_path_that_is_not_protobuf_is_stored() -> None:
     with pytest.raises(BadMessage, match="not gNMI"):
         decoder.take(*batch([b"\x0a" + bytes((0x80 | len(raw) & 0x7F, len(raw) >> 7)) + raw]), 1.0, lasts_s=math.inf)
     assert [value for _, value in store.read(1.0)] == [0.0, 1.0]
+
+
+@pytest.mark.parametrize("per_s", [1, 1_000, 1_000_000, 1_000_000_000])
+def test_a_time_stamp_in_another_unit_is_the_same_time_as_in_the_reference(per_s: int) -> None:
+    decoder, _ = pair()
+    stamp = 1_795_000_000 * per_s
+    found = take(decoder, [messages.Notification(timestamp=stamp)]).device_ns
+    assert found == normalised_ns(stamp) == 1_795_000_000 * 1_000_000_000

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
 import json
 import urllib.request
+from collections.abc import AsyncGenerator
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,9 @@ from tests.telemetry.rack import INTERVAL_S, Rack, eventually
 
 from railfab.endpoints import Endpoints, save_endpoints
 from railfab.telemetry import Collector, MetricsServer, State, fabric_collector
+from railfab.telemetry.fleet import Fleet
+from railfab.telemetry.loop_clock import LoopClock
+from railfab.telemetry.receive.contract import Batch
 from railfab.telemetry.targets import Loader, Shard
 from railfab.telemetry.targets.config import source_of
 from railfab.topology import Topology
@@ -88,3 +93,36 @@ def test_targets_are_shown_with_what_is_wrong_with_them_first(listed: Path, rack
     assert (first["name"], first["address"]) == (broken.name, f"{broken.host}:1")
     assert "no answer" in first["error"] or "refused" in first["error"]
     assert (second["name"], second["state"], second["error"]) == (nodes[0].name, "up", "")
+
+
+class Stubborn:
+    """A receiver that swallows the first cancel, as a task group of Python 3.11 may."""
+
+    def __init__(self) -> None:
+        self.ended = 0
+
+    async def stream(self, *_arguments: object) -> AsyncGenerator[Batch]:
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            try:
+                await asyncio.sleep(60)
+            finally:
+                self.ended += 1
+        yield  # type: ignore[misc]
+
+
+def test_the_session_of_a_removed_target_ends_though_a_cancel_is_swallowed(listed: Path) -> None:
+    async def run() -> None:
+        receiver = Stubborn()
+        fleet = Fleet(receiver, LoopClock(), interval_s=INTERVAL_S, policy=QUICK, speeds_gbps={})
+        fleet.apply(loader.specs)
+        await fleet.start()
+        await asyncio.sleep(0.2)
+        fleet.apply(())
+        async with asyncio.timeout(20):
+            while receiver.ended < 2 or asyncio.all_tasks() - {asyncio.current_task()}:
+                await asyncio.sleep(0.05)
+
+    loader = loader_of(listed)
+    asyncio.run(run())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -168,12 +167,11 @@ def _loaders(sources: Sequence[str], maps: Mapping[str, TelemetryMap]) -> list[L
 def _receiver(name: ReceiverName, record: Path | None, replay: Path | None, files: ExitStack) -> Receiver:
     """The receiver, with what it records or replays. files: closes the recording."""
     from railfab.telemetry import Policy
-    from railfab.telemetry.receive.choice import receiver
+    from railfab.telemetry.collector import receiver_of
     from railfab.telemetry.replay import Replay, recording
     from railfab.telemetry.tap import Tap, Tapped
 
-    dials = asyncio.Semaphore(Policy().dials)
-    found: Receiver = receiver(name.value, dials=dials) if replay is None else Replay(recording(replay))
+    found: Receiver = receiver_of(name.value, Policy()) if replay is None else Replay(recording(replay))
     if record is None:
         return found
     tap = Tap(record)

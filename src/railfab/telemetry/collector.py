@@ -82,7 +82,7 @@ class Collector:
         self._clock = LoopClock()
         self._static, self._owns, self._loaders, self._sinks, self._push_s = specs, owns, loaders, sinks, push_s
         self.fleet = Fleet(
-            _receiver(receiver, policy),
+            receiver_of(receiver, policy) if isinstance(receiver, str) else receiver,
             self._clock,
             interval_s=interval_s,
             policy=policy,
@@ -196,10 +196,9 @@ class Collector:
         return left
 
 
-def _receiver(wanted: str | Receiver, policy: Policy) -> Receiver:
-    if not isinstance(wanted, str):
-        return wanted
-    return made_receiver(wanted, dial_timeout_s=policy.dial_timeout_s, dials=asyncio.Semaphore(policy.dials))
+def receiver_of(name: str, policy: Policy) -> Receiver:
+    """The receiver of this name, one of `receive.choice.RECEIVERS`, with the bounds of a policy."""
+    return made_receiver(name, dial_timeout_s=policy.dial_timeout_s, dials=asyncio.Semaphore(policy.dials))
 
 
 def _names(tasks: Iterable[asyncio.Task[Any]]) -> str:

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from railfab.errors import DeviceError
 from railfab.gnmi import messages
-from railfab.gnmi.paths import proto_elements
 from railfab.metrics import Kind
 from railfab.telemetry.kernel.columns import STOP_BITS, At, KeyKind, Pending, Stop, Tables
 from railfab.telemetry.kernel.take import take, take_listed
@@ -25,6 +24,7 @@ from railfab.telemetry.notification import (
     deleted,
     may_have_leaves,
     normalised_ns,
+    path_steps,
     root,
 )
 from railfab.telemetry.store import TargetStore
@@ -216,7 +216,7 @@ class Decoder:
     def _parsed_update(self, key: _Key, value: bytes) -> tuple[Known, messages.TypedValue]:
         """What is known of a path, and the value. Raises BadMessage."""
         try:
-            known = self._reference.known((*self._prefix(key[0]), *_steps(key[1])))
+            known = self._reference.known((*self._prefix(key[0]), *path_steps(key[1])))
             return known, messages.TypedValue.FromString(value)
         except (DecodeError, UnicodeDecodeError) as error:
             raise self._bad(error) from None
@@ -269,16 +269,12 @@ class Decoder:
         if steps is None:
             if len(self._prefixes) >= CACHE_PATHS:
                 self._prefixes.clear()
-            steps = self._prefixes[raw] = _steps(raw)
+            steps = self._prefixes[raw] = path_steps(raw)
         return steps
 
     def _bad(self, error: Exception) -> BadMessage:
         problem = f"sent a message that is not gNMI ({str(error).splitlines()[0]})"
         return BadMessage(self._name, problem, "The stream is opened again; if that does not help, check the target")
-
-
-def _steps(path: bytes) -> Steps:
-    return proto_elements(messages.Path.FromString(path))
 
 
 def _is_number(rule: Rule) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from railfab.telemetry.loop_clock import LoopClock
 from railfab.telemetry.receive.contract import Receiver
@@ -11,6 +12,10 @@ from railfab.telemetry.retry import Policy
 from railfab.telemetry.session import TargetSession
 from railfab.telemetry.store import NO_SPEEDS
 from railfab.telemetry.targets.spec import Diff, TargetSpec, diff
+from railfab.telemetry.tasks import end_tasks
+
+END_WITHIN_S = 10.0
+"""Time for the session of a target that was removed to end."""
 
 
 class Fleet:
@@ -32,6 +37,7 @@ class Fleet:
         self._receiver, self._clock = receiver, clock
         self._interval_s, self._policy, self._speeds_gbps = interval_s, policy, speeds_gbps
         self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._ending: set[asyncio.Task[Any]] = set()
         self._defect: asyncio.Future[None] | None = None
         self.specs: dict[str, TargetSpec] = {}
         self.sessions: tuple[TargetSession, ...] = ()
@@ -46,7 +52,7 @@ class Fleet:
         kept = {session.name: session for session in self.sessions}
         for spec in (*changes.removed, *changes.changed):
             if (task := self._tasks.pop(spec.name, None)) is not None:
-                task.cancel()
+                self._finish(task)
         new = {spec.name: self._session(spec) for spec in (*changes.added, *changes.changed)}
         self.specs = wanted
         self.sessions = tuple(new.get(name) or kept[name] for name in wanted)
@@ -76,6 +82,12 @@ class Fleet:
         task = asyncio.create_task(session.run(), name=session.name)
         self._tasks[session.name] = task
         task.add_done_callback(self._ended)
+
+    def _finish(self, task: asyncio.Task[None]) -> None:
+        """Cancel a session until it has ended, since one cancel may be swallowed (see tasks.py)."""
+        ending = asyncio.create_task(end_tasks((task,), within_s=END_WITHIN_S), name=f"end of {task.get_name()}")
+        self._ending.add(ending)
+        ending.add_done_callback(self._ending.discard)
 
     def _ended(self, task: asyncio.Task[None]) -> None:
         """A session only ends by itself where it has a defect; the traceback of which is wanted."""

@@ -178,6 +178,11 @@ class NotificationDecoder:
         return Element(below[-1].name, tuple((name, str(plain[name])) for name in keys))
 
 
+def path_steps(raw: bytes) -> Steps:
+    """The steps of a serialised path. Raises DecodeError or UnicodeDecodeError."""
+    return proto_elements(messages.Path.FromString(raw))
+
+
 def deleted(notification: messages.Notification) -> list[Steps]:
     """The paths that a notification deletes; an atomic one replaces all below its prefix (section 2.1.1)."""
     prefix = proto_elements(notification.prefix)

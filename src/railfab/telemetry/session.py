@@ -32,6 +32,7 @@ from railfab.telemetry.store import NO_SPEEDS, Sample, TargetStore
 from railfab.telemetry.subscriptions import SUBSCRIBE_MODES, SubscribeRpc, subscribe_rpcs
 from railfab.telemetry.targets.login import newest_credentials
 from railfab.telemetry.targets.spec import TargetSpec
+from railfab.telemetry.tasks import end_task
 from railfab.units import NS_PER_S
 
 logger = logging.getLogger(__name__)
@@ -212,9 +213,7 @@ class TargetSession:
             return first.result()
         finally:
             opened.cancel()
-            if not first.done():
-                first.cancel()
-                await asyncio.wait({first})
+            await end_task(first)
 
     def _begin(self) -> None:
         """Start afresh, in the present mode."""

@@ -11,15 +11,14 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from railfab.gnmi import messages
-from railfab.gnmi.paths import matches_elements, proto_elements
+from railfab.gnmi.paths import matches_elements
 from railfab.telemetry.estimate import PauseEstimates
 from railfab.telemetry.health import MOST_ROOTS, OTHER_ROOTS, Drop, Health
 from railfab.telemetry.kernel.columns import At
 from railfab.telemetry.kernel.columns import Series as SeriesColumns
 from railfab.telemetry.kernel.take import put
 from railfab.telemetry.mapping import Steps
-from railfab.telemetry.notification import Decoded, Known
+from railfab.telemetry.notification import Decoded, Known, path_steps
 from railfab.telemetry.series import Series
 from railfab.telemetry.table import Table
 from railfab.units import NS_PER_S
@@ -66,7 +65,6 @@ class TargetStore:
         max_series: int,
         designed_gbps: Mapping[str, float] = NO_SPEEDS,
     ) -> None:
-        self._device = device
         self._health = health
         self._expiry_s = expiry_s
         self._grace_s = grace_s
@@ -147,7 +145,7 @@ class TargetStore:
         table = self.table
         while len(self._key_steps) < table.key_count:
             prefix, path = table.key(len(self._key_steps))
-            self._key_steps.append((*_steps(prefix), *_steps(path)))
+            self._key_steps.append((*path_steps(prefix), *path_steps(path)))
         for gone in paths:
             keys = [row for row, steps in enumerate(self._key_steps) if matches_elements(gone, steps)]
             rows = np.unique(table.bindings.series[table.bindings_of(keys)])
@@ -230,10 +228,6 @@ class TargetStore:
     def _drop(self, rows: NDArray[np.int64]) -> None:
         self.table.series.present[rows] = 0
         self.at[At.PRESENT] -= len(rows)
-
-
-def _steps(path: bytes) -> Steps:
-    return proto_elements(messages.Path.FromString(path))
 
 
 def _both(one: NDArray[np.bool_], other: NDArray[np.bool_]) -> NDArray[np.bool_]:

@@ -23,3 +23,16 @@ async def end_tasks(tasks: Iterable[asyncio.Task[Any]], *, within_s: float) -> s
             task.cancel()
         _, running = await asyncio.wait(running, timeout=min(CANCEL_EVERY_S, left_s))
     return running
+
+
+async def end_task(task: asyncio.Future[Any]) -> None:
+    """Cancel a task until it has ended. A cancel of the caller ends the task first and is then raised."""
+    cancelled: asyncio.CancelledError | None = None
+    while not task.done():
+        task.cancel()
+        try:
+            await asyncio.wait({task}, timeout=CANCEL_EVERY_S)
+        except asyncio.CancelledError as error:
+            cancelled = error
+    if cancelled is not None:
+        raise cancelled
