@@ -52,6 +52,52 @@ def test_a_token_replaces_user_name_and_password_and_is_hidden(tmp_path: Path, m
     assert "t0ken" not in repr(found)
 
 
+def by_command(tmp_path: Path, script: str) -> Endpoint:
+    program = tmp_path / "log in"
+    program.write_text(f"#!/bin/sh\n{script}\n")
+    program.chmod(0o700)
+    return Endpoint(name="leaf1", platform="srlinux", host="::1", credentials=f"command:'{program}' --of s3cret")
+
+
+def test_a_command_prints_the_credentials_of_the_switch_for_which_it_is_run(tmp_path: Path) -> None:
+    endpoint = by_command(tmp_path, 'echo "{username: $RAILFAB_SWITCH, password: $2}"')
+    assert read_credentials(endpoint) == Credentials("leaf1", "s3cret")
+
+
+@pytest.mark.parametrize(
+    ("script", "problem"),
+    [
+        ("echo username: me; echo s3cret >&2", "prints no credentials. Print username and password, as YAML."),
+        ("echo '- s3cret'", "prints no credentials. Print username and password, as YAML."),
+        ("echo s3cret; exit 3", "ended with code 3. Run it by hand to see why."),
+        ("exec sleep 60", "did not end in 0 s, and was killed. Run it by hand to see what it waits for."),
+    ],
+)
+def test_a_command_without_credentials_is_one_line_without_secrets(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str, problem: str
+) -> None:
+    if "sleep" in script:
+        monkeypatch.setattr("railfab.endpoints.credentials.COMMAND_WITHIN_S", 0.3)
+    with pytest.raises(EndpointError) as caught:
+        read_credentials(by_command(tmp_path, script))
+    assert str(caught.value) == f"leaf1: the command {tmp_path / 'log in'} of its credentials {problem}"
+
+
+@pytest.mark.parametrize(
+    ("command", "problem"),
+    [
+        ("", "'command:' is followed by no command, or a quote in it is not closed. Write for example"),
+        ("'login", "'command:' is followed by no command, or a quote in it is not closed. Write for example"),
+        ("/no/such/login", "the command /no/such/login of its credentials cannot be run: No such file or directory."),
+    ],
+)
+def test_a_command_that_cannot_be_run_is_named(command: str, problem: str) -> None:
+    endpoint = Endpoint(name="leaf1", platform="srlinux", host="::1", credentials=f"command:{command}")
+    with pytest.raises(EndpointError) as caught:
+        read_credentials(endpoint)
+    assert str(caught.value).startswith(f"leaf1: {problem}")
+
+
 def test_a_target_may_ask_for_no_login() -> None:
     endpoint = Endpoint(name="leaf1", platform="srlinux", host="::1", credentials="none")
     assert read_credentials(endpoint) == Credentials("", "")

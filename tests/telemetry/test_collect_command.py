@@ -36,8 +36,8 @@ def endpoints_file(rack: Rack, tmp_path: Path) -> Path:
 
 
 @contextmanager
-def collecting(repository: Path, *arguments: str) -> Iterator[subprocess.Popen[str]]:
-    command = [sys.executable, "-m", "railfab", "collect", str(repository / FABRIC), *arguments]
+def collecting(repository: Path, *arguments: str, log: tuple[str, ...] = ()) -> Iterator[subprocess.Popen[str]]:
+    command = [sys.executable, "-m", "railfab", *log, "collect", str(repository / FABRIC), *arguments]
     process = subprocess.Popen(interruptible(command), stderr=subprocess.PIPE, text=True)
     try:
         yield process
@@ -68,6 +68,17 @@ def test_it_serves_until_a_signal_stops_it(repository: Path, endpoints_file: Pat
         said = process.stderr.read()
         assert "Traceback" not in said
         assert "correct horse" not in said
+
+
+def test_its_log_is_json_where_a_log_store_reads_it(repository: Path, endpoints_file: Path) -> None:
+    options = ("--on", str(endpoints_file), *RACK, "--port", "0", "--interval", "0.5")
+    with collecting(repository, *options, log=("--log-format", "json")) as process:
+        assert process.stderr is not None
+        found: list[dict[str, str]] = []
+        while not any(record.get("device") == "pod1-spine1" for record in found):
+            found.append(json.loads(process.stderr.readline()))
+    assert any("/metrics" in record["message"] for record in found)
+    assert {record["level"] for record in found} <= {"info", "warning"}
 
 
 @pytest.fixture

@@ -33,6 +33,7 @@ from railfab.cli import (
     verify,
 )
 from railfab.cli.common import CANNOT, report, report_line
+from railfab.cli.logs import LogFormat, configure
 from railfab.errors import RailfabError
 from railfab.process_signals import INTERRUPTED, SIGNALS, ended_by_signal
 
@@ -87,12 +88,11 @@ def _options(
     _: Annotated[
         bool, typer.Option("--version", metavar="", callback=_version, is_eager=True, help="Show the version.")
     ] = False,
+    log_format: Annotated[
+        LogFormat, typer.Option(help="Format of the log: lines, or a JSON object a line.")
+    ] = LogFormat.TEXT,
 ) -> None:
-    logging.basicConfig(
-        level=logging.INFO if verbose else logging.ERROR,
-        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
-        stream=sys.stderr,
-    )
+    configure(log_format, verbose=verbose)
 
 
 app.command()(new.new)

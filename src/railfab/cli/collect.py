@@ -35,8 +35,9 @@ from railfab.cli.collect_options import (
     TargetsOption,
     WriteOption,
 )
-from railfab.cli.common import STATE_DEFAULT, LimitOption, OnOption, Output, OutputOption, StateOption, stderr
+from railfab.cli.common import STATE_DEFAULT, LimitOption, OnOption, Output, OutputOption, StateOption
 from railfab.cli.from_gnmic import from_gnmic
+from railfab.cli.logs import announce
 from railfab.cli.target_check import check_all, targets_now
 from railfab.fabric import design, present_endpoints
 from railfab.process_signals import stop_on_signal
@@ -118,7 +119,7 @@ def _serve(collector: Collector, comparison: ConfigurationCheck | None, of: str,
         for part in (server, collector, comparison):
             if part is not None:
                 stack.enter_context(part)
-        stderr().print(f"{of}: {server.url}/metrics", soft_wrap=True)
+        announce(f"{of}: {server.url}/metrics")
         ended.wait()
 
 

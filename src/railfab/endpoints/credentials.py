@@ -1,4 +1,4 @@
-"""The credentials that an endpoint refers to: read from variables or a file, at each call."""
+"""The credentials that an endpoint refers to: read from variables, a file or the output of a command, at each call."""
 
 from __future__ import annotations
 
@@ -16,6 +16,11 @@ from railfab.errors import EndpointError
 
 DEFAULT_PREFIX = "RAILFAB"
 """Of the variables with the credentials of an endpoint that names none."""
+COMMAND = "command:"
+"""Start of `credentials` that a command prints; it follows, with its arguments."""
+COMMAND_WITHIN_S = 30.0
+SWITCH_VARIABLE = "RAILFAB_SWITCH"
+"""In the environment of such a command: the name of the switch."""
 
 
 def read_credentials(endpoint: Endpoint) -> Credentials:
@@ -27,15 +32,55 @@ def read_credentials(endpoint: Endpoint) -> Credentials:
         return _from_environment(endpoint.name, source.removeprefix("env:"))
     if source.startswith(IN_FILE):
         return _from_hosts(endpoint, Path(source.removeprefix(IN_FILE)))
-    path = Path(source)
+    if source.startswith(COMMAND):
+        return _from_command(endpoint.name, source.removeprefix(COMMAND))
     try:
-        document = yaml.safe_load(path.read_text())
-        if _missing(document):
-            raise KeyError
-        return _credentials(document)
-    except (OSError, yaml.YAMLError, ValueError, RecursionError, KeyError, TypeError, AttributeError):
+        return _from_yaml(Path(source).read_text())
+    except _UNREADABLE:
         remedy = "Write username and password into it, as YAML"
-        raise EndpointError(endpoint.name, f"{path} contains no credentials", remedy) from None
+        raise EndpointError(endpoint.name, f"{source} contains no credentials", remedy) from None
+
+
+_UNREADABLE = (OSError, yaml.YAMLError, ValueError, RecursionError, KeyError, TypeError, AttributeError)
+"""What reading YAML with credentials raises."""
+
+
+def _from_yaml(text: str) -> Credentials:
+    document = yaml.safe_load(text)
+    if _missing(document):
+        raise KeyError
+    return _credentials(document)
+
+
+def _from_command(name: str, command: str) -> Credentials:
+    """The credentials that a command prints. Its arguments and output may be secret, and are in no error."""
+    import shlex
+    import subprocess  # few endpoints have a command, and each start of railfab would import it
+
+    try:
+        words = shlex.split(command)
+        program = words[0]
+    except (ValueError, IndexError):
+        problem = f"'{COMMAND}' is followed by no command, or a quote in it is not closed"
+        raise EndpointError(name, problem, f"Write for example {COMMAND}/usr/local/bin/login") from None
+    said = f"the command {program} of its credentials"
+    environment = {**os.environ, SWITCH_VARIABLE: name}
+    try:
+        done = subprocess.run(
+            words, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=COMMAND_WITHIN_S, env=environment
+        )
+    except subprocess.TimeoutExpired:
+        problem = f"{said} did not end in {COMMAND_WITHIN_S:.0f} s, and was killed"
+        raise EndpointError(name, problem, "Run it by hand to see what it waits for") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "invalid arguments"
+        raise EndpointError(name, f"{said} cannot be run: {reason}", "Name a program that exists") from None
+    if done.returncode:
+        raise EndpointError(name, f"{said} ended with code {done.returncode}", "Run it by hand to see why")
+    try:
+        return _from_yaml(done.stdout)
+    except _UNREADABLE:
+        raise EndpointError(name, f"{said} prints no credentials", "Print username and password, as YAML") from None
 
 
 def _from_hosts(endpoint: Endpoint, path: Path) -> Credentials:

@@ -38,7 +38,8 @@ class Endpoint:
     ca: PEM file of the CA that signed the gNMI certificate of the switch; None for the trust store of the system.
     known_hosts: OpenSSH known_hosts file; None for that of the user.
     credentials: `env:PREFIX` (variables PREFIX_USERNAME and PREFIX_PASSWORD), the path of a YAML file with `username`
-        and `password`, or `none`; PREFIX_KEY_FILE or `key_file` names an SSH key, in addition or instead.
+        and `password`, `command:PROGRAM ARGUMENTS` that prints such YAML, or `none`; PREFIX_KEY_FILE or `key_file`
+        names an SSH key, in addition or instead.
         PREFIX_AAA_SECRET or `aaa_secret` is the secret of new AAA servers, PREFIX_TOKEN or `token` a token for gNMI.
     skip_verify: do not verify the certificate and host key of this target.
     owns_system: whether a deploy also sets what the operating system below the configuration has, such as the MTU of a

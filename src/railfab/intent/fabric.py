@@ -27,7 +27,9 @@ class Target(Model):
     gnmi_port: Port = Field(default=57400, description="gNMI port")
     ca: Text | None = Field(default=None, description="PEM file of the CA that signed its certificate")
     known_hosts: Text | None = Field(default=None, description="OpenSSH known_hosts file; by default that of the user")
-    credentials: Text = Field(default="env:RAILFAB", description="`env:PREFIX` or a YAML file; never the secret")
+    credentials: Text = Field(
+        default="env:RAILFAB", description="`env:PREFIX`, a YAML file, or `command:...`; never the secret"
+    )
     skip_verify: bool = Field(default=False, description="do not verify the certificate and host key")
     plaintext: bool = Field(default=False, description="gNMI without TLS")
     client_cert: Text | None = Field(default=None, description="PEM file of our certificate, for mutual TLS")

@@ -10,14 +10,18 @@ AGAIN_AFTER_S = 300.0
 
 
 class RepeatedLog:
-    """Warnings of one target. now_s: a monotonic clock [s]."""
+    """Warnings of one target. device: its name, an attribute of the records. now_s: a monotonic clock [s]."""
 
-    def __init__(self, logger: logging.Logger, now_s: Callable[[], float] = time.monotonic) -> None:
-        self._logger = logger
+    def __init__(self, logger: logging.Logger, device: str = "", now_s: Callable[[], float] = time.monotonic) -> None:
+        self._logger = logging.LoggerAdapter(logger, {"device": device})
         self._now_s = now_s
         self._text = ""
         self._logged_s = float("-inf")
         self._held_back = 0
+
+    def info(self, text: str, *arguments: object) -> None:
+        """Log what does not repeat."""
+        self._logger.info(text, *arguments)
 
     def warning(self, text: str, *, again: bool = False) -> None:
         """Log a text, unless it is the one of the last few minutes. again: log it in any case."""

@@ -93,7 +93,7 @@ class TargetSession:
             designed_gbps=designed_gbps,
         )
         self._healthy_s = silence_s if policy.healthy_s is None else policy.healthy_s
-        self._log = RepeatedLog(logger)
+        self._log = RepeatedLog(logger, spec.name)
         self.living = 0
         self._writer = Writer()
         self._spec, self._receiver = spec, receiver
@@ -236,7 +236,7 @@ class TargetSession:
         if not (rpc.optional and isinstance(error, Refused)):
             raise error
         paths = ", ".join(rpc.subscription.paths)
-        logger.info("%s The target does not serve %s; all other subscriptions continue.", error, paths)
+        self._log.info("%s The target does not serve %s; all other subscriptions continue.", error, paths)
         self._pending.discard(rpc)
         self._sync_when_complete()
 
@@ -274,7 +274,7 @@ class TargetSession:
         self.health.state = State.UP
         self.health.was_up = True
         self.health.last_error = ""
-        logger.info("%s: streaming, %s series", self.name, len(self.store))
+        self._log.info("%s: streaming, %s series", self.name, len(self.store))
 
     async def _watch(self) -> None:
         """Expire old samples, end a silent session, and do without the sync of a target that sends none.
@@ -308,7 +308,7 @@ class TargetSession:
         if self._mode:
             encoding, on_change = SUBSCRIBE_MODES[self._mode]
             mode = f"{messages.Encoding.Name(encoding)}, {'ON_CHANGE' if on_change else 'SAMPLE only'}"
-            logger.info("%s Trying %s.", error, mode)
+            self._log.info("%s Trying %s.", error, mode)
         return bool(self._mode)
 
 
