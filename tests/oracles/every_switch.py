@@ -131,7 +131,7 @@ class OracleRun:
             for part in self._parts(path):
                 self.judge_part(part)
         except RailfabError as error:
-            self.missing.append(f"{path.stem}: {each(error)[0]}")
+            self.missing.append(f"{_name(path)}: {each(error)[0]}")
 
     def judge_design_apart(self, path: Path) -> None:
         """Likewise, each part in a process of its own, one on each core: oracles keep megabytes of a switch."""
@@ -142,7 +142,7 @@ class OracleRun:
                 for run in pool.imap_unordered(judged, range(len(_FORKED))):
                     self.add(run)
         except RailfabError as error:
-            self.missing.append(f"{path.stem}: {each(error)[0]}")
+            self.missing.append(f"{_name(path)}: {each(error)[0]}")
         finally:
             _FORKED.clear()
 
@@ -159,7 +159,7 @@ class OracleRun:
         chosen = topology.switches() if self.most is None else at_equal_distances(self.most)(topology)
         names = [node.name for node in chosen]
         for start in range(0, len(names), PLANNED):
-            yield Part(path.stem, intent, topology, frozenset(names[start : start + PLANNED]))
+            yield Part(_name(path), intent, topology, frozenset(names[start : start + PLANNED]))
 
     def judge(self, name: str, models: Iterable[DeviceModel]) -> None:
         """Judge switches. name: of their design."""
@@ -189,6 +189,11 @@ class OracleRun:
             for model in batch if judge(batch) else ():
                 if said := judge([model]):
                     yield f"{model.name}: {said[0]}"
+
+
+def _name(path: Path) -> str:
+    """The name of a design; the intent of a lab is named by its folder."""
+    return path.parent.name if path.stem == "intent" else path.stem
 
 
 def page(verdicts: Mapping[str, Verdict], missing: Sequence[str], machine: str) -> str:

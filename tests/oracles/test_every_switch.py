@@ -87,6 +87,12 @@ def test_of_a_larger_design_as_many_switches_are_judged_as_wanted(
     assert (verdict.designs, verdict.switches, verdict.refused) == (2, 1 + 3, [])
 
 
+def test_the_design_of_a_lab_is_named_by_its_folder(oracles: Path, tmp_path: Path, repository: Path) -> None:
+    run = OracleRun(oracles, tmp_path, most=1)
+    run.judge_design(repository / "labs" / "srl-pod" / "intent.yml")
+    assert run.verdicts["srlinux"].names == {"srl-pod"}
+
+
 def test_a_refused_switch_is_named(run: OracleRun, repository: Path) -> None:
     models = list(design(repository / "inventory" / "fabrics" / "pod64.yml").models.values())
     run.judge("pod64", [_with_mtu(models[0], 99_999), models[1]])
