@@ -18,6 +18,7 @@ from railfab.gnmi.paths import Element
 from railfab.platforms import platform
 from railfab.telemetry.decode import BadMessage, Decoder, Taken
 from railfab.telemetry.health import Drop, Health
+from railfab.telemetry.kernel.columns import At
 from railfab.telemetry.mapping import PathMap
 from railfab.telemetry.notification import NotificationDecoder, normalised_ns
 from railfab.telemetry.series import Series
@@ -295,3 +296,20 @@ def test_a_time_stamp_in_another_unit_is_the_same_time_as_in_the_reference(per_s
     stamp = 1_795_000_000 * per_s
     found = take(decoder, [messages.Notification(timestamp=stamp)]).device_ns
     assert found == normalised_ns(stamp) == 1_795_000_000 * 1_000_000_000
+
+
+LIMITS = (10**11, 10**14, 10**17, 9_223_372_036, 9_223_372_036_854, 9_223_372_036_854_775, 2**63 - 2)
+
+
+@given(
+    st.sampled_from(LIMITS).flatmap(lambda limit: st.integers(limit - 1, limit + 1)) | st.integers(-(2**63), 2**63 - 1)
+)
+def test_every_time_stamp_is_the_time_of_the_reference_or_none(stamp: int) -> None:
+    """One that 64 bits do not hold in nanoseconds neither wraps around nor ends the collector."""
+    decoder, store = pair()
+    sent = messages.Notification(timestamp=stamp, update=counters(range(1)).update)
+    found = [take(decoder, [sent]).device_ns for _ in range(2)]
+    assert found == [normalised_ns(stamp)] * 2
+    assert store.at[At.DEVICE_NS] == store.table.series.device_ns[0] == (normalised_ns(stamp) or 0) < 2**63
+    decoder._general(messages.SubscribeResponse(update=sent).SerializeToString(), taken := Taken())
+    assert taken.device_ns == normalised_ns(stamp)

@@ -25,6 +25,7 @@ JSON_SCALARS = tuple(bytes((byte,)) for byte in b'"-0123456789tfn')
 """The first bytes of JSON that is no container."""
 _MILLISECOND, _MICROSECOND, _NANOSECOND = 1e11, 1e14, 1e17
 """Unix times of our century lie above these in that unit, and below in seconds."""
+_LATEST_NS = 2**63 - 1
 
 
 @dataclass(slots=True)
@@ -204,14 +205,19 @@ def root(steps: Steps) -> str:
 
 
 def normalised_ns(timestamp: int) -> int | None:
-    """A time stamp in nanoseconds; some targets send seconds, milliseconds or microseconds, or zero for none."""
+    """A time stamp in nanoseconds; some targets send seconds, milliseconds or microseconds, or zero for none.
+
+    A time after the year 2262, which 64 bits do not hold in nanoseconds, is no time stamp.
+    """
     if timestamp <= 0:
         return None
     if timestamp < _MILLISECOND:
-        return timestamp * NS_PER_S
-    if timestamp < _MICROSECOND:
-        return timestamp * 1_000_000
-    return timestamp * 1_000 if timestamp < _NANOSECOND else timestamp
+        unit_ns = NS_PER_S
+    elif timestamp < _MICROSECOND:
+        unit_ns = 1_000_000
+    else:
+        unit_ns = 1_000 if timestamp < _NANOSECOND else 1
+    return timestamp * unit_ns if timestamp * unit_ns <= _LATEST_NS else None
 
 
 def _remember(cache: dict[K, V], key: K, value: V, most: int) -> None:

@@ -23,18 +23,22 @@ _DONE, _PENDING_FIRST, _DELETES, _ODD = map(int, Stop)
 _STOP_BITS = STOP_BITS
 _NS_PER_S = 1e9
 _MILLISECOND, _MICROSECOND, _NANOSECOND = 100_000_000_000, 100_000_000_000_000, 100_000_000_000_000_000
+_LATEST_NS = 0x7FFFFFFFFFFFFFFF
 
 
 @inlined
 def nanoseconds(timestamp: int) -> Any:
-    """A time stamp in nanoseconds, 0 for none: some targets send seconds, milliseconds or microseconds."""
+    """A time stamp in nanoseconds, 0 for none, as `notification.normalised_ns`."""
     if timestamp <= 0:
         return 0
+    unit_ns = 1
     if timestamp < _MILLISECOND:
-        return timestamp * 1_000_000_000
-    if timestamp < _MICROSECOND:
-        return timestamp * 1_000_000
-    return timestamp * 1_000 if timestamp < _NANOSECOND else timestamp
+        unit_ns = 1_000_000_000
+    elif timestamp < _MICROSECOND:
+        unit_ns = 1_000_000
+    elif timestamp < _NANOSECOND:
+        unit_ns = 1_000
+    return timestamp * unit_ns if timestamp <= _LATEST_NS // unit_ns else 0
 
 
 @inlined
