@@ -51,6 +51,8 @@ _HTTP_STATUSES = {
     "504": "UNAVAILABLE",
 }
 """gRPC's status for an answer that has none, by HTTP's; UNKNOWN for the others."""
+MOST_MESSAGE = 1000
+"""What is kept of a grpc-message [bytes]."""
 _METADATA = re.compile(r"[\x20-\x7e]*")
 
 
@@ -101,13 +103,13 @@ def _literal(text: str) -> bytes:
     return bytes((*length, rest)) + raw
 
 
-def unpadded(flags: int, payload: bytes) -> bytes | None:
+def unpadded(flags: int, payload: bytes) -> bytearray | None:
     """The header block of a HEADERS frame; None when its padding or priority exceed it."""
     padding = start = 0
     if flags & PADDED:
         padding, start = (payload[0], 1) if payload else (1, 0)
     start += 5 if flags & HAS_PRIORITY else 0
-    return payload[start : len(payload) - padding] if start + padding <= len(payload) else None
+    return bytearray(payload[start : len(payload) - padding]) if start + padding <= len(payload) else None
 
 
 def error_name(code: int) -> str:
@@ -123,10 +125,10 @@ def status_of_reset(code: int) -> Status:
 def status_of(headers: Sequence[tuple[bytes, bytes]]) -> Status:
     """The status in trailers, or in headers that end a stream."""
     found = dict(headers)
-    number, http = found.get(b"grpc-status"), found.get(b":status", b"200").decode("ascii", "replace")
+    number, http = found.get(b"grpc-status"), found.get(b":status", b"200")[:9].decode("ascii", "replace")
     if number is None:
         code, said = (_HTTP_STATUSES.get(http, "UNKNOWN"), f"HTTP status {http}") if http != "200" else ("UNKNOWN", "")
         return Status(code, said or "the stream ended without a status of gRPC")
-    code = CODES[int(number)] if number.isdigit() and int(number) < len(CODES) else "UNKNOWN"
-    words = found.get(b"grpc-message")
-    return Status(code, unquote_to_bytes(words).decode("utf-8", "replace") if words else None)
+    code = CODES[int(number)] if number.isdigit() and len(number) < 3 and int(number) < len(CODES) else "UNKNOWN"
+    words = found.get(b"grpc-message", b"")[:MOST_MESSAGE]
+    return Status(code, unquote_to_bytes(words).decode("utf-8", "replace") or None)

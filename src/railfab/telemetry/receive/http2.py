@@ -19,6 +19,10 @@ from railfab.telemetry.receive.wire import Wire
 
 MAX_HEADERS = 1 << 16
 """Largest block of headers [bytes]."""
+MOST_FRAMES = 1000
+"""Frames of one read that are no DATA, or end a stream: a peer that sends nothing else would take all of a core."""
+MOST_WORDS = 200
+"""What is kept of words that a peer chooses [characters]."""
 _SIZES = {frames.RST_STREAM: 4, frames.PING: 8, frames.GOAWAY: 8, frames.WINDOW_UPDATE: 4}
 _EXACT = (frames.RST_STREAM, frames.PING, frames.WINDOW_UPDATE)
 """Sizes of the payload of frames [bytes], at least or exactly."""
@@ -57,7 +61,7 @@ class Connection:
         self._wire, self._incoming = wire, shared.incoming.data
         self.inflow = Inflow(shared, streams, window)
         self._streams = {2 * slot + 1: _Stream() for slot in range(streams)}
-        self._block: tuple[int, int, bytes] | None = None  # stream, flags and begin of headers that continue
+        self._block: tuple[int, int, bytearray] | None = None  # stream, flags and begin of headers that continue
         self._hpack = hpack.Decoder(MAX_HEADERS)
         self._send_window = self._peer_window = frames.INITIAL_WINDOW
         self.max_streams = frames.MAX_WINDOW
@@ -99,25 +103,34 @@ class Connection:
         self.received += count
         self._has_read = count > 0
         self.inflow.begin()
-        while count:
+        if count:
+            self._take(count)
+        return count
+
+    def _take(self, count: int) -> None:
+        """Take the frames of a read of so many bytes."""
+        for _ in range(MOST_FRAMES):
             result = self.inflow.scan(count)
+            if not self.settled and self.inflow.has_data:
+                self._violated("its first frame is not SETTINGS")
             if result == scan.CONTROL:
                 self._control_frame()
             elif result == scan.ENDED:
-                self._end(self.inflow.stream(scan.SLOT), frames.status_of(()))
+                self._end(self.inflow.current, frames.status_of(()))
             elif result == scan.TOO_LARGE:
-                self._end_at_large_message(self.inflow.stream(scan.BAD))
-                break
+                self._end_at_large_messages()
+                return
             elif result == scan.DONE:
-                break
+                return
             else:
                 self._violated(_WRONG[result])
-        return count
+        self._violated(f"it sends {MOST_FRAMES:,} frames at once that are no messages")
 
-    def _end_at_large_message(self, number: int) -> None:
-        self._streams[number].started = True
+    def _end_at_large_messages(self) -> None:
         status = Status("RESOURCE_EXHAUSTED", f"a message is larger than {inflow.MAX_MESSAGE:,} bytes")
-        self._end(number, status, resets=True)
+        for number in self.inflow.too_large():
+            self._streams[number].started = True
+            self._end(number, status, resets=True)
 
     def batches(self) -> list[Batch]:
         """The messages that the last read made complete."""
@@ -170,22 +183,23 @@ class Connection:
             self._take_goaway(int.from_bytes(payload[4:8], "big"), payload[8:])
 
     def _take_headers(self, kind: int, number: int, flags: int, payload: bytes) -> None:
+        block: bytearray | None = None
         if kind == frames.HEADERS:
             block = frames.unpadded(flags, payload)
-        else:
-            number, flags, begin = (number, flags | self._block[1], self._block[2]) if self._block else (0, flags, b"")
-            block = begin + payload if self._block else None
+        elif self._block:
+            flags, block = flags | self._block[1], self._block[2]
+            block += payload
         if block is None or len(block) > MAX_HEADERS:
             self._violated("headers are too long, too padded, or continue nothing")
         self._block = None if flags & frames.END_HEADERS else (number, flags, block)
         if self._block is None:
-            try:
-                headers = self._hpack.decode(block, raw=True)
-            except hpack.HPACKError as error:
-                self._violated(f"headers cannot be decoded ({error})")
-            self._answer(
-                number, bool(flags & frames.END_STREAM), [(bytes(name), bytes(text)) for name, text in headers]
-            )
+            self._answer(number, bool(flags & frames.END_STREAM), self._decoded(bytes(block)))
+
+    def _decoded(self, block: bytes) -> list[tuple[bytes, bytes]]:
+        try:
+            return [(bytes(name), bytes(text)) for name, text in self._hpack.decode(block, raw=True)]
+        except hpack.HPACKError as error:
+            self._violated(f"headers cannot be decoded ({str(error)[:MOST_WORDS]})")
 
     def _answer(self, number: int, ends: bool, headers: list[tuple[bytes, bytes]]) -> None:
         """Take headers or trailers of an answer. Those of HTTP's interim answers (1xx) say nothing."""
@@ -235,7 +249,7 @@ class Connection:
             self._send(number, stream)
 
     def _take_goaway(self, code: int, words: bytes) -> None:
-        said = " ".join(words[:200].decode("ascii", "replace").split())
+        said = " ".join(words[:MOST_WORDS].decode("ascii", "replace").split())
         self.goaway = GoneAway(code, f"{frames.error_name(code)}{f': {said}' if said else ''}")
 
     def ping(self) -> None:

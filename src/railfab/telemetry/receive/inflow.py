@@ -81,9 +81,22 @@ class Inflow:
             row = scan.STREAMS + self._fields[scan.SLOT] * scan.ROW
             self._resize(row, min(2 * self._space(row), MAX_MESSAGE + REGION))
 
-    def stream(self, field: int) -> int:
-        """The stream of a result of the scan: SLOT for ENDED, BAD for messages."""
-        return 2 * self._fields[field] + 1
+    @property
+    def has_data(self) -> bool:
+        """Whether bytes of DATA have come."""
+        fields = self._fields
+        received = sum(fields[row + scan.RECEIVED] for row in self._rows.values())
+        return received + self._past + fields[scan.DISCARDED] > 0
+
+    @property
+    def current(self) -> int:
+        """The stream of the DATA frame that was read last; -1 where it is not open."""
+        return 2 * self._fields[scan.SLOT] + 1
+
+    def too_large(self) -> list[int]:
+        """The streams whose next message is larger than the maximum."""
+        most = scan.MESSAGE_HEADER + MAX_MESSAGE
+        return [number for number, row in self._rows.items() if self._size_of_first(row) > most]
 
     def batches(self) -> list[tuple[int, Batch]]:
         """The messages that the last read made complete, by stream."""
@@ -101,7 +114,7 @@ class Inflow:
         self._past += self._fields[row + scan.RECEIVED]
         self._fields[row + scan.ID] = -1
         self._place(row, self._fields[row + scan.START], 0)
-        if self.stream(scan.SLOT) == number:
+        if self.current == number:
             self._fields[scan.SLOT] = -1
 
     def grants(self) -> Iterator[tuple[int, int]]:
@@ -114,7 +127,7 @@ class Inflow:
             granted = self._granted[number]
             if received > granted:
                 raise WindowExceeded
-            head = self._size_of_first(row) if held >= scan.MESSAGE_HEADER else 0
+            head = self._size_of_first(row)
             limit = received - held + self._window + (head if head > self._window else 0)
             total += limit
             if limit - granted >= step or received - held + head > granted:
@@ -127,8 +140,11 @@ class Inflow:
             yield 0, total - granted
 
     def _size_of_first(self, row: int) -> int:
-        begin = self._fields[row + scan.NEXT] + 1
-        return scan.MESSAGE_HEADER + int.from_bytes(self.store[begin : begin + 4].tobytes(), "big")
+        """The size of the message that is incomplete, with its header; 0 where the header is."""
+        begin, end = self._fields[row + scan.NEXT], self._fields[row + scan.FILLED]
+        if end - begin < scan.MESSAGE_HEADER:
+            return 0
+        return scan.MESSAGE_HEADER + int.from_bytes(self.store[begin + 1 : begin + 5].tobytes(), "big")
 
     def _space(self, row: int) -> int:
         return self._fields[row + scan.END] - self._fields[row + scan.START]

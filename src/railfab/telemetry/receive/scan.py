@@ -21,10 +21,10 @@ MAX_FRAME = 16_384
 """Largest payload of a frame that we accept [bytes], the initial SETTINGS_MAX_FRAME_SIZE."""
 MESSAGE_HEADER = 5
 
-AT, HAVE, NEED, LEFT, PADDING, FLAGS, SLOT, DISCARDED, BAD, STREAMS = range(10)
+AT, HAVE, NEED, LEFT, PADDING, FLAGS, SLOT, DISCARDED, STREAMS = range(9)
 """Layout of the state: place in what was read; bytes in `control`, and how many make it whole; bytes left of a DATA
 frame, its padding (-1: its length comes next), flags and stream (-1: none that is open); bytes of DATA for no open
-stream; stream of a bad message; then a row for each stream."""
+stream; then a row for each stream."""
 ID, START, END, FILLED, NEXT, RECEIVED, FIRST, LAST, ROW = range(9)
 """Layout of a row: stream identifier (-1: ended); region in the store; end of what is filled; begin of the first
 message that is incomplete; bytes received that count for flow control; bounds of its messages, from and up to."""
@@ -32,7 +32,7 @@ message that is incomplete; bytes received that count for flow control; bounds o
 DONE, CONTROL, ENDED, SPACE, FRAME_SIZE, PROTOCOL, COMPRESSED, TOO_LARGE = range(8)
 """Results: all was taken; a frame is in `control`; a stream ended by a DATA frame; the region of a stream is full (call
 again after making space); a frame larger than MAX_FRAME; DATA without stream or with too much padding; a compressed
-message; a message larger than the maximum. `SLOT` says which stream, for messages `BAD`."""
+message; a message larger than the maximum, in one stream or several. `SLOT` says which stream ended, or is full."""
 
 _DATA, _END_STREAM, _PADDED = 0, 1, 8
 _KERNEL = Kernel(Path(__file__), interpreted=on_memoryviews)
@@ -119,7 +119,7 @@ def _find_messages(state: Any, store: Any, bounds: Any, max_message: int) -> int
         while filled - begin >= MESSAGE_HEADER:
             length = store[begin + 1] << 24 | store[begin + 2] << 16 | store[begin + 3] << 8 | store[begin + 4]
             if store[begin] or length > max_message:
-                result, state[BAD] = COMPRESSED if store[begin] else TOO_LARGE, (row - STREAMS) // ROW
+                result = COMPRESSED if store[begin] or result == COMPRESSED else TOO_LARGE
                 break
             if filled - begin - MESSAGE_HEADER < length:
                 break
