@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from prometheus_client.parser import text_string_to_metric_families as parse
 
-from railfab.metrics import metric
+from railfab.metrics import metric, rate_max_name
+from railfab.telemetry import lines
 from railfab.telemetry.health import Health
 from railfab.telemetry.lines import Writer
 from railfab.telemetry.notification import Decoded
@@ -105,3 +107,53 @@ def test_a_counter_that_was_reset_and_a_sample_out_of_order_give_no_rate() -> No
     for value, device_s in ((1000.0, 10), (5.0, 11), (9000.0, 9)):
         applied(store, 1.0, [(port, value)], device_ns=device_s * NS)
     assert written(store)["fabric_interface_receive_bytes_rate_max"].endswith(" 0\n")
+
+
+# Scrapes and the loop at the same time
+
+
+def filled(store: TargetStore, ports: int) -> TargetStore:
+    applied(store, 1.0, [(Series(IN, {"interface": f"e{port}"}), 7.0) for port in range(ports)])
+    return store
+
+
+def test_a_scrape_that_began_is_written_as_it_began_though_another_has_more_rows(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The rows of the other lie behind the values of the first, where the kernel would read and write anything."""
+    store, writer = filled(store_of(), 60), Writer()
+    waiting = [lambda: written(filled(store, 900), writer=writer)]
+    grouped, meanwhile = lines._groups, []
+
+    def groups(*arguments: Any) -> Any:
+        found = grouped(*arguments)
+        if arguments[-1] is rate_max_name and waiting:
+            meanwhile.append(waiting.pop()())
+        return found
+
+    monkeypatch.setattr(lines, "_groups", groups)
+    assert written(store, writer=writer)[IN.name].count("\n") == 60
+    assert meanwhile[0][IN.name].count("\n") == 900
+    assert written(store, writer=writer) == meanwhile[0]
+
+
+def test_a_sample_is_of_one_table_though_the_loop_replaces_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else the values of one would be written behind the names of the other."""
+    store = filled(store_of(), 20)
+    old, new = store.table, store.table.compacted()
+    filled(store, 500)
+    tables = iter((old, *[new] * 9))
+    monkeypatch.setattr(TargetStore, "table", property(lambda _: next(tables)), raising=False)
+    sample = store.sample(1.0)
+    assert sample.table is old
+    assert len({len(column) for column in (sample.live, sample.values, sample.rates, old.series.value)}) == 1
+
+
+def test_estimates_of_another_table_are_none_of_a_sample() -> None:
+    store = store_of()
+    applied(
+        store, 1.0, [(Series(metric("fabric_pfc_receive_frames_total"), {"interface": "e1", "priority": "3"}), 1.0)]
+    )
+    estimates = store._estimates
+    assert len(estimates.of(store.table).frames) == 1
+    assert len(estimates.of(store.table.compacted()).frames) == 0

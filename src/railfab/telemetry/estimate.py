@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,35 @@ _MEASURED = {f"fabric_pfc_{way}_pause_seconds_total": way for way in DIRECTIONS}
 _GBPS = gbps(1.0)
 _SECONDS_OF_ONE_GBPS = pause_frame_seconds(1.0)
 NONE = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Estimates:
+    """Rows of frames, of their estimates, of speeds and measured times (or NONE), and designed speeds [Gb/s]."""
+
+    frames: NDArray[np.int64]
+    estimate: NDArray[np.int64]
+    speed: NDArray[np.int64]
+    measured: NDArray[np.int64]
+    designed: NDArray[np.float64]
+
+    @classmethod
+    def from_rows(cls, rows: list[tuple[int, int, int, int, float]]) -> Estimates:
+        """The columns of these rows."""
+        *places, designed = zip(*rows, strict=True) if rows else ((), (), (), (), ())
+        frames, estimate, speed, measured = (np.array(place, np.int64) for place in places)
+        return cls(frames, estimate, speed, measured, np.array(designed, np.float64))
+
+    def apply(self, live: NDArray[np.bool_], values: NDArray[np.float64]) -> None:
+        """Set value and life of the estimates among copies of all."""
+        reported = np.where((self.speed != NONE) & live[self.speed], values[self.speed] * _GBPS, 0.0)
+        rate = np.where(reported > 0, reported, self.designed)
+        is_measured = (self.measured != NONE) & live[self.measured]
+        live[self.estimate] = live[self.frames] & (rate > 0) & ~is_measured
+        values[self.estimate] = values[self.frames] * _SECONDS_OF_ONE_GBPS / np.where(rate > 0, rate, 1.0)
+
+
+_NO_ESTIMATES = Estimates.from_rows([])
 
 
 class PauseEstimates:
@@ -37,27 +67,22 @@ class PauseEstimates:
         self._speeds: dict[str, int] = {}
         self._measured: dict[tuple[str, str, str], int] = {}
         self._frames: dict[tuple[str, str, str], tuple[int, int]] = {}
-        self._columns = _columns([])
+        self._newest: tuple[Table | None, Estimates] = None, _NO_ESTIMATES
 
     def extend(self, table: Table) -> None:
         """Take in the rows that are new in a table; in the thread that writes it."""
         if table is not self._table:
             self._table, self._seen = table, 0
-            self._speeds, self._measured, self._frames, self._columns = {}, {}, {}, _columns([])
+            self._speeds, self._measured, self._frames = {}, {}, {}
         first, self._seen = self._seen, table.series_count
         if sum(self._add(table, row) for row in range(first, self._seen)):
-            self._columns = _columns([self._row(key, *rows) for key, rows in self._frames.items()])
+            self._newest = table, Estimates.from_rows([self._row(key, *rows) for key, rows in self._frames.items()])
             self._seen = table.series_count
 
-    def apply(self, live: NDArray[np.bool_], values: NDArray[np.float64]) -> None:
-        """Set value and life of the estimates among copies of all; any thread."""
-        frames, estimate, speed, measured, designed = self._columns
-        if not len(frames) or estimate.max() >= len(live):
-            return
-        reported = np.where((speed != NONE) & live[speed], values[speed] * _GBPS, 0.0)
-        rate = np.where(reported > 0, reported, designed)
-        live[estimate] = live[frames] & (rate > 0) & ~((measured != NONE) & live[measured])
-        values[estimate] = values[frames] * _SECONDS_OF_ONE_GBPS / np.where(rate > 0, rate, 1.0)
+    def of(self, table: Table) -> Estimates:
+        """Those of a table now, for its columns that are read afterwards; any thread."""
+        newest, columns = self._newest
+        return columns if newest is table else _NO_ESTIMATES
 
     def _add(self, table: Table, row: int) -> bool:
         """Take in a row; whether it concerns estimates."""
@@ -79,9 +104,3 @@ class PauseEstimates:
         interface = key[1]
         designed = self._designed_gbps.get(interface, 0.0)
         return frames, estimate, self._speeds.get(interface, NONE), self._measured.get(key, NONE), designed
-
-
-def _columns(rows: list[tuple[int, int, int, int, float]]) -> tuple[NDArray[np.int64], ...]:
-    """Rows of frames, of their estimates, of speeds and measured times (or NONE), and designed speeds [Gb/s]."""
-    *places, designed = zip(*rows, strict=True) if rows else ((), (), (), (), ())
-    return (*(np.array(place, np.int64) for place in places), np.array(designed, np.float64))

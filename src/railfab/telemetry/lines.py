@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,23 +20,29 @@ Chunks = dict[str, list[memoryview | bytes]]
 """Lines by the name of their metric."""
 
 
+class _Arrangement(NamedTuple):
+    """The first rows of a table by their metrics, and the names of these. rates: of those that have one."""
+
+    lines: Lines
+    rows: int
+    plain: tuple[Groups, list[str]]
+    rates: tuple[Groups, list[str]]
+
+
 class Writer:
-    """Writes the living rows of a table; it keeps their order until there are new ones."""
+    """Writes the living rows of a table; it keeps their order until there are new ones. Any thread, and several."""
 
     def __init__(self) -> None:
-        self._lines: Lines | None = None
-        self._count = 0
-        self._plain: tuple[Groups, list[str]] = _groups(np.zeros(0, np.int64), np.zeros(0, np.int32), [], _itself)
-        self._rates = self._plain
+        self._newest: _Arrangement | None = None
 
     def write(
         self, table: Table, live: NDArray[np.bool_], values: NDArray[np.float64], rates: NDArray[np.float64]
     ) -> Chunks:
         """The lines of all living rows, and of the rates of those that have one."""
-        self._arrange(table, min(table.series_count, len(live)))
+        arranged = self._arranged(table, min(table.series_count, len(live)))
         chunks: Chunks = {}
-        for (groups, names), written in ((self._plain, values), (self._rates, rates)):
-            text, ends = _written(groups, table.lines, live, written)
+        for (groups, names), written in ((arranged.plain, values), (arranged.rates, rates)):
+            text, ends = _written(groups, arranged.lines, live, written)
             begin = 0
             for name, end in zip(names, ends.tolist(), strict=True):
                 if end > begin:
@@ -43,15 +50,20 @@ class Writer:
                 begin = end
         return chunks
 
-    def _arrange(self, table: Table, count: int) -> None:
-        if table.lines is self._lines and count == self._count:
-            return
-        self._lines, self._count = table.lines, count
-        numbers = table.lines.metric[:count]
-        order = np.argsort(numbers, kind="stable")
-        self._plain = _groups(order, numbers, table.metrics, _itself)
-        bursts = np.array([metric.name in BURSTS for metric in table.metrics], bool)
-        self._rates = _groups(order[bursts[numbers[order]]], numbers, table.metrics, rate_max_name)
+    def _arranged(self, table: Table, count: int) -> _Arrangement:
+        """The order of so many rows; another thread may make another one meanwhile, which this one never sees."""
+        lines, found = table.lines, self._newest
+        if found is None or found.lines is not lines or found.rows != count:
+            found = self._newest = _arrange(lines, table.metrics, count)
+        return found
+
+
+def _arrange(lines: Lines, metrics: list[Metric], count: int) -> _Arrangement:
+    numbers = lines.metric[:count]
+    order = np.argsort(numbers, kind="stable")
+    bursts = np.array([metric.name in BURSTS for metric in metrics], bool)
+    plain = _groups(order, numbers, metrics, _itself)
+    return _Arrangement(lines, count, plain, _groups(order[bursts[numbers[order]]], numbers, metrics, rate_max_name))
 
 
 def _itself(name: str) -> str:

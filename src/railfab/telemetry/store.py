@@ -177,7 +177,10 @@ class TargetStore:
 
     def live(self, now_s: float) -> NDArray[np.bool_]:
         """Whether each row has a value that is true now. Any thread."""
-        series, down_s = self.table.series, self._down_since_s
+        return self._live(self.table.series, now_s)
+
+    def _live(self, series: SeriesColumns, now_s: float) -> NDArray[np.bool_]:
+        down_s = self._down_since_s
         live: NDArray[np.bool_] = series.present != 0
         if down_s is None:
             return _both(live, int(self._heard_s * NS_PER_S) <= series.expires_ns)
@@ -195,12 +198,12 @@ class TargetStore:
 
     def sample(self, now_s: float) -> Sample:
         """Copies of what is true now, the estimates included. Any thread."""
-        table = self.table
-        live, values = self.live(now_s), table.series.value.copy()
+        table = self.table  # the loop may replace it, and its columns, meanwhile: each is read once, estimates first
+        estimates, series = self._estimates.of(table), table.series
+        live, values = self._live(series, now_s), series.value.copy()
         count = int(live.sum())
-        size = min(len(live), len(values))
-        self._estimates.apply(live[:size], values[:size])
-        return Sample(table, live[:size], values[:size], _rates(table.series, now_s)[:size], count)
+        estimates.apply(live, values)
+        return Sample(table, live, values, _rates(series, now_s), count)
 
     def expire(self, now_s: float) -> None:
         """Forget what is no longer true."""
