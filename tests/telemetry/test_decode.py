@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from railfab.gnmi import messages
 from railfab.gnmi.paths import Element
 from railfab.platforms import platform
+from railfab.telemetry import decode
 from railfab.telemetry.decode import BadMessage, Decoder, Taken
 from railfab.telemetry.health import Drop, Health
 from railfab.telemetry.kernel.columns import At
@@ -220,6 +221,70 @@ def test_a_message_of_many_updates_is_decoded_whole() -> None:
     for _ in range(2):
         assert take(decoder, [messages.Notification(update=update)]).updates == 3000
     assert sorted(value for _, value in store.read(1.0)) == list(map(float, range(3000)))
+
+
+def long_prefix(size: int) -> messages.Path:
+    return messages.Path(target="x" * size)
+
+
+@pytest.mark.parametrize("updates", [3, 30])
+def test_a_long_prefix_is_not_kept_with_each_path(updates: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else a message of 64 MB fills all memory, and places of texts no longer fit into 32 bits."""
+    monkeypatch.setattr(decode, "MOST_LISTED", 8)
+    decoder, store = pair()
+    sent = counters(range(updates))
+    sent.prefix.CopyFrom(long_prefix(2 * decode.MOST_KEY))
+    for _ in range(2):
+        assert take(decoder, [sent]).updates == updates
+    assert sorted(value for _, value in store.read(1.0)) == list(map(float, range(updates)))
+    assert store.table.key_count == len(decoder._prefixes) == len(decoder._reference._by_steps) == 0
+
+
+def test_paths_are_kept_up_to_a_length() -> None:
+    decoder, store = pair()
+    sent = [counters(range(1)), counters(range(1))]
+    rest = len(sent[0].update[0].path.SerializeToString())
+    for each, more in zip(sent, (0, 1), strict=True):
+        each.prefix.CopyFrom(long_prefix(decode.MOST_KEY - rest - 3 + more))
+        assert len(each.prefix.SerializeToString()) + rest == decode.MOST_KEY + more
+        take(decoder, [each])
+        assert store.table.key_count == 1
+
+
+def test_a_broken_path_far_down_a_message_is_an_error_after_what_stands_before_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(decode, "MOST_LISTED", 8)
+    decoder, store = pair()
+    update = list(counters(range(20)).update)
+    broken = bytes((0x22, 4, 0x0A, 2, 0x1A, 0xFF))
+    raw = messages.Notification(update=update).SerializeToString() + broken
+    raw += messages.Notification(update=counters(range(50, 60)).update).SerializeToString()
+    head = messages.SubscribeResponse(update=messages.Notification(update=update)).SerializeToString()[:1]
+    with pytest.raises(BadMessage, match="not gNMI"):
+        decoder.take(*batch([head + varint_of(len(raw)) + raw]), 1.0, lasts_s=math.inf)
+    assert len(store) == 20
+
+
+def varint_of(number: int) -> bytes:
+    parts = bytearray()
+    while number > 127:
+        parts.append(number & 127 | 128)
+        number >>= 7
+    return bytes((*parts, number))
+
+
+def test_a_long_value_of_an_enumeration_is_read_and_not_kept() -> None:
+    decoder, store = pair()
+    port = Element("interface", (("name", "e1"),))
+    for size, kept in ((0, 1), (1000, 1)):
+        value = messages.TypedValue(string_val="up").SerializeToString()
+        value += (b"\xfa\x7f" + varint_of(size) + bytes(size)) * bool(size)  # a field that gNMI does not have
+        update = messages.Update(path=path(port, Element("oper-state")), val=messages.TypedValue.FromString(value))
+        for _ in range(2):
+            assert take(decoder, [messages.Notification(update=[update])]).updates == 1
+        assert store.table.state_count == kept
+        assert [value for _, value in store.read(1.0)] == [1.0]
 
 
 def test_one_leaf_written_in_two_ways_is_one_series() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -34,6 +35,10 @@ CACHE_PATHS = 1 << 14
 """Paths that protobuf decodes and whose rules are kept; all others are rows of the table."""
 FIRST_PENDING = 64
 """Updates of a message that can be listed at first; with longer messages there is room for more."""
+MOST_LISTED = 4096
+"""Updates of a message that are learnt together: of each, Python keeps prefix and path meanwhile."""
+MOST_KEY = 1 << 14
+"""Longest prefix and path that are kept [bytes]: what is longer is decoded with protobuf each time."""
 WIDTH = len(Pending)
 STOP_MASK = (1 << STOP_BITS) - 1
 
@@ -76,6 +81,11 @@ class _Listed(NamedTuple):
     def key(self, buffer: NDArray[np.uint8]) -> _Key:
         """Prefix and path."""
         return buffer[self.prefix : self.prefix_end].tobytes(), buffer[self.path : self.path_end].tobytes()
+
+    @property
+    def is_long(self) -> bool:
+        """Whether prefix and path are more than is kept."""
+        return self.prefix_end - self.prefix + self.path_end - self.path > MOST_KEY
 
     def content(self, buffer: NDArray[np.uint8]) -> bytes:
         """The value."""
@@ -130,32 +140,38 @@ class Decoder:
         taken.unmapped.update(self._store.take_unmapped())
 
     def _drain(self, buffer: NDArray[np.uint8], taken: Taken) -> None:
-        """Learn the paths of what the kernel has listed; let it decode what it knows by now, and decode the rest."""
+        """Take in what the kernel has listed, a part at a time."""
         at = self._store.at
         count = int(at[At.PENDING])
         at[At.PENDING] = 0
-        listed = [_Listed(*row) for row in self._pending[: count * WIDTH].reshape(count, WIDTH).tolist()]
+        for first in range(0, count, MOST_LISTED):
+            self._drain_part(buffer, first, min(first + MOST_LISTED, count), taken)
+
+    def _drain_part(self, buffer: NDArray[np.uint8], first: int, end: int, taken: Taken) -> None:
+        """Learn the paths of updates; let the kernel decode what it knows by now, and decode the rest."""
+        rows = self._pending[first * WIDTH : end * WIDTH].reshape(-1, WIDTH).tolist()
+        listed = dict(enumerate(itertools.starmap(_Listed, rows), first))
         learnt, error = self._learn(buffer, listed)
-        place = 0
-        while place < len(listed):
+        place, end = first, first + len(listed)
+        while place < end:
             if place in learnt:
-                first, place = place, take_listed(buffer, place, len(listed), self._tables(), at)
-                if place > first:
+                before, place = place, take_listed(buffer, place, end, self._tables(), self._store.at)
+                if place > before:
                     continue
             self._update(buffer, listed[place], int(self._pending[place * WIDTH + Pending.KEY]), taken)
             place += 1
         if error:
             raise error
 
-    def _learn(self, buffer: NDArray[np.uint8], listed: list[_Listed]) -> tuple[set[int], BadMessage | None]:
+    def _learn(self, buffer: NDArray[np.uint8], listed: dict[int, _Listed]) -> tuple[set[int], BadMessage | None]:
         """Make the paths known that are not, unless the store is full.
 
         Return the places in the list that the kernel may decode now, and the error of the first path or value that is
         no protobuf; the list is cut off before it.
         """
         places: dict[_Key, list[int]] = {}
-        for place, update in enumerate(listed):
-            if update.row < 0:
+        for place, update in listed.items():
+            if update.row < 0 and not update.is_long:
                 places.setdefault(update.key(buffer), []).append(place)
         new: list[tuple[_Key, Known, KeyKind]] = []
         error, coming = None, 0
@@ -163,7 +179,8 @@ class Decoder:
             try:
                 known, value = self._parsed_update(key, listed[first].content(buffer))
             except BadMessage as bad:
-                del listed[first:]
+                for place in range(first, max(listed) + 1):
+                    del listed[place]
                 error = bad
                 break
             kind = self._kind(known, value)
@@ -265,6 +282,8 @@ class Decoder:
             raise self._bad(error) from None
 
     def _prefix(self, raw: bytes) -> Steps:
+        if len(raw) > MOST_KEY:
+            return path_steps(raw)
         steps = self._prefixes.get(raw)
         if steps is None:
             if len(self._prefixes) >= CACHE_PATHS:

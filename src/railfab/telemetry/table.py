@@ -21,6 +21,8 @@ from railfab.telemetry.series import Series
 
 MOST_STATES = 4096
 """Of one target: values of enumerations beyond these are decoded anew each time."""
+MOST_STATE_BYTES = 256
+"""Longest value of an enumeration that is kept, as bytes of its TypedValue; others are decoded anew each time too."""
 MOST_BYTES = 1 << 30
 """Of the texts of one target. The columns hold places up to twice that, since a batch may pass it by a message."""
 _LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
@@ -138,9 +140,9 @@ class Table:
         return first
 
     def add_state(self, rule: int, value: bytes, number: float) -> None:
-        """Add a value of an enumeration, as bytes of its TypedValue, unless there are too many."""
+        """Add a value of an enumeration, as bytes of its TypedValue, unless it is too long or there are too many."""
         row, at = self.state_count, self._state_bytes
-        if row >= MOST_STATES or not value:
+        if row >= MOST_STATES or not 0 < len(value) <= MOST_STATE_BYTES:
             return
         states = with_room(self.states, row + 1, at + len(value))
         self._state_bytes = append_texts(states, row, at, [value])
