@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
+from railfab.compiled import kernel
 from railfab.compiled.cache import KEEP_DAYS, cache_base, cache_directory, digest_of
 from railfab.sim.interpreted import on_python_objects
 
@@ -221,7 +222,7 @@ def kept_double(directory: Path) -> Any:
     return dispatcher
 
 
-def double(value: int) -> int:
+def double(value: Any) -> Any:
     return 2 * value
 
 
@@ -251,6 +252,76 @@ def test_a_damaged_file_is_compiled_again(suffix: str, damage: Callable[[bytes],
     path.write_bytes(damage(path.read_bytes()))
     assert hits(tmp_path) == 0
     assert hits(tmp_path) == 1
+
+
+@pytest.mark.parametrize("eighth", range(1, 8))
+def test_code_with_a_wrong_byte_is_compiled_again_and_never_run(eighth: int, tmp_path: Path) -> None:
+    assert kept_double(tmp_path)(4) == 8
+    (path,) = tmp_path.glob("*/*.nbc")
+    content = bytearray(path.read_bytes())
+    content[len(content) * eighth // 8] ^= 1
+    path.write_bytes(content)
+    assert hits(tmp_path) == 0
+    assert hits(tmp_path) == 1
+
+
+def test_code_for_other_types_is_compiled_again_and_never_run(tmp_path: Path) -> None:
+    """As two processes leave it that compile at once, and one that is killed before it writes what its index names."""
+    kept = kept_double(tmp_path)
+    assert [kept(4), kept(np.arange(3.0)).tolist()] == [8, [0.0, 2.0, 4.0]]
+    one, other = sorted(tmp_path.glob("*/*.nbc"))
+    first, second = one.read_bytes(), other.read_bytes()
+    one.write_bytes(second)
+    other.write_bytes(first)
+    again = kept_double(tmp_path)
+    assert [again(4), again(np.arange(3.0)).tolist()] == [8, [0.0, 2.0, 4.0]]
+    assert sum(again.stats.cache_hits.values()) == 0
+    assert hits(tmp_path) == 1
+
+
+CHECKED = """
+import numpy as np
+from railfab.compiled import kernel
+from railfab.compiled.intrinsics import from_start, load64
+def element(array, index):
+    return from_start(array)[index]
+def stored(array, index):
+    from_start(array)[index] = 1
+def word(array, index):
+    return load64(from_start(array), index)
+array = np.arange(9, dtype=np.uint8)
+for function, places in (element, (0, 8, 9, -1)), (stored, (0, 8, 9, -1)), (word, (0, 1, 2, -1)):
+    for place in places:
+        try:
+            kernel._jit(function)(array, place)
+            print("in", end=" ")
+        except IndexError:
+            print("out", end=" ")
+"""
+
+
+def test_accesses_from_the_start_are_checked_where_numba_checks_its_own() -> None:
+    pytest.importorskip("numba")
+    assert output(CHECKED, NUMBA_BOUNDSCHECK="1").split() == ["in", "in", "out", "out"] * 3
+
+
+def test_checked_and_unchecked_code_are_kept_apart(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    numba = pytest.importorskip("numba")
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    found = []
+    for checks in (None, 1):
+        monkeypatch.setattr(numba.config, "BOUNDSCHECK", checks)
+        found.append(kernel._directory((Path(__file__),)))
+    assert found[0] != found[1]
+
+
+def test_an_array_with_gaps_cannot_be_read_from_its_start() -> None:
+    numba = pytest.importorskip("numba")
+    from railfab.compiled.intrinsics import from_start
+
+    first = numba.njit(lambda array: from_start(array)[0])
+    with pytest.raises(numba.TypingError, match="contiguous arrays of one dimension"):
+        first(np.arange(9)[::2])
 
 
 def test_a_cache_that_goes_away_is_done_without(tmp_path: Path) -> None:

@@ -10,8 +10,9 @@ from typing import Any
 
 from llvmlite import ir
 from numba.core import types
-from numba.core.cgutils import get_or_insert_function, voidptr_t
+from numba.core.cgutils import do_boundscheck, get_or_insert_function, unpack_tuple, voidptr_t
 from numba.core.datamodel.models import ArrayModel
+from numba.core.errors import TypingError
 from numba.core.types.containers import NamedTuple
 from numba.extending import lower_builtin, register_model
 from numba.np.arrayobj import load_item, store_item
@@ -21,10 +22,16 @@ _READ, _KEEP, _DATA = (ir.Constant(ir.IntType(32), value) for value in (0, 3, 1)
 
 
 class FromStart(types.Array):
-    """An array of one dimension whose indices count from its start only, as with Cython's `wraparound=False`."""
+    """An array of one dimension whose indices count from its start only, as with Cython's `wraparound=False`.
+
+    Raises TypingError for an array whose elements do not lie side by side, since its strides would be ignored.
+    """
 
     def __init__(self, array: Any) -> None:
-        super().__init__(array.dtype, 1, "C", aligned=array.aligned, name=f"from_start({array.name})")
+        if array.ndim != 1 or array.layout != "C":
+            raise TypingError(f"from_start() takes contiguous arrays of one dimension, not {array}")
+        name = f"from_start({array.name})"
+        super().__init__(array.dtype, 1, "C", readonly=not array.mutable, aligned=array.aligned, name=name)
 
 
 register_model(FromStart)(ArrayModel)
@@ -42,9 +49,17 @@ def same(_context: Any, _builder: Any, _signature: Any, arguments: Any) -> Any:
     return arguments[0]
 
 
-def _pointer(context: Any, builder: Any, kind: Any, array: Any, index_kind: Any, index: Any) -> Any:
-    data = context.make_array(kind)(context, builder, array).data
-    return builder.gep(data, [context.cast(builder, index, index_kind, types.intp)], inbounds=True)
+def _pointer(context: Any, builder: Any, kind: Any, array: Any, index_kind: Any, index: Any, *, size: int = 1) -> Any:
+    """The place of an element. NUMBA_BOUNDSCHECK=1 has it checked that `size` elements are there, if any are read."""
+    found, place = (
+        context.make_array(kind)(context, builder, array),
+        context.cast(builder, index, index_kind, types.intp),
+    )
+    if context.enable_boundscheck and size:
+        (length,) = unpack_tuple(builder, found.shape)
+        do_boundscheck(context, builder, place, length)
+        do_boundscheck(context, builder, builder.add(place, place.type(size - 1)), length)
+    return builder.gep(found.data, [place], inbounds=True)
 
 
 @lower_builtin(operator.getitem, FromStart, types.Integer)  # type: ignore[untyped-decorator]
@@ -64,7 +79,7 @@ def _set(context: Any, builder: Any, signature: Any, arguments: Any) -> None:
 def prefetch(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
     """LLVM's prefetch of an element for reading, into all caches."""
     kind, index_kind = signature.args
-    pointer = _pointer(context, builder, kind, arguments[0], index_kind, arguments[1])
+    pointer = _pointer(context, builder, kind, arguments[0], index_kind, arguments[1], size=0)
     function = get_or_insert_function(builder.module, _PREFETCH, "llvm.prefetch.p0")
     builder.call(function, [builder.bitcast(pointer, voidptr_t), _READ, _KEEP, _DATA])
     return context.get_dummy_value()
@@ -73,7 +88,7 @@ def prefetch(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
 def load64(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
     """One unaligned load of 64 bits from an array of bytes."""
     kind, index_kind = signature.args
-    pointer = _pointer(context, builder, kind, arguments[0], index_kind, arguments[1])
+    pointer = _pointer(context, builder, kind, arguments[0], index_kind, arguments[1], size=8)
     loaded = builder.load(builder.bitcast(pointer, ir.IntType(64).as_pointer()))
     loaded.align = 1
     return loaded

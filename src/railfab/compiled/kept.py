@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import logging
 import pickle
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from numba import config
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, UserProvidedCacheLocator
+from numba.core.serialize import dumps
+from numba.core.sigutils import normalize_signature
 
 logger = logging.getLogger(__name__)
 
@@ -32,6 +35,10 @@ _DAMAGED = (
 """What unpickling damaged content raises."""
 
 
+class _Damaged(ValueError):
+    """Content is not what was written, or not what was asked for."""
+
+
 class _Locator(UserProvidedCacheLocator):  # type: ignore[misc]
     """A directory that need not be writable once it is there."""
 
@@ -41,7 +48,19 @@ class _Locator(UserProvidedCacheLocator):  # type: ignore[misc]
 
 
 class _Files(CompileResultCacheImpl):  # type: ignore[misc]
+    """What is kept of a compilation, with a checksum: a disk that was full or lost power leaves code that crashes."""
+
     _locator_classes = (_Locator,)
+
+    def reduce(self, compiled: Any) -> tuple[bytes, bytes]:
+        content = dumps(super().reduce(compiled))
+        return sha256(content).digest(), content
+
+    def rebuild(self, target_context: Any, kept: tuple[bytes, bytes]) -> Any:
+        checksum, content = kept
+        if sha256(content).digest() != checksum:
+            raise _Damaged("the checksum is another")
+        return super().rebuild(target_context, pickle.loads(content))
 
 
 class _KernelCache(FunctionCache):  # type: ignore[misc]
@@ -52,12 +71,23 @@ class _KernelCache(FunctionCache):  # type: ignore[misc]
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Load without what super() does first: registering all of numba's functions, which only compiling needs."""
         try:
-            return self._load_overload(sig, target_context)
+            return self._loaded(sig, target_context)
         except OSError as error:
             logger.info("%s: not read (%s)", self.cache_path, error)
         except _DAMAGED as error:
             logger.info("%s: damaged (%r), compiled again", self.cache_path, error)
         return None
+
+    def _loaded(self, sig: Any, target_context: Any) -> Any:
+        """What is kept for these types of arguments.
+
+        Numba writes its index before the code that it names: two processes at once, or one that is killed in between,
+        leave the code of other types there, which would read the arguments as something else.
+        """
+        found = self._load_overload(sig, target_context)
+        if found is not None and found.signature.args != normalize_signature(sig)[0]:
+            raise _Damaged(f"for {found.signature.args}")
+        return found
 
     def save_overload(self, sig: Any, data: Any) -> None:
         try:

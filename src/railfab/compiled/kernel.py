@@ -86,5 +86,6 @@ def _directory(sources: tuple[Path, ...]) -> Path | None:
 
     ours = Path(__file__).resolve().parent.glob("*.py")
     versions = (numba.__version__, np.__version__, llvmlite.binding.get_host_cpu_name())
+    checked = f"NUMBA_BOUNDSCHECK={numba.config.BOUNDSCHECK}"  # which numba's index does not notice
     folders = sorted({str(path.parent) for path in sources})
-    return cache_directory(cache_base(), digest_of((*ours, *sources), (*folders, *versions)))
+    return cache_directory(cache_base(), digest_of((*ours, *sources), (*folders, *versions, checked)))
