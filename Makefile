@@ -3,7 +3,7 @@
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help demo setup test laws oracles kills soak faults check bench lab-deps lab-deps-here oracle-deps clean pins
+.PHONY: help demo setup test laws oracles kills fuzz soak faults check bench lab-deps lab-deps-here oracle-deps clean pins
 
 FABRIC ?= inventory/fabrics/pod64.yml
 FOR ?=
@@ -41,6 +41,11 @@ oracles: $(READY) oracle-deps lab-deps-here ## every switch of every design befo
 kills: $(READY) lab-deps-here ## deploys killed and `up` stopped at each of many moments, of which `make test` tries a few; needs what labs need
 	@RAILFAB_MOMENTS=all $(BIN)/python -m pytest -n auto tests/integration/test_killed_deploy.py tests/integration/frr/test_frr_killed.py \
 		tests/integration/test_up_stop.py $(ARGS)
+
+fuzz: $(READY) ## damaged bytes for the collector's compiled code in guarded memory (FOR=300 s), then its other fuzzing with EXAMPLES=2000; SEED=1 begins elsewhere
+	@NUMBA_BOUNDSCHECK=0 $(BIN)/python -m tests.telemetry.fuzz.kernels --for $(or $(FOR),300) --seed $(or $(SEED),0)
+	@RAILFAB_EXAMPLES=$(EXAMPLES) NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -n auto --timeout=0 tests/telemetry/test_decode.py \
+		tests/telemetry/test_lines.py tests/telemetry/test_mapping_fuzz.py tests/telemetry/receive/test_framing.py $(ARGS)
 
 soak: $(READY) lab-deps-here ## a running twin under random Sets, faults and jobs (300 s), then 50 gNMI subscribers (1800 s), then 30 healthy minutes
 	@RAILFAB_SOAK_S=$(or $(FOR),300) RAILFAB_SUBSCRIBED_S=$(or $(FOR),1800) RAILFAB_SOAK_SEED=$(or $(SEED),1) \
