@@ -35,6 +35,19 @@ def after(seconds: float, clock: LoopClock, manual: ManualTime) -> None:
     clock.tick()
 
 
+def test_time_before_the_loop_runs_is_no_lateness() -> None:
+    clock = LoopClock(manual := ManualTime())
+    manual.now_s += 30
+
+    async def run_for_a_moment() -> None:
+        ticking = asyncio.create_task(clock.run())
+        await asyncio.sleep(0)
+        ticking.cancel()
+
+    asyncio.run(run_for_a_moment())
+    assert clock.lag_s() == 0
+
+
 def test_time_is_counted_while_the_loop_is_on_time_and_not_while_it_is_late() -> None:
     clock = LoopClock(manual := ManualTime())
     for _ in range(10):

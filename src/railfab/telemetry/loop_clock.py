@@ -34,7 +34,8 @@ class LoopClock:
         self._logged_s = float("-inf")
 
     async def run(self) -> None:
-        """Tick until cancelled."""
+        """Tick until cancelled. The time before, in which kernels are compiled, is no lateness."""
+        self._last_tick = (self._last_tick[0], self._monotonic_s())
         while True:
             await asyncio.sleep(TICK_S)
             self.tick()
