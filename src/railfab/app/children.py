@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Sequence
@@ -14,24 +12,12 @@ from types import TracebackType
 from typing import Self
 
 from railfab.errors import LabError
+from railfab.tied_process import tied
 from railfab.twin.detached import spawn
 
 END_WITHIN_S = 2.5
 """Time between asking a program to end and killing it."""
 POLL_S = 0.1
-TIED = """\
-import ctypes, os, signal, sys
-PR_SET_PDEATHSIG = 1
-ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, ctypes.c_ulong(signal.SIGKILL))
-if os.getppid() != int(sys.argv[1]):
-    sys.exit("the process that started this one has ended")
-os.execvp(sys.argv[2], sys.argv[2:])
-"""
-"""Replaces itself by a program that the kernel kills as soon as its parent ends, however that ends.
-
-The request outlives execve, except of a program that changes its user or gains capabilities; it is about the thread
-that started the program, and a parent that had ended before is seen by its number. Source: PR_SET_PDEATHSIG(2const).
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +62,7 @@ class Children:
 
     def start(self, name: str, command: Sequence[str], log: Path, text: bytes | None = None) -> Child:
         """Run a program. text: its standard input. Raises LabError when its log cannot be written."""
-        started = Child(name, spawn(_tied(command), log, text), log)
+        started = Child(name, spawn(tied(command), log, text), log)
         self._children.append(started)
         return started
 
@@ -103,10 +89,3 @@ class Children:
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
-
-
-def _tied(command: Sequence[str]) -> list[str]:
-    """The command that runs a program which ends with this thread; the program itself where the system has no such."""
-    if sys.platform != "linux":
-        return list(command)
-    return [sys.executable, "-I", "-S", "-c", TIED, str(os.getpid()), *command]

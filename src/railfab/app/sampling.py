@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 
+from railfab.cores import usable_cores
 from railfab.fabric import Design
 
 INTERVALS_S = (1, 2, 5, 10, 15, 20, 30, 60)
@@ -44,10 +44,3 @@ def shortest_interval_s(leaves: int, cores: int) -> float:
     """The shortest of INTERVALS_S at which these leaves can be sampled; the longest when none is long enough."""
     needed_s = leaves * CPU_S_PER_LEAF / (min(cores, USED_CORES) * CPU_SHARE)
     return next((interval_s for interval_s in INTERVALS_S if interval_s >= needed_s), INTERVALS_S[-1])
-
-
-def usable_cores() -> int:
-    """Cores that this process may run on."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
