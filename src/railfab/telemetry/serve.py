@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
-import json
-import logging
-import socket
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from socketserver import TCPServer, ThreadingMixIn
-from typing import Any, NamedTuple, Protocol
+from types import MappingProxyType
+from typing import Protocol
 from urllib.parse import parse_qs
-from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
-from wsgiref.types import StartResponse, WSGIEnvironment
+from wsgiref.types import WSGIEnvironment
 
 from prometheus_client.exposition import choose_encoder, gzip_accepted
 
-from railfab.background_server import BackgroundServer
-from railfab.errors import RailfabError
-from railfab.listeners import bind_problem
 from railfab.telemetry.compression import compressed
 from railfab.telemetry.exposition import Exposition
-from railfab.telemetry.status import TargetStatus, as_html, as_json
+from railfab.telemetry.http_server import (
+    OK,
+    UNAVAILABLE,
+    Answer,
+    HttpServer,
+    Page,
+    html_answer,
+    json_answer,
+    text_answer,
+)
+from railfab.telemetry.status import UNKNOWN, TargetStatus, as_html, as_json
 from railfab.units import COLLECTOR_PORT
-
-logger = logging.getLogger(__name__)
 
 INDEX = """<!doctype html>
 <title>railfab collector</title>
@@ -39,12 +40,7 @@ ANSWER_DEPENDS_ON = ("REQUEST_METHOD", "HTTP_ACCEPT", "HTTP_ACCEPT_ENCODING", "Q
 
 
 NOT_FOUND = "Not found. Use /, /metrics, /targets, /healthz or /readyz.\n"
-
-
-class _Answer(NamedTuple):
-    status: str
-    headers: list[tuple[str, str]]
-    body: list[bytes]
+NO_PAGES: Mapping[str, Page] = MappingProxyType({})
 
 
 @dataclass(slots=True)
@@ -52,11 +48,7 @@ class _Scrape:
     """One that is being rendered. answer: None until it has ended, and after an error."""
 
     ended: threading.Event = field(default_factory=threading.Event)
-    answer: _Answer | None = None
-
-
-class ListenError(RailfabError):
-    """The address cannot be listened on."""
+    answer: Answer | None = None
 
 
 class Served(Protocol):
@@ -75,10 +67,11 @@ class Served(Protocol):
         ...
 
 
-class MetricsServer(BackgroundServer):
-    """Serves an exposition over HTTP from its own threads; a context manager. port 0 is any free one.
+class MetricsServer(HttpServer):
+    """Serves an exposition over HTTP from its own threads; a context manager. host, port: as of `HttpServer`.
 
-    served: the answers of /healthz and /readyz, with status 200 when every value is true, else 503, and of /targets.
+    served: the answers of /healthz and /readyz, with status 200 when every value is true, else 503, and of /targets,
+    with 503 when one of them is not known. further: more pages.
     """
 
     def __init__(
@@ -88,49 +81,35 @@ class MetricsServer(BackgroundServer):
         *,
         host: str = "127.0.0.1",
         port: int = COLLECTOR_PORT,
+        further: Mapping[str, Page] = NO_PAGES,
     ) -> None:
-        if not host:
-            raise ListenError("--listen", "names no address", "Write 127.0.0.1, or 0.0.0.0 for every network")
         self._served = served
         self._exposition = exposition
         self._scrapes: dict[tuple[str, ...], _Scrape] = {}
         self._scrapes_lock = threading.Lock()
-        kind = _Server6 if ":" in host else _Server
-        try:
-            server = make_server(host, port, self._answer, kind, handler_class=_Handler)
-        except OverflowError:
-            raise ListenError(f"{host}:{port}", "is no port", "Choose one from 1 to 65535") from None
-        except OSError as error:
-            problem = f"cannot be listened on ({bind_problem(error, port)})"
-            raise ListenError(f"{host}:{port}", problem, "End what uses it, or choose another --port") from None
-        super().__init__(server, thread="railfab-metrics")
+        pages: dict[str, Page] = {
+            "/": lambda _: html_answer(INDEX),
+            "/metrics": self._metrics,
+            "/targets": self._targets,
+            "/healthz": lambda _: _parts(served.healthy()),
+            "/readyz": lambda _: _parts(served.ready()),
+        }
+        super().__init__({**pages, **further}, NOT_FOUND, host=host, port=port)
 
-    def _answer(self, environ: WSGIEnvironment, start: StartResponse) -> Iterable[bytes]:
-        path = environ.get("PATH_INFO", "/")
-        if path == "/metrics":
-            if environ["REQUEST_METHOD"] not in ("GET", "HEAD"):
-                return _body(start, "405 Method Not Allowed", "text/plain; charset=utf-8", "Use GET.\n")
-            answer = self._scrape(environ)
-            start(answer.status, list(answer.headers))
-            return answer.body
-        if path in ("/healthz", "/readyz"):
-            parts = self._served.healthy() if path == "/healthz" else self._served.ready()
-            status = "200 OK" if all(parts.values()) else "503 Service Unavailable"
-            return _body(start, status, "application/json", json.dumps(dict(parts)) + "\n")
-        if path == "/targets":
-            return self._targets(environ, start)
-        if path == "/":
-            return _body(start, "200 OK", "text/html; charset=utf-8", INDEX)
-        return _body(start, "404 Not Found", "text/plain; charset=utf-8", NOT_FOUND)
+    def _metrics(self, environ: WSGIEnvironment) -> Answer:
+        if environ["REQUEST_METHOD"] not in ("GET", "HEAD"):
+            return text_answer("405 Method Not Allowed", "Use GET.\n")
+        return self._scrape(environ)
 
-    def _targets(self, environ: WSGIEnvironment, start: StartResponse) -> Iterable[bytes]:
+    def _targets(self, environ: WSGIEnvironment) -> Answer:
         """The targets as JSON, and as a page for a browser."""
         statuses = self._served.targets()
+        status = UNAVAILABLE if any(one.state == UNKNOWN for one in statuses) else OK
         if "text/html" in environ.get("HTTP_ACCEPT", ""):
-            return _body(start, "200 OK", "text/html; charset=utf-8", as_html(statuses))
-        return _body(start, "200 OK", "application/json", json.dumps(as_json(statuses)) + "\n")
+            return html_answer(as_html(statuses), status)
+        return json_answer(as_json(statuses), status)
 
-    def _scrape(self, environ: WSGIEnvironment) -> _Answer:
+    def _scrape(self, environ: WSGIEnvironment) -> Answer:
         """Render a scrape, or wait for the same one that is being rendered.
 
         A Prometheus that gives up on a scrape sends the next one: rendered side by side they would only take longer.
@@ -150,7 +129,7 @@ class MetricsServer(BackgroundServer):
             ours.ended.set()
         return ours.answer
 
-    def _render(self, environ: WSGIEnvironment) -> _Answer:
+    def _render(self, environ: WSGIEnvironment) -> Answer:
         """Render all families, or those that `?name[]=` asks for, as text or OpenMetrics."""
         _, kind = choose_encoder(environ.get("HTTP_ACCEPT", ""))
         names = parse_qs(environ.get("QUERY_STRING", "")).get("name[]")
@@ -161,31 +140,9 @@ class MetricsServer(BackgroundServer):
             body = compressed(parts)
         else:
             body = b"".join(parts)
-        return _Answer("200 OK", [*headers, ("Content-Length", str(len(body)))], [body])
+        return Answer(OK, [*headers, ("Content-Length", str(len(body)))], [body])
 
 
-def _body(start: StartResponse, status: str, kind: str, text: str) -> Iterable[bytes]:
-    body = text.encode()
-    start(status, [("Content-Type", kind), ("Content-Length", str(len(body)))])
-    return [body]
-
-
-class _Server(ThreadingMixIn, WSGIServer):
-    daemon_threads = True
-
-    def server_bind(self) -> None:
-        """Bind without the DNS lookup of our own name that the standard library does, which may take seconds."""
-        TCPServer.server_bind(self)
-        host, self.server_port = self.server_address[:2]
-        self.server_name = str(host)
-        self.setup_environ()
-
-
-class _Server6(_Server):
-    address_family = socket.AF_INET6
-
-
-class _Handler(WSGIRequestHandler):
-    def log_message(self, format: str, *args: Any) -> None:
-        """Log requests for debugging only."""
-        logger.debug(format, *args)
+def _parts(parts: Mapping[str, bool]) -> Answer:
+    """Each part and whether it is as it should be."""
+    return json_answer(dict(parts), OK if all(parts.values()) else UNAVAILABLE)

@@ -10,10 +10,14 @@ from dataclasses import asdict, dataclass
 from railfab.telemetry.health import State
 from railfab.telemetry.session import TargetSession
 
+UNKNOWN = "unknown"
+"""State of what stands for the targets of a shard that does not answer."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TargetStatus:
-    """One target. address: host and port of gNMI, empty without an endpoint. state: as of `State`, in lower case.
+    """One target. address: host and port of gNMI, empty without an endpoint. state: as of `State`, in lower case, or
+    UNKNOWN.
 
     series: living ones at the last scrape. age_s: since the last sampled update [s], None before the first.
     error: why the session ended the last time, empty while it is up.
@@ -32,8 +36,12 @@ class TargetStatus:
 
 def target_statuses(sessions: Iterable[TargetSession]) -> list[TargetStatus]:
     """The targets, those that are not up first, then by name."""
-    found = [_status(session) for session in sessions]
-    return sorted(found, key=lambda status: (status.state == State.UP.name.lower(), status.name))
+    return in_order(_status(session) for session in sessions)
+
+
+def in_order(statuses: Iterable[TargetStatus]) -> list[TargetStatus]:
+    """Those that are not up first, then by name."""
+    return sorted(statuses, key=lambda status: (status.state == State.UP.name.lower(), status.name))
 
 
 def _status(session: TargetSession) -> TargetStatus:
