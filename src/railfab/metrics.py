@@ -343,6 +343,20 @@ def _collector() -> Iterator[Metric]:
         "The largest lateness of the collector itself within 30 s; no target is called stalled for it.",
         (),
     )
+    yield Metric(
+        "fabric_collector_process_up",
+        Kind.GAUGE,
+        "",
+        "Whether the process of a shard runs and answers (1); of collect --processes.",
+        ("shard",),
+    )
+    yield Metric(
+        "fabric_collector_process_restarts_total",
+        Kind.COUNTER,
+        "",
+        "Times the process of a shard was started again, since it had ended.",
+        ("shard",),
+    )
 
 
 def _sinks() -> Iterator[Metric]:

@@ -54,6 +54,7 @@ def counted(count: int, noun: str) -> str:
         "switch": "switches",
         "leaf": "leaves",
         "class": "classes",
+        "process": "processes",
         "prefix": "prefixes",
     }.get(noun, f"{noun}s")
     return f"{count:,} {noun if count == 1 else plural}"

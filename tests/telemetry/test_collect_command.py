@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
+import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests import commands
-from tests.signals import interruptible
+from tests.signals import interruptible, is_running
 from tests.telemetry.rack import Rack
 
 from railfab.endpoints import save_endpoints
@@ -124,6 +128,11 @@ def served(endpoints_file: Path, *options: str) -> None:
         (("--targets", "none.yml", "--limit", "leaf"), "--on and --limit need the fabric's intent."),
         (("--targets", "none.yml", "--replicas", "2"), "--replicas needs --shard."),
         ((FABRIC, "--shard", "3/3"), "there is no shard 3 of 3"),
+        ((FABRIC, "--processes", "many"), "--processes many: is no number of processes. Use auto, or 1 to 256."),
+        ((FABRIC, "--processes", "257"), "--processes 257: is no number of processes. Use auto, or 1 to 256."),
+        ((FABRIC, "--processes", "2", "--record", "x"), "--record needs a single process"),
+        (("-", "--processes", "2"), "--processes needs the intent as a file"),
+        (("--targets", "none.yml", "--processes", "2", "--port", "0"), "none.yml: no such file"),
         ((FABRIC, "--remote-write", "http://a:b@c/write"), "the address has a user name or a password in it"),
     ],
 )
@@ -162,3 +171,69 @@ def test_a_shard_reads_the_configurations_of_its_own_switches(repository: Path, 
     compared = re.findall(r'^fabric_configuration_checked_timestamp_seconds{device="(.*?)"', text, re.MULTILINE)
     assert compared == [name for name in RACK[1].split(",") if Shard(0, 2).owns(name)] != []
     assert said.startswith("1 of 8 switches of pod64: ")
+
+
+def test_processes_share_the_targets_and_end_with_their_parent(endpoints_file: Path, rack: Rack) -> None:
+    command = [sys.executable, "-m", "railfab", "collect", "--targets", str(endpoints_file), "--interval=0.5"]
+    shared = ["--processes", "2", "--shard", "0/1", "--port", "0"]
+    process = subprocess.Popen(interruptible([*command, *shared]), stderr=subprocess.PIPE, text=True)
+    try:
+        assert process.stderr is not None
+        url = next(found[1] for line in process.stderr if (found := re.search(r"2 processes: (\S+)/http_sd", line)))
+        said = Lines(process.stderr)
+        until_s = time.monotonic() + 60
+        while (status := status_of(f"{url}/targets"))[0] != 200 or {one["state"] for one in status[1]} != {"up"}:
+            assert time.monotonic() < until_s
+            time.sleep(0.2)
+        assert sorted(one["name"] for one in status[1]) == sorted(rack.servers)
+        children = children_of(process.pid)
+        assert len(children) == 2
+        assert not any("correct horse" in Path(f"/proc/{child}/cmdline").read_text() for child in children)
+        first, second, parent = json.load(urllib.request.urlopen(f"{url}/http_sd"))
+        assert [entry["labels"].get("shard") for entry in (first, second, parent)] == ["0.0", "0.1", None]
+        devices = [device for entry in (first, second) for device in devices_up(entry)]
+        assert sorted(devices) == sorted(rack.servers)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(20) == 0
+        assert not any(map(is_running, children))
+        assert not [line for line in said.rest() if "Traceback" in line or "ended" in line]
+    finally:
+        process.kill()
+        process.wait()
+
+
+class Lines:
+    """Reads what a process writes until its end, so that it never waits."""
+
+    def __init__(self, stream: Iterable[str]) -> None:
+        self._found: list[str] = []
+        self._thread = threading.Thread(target=lambda: self._found.extend(stream), daemon=True)
+        self._thread.start()
+
+    def rest(self) -> list[str]:
+        self._thread.join(10)
+        return self._found
+
+
+def status_of(url: str) -> tuple[int, list[dict[str, str]]]:
+    try:
+        with urllib.request.urlopen(url, timeout=10) as answer:
+            return answer.status, json.load(answer)
+    except urllib.error.HTTPError as answer:
+        return answer.code, []
+
+
+def children_of(process_id: int) -> list[int]:
+    return [
+        int(text) for text in Path(f"/proc/{process_id}/task").glob("*/children") for text in text.read_text().split()
+    ]
+
+
+def devices_up(entry: dict[str, Any]) -> list[str]:
+    """The devices whose session is up, in the scrape that an entry of service discovery names."""
+    request = urllib.request.Request(f"http://{entry['targets'][0]}{entry['labels']['__metrics_path__']}")
+    request.add_header("Accept-Encoding", "gzip")
+    with urllib.request.urlopen(request, timeout=10) as answer:
+        assert answer.headers["Content-Encoding"] == "gzip"
+        text = gzip.decompress(answer.read()).decode()
+    return re.findall(r'^fabric_collector_session_up{device="(.*?)"} 1$', text, re.MULTILINE)

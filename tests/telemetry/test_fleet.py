@@ -18,7 +18,7 @@ from railfab.telemetry import Collector, MetricsServer, State, fabric_collector
 from railfab.telemetry.fleet import Fleet
 from railfab.telemetry.loop_clock import LoopClock
 from railfab.telemetry.receive.contract import Batch
-from railfab.telemetry.targets import Loader, Shard
+from railfab.telemetry.targets import Loader, Shard, Share
 from railfab.telemetry.targets.config import source_of
 from railfab.topology import Topology
 
@@ -66,14 +66,14 @@ def test_a_list_is_followed_and_targets_that_have_not_changed_stay_connected(lis
 
 def test_a_shard_streams_from_its_targets_alone(listed: Path) -> None:
     shards = [Shard(index, 2) for index in range(2)]
-    owned = [set(Collector((), loaders=[loader_of(listed)], owns=shard.owns).states()) for shard in shards]
+    owned = [set(Collector((), loaders=[loader_of(listed)], share=Share(shard)).states()) for shard in shards]
     assert owned[0] | owned[1] == {LEAF, SPINE}
     assert not owned[0] & owned[1]
 
 
 def test_the_design_of_a_switch_is_exposed_by_its_shard_alone(topology: Topology, rack: Rack) -> None:
     shards = [Shard(index, 2) for index in range(2)]
-    owned = [fabric_collector(topology, rack.endpoints(), owns=shard.owns).snapshot() for shard in shards]
+    owned = [fabric_collector(topology, rack.endpoints(), share=Share(shard)).snapshot() for shard in shards]
     for name in ("fabric_device_info", "fabric_interface_info"):
         devices = [{labels["device"] for labels, _ in now.select(name)} for now in owned]
         assert not devices[0] & devices[1], name

@@ -37,6 +37,16 @@ def test_a_batch_is_what_a_scrape_has(running: Collector) -> None:
     assert abs(batch.at_ms - batch.now_ms).max() < 60_000
 
 
+def test_metrics_that_are_of_no_target_have_the_shard_where_there_are_several(running: Collector) -> None:
+    """The same series from two collectors would be out of order for what stores them."""
+    sink = Kept()
+    Pusher(running.exposition, [sink], shard="1.0").push(time.time_ns())
+    others = [(name, dict(labels)) for name, labels in sink.series.values() if "device" not in dict(labels)]
+    assert ("fabric_collector_lag_seconds", {"shard": "1.0"}) in others
+    assert all(labels["shard"] == "1.0" for _, labels in others)
+    assert not any("shard" in dict(labels) for _, labels in sink.series.values() if "device" in dict(labels))
+
+
 def test_series_keep_their_numbers_and_those_that_end_are_named(running: Collector) -> None:
     sink, pusher = Kept(), None
     pusher = Pusher(running.exposition, [sink])

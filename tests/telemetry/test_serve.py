@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import socket
 import threading
 import time
 import urllib.error
@@ -12,6 +13,7 @@ import urllib.request
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 from prometheus_client import CollectorRegistry, Gauge
@@ -19,6 +21,7 @@ from prometheus_client.core import CounterMetricFamily, Metric
 
 from railfab.telemetry import ListenError, MetricsServer
 from railfab.telemetry.exposition import RegistryExposition
+from railfab.telemetry.processes import ask
 from railfab.telemetry.status import TargetStatus
 
 
@@ -191,3 +194,26 @@ def test_after_a_scrape_that_failed_the_next_is_rendered() -> None:
         assert got(f"{server.url}/metrics")[0] == 500
         del slow.collect
         assert got(f"{server.url}/metrics")[0] == 200
+
+
+def test_a_socket_is_served_in_the_place_of_one_that_was_left(tmp_path: Path) -> None:
+    path = tmp_path / "metrics"
+    with socket.socket(socket.AF_UNIX) as left:
+        left.bind(str(path))
+    with MetricsServer(RegistryExposition(CollectorRegistry()), Parts({}), host=f"unix:{path}") as server:
+        assert server.url == f"unix:{path}"
+        assert ask(path, "/healthz", within_s=5).status == 200
+        with pytest.raises(
+            ListenError, match=rf"^unix:{path}: cannot be listened on \(address already in use\)\. Choose"
+        ):
+            MetricsServer(RegistryExposition(CollectorRegistry()), Parts({}), host=f"unix:{path}")
+        assert ask(path, "/healthz", within_s=5).status == 200, "a server that could not be made removes no socket"
+    assert not path.exists()
+
+
+def test_a_file_that_is_no_socket_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "notes"
+    path.write_text("kept")
+    with pytest.raises(ListenError, match="address already in use"):
+        MetricsServer(RegistryExposition(CollectorRegistry()), Parts({}), host=f"unix:{path}")
+    assert path.read_text() == "kept"

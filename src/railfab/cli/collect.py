@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -24,6 +24,8 @@ from railfab.cli.collect_options import (
     OptionalIntentFile,
     PlatformOption,
     PortOption,
+    ProcessesOption,
+    ProcessOption,
     PushIntervalOption,
     ReceiverName,
     ReceiverOption,
@@ -35,6 +37,7 @@ from railfab.cli.collect_options import (
     TargetsOption,
     WriteOption,
 )
+from railfab.cli.collect_processes import collect_in_processes
 from railfab.cli.common import STATE_DEFAULT, LimitOption, OnOption, Output, OutputOption, StateOption
 from railfab.cli.from_gnmic import from_gnmic
 from railfab.cli.logs import announce
@@ -48,16 +51,21 @@ if TYPE_CHECKING:
     from railfab.platforms import TelemetryMap
     from railfab.telemetry import Collector
     from railfab.telemetry.receive.contract import Receiver
-    from railfab.telemetry.targets import Loader
+    from railfab.telemetry.targets import Loader, Share
+
+logger = logging.getLogger(__name__)
 
 
 def collect(
+    context: typer.Context,
     intent: OptionalIntentFile = None,
     on: OnOption = None,
     limit: LimitOption = None,
     targets: TargetsOption = None,
     shard: ShardOption = None,
     replicas: ReplicasOption = 1,
+    processes: ProcessesOption = None,
+    process: ProcessOption = None,
     receiver: ReceiverOption = ReceiverName.AUTO,
     record: RecordOption = None,
     replay: ReplayOption = None,
@@ -92,24 +100,30 @@ def collect(
     if check:
         check_all(targets_now(intent, on, limit, state, targets or (), mappings or ()), output)
         return
+    share = _share(shard, replicas, process)
+    if processes is not None:
+        collect_in_processes(context, processes, share, listen, port)
+        return
     from railfab.platforms.telemetry_files import telemetry_maps
     from railfab.telemetry.sinks.config import sinks_of
 
     maps = telemetry_maps(mappings or ())
     options: dict[str, Any] = {
         "interval_s": interval,
-        "owns": _owns(shard, replicas),
+        "share": share,
         "loaders": _loaders(targets or (), maps),
         "push_s": push_interval,
     }
     with ExitStack() as files:
         options["receiver"] = _receiver(receiver, record, replay, files)
         options["sinks"] = sinks_of(remote_write=remote_write, kafka=kafka, nats=nats)
-        _serve(*_collector(intent, on, limit, state, drift, maps, options), listen, port)
+        _serve(*_collector(intent, on, limit, state, drift, maps, options), listen, port, process)
 
 
-def _serve(collector: Collector, comparison: ConfigurationCheck | None, of: str, listen: str, port: int) -> None:
-    """Collect and serve until Ctrl-C or SIGTERM. of: what is collected, in words."""
+def _serve(
+    collector: Collector, comparison: ConfigurationCheck | None, of: str, listen: str, port: int, process: str | None
+) -> None:
+    """Collect and serve until Ctrl-C or SIGTERM. of: what is collected, in words. process: one of a parent's."""
     from railfab.telemetry import SWITCH_INTERVAL_S, MetricsServer
 
     logging.getLogger("railfab").setLevel(logging.INFO)  # a service logs what happens to its switches
@@ -119,7 +133,10 @@ def _serve(collector: Collector, comparison: ConfigurationCheck | None, of: str,
         for part in (server, collector, comparison):
             if part is not None:
                 stack.enter_context(part)
-        announce(f"{of}: {server.url}/metrics")
+        if process is None:
+            announce(f"{of}: {server.url}/metrics")
+        else:
+            logger.info("shard %s: %s", process, of)
         ended.wait()
 
 
@@ -144,7 +161,7 @@ def _collector(
     endpoints, expected = present_endpoints(fabric, on, state, limit)
     among = [node.name for node in expected]
     collector = fabric_collector(fabric.topology, endpoints, among=among, maps=maps, **options)
-    ours = replace(endpoints, nodes=tuple(node for node in endpoints.nodes if options["owns"](node.name)))
+    ours = replace(endpoints, nodes=tuple(node for node in endpoints.nodes if options["share"].owns(node.name)))
     comparison = ConfigurationCheck(fabric, ours, state=state, interval_s=check_s)
     collector.registry.register(comparison)
     of = f"{len(ours.nodes)} of {counted(len(fabric.topology.switches()), 'switch')} of {endpoints.fabric}"
@@ -180,12 +197,10 @@ def _receiver(name: ReceiverName, record: Path | None, replay: Path | None, file
     return Tapped(found, tap)
 
 
-def _owns(shard: str | None, replicas: int) -> Callable[[str], bool]:
-    """Whether this collector streams from a target of this name."""
-    from railfab.telemetry.targets import parse_shard
+def _share(shard: str | None, replicas: int, process: str | None) -> Share:
+    """The targets that this process streams."""
+    from railfab.telemetry.targets import parse_share
 
-    if shard is None:
-        if replicas > 1:
-            raise typer.BadParameter("--replicas needs --shard.")
-        return lambda _: True
-    return parse_shard(shard, replicas).owns
+    if shard is None and replicas > 1:
+        raise typer.BadParameter("--replicas needs --shard.")
+    return parse_share(shard, replicas, process)

@@ -57,6 +57,18 @@ ReplicasOption = Annotated[
     int,
     typer.Option("--replicas", min=1, help="With --shard: how many shards stream a target.", rich_help_panel=SOURCES),
 ]
+ProcessesOption = Annotated[
+    str | None,
+    typer.Option(
+        "--processes",
+        metavar="N|auto",
+        help="Share the targets among so many processes, each with its own core; auto is one for each core."
+        " Prometheus finds them at /http_sd.",
+        show_default=False,
+        rich_help_panel=SOURCES,
+    ),
+]
+ProcessOption = Annotated[str | None, typer.Option("--process", hidden=True, help="J/M: one of --processes M.")]
 ReceiverOption = Annotated[
     ReceiverName,
     typer.Option(
@@ -82,7 +94,9 @@ ReplayOption = Annotated[
         show_default=False,
     ),
 ]
-ListenOption = Annotated[str, typer.Option("--listen", metavar="ADDRESS", help="Address to serve on.")]
+ListenOption = Annotated[
+    str, typer.Option("--listen", metavar="ADDRESS", help="Address to serve on, or unix:PATH for a socket.")
+]
 PortOption = Annotated[int, typer.Option("--port", min=0, max=65535, help="Port of /metrics; 0 is any free one.")]
 IntervalOption = Annotated[
     float,

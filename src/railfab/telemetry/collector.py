@@ -6,7 +6,7 @@ import asyncio
 import logging
 import threading
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType, TracebackType
 from typing import Any, Self
 
@@ -29,7 +29,7 @@ from railfab.telemetry.receive.contract import Receiver
 from railfab.telemetry.retry import Policy
 from railfab.telemetry.sinks.queued import QueuedSink
 from railfab.telemetry.status import TargetStatus, target_statuses
-from railfab.telemetry.targets import Diff, Loader, TargetSpec, targets_of_intent
+from railfab.telemetry.targets import WHOLE, Diff, Loader, Share, TargetSpec, targets_of_intent
 from railfab.telemetry.tasks import end_tasks
 from railfab.telemetry.warm import compile_kernels
 from railfab.topology import Topology
@@ -60,7 +60,7 @@ class Collector:
 
     specs: targets that are there from the start. intended: of the intent, exposed for the switches that it owns,
     whether they answer or not. interval_s: how often a target samples. receiver: one, or the name of one of
-    `receive.choice.RECEIVERS`. loaders: of further targets, which come and go. owns: whether a target, by name, is
+    `receive.choice.RECEIVERS`. loaders: of further targets, which come and go. share: which of all these targets are
     streamed by this collector. sinks: what samples are pushed to every push_s. own: metrics of users.
     """
 
@@ -73,14 +73,14 @@ class Collector:
         policy: Policy | None = None,
         receiver: str | Receiver = "auto",
         loaders: Sequence[Loader] = (),
-        owns: Callable[[str], bool] = lambda _: True,
+        share: Share = WHOLE,
         sinks: Sequence[QueuedSink] = (),
         push_s: float = PUSH_S,
         own: Mapping[str, Metric] = NO_METRICS,
     ) -> None:
         policy = policy or Policy()
         self._clock = LoopClock()
-        self._static, self._owns, self._loaders, self._sinks, self._push_s = specs, owns, loaders, sinks, push_s
+        self._static, self._share, self._loaders, self._sinks, self._push_s = specs, share, loaders, sinks, push_s
         self.fleet = Fleet(
             receiver_of(receiver, policy) if isinstance(receiver, str) else receiver,
             self._clock,
@@ -91,7 +91,7 @@ class Collector:
         self._apply()
         self.registry = CollectorRegistry()
         self.exposition = FabricExposition(
-            self.fleet, intended.of(owns), self._clock, self.registry, own, loaders=loaders, sinks=sinks
+            self.fleet, intended.of(share.owns), self._clock, self.registry, own, loaders=loaders, sinks=sinks
         )
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stop: asyncio.Event | None = None
@@ -158,7 +158,7 @@ class Collector:
         known: dict[str, TargetSpec] = {}
         for spec in (*self._static, *(spec for loader in self._loaders for spec in loader.specs)):
             known.setdefault(spec.name, spec)
-        self.fleet.apply(spec for spec in known.values() if self._owns(spec.name))
+        self.fleet.apply(spec for spec in known.values() if self._share.owns(spec.name))
 
     async def _apply_later(self, changes: Diff) -> None:
         self._apply(changes)
@@ -184,7 +184,7 @@ class Collector:
         for loader in self._loaders:
             running.append(asyncio.create_task(loader.run(self._apply_later), name=loader.source.name))
         if self._sinks:
-            pusher = Pusher(self.exposition, self._sinks)
+            pusher = Pusher(self.exposition, self._sinks, shard=self._share.label)
             running.append(asyncio.create_task(pusher.run(self._push_s), name="push"))
         defect = await self.fleet.start()
         self._started.set()

@@ -25,11 +25,13 @@ class Pusher:
     """Emits a batch of all samples to each sink at intervals.
 
     The number of a series is that of its row; that of its highest rate is the same, negative. Those of the intent and
-    of the collector itself are even further below zero.
+    of the collector itself are even further below zero. shard: label of the metrics that are of no target, since those
+    of several collectors would be one series.
     """
 
-    def __init__(self, exposition: FabricExposition, sinks: Sequence[Sink]) -> None:
+    def __init__(self, exposition: FabricExposition, sinks: Sequence[Sink], *, shard: str = "") -> None:
         self._exposition, self._sinks = exposition, sinks
+        self._shard = {"shard": shard} if shard else {}
         self._others: dict[tuple[str, Labels], int] = {}
         self._others_by_id: dict[int, tuple[str, Labels]] = {}
         self._next_other = itertools.count(-(1 << 62))
@@ -81,7 +83,8 @@ class Pusher:
         return ids, np.array([value for _, _, value in found]), np.full(len(ids), now_ns // NS_PER_MS)
 
     def _other(self, found: Found) -> int:
-        key = found[0], tuple(sorted(found[1].items()))
+        labels = found[1] if "device" in found[1] else {**found[1], **self._shard}
+        key = found[0], tuple(sorted(labels.items()))
         number = self._others.get(key)
         if number is None:
             number = self._others[key] = next(self._next_other)

@@ -306,9 +306,10 @@ def test_a_loader_hands_on_changes_only(site: Site) -> None:
 
 
 def test_the_document_of_shards_is_read_as_it_is_written() -> None:
-    text = sd_document(["c0:9804", "c1:9804/metrics/1"], labels={"fabric": "pod64"})
+    text = sd_document({"0": "c0:9804", "1.0": "c1:9804/metrics/0"}, labels={"fabric": "pod64"}, parent="c2:9804")
     assert json.loads(text) == [
         {"targets": ["c0:9804"], "labels": {"fabric": "pod64", "__metrics_path__": "/metrics", "shard": "0"}},
-        {"targets": ["c1:9804"], "labels": {"fabric": "pod64", "__metrics_path__": "/metrics/1", "shard": "1"}},
+        {"targets": ["c1:9804"], "labels": {"fabric": "pod64", "__metrics_path__": "/metrics/0", "shard": "1.0"}},
+        {"targets": ["c2:9804"], "labels": {"fabric": "pod64", "__metrics_path__": "/metrics"}},
     ]
-    assert [spec.name for spec in parse_targets("u", text.encode(), Discovery())] == ["c0", "c1"]
+    assert [spec.name for spec in parse_targets("u", text.encode(), Discovery())] == ["c0", "c1", "c2"]

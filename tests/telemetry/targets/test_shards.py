@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from railfab.errors import RailfabError
-from railfab.telemetry.targets import Shard, owners, parse_shard
+from railfab.telemetry.targets import Shard, Share, owners, parse_shard, parse_share, process_shard
 
 NAMES = [f"pod{pod}-seg{segment}-leaf{leaf}" for pod in range(25) for segment in range(20) for leaf in range(20)]
 
@@ -35,6 +35,35 @@ def test_shards_are_balanced() -> None:
     assert all(abs(found[shard] - 1_250) < 5 * 33 for shard in range(8))
     lost = Counter(owners(name, 8, 2)[1] for name in NAMES if owners(name, 8)[0] == 3)
     assert all(100 < lost[shard] < 260 for shard in range(8) if shard != 3)
+
+
+@pytest.mark.parametrize(("collectors", "processes", "replicas"), [(1, 4, 1), (4, 4, 1), (3, 5, 2), (2, 1, 2)])
+def test_the_processes_of_all_collectors_have_each_target_once_for_each_replica(
+    collectors: int, processes: int, replicas: int
+) -> None:
+    shares = [
+        Share(Shard(collector, collectors, replicas), process_shard(process, processes))
+        for collector in range(collectors)
+        for process in range(processes)
+    ]
+    for name in NAMES[:500]:
+        found = [share for share in shares if share.owns(name)]
+        assert len({share.collector for share in found}) == len(found) == replicas
+
+
+def test_as_many_processes_as_collectors_share_the_targets_of_each_evenly() -> None:
+    mine = [name for name in NAMES if Shard(2, 4).owns(name)]
+    found = Counter(next(index for index in range(4) if process_shard(index, 4).owns(name)) for name in mine)
+    assert all(abs(found[index] - len(mine) / 4) < 5 * 22 for index in range(4))
+
+
+def test_a_share_is_read_as_it_is_written() -> None:
+    share = parse_share("1/3", 2, "0/4")
+    assert (share, share.label) == (Share(Shard(1, 3, 2), process_shard(0, 4)), "1.0")
+    assert (parse_share(None, 1, "3/4").label, parse_share("2/3", 1, None).label) == ("3", "2")
+    assert (parse_share(None, 1, None).owns("leaf1"), parse_share(None, 1, None).label) == (True, "")
+    with pytest.raises(RailfabError, match=r"^--process 4/4: there is no shard 4 of 4"):
+        parse_share(None, 1, "4/4")
 
 
 def test_owners_do_not_depend_on_the_process() -> None:

@@ -12,10 +12,11 @@ from railfab.telemetry.targets.known import targets_of_hosts, targets_of_intent,
 from railfab.telemetry.targets.loader import Loader, LoaderHealth, LoadFailed, Source
 from railfab.telemetry.targets.login import newest_credentials
 from railfab.telemetry.targets.service_discovery import Discovery, parse_targets, sd_document
-from railfab.telemetry.targets.shards import Shard, owners, parse_shard
+from railfab.telemetry.targets.shards import WHOLE, Shard, Share, owners, parse_shard, parse_share, process_shard
 from railfab.telemetry.targets.spec import Diff, TargetSpec, diff
 
 __all__ = [
+    "WHOLE",
     "Diff",
     "Discovery",
     "FileSource",
@@ -24,6 +25,7 @@ __all__ = [
     "Loader",
     "LoaderHealth",
     "Shard",
+    "Share",
     "Source",
     "TargetSpec",
     "diff",
@@ -31,7 +33,9 @@ __all__ = [
     "newest_credentials",
     "owners",
     "parse_shard",
+    "parse_share",
     "parse_targets",
+    "process_shard",
     "sd_document",
     "source_of",
     "targets_of_hosts",

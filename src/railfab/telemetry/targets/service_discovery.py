@@ -65,17 +65,21 @@ def parse_targets(where: str, body: bytes, discovery: Discovery) -> tuple[Target
     return tuple(found.values())
 
 
-def sd_document(shards: Sequence[str], *, path: str = "/metrics", labels: Mapping[str, str] | None = None) -> str:
-    """A document with one Prometheus target for each shard. shards: `host:port` of each, or `host:port/path`.
+def sd_document(
+    shards: Mapping[str, str], *, path: str = "/metrics", labels: Mapping[str, str] | None = None, parent: str = ""
+) -> str:
+    """A document with one Prometheus target for each shard. shards: `host:port` or `host:port/path`, by their number.
 
-    Each has the label `shard`, its number from 0.
+    Each has the label `shard`, its number. parent: of what starts the shards, which has metrics of its own; another
+    target, without that label.
     """
-    entries = []
-    for number, shard in enumerate(shards):
-        address, slash, rest = shard.partition("/")
-        own = {**(labels or {}), "__metrics_path__": f"/{rest}" if slash else path, "shard": str(number)}
-        entries.append({"targets": [address], "labels": own})
-    return json.dumps(entries, indent=2) + "\n"
+    found = [(address, {"shard": number}) for number, address in shards.items()]
+    return json.dumps([_entry(*one, path, labels or {}) for one in found + [(parent, {})] * bool(parent)], indent=2)
+
+
+def _entry(shard: str, own: Mapping[str, str], path: str, labels: Mapping[str, str]) -> dict[str, object]:
+    address, slash, rest = shard.partition("/")
+    return {"targets": [address], "labels": {**labels, "__metrics_path__": f"/{rest}" if slash else path, **own}}
 
 
 def _targets(where: str, entry: Any, discovery: Discovery) -> Iterator[TargetSpec]:

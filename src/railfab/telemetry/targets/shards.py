@@ -15,29 +15,84 @@ from railfab.errors import RailfabError
 
 MOST_SHARDS = 4096
 OPTION = "--shard"
+PROCESS_OPTION = "--process"
 
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """One of several collectors. index: from 0. replicas: how many shards stream from each target."""
+    """One of several collectors. index: from 0. replicas: how many shards stream from each target.
+
+    within: of what these are shards, so that the processes of a collector share its targets evenly: with the weights of
+    the collectors, all targets of one would be those of one process.
+    """
 
     index: int
     count: int
     replicas: int = 1
+    within: str = ""
 
     def owns(self, name: str) -> bool:
         """Whether this shard streams from the target of that name."""
-        return self.index in owners(name, self.count, self.replicas)
+        return self.index in owners(name, self.count, self.replicas, self.within)
+
+    def __str__(self) -> str:
+        return f"{self.index}/{self.count}"
 
 
-def owners(name: str, count: int, replicas: int = 1) -> tuple[int, ...]:
+def owners(name: str, count: int, replicas: int = 1, within: str = "") -> tuple[int, ...]:
     """The shards that stream from a target, the one with the largest weight first; all of them for many replicas."""
-    return tuple(heapq.nlargest(replicas, range(count), key=lambda shard: (_weight(shard, name), shard)))
+    return tuple(heapq.nlargest(replicas, range(count), key=lambda shard: (_weight(f"{within}{shard}/{name}"), shard)))
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """What one process streams: those targets of its collector that are its own. None: of one that is not shared."""
+
+    collector: Shard | None = None
+    process: Shard | None = None
+
+    def owns(self, name: str) -> bool:
+        """Whether this process streams from the target of that name."""
+        return all(shard.owns(name) for shard in self._shards)
+
+    @property
+    def label(self) -> str:
+        """The label `shard`: `1`, `1.0` for the first process of the collector 1, or empty."""
+        return ".".join(str(shard.index) for shard in self._shards)
+
+    @property
+    def _shards(self) -> list[Shard]:
+        return [shard for shard in (self.collector, self.process) if shard is not None]
+
+
+WHOLE = Share()
+"""Every target."""
+
+
+def parse_share(shard: str | None, replicas: int, process: str | None) -> Share:
+    """The share of `--shard i/n` and `--process j/m`. Raises RailfabError."""
+    return Share(
+        parse_shard(shard, replicas) if shard is not None else None,
+        process_shard(*_parsed(process, PROCESS_OPTION)) if process is not None else None,
+    )
+
+
+def process_shard(index: int, count: int) -> Shard:
+    """The share of one of the processes of a collector."""
+    return Shard(index, count, within="process ")
 
 
 def parse_shard(text: str, replicas: int = 1) -> Shard:
     """The shard in `i/n`, with i from 0 to n - 1, as ordinals of a StatefulSet are. Raises RailfabError."""
-    where = f"{OPTION} {text}"
+    index, count = _parsed(text, OPTION)
+    if not 1 <= replicas <= count:
+        problem = f"{replicas} replicas of {count} shards are not possible"
+        raise RailfabError(f"{OPTION} {text}", problem, f"Use 1 to {count} replicas")
+    return Shard(index, count, replicas)
+
+
+def _parsed(text: str, option: str) -> tuple[int, int]:
+    where = f"{option} {text}"
     found = re.fullmatch(r"([0-9]{1,9})/([0-9]{1,9})", text.strip(), re.ASCII)
     if found is None:
         raise RailfabError(where, "is not of the form i/n", "Write for example 0/3 for the first of three")
@@ -47,11 +102,8 @@ def parse_shard(text: str, replicas: int = 1) -> Shard:
     if index >= count:
         problem = f"there is no shard {index} of {count}; they are numbered from 0"
         raise RailfabError(where, problem, f"Use 0/{count} to {count - 1}/{count}")
-    if not 1 <= replicas <= count:
-        problem = f"{replicas} replicas of {count} shards are not possible"
-        raise RailfabError(where, problem, f"Use 1 to {count} replicas")
-    return Shard(index, count, replicas)
+    return index, count
 
 
-def _weight(shard: int, name: str) -> bytes:
-    return hashlib.blake2b(f"{shard}/{name}".encode(), digest_size=8).digest()
+def _weight(text: str) -> bytes:
+    return hashlib.blake2b(text.encode(), digest_size=8).digest()
