@@ -175,7 +175,7 @@ def test_a_shard_reads_the_configurations_of_its_own_switches(repository: Path, 
 
 def test_processes_share_the_targets_and_end_with_their_parent(endpoints_file: Path, rack: Rack) -> None:
     command = [sys.executable, "-m", "railfab", "collect", "--targets", str(endpoints_file), "--interval=0.5"]
-    shared = ["--processes", "2", "--shard", "0/1", "--port", "0"]
+    shared = ["--processes", "2", "--shard", "0/1", "--port", "0", "--max-series-per-target", "1"]
     process = subprocess.Popen(interruptible([*command, *shared]), stderr=subprocess.PIPE, text=True)
     try:
         assert process.stderr is not None
@@ -236,4 +236,6 @@ def devices_up(entry: dict[str, Any]) -> list[str]:
     with urllib.request.urlopen(request, timeout=10) as answer:
         assert answer.headers["Content-Encoding"] == "gzip"
         text = gzip.decompress(answer.read()).decode()
-    return re.findall(r'^fabric_collector_session_up{device="(.*?)"} 1$', text, re.MULTILINE)
+    up = re.findall(r'^fabric_collector_session_up{device="(.*?)"} 1$', text, re.MULTILINE)
+    assert all(f'fabric_collector_series{{device="{name}"}} 1\n' in text for name in up), "options are passed on"
+    return up

@@ -141,7 +141,7 @@ def test_a_certificate_is_not_checked_only_where_the_endpoint_says_so(
 
 
 def test_more_series_than_allowed_are_counted_and_not_kept(topology: Topology, rack: Rack) -> None:
-    policy = Policy(first_s=0.1, most_s=0.2, max_series=3)
+    policy = Policy(first_s=0.1, most_s=0.2, max_series_per_target=3)
     with fabric_collector(topology, rack.endpoints(), interval_s=INTERVAL_S, policy=policy) as collector:
         assert collector.wait_until_up(10)
         now = collector.snapshot()

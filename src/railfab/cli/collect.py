@@ -20,6 +20,8 @@ from railfab.cli.collect_options import (
     KafkaOption,
     ListenOption,
     MapOption,
+    MaxSeriesOption,
+    MaxSeriesPerTargetOption,
     NatsOption,
     OptionalIntentFile,
     PlatformOption,
@@ -49,7 +51,7 @@ from railfab.units import COLLECTOR_PORT, counted
 if TYPE_CHECKING:
     from railfab.app.configuration_check import ConfigurationCheck
     from railfab.platforms import TelemetryMap
-    from railfab.telemetry import Collector
+    from railfab.telemetry import Collector, Policy
     from railfab.telemetry.receive.contract import Receiver
     from railfab.telemetry.targets import Loader, Share
 
@@ -73,6 +75,8 @@ def collect(
     port: PortOption = COLLECTOR_PORT,
     interval: IntervalOption = 2.0,
     drift: DriftOption = 60.0,
+    max_series: MaxSeriesOption = 1_000_000,
+    max_series_per_target: MaxSeriesPerTargetOption = 100_000,
     check: CheckOption = False,
     mappings: MapOption = None,
     remote_write: RemoteWriteOption = None,
@@ -105,17 +109,20 @@ def collect(
         collect_in_processes(context, processes, share, listen, port)
         return
     from railfab.platforms.telemetry_files import telemetry_maps
+    from railfab.telemetry import Policy
     from railfab.telemetry.sinks.config import sinks_of
 
+    policy = Policy(max_series=max_series, max_series_per_target=max_series_per_target)
     maps = telemetry_maps(mappings or ())
     options: dict[str, Any] = {
         "interval_s": interval,
         "share": share,
+        "policy": policy,
         "loaders": _loaders(targets or (), maps),
         "push_s": push_interval,
     }
     with ExitStack() as files:
-        options["receiver"] = _receiver(receiver, record, replay, files)
+        options["receiver"] = _receiver(receiver, policy, record, replay, files)
         options["sinks"] = sinks_of(remote_write=remote_write, kafka=kafka, nats=nats)
         _serve(*_collector(intent, on, limit, state, drift, maps, options), listen, port, process)
 
@@ -182,14 +189,15 @@ def _loaders(sources: Sequence[str], maps: Mapping[str, TelemetryMap]) -> list[L
     return found
 
 
-def _receiver(name: ReceiverName, record: Path | None, replay: Path | None, files: ExitStack) -> Receiver:
+def _receiver(
+    name: ReceiverName, policy: Policy, record: Path | None, replay: Path | None, files: ExitStack
+) -> Receiver:
     """The receiver, with what it records or replays. files: closes the recording."""
-    from railfab.telemetry import Policy
     from railfab.telemetry.collector import receiver_of
     from railfab.telemetry.replay import Replay, recording
     from railfab.telemetry.tap import Tap, Tapped
 
-    found: Receiver = receiver_of(name.value, Policy()) if replay is None else Replay(recording(replay))
+    found: Receiver = receiver_of(name.value, policy) if replay is None else Replay(recording(replay))
     if record is None:
         return found
     tap = Tap(record)

@@ -13,6 +13,7 @@ from railfab.cli.common import finite
 
 SOURCES = "Targets"
 PUSH = "Push"
+BOUNDS = "Bounds"
 GNMIC = "From gnmic"
 
 
@@ -102,6 +103,26 @@ IntervalOption = Annotated[
     float,
     typer.Option(
         "--interval", metavar="SECONDS", min=0.1, callback=finite, help="How often switches sample their counters."
+    ),
+]
+MaxSeriesOption = Annotated[
+    int,
+    typer.Option(
+        "--max-series",
+        metavar="N",
+        min=1,
+        help="Most series of all targets of a process; a million takes about 800 MB.",
+        rich_help_panel=BOUNDS,
+    ),
+]
+MaxSeriesPerTargetOption = Annotated[
+    int,
+    typer.Option(
+        "--max-series-per-target",
+        metavar="N",
+        min=1,
+        help="Most series of one target; what passes either bound is counted, and not stored.",
+        rich_help_panel=BOUNDS,
     ),
 ]
 CheckOption = Annotated[

@@ -184,7 +184,7 @@ class Decoder:
                 error = bad
                 break
             kind = self._kind(known, value)
-            if not self._store.has_room(known, coming):
+            if not self._store.has_room(known, coming, len(new)):
                 self._reference.discard(known)
                 continue
             new.append((key, known, kind))

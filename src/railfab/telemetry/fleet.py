@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from railfab.telemetry.budget import SeriesBudget
 from railfab.telemetry.loop_clock import LoopClock
 from railfab.telemetry.receive.contract import Receiver
 from railfab.telemetry.retry import Policy
@@ -36,6 +37,7 @@ class Fleet:
     ) -> None:
         self._receiver, self._clock = receiver, clock
         self._interval_s, self._policy, self._speeds_gbps = interval_s, policy, speeds_gbps
+        self._budget = SeriesBudget(policy.max_series)
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._ending: set[asyncio.Task[Any]] = set()
         self._defect: asyncio.Future[None] | None = None
@@ -51,6 +53,7 @@ class Fleet:
         changes = diff(self.specs.values(), wanted.values())
         kept = {session.name: session for session in self.sessions}
         for spec in (*changes.removed, *changes.changed):
+            kept[spec.name].store.release()
             if (task := self._tasks.pop(spec.name, None)) is not None:
                 self._finish(task)
         new = {spec.name: self._session(spec) for spec in (*changes.added, *changes.changed)}
@@ -75,6 +78,7 @@ class Fleet:
             interval_s=self._interval_s,
             policy=self._policy,
             clock=self._clock,
+            budget=self._budget,
             designed_gbps=self._speeds_gbps.get(spec.name, NO_SPEEDS),
         )
 

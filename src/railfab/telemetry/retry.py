@@ -18,7 +18,7 @@ class Policy:
     healthy_s: after a session that was up for so long the backoff begins again at first_s; None is SILENT_INTERVALS
     sample intervals. grace_s: see TargetStore;
     None is the expiry of a sample. dial_timeout_s: for one connection. dials: connections being made at one time.
-    max_series: of one target.
+    max_series: of all targets together. max_series_per_target: of one.
     """
 
     first_s: float = 1.0
@@ -29,7 +29,8 @@ class Policy:
     grace_s: float | None = None
     dial_timeout_s: float = 10.0
     dials: int = 32
-    max_series: int = 100_000
+    max_series: int = 1_000_000
+    max_series_per_target: int = 100_000
 
     def delay_s(self, failures: int, *, refused: bool, draw: random.Random) -> float:
         """The wait before another attempt; failures: how many in a row, from 1.

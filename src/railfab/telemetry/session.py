@@ -20,6 +20,7 @@ from railfab.gnmi.statuses import Refused
 from railfab.gnmi.tls import CertificateRefused, OtherProtocol
 from railfab.metrics import Metric
 from railfab.platforms import platform_names
+from railfab.telemetry.budget import SeriesBudget
 from railfab.telemetry.decode import Decoder, Taken
 from railfab.telemetry.health import Drop, Health, Reason, State, Stream
 from railfab.telemetry.lines import Chunks, Writer
@@ -78,6 +79,7 @@ class TargetSession:
         interval_s: float,
         policy: Policy,
         clock: LoopClock,
+        budget: SeriesBudget | None = None,
         designed_gbps: Mapping[str, float] = NO_SPEEDS,
     ) -> None:
         self.name, self.labels = spec.name, spec.labels
@@ -89,7 +91,8 @@ class TargetSession:
             self.health,
             expiry_s=silence_s,
             grace_s=grace_s,
-            max_series=policy.max_series,
+            max_series=policy.max_series_per_target,
+            budget=budget,
             designed_gbps=designed_gbps,
         )
         self._healthy_s = silence_s if policy.healthy_s is None else policy.healthy_s

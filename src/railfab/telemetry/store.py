@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,7 +12,8 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from railfab.gnmi.paths import matches_elements
+from railfab.gnmi.paths import Element, matches_elements
+from railfab.telemetry.budget import SeriesBudget, table_size
 from railfab.telemetry.estimate import PauseEstimates
 from railfab.telemetry.health import MOST_ROOTS, OTHER_ROOTS, Drop, Health
 from railfab.telemetry.kernel.columns import At
@@ -22,6 +24,8 @@ from railfab.telemetry.notification import Decoded, Known, path_steps
 from railfab.telemetry.series import Series
 from railfab.telemetry.table import Table
 from railfab.units import NS_PER_S
+
+logger = logging.getLogger(__name__)
 
 FOREVER_NS = 1 << 62
 NO_SPEEDS: Mapping[str, float] = MappingProxyType({})
@@ -53,6 +57,7 @@ class TargetStore:
     but not this one; an on-change series lives as long as the session. A target that sends nothing keeps all of them
     until its session ends, so that they vanish together. expiry_s: how long the samples of most paths last.
     grace_s: how long after the end of a session its series stay; they vanish together. designed_gbps: speeds of ports.
+    max_series: of this target. budget: of all targets of the process; what passes either is counted, and not stored.
     """
 
     def __init__(
@@ -63,12 +68,18 @@ class TargetStore:
         expiry_s: float,
         grace_s: float,
         max_series: int,
+        budget: SeriesBudget | None = None,
         designed_gbps: Mapping[str, float] = NO_SPEEDS,
     ) -> None:
+        self._device = device
         self._health = health
         self._expiry_s = expiry_s
         self._grace_s = grace_s
         self._max_series = max_series
+        self._most_rows = ROWS_PER_SERIES * max_series + MOST_ROOTS
+        self._budget = budget or SeriesBudget(self._most_rows)
+        self._charged = 0
+        self._passed_limit = False
         self.table = Table(device)
         self.at = np.zeros(len(At), np.int64)
         self.at[At.MOST_SERIES], self.at[At.LAST_KEY] = max_series, -1
@@ -77,6 +88,7 @@ class TargetStore:
         self._rows: dict[Series, int] = {}
         self._estimates = PauseEstimates(designed_gbps)
         self._key_steps: list[Steps] = []
+        self._elements: dict[Element, Element] = {}
         self._open = False
         self._down_since_s: float | None = 0.0
         self._heard_s = 0.0
@@ -90,6 +102,13 @@ class TargetStore:
             self.at[At.LAST_KEY] = -1
             self._rows.clear()
             self._key_steps.clear()
+            self._elements.clear()
+            self._charge()
+
+    def release(self) -> None:
+        """Leave the budget to the other targets; from now on nothing new is stored."""
+        self._budget.charge(self._charged, 0)
+        self._budget, self._charged = SeriesBudget(0), 0
 
     def synced(self) -> None:
         """The session has sent every leaf once: drop the samples of earlier sessions."""
@@ -121,6 +140,16 @@ class TargetStore:
         self._estimates.extend(self.table)
         self._health.drops[Drop.OUT_OF_ORDER] += int(self.at[At.OUT_OF_ORDER])
         self._health.drops[Drop.SERIES_LIMIT] += int(self.at[At.SERIES_LIMIT])
+        self._charge()
+        if self.at[At.SERIES_LIMIT] and not self._passed_limit:
+            self._passed_limit = True
+            logger.warning(
+                "%s: has more series than --max-series-per-target %d or, with all other targets, --max-series %d allow."
+                " The others are counted, and not stored.",
+                self._device,
+                self._max_series,
+                self._budget.most,
+            )
 
     def apply(self, decoded: Decoded) -> bool:
         """Take in what protobuf has decoded; whether it brought anything but samples."""
@@ -145,18 +174,32 @@ class TargetStore:
         table = self.table
         while len(self._key_steps) < table.key_count:
             prefix, path = table.key(len(self._key_steps))
-            self._key_steps.append((*path_steps(prefix), *path_steps(path)))
+            steps = (*path_steps(prefix), *path_steps(path))
+            self._key_steps.append(tuple(self._elements.setdefault(step, step) for step in steps))
         for gone in paths:
             keys = [row for row, steps in enumerate(self._key_steps) if matches_elements(gone, steps)]
             rows = np.unique(table.bindings.series[table.bindings_of(keys)])
             self._drop(rows[table.series.present[rows] != 0])
 
-    def has_room(self, known: Known, coming: int) -> bool:
-        """Whether the series of a path are known or may be added, and the path too. coming: series about to come."""
+    def has_room(self, known: Known, series: int, paths: int) -> bool:
+        """Whether the series of a path are known or may be added, and the path too. series, paths: about to come."""
         table = self.table
-        if table.is_full or table.key_count + coming >= ROWS_PER_SERIES * self._max_series + MOST_ROOTS:
+        if table.is_full or table.key_count + paths >= self._most_rows:
             return False
-        return len(self) + coming < self._max_series or all(table.find(series) is not None for _, series in known.plain)
+        if not self._has_room_among_all(series + len(known.plain), paths + 1):
+            return False
+        return len(self) + series < self._max_series or all(table.find(one) is not None for _, one in known.plain)
+
+    def _has_room_among_all(self, series: int, paths: int) -> bool:
+        """Whether so many more rows are within the budget of all targets."""
+        table = self.table
+        size = table_size(table.series_count + series, table.key_count + paths, table.text_bytes)
+        return self._budget.has_room(self._charged, size)
+
+    def _charge(self) -> None:
+        table = self.table
+        size = table_size(table.series_count, table.key_count, table.text_bytes)
+        self._charged = self._budget.charge(self._charged, size)
 
     def root_number(self, name: str) -> int:
         """The place of a path root among those that are counted; the last one is for all beyond MOST_ROOTS."""
@@ -218,7 +261,7 @@ class TargetStore:
         row = self._rows.get(series)
         if row is None:
             row = self.table.find(series)
-            if row is None and (self.table.is_full or len(self) >= self._max_series):
+            if row is None and not self._has_room_for_one():
                 self.at[At.SERIES_LIMIT] += 1
                 self.at[At.FRESH] += 1
                 return None
@@ -227,6 +270,12 @@ class TargetStore:
                 self._rows.clear()
             self._rows[series] = row
         return row
+
+    def _has_room_for_one(self) -> bool:
+        """Whether one more series may be added."""
+        if self.table.is_full or len(self) >= self._max_series or self.table.series_count >= self._most_rows:
+            return False
+        return self._has_room_among_all(1, 0)
 
     def _drop(self, rows: NDArray[np.int64]) -> None:
         self.table.series.present[rows] = 0

@@ -98,6 +98,11 @@ class Table:
         """Whether the texts of paths or of series take all the room that there is."""
         return max(self._key_bytes, self._line_bytes) > MOST_BYTES
 
+    @property
+    def text_bytes(self) -> int:
+        """Bytes of the texts of paths and of series."""
+        return self._key_bytes + self._line_bytes
+
     def add_keys(self, new: Sequence[NewKey]) -> int:
         """Add paths that are not known; return the row of the first, behind which the others follow."""
         first, count = self.key_count, self.key_count + len(new)
