@@ -103,6 +103,15 @@ def test_systemd_calls_a_command_that_there_is(unit: list[tuple[str, str]]) -> N
     assert_called(started(unit))
 
 
+def test_what_the_environment_file_may_state_is_a_command_that_there_is(folder: Path) -> None:
+    texts = [(folder / name).read_text() for name in ("README.md", "railfab-collect@.service")]
+    stated = [found for text in texts for found in re.findall(r'COLLECT="(--targets.*?|/etc/railfab/pod64.*?)"', text)]
+    assert len(stated) == 3
+    assert sum("--processes auto" in text for text in stated) == 2
+    for text in stated:
+        assert_called(["collect", *shlex.split(text), "--port", str(COLLECTOR_PORT)])
+
+
 def test_compose_calls_a_command_that_there_is(compose: dict[str, Any]) -> None:
     assert_called(compose["services"]["collector"]["command"])
 
