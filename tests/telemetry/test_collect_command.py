@@ -126,7 +126,6 @@ def served(endpoints_file: Path, *options: str) -> None:
         ((), "Name the fabric's intent, or targets with --targets."),
         (("--targets", "none.yml"), "none.yml: no such file"),
         (("--targets", "none.yml", "--limit", "leaf"), "--on and --limit need the fabric's intent."),
-        (("--targets", "none.yml", "--replicas", "2"), "--replicas needs --shard."),
         ((FABRIC, "--shard", "3/3"), "there is no shard 3 of 3"),
         ((FABRIC, "--processes", "many"), "--processes many: is no number of processes. Use auto, or 1 to 256."),
         ((FABRIC, "--processes", "257"), "--processes 257: is no number of processes. Use auto, or 1 to 256."),

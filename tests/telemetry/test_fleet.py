@@ -14,7 +14,7 @@ from tests.telemetry.conftest import QUICK
 from tests.telemetry.rack import INTERVAL_S, Rack, eventually
 
 from railfab.endpoints import Endpoints, save_endpoints
-from railfab.telemetry import Collector, MetricsServer, State, fabric_collector
+from railfab.telemetry import Collector, MetricsServer, Snapshot, State, fabric_collector
 from railfab.telemetry.fleet import Fleet
 from railfab.telemetry.loop_clock import LoopClock
 from railfab.telemetry.receive.contract import Batch
@@ -71,13 +71,21 @@ def test_a_shard_streams_from_its_targets_alone(listed: Path) -> None:
     assert not owned[0] & owned[1]
 
 
-def test_the_design_of_a_switch_is_exposed_by_its_shard_alone(topology: Topology, rack: Rack) -> None:
-    shards = [Shard(index, 2) for index in range(2)]
+@pytest.mark.parametrize("count", [2, 3])
+def test_a_set_of_collectors_exposes_each_switch_once_as_joins_of_rules_need(
+    count: int, topology: Topology, rack: Rack
+) -> None:
+    """So a second set, of any number, is a replica for a Prometheus of its own."""
+    shards = [Shard(index, count) for index in range(count)]
     owned = [fabric_collector(topology, rack.endpoints(), share=Share(shard)).snapshot() for shard in shards]
     for name in ("fabric_device_info", "fabric_interface_info"):
-        devices = [{labels["device"] for labels, _ in now.select(name)} for now in owned]
-        assert not devices[0] & devices[1], name
-        assert devices[0] | devices[1] == {switch.name for switch in topology.switches()}
+        shown = [labels["device"] for now in owned for labels in unique(now, name)]
+        assert sorted(shown) == sorted(switch.name for switch in topology.switches()), name
+
+
+def unique(now: Snapshot, name: str) -> list[dict[str, str]]:
+    """The labels of a metric, of each device the first."""
+    return list({labels["device"]: labels for labels, _ in now.select(name)}.values())
 
 
 def test_targets_are_shown_with_what_is_wrong_with_them_first(listed: Path, rack: Rack) -> None:

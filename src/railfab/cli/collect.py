@@ -34,7 +34,6 @@ from railfab.cli.collect_options import (
     RecordOption,
     RemoteWriteOption,
     ReplayOption,
-    ReplicasOption,
     ShardOption,
     TargetsOption,
     WriteOption,
@@ -53,7 +52,7 @@ if TYPE_CHECKING:
     from railfab.platforms import TelemetryMap
     from railfab.telemetry import Collector, Policy
     from railfab.telemetry.receive.contract import Receiver
-    from railfab.telemetry.targets import Loader, Share
+    from railfab.telemetry.targets import Loader
 
 logger = logging.getLogger(__name__)
 
@@ -65,7 +64,6 @@ def collect(
     limit: LimitOption = None,
     targets: TargetsOption = None,
     shard: ShardOption = None,
-    replicas: ReplicasOption = 1,
     processes: ProcessesOption = None,
     process: ProcessOption = None,
     receiver: ReceiverOption = ReceiverName.AUTO,
@@ -104,7 +102,9 @@ def collect(
     if check:
         check_all(targets_now(intent, on, limit, state, targets or (), mappings or ()), output)
         return
-    share = _share(shard, replicas, process)
+    from railfab.telemetry.targets import parse_share
+
+    share = parse_share(shard, process)
     if processes is not None:
         collect_in_processes(context, processes, share, listen, port)
         return
@@ -203,12 +203,3 @@ def _receiver(
     tap = Tap(record)
     files.callback(tap.close)
     return Tapped(found, tap)
-
-
-def _share(shard: str | None, replicas: int, process: str | None) -> Share:
-    """The targets that this process streams."""
-    from railfab.telemetry.targets import parse_share
-
-    if shard is None and replicas > 1:
-        raise typer.BadParameter("--replicas needs --shard.")
-    return parse_share(shard, replicas, process)

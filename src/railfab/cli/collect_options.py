@@ -54,10 +54,6 @@ ShardOption = Annotated[
         rich_help_panel=SOURCES,
     ),
 ]
-ReplicasOption = Annotated[
-    int,
-    typer.Option("--replicas", min=1, help="With --shard: how many shards stream a target.", rich_help_panel=SOURCES),
-]
 ProcessesOption = Annotated[
     str | None,
     typer.Option(

@@ -7,48 +7,39 @@ from collections import Counter
 import pytest
 
 from railfab.errors import RailfabError
-from railfab.telemetry.targets import Shard, Share, owners, parse_shard, parse_share, process_shard
+from railfab.telemetry.targets import Shard, Share, owner, parse_shard, parse_share, process_shard
 
 NAMES = [f"pod{pod}-seg{segment}-leaf{leaf}" for pod in range(25) for segment in range(20) for leaf in range(20)]
 
 
-def test_every_target_is_in_exactly_as_many_shards_as_replicas() -> None:
-    for count, replicas in ((1, 1), (3, 1), (5, 2), (4, 4), (3, 7)):
-        shards = [Shard(index, count, replicas) for index in range(count)]
-        found = {name: sum(shard.owns(name) for shard in shards) for name in NAMES[:200]}
-        assert set(found.values()) == {min(replicas, count)}
+def test_every_target_is_in_exactly_one_shard() -> None:
+    for count in (1, 2, 5):
+        shards = [Shard(index, count) for index in range(count)]
+        assert all(sum(shard.owns(name) for shard in shards) == 1 for name in NAMES[:200])
 
 
 def test_a_further_shard_takes_targets_and_moves_none_between_the_others() -> None:
     for count in (1, 2, 7):
-        for replicas in (1, 2):
-            for name in NAMES[:1_000]:
-                before, after = set(owners(name, count, replicas)), set(owners(name, count + 1, replicas))
-                assert after - before <= {count}
-                assert len(before - after) == (len(after - before) if count >= replicas else 0)
+        for name in NAMES[:1_000]:
+            assert owner(name, count + 1) in (owner(name, count), count)
 
 
 def test_shards_are_balanced() -> None:
     """10,000 targets on 8 shards: a binomial share, 1,250 and a standard deviation of 33."""
-    found = Counter(owners(name, 8)[0] for name in NAMES)
+    found = Counter(owner(name, 8) for name in NAMES)
     assert len(NAMES) == 10_000
     assert all(abs(found[shard] - 1_250) < 5 * 33 for shard in range(8))
-    lost = Counter(owners(name, 8, 2)[1] for name in NAMES if owners(name, 8)[0] == 3)
-    assert all(100 < lost[shard] < 260 for shard in range(8) if shard != 3)
 
 
-@pytest.mark.parametrize(("collectors", "processes", "replicas"), [(1, 4, 1), (4, 4, 1), (3, 5, 2), (2, 1, 2)])
-def test_the_processes_of_all_collectors_have_each_target_once_for_each_replica(
-    collectors: int, processes: int, replicas: int
-) -> None:
+@pytest.mark.parametrize(("collectors", "processes"), [(1, 4), (4, 4), (3, 5), (2, 1)])
+def test_the_processes_of_all_collectors_have_each_target_once(collectors: int, processes: int) -> None:
     shares = [
-        Share(Shard(collector, collectors, replicas), process_shard(process, processes))
+        Share(Shard(collector, collectors), process_shard(process, processes))
         for collector in range(collectors)
         for process in range(processes)
     ]
     for name in NAMES[:500]:
-        found = [share for share in shares if share.owns(name)]
-        assert len({share.collector for share in found}) == len(found) == replicas
+        assert sum(share.owns(name) for share in shares) == 1
 
 
 def test_as_many_processes_as_collectors_share_the_targets_of_each_evenly() -> None:
@@ -58,16 +49,16 @@ def test_as_many_processes_as_collectors_share_the_targets_of_each_evenly() -> N
 
 
 def test_a_share_is_read_as_it_is_written() -> None:
-    share = parse_share("1/3", 2, "0/4")
-    assert (share, share.label) == (Share(Shard(1, 3, 2), process_shard(0, 4)), "1.0")
-    assert (parse_share(None, 1, "3/4").label, parse_share("2/3", 1, None).label) == ("3", "2")
-    assert (parse_share(None, 1, None).owns("leaf1"), parse_share(None, 1, None).label) == (True, "")
+    share = parse_share("1/3", "0/4")
+    assert (share, share.label) == (Share(Shard(1, 3), process_shard(0, 4)), "1.0")
+    assert (parse_share(None, "3/4").label, parse_share("2/3", None).label) == ("3", "2")
+    assert (parse_share(None, None).owns("leaf1"), parse_share(None, None).label) == (True, "")
     with pytest.raises(RailfabError, match=r"^--process 4/4: there is no shard 4 of 4"):
-        parse_share(None, 1, "4/4")
+        parse_share(None, "4/4")
 
 
 def test_owners_do_not_depend_on_the_process() -> None:
-    assert [owners(name, 16, 2) for name in ("pod1-seg1-leaf1", "pod1-spine1", "super1")] == [(6, 7), (8, 9), (6, 14)]
+    assert [owner(name, 16) for name in ("pod1-seg1-leaf1", "pod1-spine1", "super1")] == [6, 8, 6]
 
 
 @pytest.mark.parametrize(
@@ -92,8 +83,4 @@ def test_what_is_no_shard_is_told_in_one_line(text: str, said: str) -> None:
 
 def test_shards_are_numbered_from_0() -> None:
     assert parse_shard("2/3") == Shard(2, 3)
-    assert parse_shard(" 0/1 ", replicas=1) == Shard(0, 1)
-    with pytest.raises(
-        RailfabError, match=r"--shard 0/3: 4 replicas of 3 shards are not possible\. Use 1 to 3 replicas"
-    ):
-        parse_shard("0/3", replicas=4)
+    assert parse_shard(" 0/1 ") == Shard(0, 1)

@@ -12,7 +12,7 @@ from railfab.telemetry.targets.known import targets_of_hosts, targets_of_intent,
 from railfab.telemetry.targets.loader import Loader, LoaderHealth, LoadFailed, Source
 from railfab.telemetry.targets.login import newest_credentials
 from railfab.telemetry.targets.service_discovery import Discovery, parse_targets, sd_document
-from railfab.telemetry.targets.shards import WHOLE, Shard, Share, owners, parse_shard, parse_share, process_shard
+from railfab.telemetry.targets.shards import WHOLE, Shard, Share, owner, parse_shard, parse_share, process_shard
 from railfab.telemetry.targets.spec import Diff, TargetSpec, diff
 
 __all__ = [
@@ -31,7 +31,7 @@ __all__ = [
     "diff",
     "loader_samples",
     "newest_credentials",
-    "owners",
+    "owner",
     "parse_shard",
     "parse_share",
     "parse_targets",

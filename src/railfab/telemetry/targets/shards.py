@@ -1,13 +1,12 @@
 """Which of n collectors streams from a target: rendezvous hashing, without a leader and without a lock service.
 
-Each shard has a weight for each target, and the r largest own it. So a further shard takes targets from the others and
+Each shard has a weight for each target, and the largest owns it. So a further shard takes targets from the others and
 moves none between them. Source: Thaler and Ravishankar, Using Name-Based Mappings to Increase Hit Rates (1998).
 """
 
 from __future__ import annotations
 
 import hashlib
-import heapq
 import re
 from dataclasses import dataclass
 
@@ -20,7 +19,7 @@ PROCESS_OPTION = "--process"
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """One of several collectors. index: from 0. replicas: how many shards stream from each target.
+    """One of several collectors. index: from 0.
 
     within: of what these are shards, so that the processes of a collector share its targets evenly: with the weights of
     the collectors, all targets of one would be those of one process.
@@ -28,20 +27,19 @@ class Shard:
 
     index: int
     count: int
-    replicas: int = 1
     within: str = ""
 
     def owns(self, name: str) -> bool:
         """Whether this shard streams from the target of that name."""
-        return self.index in owners(name, self.count, self.replicas, self.within)
+        return self.index == owner(name, self.count, self.within)
 
     def __str__(self) -> str:
         return f"{self.index}/{self.count}"
 
 
-def owners(name: str, count: int, replicas: int = 1, within: str = "") -> tuple[int, ...]:
-    """The shards that stream from a target, the one with the largest weight first; all of them for many replicas."""
-    return tuple(heapq.nlargest(replicas, range(count), key=lambda shard: (_weight(f"{within}{shard}/{name}"), shard)))
+def owner(name: str, count: int, within: str = "") -> int:
+    """The shard that streams from a target: the one with the largest weight."""
+    return max(range(count), key=lambda shard: (_weight(f"{within}{shard}/{name}"), shard))
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +67,10 @@ WHOLE = Share()
 """Every target."""
 
 
-def parse_share(shard: str | None, replicas: int, process: str | None) -> Share:
+def parse_share(shard: str | None, process: str | None) -> Share:
     """The share of `--shard i/n` and `--process j/m`. Raises RailfabError."""
     return Share(
-        parse_shard(shard, replicas) if shard is not None else None,
+        parse_shard(shard) if shard is not None else None,
         process_shard(*_parsed(process, PROCESS_OPTION)) if process is not None else None,
     )
 
@@ -82,13 +80,9 @@ def process_shard(index: int, count: int) -> Shard:
     return Shard(index, count, within="process ")
 
 
-def parse_shard(text: str, replicas: int = 1) -> Shard:
+def parse_shard(text: str) -> Shard:
     """The shard in `i/n`, with i from 0 to n - 1, as ordinals of a StatefulSet are. Raises RailfabError."""
-    index, count = _parsed(text, OPTION)
-    if not 1 <= replicas <= count:
-        problem = f"{replicas} replicas of {count} shards are not possible"
-        raise RailfabError(f"{OPTION} {text}", problem, f"Use 1 to {count} replicas")
-    return Shard(index, count, replicas)
+    return Shard(*_parsed(text, OPTION))
 
 
 def _parsed(text: str, option: str) -> tuple[int, int]:
