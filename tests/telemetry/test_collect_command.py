@@ -173,8 +173,8 @@ def test_a_shard_reads_the_configurations_of_its_own_switches(repository: Path, 
 
 
 def test_processes_share_the_targets_and_end_with_their_parent(endpoints_file: Path, rack: Rack) -> None:
-    command = [sys.executable, "-m", "railfab", "collect", "--targets", str(endpoints_file), "--interval=0.5"]
-    shared = ["--processes", "2", "--shard", "0/1", "--port", "0", "--max-series-per-target", "1"]
+    command = [sys.executable, "-m", "railfab", "--log-format", "json", "collect", "--targets", str(endpoints_file)]
+    shared = ["--interval=0.5", "--processes", "2", "--shard", "0/1", "--port", "0", "--max-series-per-target", "1"]
     process = subprocess.Popen(interruptible([*command, *shared]), stderr=subprocess.PIPE, text=True)
     try:
         assert process.stderr is not None
@@ -195,7 +195,9 @@ def test_processes_share_the_targets_and_end_with_their_parent(endpoints_file: P
         process.send_signal(signal.SIGTERM)
         assert process.wait(20) == 0
         assert not any(map(is_running, children))
-        assert not [line for line in said.rest() if "Traceback" in line or "ended" in line]
+        logged = [json.loads(line)["message"] for line in said.rest()]  # the log format too is passed on
+        assert {"shard 0/2", "shard 1/2"} <= {line.partition(":")[0] for line in logged}
+        assert not [line for line in logged if "ended" in line]
     finally:
         process.kill()
         process.wait()

@@ -6,7 +6,7 @@ import logging
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import typer
 
@@ -33,7 +33,7 @@ def collect_in_processes(context: typer.Context, processes: str, share: Share, l
 
     count = _count(processes)
     _refuse_what_cannot_be_shared(context)
-    of_all, again = list(_again(context.find_root())), list(_again(context))
+    of_all, again = list(_again(cast(typer.Context, context.find_root()))), list(_again(context))
     shards = [Share(share.collector, process_shard(number, count)).label for number in range(count)]
 
     def command(number: int, socket: Path) -> list[str]:

@@ -149,6 +149,7 @@ class TargetStore:
                 self._device,
                 self._max_series,
                 self._budget.most,
+                extra={"device": self._device},
             )
 
     def apply(self, decoded: Decoded) -> bool:
