@@ -47,6 +47,18 @@ def test_metrics_that_are_of_no_target_have_the_shard_where_there_are_several(ru
     assert not any("shard" in dict(labels) for _, labels in sink.series.values() if "device" in dict(labels))
 
 
+def test_a_label_of_the_site_is_added_to_all_series_that_have_none_of_that_name(running: Collector) -> None:
+    sink, plain = Kept(), Kept()
+    Pusher(running.exposition, [plain]).push(time.time_ns())
+    Pusher(running.exposition, [sink], labels=(("replica", "a"), ("subscription", "b"))).push(time.time_ns())
+    with_labels = {
+        (name, tuple(sorted({"replica": "a", "subscription": "b", **dict(labels)}.items())))
+        for name, labels in plain.series.values()
+    }
+    assert set(sink.series.values()) == with_labels
+    assert {dict(labels)["subscription"] for _, labels in sink.series.values()} > {"b"}
+
+
 def test_series_keep_their_numbers_and_those_that_end_are_named(running: Collector) -> None:
     sink, pusher = Kept(), None
     pusher = Pusher(running.exposition, [sink])

@@ -29,6 +29,7 @@ from railfab.cli.collect_options import (
     ProcessesOption,
     ProcessOption,
     PushIntervalOption,
+    PushLabelOption,
     ReceiverName,
     ReceiverOption,
     RecordOption,
@@ -81,6 +82,7 @@ def collect(
     kafka: KafkaOption = None,
     nats: NatsOption = None,
     push_interval: PushIntervalOption = 10.0,
+    push_label: PushLabelOption = None,
     gnmic: FromGnmicOption = None,
     write: WriteOption = None,
     platforms: PlatformOption = None,
@@ -110,7 +112,7 @@ def collect(
         return
     from railfab.platforms.telemetry_files import telemetry_maps
     from railfab.telemetry import Policy
-    from railfab.telemetry.sinks.config import sinks_of
+    from railfab.telemetry.sinks.config import push_labels, sinks_of
 
     policy = Policy(max_series=max_series, max_series_per_target=max_series_per_target)
     maps = telemetry_maps(mappings or ())
@@ -120,6 +122,7 @@ def collect(
         "policy": policy,
         "loaders": _loaders(targets or (), maps),
         "push_s": push_interval,
+        "push_labels": push_labels(push_label or ()),
     }
     with ExitStack() as files:
         options["receiver"] = _receiver(receiver, policy, record, replay, files)

@@ -180,6 +180,16 @@ NatsOption = Annotated[
         rich_help_panel=PUSH,
     ),
 ]
+PushLabelOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--push-label",
+        metavar="NAME=VALUE",
+        help="A label of all series that are pushed, such as replica=a; repeatable.",
+        show_default=False,
+        rich_help_panel=PUSH,
+    ),
+]
 PushIntervalOption = Annotated[
     float,
     typer.Option(

@@ -27,6 +27,7 @@ from railfab.telemetry.push import Pusher
 from railfab.telemetry.receive.choice import receiver as made_receiver
 from railfab.telemetry.receive.contract import Receiver
 from railfab.telemetry.retry import Policy
+from railfab.telemetry.sinks.contract import Labels
 from railfab.telemetry.sinks.queued import QueuedSink
 from railfab.telemetry.status import TargetStatus, target_statuses
 from railfab.telemetry.targets import WHOLE, Diff, Loader, Share, TargetSpec, targets_of_intent
@@ -61,7 +62,8 @@ class Collector:
     specs: targets that are there from the start. intended: of the intent, exposed for the switches that it owns,
     whether they answer or not. interval_s: how often a target samples. receiver: one, or the name of one of
     `receive.choice.RECEIVERS`. loaders: of further targets, which come and go. share: which of all these targets are
-    streamed by this collector. sinks: what samples are pushed to every push_s. own: metrics of users.
+    streamed by this collector. sinks: what samples are pushed to every push_s, with push_labels besides their own.
+    own: metrics of users.
     """
 
     def __init__(
@@ -76,11 +78,13 @@ class Collector:
         share: Share = WHOLE,
         sinks: Sequence[QueuedSink] = (),
         push_s: float = PUSH_S,
+        push_labels: Labels = (),
         own: Mapping[str, Metric] = NO_METRICS,
     ) -> None:
         policy = policy or Policy()
         self._clock = LoopClock()
         self._static, self._share, self._loaders, self._sinks, self._push_s = specs, share, loaders, sinks, push_s
+        self._push_labels = push_labels
         self.fleet = Fleet(
             receiver_of(receiver, policy) if isinstance(receiver, str) else receiver,
             self._clock,
@@ -184,7 +188,7 @@ class Collector:
         for loader in self._loaders:
             running.append(asyncio.create_task(loader.run(self._apply_later), name=loader.source.name))
         if self._sinks:
-            pusher = Pusher(self.exposition, self._sinks, shard=self._share.label)
+            pusher = Pusher(self.exposition, self._sinks, shard=self._share.label, labels=self._push_labels)
             running.append(asyncio.create_task(pusher.run(self._push_s), name="push"))
         defect = await self.fleet.start()
         self._started.set()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,12 +26,15 @@ class Pusher:
 
     The number of a series is that of its row; that of its highest rate is the same, negative. Those of the intent and
     of the collector itself are even further below zero. shard: label of the metrics that are of no target, since those
-    of several collectors would be one series.
+    of several collectors would be one series. labels: of all series, but those that have a label of the name already.
     """
 
-    def __init__(self, exposition: FabricExposition, sinks: Sequence[Sink], *, shard: str = "") -> None:
+    def __init__(
+        self, exposition: FabricExposition, sinks: Sequence[Sink], *, shard: str = "", labels: Labels = ()
+    ) -> None:
         self._exposition, self._sinks = exposition, sinks
         self._shard = {"shard": shard} if shard else {}
+        self._labels = dict(labels)
         self._others: dict[tuple[str, Labels], int] = {}
         self._others_by_id: dict[int, tuple[str, Labels]] = {}
         self._next_other = itertools.count(-(1 << 62))
@@ -93,10 +96,13 @@ class Pusher:
 
     def _describe(self, number: int) -> tuple[Metric, Labels]:
         if (other := self._others_by_id.get(number)) is not None:
-            return metric(other[0]), other[1]
+            return metric(other[0]), self._with_labels(dict(other[1]))
         table, row = self._rows[abs(number)]
         found, labels = table.describe(row)
         if number < 0:
             assert found.name in BURSTS
             found = metric(rate_max_name(found.name))
-        return found, tuple(sorted(labels.items()))
+        return found, self._with_labels(labels)
+
+    def _with_labels(self, labels: Mapping[str, str]) -> Labels:
+        return tuple(sorted({**self._labels, **labels}.items()))

@@ -8,7 +8,7 @@ import pytest
 from tests.telemetry.sinks.samples import batch, eventually, receiving
 
 from railfab.errors import RailfabError
-from railfab.telemetry.sinks.config import sinks_of
+from railfab.telemetry.sinks.config import SinkError, push_labels, sinks_of
 
 PATH_REMEDY = "Write for example https://mimir.example/api/v1/write."
 URL_REMEDY = "Write https://HOST[:PORT], or http:// for a connection in plain text."
@@ -153,3 +153,23 @@ def test_the_sinks_that_are_stated_run(tmp_path: Path) -> None:
         for sink in sinks:
             sink.close(0.0)
     assert receiver.headers[0]["Authorization"] == "Basic YW5uOnNlY3JldA=="
+
+
+def test_labels_of_what_is_pushed_are_read() -> None:
+    assert push_labels(["site=fra1", "__replica__=a=b"]) == (("__replica__", "a=b"), ("site", "fra1"))
+
+
+@pytest.mark.parametrize(
+    ("texts", "said"),
+    [
+        (["site"], "--push-label: 'site' is no label with a value"),
+        (["site="], "--push-label: 'site=' is no label with a value"),
+        (["0=a"], "--push-label: '0=a' is no label with a value"),
+        (["device=a"], "or its name is one of __name__, device. Write for example replica=a."),
+        (["a=1", "a=2"], "--push-label: a is stated twice. Leave one out."),
+    ],
+)
+def test_a_label_that_cannot_be_pushed_is_refused(texts: list[str], said: str) -> None:
+    with pytest.raises(SinkError) as caught:
+        push_labels(texts)
+    assert said in str(caught.value)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import logging
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from ipaddress import ip_address
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
 from railfab.errors import EndpointError, RailfabError, raise_all
+from railfab.telemetry.sinks.contract import Labels
 from railfab.telemetry.sinks.queued import QueuedSink
 from railfab.telemetry.sinks.secrets import Secrets, SecretSource
 
@@ -21,6 +22,9 @@ TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
 """Source: org.apache.kafka.common.internals.Topic."""
 SUBJECT = re.compile(r"[^\s.*>]+(\.[^\s.*>]+)*")
 SERVER = re.compile(r"(?P<host>[A-Za-z0-9._-]+|\[[0-9a-fA-F:]+\]):(?P<port>\d{1,5})")
+LABEL = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*")
+"""Source: Prometheus documentation, Data model."""
+RESERVED_LABELS = ("__name__", "device")
 DEFAULT_NAME = "railfab"
 """Topic of Kafka and first token of NATS subjects where none is stated."""
 
@@ -54,6 +58,20 @@ def sinks_of(
             sink.close(0.0)
     raise_all(errors)
     return tuple(sinks)
+
+
+def push_labels(texts: Sequence[str]) -> Labels:
+    """The labels that `--push-label NAME=VALUE` states. Raises SinkError."""
+    found: dict[str, str] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or not value or LABEL.fullmatch(name) is None or name in RESERVED_LABELS:
+            problem = f"{text!r} is no label with a value, or its name is one of {', '.join(RESERVED_LABELS)}"
+            raise SinkError("--push-label", problem, "Write for example replica=a")
+        if name in found:
+            raise SinkError("--push-label", f"{name} is stated twice", "Leave one out")
+        found[name] = value
+    return tuple(sorted(found.items()))
 
 
 def _remote_write(text: str, environment: Mapping[str, str]) -> QueuedSink:
