@@ -82,8 +82,8 @@ NEEDS: dict[str, Callable[[], str | None]] = {
 }
 
 
-LONGEST = ("faults", "integration", "docs", "telemetry", "lab", "app", "twin")
-"""Folders whose tests take or wait longest: they are started first, so that no worker is left with one at the end."""
+LONGEST = ("faults", "integration", "docs", "telemetry", "test_namespaces.py", "lab", "app", "twin")
+"""Folders, and a file, whose tests take or wait longest: they begin first, lest a worker has one left at the end."""
 
 ON_ONE_LAB = tuple(f"tests/integration/test_{name}.py" for name in ("embedded_lab", "deploy_on_frr", "killed_deploy"))
 """Files whose tests share one lab, which a worker boots once."""
