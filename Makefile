@@ -3,11 +3,12 @@
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help demo setup test laws oracles kills fuzz soak faults check bench lab-deps lab-deps-here oracle-deps clean pins
+.PHONY: help demo setup test matrix laws oracles kills fuzz soak faults check bench lab-deps lab-deps-here oracle-deps clean pins
 
 FABRIC ?= inventory/fabrics/pod64.yml
 FOR ?=
 EXAMPLES ?= 2000
+LAWS := tests/platforms/test_platform_laws.py tests/forwarding/test_incremental_convergence.py
 ARGS ?=
 # Tests start hundreds of processes; without bytecode each would compile the package again.
 unexport PYTHONDONTWRITEBYTECODE
@@ -30,16 +31,20 @@ setup: $(READY) ## the virtual environment with everything a developer needs
 test: $(READY) lab-deps-here ## all tests; those that need root, FRR or Prometheus say what to install when they are skipped
 	@$(BIN)/python -m pytest -n auto $(ARGS)
 
-laws: $(VENV)/dev.stamp ## the laws of platforms and of convergence in full, of which `make test` tries a part; EXAMPLES=2000 says how many models
-	@RAILFAB_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest -n auto tests/platforms/test_platform_laws.py tests/forwarding/test_incremental_convergence.py $(ARGS)
+matrix: $(READY) oracle-deps lab-deps-here ## every case of the matrices of which `make test` tries a few: pairs of platforms, designs, mistakes, moments
+	@$(BIN)/python -m pytest -n auto -m matrix $(ARGS)
+
+laws: $(READY) oracle-deps ## every law in full, of which `make test` tries a third; EXAMPLES=2000 says how many models those of platforms and of convergence draw
+	@RAILFAB_EXAMPLES=100 $(BIN)/python -m pytest -n auto -m hypothesis $(LAWS:%=--ignore=%) $(ARGS)
+	@RAILFAB_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest -n auto $(LAWS) $(ARGS)
 
 oracles: $(READY) oracle-deps lab-deps-here ## every switch of every design before the oracle of its platform, of which `make test` judges one of each role; writes benchmarks/oracles.md
-	@RAILFAB_SWITCHES=all $(BIN)/python -m pytest -n auto -m oracle $(ARGS)
+	@RAILFAB_SWITCHES=all $(BIN)/python -m pytest -n auto -m 'oracle and (matrix or not matrix)' $(ARGS)
 	@$(BIN)/python -m tests.oracles
-	@RAILFAB_SWITCHES=all $(BIN)/python -m pytest -n auto tests/fabric/test_every_design.py $(ARGS)
+	@RAILFAB_SWITCHES=all $(BIN)/python -m pytest -n auto tests/fabric/test_every_design.py tests/fabric/test_planned_features.py $(ARGS)
 
 kills: $(READY) lab-deps-here ## deploys killed and `up` stopped at each of many moments, of which `make test` tries a few; needs what labs need
-	@RAILFAB_MOMENTS=all $(BIN)/python -m pytest -n auto tests/integration/test_killed_deploy.py tests/integration/frr/test_frr_killed.py \
+	@$(BIN)/python -m pytest -n auto -m 'matrix or not matrix' tests/integration/test_killed_deploy.py tests/integration/frr/test_frr_killed.py \
 		tests/integration/test_up_stop.py $(ARGS)
 
 fuzz: $(READY) ## damaged bytes for the collector's compiled code in guarded memory (FOR=300 s), then its other fuzzing with EXAMPLES=2000; SEED=1 begins elsewhere

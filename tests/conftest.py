@@ -15,6 +15,7 @@ import pytest
 from execnet import XSpec
 from hypothesis import settings
 from tests import namespaces
+from tests.laws import examples
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
@@ -29,7 +30,7 @@ collect_ignore = ["toy_platform"]
 LAB_COMMANDS = ("ip", "nsenter", "ping", "ssh", "unshare", "vtysh")
 
 # Wall-clock deadlines fail on a busy machine; a failure in CI must be the same failure on a desk.
-EXAMPLES = int(os.environ.get("RAILFAB_EXAMPLES", "40"))
+EXAMPLES = int(os.environ.get("RAILFAB_EXAMPLES", examples(40)))
 settings.register_profile("desk", deadline=None, max_examples=EXAMPLES)
 settings.register_profile("ci", deadline=None, max_examples=EXAMPLES, derandomize=True, print_blob=True)
 settings.load_profile("ci" if os.environ.get("CI") else "desk")
@@ -81,8 +82,8 @@ NEEDS: dict[str, Callable[[], str | None]] = {
 }
 
 
-LONGEST = ("faults", "integration", "docs", "lab", "app", "twin")
-"""Folders whose tests take longest: they are started first, so that no worker is left with one at the end."""
+LONGEST = ("faults", "integration", "docs", "telemetry", "test_namespaces.py", "lab", "app", "twin")
+"""Folders, and a file, whose tests take or wait longest: they begin first, lest a worker has one left at the end."""
 
 ON_ONE_LAB = tuple(f"tests/integration/test_{name}.py" for name in ("embedded_lab", "deploy_on_frr", "killed_deploy"))
 """Files whose tests share one lab, which a worker boots once."""
@@ -139,8 +140,9 @@ def _rank_of(file: Path) -> int:
     return LONGEST.index(folder) if folder in LONGEST else len(LONGEST)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Skip what cannot run here, with what to do about it; what is required stays and fails where it must."""
+    _leave_out_the_matrix(config, items)
     items.sort(key=_rank)
     for mark, lacking in NEEDS.items():
         reason = lacking()
@@ -149,6 +151,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for item in items:
             if item.get_closest_marker(mark):
                 item.add_marker(pytest.mark.skip(reason=reason))
+
+
+def _leave_out_the_matrix(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Deselect what is marked `matrix`, unless -m names that mark."""
+    if "matrix" in config.getoption("markexpr"):
+        return
+    left_out = [item for item in items if item.get_closest_marker("matrix")]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if not item.get_closest_marker("matrix")]
 
 
 COLLECTION_THRESHOLDS = (10_000, 10, 10)

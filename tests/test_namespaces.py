@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from tests.integration.conftest import wait_for
 from tests.namespaces import ENTERED
+from tests.sampled import sampled
 from tests.signals import interruptible
 
 from railfab.lab.netns.namespaces import interface_names, namespace_names
@@ -79,17 +80,16 @@ def kill_worker(run: subprocess.Popen[bytes], up: Path) -> None:
     os.kill(int(workers[0].name), signal.SIGKILL)
 
 
-@pytest.mark.parametrize(
-    ("workers", "end"),
-    [
-        (IN_A_WORKER, kill_run),
-        (IN_A_WORKER, kill_worker),
-        (IN_A_WORKER, interrupt_run),
-        (IN_THIS_PROCESS, kill_run),
-        (IN_THIS_PROCESS, interrupt_run),
-    ],
-    ids=["run", "worker", "interrupted", "run without workers", "interrupted without workers"],
-)
+ENDS = {
+    "run": (IN_A_WORKER, kill_run),
+    "worker": (IN_A_WORKER, kill_worker),
+    "interrupted": (IN_A_WORKER, interrupt_run),
+    "run without workers": (IN_THIS_PROCESS, kill_run),
+    "interrupted without workers": (IN_THIS_PROCESS, interrupt_run),
+}
+
+
+@pytest.mark.parametrize(("workers", "end"), sampled(ENDS, few=["run", "interrupted without workers"]))
 def test_a_run_that_is_killed_leaves_nothing(
     repository: Path, tmp_path: Path, workers: str, end: Callable[[subprocess.Popen[bytes], Path], None]
 ) -> None:

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from nornir.plugins.inventory import SimpleInventory
+from tests.laws import examples
 
 from railfab.endpoints import Credentials, Endpoint, load_endpoints, load_hosts, read_credentials
 from railfab.endpoints.keys import DATA_KEYS, misspelt
@@ -278,7 +279,7 @@ def test_an_unknown_key_of_an_endpoints_file_is_named(tmp_path: Path) -> None:
     assert Endpoint(name="a", platform="b", host="c").tls_verified
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.data())
 def test_any_change_of_the_files_gives_hosts_or_an_error_of_ours(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject

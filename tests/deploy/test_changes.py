@@ -56,14 +56,19 @@ def twin(fabric: Design, state: Path) -> Iterator[Twin]:
         yield running
 
 
+@pytest.fixture(scope="module")
+def inventory(twin: Twin, fabric: Design, state: Path) -> Nornir:
+    """A Nornir of the twin."""
+    return nornir_of(fabric, resolve_endpoints(fabric, "twin", state))
+
+
 @pytest.fixture
-def nornir(twin: Twin, fabric: Design, state: Path) -> Iterator[Nornir]:
+def nornir(twin: Twin, fabric: Design, inventory: Nornir) -> Iterator[Nornir]:
     """A Nornir of the twin, whose switches all serve and run the intent before and after each test."""
-    chosen = nornir_of(fabric, resolve_endpoints(fabric, "twin", state))
-    yield chosen
+    yield inventory
     twin.start_switch(LEAF)
-    revert_pending(chosen, fabric)
-    apply_all(chosen, fabric.configurations(), new_change(), lambda _name: None)
+    revert_pending(inventory, fabric)
+    apply_all(inventory, fabric.configurations(), new_change(), lambda _name: None)
 
 
 @pytest.fixture
@@ -255,13 +260,14 @@ def test_verify_finds_nothing_on_a_fabric_that_runs_its_intent(twin: Twin, fabri
 
 
 @pytest.mark.parametrize(("path", "value"), NAMED.values(), ids=NAMED)
-def test_verify_finds_a_manual_change(twin: Twin, fabric: Design, nornir: Nornir, path: str, value: Any) -> None:
-    """With a finding about the leaf; some are notes, as they change nothing in the fabric."""
-    before, clean = running(twin), verify_all(nornir, fabric, wait_s=0, on_done=lambda _name: None)
+def test_verify_finds_a_manual_change(twin: Twin, fabric: Design, inventory: Nornir, path: str, value: Any) -> None:
+    """With a finding about the leaf; some are notes, as they change nothing in the fabric. Only the leaf is asked."""
+    leaf = inventory.filter(name=LEAF)
+    before, clean = running(twin), verify_all(leaf, fabric, wait_s=0, on_done=lambda _name: None)
     set_by_hand(twin, path, value)
-    found = verify_all(nornir, fabric, wait_s=0, on_done=lambda _name: None)
+    found = verify_all(leaf, fabric, wait_s=0, on_done=lambda _name: None)
     assert [one for one in found if one not in clean and one.where.startswith(LEAF)], path
-    apply_all(nornir, fabric.configurations(), new_change(), lambda _name: None)
+    apply_all(leaf, fabric.configurations(), new_change(), lambda _name: None)
     assert running(twin) == before
 
 

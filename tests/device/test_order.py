@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.device.planned import planned_with, pod64
+from tests.laws import examples
 
 from railfab.device import DeviceModel, in_order
 from railfab.device.order import natural
@@ -35,7 +36,7 @@ def shuffled(model: DeviceModel, random: Random) -> DeviceModel:
     )
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(random=st.randoms(use_true_random=False))
 def test_a_configuration_in_any_order_is_the_planned_model(random: Random) -> None:
     for model in pod64()[1].values():

@@ -11,12 +11,14 @@ import pytest
 from tests import commands
 from tests.docs.pages import PASTED, SHOWN, UNMARKED, Step, differs, steps
 from tests.docs.worlds import INSTALLED, WORLDS, World
+from tests.sampled import sampled
 
 from railfab.intent.starters import designs
 
 DOCS = Path(__file__).parents[2] / "docs"
 PATIENCE_S = 60.0
-NEEDS = {"lab.md": pytest.mark.lab}
+NEEDS = {"lab.md": [pytest.mark.lab, pytest.mark.matrix]}
+"""Marks of pages. tests/integration does with the same lab what its page shows."""
 PAGES = [pytest.param(page, id=page.name, marks=NEEDS.get(page.name, ())) for page in sorted(DOCS.glob("*.md"))]
 
 
@@ -35,14 +37,16 @@ def test_the_examples_of_a_page_print_what_it_shows(page: Path, repository: Path
 def outcome(world: World, step: Step) -> str:
     """Why a command did not do what the page shows; empty when it did.
 
-    What is measured is looked at again: on a busy machine the twin simulates less than the wall clock passes.
+    What is measured, and what a twin does by itself, is looked at again: on a busy machine the twin simulates less than
+    the wall clock passes.
     """
-    deadline = time.monotonic() + (PATIENCE_S if step.numbers is not None else 0.0)
+    takes_time = step.numbers is not None or step.command.startswith("railfab verify")
+    deadline = time.monotonic() + (PATIENCE_S if takes_time else 0.0)
     while True:
         code, printed = world.run(step.command)
         reason = differs(step.output, printed, step.numbers)
         if code != step.exit:
-            return f"ended with {code}\n{printed}"
+            reason = f"ended with {code}\n{printed}"
         if not reason or time.monotonic() >= deadline:
             return reason
         time.sleep(1.0)
@@ -53,8 +57,9 @@ BLOCKS = [found["body"] for found in PASTED.finditer(README.read_text())]
 
 
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("block", BLOCKS)
+@pytest.mark.parametrize("block", sampled(BLOCKS, few=[block for block in BLOCKS if "--detach" not in block]))
 def test_a_block_of_the_readme_works_when_it_is_pasted(block: str, repository: Path, tmp_path: Path) -> None:
+    """Those with a twin in `make matrix`: docs/deploy.md begins with the same commands."""
     world = World(tmp_path, repository, INSTALLED)
     (tmp_path / ".venv").symlink_to(sys.prefix)
     script = "\n".join(line.removeprefix("$ ") for line in block.splitlines())

@@ -20,7 +20,9 @@ COLLECTOR = "127.0.0.1:9804"
 INSTALLED = Path(sys.executable).parent
 START_S, COMMAND_S = 60.0, 240.0
 DETACHED = re.compile(r"railfab twin \S.*--detach")
-"""A twin of a page gets free ports, because other pages run at the same time."""
+TWIN = ["--port", "0", "--cpu", "0.3"]
+"""A twin of a page gets free ports, because other pages run at the same time, and a share of a core: its pages pass on
+busy machines too, where it has no more."""
 
 
 class World:
@@ -47,7 +49,7 @@ class World:
         for shown, here in self.elsewhere.items():
             command = command.replace(shown, here)
         done = subprocess.run(
-            ["bash", "-e", "-o", "pipefail", "-c", DETACHED.sub(r"\g<0> --port 0", command)],
+            ["bash", "-e", "-o", "pipefail", "-c", DETACHED.sub(rf"\g<0> {' '.join(TWIN)}", command)],
             cwd=self.folder,
             env=self.environment,
             stdin=subprocess.DEVNULL,
@@ -92,7 +94,7 @@ def paste(world: World, stack: ExitStack) -> None:
 
 def twin(world: World, stack: ExitStack) -> None:
     """A twin of pod64, deployed, with a ring AllReduce."""
-    command = ["railfab", "twin", POD64, "--port", "0", "--configured", "--job", RING]
+    command = ["railfab", "twin", POD64, *TWIN, "--configured", "--job", RING]
     stack.enter_context(world.served(command, lambda log: "Ctrl-C ends it" in log))
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from tests.cli.test_command_line import railfab, refused
+from tests.laws import examples
 from tests.topology.fabric_intents import fabric, fabrics
 
 from railfab.documents import Plan, planned
@@ -219,6 +220,7 @@ def test_dual_esi_is_said_with_its_lags_and_segments() -> None:
     assert "Spines" not in text
 
 
+@pytest.mark.matrix
 def test_131072_gpus_are_explained_by_the_command_in_seconds(tmp_path: Path) -> None:
     done = railfab("explain", FABRICS / "gpu131072.yml", "--output", "json", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
@@ -402,7 +404,7 @@ CABLES = {
 }
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(fabrics())
 def test_every_count_that_is_said_is_what_the_topology_has(found: tuple[FabricIntent, Topology]) -> None:
     intent, topology = found
@@ -425,7 +427,7 @@ def test_every_count_that_is_said_is_what_the_topology_has(found: tuple[FabricIn
         assert (number(shown[1]) if shown else 0) == cables[ends]
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(fabrics())
 def test_every_port_and_ratio_that_is_said_is_what_switches_have(found: tuple[FabricIntent, Topology]) -> None:
     intent, topology = found
@@ -452,7 +454,7 @@ def test_every_port_and_ratio_that_is_said_is_what_switches_have(found: tuple[Fa
         assert (number(shown[1]), number(shown[2] or "0")) == (len(spine) - above, above)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(fabrics())
 def test_attachments_addresses_and_as_numbers_are_said_as_they_are(found: tuple[FabricIntent, Topology]) -> None:
     intent, topology = found
@@ -472,7 +474,7 @@ def test_attachments_addresses_and_as_numbers_are_said_as_they_are(found: tuple[
     assert (number(shown[1]) if shown else 0) == reflectors
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(fabrics())
 def test_the_classic_plan_is_said_to_have_no_room_only_where_it_is_not_used(
     found: tuple[FabricIntent, Topology],
@@ -526,7 +528,7 @@ def test_the_cages_that_an_intent_names_decide_the_uplinks() -> None:
     assert "The intent states the cages of each rail: rail 1 has 1, 9." in text["Ports of a rail switch"][1]
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(fabrics())
 def test_a_decoded_address_encodes_to_itself(found: tuple[FabricIntent, Topology]) -> None:
     intent, topology = found
@@ -541,7 +543,7 @@ def test_a_decoded_address_encodes_to_itself(found: tuple[FabricIntent, Topology
     assert str(type(plan.pools.hosts.network_address)(address)) == shown[1]
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(fabrics())
 def test_thresholds_add_up_as_they_are_said_and_are_those_of_the_plan(found: tuple[FabricIntent, Topology]) -> None:
     intent, topology = found
@@ -561,7 +563,7 @@ def test_thresholds_add_up_as_they_are_said_and_are_those_of_the_plan(found: tup
     assert shown == ports
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(fabrics())
 def test_every_kind_of_failure_has_a_sentence_with_its_figures(found: tuple[FabricIntent, Topology]) -> None:
     intent, topology = found

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.documents.designs import NAMES, intent, sized, topology
+from tests.laws import examples
 from tests.topology.fabric_intents import fabrics
 
 from railfab.documents import overview
@@ -82,7 +83,7 @@ def attached(draw: st.DrawFn) -> FabricIntent:
     return before.model_copy(update={"backend": before.backend.model_copy(update={"subnets": subnets})})
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(attached())
 def test_a_fabric_may_grow_in_all_directions_at_once_and_not_beyond(before: FabricIntent) -> None:
     if not _can_be_built(before):

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.draw.pictures import Design, texts
+from tests.laws import examples
 
 from railfab.draw import topology_svg
 from railfab.draw.backend import BackendPicture
@@ -59,7 +60,7 @@ def shown_separately(topology: Topology, odd: Node) -> bool:
 
 
 @given(designs)
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 def test_a_regular_fabric_has_one_class_of_segments_of_pods_and_of_planes(design: Design) -> None:
     found = signatures(design.topology())
     assert [len(equivalence_classes(units)) for units in (found.segments, found.pods, found.planes)] == [1, 1, 1]
@@ -67,7 +68,7 @@ def test_a_regular_fabric_has_one_class_of_segments_of_pods_and_of_planes(design
 
 @pytest.mark.parametrize("change", CHANGES)
 @given(data=st.data(), design=designs)
-@settings(max_examples=15)
+@settings(max_examples=examples(15))
 def test_a_segment_with_one_odd_cable_is_shown_separately(change: str, data: st.DataObject, design: Design) -> None:
     topology = design.topology()
     nodes = topology.by_name
@@ -83,7 +84,7 @@ def test_a_segment_with_one_odd_cable_is_shown_separately(change: str, data: st.
 
 
 @given(data=st.data(), design=designs)
-@settings(max_examples=15)
+@settings(max_examples=examples(15))
 def test_a_segment_that_lacks_one_cable_is_shown_separately(data: st.DataObject, design: Design) -> None:
     topology = design.topology()
     links = [number for number, link in enumerate(topology.links) if topology.node(link.a.node).segment]
@@ -94,7 +95,7 @@ def test_a_segment_that_lacks_one_cable_is_shown_separately(data: st.DataObject,
 
 
 @given(data=st.data(), design=designs)
-@settings(max_examples=15)
+@settings(max_examples=examples(15))
 def test_a_segment_with_a_switch_of_another_model_is_shown_separately(data: st.DataObject, design: Design) -> None:
     topology = design.topology()
     odd = data.draw(st.sampled_from([node for node in topology.nodes if node.role is Role.LEAF]))

@@ -24,6 +24,7 @@ from tests.draw.pictures import (
     with_network,
     within,
 )
+from tests.laws import examples
 
 from railfab.draw import topology_svg
 from railfab.draw.backend import BackendPicture
@@ -97,7 +98,7 @@ def test_the_picture_of_each_design_can_be_read(path: Path) -> None:
 
 
 @given(designs)
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 def test_the_picture_of_any_regular_fabric_can_be_read(design: Design) -> None:
     check_readable(design.topology(), Hosts())
 
@@ -110,7 +111,7 @@ def test_the_picture_of_a_large_fabric_can_be_read(design: Design) -> None:
 @given(
     designs.filter(lambda design: design.pods * design.segments * design.leaves < 60), st.randoms(use_true_random=False)
 )
-@settings(max_examples=12)
+@settings(max_examples=examples(12))
 def test_the_picture_of_an_irregular_fabric_can_be_read(design: Design, dice: object) -> None:
     """Cables of random lengths: no two parts are equivalent."""
     topology = design.topology()
@@ -121,7 +122,7 @@ def test_the_picture_of_an_irregular_fabric_can_be_read(design: Design, dice: ob
 
 
 @given(st.integers(1, 40), st.integers(0, 20), st.integers(0, 30), designs)
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 def test_the_picture_of_a_cluster_can_be_read(leaves: int, spines: int, servers: int, design: Design) -> None:
     topology = replace(design, pods=1, planes=1).topology()
     for net in (Net.FRONTEND, Net.STORAGE, Net.MANAGEMENT):
@@ -179,7 +180,7 @@ def check_counts(topology: Topology) -> None:
 
 
 @given(designs)
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 def test_the_counts_in_a_picture_are_those_of_the_topology(design: Design) -> None:
     check_counts(design.topology())
 
@@ -194,7 +195,7 @@ def picture_of(topology: Topology) -> BackendPicture:
 
 
 @given(designs)
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 def test_every_node_is_in_one_box_and_every_cable_between_two(design: Design) -> None:
     topology = design.topology()
     picture = picture_of(topology)
@@ -204,7 +205,7 @@ def test_every_node_is_in_one_box_and_every_cable_between_two(design: Design) ->
 
 
 @given(designs)
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 def test_every_node_is_named(design: Design) -> None:
     """Each node in the picture or in a tooltip; of more than 64 nodes in one box, the first and the last."""
     topology = design.topology()
@@ -216,7 +217,7 @@ def test_every_node_is_named(design: Design) -> None:
 
 
 @given(designs, st.randoms(use_true_random=False))
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 def test_the_order_of_cables_does_not_change_the_picture(design: Design, dice: object) -> None:
     topology = design.topology()
     links = list(topology.links)
@@ -231,6 +232,7 @@ def test_an_empty_fabric_and_hosts_without_cables_have_pictures() -> None:
     assert "4 hosts" in texts(check_readable(unconnected))
 
 
+@pytest.mark.matrix
 def test_131072_gpus_fit_one_page() -> None:
     topology, hosts = fabric(FABRICS[0].parent / "gpu131072.yml")
     picture = topology_svg(topology, hosts)
@@ -255,7 +257,7 @@ def line_widths(picture: str) -> dict[int, float]:
 
 
 @given(designs)
-@settings(max_examples=10)
+@settings(max_examples=examples(10))
 def test_the_legend_shows_how_many_cables_a_line_of_some_width_stands_for(design: Design) -> None:
     topology = with_network(replace(design, planes=1).topology(), Net.MANAGEMENT, leaves=2, spines=2)
     picture = topology_svg(topology)

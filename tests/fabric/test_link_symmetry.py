@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from tests.device.planned import with_bgp, with_qos
 from tests.platforms.small_fabrics import design_of
+from tests.sampled import sampled
 
 from railfab.device import DeviceModel, EcnRamp, Fec, Port, Qos, in_order
 from railfab.errors import RailfabError
@@ -160,15 +161,40 @@ def broken(design: Design, spine: str, breaking: Breaking) -> Iterator[Model]:
             yield admitted
 
 
-@pytest.mark.parametrize(("leaf", "spine"), PAIRS)
-@pytest.mark.parametrize("numbered", [False, True], ids=["unnumbered", "numbered"])
+NEXT = dict(zip(platform_names(), (*platform_names()[1:], platform_names()[0]), strict=True))
+"""Of each platform another one."""
+
+
+@pytest.mark.parametrize(
+    ("leaf", "spine", "numbered"),
+    sampled(
+        [(*pair, numbered) for numbered in (False, True) for pair in PAIRS],
+        few=[*((*pair, False) for pair in PAIRS), *((*pair, True) for pair in NEXT.items())],
+    ),
+)
 def test_the_configurations_of_two_platforms_agree(leaf: str, spine: str, numbered: bool) -> None:
     design = designed(leaf, spine, numbered=numbered)
     assert audited(leaf, spine, design.models[SPINE], numbered=numbered) == ()
 
 
-@pytest.mark.parametrize("kind", BREAKINGS)
-@pytest.mark.parametrize(("leaf", "spine"), PAIRS)
+def stated(leaf: str, spine: str, kind: str) -> bool:
+    """Whether both platforms state a setting."""
+    return all(states(name, *BREAKINGS[kind].features) for name in (leaf, spine))
+
+
+def one_of_each_pair() -> list[tuple[str, str, str]]:
+    """A setting that both platforms of a pair state, another one for the next pair, and each for some pair."""
+    kinds = [*BREAKINGS]
+    turned = (kinds[place % len(kinds) :] + kinds[: place % len(kinds)] for place in range(len(PAIRS)))
+    return [
+        (*pair, next(kind for kind in order if stated(*pair, kind))) for pair, order in zip(PAIRS, turned, strict=True)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("leaf", "spine", "kind"),
+    sampled([(*pair, kind) for pair in PAIRS for kind in BREAKINGS], few=one_of_each_pair()),
+)
 def test_a_broken_end_is_found_by_the_audit_of_the_parsed_text(leaf: str, spine: str, kind: str) -> None:
     assert_found(leaf, spine, BREAKINGS[kind])
 

@@ -1,4 +1,7 @@
-"""Designs of every kind, planned and rendered: what a platform renders parses back to the planned model."""
+"""Designs of every kind, planned and rendered: what a platform renders parses back to the planned model.
+
+One switch of each role; `make oracles` tries all of them.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ from operator import attrgetter
 from typing import Any
 
 import pytest
+from tests.platforms.other_switches import judged
 from tests.topology.fabric_intents import fabric
 
 from railfab.device import DeviceModel, plan
@@ -82,7 +86,7 @@ def test_a_design_parses_back_to_its_models_or_is_refused_where_a_platform_lacks
     name: str, design: str
 ) -> None:
     own = platform(name)
-    for model in models(name, DESIGNS[design]):
+    for model in judged(models(name, DESIGNS[design])):
         lacking = {feature for feature, found in FEATURES.items() if found.used(model)} - features(name)
         if lacking:
             with pytest.raises((UnsupportedFeature, Problems), match="|".join(lacking)):

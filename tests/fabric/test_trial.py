@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import yaml
 from hypothesis import HealthCheck, assume, given, settings
+from tests.laws import examples
 from tests.topology.fabric_intents import documents, fabric
 from tests.topology.test_buildable import CASES as UNBUILDABLE
 from tests.topology.test_networks_errors import CASES as OF_NETWORKS
@@ -105,7 +106,7 @@ def test_what_is_offered_leads_to_no_other_error(name: str, tmp_path: Path) -> N
 
 
 @given(documents())
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=list(HealthCheck))
 def test_it_does_so_for_any_intent_that_cannot_be_built(tmp_path: Path, document: dict[str, Any]) -> None:
     intent = FabricIntent.model_validate(document)
     assume(problems(intent))

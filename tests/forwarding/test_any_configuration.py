@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.forwarding.fabrics import LEAF, SPINE, planned
+from tests.laws import examples
 
 from railfab.device import DeviceModel
 from railfab.errors import RailfabError
@@ -22,7 +23,7 @@ from railfab.testing.edits import edited_trees
 INTENT = "labs/srl-pod/intent.yml"
 SRLINUX = platform("srlinux")
 
-drawn = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+drawn = settings(max_examples=examples(60), deadline=None, suppress_health_check=list(HealthCheck))
 
 
 @cache

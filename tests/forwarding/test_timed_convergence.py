@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from tests.forwarding.fabrics import with_bgp, with_loopback, with_neighbors, with_port
 from tests.forwarding.test_incremental_convergence import at_once, fabric, histories, seen
+from tests.laws import examples
 
 from railfab.device import BfdTimers, BgpTimers, DeviceModel
 from railfab.forwarding import FabricChange, Fibre, ForwardingState, SwitchFault, begin, converge, settle
@@ -74,7 +75,7 @@ def spines(state: ForwardingState, leaf: str, prefix: Prefix) -> set[str]:
 
 
 @settings(
-    max_examples=25,
+    max_examples=examples(25),
     deadline=None,
     phases=[Phase.explicit, Phase.reuse, Phase.generate],
     suppress_health_check=[HealthCheck.too_slow],

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from tests.laws import examples
 from tests.topology.fabric_intents import fabric, fabrics
 
 from railfab.imports import ExistingLink, ExistingPort, ExistingTopology, existing_topology
@@ -48,7 +49,7 @@ def edited(found: ExistingTopology, draw: st.DataObject) -> int:
 
 
 @given(fabrics())
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_an_intended_topology_has_no_difference(built: Built) -> None:
     _, topology = built
     found = existing_topology(topology)
@@ -57,7 +58,7 @@ def test_an_intended_topology_has_no_difference(built: Built) -> None:
 
 
 @given(fabrics(), st.randoms(use_true_random=False))
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_the_order_of_nodes_and_links_and_the_direction_of_cables_do_not_matter(built: Built, random: object) -> None:
     _, topology = built
     found = existing_topology(topology)
@@ -68,7 +69,7 @@ def test_the_order_of_nodes_and_links_and_the_direction_of_cables_do_not_matter(
 
 
 @given(fabrics(), st.data())
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_a_missing_link_is_reported_once_with_both_ends(built: Built, draw: st.DataObject) -> None:
     _, topology = built
     found = existing_topology(topology)
@@ -79,7 +80,7 @@ def test_a_missing_link_is_reported_once_with_both_ends(built: Built, draw: st.D
 
 
 @given(fabrics(), st.data())
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_two_swapped_links_are_reported_as_one_swap_with_all_four_ends(built: Built, draw: st.DataObject) -> None:
     _, topology = built
     found = existing_topology(topology)
@@ -93,7 +94,7 @@ def test_two_swapped_links_are_reported_as_one_swap_with_all_four_ends(built: Bu
 
 
 @given(fabrics(), st.data())
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_a_cable_in_a_free_port_is_reported_once_with_both_ports(built: Built, draw: st.DataObject) -> None:
     _, topology = built
     found = existing_topology(topology)
@@ -107,7 +108,7 @@ def test_a_cable_in_a_free_port_is_reported_once_with_both_ports(built: Built, d
 
 
 @given(fabrics(), st.data())
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_cables_rotated_over_three_ports_are_reported_one_by_one(built: Built, draw: st.DataObject) -> None:
     """Three cables, each in the port of the next one: no two of them are a swap."""
     _, topology = built
@@ -122,7 +123,7 @@ def test_cables_rotated_over_three_ports_are_reported_one_by_one(built: Built, d
 
 
 @given(fabrics(), st.data(), st.sampled_from(["a", "z", "both"]))
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_a_different_speed_is_reported_for_its_ports(built: Built, draw: st.DataObject, side: str) -> None:
     _, topology = built
     found = existing_topology(topology)
@@ -138,7 +139,7 @@ def test_a_different_speed_is_reported_for_its_ports(built: Built, draw: st.Data
 
 
 @given(fabrics(), st.data())
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_a_renamed_node_is_identified_by_its_cables(built: Built, draw: st.DataObject) -> None:
     _, topology = built
     found = existing_topology(topology, "the lab")
@@ -155,7 +156,7 @@ def test_a_renamed_node_is_identified_by_its_cables(built: Built, draw: st.DataO
 
 
 @given(fabrics(), st.data())
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_a_missing_switch_with_its_cables_is_reported_once(built: Built, draw: st.DataObject) -> None:
     _, topology = built
     found = existing_topology(topology, "the lab")
@@ -167,7 +168,7 @@ def test_a_missing_switch_with_its_cables_is_reported_once(built: Built, draw: s
 
 
 @given(fabrics())
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_a_source_without_hosts_has_no_difference_and_hosts_are_reported_as_not_compared(built: Built) -> None:
     _, topology = built
     found = existing_topology(topology)
@@ -182,7 +183,7 @@ def test_a_source_without_hosts_has_no_difference_and_hosts_are_reported_as_not_
 
 
 @given(fabrics())
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_a_source_with_names_and_cables_only_has_no_difference(built: Built) -> None:
     _, topology = built
     found = existing_topology(topology)
@@ -194,7 +195,7 @@ def test_a_source_with_names_and_cables_only_has_no_difference(built: Built) -> 
 
 
 @given(fabrics())
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_nics_with_other_names_are_identified_by_their_switch_ports(built: Built) -> None:
     """NIC names of the operating system."""
     _, topology = built

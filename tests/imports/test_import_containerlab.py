@@ -13,6 +13,7 @@ import pytest
 import yaml
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
+from tests.laws import examples
 from tests.topology.fabric_intents import documents, fabric, wired
 
 from railfab.device import plan
@@ -81,7 +82,9 @@ def test_the_lab_of_a_whole_cluster_has_no_difference_but_what_is_taken_out(tmp_
 
 
 @given(documents(), st.sampled_from(["7220-ixr-d5", "linux-64"]))
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.filter_too_much])
+@settings(
+    max_examples=examples(40), suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.filter_too_much]
+)
 def test_a_generated_topology_file_has_no_difference_from_its_intent(
     tmp_path: Path, document: dict[str, Any], model: str
 ) -> None:
@@ -388,7 +391,7 @@ PIECES = [
 
 
 @given(st.lists(st.tuples(st.integers(0, len(SEED)), st.sampled_from(PIECES), st.integers(0, 40)), max_size=6))
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(150), suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_no_mutation_of_a_lab_is_a_traceback(tmp_path: Path, edits: list[tuple[int, str, int]]) -> None:
     text = SEED
     for at, piece, gone in edits:
@@ -426,7 +429,7 @@ PATHS = [
 
 
 @given(st.sampled_from(PATHS), json_values)
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(150), suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_no_value_of_any_key_is_a_traceback(tmp_path: Path, path: tuple[str | int, ...], value: Any) -> None:
     document: Any = {
         "name": "lab",

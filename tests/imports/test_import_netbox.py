@@ -30,6 +30,7 @@ from tests.imports.netbox_server import (
     trace,
     world_of,
 )
+from tests.laws import examples
 from tests.topology.fabric_intents import fabric
 
 from railfab.errors import RailfabError
@@ -486,7 +487,7 @@ BROKEN = st.recursive(
 
 
 @given(st.sampled_from(ENDPOINTS), st.data())
-@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(40), suppress_health_check=[HealthCheck.too_slow])
 def test_no_record_of_another_format_is_a_traceback(endpoint: str, draw: st.DataObject) -> None:
     small = world_of(wire(fabric(**SMALL)))
     record = draw.draw(st.sampled_from(small.records[endpoint]))

@@ -20,6 +20,7 @@ from pathlib import Path
 import pytest
 from tests.integration.conftest import RunningLab, wait_for
 from tests.lab.fabrics import lab_plan, small_intent
+from tests.sampled import sampled
 from tests.signals import interruptible, until_caught
 from typer.testing import CliRunner
 
@@ -96,6 +97,7 @@ def test_down_leaves_nothing(plan: LabPlan) -> None:
     assert not LAB.down(plan.place, print)
 
 
+@pytest.mark.matrix
 def test_a_lab_comes_up_again_at_once_after_down(plan: LabPlan) -> None:
     for _ in range(2):
         LAB.up(plan, print)
@@ -158,20 +160,19 @@ def fill_queue(path: Path) -> list[socket.socket]:
         clients.append(client)
 
 
-def test_status_names_what_a_frozen_switch_does_not_answer_and_waits_for_none_of_it(frozen: LabPlan) -> None:
+def test_status_names_what_a_frozen_switch_does_not_answer_and_waits_for_none_of_it_and_down_removes_it(
+    frozen: LabPlan,
+) -> None:
     began = time.monotonic()
     status = LAB.status(frozen.place)
     assert time.monotonic() - began < 3 * ANSWER_WITHIN_S
     details = {node.name: node.detail for node in status.nodes if node.state != "running"}
     assert details == {LEAF: f"no answer from zebra, staticd, bgpd, bfdd, SSH; log in {running(frozen).runtime / LEAF}"}
-
-
-def test_down_removes_a_frozen_switch(frozen: LabPlan) -> None:
     assert LAB.down(frozen.place, print)
     assert Traces.of(lab_names(frozen.place)) == NOTHING
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", sampled([signal.SIGINT, signal.SIGTERM], few=[signal.SIGINT]))
 def test_status_of_a_frozen_switch_ends_at_a_signal_with_one_line(frozen: LabPlan, number: signal.Signals) -> None:
     intent, state = frozen.place.folder / "small.yml", frozen.place.state
     command = [sys.executable, "-m", "railfab", "lab", "status", str(intent), "--state", str(state)]
@@ -221,9 +222,10 @@ backend("netns").up(lab_plan(Path(sys.argv[1]), Path(sys.argv[2])), lambda line:
 """
 
 
-@pytest.mark.parametrize(
-    ("step", "wait_s"), [("creating", 0.0), ("booting", 0.0), ("booting", 0.3), ("starting SSH", 0.0)]
-)
+STEPS = [("creating", 0.0), ("booting", 0.0), ("booting", 0.3), ("starting SSH", 0.0)]
+
+
+@pytest.mark.parametrize(("step", "wait_s"), sampled(STEPS, few=[("booting", 0.3)]))
 def test_down_cleans_up_after_an_up_killed_midway(plan: LabPlan, repository: Path, step: str, wait_s: float) -> None:
     ended_at(plan, repository, step, signal.SIGKILL, wait_s)
     assert Traces.of(lab_names(plan.place)) != NOTHING
@@ -292,13 +294,6 @@ def foreign() -> Iterator[tuple[str, str]]:
         sleeper.kill()
     subprocess.run(["ip", "link", "del", bridge], check=True)
     subprocess.run(["ip", "netns", "del", namespace], check=True)
-
-
-def test_down_does_not_remove_namespaces_of_others(plan: LabPlan, foreign: tuple[str, str]) -> None:
-    LAB.up(plan, print)
-    LAB.down(plan.place, print)
-    assert foreign[0] in namespace_names()
-    assert foreign[1] in interface_names()
 
 
 def test_down_ignores_a_state_file_that_names_namespaces_of_others(plan: LabPlan, foreign: tuple[str, str]) -> None:
@@ -391,6 +386,7 @@ def test_a_running_lab_with_another_topology_is_refused(plan: LabPlan) -> None:
     )
 
 
+@pytest.mark.matrix
 def test_two_labs_run_at_the_same_time(plan: LabPlan, tmp_path: Path) -> None:
     other = lab_plan(small_intent(tmp_path), tmp_path / "other")
     labs = [threading.Thread(target=LAB.up, args=(found, print)) for found in (plan, other)]

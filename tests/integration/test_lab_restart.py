@@ -202,28 +202,28 @@ def link_of(lab: RunningLab, port: str) -> tuple[int, bool]:
 
 
 def test_a_deploy_sets_what_linux_has_in_a_lab(lab: RunningLab, narrow_port: str) -> None:
-    _, found = railfab("verify", lab, "--on", "lab", "--wait", "0")
+    _, found = railfab("verify", lab, "--on", "lab", "--wait", "0", "--limit", LEAF)
     remedies = {finding["code"]: finding["remedy"] for finding in found["findings"] if finding["where"] == narrow_port}
     assert [finding["where"] for finding in found["findings"] if "differs" in finding["problem"]] == []
     assert remedies == dict.fromkeys(["interface-disabled", "mtu-mismatch"], "Deploy the intent")
-    code, outcomes = railfab("deploy", lab, "--on", "lab", "--yes")
+    code, outcomes = railfab("deploy", lab, "--on", "lab", "--yes", "--limit", LEAF)
     assert code == 0
     changed = next(outcome for outcome in outcomes if outcome["changed"])
     assert changed["name"] == LEAF
     assert "-! ip link set dev swp1 mtu 1500 down" in changed["diff"].splitlines()
     assert "+! ip link set dev swp1 mtu 9000 up" in changed["diff"].splitlines()
     assert link_of(lab, "swp1") == (9000, True)
-    _, again = railfab("deploy", lab, "--on", "lab", "--yes")
+    _, again = railfab("deploy", lab, "--on", "lab", "--yes", "--limit", LEAF)
     assert not any(outcome["changed"] for outcome in again)
     assert railfab("verify", lab, "--on", "lab", "--wait", "60")[0] == 0
 
 
 def test_a_rollback_restores_what_linux_had(lab: RunningLab, narrow_port: str) -> None:
-    assert railfab("deploy", lab, "--on", "lab", "--yes")[0] == 0
+    assert railfab("deploy", lab, "--on", "lab", "--yes", "--limit", LEAF)[0] == 0
     code, outcomes = railfab("rollback", lab, "--on", "lab", "--yes")
     assert (code, [outcome["name"] for outcome in outcomes]) == (0, [narrow_port.partition(" ")[0]])
     assert link_of(lab, "swp1") == (1500, False)
-    assert railfab("deploy", lab, "--on", "lab", "--yes")[0] == 0
+    assert railfab("deploy", lab, "--on", "lab", "--yes", "--limit", LEAF)[0] == 0
     assert link_of(lab, "swp1") == (9000, True)
 
 
@@ -234,16 +234,16 @@ def test_where_linux_belongs_to_somebody_else_verify_says_what_to_do(
     foreign = tmp_path / "switches.json"
     nodes = tuple(replace(node, owns_system=False) for node in switches.nodes)
     save_endpoints(foreign, replace(switches, nodes=nodes))
-    _, outcomes = railfab("deploy", lab, "--on", str(foreign), "--yes")
+    _, outcomes = railfab("deploy", lab, "--on", str(foreign), "--yes", "--limit", LEAF)
     assert not any(outcome["changed"] for outcome in outcomes)
     assert link_of(lab, "swp1") == (1500, False)
-    _, found = railfab("verify", lab, "--on", str(foreign), "--wait", "0")
+    _, found = railfab("verify", lab, "--on", str(foreign), "--wait", "0", "--limit", LEAF)
     remedies = {finding["code"]: finding["remedy"] for finding in found["findings"] if finding["where"] == narrow_port}
     assert remedies["mtu-mismatch"].startswith("Set it with `ip link set dev swp1 mtu 9000`, and for the next boot in")
     assert remedies["interface-disabled"].startswith(
         "Enable it with `ip link set dev swp1 up`, and for the next boot in"
     )
-    assert railfab("deploy", lab, "--on", "lab", "--yes")[0] == 0
+    assert railfab("deploy", lab, "--on", "lab", "--yes", "--limit", LEAF)[0] == 0
 
 
 def test_the_command_restarts_a_daemon(lab: RunningLab, plan: LabPlan) -> None:

@@ -42,7 +42,7 @@ def environment(project: Path) -> dict[str, str]:
         [*pip, "install", "--no-index", "--no-deps", "--target", str(site), str(wheel)], check=True, timeout=300
     )
     path = os.pathsep.join(filter(None, (str(site), os.environ.get("PYTHONPATH"))))
-    few = os.environ.get("RAILFAB_EXAMPLES", "10")
+    few = os.environ.get("RAILFAB_EXAMPLES", "5")
     return {**os.environ, "PYTHONPATH": path, "COLUMNS": "200", "NO_COLOR": "1", "RAILFAB_EXAMPLES": few}
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from tests.faults.mistakes import FOLDER
 from tests.integration.test_up import command_of, processes_of
-from tests.moments import moments
+from tests.sampled import sampled
 from tests.signals import interruptible
 
 WITHIN_S = 5.0
@@ -70,10 +70,7 @@ STOPS = {
 }
 
 
-@pytest.mark.parametrize(
-    ("line", "wait_s", "group"),
-    [pytest.param(*STOPS[name], id=name) for name in moments([*STOPS], few=["twin starting", "deploying"])],
-)
+@pytest.mark.parametrize(("line", "wait_s", "group"), sampled(STOPS, few=["deploying"]))
 def test_a_stop_before_all_of_it_runs_is_an_interrupt(
     repository: Path, tmp_path: Path, line: str, wait_s: float, group: bool
 ) -> None:
@@ -97,6 +94,7 @@ def test_the_twin_of_up_gets_the_share_of_a_core_that_up_was_given(repository: P
     assert "--cpu=0.25" in twins[0].split()
 
 
+@pytest.mark.matrix
 @pytest.mark.prometheus
 def test_a_stop_while_prometheus_starts(repository: Path, tmp_path: Path) -> None:
     running = started(repository, tmp_path, "--prometheus-port", "19393")

@@ -13,11 +13,14 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.intent.intents import FULL, ROOT, SMALL, error_lines
+from tests.laws import examples
 
 from railfab.intent import load_intent, load_job
 
 quick = settings(
-    max_examples=100, deadline=timedelta(seconds=5), suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(100),
+    deadline=timedelta(seconds=5),
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 
 FABRICS = [FULL, SMALL, *(path.read_text() for path in sorted((ROOT / "inventory" / "fabrics").glob("*.yml")))]

@@ -17,6 +17,15 @@ backend:
   segments: {count: 1, hosts: 1, rail_switches: 2, model: linux-16, platform: frr}
   spines: {count: 1, links_per_leaf: 1, rate_gbps: 100, model: linux-16, platform: frr}
 """
+TWO_SEGMENTS = """\
+version: 1
+fabric: two-segments
+profile: {mtu: 9000, lossless: off}
+hosts: {gpus: 1, nic_ports: 1, rate_gbps: 100}
+backend:
+  segments: {count: 2, hosts: 1, rail_switches: 1, model: linux-16, platform: frr}
+  spines: {count: 1, links_per_leaf: 1, rate_gbps: 100, model: linux-16, platform: frr}
+"""
 VLANS = """\
 version: 1
 fabric: vlans

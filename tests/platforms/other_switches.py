@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from railfab.device import DeviceModel
@@ -27,11 +27,11 @@ def with_switches(document: Path, folder: Path, *, model: str, platform: str) ->
     return design(file)
 
 
-def judged(fabric: Design) -> Iterator[DeviceModel]:
-    """The switches to judge: all, or the first of each role."""
+def judged(switches: Iterable[DeviceModel]) -> Iterator[DeviceModel]:
+    """The switches of a fabric to judge: all, or the first of each role."""
     seen: set[str] = set()
-    for name, model in fabric.models.items():
-        role = name.rstrip("0123456789").rpartition("-")[2]
+    for model in switches:
+        role = model.name.rstrip("0123456789").rpartition("-")[2]
         if EVERY or role not in seen:
             yield model
         seen.add(role)

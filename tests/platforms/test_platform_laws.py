@@ -9,6 +9,7 @@ import pytest
 import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.laws import examples
 
 from railfab.errors import UnknownPlatform
 from railfab.platforms import Platform, Tree, admit, platform, platform_names
@@ -26,7 +27,7 @@ def test_an_unknown_platform_is_refused_with_the_known_ones() -> None:
 
 @pytest.mark.parametrize("name", platform_names())
 @given(drawn=st.data())
-@settings(max_examples=5, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(5), deadline=None, suppress_health_check=list(HealthCheck))
 def test_the_order_of_sections_makes_no_difference(name: str, drawn: st.DataObject) -> None:
     """A switch shows the sections of its configuration, and the members of an object, in an order of its own."""
     own = platform(name)

@@ -12,13 +12,14 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.intent.intents import ROOT, error_lines
+from tests.laws import examples
 
 from railfab.imports.gnmic import convert, read_gnmic
 from railfab.imports.gnmic.files import hosts_text, mappings_text
 from railfab.platforms.telemetry_files import telemetry_maps
 from railfab.telemetry.mapping import PathMap
 
-few = settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+few = settings(max_examples=examples(30), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 MAPPINGS = [
     (ROOT / "docs" / "examples" / "mappings.yml").read_text(),

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.laws import examples
 from tests.telemetry.rack import Rack
 
 from railfab.endpoints import Credentials, Endpoint, read_credentials
@@ -108,7 +109,7 @@ async def test_a_replay_streams_what_was_recorded(tmp_path: Path) -> None:
 Message = st.tuples(st.text(max_size=5), st.integers(0, 2**62), st.integers(0, 3), st.binary(max_size=40))
 
 
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 @given(st.lists(Message, max_size=8))
 def test_the_records_read_are_those_written(tmp_path_factory: pytest.TempPathFactory, found: list[tuple]) -> None:
     path = tmp_path_factory.mktemp("tap") / "tap.gz"

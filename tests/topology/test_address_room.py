@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from tests.laws import examples
 from tests.topology.fabric_intents import documents, fabric
 
 from railfab.errors import RailfabError
@@ -84,7 +85,7 @@ def upper_addresses(plan: Dimensions, addresses: AddressPlan) -> Iterator[Given]
 
 
 @given(sized())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_no_address_is_given_twice_or_outside_its_prefix(plan: Dimensions) -> None:
     addresses, seen = address_plan(plan), dict[int, object]()
     for holder, number, prefix in (*leaf_addresses(plan, addresses), *upper_addresses(plan, addresses)):
@@ -93,7 +94,7 @@ def test_no_address_is_given_twice_or_outside_its_prefix(plan: Dimensions) -> No
 
 
 @given(sized())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_no_leaf_has_the_as_number_of_another_switch(plan: Dimensions) -> None:
     assume(plan.intent.profile.control_plane != "ibgp")
     asns, seen = AsPlan(plan), dict[int, object]()

@@ -7,6 +7,7 @@ from time import process_time
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.laws import examples
 from tests.topology.edits import end, said, with_links, with_node
 from tests.topology.fabric_intents import fabric, fabrics
 
@@ -69,7 +70,7 @@ def test_a_cable_between_two_hosts_is_an_error_and_no_traceback(attach: str) -> 
 
 
 @given(fabrics(), st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_no_odd_topology_ends_in_a_traceback_or_in_a_flood(
     built: tuple[FabricIntent, Topology], data: st.DataObject
 ) -> None:

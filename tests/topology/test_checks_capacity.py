@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
+from tests.laws import examples
 from tests.topology.edits import said, shown, with_links
 from tests.topology.fabric_intents import fabric, fabrics
 
@@ -95,7 +96,7 @@ def test_spines_under_super_spines_have_a_capacity() -> None:
 
 
 @given(fabrics())
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 def test_what_leaves_take_in_is_what_hosts_send_and_every_finding_is_true(
     built: tuple[FabricIntent, Topology],
 ) -> None:

@@ -6,6 +6,7 @@ from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.laws import examples
 from tests.topology.edits import between, end, said, with_links, with_node
 from tests.topology.fabric_intents import fabric, fabrics
 
@@ -192,7 +193,7 @@ def test_pools_of_a_user_that_overlap_make_collisions_seen() -> None:
 
 
 @given(fabrics(), st.data())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_whatever_is_wired_has_no_collision_and_any_copied_loopback_is_seen(
     built: tuple[FabricIntent, Topology], data: st.DataObject
 ) -> None:

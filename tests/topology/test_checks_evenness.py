@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.laws import examples
 from tests.topology.edits import between, end, said, with_links
 from tests.topology.fabric_intents import fabric, fabrics
 
@@ -138,7 +139,7 @@ def test_a_nic_port_in_a_plane_that_is_not_its_own() -> None:
 
 
 @given(fabrics(), st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_whatever_is_wired_is_even_and_any_missing_uplink_is_seen(
     built: tuple[FabricIntent, Topology], data: st.DataObject
 ) -> None:

@@ -7,6 +7,7 @@ from random import Random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.laws import examples
 from tests.topology.edits import between, with_links
 from tests.topology.fabric_intents import fabric, fabrics
 
@@ -203,7 +204,7 @@ def total_shares(found: dict[str, list[Row]], kind: FailureKind) -> float:
 
 
 @given(fabrics())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_what_all_leaves_or_links_or_nics_take_is_what_all_gpus_have(built: tuple[FabricIntent, Topology]) -> None:
     intent, topology = built
     found, gpus = rows(intent, topology), len(topology.hosts()) * intent.hosts.gpus
@@ -213,7 +214,7 @@ def test_what_all_leaves_or_links_or_nics_take_is_what_all_gpus_have(built: tupl
 
 
 @given(fabrics())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_every_element_is_in_the_table_once_and_alike_ones_in_one_row(built: tuple[FabricIntent, Topology]) -> None:
     intent, topology = built
     found = failure_domains(topology, intent)
@@ -229,7 +230,7 @@ def test_every_element_is_in_the_table_once_and_alike_ones_in_one_row(built: tup
 
 
 @given(fabrics(), st.randoms(use_true_random=False))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 def test_the_order_of_nodes_links_and_ends_decides_nothing(
     built: tuple[FabricIntent, Topology], random: Random
 ) -> None:
@@ -244,7 +245,7 @@ def test_the_order_of_nodes_links_and_ends_decides_nothing(
 
 
 @given(fabrics())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_a_failure_of_more_costs_more_and_cuts_off_only_whom_it_hits(built: tuple[FabricIntent, Topology]) -> None:
     intent, topology = built
     gpus = len(topology.hosts()) * intent.hosts.gpus

@@ -234,6 +234,7 @@ def test_a_routed_frontend_has_a_subnet_for_every_port_and_no_overlay() -> None:
     assert (topology.bonds, topology.gateways) == ((), ())
 
 
+@pytest.mark.matrix
 def test_sixteen_thousand_hosts_with_all_networks_are_wired_in_seconds() -> None:
     """On 1,024-port chassis, since two tiers have to join all leaves; CPU time, since machines are busy."""
     chassis = {

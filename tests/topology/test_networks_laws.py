@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from tests.laws import examples
 from tests.topology.fabric_intents import grown, wired
 
 from railfab.intent import FabricIntent
@@ -126,7 +127,7 @@ def ports_of(topology: Topology) -> Ports:
 
 
 @given(clusters())
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 def test_every_host_has_every_link_and_no_port_name_cage_or_address_is_used_twice(document: dict[str, Any]) -> None:
     intent, topology = built(document)
     ports = Counter((port.node, port.name) for port, _, _ in topology.ports())
@@ -142,7 +143,7 @@ def test_every_host_has_every_link_and_no_port_name_cage_or_address_is_used_twic
 
 
 @given(clusters())
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 def test_the_ports_of_a_host_or_server_meet_both_leaves_of_a_pair(document: dict[str, Any]) -> None:
     _, topology = built(document)
     for node in topology.nodes:
@@ -156,7 +157,7 @@ def test_the_ports_of_a_host_or_server_meet_both_leaves_of_a_pair(document: dict
 
 
 @given(clusters("management"))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 def test_every_switch_of_another_network_and_every_bmc_is_on_management(document: dict[str, Any]) -> None:
     _, topology = built(document)
     for node in topology.nodes:
@@ -169,7 +170,7 @@ def test_every_switch_of_another_network_and_every_bmc_is_on_management(document
 
 
 @given(clusters())
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 def test_networks_meet_only_on_hosts_and_on_management(document: dict[str, Any]) -> None:
     _, topology = built(document)
     for link in topology.links:
@@ -179,7 +180,7 @@ def test_networks_meet_only_on_hosts_and_on_management(document: dict[str, Any])
 
 
 @given(clusters())
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 def test_every_address_is_in_the_pool_of_its_network_or_in_a_tenants_subnet(document: dict[str, Any]) -> None:
     intent, topology = built(document)
     networks = {network.net: network for network in access_networks(intent)}
@@ -197,7 +198,7 @@ ADDED = ("host", "segment", "pod", *(f"{key}.leaves" for key in OTHERS), "storag
 
 
 @given(clusters(*OTHERS))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 def test_spines_may_be_added_up_to_what_the_stated_ratio_asks_for(document: dict[str, Any]) -> None:
     before, standing = built(document)
     after = with_one_more(with_one_more(before, "frontend.spines"), "storage.spines")
@@ -210,7 +211,7 @@ def test_spines_may_be_added_up_to_what_the_stated_ratio_asks_for(document: dict
 
 @pytest.mark.parametrize("what", ADDED)
 @given(data=st.data())
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 def test_what_is_added_changes_no_name_port_or_address_of_what_stood(what: str, data: st.DataObject) -> None:
     before, standing = built(data.draw(clusters(*OTHERS, joins_pods=what == "pod")))
     more = whole(with_one_more(before, what))
@@ -227,7 +228,7 @@ def test_what_is_added_changes_no_name_port_or_address_of_what_stood(what: str, 
 
 
 @given(clusters())
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 def test_without_other_networks_the_backend_stays_as_it_is(document: dict[str, Any]) -> None:
     intent = FabricIntent.model_validate({key: value for key, value in document.items() if key not in OTHERS})
     backend = wired(intent)
@@ -238,7 +239,7 @@ def test_without_other_networks_the_backend_stays_as_it_is(document: dict[str, A
 
 @pytest.mark.parametrize("key", ["frontend", "storage", "management"])
 @given(data=st.data())
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 def test_a_network_that_comes_later_moves_nothing(key: str, data: st.DataObject) -> None:
     after, more = built(data.draw(clusters(*OTHERS)))
     standing = whole(after.model_copy(update={key: None}))

@@ -7,6 +7,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import given, settings
 from tests.documents.designs import NAMES, grown, intent, topology
+from tests.laws import examples
 
 from railfab.intent import FabricIntent
 from railfab.topology import Role, wire
@@ -32,7 +33,7 @@ def test_everything_stands_somewhere_and_nothing_in_the_same_units(name: str) ->
             assert below[1] < above[0], rack
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(grown())
 def test_growth_moves_nothing(fabrics: tuple[FabricIntent, FabricIntent]) -> None:
     before, after = fabrics

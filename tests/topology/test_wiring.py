@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
+from tests.laws import examples
 from tests.topology.fabric_intents import fabric, fabrics, grown, wired
 
 from railfab.errors import Problems, RailfabError, TopologyError
@@ -33,7 +34,7 @@ def own(topology: Topology) -> dict[str, tuple[object, ...]]:
 
 
 @given(fabrics())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_wiring_is_deterministic_and_no_port_name_address_or_as_number_is_used_twice(
     built: tuple[FabricIntent, Topology],
 ) -> None:
@@ -52,7 +53,7 @@ def test_wiring_is_deterministic_and_no_port_name_address_or_as_number_is_used_t
 
 
 @given(fabrics())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_every_address_is_in_its_pool_and_both_ends_of_a_numbered_link_share_a_subnet_of_two(
     built: tuple[FabricIntent, Topology],
 ) -> None:
@@ -74,7 +75,7 @@ def test_every_address_is_in_its_pool_and_both_ends_of_a_numbered_link_share_a_s
 
 
 @given(fabrics())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_every_nic_port_meets_a_rail_switch_of_its_own_segment_and_plane_and_rails_never_mix(
     built: tuple[FabricIntent, Topology],
 ) -> None:
@@ -92,7 +93,7 @@ def test_every_nic_port_meets_a_rail_switch_of_its_own_segment_and_plane_and_rai
 
 
 @given(fabrics())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_planes_never_meet_and_every_leaf_has_equal_links_to_each_spine_of_its_pod(
     built: tuple[FabricIntent, Topology],
 ) -> None:
@@ -112,7 +113,7 @@ def test_planes_never_meet_and_every_leaf_has_equal_links_to_each_spine_of_its_p
 
 
 @given(fabrics(), st.sampled_from(["host", "segment", "pod"]))
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=examples(120), deadline=None)
 def test_a_further_host_segment_or_pod_changes_no_cable_name_address_or_as_number(
     built: tuple[FabricIntent, Topology], what: str
 ) -> None:
@@ -140,7 +141,7 @@ def test_the_designs_grow_without_moving_anything(name: str, what: str) -> None:
 
 
 @given(st.sampled_from(["by-host", "by-rail"]), st.integers(1, 5), st.integers(1, 2), st.integers(1, 4), st.booleans())
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_a_further_spine_moves_no_cable_where_links_and_hosts_are_stated(
     ports: str, spines: int, links: int, hosts: int, breakout: bool
 ) -> None:
@@ -165,7 +166,7 @@ def test_a_further_spine_moves_no_cable_where_links_and_hosts_are_stated(
 
 
 @given(fabrics())
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @example((ALL_SPLIT, wire(ALL_SPLIT)))
 def test_the_cages_that_a_switch_splits_are_those_whose_ports_have_lanes(built: tuple[FabricIntent, Topology]) -> None:
     _, topology = built

@@ -16,6 +16,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from prometheus_client.parser import text_string_to_metric_families
+from tests.laws import examples
 from tests.twin.twins import srl_pod
 from typer.testing import CliRunner
 
@@ -373,7 +374,7 @@ LEAVES = sorted(leaves_of(schema().nodes, ""), key=lambda pair: pair[0])
 
 
 @given(drawn=st.data())
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=list(HealthCheck))
 def test_every_leaf_of_the_models_is_accepted_and_read_back_or_refused_with_a_reason(
     switch: BlockingGnmiClient, drawn: st.DataObject
 ) -> None:

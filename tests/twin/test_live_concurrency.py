@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.forwarding.fabrics import LEAF, MS, SPINE, deployed, lasting_ring, made, model, planned, totals
 from tests.forwarding.test_incremental_convergence import at_once, fabric, seen
+from tests.laws import examples
 from tests.twin.twins import until
 
 from railfab.errors import TopologyError
@@ -131,7 +132,7 @@ def test_after_a_change_every_flow_has_the_path_that_the_new_state_gives_it() ->
     assert running.job_status().stalled == ()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.data())
 def test_merged_changes_are_the_changes_one_after_the_other(data: st.DataObject) -> None:
     _, links, models = fabric("pod64")

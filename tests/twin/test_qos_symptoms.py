@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from click.testing import Result
+from tests.sampled import sampled
 from tests.twin.qos_twin import (
     FAR_LEAF,
     HOST_PORTS,
@@ -177,7 +178,19 @@ def healed(twin: QosTwin) -> Iterator[None]:
         twin.heal(name)
 
 
-@pytest.mark.parametrize("name", MISTAKES)
+FEW = (
+    "01 no PFC on the uplinks",
+    "04 another priority is obeyed than asked for",
+    "05 RoCE in the default class",
+    "11 Kmin above XOFF",
+    "13 no slope",
+    "55 no headroom for a port",
+    "57 a short queue",
+)
+"""One of each kind: pauses, priorities, classes, thresholds, marks, headroom and limits of queues."""
+
+
+@pytest.mark.parametrize("name", sampled(MISTAKES.keys(), few=FEW))
 def test_a_mistake_shows_its_symptom(twin: QosTwin, healthy: dict[str, Seen], healed: None, name: str) -> None:
     mistake = MISTAKES[name]
     plain = healthy["squeeze" if mistake.job is SQUEEZE else "bursts"]

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 import pytest
 from tests.integration.frr.bench import CREDENTIALS, Node, change, program_with, settle, within, without_version
 from tests.platforms.frr.switches import LEAF, SLOWER, text
+from tests.sampled import sampled
 
 from railfab.errors import DeviceError, Unreachable
 from railfab.platforms.frr import session as frr_session
@@ -54,7 +55,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(frr_session, "program", lambda: shorter)
 
 
-@pytest.mark.parametrize("name", ["bgpd", "bfdd", "zebra"])
+@pytest.mark.parametrize("name", sampled(["bgpd", "bfdd", "zebra"], few=["zebra"]))
 def test_a_dead_daemon_is_named_and_nothing_is_armed_or_saved(leaf: Node, name: str) -> None:
     saved = leaf.startup.read_text()
     expected = f"rft-leaf: {name} does not run. Start it, or check /etc/frr/daemons."
@@ -114,7 +115,7 @@ def test_a_daemon_that_dies_before_the_confirmation_is_named_and_nothing_is_save
 
 
 @pytest.mark.usefixtures("impatient")
-@pytest.mark.parametrize("name", ["bgpd", "zebra"])
+@pytest.mark.parametrize("name", sampled(["bgpd", "zebra"], few=["bgpd"]))
 def test_a_frozen_daemon_is_named_within_seconds(leaf: Node, name: str) -> None:
     with leaf.session() as session:
         staged = session.stage(text(SLOWER))
@@ -176,10 +177,11 @@ def test_a_server_that_freezes_between_two_commands_is_unreachable_within_the_li
     assert caplog.text == ""
 
 
-@pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("sign", sampled([signal.SIGTERM, signal.SIGINT], few=[signal.SIGTERM]))
 def test_another_thread_ends_a_session_that_waits_so_that_a_signal_ends_the_process(leaf: Node, sign: int) -> None:
     program = (
         "import signal, sys, threading\n"
+        "import paramiko\n"  # or the signal comes before the session connects
         "from railfab.endpoints import Credentials, Endpoint\n"
         "from railfab.platforms import platform\n"
         f"endpoint = Endpoint(name='leaf', platform='frr', host={leaf.endpoint.host!r}, skip_verify=True)\n"
@@ -209,8 +211,8 @@ def test_another_thread_ends_a_session_that_waits_so_that_a_signal_ends_the_proc
         time.sleep(1.5)
         process.send_signal(sign)
         began = time.monotonic()
-        out, _ = process.communicate(timeout=20)
-        assert time.monotonic() - began < 5
+        out, _ = process.communicate(timeout=60)
+        assert time.monotonic() - began < 10, "a login has 15 s"
     assert out == "Unreachable\n"
 
 

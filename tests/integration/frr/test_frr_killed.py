@@ -18,8 +18,8 @@ from pathlib import Path
 
 import pytest
 from tests.integration.frr.bench import Node, change, settle, within, without_version
-from tests.moments import moments
 from tests.platforms.frr.switches import LEAF, SLOWER, text
+from tests.sampled import sampled
 
 from railfab.errors import CommitRefused, Unreachable
 from railfab.platforms import Pending, Verb
@@ -178,10 +178,10 @@ def deploy_that_waits_for_the_lock(node: Node, folder: Path, step: str) -> Itera
         assert within(30, lambda: idle(node)), node.programs()
 
 
-@pytest.mark.parametrize(
-    ("step", "confirming", "end"),
-    [("staged", True, "none"), ("committed", False, "reverted"), ("committed", True, "confirmed")],
-)
+ENDS = [("staged", True, "none"), ("committed", False, "reverted"), ("committed", True, "confirmed")]
+
+
+@pytest.mark.parametrize(("step", "confirming", "end"), sampled(ENDS, few=ENDS[2:]))
 def test_a_deploy_killed_between_two_steps_leaves_what_it_had_done(
     leaf: Node, tmp_path: Path, step: str, confirming: bool, end: str
 ) -> None:
@@ -196,6 +196,7 @@ def test_a_deploy_killed_between_two_steps_leaves_what_it_had_done(
         assert finish(leaf, former, confirming=confirming) == end
 
 
+@pytest.mark.matrix
 def test_a_deploy_killed_while_the_switch_applies_leaves_a_change_that_a_later_session_confirms(
     leaf: Node, tmp_path: Path
 ) -> None:
@@ -225,7 +226,9 @@ def test_a_program_killed_before_it_changes_anything_leaves_nothing(leaf: Node, 
         assert finish(leaf, former, confirming=True) == "none"
 
 
-@pytest.mark.parametrize(("confirming", "end"), [(True, "confirmed"), (False, "reverted")])
+@pytest.mark.parametrize(
+    ("confirming", "end"), sampled([(True, "confirmed"), (False, "reverted")], few=[(False, "reverted")])
+)
 def test_a_program_killed_before_it_confirms_leaves_the_change(
     leaf: Node, tmp_path: Path, confirming: bool, end: str
 ) -> None:
@@ -236,6 +239,7 @@ def test_a_program_killed_before_it_confirms_leaves_the_change(
         assert finish(leaf, former, confirming=confirming) == end
 
 
+@pytest.mark.matrix
 def test_a_switch_that_was_asked_to_confirm_does_so_although_the_deploy_was_killed(leaf: Node, tmp_path: Path) -> None:
     with booting_only_what_was_confirmed(leaf):
         with deploy_that_waits_for_the_lock(leaf, tmp_path, "committed") as deploy:
@@ -256,9 +260,7 @@ KILLS = tuple(
 """When to kill (this long after a step), whom, and whether a later session confirms or reverts."""
 
 
-@pytest.mark.parametrize(
-    ("step", "delay_s", "victim", "confirming"), moments(KILLS, few=[("staged", 0.35, "program", True)])
-)
+@pytest.mark.parametrize(("step", "delay_s", "victim", "confirming"), sampled(KILLS, few=[]))
 def test_a_deploy_killed_at_any_moment_leaves_a_change_that_is_finished_by_name(
     leaf: Node, tmp_path: Path, step: str, delay_s: float, victim: str, confirming: bool
 ) -> None:
@@ -307,7 +309,7 @@ def confirms(session: FrrSession) -> bool:
     return True
 
 
-@pytest.mark.parametrize("delay_s", moments([0.0, 0.1, 0.3], few=[0.3]))
+@pytest.mark.parametrize("delay_s", sampled([0.0, 0.1, 0.3], few=[0.3]))
 def test_a_change_that_nobody_finishes_is_reverted_in_running_and_startup(
     leaf: Node, tmp_path: Path, delay_s: float
 ) -> None:

@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 from tests.integration.frr.bench import Node, change, settle, within, without_version
 from tests.platforms.frr.switches import LEAF, text, with_bgp
+from tests.sampled import sampled
 
 from railfab.errors import CommitRefused
 from railfab.platforms.frr.system import PortSettings, comments, running_settings
@@ -61,7 +62,10 @@ def test_a_deploy_shows_sets_and_keeps_the_settings_once(leaf: Node) -> None:
     assert without_version(leaf.startup.read_text()) == text(LEAF), "FRR boots its own part"
 
 
-@pytest.mark.parametrize("frr", [text(LEAF), SLOWER], ids=["ports alone", "with a change of FRR"])
+CANDIDATES = {"ports alone": text(LEAF), "with a change of FRR": SLOWER}
+
+
+@pytest.mark.parametrize("frr", sampled(CANDIDATES, few=["with a change of FRR"]))
 def test_another_session_reverts_them_with_the_change(leaf: Node, frr: str) -> None:
     former = leaf.running()
     committed(leaf, comments(CHANGED) + frr)
@@ -72,7 +76,7 @@ def test_another_session_reverts_them_with_the_change(leaf: Node, frr: str) -> N
     assert (ports(leaf), leaf.running()) == (FORMER, former)
 
 
-@pytest.mark.parametrize("frr", [text(LEAF), SLOWER], ids=["ports alone", "with a change of FRR"])
+@pytest.mark.parametrize("frr", sampled(CANDIDATES, few=["ports alone"]))
 def test_the_switch_restores_them_without_a_confirmation(leaf: Node, frr: str) -> None:
     former = leaf.running()
     committed(leaf, comments(CHANGED) + frr, within_s=4)

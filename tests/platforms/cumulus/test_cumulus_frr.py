@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
+from tests.laws import examples
 from tests.platforms.cumulus.as_frr import lines_of
 from tests.platforms.cumulus.switches import NATIVE, OTHERS, with_cumulus
 from tests.platforms.frr.grammar import refused_lines
@@ -52,13 +53,17 @@ def check(switch: DeviceModel, file: Path) -> None:
 
 @pytest.mark.parametrize("name", [*NATIVE, *OTHERS])
 def test_frr_takes_the_routing_of_a_design(repository: Path, tmp_path: Path, name: str) -> None:
-    for switch in judged(with_cumulus(repository, name, tmp_path)):
+    for switch in judged(with_cumulus(repository, name, tmp_path).models.values()):
         check(switch, tmp_path / "frr.conf")
 
 
 @given(drawn=st.data())
 @settings(
-    max_examples=40, deadline=None, suppress_health_check=list(HealthCheck), database=None, phases=[Phase.generate]
+    max_examples=examples(40),
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+    database=None,
+    phases=[Phase.generate],
 )
 def test_frr_takes_the_routing_of_every_model(drawn: st.DataObject, tmp_path: Path) -> None:
     check(admit(drawn.draw(device_models("cumulus")), CUMULUS), tmp_path / "frr.conf")

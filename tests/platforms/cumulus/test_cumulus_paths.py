@@ -28,7 +28,7 @@ TABLE = Path(__file__).parents[3] / "src" / "railfab" / "platforms" / "cumulus" 
 def test_the_switches_of_a_design_have_known_paths_and_are_read_back(
     repository: Path, tmp_path: Path, name: str
 ) -> None:
-    for switch in judged(with_cumulus(repository, name, tmp_path)):
+    for switch in judged(with_cumulus(repository, name, tmp_path).models.values()):
         text = CUMULUS.text(CUMULUS.render(switch))
         assert CUMULUS.refusals(text) == ()
         assert CUMULUS.parse(text) == switch

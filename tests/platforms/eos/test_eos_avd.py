@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.laws import examples
 from tests.oracles.avd import ABSENT, Structure, differing, structured
 from tests.platforms.other_switches import EVERY, judged
 
@@ -59,7 +60,7 @@ def disagreements(model: DeviceModel) -> list[str]:
 
 @pytest.mark.parametrize("name", INTENTS)
 def test_avd_renders_the_switches_of_a_design_to_the_same_lines(repository: Path, name: str) -> None:
-    for switch in judged(design(repository / "inventory" / "fabrics" / f"{name}.yml")):
+    for switch in judged(design(repository / "inventory" / "fabrics" / f"{name}.yml").models.values()):
         model = admit(switch, EOS)
         assert disagreements(model) == [], model.name
 
@@ -81,7 +82,7 @@ def test_avd_renders_a_switch_with_a_jericho_chip_to_the_same_lines(repository: 
     assert structured(model)["qos_profiles"][0]["tx_queues"]
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck), database=None)
+@settings(max_examples=examples(40), deadline=None, suppress_health_check=list(HealthCheck), database=None)
 @given(drawn=st.data())
 def test_avd_renders_every_model_that_the_capabilities_allow_to_the_same_lines(drawn: st.DataObject) -> None:
     assert disagreements(admit(drawn.draw(device_models("eos")), EOS)) == []

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
+from tests.laws import examples
 
 from railfab.device import DeviceModel
 from railfab.platforms import Refusal, admit, platform
@@ -25,7 +26,7 @@ LOOSER = "prefix-len"
 """vtysh takes any number behind this word."""
 
 
-def examples() -> Iterator[tuple[tuple[str, ...], str]]:
+def example_lines() -> Iterator[tuple[tuple[str, ...], str]]:
     """One line of every command, and one out of its ranges, with the lines of its section."""
     for section, ways in SECTIONS.items():
         listed = nodes()[TOP if section == "top" else section].by_word.values()
@@ -41,7 +42,7 @@ def test_a_line_is_known_where_vtysh_takes_it(tmp_path: Path) -> None:
     """One line of every command of every section: 1500 verdicts of vtysh 8.4 in one run."""
     lines: list[str] = []
     numbers: dict[int, tuple[tuple[str, ...], str]] = {}
-    for ways, line in examples():
+    for ways, line in example_lines():
         lines += [*ways, line]
         numbers[len(lines)] = ways, line
     path = tmp_path / "frr.conf"
@@ -58,7 +59,7 @@ def test_a_line_is_known_where_vtysh_takes_it(tmp_path: Path) -> None:
 
 
 @given(model=device_models("frr"))
-@settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(50), deadline=None, suppress_health_check=list(HealthCheck))
 def test_every_line_of_a_planned_model_is_known(model: DeviceModel) -> None:
     frr = platform("frr")
     assert refusals(frr.text(frr.render(admit(model, frr)))) == ()

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.laws import examples
 from tests.platforms.frr.grammar import grammar, refused_lines
 from tests.platforms.frr.switches import LEAF, RICH, SPINE, inside, text, with_bgp, with_neighbors
 
@@ -53,7 +54,7 @@ def test_frr_accepts_every_switch_of_a_lab(repository: Path, tmp_path: Path, lab
 
 @pytest.mark.lab
 @given(model=device_models("frr"))
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(25), deadline=None, suppress_health_check=list(HealthCheck))
 def test_frr_accepts_any_planned_model(tmp_path_factory: pytest.TempPathFactory, model: DeviceModel) -> None:
     path = tmp_path_factory.mktemp("drawn") / "frr.conf"
     path.write_text(text(admit(model, FRR)))
@@ -234,7 +235,7 @@ def test_no_line_can_be_deleted_repeated_or_added_without_a_trace(model: DeviceM
 
 
 @given(drawn=st.data())
-@settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(300), deadline=None, suppress_health_check=list(HealthCheck))
 def test_a_changed_line_changes_the_model_or_its_unmodelled_part(drawn: st.DataObject) -> None:
     """Another word or number in any line; a value that cannot be is an error."""
     model = drawn.draw(st.sampled_from(SWITCHES) | device_models("frr").map(lambda model: admit(model, FRR)))

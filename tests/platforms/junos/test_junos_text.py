@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.laws import examples
 from tests.platforms.junos.switches import with_junos
 
 from railfab.device import (
@@ -135,7 +136,7 @@ def as_set_lines(text: str) -> str:
 
 
 @given(drawn=st.data())
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(25), deadline=None, suppress_health_check=list(HealthCheck))
 def test_lines_of_display_set_are_read_as_braces_are(drawn: st.DataObject) -> None:
     model = admit(drawn.draw(device_models("junos")), JUNOS)
     text = JUNOS.text(JUNOS.render(model))

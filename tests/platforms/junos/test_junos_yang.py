@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.laws import examples
 from tests.oracles.junos import ARCHIVE, JunosModels
 from tests.platforms.junos.switches import INTENTS, with_junos
 from tests.platforms.other_switches import judged
@@ -39,7 +40,7 @@ def test_the_models_accept_the_switches_of_every_design_which_are_read_back(
     """In one run, because the models take seconds to load."""
     switches: list[DeviceModel] = []
     for name in INTENTS:
-        switches += [admit(model, JUNOS) for model in judged(with_junos(repository, name, tmp_path))]
+        switches += [admit(model, JUNOS) for model in judged(with_junos(repository, name, tmp_path).models.values())]
     assert len(switches) >= len(INTENTS)
     assert said(models, switches, tmp_path) == []
     assert [JUNOS.parse(JUNOS.text(JUNOS.render(model))) for model in switches] == switches
@@ -48,7 +49,7 @@ def test_the_models_accept_the_switches_of_every_design_which_are_read_back(
 def test_the_models_accept_every_model_that_the_capabilities_allow(models: JunosModels, tmp_path: Path) -> None:
     drawn_models: list[DeviceModel] = []
 
-    @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck), database=None)
+    @settings(max_examples=examples(60), deadline=None, suppress_health_check=list(HealthCheck), database=None)
     @given(drawn=st.data())
     def draw(drawn: st.DataObject) -> None:
         drawn_models.append(admit(drawn.draw(device_models("junos")), JUNOS))

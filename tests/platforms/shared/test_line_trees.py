@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.laws import examples
 
 from railfab.platforms.frr.lines import FORMAT as FRR
 from railfab.platforms.shared.line_tree import Line, LineFormat, Literal, Section
@@ -76,7 +77,7 @@ def test_a_text_as_the_switch_shows_it_is_written_back_byte_by_byte(name: str) -
 
 @every_format
 @given(drawn=st.data())
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=examples(30))
 def test_comments_blank_lines_and_wider_indentation_make_no_difference(name: str, drawn: st.DataObject) -> None:
     own = FORMATS[name]
     tree = tuple(line for line in drawn.draw(trees_of(name)) if "\n" not in line.text)
@@ -87,7 +88,7 @@ def test_comments_blank_lines_and_wider_indentation_make_no_difference(name: str
 
 @every_indented_format
 @given(drawn=st.data())
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=examples(30))
 def test_exits_make_no_difference(name: str, drawn: st.DataObject) -> None:
     """A user may write `exit` at the end of each section, as on the CLI."""
     own, tree = FORMATS[name], drawn.draw(trees_of(name))

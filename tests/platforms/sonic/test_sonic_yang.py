@@ -12,11 +12,13 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.laws import examples
 from tests.oracles import sonic_schema
 from tests.oracles.sonic import ARCHIVE, SonicModels, without_newer
 from tests.platforms.other_switches import judged
 from tests.platforms.sonic.designs import with_sonic
 from tests.platforms.sonic.ds5000 import laid_over
+from tests.sampled import sampled
 
 from railfab.device import DeviceModel
 from railfab.platforms import admit, platform
@@ -60,7 +62,7 @@ def files_of(models: SonicModels, trees: Iterator[Tables], folder: Path) -> tupl
 def test_the_models_and_our_checker_accept_the_switches_of_a_design(
     models: SonicModels, repository: Path, name: str, tmp_path: Path
 ) -> None:
-    switches = [admit(model, SONIC) for model in judged(with_sonic(repository, name, tmp_path))]
+    switches = [admit(model, SONIC) for model in judged(with_sonic(repository, name, tmp_path).models.values())]
     assert switches
     trees = [whole(model) for model in switches]
     files, problems = files_of(models, iter(trees), tmp_path)
@@ -73,7 +75,7 @@ def test_the_models_and_our_checker_accept_the_switches_of_a_design(
 def test_the_models_and_our_checker_accept_the_rows_of_nvidias_chips(
     models: SonicModels, repository: Path, tmp_path: Path
 ) -> None:
-    (switch, *_) = judged(with_sonic(repository, "pod64", tmp_path))
+    (switch, *_) = judged(with_sonic(repository, "pod64", tmp_path).models.values())
     model = admit(replace(switch, silicon="Spectrum-4"), SONIC)
     tree = whole(model)
     assert "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP" in tree
@@ -85,7 +87,7 @@ def test_the_models_and_our_checker_accept_the_rows_of_nvidias_chips(
 def test_the_models_accept_every_model_that_the_capabilities_allow(models: SonicModels, tmp_path: Path) -> None:
     trees: list[Tables] = []
 
-    @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck), database=None)
+    @settings(max_examples=examples(40), deadline=None, suppress_health_check=list(HealthCheck), database=None)
     @given(drawn=st.data())
     def draw(drawn: st.DataObject) -> None:
         trees.append(whole(drawn.draw(device_models("sonic"))))
@@ -139,19 +141,29 @@ def switch(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Tables
     return whole(fabric.models["pod1-seg1-leaf1"])
 
 
-@pytest.mark.parametrize("name", BROKEN)
-def test_the_models_and_our_checker_refuse_the_same(
-    models: SonicModels, switch: Tables, name: str, tmp_path: Path
-) -> None:
+def broken(switch: Tables, name: str) -> Tables:
+    """The configuration of a switch with one mistake."""
     table, row, field, value = BROKEN[name]
-    broken = copy.deepcopy(switch)
-    fields = broken.setdefault(table, {}).setdefault(row, {})
+    found = copy.deepcopy(switch)
+    fields = found.setdefault(table, {}).setdefault(row, {})
     if value is None:
         del fields[field]
     else:
         fields[field] = value
-    assert models.complaints(without_newer(broken), tmp_path / "switch.xml")
-    refused = tree_refusals(broken)
+    return found
+
+
+@pytest.mark.parametrize("name", sampled(BROKEN.keys(), few=[*BROKEN][::2]))
+def test_the_models_refuse_a_broken_configuration(
+    models: SonicModels, switch: Tables, name: str, tmp_path: Path
+) -> None:
+    assert models.complaints(without_newer(broken(switch, name)), tmp_path / "switch.xml")
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_our_checker_refuses_what_the_models_do(switch: Tables, name: str) -> None:
+    table, row, *_ = BROKEN[name]
+    refused = tree_refusals(broken(switch, name))
     assert refused
     assert all(one.where.startswith(f"{table}|{row}") or table == "PFC_WD" for one in refused)
 

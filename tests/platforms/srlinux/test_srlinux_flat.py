@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.laws import examples
 from tests.platforms.srlinux.switches import rail_switch
 from tests.platforms.srlinux.test_srlinux_management import STATED
 
@@ -25,7 +26,7 @@ def flat() -> str:
 
 
 @given(drawn=st.data())
-@settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(10), deadline=None, suppress_health_check=list(HealthCheck))
 def test_lines_are_read_as_json_is(drawn: st.DataObject) -> None:
     model = admit(drawn.draw(device_models("srlinux")), SRLINUX)
     tree = SRLINUX.render(model)

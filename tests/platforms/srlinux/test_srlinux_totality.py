@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.laws import examples
 from tests.platforms.srlinux.configuration import SRLINUX, parsed, tree
 from tests.platforms.srlinux.mutations import Place, at, changed, entries, is_key, leaves, without
 from tests.platforms.srlinux.switches import rail_switch, spine
@@ -23,7 +24,7 @@ from railfab.platforms.srlinux.tree import deviations, stripped
 from railfab.platforms.srlinux.twin import factory
 from railfab.testing.device_models import device_models
 
-drawn_briefly = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+drawn_briefly = settings(max_examples=examples(25), deadline=None, suppress_health_check=list(HealthCheck))
 
 
 def mutations(configuration: Json) -> Iterator[tuple[str, Json]]:

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
+from tests.laws import examples
 from tests.oracles import srlinux_schema
 from tests.oracles.srlinux import ARCHIVE, NokiaModels
 from tests.platforms.srlinux.oracle import judge_of, laid_over_the_factory
@@ -65,7 +66,7 @@ def test_nokias_models_accept_all_of_the_management_access(nokia: NokiaModels, t
 
 
 @given(model=device_models("srlinux"))
-@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(15), deadline=None, suppress_health_check=list(HealthCheck))
 def test_nokias_models_accept_any_planned_model(
     nokia: NokiaModels, tmp_path_factory: pytest.TempPathFactory, model: DeviceModel
 ) -> None:

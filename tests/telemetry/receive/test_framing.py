@@ -12,6 +12,7 @@ from contextlib import suppress
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.laws import examples
 from tests.telemetry.receive.peers import HELLO, Recorded, answer, contents, data, response, trailers
 
 from railfab.telemetry.receive import frames, inflow, scan
@@ -62,7 +63,7 @@ def by_rpc(messages: Sequence[tuple[int, bytes]]) -> list[list[bytes]]:
     return [[content for rpc, content in messages if rpc == wanted] for wanted in range(2)]
 
 
-@settings(max_examples=15)
+@settings(max_examples=examples(15))
 @given(st.lists(st.integers(1000, 1 << 18), min_size=1, max_size=8))
 def test_the_messages_are_the_same_however_the_stream_is_cut_into_reads(sizes: list[int]) -> None:
     assert by_rpc(list(played(Recorded(RECORDING, sizes)))) == by_rpc(SENT)
@@ -93,7 +94,7 @@ def test_a_corrupt_stream_ends_without_harm(seed: int, faults: int) -> None:
     assert len(connection.inflow.store) <= 2 * (len(broken) + 2 * inflow.REGION)
 
 
-@settings(max_examples=15)
+@settings(max_examples=examples(15))
 @given(st.lists(st.integers(1000, 30_000), min_size=1, max_size=8))
 def test_what_is_granted_is_what_was_consumed(sizes: list[int]) -> None:
     """Less what is not worth a frame yet, at most half a window."""

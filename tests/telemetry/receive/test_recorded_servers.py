@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.laws import examples
 from tests.telemetry.receive.peers import Recorded, contents, response
 
 from railfab.telemetry.receive.http2 import Connection
@@ -20,7 +21,7 @@ SHARED = Shared.new()
 
 
 @pytest.mark.parametrize("server", ["grpc-go", "grpc-go-goaway", "grpcio"])
-@settings(max_examples=10)
+@settings(max_examples=examples(10))
 @given(sizes=st.lists(st.integers(100, 1 << 18), min_size=1, max_size=8))
 def test_the_messages_of_a_recorded_server_are_the_same_however_they_are_read(server: str, sizes: list[int]) -> None:
     wire = Recorded(gzip.decompress((RECORDED / f"{server}.h2.gz").read_bytes()), sizes)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.laws import examples
 from tests.telemetry.sinks.samples import BYTES, NOW_MS, batch, labels
 
 from railfab.telemetry.sinks.contract import SampleBatch
@@ -92,7 +93,7 @@ def test_a_series_is_described_once() -> None:
 Step = st.tuples(st.dictionaries(st.integers(0, 5), st.integers(-400_000, 400_000)), st.integers(1, 90_000))
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(st.lists(Step, max_size=6))
 def test_the_times_of_a_series_only_rise(steps: list[tuple[dict[int, int], int]]) -> None:
     due, now_ms, last_ms = interfaces(), NOW_MS, {}

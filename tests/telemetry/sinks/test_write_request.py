@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.laws import examples
 from tests.telemetry.sinks.samples import BYTES, NOW_MS, WriteRequest
 
 from railfab.telemetry.sinks.due import STALE_BITS
@@ -15,7 +16,7 @@ Text = st.text(st.characters(exclude_categories=["Cs"]), max_size=200)
 Labelled = st.dictionaries(Name, Text, max_size=4)
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(st.lists(st.tuples(Labelled, st.integers(0, 2**64 - 1), st.integers(0, 2**42 - 1)), max_size=4))
 def test_the_library_reads_what_was_written(samples: list[tuple[dict[str, str], int, int]]) -> None:
     heads = [series_head(BYTES, tuple(sorted(found.items()))) for found, _, _ in samples]

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.laws import examples
 
 from railfab.endpoints import Endpoint
 from railfab.errors import EndpointError
@@ -187,7 +188,7 @@ ANY = st.recursive(
 )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(ANY | st.lists(st.fixed_dictionaries({"targets": st.lists(ANY, max_size=2), "labels": ANY}), max_size=3))
 def test_any_json_is_a_list_of_targets_or_refused(document: Any) -> None:
     try:

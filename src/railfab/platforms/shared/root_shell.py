@@ -96,7 +96,7 @@ class RootShell:
             command = f'sudo -n env SSH_CONNECTION="$SSH_CONNECTION" sh -c {shlex.quote(command)}'
         with self._limit(within_s) as over:
             try:
-                return _exec(client, command, stdin, within_s)
+                return _exec(client, command, stdin, 2 * within_s)  # the limit cuts it first, and is named
             except (SSHException, OSError, EOFError) as error:
                 reason = f"within {within_s:.0f} s" if over.is_set() else str(error) or "connection lost"
                 self._cut()
