@@ -1,4 +1,4 @@
-"""The commands of `railfab` by name. The module of a command is imported when the command is looked up, and no other."""
+"""The commands of `railfab` by name; the module of a command is imported when the command is looked up."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 from typer.main import get_group
+
+from railfab.cli.common import uncollected
 
 PLACES: Mapping[str, tuple[str, str]] = {
     "new": ("new", "new"),
@@ -62,7 +64,8 @@ class CommandGroup(TyperGroup):
 @cache
 def _command(name: str) -> Any:
     module, attribute = PLACES[name]
-    found = getattr(import_module(f"railfab.cli.{module}"), attribute)
+    with uncollected():
+        found = getattr(import_module(f"railfab.cli.{module}"), attribute)
     alone = typer.Typer()
     if isinstance(found, typer.Typer):
         alone.add_typer(found, name=name)
