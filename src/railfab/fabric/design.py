@@ -16,7 +16,7 @@ from railfab.findings import DesignCode, Finding, Severity, by_severity
 from railfab.intent import FabricIntent, load_intent
 from railfab.intent.document import located
 from railfab.platforms.admission import NO_CHANGES, admit
-from railfab.platforms.registry import platform, platform_names
+from railfab.platforms.registry import has_platform, platform, platform_names
 from railfab.topology import Net, Role, Topology, wire
 from railfab.units import counted
 
@@ -126,7 +126,7 @@ class Design:
         nodes = reversed(self.topology.switches())
         kinds = {(node.net, node.role, node.platform, node.model): node for node in nodes}
         asked = [*kinds.values(), *(node for node in self.topology.switches() if node.name in self.intent.drain)]
-        known = {node.name for node in asked if node.platform in platform_names()}
+        known = {node.name for node in asked if has_platform(node.platform)}
         try:
             with naming(self.path):
                 _admitted(plan(self.topology, self.intent, only=known), self.topology)
@@ -186,7 +186,7 @@ TIER_KEYS = {Role.LEAF: ("segments", "leaves"), Role.SPINE: ("spines", "spines")
 def _require_platforms(topology: Topology) -> None:
     """Raise one NotRenderedYet for all switch models whose platform railfab does not have."""
     lacking = {(node.model, node.platform): node for node in reversed(topology.switches())}
-    lacking = {kind: node for kind, node in reversed(lacking.items()) if kind[1] not in platform_names()}
+    lacking = {kind: node for kind, node in reversed(lacking.items()) if not has_platform(kind[1])}
     if not lacking:
         return
     first = next(iter(lacking.values()))

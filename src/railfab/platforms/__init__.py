@@ -6,7 +6,7 @@ from railfab.exports import imported_on_use
 from railfab.platforms.admission import admit
 from railfab.platforms.contract import Capabilities, Dialect, LabFacts, Platform, Refusal, Support
 from railfab.platforms.interface_templates import InterfaceTemplates
-from railfab.platforms.registry import platform, platform_names
+from railfab.platforms.registry import has_platform, platform, platform_names
 
 if TYPE_CHECKING:
     from railfab.platforms.differences import Difference, Side
@@ -110,6 +110,7 @@ __all__ = [
     "VirtualPort",
     "VirtualSession",
     "admit",
+    "has_platform",
     "of_twin",
     "platform",
     "platform_names",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from itertools import chain
 
 from railfab.device import (
@@ -13,6 +13,7 @@ from railfab.device import (
     PortQos,
     Qos,
     Scheduling,
+    TrafficClass,
 )
 from railfab.platforms import qos_removals
 from railfab.platforms.feature import Feature, Used, any_of
@@ -51,10 +52,11 @@ def _has_strict_below_weighted(qos: Qos) -> bool:
 def _has_pfc_without_class(qos: Qos) -> bool:
     """Whether a port has PFC of a priority that no class sends or obeys."""
 
-    def known(port: PortQos) -> set[int | None]:
-        return {one for found in qos.classes_on(port) for one in (found.pfc_priority, found.obeyed_priority)}
+    def known(classes: Iterable[TrafficClass]) -> set[int | None]:
+        return {one for found in classes for one in (found.pfc_priority, found.obeyed_priority)}
 
-    return any({*port.pfc} - known(port) for port in qos.ports)
+    usual = known(qos.classes)
+    return any({*port.pfc} - (known(qos.classes_on(port)) if port.priorities else usual) for port in qos.ports)
 
 
 def _has_pfc_of_some_priorities(qos: Qos) -> bool:
