@@ -24,7 +24,7 @@ from railfab.fabric import Design, require_sessions
 from railfab.fabric.audit import SwitchAudit, findings_of_audits, switch_audit
 from railfab.findings import Severity
 from railfab.metrics import metric
-from railfab.platforms import platform, has_platform
+from railfab.platforms import has_platform, platform
 from railfab.telemetry.exposition import family
 
 logger = logging.getLogger(__name__)

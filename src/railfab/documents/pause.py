@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from railfab.device import PortThresholds, SwitchBuffers
-from railfab.platforms import Support, platform, has_platform
+from railfab.platforms import Support, has_platform, platform
 from railfab.platforms.admission import support_of
 
 FEATURES: Mapping[str, str] = {

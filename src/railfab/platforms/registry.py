@@ -53,9 +53,8 @@ def platform(name: str) -> Platform:
     """The platform of that name; one of our own before that of another package. Raises UnknownPlatform."""
     if not has_platform(name):
         raise UnknownPlatform(f"platform {name!r}", "does not exist", f"Use one of {', '.join(platform_names())}")
-    found: Platform
     if _is_own(name):
-        found = import_module(f"railfab.platforms.{name}").PLATFORM
-    else:
-        found = _registered()[name].load()
+        own: Platform = import_module(f"railfab.platforms.{name}").PLATFORM
+        return own
+    found: Platform = _registered()[name].load()
     return found

@@ -17,7 +17,7 @@ from railfab.endpoints import Endpoint, Endpoints, read_credentials
 from railfab.errors import EndpointError, RailfabError, one_per_problem, raise_all
 from railfab.gnmi.tls import address_of, context_of
 from railfab.metrics import Metric
-from railfab.platforms import TelemetryMap, of_twin, platform, has_platform
+from railfab.platforms import TelemetryMap, has_platform, of_twin, platform
 from railfab.telemetry.exposition import FabricExposition, Snapshot
 from railfab.telemetry.fleet import Fleet
 from railfab.telemetry.health import State

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from railfab.documents.explain.formats import joined, numbered
 from railfab.documents.explain.subject import Subject
 from railfab.platforms.admission import MAC_SEGMENT
-from railfab.platforms.registry import platform, has_platform
+from railfab.platforms.registry import has_platform, platform
 from railfab.topology import Bond, Gateway, Net
 from railfab.topology.attachment import VNI_BASE, VNIS_PER_LEAF, Attachment
 from railfab.units import counted

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from railfab.endpoints import Endpoints, load_endpoints, load_hosts
 from railfab.endpoints.yaml_file import parse_mapping, read_text
-from railfab.platforms import TelemetryMap, of_twin, platform, has_platform
+from railfab.platforms import TelemetryMap, has_platform, of_twin, platform
 from railfab.telemetry.intended import intended_series
 from railfab.telemetry.targets.spec import TargetSpec
 from railfab.topology import Topology
