@@ -48,6 +48,7 @@ EXTRAS = {
 """Extras that install the dependencies of a command."""
 
 os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # its errors are reported as ours; its own lines would repeat them
+os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # none is used, and the search reads every package
 
 app = typer.Typer(
     name="railfab",

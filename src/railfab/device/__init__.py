@@ -89,18 +89,9 @@ else:
         {
             "agreement": ("disagreements",),
             "deviations": ("deviations",),
-            "diff": (
-                "Change",
-                "change_lines",
-                "changes",
-            ),
+            "diff": ("Change", "change_lines", "changes"),
             "link_ends": ("PlatformTraits",),
-            "observed": (
-                "Observed",
-                "ObservedBgpSession",
-                "ObservedFamily",
-                "ObservedInterface",
-            ),
+            "observed": ("Observed", "ObservedBgpSession", "ObservedFamily", "ObservedInterface"),
             "secret_text": ("without_secrets",),
         },
     )

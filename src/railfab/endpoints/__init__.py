@@ -15,22 +15,9 @@ else:
         __name__,
         {
             "credentials": ("read_credentials",),
-            "document": (
-                "load_endpoints",
-                "save_endpoints",
-                "state_file",
-                "state_option",
-            ),
-            "nornir_hosts": (
-                "Host",
-                "load_hosts",
-            ),
-            "private_files": (
-                "PART",
-                "give_to_caller",
-                "make_folder",
-                "write_private",
-            ),
+            "document": ("load_endpoints", "save_endpoints", "state_file", "state_option"),
+            "nornir_hosts": ("Host", "load_hosts"),
+            "private_files": ("PART", "give_to_caller", "make_folder", "write_private"),
         },
     )
 

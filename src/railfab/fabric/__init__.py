@@ -12,16 +12,8 @@ else:
     __getattr__ = imported_on_use(
         __name__,
         {
-            "endpoints": (
-                "present_endpoints",
-                "require_sessions",
-                "resolve_endpoints",
-                "session_endpoints",
-            ),
-            "limit": (
-                "group_names",
-                "limited",
-            ),
+            "endpoints": ("present_endpoints", "require_sessions", "resolve_endpoints", "session_endpoints"),
+            "limit": ("group_names", "limited"),
         },
     )
 

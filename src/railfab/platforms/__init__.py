@@ -37,19 +37,8 @@ else:
     __getattr__ = imported_on_use(
         __name__,
         {
-            "differences": (
-                "Difference",
-                "Side",
-            ),
-            "session": (
-                "ChangeName",
-                "Identity",
-                "Pending",
-                "Running",
-                "Session",
-                "Staged",
-                "Verb",
-            ),
+            "differences": ("Difference", "Side"),
+            "session": ("ChangeName", "Identity", "Pending", "Running", "Session", "Staged", "Verb"),
             "telemetry_map": (
                 "SIMULATED_TIME",
                 "Confidence",

@@ -47,10 +47,6 @@ class Section:
     after: bool = False
 
 
-PLAIN = Section()
-"""A line, or a section without anything before or after it."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Literal:
     """Text that is taken as it is, such as a banner. start: pattern of its first line.
@@ -133,16 +129,15 @@ class LineFormat:
         """Append the text of lines and of those below them. kinds: the sections that the lines may be."""
         below = margin + " " * self.indent
         for line in block:
-            kind = kinds.get(_first_word(line.text), PLAIN) if kinds else PLAIN
-            if kind.before:
+            kind = kinds.get(_first_word(line.text)) if kinds else None
+            if kind is not None and kind.before:
                 lines.append(f"{margin}!")
             lines.append(margin + line.text)
             if line.children:
                 self._write(lines, line.children, below, self.nested)
-            if kind.exit is not None:
-                lines.append(margin + kind.exit)
-            if kind.after:
-                lines.append(f"{margin}!")
+            if kind is not None:
+                lines += [margin + kind.exit] if kind.exit is not None else []
+                lines += [f"{margin}!"] if kind.after else []
 
     def _lines(self, text: str) -> Iterator[tuple[int, str]]:
         """The lines of a text that are no comments, with their numbers; a literal is one of them."""
