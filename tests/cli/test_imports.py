@@ -56,16 +56,12 @@ def test_a_rendering_needs_the_design_and_the_renderer_of_its_platform(tmp_path:
     assert len([*tmp_path.iterdir()]) == 3
     assert packages(found).isdisjoint({"asyncio", "grpc", "nornir", "numpy", "prometheus_client", "rich", "ssl"})
     own = {module.removeprefix("railfab.") for module in found if module.startswith("railfab.")}
-    assert {name for name in own if name.startswith("cli.")} == {f"cli.{name}" for name in COMMAND_LINE}
+    assert own & {f"cli.{module}" for module, _ in PLACES.values()} == {"cli.design"}
     assert {name.split(".")[1] for name in own if name.startswith("platforms.")}.isdisjoint(
         {"cumulus", "frr", "junos", "nxos", "sonic", "srlinux", "session", "twin_face", "hazards"}
     )
     assert own.isdisjoint({"device.agreement", "device.observed", "fabric.endpoints", "intent.job", "intent.telemetry"})
     assert own.isdisjoint({"platforms.eos.parse", "endpoints.document", "endpoints.nornir_hosts"})
-
-
-COMMAND_LINE = ("commands", "common", "completion", "design", "tables")
-"""Modules of the command line that a rendering uses."""
 
 
 def test_each_command_is_found_by_its_name() -> None:
