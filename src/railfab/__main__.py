@@ -8,8 +8,6 @@ def main() -> None:
     """Load the command line and run it; exit code 130 when Ctrl-C or SIGTERM ended it, as shells count signals."""
     try:
         gc.disable()  # what is imported stays: the collector would look through it again and again for nothing
-        # First: where imports are nested as deep as below railfab.cli, those of pydantic take twice the time.
-        import railfab.intent  # noqa: F401
         from railfab.cli import main as run
 
         gc.freeze()

@@ -50,6 +50,7 @@ class DesignCode(StrEnum):
     DUPLICATE_ADDRESS = "duplicate-address"
     UNKNOWN_SWITCH = "unknown-switch"
     DRAIN_WITHOUT_EFFECT = "drain-without-effect"
+    DRAIN_OF_ROUTES_ONLY = "drain-of-routes-only"
 
     OVERLAPPING_POOLS = "overlapping-pools"
     OVERLAPPING_TENANTS = "overlapping-tenants"

@@ -49,11 +49,17 @@ def audited(name: str, files: dict[str, bytes], folder: Path) -> tuple[int, list
         (
             "frr",
             b"hostname pod1-spine1\ninterface loopback0\ninterface Ethernet1/1\n  mtu 9216\n",
+            "is one of platform nxos, and the intent has frr on this switch. Take that of this switch, or correct its "
+            "platform in the intent",
+        ),
+        (
+            "frr",
+            b"interface Ethernet1\n ip address 10.0.0.1/31\n",
             "has none of the 4 ports of the intent, such as swp1. Deploy the intent, or check that this is a "
             "configuration of this switch and of frr",
         ),
     ],
-    ids=["empty", "blank", "a web page", "of another platform"],
+    ids=["empty", "blank", "a web page", "of another platform", "of another switch"],
 )
 def test_a_file_that_is_no_configuration_of_the_switch_is_one_line(
     name: str, content: bytes, line: str, rendered: dict[str, dict[str, bytes]], tmp_path: Path

@@ -9,7 +9,7 @@ import pytest
 
 from railfab.errors import RailfabError, each
 from railfab.fabric import design
-from railfab.fabric.design import OVERLAYS
+from railfab.fabric.refusals import OVERLAYS
 from railfab.platforms import Support, admit, platform
 from railfab.topology import Net
 

@@ -163,6 +163,21 @@ def test_a_choice_that_leads_to_the_next_error_is_left_out_and_without_any_the_m
     assert "and correct what follows from it: " in line
 
 
+@pytest.mark.parametrize(
+    ("model", "offered"),
+    [
+        ("7060x6-64pe", "Set profile.ecmp: flow or profile.ecmp: flowlet"),
+        ("7220-ixr-d5", "Set profile.ecmp: flow"),
+        ("sn5600", "Set hosts.reorder: true or profile.ecmp: flow"),
+    ],
+)
+def test_only_the_balancing_that_the_switches_have_is_proposed(model: str, offered: str, tmp_path: Path) -> None:
+    """EOS has flowlets and no adaptive routing, SR Linux neither, and Cumulus Linux adaptive routing only."""
+    switches: dict[str, Any] = {"backend__segments__model": model, "backend__spines__model": model}
+    (line,) = lines(fabric(profile__ecmp="adaptive", **switches), tmp_path / "adaptive.yml")
+    assert line.endswith(f"hosts.reorder is false. {offered}.")
+
+
 def test_an_intent_without_a_proposal_is_planned_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """The trial costs nothing where there is nothing to try."""
 

@@ -37,7 +37,7 @@ from railfab.device import (
 )
 from railfab.platforms.eos.names import SEVERITIES, native_name, queue_section, speed_name
 from railfab.platforms.eos.peer_link import addresses_of
-from railfab.platforms.eos.render_bgp import Settings, groups_of, settings_of
+from railfab.platforms.eos.render_bgp import Groups, Settings, groups_of
 from railfab.platforms.eos.render_qos import Variant, service_profiles, variants_of
 from railfab.platforms.shared.line_tree import Line
 from railfab.platforms.shared.route_map_lines import all_entries
@@ -381,7 +381,7 @@ def _bgp(model: DeviceModel, bgp: Bgp) -> Structure:
         "bgp_cluster_id": str(bgp.cluster_id) if bgp.cluster_id else None,
         "maximum_paths": {"paths": bgp.max_paths, "ecmp": bgp.max_paths} if bgp.max_paths > 1 else None,
         "bgp_defaults": plain,
-        "peer_groups": [_group(settings, name) for settings, name in groups.items()],
+        "peer_groups": [_group(settings, name) for settings, name in groups.names.items()],
         **_sessions(bgp, DEFAULT_INSTANCE, groups),
         "vlans": _mac_vrfs(model, bgp),
         "address_family_evpn": {"peer_groups": _active(groups, Family.EVPN)},
@@ -418,7 +418,7 @@ def _group(settings: Settings, name: str) -> Structure:
     }
 
 
-def _sessions(bgp: Bgp, instance: str, groups: dict[Settings, str]) -> Structure:
+def _sessions(bgp: Bgp, instance: str, groups: Groups) -> Structure:
     """Neighbours, aggregates and connected routes of a network instance."""
     own = [found for found in bgp.neighbors if found.network_instance == instance]
     return {
@@ -433,19 +433,19 @@ def _sessions(bgp: Bgp, instance: str, groups: dict[Settings, str]) -> Structure
     }
 
 
-def _neighbor(found: BgpNeighbor, bgp: Bgp, groups: dict[Settings, str]) -> Structure:
+def _neighbor(found: BgpNeighbor, bgp: Bgp, groups: Groups) -> Structure:
     return {
         "ip_address": str(found.peer),
-        "peer_group": groups[settings_of(found, bgp.asn)],
+        "peer_group": groups.members[found.key],
         "remote_as": _remote_as(found, bgp),
         "description": found.description or None,
     }
 
 
-def _over_interface(found: BgpNeighbor, bgp: Bgp, groups: dict[Settings, str]) -> Structure:
+def _over_interface(found: BgpNeighbor, bgp: Bgp, groups: Groups) -> Structure:
     return {
         "name": native_name(str(found.peer)),
-        "peer_group": groups[settings_of(found, bgp.asn)],
+        "peer_group": groups.members[found.key],
         "remote_as": _remote_as(found, bgp),
     }
 
@@ -467,9 +467,9 @@ def _mac_vrfs(model: DeviceModel, bgp: Bgp) -> list[Structure]:
     ]
 
 
-def _active(groups: dict[Settings, str], family: Family) -> list[Structure]:
+def _active(groups: Groups, family: Family) -> list[Structure]:
     found = []
-    for settings, name in groups.items():
+    for settings, name in groups.names.items():
         if family in settings.families:
             originates = family is Family.IPV4 and settings.over_ipv6
             next_hop = {"address_family_ipv6": {"enabled": True, "originate": True}} if originates else None
@@ -477,7 +477,7 @@ def _active(groups: dict[Settings, str], family: Family) -> list[Structure]:
     return found
 
 
-def _vrf(model: DeviceModel, bgp: Bgp, name: str, groups: dict[Settings, str]) -> Structure:
+def _vrf(model: DeviceModel, bgp: Bgp, name: str, groups: Groups) -> Structure:
     instance = next(found for found in model.network_instances if found.name == name)
     directions = {"import": instance.import_targets, "export": instance.export_targets}
     return {

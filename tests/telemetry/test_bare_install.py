@@ -44,7 +44,10 @@ COLLECT = ("grpc", "hpack", "google.protobuf", "prometheus_client")
             (*DEPLOY, *DASHBOARDS, *COMPILER),
         ),
         ("from railfab.twin import connect, found_twins, require_served, stop", (*DEPLOY, *COLLECT, *NUMERICS)),
-        ("from railfab.cli import app", (*DEPLOY, *DASHBOARDS, *COLLECT, *NUMERICS, "cryptography")),
+        (
+            "from railfab.cli.commands import Commands\nassert dict(Commands())",
+            (*DEPLOY, *DASHBOARDS, *COLLECT, *NUMERICS, "cryptography"),
+        ),
     ],
     ids=["telemetry", "sim", "sim-with-numpy-alone", "collect", "twin-control", "cli"],
 )

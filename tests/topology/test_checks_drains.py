@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pytest
 from tests.topology.edits import shown
 from tests.topology.fabric_intents import fabric
 
@@ -46,3 +47,17 @@ def test_the_only_switch_of_its_tier_is_not_named_with_others() -> None:
         "warning drain: pod1-spine1 is drained and the only one of its tier, so that its traffic has no other path."
         " End the jobs that use it before you work on it."
     ]
+
+
+@pytest.mark.parametrize("attach", ["mlag", "esi"])
+def test_a_switch_of_a_pair_gets_what_the_lags_of_hosts_hash_to_it(attach: str) -> None:
+    paired = {"hosts__attach": attach}
+    assert lines("pod1-seg1-leaf1", **paired) == [
+        "warning drain: pod1-seg1-leaf1 is drained of routed traffic, but LAGs of 4 hosts such as pod1-seg1-host1 still"
+        " send it what they hash to it. Shut its ports to these hosts before you work on it, so that they use the other"
+        " switch of the pair."
+    ]
+    pair = lines("pod1-seg1-leaf1", "pod1-seg1-leaf2", **paired)
+    assert [line for line in pair if "LAGs" in line] == []
+    assert ["has no other path" in line for line in pair] == [True]
+    assert lines("pod1-spine1", **paired) == []

@@ -24,7 +24,7 @@ from railfab.fabric import Design, require_sessions
 from railfab.fabric.audit import SwitchAudit, findings_of_audits, switch_audit
 from railfab.findings import Severity
 from railfab.metrics import metric
-from railfab.platforms import platform, platform_names
+from railfab.platforms import has_platform, platform
 from railfab.telemetry.exposition import family
 
 logger = logging.getLogger(__name__)
@@ -184,7 +184,7 @@ def _with_sessions(endpoints: Iterable[Endpoint]) -> Iterator[Endpoint]:
     """The endpoints whose configurations can be read; the others are logged, in one line for each platform."""
     others = []
     for endpoint in endpoints:
-        if endpoint.platform in platform_names() and platform(endpoint.platform).session is None:
+        if has_platform(endpoint.platform) and platform(endpoint.platform).session is None:
             others.append((endpoint.name, endpoint.platform))
         else:
             yield endpoint

@@ -13,25 +13,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from railfab import __version__
-from railfab.cli import (
-    collect,
-    compare,
-    containerlab,
-    dashboards,
-    deploy,
-    design,
-    draw,
-    explain,
-    lab,
-    new,
-    plan,
-    rollback,
-    sim,
-    twin,
-    twin_faults,
-    up,
-    verify,
-)
+from railfab.cli.commands import CommandGroup
 from railfab.cli.common import CANNOT, report, report_line
 from railfab.cli.logs import LogFormat, configure
 from railfab.errors import RailfabError
@@ -66,9 +48,11 @@ EXTRAS = {
 """Extras that install the dependencies of a command."""
 
 os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # its errors are reported as ours; its own lines would repeat them
+os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # none is used, and the search reads every package
 
 app = typer.Typer(
     name="railfab",
+    cls=CommandGroup,
     help="Design, render, deploy, observe and simulate the Ethernet fabrics of GPU clusters.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -93,30 +77,6 @@ def _options(
     ] = LogFormat.TEXT,
 ) -> None:
     configure(log_format, verbose=verbose)
-
-
-app.command()(new.new)
-app.command()(explain.explain)
-app.command()(plan.plan)
-app.command()(design.render)
-app.command()(design.audit)
-app.command()(compare.compare)
-app.command()(draw.draw)
-app.command()(design.schema)
-app.command()(deploy.deploy)
-app.command()(rollback.rollback)
-app.command()(verify.verify)
-lab.lab_app.command()(containerlab.render)
-app.add_typer(lab.lab_app, name="lab")
-app.command()(collect.collect)
-app.add_typer(dashboards.app, name="dashboards")
-app.add_typer(twin.twin_app, name="twin")
-twin.twin_app.command("cable")(twin_faults.exchange_cables)
-twin.twin_app.command("fault")(twin_faults.set_optic_loss)
-twin.twin_app.command("link")(twin_faults.set_link)
-twin.twin_app.command("switch")(twin_faults.operate)
-app.add_typer(sim.sim_app, name="sim")
-app.command()(up.up)
 
 
 def main() -> None:

@@ -15,19 +15,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.text import Text
 
 from railfab.cli import completion
 from railfab.cli.tables import columns as width
 from railfab.cli.tables import laid_out
 from railfab.endpoints import STATE_DIR
 from railfab.errors import RailfabError, each
-from railfab.fabric import Design, NotAccepted
 from railfab.findings import DesignCode, Finding, Severity
 
 if TYPE_CHECKING:
+    from rich.console import Console
     from rich.progress import Progress
+
+    from railfab.fabric import Design
 
 FOUND = 1
 """Exit code: findings, or partly failed."""
@@ -113,11 +113,15 @@ def finite(value: float | None) -> float | None:
 
 def stdout() -> Console:
     """Console of results, as wide as COLUMNS or the terminal; as wide as needed where neither says."""
+    from rich.console import Console
+
     return Console(highlight=False, emoji=False, width=width() or UNLIMITED)
 
 
 def stderr() -> Console:
     """Console of progress and errors."""
+    from rich.console import Console
+
     return Console(stderr=True, highlight=False, emoji=False)
 
 
@@ -169,11 +173,18 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[obje
     """Print a table as wide as COLUMNS or the terminal allows, numbers aligned right; names stay whole."""
     cells = [["" if cell is None else " ".join(str(cell).splitlines()) for cell in row] for row in rows]
     heading, *lines = laid_out([list(columns), *cells], width())
-    console = stdout()
     for line in (title, heading):
         if line:
-            console.out(line, style="bold", highlight=False)
-    console.out("\n".join((*lines, "")), highlight=False)
+            _print_bold(line)
+    typer.echo("\n".join((*lines, "")))
+
+
+def _print_bold(line: str) -> None:
+    """Print a line, bold on a terminal; rich is imported for nothing else of a table."""
+    if sys.stdout is not None and sys.stdout.isatty():
+        stdout().out(line, style="bold", highlight=False)
+    else:
+        typer.echo(line)
 
 
 def progress_bar() -> Progress:
@@ -209,6 +220,8 @@ COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.NOTE: "cy
 
 def print_findings(found: Iterable[Finding], console: Console | None = None) -> None:
     """One line each, the severity in its colour."""
+    from rich.text import Text
+
     console = console or stdout()
     for finding in found:
         colour = COLOURS[finding.severity]
@@ -242,6 +255,8 @@ def stop_at_errors(fabric: Design, accept: Sequence[DesignCode] | None, output: 
 
     Raises UnsupportedFeature, UnknownPlatform or Problems for a design that cannot be rendered.
     """
+    from railfab.fabric import NotAccepted
+
     try:
         fabric.check(accept or ())
     except NotAccepted as refused:

@@ -27,7 +27,7 @@ from railfab.cli.common import (
     uncollected,
 )
 from railfab.errors import RailfabError
-from railfab.fabric import Design, design, limited, session_endpoints
+from railfab.fabric import Design, design
 from railfab.findings import DifferenceCode, Finding, error, findings_text, note
 from railfab.intent import json_schema
 from railfab.platforms import platform
@@ -90,6 +90,7 @@ def audit(
 
     Without --configs and --on, the configurations that railfab renders are checked.
     """
+    from railfab.fabric import limited, session_endpoints
     from railfab.fabric.audit import configuration_findings, folded
 
     if configs is not None and on is not None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from railfab.cli import completion
+from railfab.cli import completion, containerlab
 from railfab.cli.common import (
     CANNOT,
     FOUND,
@@ -182,6 +182,9 @@ def doctor(
             typer.echo(str(requirement))
     if any(requirement.fatal and not requirement.ok for requirement in found):
         raise typer.Exit(CANNOT)
+
+
+lab_app.command()(containerlab.render)
 
 
 def _partly(place: LabPlace) -> str:

@@ -8,11 +8,18 @@ from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from textwrap import wrap
 
-from rich.cells import cell_len
-
 GAP = "  "
 Cells = Sequence[Sequence[str]]
 """Rows of a table, the heading first."""
+
+
+def cell_len(text: str) -> int:
+    """Columns of a terminal that a text takes."""
+    if text.isascii() and text.isprintable():
+        return len(text)
+    from rich.cells import cell_len as measured
+
+    return measured(text)
 
 
 def columns() -> int | None:

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from railfab.cli.common import STATE_DEFAULT, StateOption
-from railfab.cli.twin import TwinOption, only_twin
+from railfab.cli.twin import TwinOption, only_twin, twin_app
 
 MOST_LOSS_DB = 60.0
 """Greatest loss of light that a receiver can be given [dB]."""
@@ -72,6 +72,7 @@ def _is_loss(value: float) -> float:
     return value
 
 
+@twin_app.command("cable")
 def exchange_cables(
     node: NodeArgument,
     port: PortArgument,
@@ -92,6 +93,7 @@ def exchange_cables(
     typer.echo(f"{fabric}: {node} {port} and {other_node} {other_port} have exchanged their far ends", err=True)
 
 
+@twin_app.command("fault")
 def set_optic_loss(
     node: NodeArgument,
     port: PortArgument,
@@ -115,6 +117,7 @@ def set_optic_loss(
     typer.echo(f"{fabric}: {node} {port} misses {loss_db:g} dB of light", err=True)
 
 
+@twin_app.command("link")
 def set_link(
     node: NodeArgument,
     port: PortArgument,
@@ -144,6 +147,7 @@ def _said(up: bool, undetected: bool) -> str:
     return "loses everything, and both ports stay up" if undetected else "is broken"
 
 
+@twin_app.command("switch")
 def operate(
     name: Annotated[str, typer.Argument(metavar="SWITCH", help="A switch of the twin.")],
     operation: Annotated[

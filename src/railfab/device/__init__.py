@@ -1,8 +1,7 @@
 """The vendor-neutral model of one switch, its planning, and the differences between two models."""
 
-from railfab.device.agreement import disagreements
-from railfab.device.deviations import deviations
-from railfab.device.diff import Change, change_lines, changes
+from typing import TYPE_CHECKING
+
 from railfab.device.interfaces import (
     DEFAULT_INSTANCE,
     LOOPBACK,
@@ -29,9 +28,7 @@ from railfab.device.interfaces import (
     svi_name,
     vlan_target,
 )
-from railfab.device.link_ends import PlatformTraits
 from railfab.device.model import DeviceModel, interfaces_of_peers
-from railfab.device.observed import Observed, ObservedBgpSession, ObservedFamily, ObservedInterface
 from railfab.device.order import in_order, natural
 from railfab.device.plan import plan
 from railfab.device.qos import (
@@ -63,7 +60,6 @@ from railfab.device.routing import (
     Remote,
     SecretReference,
 )
-from railfab.device.secret_text import without_secrets
 from railfab.device.supported import unsupported
 from railfab.device.switch_buffers import PortThresholds, SwitchBuffers, fabric_path, switch_buffers
 from railfab.device.system import (
@@ -78,6 +74,27 @@ from railfab.device.system import (
     Management,
     SyslogServer,
 )
+from railfab.exports import imported_on_use
+
+if TYPE_CHECKING:
+    from railfab.device.agreement import disagreements
+    from railfab.device.deviations import deviations
+    from railfab.device.diff import Change, change_lines, changes
+    from railfab.device.link_ends import PlatformTraits
+    from railfab.device.observed import Observed, ObservedBgpSession, ObservedFamily, ObservedInterface
+    from railfab.device.secret_text import without_secrets
+else:
+    __getattr__ = imported_on_use(
+        __name__,
+        {
+            "agreement": ("disagreements",),
+            "deviations": ("deviations",),
+            "diff": ("Change", "change_lines", "changes"),
+            "link_ends": ("PlatformTraits",),
+            "observed": ("Observed", "ObservedBgpSession", "ObservedFamily", "ObservedInterface"),
+            "secret_text": ("without_secrets",),
+        },
+    )
 
 __all__ = [
     "DEFAULT_INSTANCE",

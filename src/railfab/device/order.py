@@ -13,7 +13,8 @@ from railfab.device.qos import PortProfile, PortQos, Qos, TrafficClass
 from railfab.device.routing import Aggregate, Bgp, BgpNeighbor, Family, Policy, PolicyRule, PrefixRange
 from railfab.device.system import Management
 
-KINDS = (Port, Loopback, Lag, Svi)
+KINDS: Mapping[type[Interface], int] = {kind: place for place, kind in enumerate((Port, Loopback, Lag, Svi))}
+"""Kinds of interfaces by their place."""
 NUMBER = re.compile(r"(\d+)")
 
 
@@ -58,7 +59,7 @@ def _management(management: Management) -> Management:
 
 
 def _interface_key(interface: Interface) -> tuple[int, tuple[tuple[int, str], ...]]:
-    return next(place for place, kind in enumerate(KINDS) if isinstance(interface, kind)), natural(interface.name)
+    return KINDS[type(interface)], natural(interface.name)
 
 
 def _interface(interface: Interface) -> Interface:

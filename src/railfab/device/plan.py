@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
+from functools import lru_cache
 
 from railfab.device.interfaces import BreakoutPort
 from railfab.device.model import DeviceModel
@@ -19,6 +21,7 @@ from railfab.device.plan_management import planned_management
 from railfab.device.plan_qos import planned_qos
 from railfab.device.plan_routing import planned_bgp, planned_policies
 from railfab.device.plan_switch import PlannedFabric, PlannedSwitch
+from railfab.device.qos import KINDS, Qos
 from railfab.device.supported import refuse
 from railfab.intent import FabricIntent
 from railfab.topology import Topology
@@ -61,4 +64,11 @@ def _device(switch: PlannedSwitch) -> DeviceModel:
         drain=node.name in switch.fabric.intent.drain,
         silicon=switch.fabric.topology.model_of(node).silicon,
     )
-    return in_order(model)
+    ordered = in_order(model)
+    return ordered if ordered.qos is None else replace(ordered, qos=_shared(ordered.qos))
+
+
+@lru_cache(maxsize=KINDS)
+def _shared(qos: Qos) -> Qos:
+    """The first QoS that equals this one, so that the switches of one kind have the same."""
+    return qos

@@ -139,6 +139,10 @@ class PacketTrimming:
     traffic_class: str
 
 
+KINDS = 64
+"""Kinds of switches, by their QoS, for which is kept what follows from it; a design has as many as roles and models."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Qos:
     """QoS of one switch.
@@ -159,6 +163,10 @@ class Qos:
     headroom_pool_bytes: int | None = None
     shared_pool_bytes: int | None = None
     trimming: PacketTrimming | None = None
+
+    def __hash__(self) -> int:
+        """Of a few fields: the switches of one kind share their QoS, by which what follows from it is looked up."""
+        return hash((self.default_class, len(self.classes), len(self.profiles), len(self.ports), self.ports[-1:]))
 
     def traffic_class(self, name: str) -> TrafficClass:
         """The class of that name. Raises StopIteration."""

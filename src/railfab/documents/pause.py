@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from railfab.device import PortThresholds, SwitchBuffers
-from railfab.platforms import Support, platform, platform_names
+from railfab.platforms import Support, has_platform, platform
 from railfab.platforms.admission import support_of
 
 FEATURES: Mapping[str, str] = {
@@ -33,7 +33,7 @@ def is_configured(kind: SwitchBuffers, value: str) -> bool:
 
 def _is_stated(kind: SwitchBuffers, feature: str) -> bool:
     name = platform_of(kind)
-    if name not in platform_names():
+    if not has_platform(name):
         return True
     return support_of(platform(name).capabilities, feature, kind.model.silicon) is Support.YES
 

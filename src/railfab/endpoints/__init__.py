@@ -1,10 +1,25 @@
 """Endpoints: where the switches of a running lab, a twin or an inventory are, and how they are logged in to."""
 
-from railfab.endpoints.credentials import read_credentials
-from railfab.endpoints.document import STATE_DIR, load_endpoints, save_endpoints, state_file, state_option
-from railfab.endpoints.model import Credentials, Endpoint, Endpoints
-from railfab.endpoints.nornir_hosts import Host, load_hosts
-from railfab.endpoints.private_files import PART, give_to_caller, make_folder, write_private
+from typing import TYPE_CHECKING
+
+from railfab.endpoints.model import STATE_DIR, Credentials, Endpoint, Endpoints
+from railfab.exports import imported_on_use
+
+if TYPE_CHECKING:
+    from railfab.endpoints.credentials import read_credentials
+    from railfab.endpoints.document import load_endpoints, save_endpoints, state_file, state_option
+    from railfab.endpoints.nornir_hosts import Host, load_hosts
+    from railfab.endpoints.private_files import PART, give_to_caller, make_folder, write_private
+else:
+    __getattr__ = imported_on_use(
+        __name__,
+        {
+            "credentials": ("read_credentials",),
+            "document": ("load_endpoints", "save_endpoints", "state_file", "state_option"),
+            "nornir_hosts": ("Host", "load_hosts"),
+            "private_files": ("PART", "give_to_caller", "make_folder", "write_private"),
+        },
+    )
 
 __all__ = [
     "PART",

@@ -15,15 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from railfab.endpoints.keys import NODE_KEYS, unknown_key
-from railfab.endpoints.model import Endpoint, Endpoints, faults
+from railfab.endpoints.model import STATE_DIR, Endpoint, Endpoints, faults
 from railfab.endpoints.nornir_hosts import load_hosts
 from railfab.endpoints.private_files import write_private
 from railfab.endpoints.yaml_file import parse_mapping, read_text
 from railfab.errors import EndpointError, raise_all
 
 VERSION = 1
-STATE_DIR = Path(".railfab")
-"""State directory of labs and twins where no other is named."""
 
 
 def state_file(state: Path, fabric: str, kind: str) -> Path:

@@ -1,8 +1,21 @@
 """The design of a fabric (intent, topology, device models, findings), and the endpoints of its switches."""
 
+from typing import TYPE_CHECKING
+
+from railfab.exports import imported_on_use
 from railfab.fabric.design import Design, NotAccepted, Say, design
-from railfab.fabric.endpoints import present_endpoints, require_sessions, resolve_endpoints, session_endpoints
-from railfab.fabric.limit import group_names, limited
+
+if TYPE_CHECKING:
+    from railfab.fabric.endpoints import present_endpoints, require_sessions, resolve_endpoints, session_endpoints
+    from railfab.fabric.limit import group_names, limited
+else:
+    __getattr__ = imported_on_use(
+        __name__,
+        {
+            "endpoints": ("present_endpoints", "require_sessions", "resolve_endpoints", "session_endpoints"),
+            "limit": ("group_names", "limited"),
+        },
+    )
 
 __all__ = [
     "Design",

@@ -9,6 +9,7 @@ from typing import TypeVar
 from railfab.device import DeviceModel, PlatformTraits, Port, deviations, disagreements, without_secrets
 from railfab.errors import ConfigError, Problems, each
 from railfab.fabric.design import Design, render_text
+from railfab.fabric.foreign import parsed
 from railfab.findings import DifferenceCode, Finding, Severity, error, note, warning
 from railfab.folding import NUMBER
 from railfab.platforms import Difference, Platform, Side, Support, platform
@@ -142,14 +143,13 @@ def _audited(fabric: Design, name: str, text: str, found: list[Finding]) -> Devi
         return intended
     if not text.strip():
         raise ConfigError("configuration", "is empty", "Read or render it again")
-    found.extend(_refused(own, name, text))
-    renamed: tuple[str, ...] = ()
+    written, renamed = text, tuple[str, ...]()
     if own.aligned is not None:
         text, renamed = own.aligned(text, rendered)
-    model = own.parse(text if own.scoped is None else own.scoped(text, rendered))
+    model = parsed(own, text if own.scoped is None else own.scoped(text, rendered))
     if other := _without_ports(model, intended):
-        found.clear()  # a file of another platform has hundreds of refused lines
         raise other
+    found.extend(_refused(own, name, written))
     found.extend(_renamed(name, renamed))
     programmed = as_programmed(intended, model, own.capabilities.cell_bytes)
     if programmed != intended:

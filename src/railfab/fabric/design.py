@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from railfab.device import DeviceModel, SwitchBuffers, plan, switch_buffers, unsupported
+from railfab.device import DeviceModel, SwitchBuffers, plan, switch_buffers
 from railfab.errors import NotRenderedYet, RailfabError, each, one_per_problem, raise_all
 from railfab.fabric.checks import design_findings
+from railfab.fabric.refusals import admitted, refusals
 from railfab.fabric.trial import Trial
 from railfab.findings import DesignCode, Finding, Severity, by_severity
 from railfab.intent import FabricIntent, load_intent
 from railfab.intent.document import located
-from railfab.platforms.admission import NO_CHANGES, admit
-from railfab.platforms.registry import platform, platform_names
+from railfab.platforms.registry import has_platform, platform, platform_names
 from railfab.topology import Net, Role, Topology, wire
 from railfab.units import counted
 
@@ -67,7 +67,7 @@ class Design:
         planned = self.planned_models
         with naming(self.path):
             try:
-                return _admitted(planned, self.topology)
+                return admitted(planned, self.topology)
             except RailfabError as error:
                 raise_all(one_per_problem(each(error)))
                 raise
@@ -121,17 +121,11 @@ class Design:
 
         None for a platform that is not known, and none for what is not rendered yet.
         """
-        if any(unsupported(self.intent)):
-            return ()
-        nodes = reversed(self.topology.switches())
-        kinds = {(node.net, node.role, node.platform, node.model): node for node in nodes}
-        asked = [*kinds.values(), *(node for node in self.topology.switches() if node.name in self.intent.drain)]
-        known = {node.name for node in asked if node.platform in platform_names()}
         try:
             with naming(self.path):
-                _admitted(plan(self.topology, self.intent, only=known), self.topology)
+                raise_all(refusals(self.topology, self.intent))
         except RailfabError as error:
-            return tuple(one for one in each(error) if not isinstance(one, NotRenderedYet))
+            return tuple(each(error))
         return ()
 
 
@@ -186,7 +180,7 @@ TIER_KEYS = {Role.LEAF: ("segments", "leaves"), Role.SPINE: ("spines", "spines")
 def _require_platforms(topology: Topology) -> None:
     """Raise one NotRenderedYet for all switch models whose platform railfab does not have."""
     lacking = {(node.model, node.platform): node for node in reversed(topology.switches())}
-    lacking = {kind: node for kind, node in reversed(lacking.items()) if kind[1] not in platform_names()}
+    lacking = {kind: node for kind, node in reversed(lacking.items()) if not has_platform(kind[1])}
     if not lacking:
         return
     first = next(iter(lacking.values()))
@@ -195,24 +189,3 @@ def _require_platforms(topology: Topology) -> None:
     run = " and ".join(f"{model} runs {name}" for model, name in lacking)
     problem = f"{run}, which railfab cannot render yet ({', '.join(platform_names())})"
     raise NotRenderedYet(place, problem, "`plan`, `draw` and `explain` work")
-
-
-OVERLAYS: Mapping[Net, Mapping[str, str]] = {
-    Net.FRONTEND: {"profile.control_plane": "change frontend.attach to routed and remove frontend.tenants"},
-    Net.MANAGEMENT: {"profile.control_plane": "change management.isolation to vrf"},
-}
-"""Changes that leave out the EVPN sessions of a network; those of the backend are of its control plane."""
-
-
-def _admitted(models: dict[str, DeviceModel], topology: Topology) -> dict[str, DeviceModel]:
-    """Every model as its platform configures it. Raises each error once."""
-    errors: list[RailfabError] = []
-    admitted: dict[str, DeviceModel] = {}
-    for name, model in models.items():
-        try:
-            changes = OVERLAYS.get(topology.by_name[name].net, NO_CHANGES)
-            admitted[name] = admit(model, platform(model.platform), changes)
-        except RailfabError as error:
-            errors.extend(each(error))
-    raise_all(list({str(error): error for error in errors}.values()))
-    return admitted

@@ -17,6 +17,7 @@ from pydantic import ValidationError
 from railfab.device import switch_buffers
 from railfab.errors import RailfabError, each
 from railfab.fabric.checks import design_findings
+from railfab.fabric.refusals import refusals
 from railfab.findings import Finding, Severity
 from railfab.intent import FabricIntent
 from railfab.remedies import Choice, Remedy, remedy
@@ -116,6 +117,7 @@ def diagnosis(intent: FabricIntent) -> Diagnosis:
     except RailfabError as error:
         return Diagnosis({(one.where, one.problem): str(one) for one in each(error)}, Counter())
     errors = {(one.code.value, one.problem): str(one) for one in found if one.severity is Severity.ERROR}
+    errors |= {(one.where, one.problem): str(one) for one in refusals(topology, small)}
     return Diagnosis(errors, Counter(one.code.value for one in found))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from railfab.device import SwitchBuffers
 from railfab.findings import DesignCode, Finding, note
 from railfab.intent import FabricIntent, Watchdog
-from railfab.platforms import Platform, Support, platform, platform_names
+from railfab.platforms import Platform, Support, has_platform, platform
 from railfab.platforms.admission import support_of
 from railfab.platforms.rounding import WATCHDOG, rounded_up
 from railfab.remedies import Choice, remedy, values
@@ -21,7 +21,7 @@ def watchdog_findings(buffers: tuple[SwitchBuffers, ...], intent: FabricIntent) 
     if lossless is None or not lossless.pfc or lossless.watchdog is None:
         return
     named = {node.platform for kind in buffers for node in kind.switches if node.platform is not None}
-    for name in sorted(named & {*platform_names()}):
+    for name in sorted(filter(has_platform, named)):
         yield from _of_platform(lossless.watchdog, platform(name))
 
 

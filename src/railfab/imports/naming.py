@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from railfab.platforms import platform_names
+from railfab.platforms import has_platform
 from railfab.topology.model import Role
 
 ROLES = {
@@ -34,7 +34,7 @@ def role_named(name: str) -> Role | None:
 
 def platform_named(name: str) -> str | None:
     known = slug(name)
-    return PLATFORMS.get(known) or (known if known in platform_names() else None)
+    return PLATFORMS.get(known) or (known if has_platform(known) else None)
 
 
 def slug(name: str) -> str:

@@ -1,10 +1,12 @@
 """Fabrics and jobs that a user wrote as YAML, read into frozen models. No other package reads these files."""
 
+from typing import TYPE_CHECKING
+
+from railfab.exports import imported_on_use
 from railfab.intent.backend import Backend, Growth, Segments, Spines, Subnets, SuperSpines
 from railfab.intent.catalogue import CatalogueFile, InterfaceNames, SwitchEntry
 from railfab.intent.fabric import FabricIntent, Target
 from railfab.intent.hosts import Hosts, ModelSize, ScaleUp
-from railfab.intent.job import Collective, Compute, Job, Phase, Traffic
 from railfab.intent.load import json_schema, load_intent, load_job, load_mappings
 from railfab.intent.networks import (
     AccessLeaves,
@@ -30,7 +32,18 @@ from railfab.intent.profile import (
     UltraEthernet,
     Watchdog,
 )
-from railfab.intent.telemetry import OwnMetric, PlatformTelemetry, RuleEntry, SubscriptionEntry, TelemetryFile
+
+if TYPE_CHECKING:
+    from railfab.intent.job import Collective, Compute, Job, Phase, Traffic
+    from railfab.intent.telemetry import OwnMetric, PlatformTelemetry, RuleEntry, SubscriptionEntry, TelemetryFile
+else:
+    __getattr__ = imported_on_use(
+        __name__,
+        {
+            "job": ("Collective", "Compute", "Job", "Phase", "Traffic"),
+            "telemetry": ("OwnMetric", "PlatformTelemetry", "RuleEntry", "SubscriptionEntry", "TelemetryFile"),
+        },
+    )
 
 __all__ = [
     "AccessLeaves",

@@ -2,33 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, field_validator
 
-from railfab.intent.display import display
-from railfab.intent.model import Count, Fault, Listed, Model, Name, Text, refusal
-
-_SCALES = {"kB": 10**3, "MB": 10**6, "GB": 10**9, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
-_SIZE = re.compile(rf"([0-9]{{1,15}}(?:\.[0-9]{{0,15}})?) *({'|'.join(_SCALES)})")
-
-
-def size_bytes(value: object) -> object:
-    """A size such as `64MB` as a number of bytes."""
-    if not isinstance(value, str):
-        return value
-    if match := _SIZE.fullmatch(value):
-        return round(float(match[1]) * _SCALES[match[2]])
-    problem = f"{display(value)} is not a size"
-    raise refusal(Fault("", problem, f"Write a number of bytes, or a number with one of {', '.join(_SCALES)}"))
-
-
-def or_size(schema: dict[str, Any]) -> None:
-    """Add a text with a unit to the JSON Schema of a number."""
-    number = {key: schema.pop(key) for key in ("type", "minimum", "maximum")}
-    schema["anyOf"] = [number, {"type": "string", "pattern": f"^{_SIZE.pattern}$"}]
+from railfab.intent.model import Count, Fault, Listed, Model, Name, Text
+from railfab.intent.sizes import size_bytes
 
 
 class Compute(Model):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import ValidationError
 
@@ -14,28 +14,31 @@ from railfab.intent.display import display, one_line
 from railfab.intent.document import Document, read_document
 from railfab.intent.fabric import FabricIntent
 from railfab.intent.faults import intent_errors
-from railfab.intent.job import Job
 from railfab.intent.model import Model
-from railfab.intent.telemetry import TelemetryFile
+
+if TYPE_CHECKING:
+    from railfab.intent.job import Job
+    from railfab.intent.telemetry import TelemetryFile
 
 M = TypeVar("M", bound=Model)
 
-KINDS: Mapping[type[Model], str] = {
-    FabricIntent: "a fabric",
-    Job: "a job",
-    CatalogueFile: "switch models",
-    TelemetryFile: "telemetry mappings",
+KINDS: Mapping[str, str] = {
+    "FabricIntent": "a fabric",
+    "Job": "a job",
+    "CatalogueFile": "switch models",
+    "TelemetryFile": "telemetry mappings",
 }
-KNOWN_BY: Mapping[str, type[Model]] = {
-    "fabric": FabricIntent,
-    "job": Job,
-    "backend": FabricIntent,
-    "phases": Job,
-    "switches": CatalogueFile,
-    "platforms": TelemetryFile,
-    "metrics": TelemetryFile,
+"""Kinds of files, by their models, which are imported on use."""
+KNOWN_BY: Mapping[str, str] = {
+    "fabric": "FabricIntent",
+    "job": "Job",
+    "backend": "FabricIntent",
+    "phases": "Job",
+    "switches": "CatalogueFile",
+    "platforms": "TelemetryFile",
+    "metrics": "TelemetryFile",
 }
-"""Kind of a file, by the first of these keys that it contains."""
+"""Model of a file, by the first of these keys that it contains."""
 
 
 def load_intent(path: Path) -> FabricIntent:
@@ -56,11 +59,15 @@ def load_intent(path: Path) -> FabricIntent:
 
 def load_job(path: Path) -> Job:
     """The job described in a file. Raises IntentError, or Problems, with every fault of the file."""
+    from railfab.intent.job import Job
+
     return _validated(read_document(path), Job)
 
 
 def load_mappings(path: Path) -> tuple[TelemetryFile, Document]:
     """The telemetry mappings in a file, and where each key stands in it. Raises IntentError, or Problems."""
+    from railfab.intent.telemetry import TelemetryFile
+
     document = read_document(path)
     return _validated(document, TelemetryFile), document
 
@@ -91,9 +98,10 @@ def _validated(document: Document, model: type[M]) -> M:
 def _check_kind(document: Document, expected: type[Model]) -> None:
     """Report a job in place of a fabric, or the reverse, as one fault and not as one per key."""
     kinds = [kind for key, kind in KNOWN_BY.items() if key in document.content]
-    if kinds and expected not in kinds:
-        problem = f"the file describes {KINDS[kinds[0]]}, not {KINDS[expected]}"
-        raise IntentError(str(document.path), problem, f"Name a file with {KINDS[expected]}")
+    if kinds and expected.__name__ not in kinds:
+        wanted = KINDS[expected.__name__]
+        problem = f"the file describes {KINDS[kinds[0]]}, not {wanted}"
+        raise IntentError(str(document.path), problem, f"Name a file with {wanted}")
 
 
 def _catalogue_errors(document: Document) -> Sequence[RailfabError]:

@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator
 
-from railfab.intent.job import or_size, size_bytes
 from railfab.intent.model import NUMBERED, Count, Fault, Listed, Model, OrOff, Prefix, Rate, or_off
+from railfab.intent.sizes import or_size, size_bytes
 
 Dscp = Annotated[int, Field(ge=0, le=63)]
 HashField = Literal[

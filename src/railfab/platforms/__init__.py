@@ -1,33 +1,68 @@
 """Switch operating systems: one subpackage each, found by name, mostly data."""
 
+from typing import TYPE_CHECKING
+
+from railfab.exports import imported_on_use
 from railfab.platforms.admission import admit
 from railfab.platforms.contract import Capabilities, Dialect, LabFacts, Platform, Refusal, Support
-from railfab.platforms.differences import Difference, Side
 from railfab.platforms.interface_templates import InterfaceTemplates
-from railfab.platforms.registry import platform, platform_names
-from railfab.platforms.session import ChangeName, Identity, Pending, Running, Session, Staged, Verb
-from railfab.platforms.telemetry_map import (
-    SIMULATED_TIME,
-    Confidence,
-    SubscriptionMode,
-    TelemetryMap,
-    TelemetryRule,
-    TelemetrySubscription,
-    of_twin,
-)
-from railfab.platforms.twin_face import (
-    Datastore,
-    QueueNames,
-    RouteCounts,
-    Tree,
-    TwinFace,
-    VirtualChassis,
-    VirtualDevice,
-    VirtualNeighbor,
-    VirtualOptics,
-    VirtualPort,
-    VirtualSession,
-)
+from railfab.platforms.registry import has_platform, platform, platform_names
+
+if TYPE_CHECKING:
+    from railfab.platforms.differences import Difference, Side
+    from railfab.platforms.session import ChangeName, Identity, Pending, Running, Session, Staged, Verb
+    from railfab.platforms.telemetry_map import (
+        SIMULATED_TIME,
+        Confidence,
+        SubscriptionMode,
+        TelemetryMap,
+        TelemetryRule,
+        TelemetrySubscription,
+        of_twin,
+    )
+    from railfab.platforms.twin_face import (
+        Datastore,
+        QueueNames,
+        RouteCounts,
+        Tree,
+        TwinFace,
+        VirtualChassis,
+        VirtualDevice,
+        VirtualNeighbor,
+        VirtualOptics,
+        VirtualPort,
+        VirtualSession,
+    )
+else:
+    __getattr__ = imported_on_use(
+        __name__,
+        {
+            "differences": ("Difference", "Side"),
+            "session": ("ChangeName", "Identity", "Pending", "Running", "Session", "Staged", "Verb"),
+            "telemetry_map": (
+                "SIMULATED_TIME",
+                "Confidence",
+                "SubscriptionMode",
+                "TelemetryMap",
+                "TelemetryRule",
+                "TelemetrySubscription",
+                "of_twin",
+            ),
+            "twin_face": (
+                "Datastore",
+                "QueueNames",
+                "RouteCounts",
+                "Tree",
+                "TwinFace",
+                "VirtualChassis",
+                "VirtualDevice",
+                "VirtualNeighbor",
+                "VirtualOptics",
+                "VirtualPort",
+                "VirtualSession",
+            ),
+        },
+    )
 
 __all__ = [
     "SIMULATED_TIME",
@@ -64,6 +99,7 @@ __all__ = [
     "VirtualPort",
     "VirtualSession",
     "admit",
+    "has_platform",
     "of_twin",
     "platform",
     "platform_names",

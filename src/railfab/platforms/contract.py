@@ -7,17 +7,17 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
 
-from railfab.device import DeviceModel
-from railfab.endpoints import Credentials, Endpoint
 from railfab.errors import UnsupportedFeature
-from railfab.platforms.differences import Difference
 from railfab.platforms.interface_templates import InterfaceTemplates
-from railfab.platforms.session import Session
-from railfab.platforms.telemetry_map import TelemetryMap
-from railfab.platforms.twin_face import Tree, TwinFace
 
 if TYPE_CHECKING:
+    from railfab.device import DeviceModel
+    from railfab.endpoints import Credentials, Endpoint
+    from railfab.platforms.differences import Difference
     from railfab.platforms.hazards import Hazard
+    from railfab.platforms.session import Session
+    from railfab.platforms.telemetry_map import TelemetryMap
+    from railfab.platforms.twin_face import Tree, TwinFace
 
 
 class Support(StrEnum):

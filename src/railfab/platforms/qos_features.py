@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
 from itertools import chain
 
 from railfab.device import (
@@ -13,13 +14,16 @@ from railfab.device import (
     PortQos,
     Qos,
     Scheduling,
+    TrafficClass,
 )
+from railfab.device.qos import KINDS
 from railfab.platforms import qos_removals
 from railfab.platforms.feature import Feature, Used, any_of
+from railfab.platforms.qos_removals import changed_qos
 
 
 def _any_qos_port(has: Callable[[PortQos], bool]) -> Used:
-    return lambda model: model.qos is not None and any(map(has, model.qos.ports))
+    return _qos(lambda qos: any(map(has, qos.ports)))
 
 
 def _stated(name: str) -> Used:
@@ -32,7 +36,8 @@ def _any_threshold(has: Callable[[ClassThresholds], bool]) -> Used:
 
 
 def _qos(has: Callable[[Qos], bool]) -> Used:
-    return lambda model: model.qos is not None and has(model.qos)
+    known = lru_cache(maxsize=KINDS)(has)
+    return lambda model: model.qos is not None and known(model.qos)
 
 
 def _shares_a_priority(qos: Qos) -> bool:
@@ -51,10 +56,11 @@ def _has_strict_below_weighted(qos: Qos) -> bool:
 def _has_pfc_without_class(qos: Qos) -> bool:
     """Whether a port has PFC of a priority that no class sends or obeys."""
 
-    def known(port: PortQos) -> set[int | None]:
-        return {one for found in qos.classes_on(port) for one in (found.pfc_priority, found.obeyed_priority)}
+    def known(classes: Iterable[TrafficClass]) -> set[int | None]:
+        return {one for found in classes for one in (found.pfc_priority, found.obeyed_priority)}
 
-    return any({*port.pfc} - known(port) for port in qos.ports)
+    usual = known(qos.classes)
+    return any({*port.pfc} - (known(qos.classes_on(port)) if port.priorities else usual) for port in qos.ports)
 
 
 def _has_pfc_of_some_priorities(qos: Qos) -> bool:
@@ -81,7 +87,7 @@ QOS_FEATURES: Mapping[str, Feature] = {
     "watchdog_recovery": Feature(
         "another time after which the PFC watchdog honours pause frames again than that after which it ignores them",
         _qos(lambda qos: qos.watchdog is not None and qos.watchdog.recover_ms != qos.watchdog.detect_ms),
-        qos_removals.watchdog_recovery,
+        changed_qos(qos_removals.watchdog_recovery),
         optional=True,
     ),
     "several_lossless_classes": Feature(
@@ -104,7 +110,7 @@ QOS_FEATURES: Mapping[str, Feature] = {
     "obeyed_priority": Feature(
         "pause frames obeyed of another priority than sent",
         _qos(_has_other_obeyed_priority),
-        qos_removals.obeyed_priority,
+        changed_qos(qos_removals.obeyed_priority),
         optional=True,
     ),
     "pfc_per_port": Feature(
@@ -115,76 +121,79 @@ QOS_FEATURES: Mapping[str, Feature] = {
     "class_names": Feature(
         "names of traffic classes other than those of their queues",
         _qos(lambda qos: any(found.name != qos_removals.queue_class(found.queue) for found in qos.classes)),
-        qos_removals.class_names,
+        changed_qos(qos_removals.class_names),
         optional=True,
     ),
     "classifier_names": Feature(
         "a name of the only DSCP map",
         _qos(lambda qos: len(qos.classifiers) == 1 and qos.classifiers[0].name != qos_removals.CLASSIFIER),
-        qos_removals.classifier_names,
+        changed_qos(qos_removals.classifier_names),
         optional=True,
     ),
     "xoff": Feature(
-        "pause threshold in bytes", _stated("xoff_bytes"), qos_removals.threshold("xoff_bytes"), optional=True
+        "pause threshold in bytes",
+        _stated("xoff_bytes"),
+        changed_qos(qos_removals.threshold("xoff_bytes")),
+        optional=True,
     ),
     "xon_offset": Feature(
         "distance of the resume threshold from the pause threshold",
         _stated("xon_offset_bytes"),
-        qos_removals.threshold("xon_offset_bytes"),
+        changed_qos(qos_removals.threshold("xon_offset_bytes")),
         optional=True,
     ),
     "separate_pause_thresholds": Feature(
         "some of pause threshold, resume threshold and headroom without the others",
         _any_threshold(qos_removals.has_separate_pause_thresholds),
-        qos_removals.separate_pause_thresholds,
+        changed_qos(qos_removals.separate_pause_thresholds),
         optional=True,
     ),
     "thresholds_per_profile": Feature(
         "alpha, headroom and resume threshold of a class that port profiles do not share",
-        lambda model: qos_removals.thresholds_per_profile(model) != model,
-        qos_removals.thresholds_per_profile,
+        _qos(lambda qos: qos_removals.thresholds_per_profile(qos) != qos),
+        changed_qos(qos_removals.thresholds_per_profile),
         optional=True,
     ),
     "alpha_beside_limit": Feature(
         "alpha of a queue that has a fixed limit",
         _any_threshold(lambda found: found.alpha is not None and found.limit_bytes is not None),
-        qos_removals.alpha_beside_limit,
+        changed_qos(qos_removals.alpha_beside_limit),
         optional=True,
     ),
     "cable_length": Feature(
         "length of the cables of a port",
         _qos(lambda qos: any(found.cable_m is not None for found in qos.profiles)),
-        qos_removals.cable_length,
+        changed_qos(qos_removals.cable_length),
         optional=True,
     ),
     "headroom_bytes": Feature(
         "headroom of a port in bytes",
         _stated("headroom_bytes"),
-        qos_removals.threshold("headroom_bytes"),
+        changed_qos(qos_removals.threshold("headroom_bytes")),
         optional=True,
     ),
     "headroom_percent": Feature(
         "headroom of a queue as a share of the pool",
         _stated("headroom_percent"),
-        qos_removals.threshold("headroom_percent"),
+        changed_qos(qos_removals.threshold("headroom_percent")),
         optional=True,
     ),
     "headroom_pool_bytes": Feature(
         "headroom pool in bytes",
         _qos(lambda qos: qos.headroom_pool_bytes is not None),
-        qos_removals.pool("headroom_pool_bytes"),
+        changed_qos(qos_removals.pool("headroom_pool_bytes")),
         optional=True,
     ),
     "headroom_pool_percent": Feature(
         "headroom pool as a share of the buffer",
         _qos(lambda qos: qos.headroom_pool_percent is not None),
-        qos_removals.pool("headroom_pool_percent"),
+        changed_qos(qos_removals.pool("headroom_pool_percent")),
         optional=True,
     ),
     "shared_pool_bytes": Feature(
         "shared buffer of the lossless queues in bytes",
         _qos(lambda qos: qos.shared_pool_bytes is not None),
-        qos_removals.pool("shared_pool_bytes"),
+        changed_qos(qos_removals.pool("shared_pool_bytes")),
         optional=True,
     ),
     "packet_trimming": Feature(
@@ -202,6 +211,8 @@ QOS_FEATURES: Mapping[str, Feature] = {
         _qos(lambda qos: any(found.rate_percent is not None for found in qos.classes)),
         key="profile.lossless.cnp_rate_percent",
     ),
-    "dynamic_threshold": Feature("alpha of a queue", _stated("alpha"), qos_removals.threshold("alpha"), optional=True),
+    "dynamic_threshold": Feature(
+        "alpha of a queue", _stated("alpha"), changed_qos(qos_removals.threshold("alpha")), optional=True
+    ),
     "queue_limit": Feature("fixed limit of a queue", _any_threshold(lambda found: found.limit_bytes is not None)),
 }

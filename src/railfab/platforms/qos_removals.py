@@ -1,9 +1,10 @@
-"""Device models without the QoS that a platform omits."""
+"""QoS without what a platform omits."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 from railfab.device import (
@@ -14,39 +15,33 @@ from railfab.device import (
     PortQos,
     Qos,
 )
+from railfab.device.qos import KINDS
 
 CLASSIFIER = "fabric"
 """Name of the classifier of a switch that has only one, without a name."""
 
 
-def watchdog_recovery(model: DeviceModel) -> DeviceModel:
+def watchdog_recovery(qos: Qos) -> Qos:
     """A PFC watchdog with one time."""
-    watchdog = model.qos.watchdog if model.qos is not None else None
-    return with_qos(model, watchdog=watchdog and replace(watchdog, recover_ms=watchdog.detect_ms))
+    watchdog = qos.watchdog
+    return replace(qos, watchdog=watchdog and replace(watchdog, recover_ms=watchdog.detect_ms))
 
 
-def cable_length(model: DeviceModel) -> DeviceModel:
-    profiles = model.qos.profiles if model.qos is not None else ()
-    return with_qos(model, profiles=tuple(replace(found, cable_m=None) for found in profiles))
+def cable_length(qos: Qos) -> Qos:
+    return replace(qos, profiles=tuple(replace(found, cable_m=None) for found in qos.profiles))
 
 
-def class_names(model: DeviceModel) -> DeviceModel:
+def class_names(qos: Qos) -> Qos:
     """Classes named after their queues, `queue3`, on a switch where they have no names."""
-    if model.qos is None:
-        return model
-    qos, names = model.qos, {found.name: queue_class(found.queue) for found in model.qos.classes}
-    trimming = qos.trimming and replace(qos.trimming, traffic_class=_renamed(qos.trimming.traffic_class, names))
+    names = {found.name: queue_class(found.queue) for found in qos.classes}
     return replace(
-        model,
-        qos=replace(
-            qos,
-            classes=tuple(replace(found, name=names[found.name]) for found in qos.classes),
-            default_class=_renamed(qos.default_class, names),
-            classifiers=tuple(_of_renamed_classes(found, names) for found in qos.classifiers),
-            profiles=tuple(_with_renamed_classes(found, names) for found in qos.profiles),
-            ports=tuple(_port_with_renamed_classes(found, names) for found in qos.ports),
-            trimming=trimming,
-        ),
+        qos,
+        classes=tuple(replace(found, name=names[found.name]) for found in qos.classes),
+        default_class=_renamed(qos.default_class, names),
+        classifiers=tuple(_of_renamed_classes(found, names) for found in qos.classifiers),
+        profiles=tuple(_with_renamed_classes(found, names) for found in qos.profiles),
+        ports=tuple(_port_with_renamed_classes(found, names) for found in qos.ports),
+        trimming=qos.trimming and replace(qos.trimming, traffic_class=_renamed(qos.trimming.traffic_class, names)),
     )
 
 
@@ -73,20 +68,18 @@ def _port_with_renamed_classes(port: PortQos, names: Mapping[str, str]) -> PortQ
     return replace(port, ecn=tuple(_renamed(name, names) for name in port.ecn), priorities=tuple(own))
 
 
-def classifier_names(model: DeviceModel) -> DeviceModel:
+def classifier_names(qos: Qos) -> Qos:
     """The only classifier named `fabric`, on a switch where it has no name."""
-    if model.qos is None or len(model.qos.classifiers) != 1:
-        return model
-    (only,) = model.qos.classifiers
-    ports = tuple(replace(port, classifier=port.classifier and CLASSIFIER) for port in model.qos.ports)
-    return with_qos(model, classifiers=(replace(only, name=CLASSIFIER),), ports=ports)
+    if len(qos.classifiers) != 1:
+        return qos
+    (only,) = qos.classifiers
+    ports = tuple(replace(port, classifier=port.classifier and CLASSIFIER) for port in qos.ports)
+    return replace(qos, classifiers=(replace(only, name=CLASSIFIER),), ports=ports)
 
 
-def obeyed_priority(model: DeviceModel) -> DeviceModel:
+def obeyed_priority(qos: Qos) -> Qos:
     """Classes that obey pause frames of the priority that they send."""
-    if model.qos is None:
-        return model
-    return with_qos(model, classes=tuple(replace(cls, obeyed_priority=cls.pfc_priority) for cls in model.qos.classes))
+    return replace(qos, classes=tuple(replace(cls, obeyed_priority=cls.pfc_priority) for cls in qos.classes))
 
 
 def has_separate_pause_thresholds(found: ClassThresholds) -> bool:
@@ -97,7 +90,7 @@ def has_separate_pause_thresholds(found: ClassThresholds) -> bool:
     return (found.xon_offset_bytes or 0) > (found.xoff_bytes or 0)
 
 
-def separate_pause_thresholds(model: DeviceModel) -> DeviceModel:
+def separate_pause_thresholds(qos: Qos) -> Qos:
     """Classes with all of their pause thresholds, or with those of the platform."""
 
     def without(found: ClassThresholds) -> ClassThresholds:
@@ -105,18 +98,16 @@ def separate_pause_thresholds(model: DeviceModel) -> DeviceModel:
             return found
         return replace(found, xoff_bytes=None, xon_offset_bytes=None, headroom_bytes=None)
 
-    return _each_threshold(model, without)
+    return _each_threshold(qos, without)
 
 
-def thresholds_per_profile(model: DeviceModel) -> DeviceModel:
+def thresholds_per_profile(qos: Qos) -> Qos:
     """One alpha for each class, and one headroom and resume threshold, in every profile: the safe one of all values.
 
     That is the smallest alpha, and the largest headroom and distance of the resume threshold, which hold for all
     lossless classes.
     """
-    if model.qos is None:
-        return model
-    qos, lossless = model.qos, {found.name for found in model.qos.lossless()}
+    lossless = {found.name for found in qos.lossless()}
     stated = [found for profile in qos.profiles for found in profile.thresholds]
     xon = max((found.xon_offset_bytes for found in stated if found.xon_offset_bytes is not None), default=None)
     headroom = max((found.headroom_bytes for found in stated if found.headroom_bytes is not None), default=None)
@@ -137,38 +128,43 @@ def thresholds_per_profile(model: DeviceModel) -> DeviceModel:
         )
         return replace(profile, thresholds=tuple(found for found in shared if _states_something(found)))
 
-    return with_qos(model, profiles=tuple(map(changed, qos.profiles)))
+    return replace(qos, profiles=tuple(map(changed, qos.profiles)))
 
 
 def _states_something(found: ClassThresholds) -> bool:
     return found != ClassThresholds(traffic_class=found.traffic_class)
 
 
-def alpha_beside_limit(model: DeviceModel) -> DeviceModel:
+def alpha_beside_limit(qos: Qos) -> Qos:
     """Queues with a fixed limit without an alpha."""
-    return _each_threshold(model, lambda found: found if found.limit_bytes is None else replace(found, alpha=None))
+    return _each_threshold(qos, lambda found: found if found.limit_bytes is None else replace(found, alpha=None))
 
 
-def threshold(name: str) -> Callable[[DeviceModel], DeviceModel]:
+def threshold(name: str) -> Callable[[Qos], Qos]:
     """A change that removes one field from the thresholds of every class; a class without any other has none."""
     gone: dict[str, Any] = {name: None}
-    return lambda model: _each_threshold(model, lambda found: replace(found, **gone))
+    return lambda qos: _each_threshold(qos, lambda found: replace(found, **gone))
 
 
-def _each_threshold(model: DeviceModel, change: Callable[[ClassThresholds], ClassThresholds]) -> DeviceModel:
-    """The model with other thresholds of each class; a class that has none left is in no profile."""
+def _each_threshold(qos: Qos, change: Callable[[ClassThresholds], ClassThresholds]) -> Qos:
+    """The QoS with other thresholds of each class; a class that has none left is in no profile."""
 
     def without(profile: PortProfile) -> PortProfile:
         return replace(profile, thresholds=tuple(filter(_states_something, map(change, profile.thresholds))))
 
-    if model.qos is None:
-        return model
-    return with_qos(model, profiles=tuple(map(without, model.qos.profiles)))
+    return replace(qos, profiles=tuple(map(without, qos.profiles)))
 
 
-def pool(name: str) -> Callable[[DeviceModel], DeviceModel]:
+def pool(name: str) -> Callable[[Qos], Qos]:
     """A change that removes one size of the switch's buffer pools."""
-    return lambda model: with_qos(model, **{name: None})
+    gone: dict[str, Any] = {name: None}
+    return lambda qos: replace(qos, **gone)
+
+
+def changed_qos(change: Callable[[Qos], Qos]) -> Callable[[DeviceModel], DeviceModel]:
+    """A change of a model's QoS; a model without QoS as it is."""
+    known = lru_cache(maxsize=KINDS)(change)
+    return lambda model: model if model.qos is None else replace(model, qos=known(model.qos))
 
 
 def with_qos(model: DeviceModel, **fields: Any) -> DeviceModel:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from functools import cache
 from importlib import import_module
-from importlib.metadata import EntryPoints, entry_points
 from pathlib import Path
 from pkgutil import iter_modules
+from typing import TYPE_CHECKING
 
 from railfab.errors import UnknownPlatform
 from railfab.platforms.contract import Platform
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoints
 
 ENTRY_POINTS = "railfab.platforms"
 
@@ -17,24 +20,41 @@ ENTRY_POINTS = "railfab.platforms"
 @cache
 def platform_names() -> tuple[str, ...]:
     """Names of all platforms, sorted."""
-    folders = {module.name for module in iter_modules([str(Path(__file__).parent)]) if module.ispkg} - {"shared"}
-    return tuple(sorted(folders | _registered().names))
+    return tuple(sorted(_folders() | _registered().names))
+
+
+@cache
+def has_platform(name: str) -> bool:
+    """Whether there is a platform of that name. Other packages are asked only for names that are none of our own."""
+    return _is_own(name) or name in _registered().names
+
+
+def _is_own(name: str) -> bool:
+    return name in _folders()
+
+
+@cache
+def _folders() -> frozenset[str]:
+    """Names of the platforms in this package."""
+    modules = iter_modules([str(Path(__file__).parent)])
+    return frozenset(module.name for module in modules if module.ispkg) - {"shared"}
 
 
 @cache
 def _registered() -> EntryPoints:
     """Platforms registered by other packages; cached, since the lookup reads a file of every installed package."""
+    from importlib.metadata import entry_points
+
     return entry_points(group=ENTRY_POINTS)
 
 
 @cache
 def platform(name: str) -> Platform:
-    """The platform of that name. Raises UnknownPlatform."""
-    if name not in platform_names():
+    """The platform of that name; one of our own before that of another package. Raises UnknownPlatform."""
+    if not has_platform(name):
         raise UnknownPlatform(f"platform {name!r}", "does not exist", f"Use one of {', '.join(platform_names())}")
-    for point in _registered():
-        if point.name == name:
-            found: Platform = point.load()
-            return found
-    own: Platform = import_module(f"railfab.platforms.{name}").PLATFORM
-    return own
+    if _is_own(name):
+        own: Platform = import_module(f"railfab.platforms.{name}").PLATFORM
+        return own
+    found: Platform = _registered()[name].load()
+    return found

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 from railfab.device import ClassThresholds, DeviceModel, EcnRamp, PortProfile, Qos
+from railfab.device.qos import KINDS
 
 STEPPED = ("ecn_bytes", "xoff_bytes", "xon_offset_bytes", "headroom_bytes", "limit_bytes")
 """Values of a class that may have a unit."""
@@ -22,7 +24,12 @@ def rounded(model: DeviceModel, steps: Mapping[str, int]) -> DeviceModel:
     """
     if model.qos is None or not steps:
         return model
-    qos: Qos = model.qos
+    return replace(model, qos=_rounded(model.qos, tuple(steps.items())))
+
+
+@lru_cache(maxsize=KINDS)
+def _rounded(qos: Qos, stated: tuple[tuple[str, int], ...]) -> Qos:
+    steps = dict(stated)
     profiles = tuple(_profile(found, steps) for found in qos.profiles)
     pools: dict[str, Any] = {
         name: _stepped(getattr(qos, name), steps.get(name, 1), up=name != "shared_pool_bytes") for name in POOLS
@@ -35,7 +42,7 @@ def rounded(model: DeviceModel, steps: Mapping[str, int]) -> DeviceModel:
     trimming = qos.trimming
     if trimming is not None:
         trimming = replace(trimming, size_bytes=rounded_up(trimming.size_bytes, steps.get(TRIMMED, 1)))
-    return replace(model, qos=replace(qos, profiles=profiles, watchdog=watchdog, trimming=trimming, **pools))
+    return replace(qos, profiles=profiles, watchdog=watchdog, trimming=trimming, **pools)
 
 
 def _profile(profile: PortProfile, steps: Mapping[str, int]) -> PortProfile:

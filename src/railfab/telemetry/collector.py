@@ -17,7 +17,7 @@ from railfab.endpoints import Endpoint, Endpoints, read_credentials
 from railfab.errors import EndpointError, RailfabError, one_per_problem, raise_all
 from railfab.gnmi.tls import address_of, context_of
 from railfab.metrics import Metric
-from railfab.platforms import TelemetryMap, of_twin, platform, platform_names
+from railfab.platforms import TelemetryMap, has_platform, of_twin, platform
 from railfab.telemetry.exposition import FabricExposition, Snapshot
 from railfab.telemetry.fleet import Fleet
 from railfab.telemetry.health import State
@@ -246,7 +246,7 @@ def _telemetry_maps(endpoints: Endpoints, own: Mapping[str, TelemetryMap]) -> di
     Raises UnknownPlatform when none has one.
     """
     used = dict.fromkeys(endpoint.platform for endpoint in endpoints.nodes)
-    known = [name for name in used if name in own or name in platform_names()]
+    known = [name for name in used if name in own or has_platform(name)]
     if used and not known:
         platform(next(iter(used)))
     maps = {name: own[name] if name in own else platform(name).telemetry for name in known}

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from railfab.documents.explain.formats import joined, numbered
 from railfab.documents.explain.subject import Subject
 from railfab.platforms.admission import MAC_SEGMENT
-from railfab.platforms.registry import platform, platform_names
+from railfab.platforms.registry import has_platform, platform
 from railfab.topology import Bond, Gateway, Net
 from railfab.topology.attachment import VNI_BASE, VNIS_PER_LEAF, Attachment
 from railfab.units import counted
@@ -95,7 +95,7 @@ def _bonds(subject: Subject) -> Iterator[str]:
 
 def _segment(bond: Bond, subject: Subject) -> Iterator[str]:
     name = subject.topology.by_name[bond.switches[0]].platform
-    own = platform(name).capabilities.segment_type if name in platform_names() else 0
+    own = platform(name).capabilities.segment_type if has_platform(name) else 0
     if bond.esi is not None and own == MAC_SEGMENT:
         yield (
             f"Its Ethernet segment is of type {own} (RFC 7432) on {name}: the MAC address that {joined(bond.switches)} "

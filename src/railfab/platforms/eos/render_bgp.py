@@ -80,14 +80,24 @@ def settings_of(neighbor: BgpNeighbor, asn: int) -> Settings:
     )
 
 
-def groups_of(bgp: Bgp) -> dict[Settings, str]:
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """The peer groups. names: by settings. members: the group of each neighbour, by its key."""
+
+    names: Mapping[Settings, str]
+    members: Mapping[str, str]
+
+
+def groups_of(bgp: Bgp) -> Groups:
     """The peer groups: `FABRIC`, then `FABRIC-2` and so on, in the order of the neighbours that use them first."""
-    found: dict[Settings, str] = {}
+    names: dict[Settings, str] = {}
+    members: dict[str, str] = {}
     for neighbor in bgp.neighbors:
         settings = settings_of(neighbor, bgp.asn)
-        if settings not in found:
-            found[settings] = GROUP if not found else f"{GROUP}-{len(found) + 1}"
-    return found
+        if settings not in names:
+            names[settings] = GROUP if not names else f"{GROUP}-{len(names) + 1}"
+        members[neighbor.key] = names[settings]
+    return Groups(names, members)
 
 
 def bgp_lines(model: DeviceModel) -> Iterator[Line]:
@@ -99,7 +109,7 @@ def bgp_lines(model: DeviceModel) -> Iterator[Line]:
     own = [found for found in bgp.neighbors if found.network_instance == DEFAULT_INSTANCE]
     lines = [
         *_speaker(bgp),
-        *(line for settings, name in groups.items() for line in _group(settings, name)),
+        *(line for settings, name in groups.names.items() for line in _group(settings, name)),
         *_peers(own, bgp, groups),
         *_aggregates(bgp.aggregates, DEFAULT_INSTANCE),
         REDISTRIBUTE,
@@ -161,24 +171,24 @@ def _bfd(timers: BfdTimers) -> str:
     return f"interval {timers.interval_ms} min-rx {receive_ms} multiplier {timers.multiplier}"
 
 
-def _peers(neighbors: Iterable[BgpNeighbor], bgp: Bgp, groups: Mapping[Settings, str]) -> Iterator[str]:
+def _peers(neighbors: Iterable[BgpNeighbor], bgp: Bgp, groups: Groups) -> Iterator[str]:
     """The neighbours with an address."""
     for neighbor in neighbors:
         if neighbor.unnumbered:
             continue
         head = f"neighbor {neighbor.peer}"
-        yield f"{head} peer group {groups[settings_of(neighbor, bgp.asn)]}"
+        yield f"{head} peer group {groups.members[neighbor.key]}"
         if neighbor.remote_as:
             yield f"{head} remote-as {_remote_as(neighbor, bgp)}"
         if neighbor.description:
             yield f"{head} description {neighbor.description}"
 
 
-def _interfaces(neighbors: Iterable[BgpNeighbor], bgp: Bgp, groups: Mapping[Settings, str]) -> Iterator[str]:
+def _interfaces(neighbors: Iterable[BgpNeighbor], bgp: Bgp, groups: Groups) -> Iterator[str]:
     """The neighbours over an interface."""
     for neighbor in neighbors:
         if isinstance(neighbor.peer, str):
-            group = groups[settings_of(neighbor, bgp.asn)]
+            group = groups.members[neighbor.key]
             remote_as = f" remote-as {_remote_as(neighbor, bgp)}" if neighbor.remote_as else ""
             yield f"neighbor interface {native_name(neighbor.peer)} peer-group {group}{remote_as}"
 
@@ -204,10 +214,10 @@ def _vlan(vlan: Vlan, router_id: IPv4Address | None) -> Line:
     return Line(f"vlan {vlan.vlan_id}", tuple(map(Line, lines)))
 
 
-def _families(groups: Mapping[Settings, str]) -> Iterator[Line]:
+def _families(groups: Groups) -> Iterator[Line]:
     for family, word in FAMILIES.items():
         lines: list[str] = []
-        for settings, name in groups.items():
+        for settings, name in groups.names.items():
             if family in settings.families:
                 lines.append(f"neighbor {name} activate")
                 if family is Family.IPV4 and settings.over_ipv6:
@@ -216,7 +226,7 @@ def _families(groups: Mapping[Settings, str]) -> Iterator[Line]:
             yield Line(f"address-family {word}", tuple(map(Line, lines)))
 
 
-def _vrfs(model: DeviceModel, bgp: Bgp, groups: Mapping[Settings, str]) -> Iterator[Line]:
+def _vrfs(model: DeviceModel, bgp: Bgp, groups: Groups) -> Iterator[Line]:
     instances = {found.name: found for found in model.network_instances}
     for name in sorted(instances):
         own = [found for found in bgp.neighbors if found.network_instance == name]

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 from railfab.device import (
     ClassThresholds,
@@ -22,6 +23,7 @@ from railfab.device import (
     Scheduling,
     TrafficClass,
 )
+from railfab.device.qos import KINDS
 from railfab.platforms.eos.names import DEFAULT_PROFILE, queue_section
 from railfab.platforms.shared.line_tree import Line
 
@@ -70,7 +72,8 @@ def variants_of(qos: Qos) -> dict[Variant, str]:
     return found
 
 
-def service_profiles(qos: Qos | None) -> dict[str, str]:
+@lru_cache(maxsize=KINDS)
+def service_profiles(qos: Qos | None) -> Mapping[str, str]:
     """The QoS profile of each port and LAG that has one."""
     if qos is None:
         return {}
@@ -78,13 +81,16 @@ def service_profiles(qos: Qos | None) -> dict[str, str]:
     return {port.interface: names[_variant(port)] for port in qos.ports}
 
 
-def profile_lines(qos: Qos, silicon: str) -> Iterator[Line]:
+@lru_cache(maxsize=KINDS)
+def profile_lines(qos: Qos, silicon: str) -> tuple[Line, ...]:
     """The QoS profiles. silicon: chip of the switch."""
     profiles, section = {found.name: found for found in qos.profiles}, queue_section(silicon)
-    for variant, name in variants_of(qos).items():
+
+    def queues(variant: Variant) -> tuple[Line, ...]:
         profile = profiles.get(variant.profile)
-        queues = tuple(_queue(section, found, _ramp(profile, found, variant)) for found in qos.classes)
-        yield _profile(qos, queues, variant, name)
+        return tuple(_queue(section, found, _ramp(profile, found, variant)) for found in qos.classes)
+
+    return tuple(_profile(qos, queues(variant), variant, name) for variant, name in variants_of(qos).items())
 
 
 def _profile(qos: Qos, queues: tuple[Line, ...], variant: Variant, name: str) -> Line:
@@ -122,12 +128,13 @@ def ramp_line(ramp: EcnRamp) -> str:
     )
 
 
-def map_lines(qos: Qos) -> Iterator[Line]:
+@lru_cache(maxsize=KINDS)
+def map_lines(qos: Qos) -> tuple[Line, ...]:
     """The whole DSCP map, since EOS has another default for code points that no line names; and the class of packets
     on a port that trusts nothing, that of CoS 0."""
     classes = {found.name: found.queue for found in qos.classes}
     default = classes[qos.default_class]
-    yield Line(f"qos map cos 0 to traffic-class {default}")
+    lines = [Line(f"qos map cos 0 to traffic-class {default}")]
     for classifier in qos.classifiers:
         named = {point: classes[name] for point, name in classifier.dscp}
         of_class: dict[int, list[int]] = {}
@@ -135,7 +142,8 @@ def map_lines(qos: Qos) -> Iterator[Line]:
             of_class.setdefault(named.get(point, default), []).append(point)
         for traffic_class in sorted(of_class):
             points = " ".join(map(str, of_class[traffic_class]))
-            yield Line(f"qos map dscp {points} to traffic-class {traffic_class}")
+            lines.append(Line(f"qos map dscp {points} to traffic-class {traffic_class}"))
+    return tuple(lines)
 
 
 def watchdog_lines(qos: Qos) -> Iterator[Line]:

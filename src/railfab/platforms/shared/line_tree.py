@@ -47,10 +47,6 @@ class Section:
     after: bool = False
 
 
-PLAIN = Section()
-"""A line, or a section without anything before or after it."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Literal:
     """Text that is taken as it is, such as a banner. start: pattern of its first line.
@@ -126,24 +122,22 @@ class LineFormat:
 
     def _lines_of(self, block: Iterable[Line]) -> list[str]:
         lines: list[str] = []
-        for line in block:
-            self._write(lines, line, "", self.sections or {})
+        self._write(lines, block, "", self.sections or {})
         return lines
 
-    def _write(self, lines: list[str], line: Line, margin: str, kinds: Mapping[str, Section]) -> None:
-        """Append the text of a line and of those below it. kinds: the sections that the line may be."""
-        kind = kinds.get(line.kind, PLAIN) if kinds else PLAIN
-        if kind.before:
-            lines.append(f"{margin}!")
-        lines.append(margin + line.text)
-        if line.children:
-            below = margin + " " * self.indent
-            for child in line.children:
-                self._write(lines, child, below, self.nested)
-        if kind.exit is not None:
-            lines.append(margin + kind.exit)
-        if kind.after:
-            lines.append(f"{margin}!")
+    def _write(self, lines: list[str], block: Iterable[Line], margin: str, kinds: Mapping[str, Section]) -> None:
+        """Append the text of lines and of those below them. kinds: the sections that the lines may be."""
+        below = margin + " " * self.indent
+        for line in block:
+            kind = kinds.get(_first_word(line.text)) if kinds else None
+            if kind is not None and kind.before:
+                lines.append(f"{margin}!")
+            lines.append(margin + line.text)
+            if line.children:
+                self._write(lines, line.children, below, self.nested)
+            if kind is not None:
+                lines += [margin + kind.exit] if kind.exit is not None else []
+                lines += [f"{margin}!"] if kind.after else []
 
     def _lines(self, text: str) -> Iterator[tuple[int, str]]:
         """The lines of a text that are no comments, with their numbers; a literal is one of them."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from railfab.endpoints import Endpoints, load_endpoints, load_hosts
 from railfab.endpoints.yaml_file import parse_mapping, read_text
-from railfab.platforms import TelemetryMap, of_twin, platform, platform_names
+from railfab.platforms import TelemetryMap, has_platform, of_twin, platform
 from railfab.telemetry.intended import intended_series
 from railfab.telemetry.targets.spec import TargetSpec
 from railfab.topology import Topology
@@ -20,7 +20,7 @@ TelemetryOf = Callable[[str], TelemetryMap]
 @lru_cache(maxsize=64)
 def telemetry_of(platform_name: str, *, twin: bool = False) -> TelemetryMap:
     """The telemetry map of a platform; one without rules for a platform that railfab does not know."""
-    if platform_name not in platform_names():
+    if not has_platform(platform_name):
         return TelemetryMap(rules=(), subscriptions=())
     found = platform(platform_name).telemetry
     return of_twin(found) if twin else found

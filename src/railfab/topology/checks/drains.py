@@ -10,7 +10,7 @@ from railfab.intent import FabricIntent
 from railfab.topology.checks.deduplicate import deduplicate_by
 from railfab.topology.checks.inventory import unknown
 from railfab.topology.links_by_tier import IndexedTopology
-from railfab.topology.model import TIERS, Link, Net, Node, Role
+from railfab.topology.model import TIERS, Bond, Link, Net, Node, Role
 from railfab.units import counted
 
 
@@ -22,6 +22,7 @@ def drained_switches(indexed: IndexedTopology, intent: FabricIntent) -> Iterator
     yield from deduplicate_by(("unknown", finding) for finding in missing)
     yield from _whole_tiers(names.keys(), nodes.values())
     yield from deduplicate_by(("attached", finding) for finding in _attached(names.keys(), indexed.links.hosts, nodes))
+    yield from deduplicate_by(("bonded", finding) for finding in _bonded(names.keys(), indexed.topology.bonds))
 
 
 def _unknown(name: str, switches: Sequence[str]) -> Finding:
@@ -61,3 +62,21 @@ def _attached(drained: Set[str], links: Iterable[Link], nodes: Mapping[str, Node
             problem = f"{name} is drained, but {stays} has no other path, and no alert on {name} fires meanwhile"
             remedy = "End the jobs of these hosts before you work on it"
             yield warning(DesignCode.DRAIN_WITHOUT_EFFECT, "drain", problem, remedy)
+
+
+def _bonded(drained: Set[str], bonds: Iterable[Bond]) -> Iterator[Finding]:
+    """A warning for each switch of a pair, of MLAG or Ethernet segments, to which LAGs of hosts have links.
+
+    A drain moves what is routed to the switch, and LACP stays up, so that hosts send it what they hash to its links.
+    """
+    hosts: dict[str, dict[str, None]] = defaultdict(dict)
+    for bond in bonds:
+        own = [name for name in bond.switches if name in drained]
+        for name in own if len(own) < len(bond.switches) else ():
+            hosts[name][bond.host] = None
+    for name in (name for name in drained if name in hosts):
+        found = list(hosts[name])
+        sending = f"{counted(len(found), 'host')} such as {found[0]}"
+        problem = f"{name} is drained of routed traffic, but LAGs of {sending} still send it what they hash to it"
+        remedy = "Shut its ports to these hosts before you work on it, so that they use the other switch of the pair"
+        yield warning(DesignCode.DRAIN_OF_ROUTES_ONLY, "drain", problem, remedy)

@@ -1,0 +1,74 @@
+"""The commands of `railfab` by name; the module of a command is imported when the command is looked up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+from typer.main import get_group
+
+from railfab.cli.common import uncollected
+
+PLACES: Mapping[str, tuple[str, str]] = {
+    "new": ("new", "new"),
+    "explain": ("explain", "explain"),
+    "plan": ("plan", "plan"),
+    "render": ("design", "render"),
+    "audit": ("design", "audit"),
+    "compare": ("compare", "compare"),
+    "draw": ("draw", "draw"),
+    "schema": ("design", "schema"),
+    "deploy": ("deploy", "deploy"),
+    "rollback": ("rollback", "rollback"),
+    "verify": ("verify", "verify"),
+    "collect": ("collect", "collect"),
+    "up": ("up", "up"),
+    "lab": ("lab", "lab_app"),
+    "dashboards": ("dashboards", "app"),
+    "twin": ("twin_faults", "twin_app"),
+    "sim": ("sim", "sim_app"),
+}
+"""Module of each command in railfab.cli, and its function or application there, in the order of the help."""
+
+
+class Commands(Mapping[str, Any]):
+    """The command of each name, as the parser of command lines wants it."""
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in PLACES:
+            raise KeyError(name)
+        return _command(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(PLACES)
+
+    def __len__(self) -> int:
+        return len(PLACES)
+
+
+class CommandGroup(TyperGroup):
+    """The group of all commands."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.commands: Any = Commands()
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
+        return list(PLACES)
+
+
+@cache
+def _command(name: str) -> Any:
+    module, attribute = PLACES[name]
+    with uncollected():
+        found = getattr(import_module(f"railfab.cli.{module}"), attribute)
+    alone = typer.Typer()
+    if isinstance(found, typer.Typer):
+        alone.add_typer(found, name=name)
+    else:
+        alone.command(name)(found)
+    return get_group(alone).commands[name]

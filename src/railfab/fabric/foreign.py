@@ -1,0 +1,44 @@
+"""Configurations of another platform: those whose ports have the same names would differ in every line."""
+
+from __future__ import annotations
+
+from railfab.device import DeviceModel
+from railfab.errors import ConfigError, RailfabError
+from railfab.platforms import Platform, platform, platform_names
+
+MOST_UNREAD = 0.5
+"""Share of the lines that a platform does not model, above which the configuration may be another platform's."""
+LESS_UNREAD = 4
+"""The other platform leaves so many times fewer lines unmodelled."""
+
+
+def parsed(own: Platform, text: str) -> DeviceModel:
+    """The model of a configuration. Raises ConfigError or Problems, also for one of another platform."""
+    lines = sum(1 for line in text.splitlines() if line.strip())
+    try:
+        model = own.parse(text)
+    except RailfabError:
+        _refuse_another(own, text, lines)
+        raise
+    if len(model.unmodelled) > MOST_UNREAD * lines:
+        _refuse_another(own, text, len(model.unmodelled))
+    return model
+
+
+def _refuse_another(own: Platform, text: str, unread: int) -> None:
+    """Raise ConfigError for a configuration that another platform reads. unread: lines that its own does not."""
+    others = {name: _unread(platform(name), text) for name in platform_names() if name != own.name}
+    read = {name: found for name, found in others.items() if found is not None and found * LESS_UNREAD <= unread}
+    if read:
+        name = min(read, key=lambda name: read[name])
+        problem = f"is one of platform {name}, and the intent has {own.name} on this switch"
+        raise ConfigError("configuration", problem, "Take that of this switch, or correct its platform in the intent")
+
+
+def _unread(other: Platform, text: str) -> int | None:
+    """Number of lines that a platform does not model; None where it reads no interface."""
+    try:
+        model = other.parse(text)
+    except RailfabError:
+        return None
+    return len(model.unmodelled) if model.interfaces else None

@@ -1,0 +1,84 @@
+"""What a command imports: the modules that it uses, because each start pays for all of them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Collection
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from railfab.cli.commands import PLACES, Commands
+from railfab.exports import imported_on_use
+
+ROOT = Path(__file__).parents[2]
+EOS = ROOT / "tests" / "deploy" / "rack_eos.yml"
+PROGRAM = """
+import contextlib, io, json, sys
+scanned = []
+sys.addaudithook(lambda event, found: scanned.append(found[0]) if event == "open" else None)
+from railfab.__main__ import main
+sys.argv = ["railfab", *sys.argv[1:]]
+with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):
+    main()
+assert not [path for path in scanned if str(path).endswith("entry_points.txt")], "it reads each installed package"
+print(json.dumps(sorted(sys.modules)))
+"""
+LAZY = ("device", "endpoints", "fabric", "intent", "platforms")
+"""Packages that import some of their modules on use."""
+
+
+def imported(*arguments: str | Path) -> set[str]:
+    """The modules that a command has imported when it ends, without having searched all installed packages."""
+    command = [sys.executable, "-c", PROGRAM, *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    assert done.stderr == ""
+    return set(json.loads(done.stdout))
+
+
+def packages(modules: Collection[str]) -> set[str]:
+    return {module.partition(".")[0] for module in modules}
+
+
+def test_the_version_needs_no_package_but_that_of_the_command_line() -> None:
+    found = imported("--version")
+    assert packages(found).isdisjoint({"asyncio", "pydantic", "rich", "ssl", "yaml"})
+    own = {module.split(".")[1] for module in found if module.startswith("railfab.")}
+    assert own == {"__main__", "cli", "endpoints", "errors", "exports", "findings", "process_signals", "units"}
+
+
+def test_a_rendering_needs_the_design_and_the_renderer_of_its_platform(tmp_path: Path) -> None:
+    found = imported("render", EOS, "-o", tmp_path)
+    assert len([*tmp_path.iterdir()]) == 3
+    assert packages(found).isdisjoint({"asyncio", "grpc", "nornir", "numpy", "prometheus_client", "rich", "ssl"})
+    own = {module.removeprefix("railfab.") for module in found if module.startswith("railfab.")}
+    assert own & {f"cli.{module}" for module, _ in PLACES.values()} == {"cli.design"}
+    assert {name.split(".")[1] for name in own if name.startswith("platforms.")}.isdisjoint(
+        {"cumulus", "frr", "junos", "nxos", "sonic", "srlinux", "session", "twin_face", "hazards"}
+    )
+    assert own.isdisjoint({"device.agreement", "device.observed", "fabric.endpoints", "intent.job", "intent.telemetry"})
+    assert own.isdisjoint({"platforms.eos.parse", "endpoints.document", "endpoints.nornir_hosts"})
+
+
+def test_each_command_is_found_by_its_name() -> None:
+    found = Commands()
+    assert {name: found[name].name for name in found} == {name: name for name in PLACES}
+    assert len(found) == len(PLACES)
+    with pytest.raises(KeyError):
+        found["rendr"]
+
+
+@pytest.mark.parametrize("package", LAZY)
+def test_each_exported_name_is_there(package: str) -> None:
+    module: ModuleType = import_module(f"railfab.{package}")
+    for name in module.__all__:
+        assert getattr(module, name) is not None
+
+
+def test_a_name_that_a_package_does_not_export_is_an_error() -> None:
+    with pytest.raises(AttributeError, match=r"^module 'railfab\.device' has no attribute 'Devices'$"):
+        imported_on_use("railfab.device", {"model": ("DeviceModel",)})("Devices")
