@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from railfab.metrics import metric
 from railfab.telemetry.health import Drop, Health
+from railfab.telemetry.kernel.take import REORDERED_NS
 from railfab.telemetry.notification import Decoded
 from railfab.telemetry.series import Series
 from railfab.telemetry.store import TargetStore
@@ -54,6 +55,24 @@ def test_a_device_whose_clock_was_set_back_is_believed_in_its_next_session() -> 
     store.begin()
     applied(store, told((PORTS[0], 2.0), device_ns=10), 2.0, lasts_s=LASTS_S)
     assert store.read(2.0) == [(PORTS[0], 2.0)]
+
+
+def test_a_device_whose_clock_is_set_back_during_a_session_is_believed_at_once() -> None:
+    store, health = store_of()
+    for lasts_s, series in ((LASTS_S, PORTS[0]), (math.inf, PORTS[1])):
+        applied(store, told((series, 1.0), device_ns=10 * REORDERED_NS), 1.0, lasts_s=lasts_s)
+        applied(store, told((series, 2.0), device_ns=9 * REORDERED_NS), 1.5, lasts_s=lasts_s)
+        applied(store, told((series, 3.0), device_ns=8 * REORDERED_NS - 1), 2.0, lasts_s=lasts_s)
+    assert store.read(2.0) == [(PORTS[0], 3.0), (PORTS[1], 3.0)]
+    assert health.drops[Drop.OUT_OF_ORDER] == 2
+
+
+def test_samples_in_the_wrong_order_do_not_end_the_others() -> None:
+    store, _ = store_of()
+    for series in PORTS[:2]:
+        applied(store, told((series, 2.0), device_ns=2), 10.0, lasts_s=LASTS_S)
+    applied(store, told((PORTS[0], 1.0), device_ns=1), 10.0 + LASTS_S + 0.1, lasts_s=LASTS_S)
+    assert len(store.read(17.0)) == 2
 
 
 def test_a_sample_expires_by_arrival_and_an_on_change_value_does_not() -> None:

@@ -208,9 +208,12 @@ def family(entry: Metric, samples: Iterable[tuple[Labels, float]]) -> Family:
 
 
 def _health_samples(health: Health, series: int) -> Iterator[tuple[str, Labels, float]]:
-    """The collector's own metrics of one target; all of them, also while it is down."""
+    """The collector's own metrics of one target; all of them, also while it is down.
+
+    A session without a series in this scrape is not up, also where it begins or ends while the scrape is written.
+    """
     prefix = "fabric_collector"
-    yield f"{prefix}_session_up", {}, float(health.state is State.UP)
+    yield f"{prefix}_session_up", {}, float(health.state is State.UP and series > 0)
     yield f"{prefix}_session_state", {}, float(health.state)
     yield f"{prefix}_tls_verified", {}, float(health.tls_verified)
     yield f"{prefix}_last_update_timestamp_seconds", {"subscription": Stream.SAMPLE.value}, health.last_update_s

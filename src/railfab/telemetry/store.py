@@ -53,8 +53,8 @@ class Sample:
 class TargetStore:
     """Series of one target. Written by the collector's loop, read by scrapes from other threads.
 
-    While the session lives, a sampled series vanishes when its target has sent others for as long as a sample lasts,
-    but not this one; an on-change series lives as long as the session. A target that sends nothing keeps all of them
+    While the session lives, a sampled series vanishes when its target has sent others, and newer ones, for as long as a
+    sample lasts, but not this one; an on-change series lives as long as the session. A target that sends nothing keeps all of them
     until its session ends, so that they vanish together. expiry_s: how long the samples of most paths last.
     grace_s: how long after the end of a session its series stay; they vanish together. designed_gbps: speeds of ports.
     max_series: of this target. budget: of all targets of the process; what passes either is counted, and not stored.
@@ -129,14 +129,14 @@ class TargetStore:
         at = self.at
         at[At.NOW_NS] = int(now_s * NS_PER_S)
         at[At.LASTS_NS] = FOREVER_NS if math.isinf(lasts_s) else int(lasts_s * NS_PER_S)
-        if not math.isinf(lasts_s):
-            self._heard_s = now_s
         at[At.WINDOW] = now_s // RATE_WINDOW_S
         at[At.PENDING :] = 0
         return at
 
     def end_batch(self) -> None:
         """Count what the batch dropped, and estimate what it brought."""
+        if self.at[At.FRESH] and self.at[At.LASTS_NS] != FOREVER_NS:
+            self._heard_s = int(self.at[At.NOW_NS]) / NS_PER_S
         self._estimates.extend(self.table)
         self._health.drops[Drop.OUT_OF_ORDER] += int(self.at[At.OUT_OF_ORDER])
         self._health.drops[Drop.SERIES_LIMIT] += int(self.at[At.SERIES_LIMIT])

@@ -22,6 +22,9 @@ _UNMAPPED, _NUMBER, _STATE = int(KeyKind.UNMAPPED), int(KeyKind.NUMBER), int(Key
 _DONE, _PENDING_FIRST, _DELETES, _ODD = map(int, Stop)
 _STOP_BITS = STOP_BITS
 _NS_PER_S = 1e9
+REORDERED_NS = 2_000_000_000
+"""A sample that is older than the last one by up to so much came in the wrong order; by more, its clock was set back."""
+_REORDERED_NS = REORDERED_NS
 _MILLISECOND, _MICROSECOND, _NANOSECOND = 100_000_000_000, 100_000_000_000_000, 100_000_000_000_000_000
 _LATEST_NS = 0x7FFFFFFFFFFFFFFF
 
@@ -103,11 +106,11 @@ def _rate(series: Array, row: int, value: float, device_ns: int, at: Array) -> A
 
 @inlined
 def _put(series: Array, row: int, value: float, device_ns: int, at: Array) -> Any:
-    """Store a sample, unless a newer one of this session is there."""
+    """Store a sample, unless one of this session that is a little newer is there."""
     if series.present[row]:
         if series.generation[row] == at[GENERATION]:
             before_ns = series.device_ns[row]
-            if device_ns and before_ns and device_ns < before_ns:
+            if device_ns and before_ns - _REORDERED_NS <= device_ns < before_ns:
                 at[OUT_OF_ORDER] += 1
                 return
             if series.counter[row]:

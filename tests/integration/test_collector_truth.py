@@ -1,0 +1,221 @@
+"""`railfab collect` from targets with faults serves what they sent last, to us and to a real Prometheus.
+
+For RAILFAB_COLLECTED_S seconds, ten minutes in `make soak`; else one.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from tests.integration.collector_truth import LEAVES, Scrape, Truth, parsed, scrape_of
+from tests.integration.faulty_targets import Collecting, Targets, collecting, cpu_s, of_target, targets
+from tests.integration.prometheus_server import Prometheus
+from tests.twin.process_figures import Figures, figures, grown, growth
+
+SECONDS = float(os.environ.get("RAILFAB_COLLECTED_S", "60"))
+INTERVAL_S, SCRAPE_EVERY_S, FIGURES_S = 0.5, 0.4, 5.0
+STOPPED_EVERY_S, STOPPED_S = 40.0, 4.0
+"""The process of the collector is stopped for longer than a target may be silent."""
+FAULTS = {
+    "sound": "",
+    "drop": "drop=7.2",
+    "stall": "stall=20/4",
+    "pause": "stall=7/1.2",
+    "delete": "delete=12/5",
+    "omit": "omit=12/5",
+    "reset": "reset=15",
+    "skew": "skew=90",
+    "back": "back=30/8",
+    "seconds": "stamp=seconds,encoding=json_ietf",
+    "zero": "stamp=zero",
+    "nosync": "nosync=1",
+    "all": "drop=9,reset=13,delete=17/6,stall=31/5",
+}
+CONNECTED_FOR_GOOD = FAULTS.keys() - {"drop", "stall", "all"}
+MOST_WAIT_S = 9.0
+"""Backoff after so few failures in a row, and a margin."""
+
+
+@dataclass
+class Run:
+    """A run that has ended. prometheus: what it scraped; None where it is not installed."""
+
+    journal: list
+    stopped: list[tuple[float, float]]
+    ended_s: float = 0.0
+    scrapes: list[Scrape] = field(default_factory=list)
+    process: list[Figures] = field(default_factory=list)
+    prometheus: list[Scrape] | None = None
+    vanished: list[str] = field(default_factory=list)
+    resets: dict[tuple[str, str], int] = field(default_factory=dict)
+    cpu_s: float = 0.0
+    said: str = ""
+
+    def truth(self, target: str) -> Truth:
+        return Truth(of_target(self.journal, target), INTERVAL_S, self.stopped)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
+    folder = tmp_path_factory.mktemp("truth")
+    with ExitStack() as stack:
+        running = stack.enter_context(targets(folder, INTERVAL_S, *(f"{name}:{how}" for name, how in FAULTS.items())))
+        collector = stack.enter_context(collecting(folder, running.ports, "--interval", str(INTERVAL_S)))
+        prometheus = stack.enter_context(scraping(folder, collector)) if shutil.which("prometheus") else None
+        found = Run([], collector.stopped)
+        observe(found, collector)
+        found.ended_s = time.time()
+        if prometheus:
+            ask(found, prometheus)
+        found.journal = running.entries()
+        found.cpu_s, found.said = cpu_s(collector.process.pid), "".join(collector.said)
+        report(found, running)
+    yield found
+
+
+def scraping(folder: Path, collector: Collecting) -> Prometheus:
+    address = collector.url.removeprefix("http://").removesuffix("/metrics")
+    job = {"job_name": "collector", "static_configs": [{"targets": [address]}]}
+    return Prometheus(folder, {"global": {"scrape_interval": "1s"}, "scrape_configs": [job]})
+
+
+def observe(found: Run, collector: Collecting) -> None:
+    """Scrape again and again, and stop the collector at times."""
+    began_s = time.time()
+    next_stop_s = began_s + STOPPED_EVERY_S / 2
+    while (now_s := time.time()) - began_s < SECONDS:
+        found.scrapes.append(parsed(collector.scrape(), now_s, time.time()))
+        if not found.process or now_s - began_s - found.process[-1].at_s >= FIGURES_S:
+            found.process.append(figures(collector.process.pid, now_s - began_s))
+        if now_s > next_stop_s:
+            collector.stop_for(STOPPED_S)
+            next_stop_s += STOPPED_EVERY_S
+        time.sleep(SCRAPE_EVERY_S)
+
+
+def ask(found: Run, prometheus: Prometheus) -> None:
+    """Read back what Prometheus has scraped, as it was scraped, and where it marked series as stale."""
+    names = "|".join(("fabric_collector_session_up", "fabric_collector_lag_seconds", *(name for name, _ in LEAVES)))
+    selector = f'{{__name__=~"{names}|scrape_duration_seconds"}}[{SECONDS + 60:.0f}s]'
+    by_time: dict[float, list] = {}
+    for series in prometheus.ask("query", query=selector, time=f"{found.ended_s:.3f}")["result"]:
+        labels = series["metric"]
+        for at_s, value in series["values"]:
+            by_time.setdefault(at_s, []).append((labels["__name__"], labels, float(value)))
+    found.prometheus = [_scrape(at_s, samples) for at_s, samples in sorted(by_time.items())]
+    present: set[str] = set()
+    for scrape in found.prometheus:
+        for target in present - scrape.values.keys():
+            query = f'fabric_interface_receive_bytes_total{{device="{target}"}}'
+            left = prometheus.ask("query", query=query, time=f"{scrape.began_s + 0.001:.3f}")["result"]
+            found.vanished.append(f"{target}: {len(left)} left")
+        present = set(scrape.values)
+    window = f"[{SECONDS - 5:.0f}s]"
+    for series in prometheus.ask(
+        "query", query=f"resets(fabric_interface_receive_bytes_total{window})", time=f"{found.ended_s:.3f}"
+    )["result"]:
+        found.resets[series["metric"]["device"], series["metric"]["interface"]] = int(series["value"][1])
+
+
+def _scrape(at_s: float, samples: list) -> Scrape:
+    others = {name: value for name, labels, value in samples if "device" not in labels}
+    lasted_s = others.get("scrape_duration_seconds", 0.0)
+    late_s = others.get("fabric_collector_lag_seconds", 0.0)
+    return scrape_of(samples, at_s, at_s + lasted_s + 0.01, late_s)
+
+
+def report(found: Run, running: Targets) -> None:
+    """Say what was measured, of a long run."""
+    if "RAILFAB_COLLECTED_S" not in os.environ:
+        return
+    judged: Counter[str] = Counter()
+    for name in FAULTS:
+        truth = found.truth(name)
+        for scrape in (*found.scrapes, *(found.prometheus or ())):
+            list(truth.problems(scrape, name))
+        judged += truth.judged
+    lines = [
+        f"{SECONDS:.0f} s, {len(found.scrapes)} scrapes, {len(found.prometheus or ())} of Prometheus",
+        f"{len(found.journal)} entries of the journal; {dict(judged)}",
+        f"CPU of the collector {found.cpu_s:.1f} s, of the targets {cpu_s(running.process.pid):.1f} s",
+        f"vanished: {Counter(found.vanished)}",
+    ]
+    lines += [f"at {at.at_s:5.0f} s: {at.rss_mb:.1f} MB, {at.fds} fds, {at.threads} threads" for at in found.process[::12]]
+    if slope := growth(found.process):
+        lines.append(f"memory: {10 * slope.mb_per_min:+.2f} +- {10 * slope.plus_minus:.2f} MB in 10 minutes")
+    sys.stdout.write("\n".join(("", *lines, "")))
+
+
+def wrong(run: Run, scrapes: list[Scrape], target: str) -> list[str]:
+    truth = run.truth(target)
+    found = [f"{scrape.began_s:.2f}: {said}" for scrape in scrapes for said in truth.problems(scrape, target)]
+    assert truth.judged["there"] > len(scrapes) / 3
+    return found
+
+
+@pytest.mark.timeout(2 * SECONDS + 300)
+@pytest.mark.parametrize("target", FAULTS)
+def test_every_scrape_has_what_was_sent_last_and_nothing_else(run: Run, target: str) -> None:
+    assert len(run.scrapes) > SECONDS / 4
+    assert wrong(run, run.scrapes, target) == []
+
+
+@pytest.mark.prometheus
+@pytest.mark.parametrize("target", FAULTS)
+def test_prometheus_has_no_sample_that_was_not_sent_last(run: Run, target: str) -> None:
+    assert run.prometheus is not None
+    scrapes = [scrape for scrape in run.prometheus if target in scrape.up]
+    assert len(scrapes) > SECONDS / 4
+    assert wrong(run, scrapes, target) == []
+
+
+@pytest.mark.prometheus
+def test_series_are_stale_in_the_scrape_in_which_they_vanish(run: Run) -> None:
+    assert {said.partition(":")[0] for said in run.vanished} >= {"stall"}
+    assert [said for said in run.vanished if not said.endswith(" 0 left")] == []
+
+
+@pytest.mark.prometheus
+def test_prometheus_sees_the_resets_that_were_and_no_other(run: Run) -> None:
+    for (target, interface), resets in run.resets.items():
+        truth = run.truth(target)
+        sent = truth.resets(f"{interface} in-octets", run.ended_s - SECONDS + 7, run.ended_s - 2)
+        most = truth.resets(f"{interface} in-octets", run.ended_s - SECONDS - 7, run.ended_s)
+        assert sent <= resets <= most, (target, interface)
+    assert run.resets["reset", "eth0"] > 0
+
+
+def test_a_target_that_is_reachable_again_is_dialled_soon(run: Run) -> None:
+    for target in FAULTS:
+        assert max(run.truth(target).waits_s(run.ended_s), default=0.0) < MOST_WAIT_S, target
+
+
+def test_a_collector_that_is_stopped_subscribes_nothing_again_for_it(run: Run) -> None:
+    assert run.stopped
+    for target in CONNECTED_FOR_GOOD:
+        assert len(run.truth(target).dials_s) == 1, target
+    assert 1 <= run.said.count("s late: it reads updates later than they arrive") <= len(run.stopped)
+
+
+def test_faults_were_made(run: Run) -> None:
+    assert run.truth("all").judged == {}
+    truths = {name: run.truth(name) for name in FAULTS}
+    for name, truth in truths.items():
+        for scrape in run.scrapes:
+            list(truth.problems(scrape, name))
+    assert all(truths[name].judged["gone"] for name in ("delete", "omit", "all"))
+    assert all(truth.judged["up"] for name, truth in truths.items() if name != "nosync")
+    assert len(truths["drop"].dials_s) > SECONDS / 15
+
+
+def test_memory_stays_flat(run: Run) -> None:
+    assert grown(run.process) == []
