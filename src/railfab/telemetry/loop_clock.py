@@ -11,6 +11,8 @@ from collections.abc import Callable
 logger = logging.getLogger(__name__)
 
 TICK_S = 0.1
+COUNTED_S = 2.5 * TICK_S
+"""The most that is counted of the time between two ticks: on a busy machine each of them is a little late."""
 LATE_S = 1.0
 """A loop that is this late is logged."""
 LAG_OVER_S = 30.0
@@ -19,7 +21,7 @@ LOG_EVERY_S = 60.0
 
 
 class LoopClock:
-    """Counts the time during which the event loop ran on time.
+    """Counts the time during which the event loop ran nearly on time.
 
     A loop that is blocked, or that has more work than its core can do, reads messages later than they arrive. That time
     is not counted: a target is silent only while the collector listened. Read from any thread; `run` in the loop.
@@ -49,11 +51,11 @@ class LoopClock:
             late = self._monotonic_s() - due_s > TICK_S
 
     def tick(self) -> None:
-        """Count the time since the last tick, at most TICK_S of it; the rest is lateness."""
+        """Count the time since the last tick, at most COUNTED_S of it."""
         counted_s, ticked_s = self._last_tick
         now_s = self._monotonic_s()
         lag_s = max(0.0, now_s - ticked_s - TICK_S)
-        self._last_tick = (counted_s + min(now_s - ticked_s, TICK_S), now_s)
+        self._last_tick = (counted_s + min(now_s - ticked_s, COUNTED_S), now_s)
         self._lags.append((now_s, lag_s))
         while now_s - self._lags[0][0] > LAG_OVER_S:
             self._lags.popleft()
@@ -62,7 +64,7 @@ class LoopClock:
     def now_s(self) -> float:
         """Return the time counted so far [s]; it never goes back."""
         counted_s, ticked_s = self._last_tick
-        return counted_s + min(self._monotonic_s() - ticked_s, TICK_S)
+        return counted_s + min(self._monotonic_s() - ticked_s, COUNTED_S)
 
     def lag_s(self) -> float:
         """Return the largest lateness of the last LAG_OVER_S, that of a loop which is blocked now included [s]."""

@@ -58,6 +58,7 @@ class FastReceiver:
         self._ticks = Ticks(coalesce_s) if coalesce_s else None
         self._keepalive_s, self._keepalive_timeout_s = keepalive_s, keepalive_timeout_s
         self._doublings: dict[str, int] = {}
+        self._warned: set[Endpoint] = set()
         self._shared = Shared.new()
 
     async def stream(
@@ -132,11 +133,17 @@ class FastReceiver:
 
     async def _context(self, endpoint: Endpoint) -> ssl.SSLContext | None:
         if endpoint.plaintext:
-            logger.warning("%s: connected without TLS, as the endpoint asks (plaintext)", endpoint.name)
+            self._warn(endpoint, "connected without TLS, as the endpoint asks (plaintext)")
             return None
         if endpoint.skip_verify:
-            logger.warning("%s: certificate not verified, as the endpoint asks (skip_verify)", endpoint.name)
+            self._warn(endpoint, "certificate not verified, as the endpoint asks (skip_verify)")
         return await asyncio.to_thread(context_of, endpoint)
+
+    def _warn(self, endpoint: Endpoint, said: str) -> None:
+        """Log it once, not at each dial: targets that come back together would fill the log with it."""
+        if endpoint not in self._warned:
+            self._warned.add(endpoint)
+            logger.warning("%s: %s", endpoint.name, said)
 
     def _keepalive(self, callee: Callee, connection: Connection, wire: Wire) -> Keepalive:
         every_s = self._keepalive_s * 2 ** self._doublings.get(callee.address, 0)

@@ -1,0 +1,95 @@
+"""Many targets lose power at once and come back: no storm of connections, and all are in sync soon.
+
+64 targets and short times; 256 and those of `railfab collect` with RAILFAB_POWER_CUT=full, as `make soak` sets it.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections import Counter
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.integration.faulty_targets import Targets, hosts, mappings, targets
+
+from railfab.platforms.telemetry_files import telemetry_maps
+from railfab.telemetry import Collector, Policy
+from railfab.telemetry.targets import targets_of_hosts
+
+NS = 1e9
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """Targets, the times of a cut [s], and within which all are back."""
+
+    targets: int
+    interval_s: float
+    policy: Policy
+    dark_s: float
+    back_within_s: float
+
+
+SCALED = Case(
+    targets=64,
+    interval_s=1.0,
+    policy=Policy(first_s=0.1, most_s=3.0, dial_timeout_s=2.0, dials=8),
+    dark_s=7.0,
+    back_within_s=6.0,
+)
+FULL = Case(targets=256, interval_s=2.0, policy=Policy(), dark_s=120.0, back_within_s=75.0)
+IS_FULL = os.environ.get("RAILFAB_POWER_CUT") == "full"
+CASE = FULL if IS_FULL else SCALED
+
+
+@pytest.mark.timeout(900 if IS_FULL else 180)
+@pytest.mark.parametrize("cut", ["dark", "closed"])
+def test_targets_that_lose_power_together_come_back_without_a_storm(tmp_path: Path, cut: str) -> None:
+    """dark: they fall silent and answer no connection. closed: they end all, and each new one at once."""
+    with targets(tmp_path, CASE.interval_s, *(f"leaf{place}" for place in range(CASE.targets))) as running:
+        telemetry = telemetry_maps([mappings(tmp_path)])["eos"]
+        specs = targets_of_hosts(hosts(tmp_path, running.ports), telemetry=lambda _: telemetry)
+        with Collector(specs, interval_s=CASE.interval_s, policy=CASE.policy) as collector:
+            assert collector.wait_until_up(60)
+            began_s = time.time()
+            running.power(cut)
+            _wait(collector, up=0, within_s=5 * CASE.interval_s + CASE.policy.dial_timeout_s + 10)
+            down_s = time.time() - began_s
+            time.sleep(max(0.0, began_s + CASE.dark_s - time.time()))
+            assert collector.value("fabric_collector_session_up") == 0
+            assert collector.value("fabric_collector_series") == 0
+            running.power("on")
+            restored_s = time.time()
+            _wait(collector, up=CASE.targets, within_s=2 * CASE.back_within_s)
+            back_s = time.time() - restored_s
+            lag_s = collector.value("fabric_collector_lag_seconds")
+    dials = [entry for entry in running.entries() if "dial" in entry and entry["at"] / NS > began_s]
+    _report(cut, dials, down_s, back_s, lag_s)
+    assert back_s < CASE.back_within_s + lag_s
+    assert max(entry["making"] for entry in dials) <= CASE.policy.dials
+    if cut == "dark":
+        assert max(entry["making"] for entry in dials) == CASE.policy.dials
+
+
+def _wait(collector: Collector, *, up: int, within_s: float) -> None:
+    until_s = time.monotonic() + within_s
+    while (found := collector.value("fabric_collector_session_up")) != up:
+        assert time.monotonic() < until_s, f"{found} of {CASE.targets} are up"
+        time.sleep(0.2)
+
+
+def _report(cut: str, dials: list[dict[str, Any]], down_s: float, back_s: float, lag_s: float) -> None:
+    if not IS_FULL:
+        return
+    seconds = Counter(int(entry["at"] / NS) for entry in dials)
+    after = Counter(int(entry["at"] / NS) for entry in dials if entry["dial"] == "on")
+    sys.stdout.write(
+        f"\n{CASE.targets} targets, {cut}: all down after {down_s:.1f} s, all back {back_s:.1f} s after the power; "
+        f"{len(dials)} connections, at most {max(seconds.values())} in a second ({max(after.values())} after the power), "
+        f"at most {max(entry['making'] for entry in dials)} in the making; lag {lag_s:.2f} s\n"
+    )
