@@ -2,9 +2,9 @@
 
     gnmi_faulty_targets.py JOURNAL PERIOD_S TARGET[:FAULT=...]...
 
-Each target listens on a port of 127.0.0.1 ("LISTEN name port" on stdout). A subscription to samples gets the counters of
-all interfaces once a period; one to changes gets the oper-status of all, and then of one interface every fifth period.
-Counters grow by a step of their own each period, whether they are sent or not. Times of faults count from the start [s]:
+Each target listens on a port of 127.0.0.1 ("LISTEN name port" on stdout). A subscription to samples gets the counters
+of all interfaces once a period; one to changes gets the oper-status of all, and then of one interface every fifth
+period. Counters grow by a step of their own each period, sent or not. Times of faults count from the start [s]:
 
     drop=A        the connection is cut when a subscription is A old
     stall=P/D     in the last D of every P nothing is sent, and the stream stays open
@@ -38,6 +38,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 import gnmi_replay_server as replay
+import contextlib
 
 INTERFACES = 3
 LEAVES = ("in-octets", "in-unicast-pkts", "in-discards", "in-errors")
@@ -223,10 +224,8 @@ class Connection(replay.H2Conn):
 
     def cut(self) -> None:
         self.dead = True
-        try:
+        with contextlib.suppress(OSError):
             self.s.shutdown(socket.SHUT_RDWR)
-        except OSError:
-            pass
 
     def on_message(self, sid: int, message: bytes) -> None:
         if not self.paths.get(sid, "").endswith("/Subscribe"):

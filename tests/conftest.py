@@ -73,12 +73,22 @@ def _oracle() -> str | None:
     return None if shutil.which("yanglint") else "needs yanglint; run: sudo make lab-deps"
 
 
+def _gnmic() -> str | None:
+    return None if shutil.which("gnmic") else "needs gnmic on PATH (tests/README.md)"
+
+
+def _fake_server() -> str | None:
+    return None if shutil.which("fake_server") else "needs fake_server of openconfig/gnmi on PATH (tests/README.md)"
+
+
 NEEDS: dict[str, Callable[[], str | None]] = {
     "lab": _lab,
     "prometheus": _prometheus,
     "nats": _nats,
     "kafka": _kafka,
     "oracle": _oracle,
+    "gnmic": _gnmic,
+    "fake_server": _fake_server,
 }
 
 

@@ -35,9 +35,9 @@ NS = 1e9
 
 @dataclass(frozen=True, slots=True)
 class Scrape:
-    """A scrape that began and ended then. late_s: lateness of the collector. values: by target, then interface and leaf.
+    """A scrape that began and ended then.
 
-    up: whether the session of each target is up.
+    late_s: lateness of the collector. values: by target, then interface and leaf. up: whether each session is up.
     """
 
     began_s: float

@@ -36,7 +36,8 @@ class Targets:
     ports: dict[str, int]
 
     def power(self, state: str) -> None:
-        assert self.process.stdin and self.process.stdout
+        assert self.process.stdin
+        assert self.process.stdout
         self.process.stdin.write(f"{state}\n")
         self.process.stdin.flush()
         assert self.process.stdout.readline() == "OK\n"

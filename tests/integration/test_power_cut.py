@@ -10,12 +10,11 @@ import sys
 import time
 from collections import Counter
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.integration.faulty_targets import Targets, hosts, mappings, targets
+from tests.integration.faulty_targets import hosts, mappings, targets
 
 from railfab.platforms.telemetry_files import telemetry_maps
 from railfab.telemetry import Collector, Policy

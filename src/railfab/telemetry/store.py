@@ -53,9 +53,9 @@ class Sample:
 class TargetStore:
     """Series of one target. Written by the collector's loop, read by scrapes from other threads.
 
-    While the session lives, a sampled series vanishes when its target has sent others, and newer ones, for as long as a
-    sample lasts, but not this one; an on-change series lives as long as the session. A target that sends nothing keeps all of them
-    until its session ends, so that they vanish together. expiry_s: how long the samples of most paths last.
+    While the session lives, a sampled series vanishes when its target has sent newer samples of others for as long as a
+    sample lasts, but none of it; an on-change series lives as long as the session. A target that sends nothing keeps
+    all of them until its session ends, so that they vanish together. expiry_s: how long the samples of most paths last.
     grace_s: how long after the end of a session its series stay; they vanish together. designed_gbps: speeds of ports.
     max_series: of this target. budget: of all targets of the process; what passes either is counted, and not stored.
     """

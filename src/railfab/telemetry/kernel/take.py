@@ -23,7 +23,7 @@ _DONE, _PENDING_FIRST, _DELETES, _ODD = map(int, Stop)
 _STOP_BITS = STOP_BITS
 _NS_PER_S = 1e9
 REORDERED_NS = 2_000_000_000
-"""A sample that is older than the last one by up to so much came in the wrong order; by more, its clock was set back."""
+"""A sample that is older than the last by up to so much came in the wrong order; by more, its clock was set back."""
 _REORDERED_NS = REORDERED_NS
 _MILLISECOND, _MICROSECOND, _NANOSECOND = 100_000_000_000, 100_000_000_000_000, 100_000_000_000_000_000
 _LATEST_NS = 0x7FFFFFFFFFFFFFFF
