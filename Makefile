@@ -52,7 +52,9 @@ fuzz: $(READY) ## damaged bytes for the collector's compiled code in guarded mem
 	@RAILFAB_EXAMPLES=$(EXAMPLES) NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -n auto --timeout=0 tests/telemetry/test_decode.py \
 		tests/telemetry/test_lines.py tests/telemetry/test_mapping_fuzz.py tests/telemetry/receive/test_framing.py $(ARGS)
 
-soak: $(READY) lab-deps-here ## a running twin under random Sets, faults and jobs (300 s), then 50 gNMI subscribers (1800 s), then 30 healthy minutes
+soak: $(READY) lab-deps-here ## a collector of targets with faults (1200 s) and of 256 that lose power, a twin under random Sets (300 s), 50 gNMI subscribers (1800 s), 30 healthy minutes
+	@RAILFAB_COLLECTED_S=$(or $(FOR),1200) RAILFAB_POWER_CUT=full $(BIN)/python -m pytest -s --timeout=0 \
+		tests/integration/test_collector_truth.py tests/integration/test_power_cut.py $(ARGS)
 	@RAILFAB_SOAK_S=$(or $(FOR),300) RAILFAB_SUBSCRIBED_S=$(or $(FOR),1800) RAILFAB_SOAK_SEED=$(or $(SEED),1) \
 		$(BIN)/python -m pytest --timeout=0 tests/twin/test_twin_soak.py tests/twin/test_many_subscribers.py $(ARGS)
 	@$(BIN)/python -m tests.faults.healthy

@@ -27,6 +27,7 @@ SPDX-License-Identifier: Apache-2.0
 
 from __future__ import annotations
 
+import contextlib
 import json
 import socket
 import sys
@@ -38,7 +39,6 @@ from pathlib import Path
 from typing import Any, TextIO
 
 import gnmi_replay_server as replay
-import contextlib
 
 INTERFACES = 3
 LEAVES = ("in-octets", "in-unicast-pkts", "in-discards", "in-errors")

@@ -10,7 +10,6 @@ import shutil
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -65,7 +64,7 @@ class Run:
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     folder = tmp_path_factory.mktemp("truth")
     with ExitStack() as stack:
         running = stack.enter_context(targets(folder, INTERVAL_S, *(f"{name}:{how}" for name, how in FAULTS.items())))

@@ -1,4 +1,4 @@
-"""The collector and the fake target of openconfig/gnmi (`fake_server`), which is another gRPC and another gNMI server."""
+"""The collector and the fake target of openconfig/gnmi (`fake_server`): another gRPC and another gNMI server."""
 
 from __future__ import annotations
 

@@ -87,8 +87,9 @@ def _report(cut: str, dials: list[dict[str, Any]], down_s: float, back_s: float,
         return
     seconds = Counter(int(entry["at"] / NS) for entry in dials)
     after = Counter(int(entry["at"] / NS) for entry in dials if entry["dial"] == "on")
+    most = f"{max(seconds.values())} in a second ({max(after.values())} after the power)"
     sys.stdout.write(
         f"\n{CASE.targets} targets, {cut}: all down after {down_s:.1f} s, all back {back_s:.1f} s after the power; "
-        f"{len(dials)} connections, at most {max(seconds.values())} in a second ({max(after.values())} after the power), "
-        f"at most {max(entry['making'] for entry in dials)} in the making; lag {lag_s:.2f} s\n"
+        f"{len(dials)} connections, at most {most}, at most {max(entry['making'] for entry in dials)} in the making; "
+        f"lag {lag_s:.2f} s\n"
     )

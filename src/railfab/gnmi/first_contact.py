@@ -69,9 +69,7 @@ async def _speaks_tls(endpoint: Endpoint, answer: bytes) -> bool:
     """Whether a port that did not answer in HTTP/2 speaks TLS: some answer with an alert, others close."""
     if answer:
         return answer[:1] in _TLS_RECORDS
-    context = ssl.SSLContext(
-        ssl.PROTOCOL_TLS_CLIENT
-    )  # a default context reads all CAs of the system, in 10 ms and more
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # a default context reads the CAs of the system, in 10 ms
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     with suppress(OSError):
         _, writer = await asyncio.open_connection(endpoint.host, endpoint.gnmi_port, ssl=context)
