@@ -311,7 +311,7 @@ def _collector() -> Iterator[Metric]:
         "errors_total",
         Kind.COUNTER,
         "",
-        "Streams that failed: no_endpoint, unreachable, login_refused, tls, unimplemented, stalled, closed.",
+        "Streams that failed: no_endpoint, unreachable, login_refused, tls, protocol, unimplemented, stalled, closed.",
         "reason",
     )
     yield metric("reconnects_total", Kind.COUNTER, "", "Times a stream was opened again.")

@@ -35,6 +35,7 @@ class Reason(StrEnum):
     UNREACHABLE = "unreachable"
     LOGIN_REFUSED = "login_refused"
     TLS = "tls"
+    PROTOCOL = "protocol"
     UNIMPLEMENTED = "unimplemented"
     STALLED = "stalled"
     CLOSED = "closed"

@@ -56,7 +56,7 @@ class NoCredentials(DeviceError):
 
 REASONS = (
     (CertificateRefused, Reason.TLS),
-    (OtherProtocol, Reason.TLS),
+    (OtherProtocol, Reason.PROTOCOL),
     (EndpointError, Reason.TLS),
     (NoCredentials, Reason.LOGIN_REFUSED),
     (LoginRefused, Reason.LOGIN_REFUSED),
@@ -65,7 +65,7 @@ REASONS = (
     (Stalled, Reason.STALLED),
     (RailfabError, Reason.CLOSED),
 )
-REFUSALS = frozenset((Reason.TLS, Reason.LOGIN_REFUSED, Reason.UNIMPLEMENTED))
+REFUSALS = frozenset((Reason.TLS, Reason.PROTOCOL, Reason.LOGIN_REFUSED, Reason.UNIMPLEMENTED))
 
 
 class TargetSession:
