@@ -10,6 +10,7 @@ period. Counters grow by a step of their own each period, sent or not. Times of 
     stall=P/D     in the last D of every P nothing is sent, and the stream stays open
     delete=P/D    in the last D of every P the last interface is gone, and a delete says so
     omit=P/D      the same without a delete
+    swap=1        every second connection lacks the last interface
     reset=P       counters start again every P
     skew=S        time stamps are S ahead
     back=P/D      in the last D of every P the clock of the target is an hour behind
@@ -104,7 +105,7 @@ class Target:
         self.name, _, faults = text.partition(":")
         self.faults = dict(fault.split("=") for fault in faults.split(",") if fault)
         self.period_s, self.journal, self.power = period_s, journal, power
-        self.began_s = time.monotonic()
+        self.began_s, self.connections = time.monotonic(), 0
         self.encoding = self.faults.get("encoding", "uint")
 
     def age_s(self) -> float:
@@ -116,27 +117,28 @@ class Target:
         every_s, lasts_s = map(float, self.faults[fault].split("/"))
         return age_s % every_s >= every_s - lasts_s
 
-    def interfaces(self, age_s: float) -> int:
-        return INTERFACES - (self.in_fault("delete", age_s) or self.in_fault("omit", age_s))
+    def interfaces(self, age_s: float, connection: int) -> int:
+        lacks_one = self.in_fault("delete", age_s) or self.in_fault("omit", age_s)
+        return INTERFACES - (lacks_one or ("swap" in self.faults and connection % 2 == 0))
 
-    def samples(self, age_s: float) -> dict[str, int]:
-        """Counters by interface and leaf."""
+    def samples(self, age_s: float, connection: int) -> dict[str, int]:
+        """Counters by interface and leaf. connection: its number, from 1."""
         number, base = int(age_s / self.period_s), 1 << 30
         if "reset" in self.faults and age_s >= (every_s := float(self.faults["reset"])):
             number, base = int(age_s % every_s / self.period_s), 1000
         keys = [(interface, leaf) for interface in range(INTERFACES) for leaf in LEAVES]
-        sent = keys[: self.interfaces(age_s) * len(LEAVES)]
+        sent = keys[: self.interfaces(age_s, connection) * len(LEAVES)]
         return {
             f"eth{interface} {leaf}": base + place * 7919 + number * (1 + place * 10)
             for place, (interface, leaf) in enumerate(sent)
         }
 
-    def states(self, age_s: float) -> dict[str, int]:
+    def states(self, age_s: float, connection: int) -> dict[str, int]:
         """The oper-status of each interface."""
         number = int(age_s / self.period_s / CHANGES_EVERY)
         return {
             f"eth{interface} oper-status": (number // INTERFACES + (number % INTERFACES >= interface)) % 2
-            for interface in range(self.interfaces(age_s))
+            for interface in range(self.interfaces(age_s, connection))
         }
 
     def notification(self, sent: dict[str, int], deleted: bool, age_s: float) -> bytes:
@@ -170,7 +172,7 @@ class Target:
         """Send to one subscription until it or the target ends it."""
         began_s, synced = self.age_s(), "nosync" in self.faults
         sent: dict[str, int] = {}
-        kind = {"stream": f"{id(connection)}/{sid}", "changes": changes}
+        kind = {"stream": f"{connection.number}/{sid}", "changes": changes}
 
         def ended() -> bool:
             return connection.dead or sid not in connection.wins
@@ -180,7 +182,7 @@ class Target:
                 break
             if self.power.state != "on" or self.in_fault("stall", age_s):
                 continue
-            now = self.states(age_s) if changes else self.samples(age_s)
+            now = (self.states if changes else self.samples)(age_s, connection.number)
             deleted = "delete" in self.faults and len(now) < len(sent)
             new = {key: value for key, value in now.items() if not changes or sent.get(key) != value}
             at = time.time_ns()
@@ -211,11 +213,12 @@ class Target:
 
 
 class Connection(replay.H2Conn):
-    """A connection of a client. answered: whether it has got the server's first frame."""
+    """A connection of a client. number: of those of its target. answered: whether it has got a first frame."""
 
     def __init__(self, accepted: socket.socket, target: Target) -> None:
         super().__init__(accepted, None, None)
-        self.target, self.answered = target, False
+        target.connections += 1
+        self.target, self.number, self.answered = target, target.connections, False
 
     def send(self, *parts: Any) -> None:
         if self.target.power.state != "dark":
@@ -240,7 +243,7 @@ class Connection(replay.H2Conn):
         try:
             self.target.play(self, sid, changes)
         except (OSError, KeyError):
-            said = {"stream": f"{id(self)}/{sid}", "changes": changes}
+            said = {"stream": f"{self.number}/{sid}", "changes": changes}
             self.target.journal.write(self.target.name, time.time_ns(), ended="gone", **said)
 
 

@@ -91,9 +91,11 @@ class Sent:
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """A subscription, as the target saw it. changes: whether to changes."""
+    """A subscription, as the target saw it. changes: whether to changes. cut: whether the target ended it."""
 
+    connection: str
     changes: bool
+    cut: bool
     began_s: float
     synced_s: float
     ended_s: float
@@ -124,6 +126,7 @@ class Truth:
 
     def _read(self, entries: Sequence[Mapping[str, Any]]) -> None:
         began, synced, ended = {}, {}, {}
+        cut: set[str] = set()
         for entry in entries:
             at_s, done_s = entry["at"] / NS, entry["done"] / NS
             stream = entry.get("stream"), entry.get("changes")
@@ -134,11 +137,13 @@ class Truth:
                 synced[stream] = done_s
             elif "ended" in entry:
                 ended.setdefault(stream, at_s)
+                cut |= {entry["stream"].split("/")[0]} if entry["ended"] == "dropped" else set()
             elif "dial" in entry:
                 self.dials_s.append(at_s)
         for stream, began_s in began.items():
             times_s = (synced.get(stream, FOREVER), ended.get(stream, FOREVER))
-            self.streams.append(Stream(bool(stream[1]), began_s, *times_s))
+            connection = str(stream[0]).split("/")[0]
+            self.streams.append(Stream(connection, bool(stream[1]), connection in cut, began_s, *times_s))
         self.streams.sort(key=lambda stream: stream.began_s)
 
     def _add(self, entry: Mapping[str, Any], at_s: float, done_s: float) -> None:
@@ -199,6 +204,8 @@ class Truth:
         until_s = min(scrape.ended_s, stream.ended_s)
         if stream.synced_s > stream.ended_s or scrape.ended_s > stream.ended_s + self._lasting_s:
             return False
+        if self._is_swept(stream, scrape.ended_s):
+            return False
         return self._keeps(self._samples if changes else sent, until_s, allowed_s)
 
     def _must_be_gone(self, key: str, sent: Sent, last: int, scrape: Scrape, allowed_s: float) -> bool:
@@ -206,12 +213,22 @@ class Truth:
         if sent.values[last] is None:
             return scrape.began_s > sent.ended_s[last] + allowed_s
         stream = self._stream_at(key.endswith(STATE), sent.began_s[last])
+        if not stream.cut and stream.ended_s < scrape.began_s - allowed_s:  # the collector ends what is stalled
+            return True
+        if self._is_swept(stream, scrape.began_s - allowed_s):
+            return True
         last_s, silence_s = sent.ended_s[last], (SILENT_INTERVALS + 1) * self._interval_s
         if key.endswith(STATE):
             last_s = max(last_s, self._samples.before(scrape.ended_s))
         if stream.ended_s < scrape.began_s:
             last_s, silence_s = max(last_s, stream.ended_s), silence_s + self._interval_s
         return self._counted(scrape.began_s) - self._counted(last_s) > silence_s + allowed_s
+
+    def _is_swept(self, stream: Stream, at_s: float) -> bool:
+        """Whether a later connection had brought all that is there."""
+        later = [one for one in self.streams if one.began_s > stream.ended_s and one.connection != stream.connection]
+        synced = Counter(one.connection for one in later if one.synced_s < min(at_s, one.ended_s))
+        return 2 in synced.values()
 
     def _must_be_up(self, scrape: Scrape, allowed_s: float) -> bool:
         """Whether both streams are in sync and samples arrive."""

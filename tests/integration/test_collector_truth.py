@@ -37,9 +37,10 @@ FAULTS = {
     "seconds": "stamp=seconds,encoding=json_ietf",
     "zero": "stamp=zero",
     "nosync": "nosync=1",
+    "swap": "swap=1,drop=8.2",
     "all": "drop=9,reset=13,delete=17/6,stall=31/5",
 }
-CONNECTED_FOR_GOOD = FAULTS.keys() - {"drop", "stall", "all"}
+CONNECTED_FOR_GOOD = FAULTS.keys() - {"drop", "stall", "swap", "all"}
 MOST_WAIT_S = 9.0
 """Backoff after so few failures in a row, and a margin."""
 
@@ -213,7 +214,7 @@ def test_faults_were_made(run: Run) -> None:
     for name, truth in truths.items():
         for scrape in run.scrapes:
             list(truth.problems(scrape, name))
-    assert all(truths[name].judged["gone"] for name in ("delete", "omit", "all"))
+    assert all(truths[name].judged["gone"] for name in ("delete", "omit", "swap", "stall", "all"))
     assert all(truth.judged["up"] for name, truth in truths.items() if name != "nosync")
     assert len(truths["drop"].dials_s) > SECONDS / 15
 
