@@ -47,7 +47,7 @@ class Gnmic:
 
     @contextmanager
     def subscribed(self, *arguments: str) -> Iterator[Subscribed]:
-        """A subscription that goes on."""
+        """A subscription that continues."""
         command, environment = self._command("subscribe", *arguments)
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
         with subprocess.Popen(command, env=environment, text=True, **pipes) as process:
