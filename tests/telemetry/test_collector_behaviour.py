@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 import ssl
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 from tests.telemetry.rack import CREDENTIALS, INTERVAL_S, QUICK, UPLINK, Rack, eventually
@@ -156,6 +158,28 @@ def highest_rate(collector: Collector) -> float:
     found = re.search(wanted, text)
     assert found
     return float(found[1])
+
+
+class Asked:
+    """A receiver that keeps what is asked for, and receives nothing."""
+
+    def __init__(self) -> None:
+        self.targets: list[str] = []
+
+    async def stream(
+        self, _: Endpoint, __: Credentials, requests: Sequence[Any], ___: Callable[[], object] = lambda: None
+    ) -> AsyncGenerator[Any]:
+        self.targets += [request.subscribe.prefix.target for request in requests]
+        await asyncio.Event().wait()
+        yield
+
+
+def test_a_switch_behind_a_gateway_is_named_in_each_subscription(topology: Topology, rack: Rack) -> None:
+    asked, node = Asked(), rack.endpoint(LEAF, gnmi_target="leaf7")
+    endpoints = Endpoints(fabric="pod64", backend="twin", nodes=(node,))
+    with fabric_collector(topology, endpoints, interval_s=INTERVAL_S, policy=QUICK, receiver=asked) as collector:
+        eventually(collector, lambda _: asked.targets)
+    assert set(asked.targets) == {"leaf7"}
 
 
 def test_a_ping_is_sent_after_half_a_minute_of_silence() -> None:
