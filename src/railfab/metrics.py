@@ -279,6 +279,9 @@ def _topology() -> Iterator[Metric]:
         "A target that is of no intent, with the labels that its list gives it beside these.",
         ("device", "platform", "groups"),
     )
+    yield Metric(
+        "fabric_device_boot_timestamp_seconds", Kind.GAUGE, "seconds", "Unix time of the last boot.", ("device",)
+    )
     yield Metric("fabric_lldp_neighbor_info", Kind.INFO, "", "The neighbour that LLDP reports.", (*PORT, *peer))
 
 
@@ -335,6 +338,25 @@ def _collector() -> Iterator[Metric]:
         Kind.GAUGE,
         "seconds",
         "Arrival time of the last sample minus its time stamp by the device; includes clock skew.",
+    )
+    yield metric(
+        "clock_skew_seconds",
+        Kind.GAUGE,
+        "seconds",
+        "How far the device's clock is ahead of the collector's, by the least delayed sample of the last 30 to 60 s.",
+    )
+    yield metric(
+        "skewed_notifications_total",
+        Kind.COUNTER,
+        "",
+        "Notifications whose time stamp was not used, since it is more than 5 minutes from the collector's clock.",
+    )
+    yield metric(
+        "resets_total",
+        Kind.COUNTER,
+        "",
+        "Counters of the device that went back: wrap (32 bits were full), reboot (its boot time moved) or reset.",
+        "reason",
     )
     yield Metric(
         "fabric_collector_lag_seconds",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -24,7 +23,6 @@ from railfab.telemetry.notification import (
     NotificationDecoder,
     deleted,
     may_have_leaves,
-    normalised_ns,
     path_steps,
     root,
 )
@@ -34,7 +32,9 @@ from railfab.telemetry.table import NewKey
 CACHE_PATHS = 1 << 14
 """Paths that protobuf decodes and whose rules are kept; all others are rows of the table."""
 FIRST_PENDING = 64
-"""Updates of a message that can be listed at first; with longer messages there is room for more."""
+"""Updates that can be listed at first; there is room for more where a message is longer, or paths are learnt."""
+MOST_PENDING = 512
+"""Updates that are listed together, if no message is longer."""
 MOST_LISTED = 4096
 """Updates of a message that are learnt together: of each, Python keeps prefix and path meanwhile."""
 MOST_KEY = 1 << 14
@@ -67,7 +67,7 @@ class Taken:
 
 
 class _Listed(NamedTuple):
-    """An update as the kernel lists it; see `Pending`."""
+    """An update as the kernel lists it; see `Pending`. row: of its path, -1 where it is not known."""
 
     row: int
     prefix: int
@@ -114,9 +114,10 @@ class Decoder:
         while True:
             stopped = take(buffer, flat, message, self._tables(), at)
             message, stop = stopped >> STOP_BITS, stopped & STOP_MASK
-            if at[At.PENDING]:
-                self._drain(buffer, taken)
-            elif stop == Stop.PENDING_FIRST:
+            listed = int(at[At.PENDING])
+            if listed:
+                self._drain(buffer, listed, taken)
+            if stop == Stop.PENDING_FIRST and (not listed or len(self._pending) < MOST_PENDING * WIDTH):
                 self._pending = np.zeros(2 * len(self._pending), np.int64)
             if stop == Stop.DONE:
                 break
@@ -130,58 +131,65 @@ class Decoder:
         return taken
 
     def _finish(self, taken: Taken) -> None:
-        self._store.end_batch()
-        at = self._store.at
-        taken.updates += int(at[At.UPDATES])
-        taken.fresh = bool(taken.fresh or at[At.FRESH])
-        taken.synced = bool(taken.synced or at[At.SYNCED])
-        if at[At.DEVICE_NS]:
-            taken.device_ns = int(at[At.DEVICE_NS])
-        taken.unmapped.update(self._store.take_unmapped())
+        counts = self._store.end_batch()
+        taken.updates += counts[At.UPDATES]
+        taken.fresh = bool(taken.fresh or counts[At.FRESH])
+        taken.synced = bool(taken.synced or counts[At.SYNCED])
+        taken.device_ns = counts[At.DEVICE_NS] or taken.device_ns
+        if counts[At.UNMAPPED]:
+            taken.unmapped.update(self._store.take_unmapped())
 
-    def _drain(self, buffer: NDArray[np.uint8], taken: Taken) -> None:
+    def _drain(self, buffer: NDArray[np.uint8], count: int, taken: Taken) -> None:
         """Take in what the kernel has listed, a part at a time."""
         at = self._store.at
-        count = int(at[At.PENDING])
         at[At.PENDING] = 0
         for first in range(0, count, MOST_LISTED):
             self._drain_part(buffer, first, min(first + MOST_LISTED, count), taken)
 
     def _drain_part(self, buffer: NDArray[np.uint8], first: int, end: int, taken: Taken) -> None:
         """Learn the paths of updates; let the kernel decode what it knows by now, and decode the rest."""
-        rows = self._pending[first * WIDTH : end * WIDTH].reshape(-1, WIDTH).tolist()
-        listed = dict(enumerate(itertools.starmap(_Listed, rows), first))
-        learnt, error = self._learn(buffer, listed)
-        place, end = first, first + len(listed)
+        end, error = self._learn(buffer, first, end)
+        by_python = self._by_python(self._rows[first:end, Pending.KEY]).tolist()
+        place = first
         while place < end:
-            if place in learnt:
-                before, place = place, take_listed(buffer, place, end, self._tables(), self._store.at)
-                if place > before:
-                    continue
-            self._update(buffer, listed[place], int(self._pending[place * WIDTH + Pending.KEY]), taken)
-            place += 1
+            if not by_python[place - first]:
+                place = take_listed(buffer, place, end, self._tables(), self._store.at)
+            if place < end:
+                self._update(buffer, self._listed(place), taken)
+                place += 1
         if error:
             raise error
 
-    def _learn(self, buffer: NDArray[np.uint8], listed: dict[int, _Listed]) -> tuple[set[int], BadMessage | None]:
-        """Make the paths known that are not, unless the store is full.
+    @property
+    def _rows(self) -> NDArray[np.int64]:
+        """What is listed, a row each."""
+        return self._pending.reshape(-1, WIDTH)
 
-        Return the places in the list that the kernel may decode now, and the error of the first path or value that is
-        no protobuf; the list is cut off before it.
+    def _listed(self, place: int) -> _Listed:
+        return _Listed(*self._rows[place].tolist())
+
+    def _by_python(self, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Which of these rows of paths, -1 for an unknown one, are of Python."""
+        found: NDArray[np.bool_] = (rows < 0) | (self._store.table.keys.kind[rows] == KeyKind.PYTHON)
+        return found
+
+    def _learn(self, buffer: NDArray[np.uint8], first: int, end: int) -> tuple[int, BadMessage | None]:
+        """Make the paths known that are not, unless the store is full, and enter their rows in the list.
+
+        Return up to where the list can be decoded, and the error of the first path or value that is no protobuf.
         """
         places: dict[_Key, list[int]] = {}
-        for place, update in listed.items():
-            if update.row < 0 and not update.is_long:
+        for place in (first + np.flatnonzero(self._rows[first:end, Pending.KEY] < 0)).tolist():
+            update = self._listed(place)
+            if not update.is_long:
                 places.setdefault(update.key(buffer), []).append(place)
         new: list[tuple[_Key, Known, KeyKind]] = []
         error, coming = None, 0
-        for key, (first, *_) in places.items():
+        for key, (place, *_) in places.items():
             try:
-                known, value = self._parsed_update(key, listed[first].content(buffer))
+                known, value = self._parsed_update(key, self._listed(place).content(buffer))
             except BadMessage as bad:
-                for place in range(first, max(listed) + 1):
-                    del listed[place]
-                error = bad
+                end, error = place, bad
                 break
             kind = self._kind(known, value)
             if not self._store.has_room(known, coming, len(new)):
@@ -191,13 +199,9 @@ class Decoder:
             if kind != KeyKind.PYTHON:
                 self._reference.discard(known)
                 coming += len(known.plain)
-        learnt = set()
-        for row, (key, _, kind) in enumerate(new, self._add(new)):
-            for place in places[key]:
-                self._pending[place * WIDTH + Pending.KEY] = row
-            if kind != KeyKind.PYTHON:
-                learnt.update(places[key])
-        return learnt, error
+        for row, (key, _, _) in enumerate(new, self._add(new)):
+            self._rows[places[key], Pending.KEY] = row
+        return end, error
 
     def _add(self, new: Sequence[tuple[_Key, Known, KeyKind]]) -> int:
         """Add paths, and the series that the kernel decodes, to the table; return the first row of the paths."""
@@ -218,13 +222,13 @@ class Decoder:
             at += count
         return table.add_keys(keys) if keys else table.key_count
 
-    def _update(self, buffer: NDArray[np.uint8], update: _Listed, row: int, taken: Taken) -> None:
-        """Decode one update. row: of its path, -1 where it is not known."""
+    def _update(self, buffer: NDArray[np.uint8], update: _Listed, taken: Taken) -> None:
+        """Decode one update."""
         raw = update.content(buffer)
         known, value = self._parsed_update(update.key(buffer), raw)
         decoded = self._reference.decode_update(known, value, update.device_ns or None)
         self._apply(decoded, taken)
-        kind = KeyKind.UNMAPPED if row < 0 else self._store.table.keys.kind[row]
+        kind = KeyKind.UNMAPPED if update.row < 0 else self._store.table.keys.kind[update.row]
         if kind == KeyKind.STATE and decoded.samples:
             self._store.table.add_state(known.plain[0][0].rule.place, raw, decoded.samples[0][1])
         if kind != KeyKind.PYTHON:
@@ -259,8 +263,10 @@ class Decoder:
         taken.synced = taken.synced or response.sync_response
         if response.HasField("update"):
             self._store.delete(deleted(response.update))
-            self._apply(self._reference.decode(response.update), taken)
-            taken.device_ns = normalised_ns(response.update.timestamp) or taken.device_ns
+            decoded = self._reference.decode(response.update)
+            taken.device_ns = decoded.device_ns or taken.device_ns
+            decoded.device_ns = self._store.believed_ns(decoded.device_ns)
+            self._apply(decoded, taken)
 
     def _delete(self, message: bytes) -> None:
         """Apply the deletes of a message: those of the table, and those that protobuf keeps."""

@@ -218,6 +218,8 @@ def _health_samples(health: Health, series: int) -> Iterator[tuple[str, Labels, 
     yield f"{prefix}_tls_verified", {}, float(health.tls_verified)
     yield f"{prefix}_last_update_timestamp_seconds", {"subscription": Stream.SAMPLE.value}, health.last_update_s
     yield f"{prefix}_ingest_lag_seconds", {}, health.ingest_lag_s
+    yield f"{prefix}_clock_skew_seconds", {}, health.clock_skew_s
+    yield f"{prefix}_skewed_notifications_total", {}, float(health.skewed)
     yield f"{prefix}_reconnects_total", {}, float(health.reconnects)
     yield f"{prefix}_series", {}, float(series)
     for stream, count in health.updates.items():
@@ -226,5 +228,7 @@ def _health_samples(health: Health, series: int) -> Iterator[tuple[str, Labels, 
         yield f"{prefix}_errors_total", {"reason": reason.value}, float(count)
     for drop, count in health.drops.items():
         yield f"{prefix}_dropped_updates_total", {"reason": drop.value}, float(count)
+    for reset, count in health.resets.items():
+        yield f"{prefix}_resets_total", {"reason": reset.value}, float(count)
     for root, count in sorted(dict(health.unmapped).items()):
         yield f"{prefix}_unmapped_updates_total", {"path_root": root}, float(count)

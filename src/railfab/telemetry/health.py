@@ -6,8 +6,12 @@ from collections import Counter
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
 
+from railfab.telemetry.resets import Reset
+
 MOST_ROOTS = 64
 OTHER_ROOTS = "/..."
+SKEW_WINDOW_S = 30.0
+"""The clock of a target is judged by the sample with the least delay of the last one to two windows."""
 
 
 class Stream(StrEnum):
@@ -52,7 +56,8 @@ class Drop(StrEnum):
 @dataclass(slots=True)
 class Health:
     """Counters of one target. last_update_s: Unix time of the last sampled update, 0 before the first. was_up: whether
-    the session was up since it last ended. last_error: why it ended the last time.
+    the session was up since it last ended. last_error: why it ended the last time. clock_skew_s: how far the clock of
+    the target is ahead of ours. skewed: notifications whose time stamp was not used. resets: counters that went back.
     """
 
     tls_verified: bool
@@ -61,11 +66,25 @@ class Health:
     last_error: str = ""
     last_update_s: float = 0.0
     ingest_lag_s: float = 0.0
+    clock_skew_s: float = 0.0
+    skewed: int = 0
     reconnects: int = 0
     updates: Counter[Stream] = field(default_factory=lambda: Counter(dict.fromkeys(Stream, 0)))
     errors: Counter[Reason] = field(default_factory=lambda: Counter(dict.fromkeys(Reason, 0)))
     drops: Counter[Drop] = field(default_factory=lambda: Counter(dict.fromkeys(Drop, 0)))
     unmapped: Counter[str] = field(default_factory=Counter)
+    resets: Counter[Reset] = field(default_factory=lambda: Counter(dict.fromkeys(Reset, 0)))
+    _skews: tuple[float, float, float] = (-1.0, 0.0, 0.0)
+
+    def delayed(self, lag_s: float, now_s: float) -> None:
+        """A sample arrived so long after its time stamp; before it, where that is negative."""
+        window, least_s, before_s = self._skews
+        number = now_s // SKEW_WINDOW_S
+        if number != window:
+            before_s, least_s = least_s if number == window + 1 else lag_s, lag_s
+        least_s = min(least_s, lag_s)
+        self._skews = number, least_s, before_s
+        self.ingest_lag_s, self.clock_skew_s = lag_s, -min(least_s, before_s)
 
     def count_unmapped(self, roots: Counter[str]) -> None:
         """Count leaves without a rule by path root; beyond MOST_ROOTS roots of a target they share one label."""

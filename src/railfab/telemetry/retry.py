@@ -18,7 +18,8 @@ class Policy:
     healthy_s: after a session that was up for so long the backoff begins again at first_s; None is SILENT_INTERVALS
     sample intervals. grace_s: see TargetStore;
     None is the expiry of a sample. dial_timeout_s: for one connection. dials: connections being made at one time.
-    max_series: of all targets together. max_series_per_target: of one.
+    max_series: of all targets together. max_series_per_target: of one. skew_s: a time stamp of a device that is further
+    from our clock is not used; 0 for any.
     """
 
     first_s: float = 1.0
@@ -31,6 +32,7 @@ class Policy:
     dials: int = 32
     max_series: int = 1_000_000
     max_series_per_target: int = 100_000
+    skew_s: float = 300.0
 
     def delay_s(self, failures: int, *, refused: bool, draw: random.Random) -> float:
         """The wait before another attempt; failures: how many in a row, from 1.

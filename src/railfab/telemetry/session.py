@@ -93,6 +93,7 @@ class TargetSession:
             grace_s=grace_s,
             max_series=policy.max_series_per_target,
             budget=budget,
+            skew_s=policy.skew_s,
             designed_gbps=designed_gbps,
         )
         self._healthy_s = silence_s if policy.healthy_s is None else policy.healthy_s
@@ -256,15 +257,17 @@ class TargetSession:
     def _count(self, taken: Taken, rpc: SubscribeRpc, now_s: float) -> None:
         health, now_ns = self.health, time.time_ns()
         health.updates[rpc.stream] += taken.updates
-        health.drops[Drop.UNDECODABLE] += taken.undecodable
-        health.count_unmapped(taken.unmapped)
+        if taken.undecodable:
+            health.drops[Drop.UNDECODABLE] += taken.undecodable
+        if taken.unmapped:
+            health.count_unmapped(taken.unmapped)
         if rpc.stream is Stream.ON_CHANGE:
             return
         if taken.fresh:
             self._last_sample_s = now_s
             health.last_update_s = now_ns / NS_PER_S
         if taken.device_ns is not None:
-            health.ingest_lag_s = (now_ns - taken.device_ns) / NS_PER_S
+            health.delayed((now_ns - taken.device_ns) / NS_PER_S, now_s)
 
     def _sync_when_complete(self) -> None:
         """Once every RPC has sent its leaves, and one of them is mapped, the session is up."""

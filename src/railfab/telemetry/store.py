@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import logging
 import math
+import time
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -21,6 +22,7 @@ from railfab.telemetry.kernel.columns import Series as SeriesColumns
 from railfab.telemetry.kernel.take import put
 from railfab.telemetry.mapping import Steps
 from railfab.telemetry.notification import Decoded, Known, path_steps
+from railfab.telemetry.resets import BOOT_TIME, Resets
 from railfab.telemetry.series import Series
 from railfab.telemetry.table import Table
 from railfab.units import NS_PER_S
@@ -58,6 +60,8 @@ class TargetStore:
     all of them until its session ends, so that they vanish together. expiry_s: how long the samples of most paths last.
     grace_s: how long after the end of a session its series stay; they vanish together. designed_gbps: speeds of ports.
     max_series: of this target. budget: of all targets of the process; what passes either is counted, and not stored.
+    skew_s: a time stamp that is further from our clock is not used, so that neither order nor rates follow from it; 0
+    for any. wall_ns: our clock [ns].
     """
 
     def __init__(
@@ -70,6 +74,8 @@ class TargetStore:
         max_series: int,
         budget: SeriesBudget | None = None,
         designed_gbps: Mapping[str, float] = NO_SPEEDS,
+        skew_s: float = 0.0,
+        wall_ns: Callable[[], int] = time.time_ns,
     ) -> None:
         self._device = device
         self._health = health
@@ -83,6 +89,9 @@ class TargetStore:
         self.table = Table(device)
         self.at = np.zeros(len(At), np.int64)
         self.at[At.MOST_SERIES], self.at[At.LAST_KEY] = max_series, -1
+        self.at[At.SKEW_NS] = int(skew_s * NS_PER_S)
+        self._at, self._wall_ns = self.at.data, wall_ns
+        self._resets = Resets(health.resets, expiry_s)
         self.roots = np.zeros(MOST_ROOTS + 1, np.int64)
         self._root_names: list[str] = []
         self._rows: dict[Series, int] = {}
@@ -126,22 +135,23 @@ class TargetStore:
 
     def begin_batch(self, now_s: float, lasts_s: float) -> NDArray[np.int64]:
         """Set what holds for all samples of a batch, and its counts to zero; return the array of `At`."""
-        at = self.at
+        at, endless = self._at, math.isinf(lasts_s)
         at[At.NOW_NS] = int(now_s * NS_PER_S)
-        at[At.LASTS_NS] = FOREVER_NS if math.isinf(lasts_s) else int(lasts_s * NS_PER_S)
-        at[At.WINDOW] = now_s // RATE_WINDOW_S
-        at[At.PENDING :] = 0
-        return at
+        at[At.WALL_NS] = self._wall_ns()
+        at[At.LASTS_NS] = FOREVER_NS if endless else int(lasts_s * NS_PER_S)
+        at[At.WINDOW] = int(now_s // RATE_WINDOW_S)
+        self.at[At.PENDING :] = 0
+        return self.at
 
-    def end_batch(self) -> None:
-        """Count what the batch dropped, and estimate what it brought."""
-        if self.at[At.FRESH] and self.at[At.LASTS_NS] != FOREVER_NS:
-            self._heard_s = int(self.at[At.NOW_NS]) / NS_PER_S
+    def end_batch(self) -> list[int]:
+        """Count what the batch dropped, and estimate what it brought; return the numbers of `At`."""
+        if self._at[At.FRESH] and self._at[At.LASTS_NS] != FOREVER_NS:
+            self._heard_s = self._at[At.NOW_NS] / NS_PER_S
         self._estimates.extend(self.table)
-        self._health.drops[Drop.OUT_OF_ORDER] += int(self.at[At.OUT_OF_ORDER])
-        self._health.drops[Drop.SERIES_LIMIT] += int(self.at[At.SERIES_LIMIT])
+        counts: list[int] = self.at.tolist()
+        self._count(counts)
         self._charge()
-        if self.at[At.SERIES_LIMIT] and not self._passed_limit:
+        if counts[At.SERIES_LIMIT] and not self._passed_limit:
             self._passed_limit = True
             logger.warning(
                 "%s: has more series than --max-series-per-target %d or, with all other targets, --max-series %d allow."
@@ -151,6 +161,31 @@ class TargetStore:
                 self._budget.most,
                 extra={"device": self._device},
             )
+        return counts
+
+    def _count(self, counts: list[int]) -> None:
+        health = self._health
+        health.drops[Drop.OUT_OF_ORDER] += counts[At.OUT_OF_ORDER]
+        health.drops[Drop.SERIES_LIMIT] += counts[At.SERIES_LIMIT]
+        health.skewed += counts[At.SKEWED]
+        if counts[At.RESETS] or counts[At.WRAPS]:
+            now_s = counts[At.NOW_NS] / NS_PER_S
+            self._resets.add(counts[At.RESETS], counts[At.WRAPS], now_s, self._boot_s())
+
+    def _boot_s(self) -> float | None:
+        """The boot time of the device as last read; None where it has sent none."""
+        table = self.table
+        number = next((place for place, metric in enumerate(table.metrics) if metric.name == BOOT_TIME), None)
+        rows = () if number is None else np.flatnonzero(table.lines.metric[: table.series_count] == number).tolist()
+        return next((float(table.series.value[row]) for row in rows if table.series.present[row]), None)
+
+    def believed_ns(self, device_ns: int | None) -> int | None:
+        """A time stamp that is to be used; None, counted, where it is too far from our clock."""
+        at = self._at
+        if not device_ns or not at[At.SKEW_NS] or abs(device_ns - at[At.WALL_NS]) <= at[At.SKEW_NS]:
+            return device_ns
+        at[At.SKEWED] += 1
+        return None
 
     def apply(self, decoded: Decoded) -> bool:
         """Take in what protobuf has decoded; whether it brought anything but samples."""
@@ -253,9 +288,10 @@ class TargetStore:
         """Forget what is no longer true."""
         rows = self.table.present_rows()
         self._drop(rows[~self.live(now_s)[rows]])
+        self._resets.settle(now_s, self._boot_s())
 
     def __len__(self) -> int:
-        return int(self.at[At.PRESENT])
+        return self._at[At.PRESENT]
 
     def _row(self, series: Series) -> int | None:
         """The row of a series that protobuf decoded; None where there are too many."""

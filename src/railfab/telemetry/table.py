@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from railfab.metrics import BURSTS, Metric
+from railfab.metrics import BURSTS, Kind, Metric
 from railfab.telemetry.growth import append_texts, first_bytes, first_rows, first_slots, longer, with_entered, with_room
 from railfab.telemetry.kernel.columns import Bindings, KeyKind, Keys, States
 from railfab.telemetry.kernel.columns import Series as SeriesColumns
@@ -91,6 +91,7 @@ class Table:
         self._key_bytes = self._state_bytes = self._line_bytes = 0
         self.metrics: list[Metric] = []
         self._metric_numbers: dict[str, int] = {}
+        self._counters: list[int] = []
         self._described: dict[int, tuple[Metric, dict[str, str]]] = {}
 
     @property
@@ -174,6 +175,7 @@ class Table:
         """A table of the series that have a value, without paths, which are learnt anew."""
         smaller, rows = Table(self._device), self.present_rows()
         smaller.metrics, smaller._metric_numbers = list(self.metrics), dict(self._metric_numbers)
+        smaller._counters = list(self._counters)
         smaller._add_lines([self.text(row) for row in rows.tolist()], self.lines.metric[rows])
         smaller.lines.ids[: len(rows)] = self.lines.ids[rows]
         for column, values in zip(smaller.series, self.series, strict=True):
@@ -222,8 +224,7 @@ class Table:
         self._line_bytes = append_texts(lines, first, self._line_bytes, texts)
         lines.metric[first:count] = metrics
         lines.ids[first:count] = list(itertools.islice(_IDS, count - first))
-        bursts = np.array([metric.name in BURSTS for metric in self.metrics], np.uint8)
-        self.series.counter[first:count] = bursts[lines.metric[first:count]]
+        self.series.counter[first:count] = [self._counters[number] for number in metrics]
         self.lines = with_entered(lines, first, count, lambda begin: _hashes(lines, begin, count))
         self.series_count = count
 
@@ -232,6 +233,7 @@ class Table:
         if number is None:
             number = self._metric_numbers[metric.name] = len(self.metrics)
             self.metrics.append(metric)
+            self._counters.append((metric.kind is Kind.COUNTER) + 2 * (metric.name in BURSTS))
         return number
 
 

@@ -6,7 +6,7 @@ import asyncio
 
 import grpc
 import pytest
-from tests.telemetry.receive.peers import Peer, answer, endpoint, error_of, received, response, serving, trailers
+from tests.telemetry.receive.peers import ADMIN, REQUEST, Peer, answer, endpoint, received, response, serving, trailers
 from tests.telemetry.receive.test_servers import SENT, Handler, grpc_aio
 
 from railfab.gnmi.statuses import StreamClosed
@@ -42,19 +42,28 @@ def test_a_target_that_breaks_http2_is_received_with_grpc_from_the_next_session_
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     auto, ends = AutoReceiver(), [frames.frame(frames.PUSH_PROMISE, 4, 1, bytes(4))]
+    taken = asyncio.Event()
 
     async def script(peer: Peer) -> None:
         await peer.greet()
         peer.send(answer(1, LARGE))
-        await asyncio.sleep(0.05)
+        await taken.wait()
         peer.send(ends.pop() if ends else trailers(1, 0))
+
+    async def ended(port: int) -> Exception:
+        taken.clear()
+        stream = auto.stream(endpoint(port), ADMIN, [REQUEST])
+        await anext(stream)
+        taken.set()
+        with pytest.raises(StreamClosed) as caught:
+            await anext(stream)
+        return caught.value
 
     async def run() -> tuple[Exception, Exception]:
         async with serving(script) as port:
-            return await error_of(auto, endpoint(port)), await error_of(auto, endpoint(port))
+            return await ended(port), await ended(port)
 
     first, second = asyncio.run(run())
-    assert isinstance(first, StreamClosed)
     assert "it pushes, which was refused" in str(first)
     assert "the target ended the stream" in str(second)
     said = [record.message for record in caplog.records if "It is received with grpc from now on" in record.message]

@@ -52,8 +52,9 @@ class States(NamedTuple):
 
 class Series(NamedTuple):
     """One row for each series. device_ns: of the newest sample, 0 without a time stamp. arrival_ns, expires_ns: of the
-    loop's clock. generation: of the session that brought it. present: 1 while it has a value. counter: 1 where rates
-    are kept. window, rate, earlier: the number of the present window, and the highest rate in it and in the one before.
+    loop's clock. generation: of the session that brought it. present: 1 while it has a value. counter: 1 where the
+    value only grows, 3 where its rates are kept too. window, rate, earlier: the number of the present window, and the
+    highest rate in it and in the one before.
     """
 
     value: Array
@@ -108,7 +109,10 @@ class KeyKind(IntEnum):
 
 
 class At(IntEnum):
-    """Places of the array that goes in and out of `take`: settings first, then counts that only grow."""
+    """Places of the array that goes in and out of `take`: settings first, then counts that only grow.
+
+    SKEW_NS: a time stamp that is further from WALL_NS than this is not used; 0 for none that is too far.
+    """
 
     NOW_NS = 0
     LASTS_NS = 1
@@ -118,13 +122,19 @@ class At(IntEnum):
     LAST_KEY = 5
     IGNORE_DELETES = 6
     PRESENT = 7
-    PENDING = 8
-    UPDATES = 9
-    FRESH = 10
-    OUT_OF_ORDER = 11
-    SERIES_LIMIT = 12
-    DEVICE_NS = 13
-    SYNCED = 14
+    WALL_NS = 8
+    SKEW_NS = 9
+    PENDING = 10
+    UPDATES = 11
+    FRESH = 12
+    OUT_OF_ORDER = 13
+    SERIES_LIMIT = 14
+    DEVICE_NS = 15
+    SYNCED = 16
+    UNMAPPED = 17
+    SKEWED = 18
+    RESETS = 19
+    WRAPS = 20
 
 
 class Pending(IntEnum):
@@ -143,8 +153,7 @@ class Pending(IntEnum):
 class Stop(IntEnum):
     """Why `take` returned before the last message; the low bits of its answer, above them the message.
 
-    PENDING_FIRST: Python has to decode what is pending, since values of one series keep their order; where nothing is,
-    the message has more updates than `Tables.pending` has room for.
+    PENDING_FIRST: the message has more updates than `Tables.pending` has room for, behind what is pending.
     """
 
     DONE = 0

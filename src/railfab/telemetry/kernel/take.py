@@ -15,7 +15,8 @@ from railfab.telemetry.kernel.values import number
 from railfab.telemetry.kernel.wire import length, skipped, varint
 
 (NOW_NS, LASTS_NS, GENERATION, WINDOW, MOST_SERIES, LAST_KEY, IGNORE_DELETES, PRESENT) = map(int, tuple(At)[:8])
-(PENDING, UPDATES, FRESH, OUT_OF_ORDER, SERIES_LIMIT, DEVICE_NS, SYNCED) = map(int, tuple(At)[8:])
+(WALL_NS, SKEW_NS, PENDING, UPDATES, FRESH, OUT_OF_ORDER, SERIES_LIMIT, DEVICE_NS) = map(int, tuple(At)[8:16])
+(SYNCED, UNMAPPED, SKEWED, RESETS, WRAPS) = map(int, tuple(At)[16:])
 P_KEY, P_PREFIX, P_PREFIX_END, P_PATH, P_PATH_END, P_VALUE, P_VALUE_END, P_DEVICE_NS = map(int, Pending)
 P_WIDTH = len(Pending)
 _UNMAPPED, _NUMBER, _STATE = int(KeyKind.UNMAPPED), int(KeyKind.NUMBER), int(KeyKind.STATE)
@@ -25,6 +26,9 @@ _NS_PER_S = 1e9
 REORDERED_NS = 2_000_000_000
 """A sample that is older than the last by up to so much came in the wrong order; by more, its clock was set back."""
 _REORDERED_NS = REORDERED_NS
+_HAS_RATES = 2
+_WRAP, _MOST_GROWN = 4_294_967_296.0, 1_073_741_824.0
+"""A 32-bit counter begins again behind 2**32 - 1. One that would have grown by more than a quarter was reset."""
 _MILLISECOND, _MICROSECOND, _NANOSECOND = 100_000_000_000, 100_000_000_000_000, 100_000_000_000_000_000
 _LATEST_NS = 0x7FFFFFFFFFFFFFFF
 
@@ -104,17 +108,28 @@ def _rate(series: Array, row: int, value: float, device_ns: int, at: Array) -> A
             series.rate[row] = rate
 
 
+@called
+def _went_back(before: float, value: float, scale: float, at: Array) -> Any:
+    """Count a counter that is lower than before, as a reset or as a wrap of 32 bits."""
+    if before < _WRAP * scale and value + _WRAP * scale - before <= _MOST_GROWN * scale:
+        at[WRAPS] += 1
+    else:
+        at[RESETS] += 1
+
+
 @inlined
-def _put(series: Array, row: int, value: float, device_ns: int, at: Array) -> Any:
-    """Store a sample, unless one of this session that is a little newer is there."""
+def _put(series: Array, row: int, value: float, scale: float, device_ns: int, at: Array) -> Any:
+    """Store a sample, unless one of this session that is a little newer is there. scale: of the value's unit."""
     if series.present[row]:
+        before_ns = series.device_ns[row]
         if series.generation[row] == at[GENERATION]:
-            before_ns = series.device_ns[row]
             if device_ns and before_ns - _REORDERED_NS <= device_ns < before_ns:
                 at[OUT_OF_ORDER] += 1
                 return
-            if series.counter[row]:
+            if series.counter[row] & _HAS_RATES:
                 _rate(series, row, value, device_ns, at)
+        if value < series.value[row] and series.counter[row] and (device_ns != before_ns or not device_ns):
+            _went_back(series.value[row], value, scale, at)
     else:
         if at[PRESENT] >= at[MOST_SERIES]:
             at[SERIES_LIMIT] += 1
@@ -164,15 +179,16 @@ def _decoded(tables: Tables, buffer: Array, row: int, value: int, value_end: int
         for binding in range(first, first + keys.count[row]):
             scale = bindings.scale[bindings.rule[binding]]
             sample = found * scale if scale else found / _NS_PER_S
-            _put(series, bindings.series[binding], sample, device_ns, at)
+            _put(series, bindings.series[binding], sample, scale, device_ns, at)
         return True
     if kind == _STATE:
         known, found = _state(tables.states, bindings.rule[first], buffer, value, value_end)
         if known:
-            _put(series, bindings.series[first], found, device_ns, at)
+            _put(series, bindings.series[first], found, 1.0, device_ns, at)
         return known
     if kind == _UNMAPPED and not _may_have_leaves(buffer, value, value_end):
         tables.roots[first] += 1
+        at[UNMAPPED] += 1
         at[FRESH] += 1
         return True
     return False
@@ -256,7 +272,8 @@ def _parts(buffer: Array, inner: int, end: int) -> Any:
 def _updates(
     tables: Tables, buffer: Array, start: int, end: int, prefix: int, prefix_end: int, device_ns: int, at: Array
 ) -> Any:
-    """Decode the updates of a plain Notification; what Python has to decode is listed."""
+    """Decode the updates of a plain Notification, up to one that Python has to decode: it and all behind it are listed,
+    since values of one series keep their order."""
     keys, pending = tables.keys, tables.pending
     position = start
     last = at[LAST_KEY]
@@ -273,7 +290,7 @@ def _updates(
             if last >= 0:
                 keys.follows[last] = row
         last = row
-        if row >= 0 and _decoded(tables, buffer, row, value, value_end, device_ns, at):
+        if row >= 0 and not at[PENDING] and _decoded(tables, buffer, row, value, value_end, device_ns, at):
             at[UPDATES] += 1
             continue
         place = at[PENDING] * P_WIDTH
@@ -340,11 +357,14 @@ def take(buffer: Array, bounds: Array, message: int, given: Tables, at: Array) -
             return message << _STOP_BITS | _ODD
         if deletes and not at[IGNORE_DELETES]:
             return message << _STOP_BITS | _DELETES
-        if at[PENDING] or updates > room:
+        if at[PENDING] + updates > room:
             return message << _STOP_BITS | _PENDING_FIRST
-        _updates(tables, buffer, start, end, prefix, prefix_end, device_ns, at)
         if device_ns:
             at[DEVICE_NS] = device_ns
+        if at[SKEW_NS] and device_ns and abs(device_ns - at[WALL_NS]) > at[SKEW_NS]:
+            at[SKEWED] += 1
+            device_ns = 0
+        _updates(tables, buffer, start, end, prefix, prefix_end, device_ns, at)
         at[IGNORE_DELETES] = 0
         message += 1
     return message << _STOP_BITS | _DONE
@@ -352,7 +372,7 @@ def take(buffer: Array, bounds: Array, message: int, given: Tables, at: Array) -
 
 @compiled
 def take_listed(buffer: Array, place: int, count: int, given: Tables, at: Array) -> Any:
-    """Decode the listed updates from one on, whose paths are known by now; return the first that Python has to decode.
+    """Decode the listed updates from one on; return the first that Python has to decode.
 
     count: of `Tables.pending`.
     """
@@ -375,4 +395,4 @@ def take_listed(buffer: Array, place: int, count: int, given: Tables, at: Array)
 def put(rows: Array, values: Array, device_ns: int, series: Array, at: Array) -> Any:
     """Store samples that Python has decoded. rows: int64, values: float64."""
     for place in range(len(rows)):
-        _put(series, rows[place], values[place], device_ns, at)
+        _put(series, rows[place], values[place], 1.0, device_ns, at)

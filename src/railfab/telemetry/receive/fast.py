@@ -29,7 +29,7 @@ logger = logging.getLogger(__name__)
 DIAL_TIMEOUT_S = 10.0
 WINDOW = 1 << 20
 """Bytes of a stream that the target may send before they are consumed."""
-COALESCE_S = 0.05
+COALESCE_S = 0.1
 """Time between two reads of a connection that has sent less than can be read at once [s]."""
 KEEPALIVE_S = 30.0
 KEEPALIVE_TIMEOUT_S = 20.0
