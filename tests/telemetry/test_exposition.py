@@ -13,10 +13,10 @@ from prometheus_client.openmetrics import exposition as openmetrics
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as parse_openmetrics
 from prometheus_client.parser import text_string_to_metric_families as parse_text
 
-from railfab.endpoints import Endpoints
+from railfab.endpoints import Endpoint, Endpoints
 from railfab.metrics import BURSTS, CATALOGUE, Kind, metric, rate_max_name
 from railfab.platforms import platform, platform_names
-from railfab.telemetry import Policy, fabric_collector
+from railfab.telemetry import Policy, exposition, fabric_collector
 from railfab.telemetry.estimate import SPEED
 from railfab.telemetry.exposition import family
 from railfab.telemetry.health import Health
@@ -113,6 +113,27 @@ def estimates(
         if "estimated" in entry.name:
             found.append((labels, entry.name, float(sample.values[row])))
     return found
+
+
+def test_a_scrape_in_parts_is_a_scrape(topology: Topology, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAILFAB_USERNAME", "admin")
+    monkeypatch.setenv("RAILFAB_PASSWORD", "a secret")
+    nodes = tuple(Endpoint(name=f"pod1-seg1-leaf{n}", platform="srlinux", host="::1", gnmi_port=1) for n in (1, 2))
+    collector = fabric_collector(topology, Endpoints(fabric="pod64", backend="twin", nodes=nodes))
+    samples = [frames(1), (Series(metric(SPEED), {"interface": "e1"}), 12.5e9), frames(3, "transmit")]
+    for session in collector.fleet.sessions:
+        session.store.begin_batch(session.now_s(), 1e6)
+        session.store.apply(Decoded(None, samples=samples))
+        session.store.end_batch()
+    whole = collector.exposition.render(openmetrics=False)
+    monkeypatch.setattr(exposition, "PART_BYTES", 1)
+    parts = collector.exposition.render(openmetrics=False)
+    assert b'fabric_pfc_receive_frames_total{device="pod1-seg1-leaf2",interface="e1",priority="3"} 1\n' in parts
+    changing = (b"_lag_seconds ", b"process_", b"python_")
+    lines = [
+        [line for line in text.splitlines() if not any(one in line for one in changing)] for text in (whole, parts)
+    ]
+    assert lines[0] == lines[1]
 
 
 def frames(count: float, way: str = "receive", interface: str = "e1") -> tuple[Series, float]:

@@ -39,9 +39,8 @@ def applied(
 
 
 def written(store: TargetStore, now_s: float = 1.0, writer: Writer | None = None) -> dict[str, str]:
-    sample = store.sample(now_s)
-    chunks = (writer or Writer()).write(sample.table, sample.live, sample.values, sample.rates)
-    return {name: b"".join(found).decode() for name, found in chunks.items()}
+    page = (writer or Writer()).page(store.sample(now_s))
+    return {name: found.tobytes().decode() for name, found in page.write(page.sizes).items()}
 
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
@@ -83,6 +82,17 @@ def test_new_series_of_a_known_metric_join_its_family() -> None:
         applied(store, 1.0, [(Series(metric(name), {label: f"x{place}"}), place)])
         text = written(store, writer=writer)
     assert [line.count("\n") for line in (text[IN.name], text["fabric_bgp_session_up"])] == [2, 1]
+
+
+def test_a_sample_that_is_written_after_new_series_came_has_what_was_there_before() -> None:
+    store, writer = store_of(), Writer()
+    applied(store, 1.0, [(Series(IN, {"interface": "e0"}), 7.0)])
+    page = writer.page(store.sample(1.0))
+    before = {name: text.tobytes() for name, text in page.write(page.sizes).items()}
+    applied(store, 2.0, [(Series(IN, {"interface": f"e{place}"}), 8.0) for place in range(1000)])
+    written(store, writer=writer)
+    assert {name: text.tobytes() for name, text in page.write(page.sizes).items()} == before
+    assert [text.count(b"\n") for text in before.values()] == [1, 1]
 
 
 def test_the_highest_rate_between_two_samples_is_seen_by_every_scrape_of_its_window_and_the_next() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -18,7 +19,7 @@ from railfab.metrics import CATALOGUE, Kind, Metric
 from railfab.telemetry.fleet import Fleet
 from railfab.telemetry.health import Health, State, Stream
 from railfab.telemetry.intended import IntendedSeries
-from railfab.telemetry.lines import Chunks
+from railfab.telemetry.lines import Chunks, Page
 from railfab.telemetry.loop_clock import LoopClock
 from railfab.telemetry.session import TargetSession
 from railfab.telemetry.sinks.health import sink_samples
@@ -30,10 +31,12 @@ from railfab.telemetry.targets.loader import Loader
 NO_METRICS: Mapping[str, Metric] = MappingProxyType({})
 Labels = dict[str, str]
 Samples = dict[str, list[tuple[Labels, float]]]
-Parts = Sequence[bytes | memoryview]
+Parts = Iterable[bytes | memoryview]
 Found = tuple[str, Labels, float]
 """Metric, labels and value of a sample."""
 END = b"# EOF\n"
+PART_BYTES = 8 << 20
+"""Families whose lines take more are written one after the other, so that never all lines are in memory."""
 
 
 class Exposition(Protocol):
@@ -122,14 +125,18 @@ class FabricExposition:
         return b"".join(self.parts(openmetrics=openmetrics, names=names))
 
     def parts(self, *, openmetrics: bool, names: Collection[str] | None = None) -> Parts:
-        """The same in parts."""
+        """The same in parts, all of one moment; many lines are written only when the part is asked for."""
+        wanted = [name for name in self._metrics if names is None or name in names]
+        pages = [session.page() for session in self._fleet.sessions]
         chunks = self._chunks()
-        parts: list[memoryview | bytes] = []
-        for name, metric in self._metrics.items():
-            if name in chunks and (names is None or name in names):
-                parts += (_header(metric, openmetrics), *chunks[name])
-        parts.append(self._others.render(openmetrics=openmetrics, names=names))
-        return parts
+        for portion in _portions(wanted, pages):
+            for name, lines in _written(portion, pages).items():
+                if lines or name in chunks:
+                    yield _header(self._metrics[name], openmetrics)
+                    yield from self._intended_lines.get(name, ())
+                    yield from lines
+                    yield from chunks.get(name, ())
+        yield self._others.render(openmetrics=openmetrics, names=names)
 
     def snapshot(self, names: Collection[str] | None = None) -> Snapshot:
         """Every sample that is true now. names: only those metrics of the switches, and the collector's own."""
@@ -151,11 +158,8 @@ class FabricExposition:
                 yield one.metric.name, {"device": device, **dict(one.labels)}, 1.0
 
     def _chunks(self) -> Chunks:
-        """All lines but those of the others."""
-        chunks: Chunks = {name: list(lines) for name, lines in self._intended_lines.items()}
-        for session in self._fleet.sessions:
-            for name, lines in session.lines().items():
-                chunks.setdefault(name, []).extend(lines)
+        """The lines of the collector's own metrics."""
+        chunks: Chunks = {name: [] for name in self._intended_lines}
         for name, labels, value in self.own_samples():
             text = ",".join(f'{label}="{escaped(text)}"' for label, text in labels.items())
             text = f"{{{text}}}" if text else ""
@@ -172,6 +176,31 @@ class FabricExposition:
         yield "fabric_collector_lag_seconds", {}, self._clock.lag_s()
         yield from loader_samples(self._loaders)
         yield from sink_samples(self._sinks)
+
+
+def _portions(names: Sequence[str], pages: Sequence[Page]) -> Iterator[list[str]]:
+    """Names one behind the other, whose lines together take about PART_BYTES at most."""
+    sizes: Counter[str] = Counter()
+    for page in pages:
+        sizes.update(page.sizes)
+    portion: list[str] = []
+    total = 0
+    for name in names:
+        if portion and total + sizes[name] > PART_BYTES:
+            yield portion
+            portion, total = [], 0
+        portion.append(name)
+        total += sizes[name]
+    yield portion
+
+
+def _written(names: Sequence[str], pages: Sequence[Page]) -> dict[str, list[memoryview]]:
+    """The lines of these families of all targets."""
+    found: dict[str, list[memoryview]] = {name: [] for name in names}
+    for page in pages:
+        for name, lines in page.write(found).items():
+            found[name].append(lines)
+    return found
 
 
 def _short(value: float) -> str:

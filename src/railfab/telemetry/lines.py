@@ -2,107 +2,136 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from railfab.metrics import BURSTS, Metric, rate_max_name
+from railfab.metrics import BURSTS, rate_max_name
 from railfab.telemetry.kernel.columns import Groups, LongNumbers
 from railfab.telemetry.kernel.render import long_numbers, render
+from railfab.telemetry.store import Sample
 from railfab.telemetry.table import Lines, Table
 
 NUMBER_BYTES = 26
 """The longest number and the end of its line."""
+MOST_GROUPS = 64
+"""Selections of families whose order is kept; a scrape of all has one for each part."""
 
 Chunks = dict[str, list[memoryview | bytes]]
 """Lines by the name of their metric."""
 
 
-class _Arrangement(NamedTuple):
-    """The first rows of a table by their metrics, and the names of these. rates: of those that have one."""
+class _Family(NamedTuple):
+    """Rows of one name. cut: how much of a row's text is left out at its start; head is written in its place.
 
-    lines: Lines
-    rows: int
-    plain: tuple[Groups, list[str]]
-    rates: tuple[Groups, list[str]]
+    size: the most bytes that its lines take. is_rate: whether the values are the highest rates.
+    """
+
+    order: NDArray[np.int32]
+    cut: int
+    head: bytes
+    size: int
+    is_rate: bool
 
 
-class Writer:
-    """Writes the living rows of a table; it keeps their order until there are new ones. Any thread, and several."""
+class _Arranged:
+    """The families of the first rows of a table; it never changes, since scrapes of several threads share it."""
 
-    def __init__(self) -> None:
-        self._newest: _Arrangement | None = None
+    def __init__(self, lines: Lines, count: int, table: Table) -> None:
+        self.lines, self.count = lines, count
+        numbers = lines.metric[:count]
+        order = np.argsort(numbers, kind="stable").astype(np.int32)
+        present, firsts = np.unique(numbers[order], return_index=True)
+        self.families: dict[str, _Family] = {}
+        for number, first, end in zip(present.tolist(), firsts, [*firsts[1:], count], strict=bool(count)):
+            name, rows = table.metrics[number].name, order[first:end]
+            self.families[name] = self._family(rows, 0, b"", is_rate=False)
+            if name in BURSTS:
+                head = rate_max_name(name).encode()
+                self.families[rate_max_name(name)] = self._family(rows, len(name), head, is_rate=True)
+        self._groups: dict[tuple[str, ...], Groups] = {}
 
-    def write(
-        self, table: Table, live: NDArray[np.bool_], values: NDArray[np.float64], rates: NDArray[np.float64]
-    ) -> Chunks:
-        """The lines of all living rows, and of the rates of those that have one."""
-        arranged = self._arranged(table, min(table.series_count, len(live)))
-        chunks: Chunks = {}
-        for (groups, names), written in ((arranged.plain, values), (arranged.rates, rates)):
-            text, ends = _written(groups, arranged.lines, live, written)
-            begin = 0
-            for name, end in zip(names, ends.tolist(), strict=True):
-                if end > begin:
-                    chunks.setdefault(name, []).append(text[begin:end])
-                begin = end
-        return chunks
+    def _family(self, order: NDArray[np.int32], cut: int, head: bytes, *, is_rate: bool) -> _Family:
+        size = int(self.lines.length[order].sum()) + (NUMBER_BYTES + len(head)) * len(order)
+        return _Family(order, cut, head, size, is_rate)
 
-    def _arranged(self, table: Table, count: int) -> _Arrangement:
-        """The order of so many rows; another thread may make another one meanwhile, which this one never sees."""
-        lines, found = table.lines, self._newest
-        if found is None or found.lines is not lines or found.rows != count:
-            found = self._newest = _arrange(lines, table.metrics, count)
+    def groups(self, names: Sequence[str]) -> Groups:
+        """These families, for the kernel."""
+        key = tuple(names)
+        found = self._groups.get(key)
+        if found is None:
+            if len(self._groups) >= MOST_GROUPS:
+                self._groups.clear()
+            found = self._groups[key] = _groups([self.families[name] for name in names])
         return found
 
 
-def _arrange(lines: Lines, metrics: list[Metric], count: int) -> _Arrangement:
-    numbers = lines.metric[:count]
-    order = np.argsort(numbers, kind="stable")
-    bursts = np.array([metric.name in BURSTS for metric in metrics], bool)
-    plain = _groups(order, numbers, metrics, _itself)
-    return _Arrangement(lines, count, plain, _groups(order[bursts[numbers[order]]], numbers, metrics, rate_max_name))
+@dataclass(frozen=True, slots=True)
+class Page:
+    """The lines of one sample, written when they are asked for."""
+
+    sample: Sample
+    arranged: _Arranged
+
+    @property
+    def sizes(self) -> Mapping[str, int]:
+        """The most bytes that the lines of each family take."""
+        return {name: family.size for name, family in self.arranged.families.items()}
+
+    def write(self, names: Collection[str]) -> dict[str, memoryview]:
+        """The lines of living rows, of those families that have any among these."""
+        found: dict[str, memoryview] = {}
+        for is_rate, values in ((False, self.sample.values), (True, self.sample.rates)):
+            wanted = [name for name, one in self.arranged.families.items() if one.is_rate is is_rate and name in names]
+            if wanted:
+                found |= self._written(wanted, values)
+        return found
+
+    def _written(self, names: Sequence[str], values: NDArray[np.float64]) -> dict[str, memoryview]:
+        groups, lines, alive = self.arranged.groups(names), self.arranged.lines, self.sample.live.view(np.uint8)
+        out = np.empty(sum(self.arranged.families[name].size for name in names) + 1, np.uint8)
+        ends = np.zeros(len(names), np.int64)
+        long = _long_numbers(groups.order, alive, values)
+        render(groups, lines.start, lines.length, lines.text, alive, values, long, out, ends)
+        begins = [0, *ends.tolist()]
+        return {
+            name: out[begin:end].data
+            for name, begin, end in zip(names, begins, begins[1:], strict=False)
+            if end > begin
+        }
 
 
-def _itself(name: str) -> str:
-    return name
+class Writer:
+    """Writes the living rows of a table; it keeps their order until there are new ones."""
+
+    def __init__(self) -> None:
+        self._arranged: _Arranged | None = None
+
+    def page(self, sample: Sample) -> Page:
+        """The lines of a sample, and of the highest rates of those that have one. Any thread."""
+        table, arranged = sample.table, self._arranged
+        count = min(table.series_count, len(sample.live))
+        lines = table.lines
+        if arranged is None or arranged.lines is not lines or arranged.count != count:
+            arranged = self._arranged = _Arranged(lines, count, table)
+        return Page(sample, arranged)
 
 
-def _groups(
-    order: NDArray[np.int64], numbers: NDArray[np.int32], metrics: list[Metric], renamed: Callable[[str], str]
-) -> tuple[Groups, list[str]]:
-    """Rows in the order of their metrics, under these names, and the names."""
-    present, firsts = np.unique(numbers[order], return_index=True)
-    old = [metrics[number].name for number in present.tolist()]
-    new = [renamed(name) for name in old]
-    heads = [name.encode() if name != before else b"" for name, before in zip(new, old, strict=True)]
-    cut = [len(before) if name != before else 0 for name, before in zip(new, old, strict=True)]
-    groups = Groups(
-        order=order,
-        begin=np.append(firsts, len(order)).astype(np.int64),
-        cut=np.array(cut, np.int64),
-        head=np.cumsum([0, *map(len, heads)]).astype(np.int64),
-        text=np.frombuffer(b"".join(heads) + b"\0", np.uint8),
+def _groups(families: Sequence[_Family]) -> Groups:
+    """Families one behind the other."""
+    return Groups(
+        order=np.concatenate([family.order for family in families]),
+        begin=np.cumsum([0, *(len(family.order) for family in families)]).astype(np.int64),
+        cut=np.array([family.cut for family in families], np.int64),
+        head=np.cumsum([0, *(len(family.head) for family in families)]).astype(np.int64),
+        text=np.frombuffer(b"".join(family.head for family in families) + b"\0", np.uint8),
     )
-    return groups, new
 
 
-def _written(
-    groups: Groups, lines: Lines, live: NDArray[np.bool_], values: NDArray[np.float64]
-) -> tuple[memoryview, NDArray[np.int64]]:
-    """The text of the groups, and the end of each in it."""
-    alive = live.view(np.uint8)
-    longest = int(np.diff(groups.head).max(initial=0))
-    out = np.empty(int(lines.length[groups.order].sum()) + (NUMBER_BYTES + longest) * len(groups.order) + 1, np.uint8)
-    ends = np.zeros(len(groups.begin) - 1, np.int64)
-    long = _long_numbers(groups.order, alive, values)
-    size = render(groups, lines.start, lines.length, lines.text, alive, values, long, out, ends)
-    return out[:size].data, ends
-
-
-def _long_numbers(order: NDArray[np.int64], alive: NDArray[np.uint8], values: NDArray[np.float64]) -> LongNumbers:
+def _long_numbers(order: NDArray[np.int32], alive: NDArray[np.uint8], values: NDArray[np.float64]) -> LongNumbers:
     """The values that need more digits than the kernel writes."""
     found = np.zeros(len(order) + 1, np.int64)
     count = long_numbers(order, alive, values, found)

@@ -23,7 +23,7 @@ from railfab.platforms import platform_names
 from railfab.telemetry.budget import SeriesBudget
 from railfab.telemetry.decode import Decoder, Taken
 from railfab.telemetry.health import Drop, Health, Reason, State, Stream
-from railfab.telemetry.lines import Chunks, Writer
+from railfab.telemetry.lines import Page, Writer
 from railfab.telemetry.loop_clock import LoopClock
 from railfab.telemetry.mapping import PathMap
 from railfab.telemetry.receive.contract import Batch, Receiver, RpcEnded
@@ -161,10 +161,9 @@ class TargetSession:
         self._log.warning(str(error))
         await asyncio.Event().wait()
 
-    def lines(self) -> Chunks:
-        """The lines of every series that is true now, by metric."""
-        sample = self.sample()
-        return self._writer.write(sample.table, sample.live, sample.values, sample.rates)
+    def page(self) -> Page:
+        """The lines of every series that is true now."""
+        return self._writer.page(self.sample())
 
     def samples(self, names: Collection[str] | None = None) -> Iterator[tuple[Metric, dict[str, str], float]]:
         """Metric, labels and value of every series that is true now. names: only those metrics."""

@@ -255,10 +255,11 @@ class TargetStore:
         return found
 
     def live(self, now_s: float) -> NDArray[np.bool_]:
-        """Whether each row has a value that is true now. Any thread."""
+        """Whether each row has a value that is true now."""
         return self._live(self.table.series, now_s)
 
     def _live(self, series: SeriesColumns, now_s: float) -> NDArray[np.bool_]:
+        """Whether each row has a value that is true now. Any thread."""
         down_s = self._down_since_s
         live: NDArray[np.bool_] = series.present != 0
         if down_s is None:

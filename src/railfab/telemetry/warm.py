@@ -37,4 +37,5 @@ def compile_kernels() -> None:
     decoder.take(raw, np.array([[0, len(raw)]], np.int64), 0.0, lasts_s=1.0)
     store.apply(Decoded(None, store.read(0.0)))
     sample = store.sample(0.0)
-    Writer().write(sample.table, sample.live, sample.values, sample.rates)
+    page = Writer().page(sample)
+    page.write(page.sizes)
