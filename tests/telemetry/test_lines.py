@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from prometheus_client.parser import text_string_to_metric_families as parse
 
-from railfab.metrics import metric, rate_max_name
-from railfab.telemetry import lines
+from railfab.metrics import metric
 from railfab.telemetry.health import Health
 from railfab.telemetry.lines import Writer
 from railfab.telemetry.notification import Decoded
@@ -84,17 +82,6 @@ def test_new_series_of_a_known_metric_join_its_family() -> None:
     assert [line.count("\n") for line in (text[IN.name], text["fabric_bgp_session_up"])] == [2, 1]
 
 
-def test_a_sample_that_is_written_after_new_series_came_has_what_was_there_before() -> None:
-    store, writer = store_of(), Writer()
-    applied(store, 1.0, [(Series(IN, {"interface": "e0"}), 7.0)])
-    page = writer.page(store.sample(1.0))
-    before = {name: text.tobytes() for name, text in page.write(page.sizes).items()}
-    applied(store, 2.0, [(Series(IN, {"interface": f"e{place}"}), 8.0) for place in range(1000)])
-    written(store, writer=writer)
-    assert {name: text.tobytes() for name, text in page.write(page.sizes).items()} == before
-    assert [text.count(b"\n") for text in before.values()] == [1, 1]
-
-
 def test_the_highest_rate_between_two_samples_is_seen_by_every_scrape_of_its_window_and_the_next() -> None:
     store, port = store_of(), Series(IN, {"interface": "e1"})
     for second, value in enumerate((0.0, 100.0, 5000.0, 5100.0)):
@@ -127,24 +114,14 @@ def filled(store: TargetStore, ports: int) -> TargetStore:
     return store
 
 
-def test_a_scrape_that_began_is_written_as_it_began_though_another_has_more_rows(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_scrape_that_began_is_written_as_it_began_though_another_has_more_rows() -> None:
     """The rows of the other lie behind the values of the first, where the kernel would read and write anything."""
     store, writer = filled(store_of(), 60), Writer()
-    waiting = [lambda: written(filled(store, 900), writer=writer)]
-    grouped, meanwhile = lines._groups, []
-
-    def groups(*arguments: Any) -> Any:
-        found = grouped(*arguments)
-        if arguments[-1] is rate_max_name and waiting:
-            meanwhile.append(waiting.pop()())
-        return found
-
-    monkeypatch.setattr(lines, "_groups", groups)
-    assert written(store, writer=writer)[IN.name].count("\n") == 60
-    assert meanwhile[0][IN.name].count("\n") == 900
-    assert written(store, writer=writer) == meanwhile[0]
+    page = writer.page(store.sample(1.0))
+    meanwhile = written(filled(store, 900), writer=writer)
+    assert page.write(page.sizes)[IN.name].tobytes().count(b"\n") == 60
+    assert meanwhile[IN.name].count("\n") == 900
+    assert written(store, writer=writer) == meanwhile
 
 
 def test_a_sample_is_of_one_table_though_the_loop_replaces_it(monkeypatch: pytest.MonkeyPatch) -> None:

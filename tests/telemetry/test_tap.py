@@ -20,14 +20,18 @@ from tests.telemetry.rack import Rack
 
 from railfab.endpoints import Credentials, Endpoint, read_credentials
 from railfab.errors import Unreachable
+from railfab.gnmi import messages
+from railfab.gnmi.paths import to_proto
 from railfab.gnmi.server import ServerLoop
 from railfab.gnmi.statuses import StreamClosed
 from railfab.platforms import platform
+from railfab.telemetry import Collector
 from railfab.telemetry.receive.choice import receiver
 from railfab.telemetry.receive.contract import Batch, Receiver, RpcEnded
 from railfab.telemetry.replay import Record, Replay, recording, records
 from railfab.telemetry.subscriptions import SUBSCRIBE_MODES, subscribe_rpcs
 from railfab.telemetry.tap import Tap, TapError, Tapped
+from railfab.telemetry.targets import TargetSpec
 
 ANN = Credentials("ann", "secret")
 LEAF, SPINE = (Endpoint(name=name, platform="srlinux", host="192.0.2.1") for name in ("leaf1", "spine1"))
@@ -104,6 +108,30 @@ async def test_a_replay_streams_what_was_recorded(tmp_path: Path) -> None:
     assert await streamed(replay, SPINE, LEAF) == sent[3:] + sent[:3]
     with pytest.raises(Unreachable, match=r"^leaf1: the recording has ended\. Start again to replay it again\.$"):
         await streamed(replay, LEAF)
+
+
+def test_a_replay_believes_the_times_of_its_recording(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAILFAB_USERNAME", "ann")
+    monkeypatch.setenv("RAILFAB_PASSWORD", "secret")
+    tap = Tap(tmp_path / "tap.gz")
+    for octets, stamp_s in ((20, 2), (10, 1)):
+        update = messages.Update(
+            path=to_proto("/interface[name=ethernet-1/1]/statistics/in-octets"),
+            val=messages.TypedValue(uint_val=octets),
+        )
+        notification = messages.Notification(timestamp=10**18 + stamp_s * 10**9, update=[update])
+        response = messages.SubscribeResponse(update=notification)
+        tap.write("leaf1", batch(0, [response.SerializeToString()]), stamp_s)
+    tap.close()
+    spec = TargetSpec(name="leaf1", platform="srlinux", endpoint=LEAF, telemetry=platform("srlinux").telemetry)
+    late = {"device": "leaf1", "reason": "out_of_order"}
+    with Collector([spec], receiver=Replay(recording(tmp_path / "tap.gz"), speed=None)) as collector:
+        until_s = time.monotonic() + 30
+        while not (found := collector.value("fabric_collector_dropped_updates_total", **late)):
+            assert time.monotonic() < until_s
+            time.sleep(0.01)
+        skewed = collector.value("fabric_collector_skewed_notifications_total")
+    assert (found, skewed) == (1, 0)
 
 
 Message = st.tuples(st.text(max_size=5), st.integers(0, 2**62), st.integers(0, 3), st.binary(max_size=40))

@@ -7,6 +7,7 @@ import logging
 import threading
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType, TracebackType
 from typing import Any, Self
 
@@ -26,6 +27,7 @@ from railfab.telemetry.loop_clock import LoopClock
 from railfab.telemetry.push import Pusher
 from railfab.telemetry.receive.choice import receiver as made_receiver
 from railfab.telemetry.receive.contract import Receiver
+from railfab.telemetry.replay import Replay
 from railfab.telemetry.retry import Policy
 from railfab.telemetry.sinks.contract import Labels
 from railfab.telemetry.sinks.queued import QueuedSink
@@ -82,6 +84,8 @@ class Collector:
         own: Mapping[str, Metric] = NO_METRICS,
     ) -> None:
         policy = policy or Policy()
+        if isinstance(receiver, Replay):  # a recording keeps the times of its day
+            policy = replace(policy, skew_s=0.0)
         self._clock = LoopClock()
         self._static, self._share, self._loaders, self._sinks, self._push_s = specs, share, loaders, sinks, push_s
         self._push_labels = push_labels
