@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from railfab.metrics import BURSTS, Metric, metric, rate_max_name
 from railfab.telemetry.exposition import FabricExposition, Found
+from railfab.telemetry.kernel.columns import HAS_RATES
 from railfab.telemetry.session import TargetSession
 from railfab.telemetry.sinks.contract import Labels, SampleBatch, Sink
 from railfab.telemetry.table import Table
@@ -77,7 +78,7 @@ class Pusher:
         ids = table.lines.ids[rows]
         self._rows.update(zip(ids.tolist(), ((table, row) for row in rows.tolist()), strict=True))
         yield ids, sample.values[rows], at_ns // NS_PER_MS
-        bursts = np.flatnonzero(series.counter[rows])
+        bursts = np.flatnonzero(series.counter[rows] & HAS_RATES)
         yield -ids[bursts], sample.rates[rows[bursts]], np.full(len(bursts), now_ns // NS_PER_MS)
 
     def _of_others(self, now_ns: int) -> tuple[_Ids, NDArray[np.float64], _Ids]:

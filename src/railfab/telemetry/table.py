@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from railfab.metrics import BURSTS, Kind, Metric
 from railfab.telemetry.growth import append_texts, first_bytes, first_rows, first_slots, longer, with_entered, with_room
-from railfab.telemetry.kernel.columns import Bindings, KeyKind, Keys, States
+from railfab.telemetry.kernel.columns import HAS_RATES, IS_COUNTER, Bindings, KeyKind, Keys, States
 from railfab.telemetry.kernel.columns import Series as SeriesColumns
 from railfab.telemetry.kernel.rows import find, hash_paths, hash_texts
 from railfab.telemetry.series import Series
@@ -233,7 +233,7 @@ class Table:
         if number is None:
             number = self._metric_numbers[metric.name] = len(self.metrics)
             self.metrics.append(metric)
-            self._counters.append((metric.kind is Kind.COUNTER) + 2 * (metric.name in BURSTS))
+            self._counters.append(IS_COUNTER * (metric.kind is Kind.COUNTER) | HAS_RATES * (metric.name in BURSTS))
         return number
 
 

@@ -52,9 +52,9 @@ class States(NamedTuple):
 
 class Series(NamedTuple):
     """One row for each series. device_ns: of the newest sample, 0 without a time stamp. arrival_ns, expires_ns: of the
-    loop's clock. generation: of the session that brought it. present: 1 while it has a value. counter: 1 where the
-    value only grows, 3 where its rates are kept too. window, rate, earlier: the number of the present window, and the
-    highest rate in it and in the one before.
+    loop's clock. generation: of the session that brought it. present: 1 while it has a value. counter: bits,
+    IS_COUNTER where the value only grows, HAS_RATES where rates are kept. window, rate, earlier: the number of the
+    present window, and the highest rate in it and in the one before.
     """
 
     value: Array
@@ -163,5 +163,7 @@ class Stop(IntEnum):
 
 
 STOP_BITS = 2
+IS_COUNTER, HAS_RATES = 1, 2
+"""Bits of `Series.counter`."""
 ROOM = 0.5
 """Largest share of used slots in open addressing."""

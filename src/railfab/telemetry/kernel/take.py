@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from railfab.telemetry.kernel.columns import STOP_BITS, Array, At, KeyKind, Pending, Stop, Tables
+from railfab.telemetry.kernel.columns import HAS_RATES, STOP_BITS, Array, At, KeyKind, Pending, Stop, Tables
 from railfab.telemetry.kernel.jit import called, compiled, from_start, inlined
 from railfab.telemetry.kernel.probe import equal, mixed, path_hash
 from railfab.telemetry.kernel.values import number
@@ -26,7 +26,7 @@ _NS_PER_S = 1e9
 REORDERED_NS = 2_000_000_000
 """A sample that is older than the last by up to so much came in the wrong order; by more, its clock was set back."""
 _REORDERED_NS = REORDERED_NS
-_HAS_RATES = 2
+_HAS_RATES = HAS_RATES
 _WRAP, _MOST_GROWN = 4_294_967_296.0, 1_073_741_824.0
 """A 32-bit counter begins again behind 2**32 - 1. One that would have grown by more than a quarter was reset."""
 _MILLISECOND, _MICROSECOND, _NANOSECOND = 100_000_000_000, 100_000_000_000_000, 100_000_000_000_000_000
