@@ -3,31 +3,34 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import threading
 import time
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from railfab.gnmi.certificates import Authority
 
 HERE = Path(__file__).parent
-BASE_PORT = 58400
-METRICS_PORT = 58300
+FIRST_PORT = 20_000 + os.getpid() % 10_000
+"""Ports from here on are taken, where they are free; below those that systems give to clients."""
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 SCRAPE_TIMEOUT_S = 300.0
 READY_WITHIN_S = 300.0
 GNMIC = shutil.which("gnmic")
 HARDLY = 0.05
 """Share of a core below which a collector has nothing left to do."""
+IDLE_CHECKS = 3
 
 
 @dataclass(slots=True)
@@ -51,7 +54,8 @@ class Replay:
 def replay(folder: Path, *arguments: str, targets: int, tls: bool = False) -> Iterator[Replay]:
     """A replay server on the first core."""
     command = [sys.executable, str(HERE / "gnmi_replay_server.py"), *arguments]
-    command += ["--base-port", str(BASE_PORT), "--targets", str(targets), *(certificates(folder) if tls else ())]
+    command += ["--base-port", str(free_ports(targets)), "--targets", str(targets)]
+    command += certificates(folder) if tls else ()
     server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, preexec_fn=pinned(0))
     assert server.stdout is not None
     lines = [server.stdout.readline().split() for _ in range(targets)]
@@ -84,13 +88,27 @@ def pinned(core: int) -> Callable[[], None] | None:
     return lambda: os.sched_setaffinity(0, {core})
 
 
+def free_ports(count: int) -> int:
+    """The first of so many ports in a row that are free."""
+    for first in range(FIRST_PORT, 65_536 - count, count):
+        with ExitStack() as opened:
+            try:
+                for port in range(first, first + count):
+                    opened.enter_context(socket.create_server(("127.0.0.1", port)))
+            except OSError:
+                continue
+            return first
+    raise SystemExit("no ports are free")
+
+
 @dataclass(slots=True)
 class Running:
-    """A collector on the second core. ready_cpu_s, idle_mb: CPU time until it could begin, and its memory then; None
-    where it cannot be told to wait.
+    """A collector on the second core. metrics_port: where it is scraped. ready_cpu_s, idle_mb: CPU time until it could
+    begin, and its memory then; None where it cannot be told to wait.
     """
 
     process: subprocess.Popen[str]
+    metrics_port: int
     ready_cpu_s: float | None = None
     idle_mb: float | None = None
 
@@ -105,14 +123,21 @@ class Running:
         return int(status.partition(f"{name}:")[2].split()[0]) / 1024
 
     def wait_until_idle(self) -> None:
-        """Wait until it has worked off what it was sent."""
-        before = self.cpu_s()
-        while True:
+        """Wait until it has worked off what it was sent: for a while, since others may keep it from its core."""
+        before, idle = self.cpu_s(), 0
+        while idle < IDLE_CHECKS:
             time.sleep(2.0)
             now = self.cpu_s()
-            if now - before < 2.0 * HARDLY:
-                return
+            idle = idle + 1 if now - before < 2.0 * HARDLY else 0
             before = now
+
+    def scrape(self) -> int:
+        """Scrape it as Prometheus does; return the number of samples."""
+        address = f"http://127.0.0.1:{self.metrics_port}/metrics"
+        request = urllib.request.Request(address, headers={"Accept-Encoding": "gzip"})
+        with urllib.request.urlopen(request, timeout=SCRAPE_TIMEOUT_S) as response:
+            lines = gzip.GzipFile(fileobj=io.BytesIO(response.read()))
+        return sum(not line.startswith(b"#") for line in lines)
 
     def say(self) -> int:
         """Send it a line; return the number that it answers."""
@@ -121,14 +146,6 @@ class Running:
         self.process.stdin.write("\n")
         self.process.stdin.flush()
         return int(self.process.stdout.readline())
-
-
-def scrape() -> int:
-    """Scrape the collector as Prometheus does; return the number of samples."""
-    request = urllib.request.Request(f"http://127.0.0.1:{METRICS_PORT}/metrics", headers={"Accept-Encoding": "gzip"})
-    with urllib.request.urlopen(request, timeout=SCRAPE_TIMEOUT_S) as response:
-        body = response.read()
-    return sum(not line.startswith(b"#") for line in gzip.decompress(body).splitlines())
 
 
 @contextmanager
@@ -144,8 +161,9 @@ def collector(kind: str, served: Replay, folder: Path) -> Iterator[Running]:
 
 def _client(kind: str, served: Replay) -> Running:
     receiver = "fast" if kind == "interpreted" else kind
-    asked = {"receiver": receiver, "ca": served.ca, "targets": served.targets, "metrics_port": METRICS_PORT}
-    running = Running(_started([sys.executable, str(HERE / "collector_client.py")], _environment(kind)))
+    port = free_ports(1)
+    asked = {"receiver": receiver, "ca": served.ca, "targets": served.targets, "metrics_port": port}
+    running = Running(_started([sys.executable, str(HERE / "collector_client.py")], _environment(kind)), port)
     assert running.process.stdin is not None
     assert running.process.stdout is not None
     running.process.stdin.write(json.dumps(asked) + "\n")
@@ -169,6 +187,7 @@ def _started(command: Sequence[str], environment: Mapping[str, str]) -> subproce
 
 def _gnmic(served: Replay, folder: Path) -> Running:
     """gnmic with its Prometheus output, in the mode `subscribe`, where a slow output holds the targets back."""
+    port = free_ports(1)
     config = {
         "encoding": "proto",
         "timeout": "10s",
@@ -185,7 +204,7 @@ def _gnmic(served: Replay, folder: Path) -> Running:
         "outputs": {
             "prom": {
                 "type": "prometheus",
-                "listen": f"127.0.0.1:{METRICS_PORT}",
+                "listen": f"127.0.0.1:{port}",
                 "path": "/metrics",
                 "expiration": "1h",
                 "num-workers": 1,
@@ -197,7 +216,7 @@ def _gnmic(served: Replay, folder: Path) -> Running:
     file = folder / "gnmic.yaml"
     file.write_text(json.dumps(config))  # JSON is YAML
     command = [str(GNMIC), "--config", str(file), "subscribe", "--quiet"]
-    return Running(_started(command, os.environ | {"GOMAXPROCS": "1"}))
+    return Running(_started(command, os.environ | {"GOMAXPROCS": "1"}), port)
 
 
 def _trust(ca: str | None) -> dict[str, str]:

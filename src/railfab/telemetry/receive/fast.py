@@ -29,6 +29,8 @@ logger = logging.getLogger(__name__)
 DIAL_TIMEOUT_S = 10.0
 WINDOW = 1 << 20
 """Bytes of a stream that the target may send before they are consumed."""
+GRANTED_S = 0.002
+"""Time in which a target that was granted more sends it [s]: else its rate would be one window a `COALESCE_S`."""
 COALESCE_S = 0.1
 """Time between two reads of a connection that has sent less than can be read at once [s]."""
 KEEPALIVE_S = 30.0
@@ -92,8 +94,8 @@ class FastReceiver:
                     yield RpcEnded(rpc, error)
                 if connection.goaway:
                     raise self._gone_away(callee, connection.goaway, started)
-                connection.grant()
-                await _pause(wire, count)
+                granted = connection.grant()
+                await _pause(wire, count, granted)
         except ProtocolViolation as violation:
             raise _violated(callee, violation) from None
         except EOFError:
@@ -160,9 +162,11 @@ def _close(wire: Wire | None) -> None:
         wire.close()
 
 
-async def _pause(wire: Wire, count: int) -> None:
-    """Let others run, and return when there is something to read."""
-    if count == READ:
+async def _pause(wire: Wire, count: int, granted: bool) -> None:
+    """Let others run, and return when there is something to read; soon where the target waited for its window."""
+    if granted:
+        await asyncio.sleep(GRANTED_S)
+    elif count == READ:
         await asyncio.sleep(0)
     else:
         await wire.readable()

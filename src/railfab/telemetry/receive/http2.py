@@ -147,13 +147,17 @@ class Connection:
             self.inflow.drop(number)
         return [((number - 1) // 2, stream.started, status) for number, stream, status in over]
 
-    def grant(self) -> None:
-        """Grant the peer what has been consumed: the caller has finished with all batches."""
+    def grant(self) -> bool:
+        """Grant the peer what has been consumed: the caller has finished with all batches. Return whether it is
+        granted anything, for which it may have waited."""
+        granted = False
         try:
             for number, size in self.inflow.grants():
                 self._wire.write(frames.window_update(number, size))
+                granted = True
         except WindowExceeded:
             self._violated("it sends more than the window of a stream")
+        return granted
 
     def _control_frame(self) -> None:
         """Take a frame that is not DATA."""
