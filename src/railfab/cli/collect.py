@@ -113,7 +113,7 @@ def collect(
     from railfab.telemetry.sinks.config import sinks_of
 
     policy = Policy(max_series=max_series, max_series_per_target=max_series_per_target)
-    maps = telemetry_maps(mappings or ())
+    maps = telemetry_maps(mappings or (), interval_s=interval)
     options: dict[str, Any] = {
         "interval_s": interval,
         "share": share,
