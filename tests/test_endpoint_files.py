@@ -117,6 +117,11 @@ def test_a_target_may_ask_for_no_login() -> None:
         ("plaintext: 1", "plaintext 1 is not a boolean. Use true or false."),
         ("tls_name: ''", "tls_name '' is not a text. Write the name in the certificate."),
         ("gnmi_target: 7", "gnmi_target 7 is not a text. Write a text."),
+        ("gnmi_mode: stream", "gnmi_mode 'stream' is not poll or once. Use one of them, or leave it out."),
+        (
+            "gnmi_encoding: xml",
+            "gnmi_encoding 'xml' is not proto, json_ietf, json, bytes or ascii. Use one of them, or leave it out.",
+        ),
     ],
 )
 def test_settings_that_exclude_each_other_are_refused_in_one_line(tmp_path: Path, settings: str, line: str) -> None:

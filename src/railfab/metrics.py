@@ -303,6 +303,14 @@ def _collector() -> Iterator[Metric]:
         "Whether the certificate of the target is verified (1) or not (0): skip_verify, plaintext.",
     )
     yield metric(
+        "receiver_info",
+        Kind.INFO,
+        "",
+        "Receiver of the target: fast; grpc, to which auto falls back where fast does not know what the target does;"
+        " pygnmi, replay, or none without an address.",
+        "receiver",
+    )
+    yield metric(
         "last_update_timestamp_seconds",
         Kind.GAUGE,
         "seconds",

@@ -49,13 +49,14 @@ def reader() -> Iterator[Reader]:
         yield Reader(Port(), workers)
 
 
-def group(reader: Reader, mode: str, *, interval_s: float = 0, heartbeat_s: float = 0) -> Group:
+def group(reader: Reader, mode: str, *, interval_s: float = 0, heartbeat_s: float = 0, suppress: bool = False) -> Group:
     """A stream of one subscription, which began at 0."""
     entry = messages.Subscription(
         path=to_proto(STATE),
         mode=messages.SubscriptionMode.Value(mode),
         sample_interval=round(interval_s * NS_PER_S),
         heartbeat_interval=round(heartbeat_s * NS_PER_S),
+        suppress_redundant=suppress,
     )
     wish = messages.SubscriptionList(subscription=[entry], encoding=JSON_IETF)
     (found,) = groups(reader, subscriptions(Port(), wish), 0)
@@ -89,3 +90,20 @@ def test_a_stream_that_was_late_sends_one_sample_and_keeps_its_times(reader: Rea
         return len(responses), stream.due_ns / NS_PER_S
 
     assert asyncio.run(late()) == (1, 6.0)
+
+
+def test_a_heartbeat_comes_though_samples_are_suppressed_and_further_apart(reader: Reader) -> None:
+    """gNMI specification, 3.5.1.5.2: once per heartbeat interval, whether or not the value has changed."""
+    stream = group(reader, "SAMPLE", interval_s=10, heartbeat_s=3, suppress=True)
+    assert asyncio.run(sent(stream, 12)) == [3, 6, 9, 12]
+
+
+def test_heartbeats_that_were_missed_are_not_made_up_for(reader: Reader) -> None:
+    stream = group(reader, "ON_CHANGE", heartbeat_s=1)
+
+    async def late() -> int:
+        async for _ in stream.everything():
+            pass
+        return len([found for now_s in (50, 50.1, 50.2) async for found in stream.turn(round(now_s * NS_PER_S))])
+
+    assert asyncio.run(late()) == 1

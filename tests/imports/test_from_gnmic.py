@@ -82,7 +82,9 @@ def test_targets_are_written_as_hosts_with_references_for_credentials(tmp_path: 
     }
     assert [node.name for node in load_endpoints(tmp_path / "new" / "hosts.yml").nodes] == ["leaf1", "leaf2", "leaf3"]
     assert "--interval 10 --listen 0.0.0.0 --port 9273" in done.output.replace(" \\\n ", "")
-    assert telemetry_maps([tmp_path / "new" / "mappings.yml"]) == {}
+    changed = telemetry_maps([tmp_path / "new" / "mappings.yml"])["srlinux"].subscriptions
+    found = {(one.path, one.interval_s, one.suppress_redundant, one.encoding) for one in changed}
+    assert ("/interface[name=*]/statistics", 90.0, True, "ascii") in found
     assert "hunter2" not in "".join(path.read_text() for path in (tmp_path / "new").iterdir())
 
 
@@ -158,6 +160,21 @@ def test_tags_of_a_target_are_labels_of_its_metrics(tmp_path: Path) -> None:
     assert [host.labels for host in load_hosts(tmp_path / "hosts.yml")] == [{}, {"rack": "r2"}]
 
 
+def test_modes_heartbeats_and_encodings_are_asked_for_as_gnmic_does(tmp_path: Path) -> None:
+    run("--from-gnmic", str(FILES / "asked.yaml"), "--write", str(tmp_path))
+    first, second = load_hosts(tmp_path / "hosts.yml")
+    assert (first.endpoint.gnmi_mode, first.endpoint.gnmi_encoding) == ("poll", "bytes")
+    assert (second.endpoint.gnmi_mode, second.endpoint.gnmi_encoding) == (None, None)
+    found = {one.path: one for one in telemetry_maps([tmp_path / "mappings.yml"])["srlinux"].subscriptions}
+    counters, states = found["/interface[name=*]/statistics"], found["/interface[name=*]/oper-state"]
+    assert (counters.mode, counters.interval_s) == ("poll", 30.0)
+    stated = (states.mode, states.heartbeat_s, states.updates_only, states.encoding)
+    assert stated == ("target_defined", 120.0, True, "ascii")
+    notes = {note.place: note.text for note in converted("asked").notes}
+    assert notes["subscriptions.counters.mode"] == "poll: asked every 30 s, on one connection"
+    assert not any("heartbeat" in place or "updates-only" in place for place in notes)
+
+
 def test_paths_of_stream_subscriptions_and_prefixes_are_those_of_gnmic() -> None:
     found = {(one.path, one.subscription.mode, one.subscription.interval_s) for one in converted("clos").subscribed}
     assert ("/interface[name=*]/statistics", "sample", 90.0) in found
@@ -190,7 +207,7 @@ def test_metrics_are_listed_by_gnmics_name_with_what_differs() -> None:
 
 def test_templates_for_other_paths_are_mappings_once_they_are_filled_in(tmp_path: Path) -> None:
     text = mappings_text(converted("clos"))
-    assert yaml.safe_load(text) == {"version": 1}
+    assert set(yaml.safe_load(text)) == {"version", "platforms"}
     filled = re.sub(r"^# (?=\s|metrics:|platforms:)", "", text, flags=re.MULTILINE).replace("LEAF", "matched-packets")
     path = tmp_path / "m.yml"
     path.write_text(filled)

@@ -28,6 +28,7 @@ from railfab.gnmi.paths import to_text_elements
 from railfab.gnmi.server import GnmiServer, ServerLoop
 from railfab.platforms import platform
 from railfab.telemetry import Collector, Snapshot, State, fabric_collector
+from railfab.telemetry.receive.contract import Ask, ignored
 from railfab.telemetry.receive.fast import KEEPALIVE_S
 from railfab.telemetry.retry import SILENT_INTERVALS, Policy
 from railfab.topology import Topology
@@ -166,8 +167,11 @@ class Asked:
     def __init__(self) -> None:
         self.targets: list[str] = []
 
+    def name_of(self, _: Endpoint) -> str:
+        return "asked"
+
     async def stream(
-        self, _: Endpoint, __: Credentials, requests: Sequence[Any], ___: Callable[[], object] = lambda: None
+        self, _: Endpoint, __: Credentials, requests: Sequence[Any], ___: Callable[[Ask], object] = ignored
     ) -> AsyncGenerator[Any]:
         self.targets += [request.subscribe.prefix.target for request in requests]
         await asyncio.Event().wait()

@@ -99,7 +99,8 @@ typed = st.one_of(
     st.from_regex(r"\A-?[0-9]{0,19}\.?[0-9]{0,8}\Z").map(lambda text: messages.TypedValue(json_val=text.encode())),
     st.from_regex(r"\A-?[0-9]{0,19}\.?[0-9]{0,8}\Z").map(lambda text: messages.TypedValue(ascii_val=text)),
     st.just(messages.TypedValue()),
-    st.just(messages.TypedValue(bytes_val=b"7")),
+    st.from_regex(r"\A-?[0-9]{0,19}\.?[0-9]{0,8}\Z").map(lambda text: messages.TypedValue(bytes_val=text.encode())),
+    st.binary(max_size=4).map(lambda content: messages.TypedValue(bytes_val=content)),
     st.just(messages.TypedValue(leaflist_val=messages.ScalarArray())),
     st.sampled_from(LEAVES).map(lambda leaf: messages.TypedValue(json_val=json.dumps({leaf: "7"}).encode())),
 )

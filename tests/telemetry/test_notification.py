@@ -85,6 +85,16 @@ def test_an_identity_in_a_key_may_have_the_prefix_of_its_module(decoder: Notific
     assert found[0] == found[1] == found[2]
 
 
+@pytest.mark.parametrize("kind", ["ascii_val", "bytes_val"])
+def test_the_encodings_ascii_and_bytes_are_read_as_text(decoder: NotificationDecoder, kind: str) -> None:
+    def text(value: str) -> messages.TypedValue:
+        return messages.TypedValue(**{kind: value if kind == "ascii_val" else value.encode()})
+
+    pairs = ((f"{STATISTICS}/in-octets", text("18446744073709551615")), ("/interface[name=e1]/oper-state", text("up")))
+    decoded = decoder.decode(said(update=updates(*pairs)))
+    assert values(decoded) == {IN: float(2**64 - 1), "fabric_interface_oper_up": 1.0}
+
+
 @pytest.mark.parametrize(
     "broken",
     [

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from tests.telemetry.rack import HOST_PORT, INTERVAL_S, QUICK, Rack, eventually
 from typer.testing import CliRunner
 
@@ -42,6 +43,49 @@ def test_a_faulty_file_ends_the_start_before_anything_else_is_read(tmp_path: Pat
     done = CliRunner().invoke(app, ["collect", str(tmp_path / "no-such-intent.yml"), "--map", str(path)])
     assert isinstance(done.exception, IntentError)
     assert "Did you mean 'srlinux'?" in str(done.exception)
+
+
+@pytest.mark.parametrize(
+    ("keys", "problem"),
+    [
+        (
+            "mode: sample, suppress_redundant: true, heartbeat_s: 1",
+            "heartbeat_s: a heartbeat of 1 s is below the sample interval of 2 s."
+            " Use a longer one, or a shorter interval_s.",
+        ),
+        (
+            "mode: sample, interval_s: 30, suppress_redundant: true, heartbeat_s: 10",
+            "heartbeat_s: a heartbeat of 10 s is below the sample interval of 30 s."
+            " Use a longer one, or a shorter interval_s.",
+        ),
+        (
+            "mode: sample, heartbeat_s: 60",
+            "heartbeat_s: every sample is sent, changed or not. Remove it, or add suppress_redundant: true.",
+        ),
+        (
+            "mode: on_change, suppress_redundant: true",
+            "suppress_redundant: only changes are sent in mode on_change. Remove it.",
+        ),
+        (
+            "mode: poll, heartbeat_s: 60",
+            "heartbeat_s: each answer of mode poll is whole. Remove it; interval_s says how often.",
+        ),
+        (
+            "mode: once, suppress_redundant: true",
+            "suppress_redundant: each answer of mode once is whole. Remove it, or use mode: sample.",
+        ),
+        (
+            "mode: poll, updates_only: true",
+            "updates_only: mode poll would then bring no value. Remove it, or use a mode of a stream.",
+        ),
+    ],
+)
+def test_modes_that_exclude_each_other_are_one_line(tmp_path: Path, keys: str, problem: str) -> None:
+    path = tmp_path / "m.yml"
+    path.write_text(f"version: 1\nplatforms:\n  srlinux:\n    subscriptions:\n      - {{path: /a, {keys}}}\n")
+    with pytest.raises(IntentError) as error:
+        telemetry_maps([path], interval_s=2.0)
+    assert str(error.value) == f"{path}:5: platforms.srlinux.subscriptions.0.{problem}"
 
 
 def test_a_metric_of_the_user_is_exposed_and_what_the_user_drops_is_not(

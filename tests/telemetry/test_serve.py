@@ -43,6 +43,7 @@ class Parts:
             platform="eos",
             address="192.0.2.1:6030",
             state="retrying",
+            receiver="grpc",
             series=0,
             age_s=None,
             reconnects=3,
@@ -98,9 +99,11 @@ def test_readiness_and_targets_are_served(server: MetricsServer) -> None:
     assert (status, kind) == (200, "application/json")
     [target] = json.loads(body)
     assert (target["name"], target["state"], target["age_s"]) == ("leaf1", "retrying", None)
+    assert target["receiver"] == "grpc"
     status, kind, body = got(f"{server.url}/targets", Accept="text/html,*/*")
     assert (status, kind) == (200, "text/html; charset=utf-8")
     assert b"<td>leaf1: no answer &lt;b&gt;</td>" in body
+    assert b"<td>retrying</td><td>grpc</td>" in body
 
 
 def test_the_index_leads_to_both_and_the_rest_is_not_found(server: MetricsServer) -> None:

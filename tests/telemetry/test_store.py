@@ -157,3 +157,41 @@ def test_path_roots_without_end_share_a_label() -> None:
         health.count_unmapped(store_roots.unmapped)
     assert len(health.unmapped) == 65
     assert health.unmapped["/..."] == 1000 - 64
+
+
+def brought(store: TargetStore, ports: list[Series], now_s: float, rpc: int, *, lasts_s: float = math.inf) -> None:
+    """A batch of an RPC with these series."""
+    store.begin_batch(now_s, lasts_s, rpc)
+    store.apply(told(*((port, now_s) for port in ports)))
+    store.end_batch()
+
+
+def test_what_an_answer_does_not_bring_again_ends_with_it_and_nothing_of_other_rpcs_does() -> None:
+    store, _ = store_of()
+    brought(store, PORTS[:3], 1.0, rpc=1)
+    brought(store, PORTS[3:], 1.0, rpc=2)
+    brought(store, PORTS[:1], 2.0, rpc=1)
+    brought(store, PORTS[2:3], 3.0, rpc=1)
+    store.answered(1, began_s=2.0)
+    assert dict(store.read(3.0)) == {PORTS[0]: 2.0, PORTS[2]: 3.0, PORTS[3]: 1.0, PORTS[4]: 1.0}
+
+
+def test_a_session_sweeps_nothing_of_an_rpc_that_sends_changes_only() -> None:
+    store, _ = store_of()
+    brought(store, PORTS[:2], 1.0, rpc=1)
+    brought(store, PORTS[2:], 1.0, rpc=2)
+    store.down(2.0)
+    store.begin(kept=[1])
+    brought(store, PORTS[2:3], 3.0, rpc=2)
+    store.synced()
+    assert [port for port, _ in store.read(3.0)] == PORTS[:3]
+
+
+def test_a_series_that_another_rpc_brings_now_is_swept_with_that_one() -> None:
+    store, _ = store_of()
+    brought(store, PORTS[:1], 1.0, rpc=1)
+    brought(store, PORTS[:1], 2.0, rpc=2)
+    store.answered(1, began_s=3.0)
+    assert store.read(3.0) == [(PORTS[0], 2.0)]
+    store.answered(2, began_s=3.0)
+    assert store.read(3.0) == []

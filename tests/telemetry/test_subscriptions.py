@@ -10,7 +10,6 @@ from pygnmi.spec.v080 import gnmi_pb2
 from railfab.platforms import (
     SIMULATED_TIME,
     SubscriptionMode,
-    TelemetryMap,
     TelemetrySubscription,
     of_twin,
     platform,
@@ -25,7 +24,7 @@ SAMPLE, ON_CHANGE = SubscriptionMode.SAMPLE, SubscriptionMode.ON_CHANGE
 
 
 def rpcs(*subscriptions: TelemetrySubscription, mode: SubscribeMode = PROTO) -> tuple[SubscribeRpc, ...]:
-    return subscribe_rpcs(TelemetryMap(rules=(), subscriptions=subscriptions), 2.0, mode)
+    return subscribe_rpcs(subscriptions, 2.0, mode)
 
 
 def entry(path: str, mode: SubscriptionMode = SAMPLE, **fields: object) -> TelemetrySubscription:
@@ -33,7 +32,7 @@ def entry(path: str, mode: SubscriptionMode = SAMPLE, **fields: object) -> Telem
 
 
 def test_sr_linux_has_one_rpc_of_samples_one_of_changes_one_of_optics_and_those_that_it_may_refuse() -> None:
-    found = subscribe_rpcs(platform("srlinux").telemetry, 2.0, PROTO)
+    found = subscribe_rpcs(platform("srlinux").telemetry.subscriptions, 2.0, PROTO)
     sample, change, optics = (rpc for rpc in found if not rpc.optional)
     assert (sample.stream, sample.subscription.interval_s) == (Stream.SAMPLE, 2.0)
     assert (change.stream, change.subscription.interval_s) == (Stream.ON_CHANGE, None)
@@ -78,7 +77,7 @@ def test_encodings_origins_and_targets_do_not_share_an_rpc() -> None:
 
 def test_tables_that_a_sonic_switch_may_not_have_do_not_end_the_others() -> None:
     """sonic-gnmi refuses a request with a table that has no row."""
-    found = subscribe_rpcs(platform("sonic").telemetry, 2.0, PROTO)
+    found = subscribe_rpcs(platform("sonic").telemetry.subscriptions, 2.0, PROTO)
     needed = [path for rpc in found if not rpc.optional for path in rpc.subscription.paths]
     assert needed == ["/COUNTERS/Ethernet*", "/COUNTERS/Ethernet*/Queues", "/PORT_TABLE"]
 
@@ -89,7 +88,7 @@ def test_the_simulated_time_of_a_twin_comes_after_the_counters_in_their_rpc(name
     counters = platform(name).telemetry.subscriptions[0].path
     (one,) = (
         found.subscription.paths
-        for found in subscribe_rpcs(of_twin(platform(name).telemetry), 2.0, mode)
+        for found in subscribe_rpcs(of_twin(platform(name).telemetry).subscriptions, 2.0, mode)
         if SIMULATED_TIME in found.subscription.paths
     )
     assert (one[0], one[-1]) == (counters, SIMULATED_TIME)
@@ -99,3 +98,50 @@ def test_the_simulated_time_of_a_twin_comes_after_the_counters_in_their_rpc(name
 def test_a_stated_encoding_is_never_negotiated(mode: SubscribeMode) -> None:
     (one,) = rpcs(entry("/a", encoding="ascii"), mode=mode)
     assert one.subscription.encoding == gnmi_pb2.ASCII
+
+
+@pytest.mark.parametrize(
+    ("mode", "fields", "lasts_s"),
+    [
+        (SAMPLE, {}, 6.0),
+        (SAMPLE, {"interval_s": 5.0}, 15.0),
+        (SAMPLE, {"suppress_redundant": True}, math.inf),
+        (SAMPLE, {"suppress_redundant": True, "heartbeat_s": 60.0}, 180.0),
+        (ON_CHANGE, {}, math.inf),
+        (ON_CHANGE, {"heartbeat_s": 60.0}, 180.0),
+        (SubscriptionMode.TARGET_DEFINED, {}, math.inf),
+        (SubscriptionMode.TARGET_DEFINED, {"heartbeat_s": 30.0}, 90.0),
+        (SubscriptionMode.POLL, {"interval_s": 30.0}, 90.0),
+        (SubscriptionMode.ONCE, {}, 6.0),
+    ],
+)
+def test_a_value_is_true_for_three_of_what_its_target_sends_in_any_case(
+    mode: SubscriptionMode, fields: dict[str, object], lasts_s: float
+) -> None:
+    (one,) = rpcs(entry("/a", mode, **fields))
+    assert one.lasts_s == lasts_s
+
+
+def test_a_request_says_what_the_subscription_says() -> None:
+    defined, polled, quiet = (
+        rpc.subscription.request().subscribe
+        for rpc in rpcs(
+            entry("/a", SubscriptionMode.TARGET_DEFINED, heartbeat_s=30.0, updates_only=True),
+            entry("/b", SubscriptionMode.POLL, interval_s=9.0),
+            entry("/c", suppress_redundant=True, heartbeat_s=60.0),
+        )
+    )
+    (one,) = defined.subscription
+    modes = gnmi_pb2.SubscriptionMode
+    assert (one.mode, one.heartbeat_interval, defined.updates_only) == (modes.TARGET_DEFINED, 30_000_000_000, True)
+    assert (polled.mode, polled.subscription[0].sample_interval) == (gnmi_pb2.SubscriptionList.POLL, 0)
+    (one,) = quiet.subscription
+    assert (one.mode, one.suppress_redundant, one.heartbeat_interval) == (modes.SAMPLE, True, 60_000_000_000)
+
+
+def test_a_stated_mode_is_never_negotiated() -> None:
+    stated = (SubscriptionMode.TARGET_DEFINED, SubscriptionMode.POLL, SubscriptionMode.ONCE)
+    found = rpcs(*(entry(f"/{mode}", mode) for mode in stated), mode=SAMPLED)
+    lists = gnmi_pb2.SubscriptionList
+    assert [rpc.subscription.mode for rpc in found] == [lists.STREAM, lists.POLL, lists.ONCE]
+    assert found[0].subscription.target_defined

@@ -265,7 +265,7 @@ async def test_the_stream_of_a_switch_is_replayed_as_it_came(tmp_path: Path) -> 
     with ServerLoop() as loop:
         rack = Rack(tmp_path, loop)
         endpoint = rack.endpoint("pod1-seg1-leaf1")
-        rpcs = subscribe_rpcs(platform("srlinux").telemetry, 0.1, SUBSCRIBE_MODES[0])
+        rpcs = subscribe_rpcs(platform("srlinux").telemetry.subscriptions, 0.1, SUBSCRIBE_MODES[0])
         requests = [rpc.subscription.request() for rpc in rpcs]
         found = []
         async with aclosing(

@@ -115,7 +115,7 @@ def collect(
     from railfab.telemetry.sinks.config import push_labels, sinks_of
 
     policy = Policy(max_series=max_series, max_series_per_target=max_series_per_target)
-    maps = telemetry_maps(mappings or ())
+    maps = telemetry_maps(mappings or (), interval_s=interval)
     options: dict[str, Any] = {
         "interval_s": interval,
         "share": share,

@@ -23,6 +23,7 @@ class ReceiverName(StrEnum):
     AUTO = "auto"
     FAST = "fast"
     GRPC = "grpc"
+    PYGNMI = "pygnmi"
 
 
 OptionalIntentFile = Annotated[
@@ -70,7 +71,8 @@ ReceiverOption = Annotated[
     ReceiverName,
     typer.Option(
         "--receiver",
-        help="fast is railfab's own, grpc is grpcio; auto is fast, and grpc for a target that fast cannot receive.",
+        help="fast is railfab's own, grpc is grpcio; auto is fast, and grpc for a target that fast cannot receive."
+        " pygnmi is for comparison.",
     ),
 ]
 RecordOption = Annotated[

@@ -12,6 +12,9 @@ STATE_DIR = Path(".railfab")
 """State directory of labs and twins where no other is named: their endpoints files are there."""
 NO_LOGIN = "none"
 """`credentials` of a target that asks for none."""
+ASKED_MODES = ("poll", "once")
+ENCODINGS = ("proto", "json_ietf", "json", "bytes", "ascii")
+"""Encodings of gNMI that can be asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +55,9 @@ class Endpoint:
     client_cert, client_key: PEM files with our certificate (and its chain) and its private key, for mutual TLS.
     tls_name: the name that the certificate of the target is for, where it is not `host`.
     gnmi_target: target in the prefix of each Subscribe (gNMI specification, 2.2.2.1): one switch behind a gateway.
+    gnmi_mode: `poll` or `once` for a target that offers no streams: it is asked for all paths at their intervals.
+    gnmi_encoding: one of ENCODINGS for all paths of this target; None is what the map says, else the first one that it
+        takes.
     """
 
     name: str
@@ -69,6 +75,8 @@ class Endpoint:
     client_key: str | None = None
     tls_name: str | None = None
     gnmi_target: str = ""
+    gnmi_mode: str | None = None
+    gnmi_encoding: str | None = None
 
     @property
     def tls_verified(self) -> bool:
@@ -115,6 +123,10 @@ def faults(node: Endpoint, written: Mapping[str, str] = MappingProxyType({})) ->
         yield fault("tls_name", "a text", "Write the name in the certificate")
     if not isinstance(node.gnmi_target, str):
         yield fault("gnmi_target", "a text", "Write a text")
+    for key, known in (("gnmi_mode", ASKED_MODES), ("gnmi_encoding", ENCODINGS)):
+        if getattr(node, key) not in (None, *known):
+            *most, last = known
+            yield fault(key, f"{', '.join(most)} or {last}", "Use one of them, or leave it out")
     for key in ("ssh_port", "gnmi_port"):
         value = getattr(node, key)
         if value is not None and (type(value) is not int or not 1 <= value <= 65_535):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from types import TracebackType
@@ -67,32 +67,49 @@ class SetChanges:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subscription:
-    """Paths to stream in one mode. interval_s: None is ON_CHANGE, else the interval of SAMPLE [s].
+    """Paths to subscribe to in one mode.
 
-    encoding: a gNMI encoding (`values.PROTO`, `values.JSON_IETF`). target: in the prefix of the request.
+    interval_s: of SAMPLE and TARGET_DEFINED [s]; None is ON_CHANGE. encoding: a gNMI encoding (`values.PROTO`,
+    `values.JSON_IETF`). target: in the prefix of the request. mode: STREAM, POLL or ONCE of SubscriptionList; the
+    latter two have no interval. target_defined: whether the target chooses between SAMPLE and ON_CHANGE.
+    heartbeat_s: how often it also sends what has not changed [s]. suppress_redundant: whether samples that have not
+    changed are left out. updates_only: whether the stream begins without the present values.
     """
 
     paths: tuple[str, ...]
     interval_s: float | None
     encoding: int
     target: str = ""
+    mode: int = messages.SubscriptionList.STREAM
+    target_defined: bool = False
+    heartbeat_s: float | None = None
+    suppress_redundant: bool = False
+    updates_only: bool = False
 
     def request(self, gnmi_target: str = "") -> messages.SubscribeRequest:
-        """The SubscribeRequest, mode STREAM. gnmi_target: that of the endpoint, for a subscription without its own."""
-        subscriptions = [self._one(path) for path in self.paths]
-        stream = messages.SubscriptionList(
-            subscription=subscriptions, mode=messages.SubscriptionList.STREAM, encoding=self.encoding
+        """The SubscribeRequest. gnmi_target: that of the endpoint, for a subscription without its own."""
+        wanted = messages.SubscriptionList(
+            subscription=[self._one(path) for path in self.paths],
+            mode=self.mode,
+            encoding=self.encoding,
+            updates_only=self.updates_only,
         )
         if target := self.target or gnmi_target:
-            stream.prefix.target = target
-        return messages.SubscribeRequest(subscribe=stream)
+            wanted.prefix.target = target
+        return messages.SubscribeRequest(subscribe=wanted)
 
     def _one(self, path: str) -> messages.Subscription:
+        if self.mode != messages.SubscriptionList.STREAM:
+            return messages.Subscription(path=to_proto(path))
         modes = messages.SubscriptionMode
-        if self.interval_s is None:
-            return messages.Subscription(path=to_proto(path), mode=modes.ON_CHANGE)
-        interval_ns = round(self.interval_s * NS_PER_S)
-        return messages.Subscription(path=to_proto(path), mode=modes.SAMPLE, sample_interval=interval_ns)
+        sampled = modes.ON_CHANGE if self.interval_s is None else modes.SAMPLE
+        return messages.Subscription(
+            path=to_proto(path),
+            mode=modes.TARGET_DEFINED if self.target_defined else sampled,
+            sample_interval=round((self.interval_s or 0) * NS_PER_S),
+            heartbeat_interval=round((self.heartbeat_s or 0) * NS_PER_S),
+            suppress_redundant=self.suppress_redundant,
+        )
 
 
 class GnmiClient:
@@ -120,7 +137,7 @@ class GnmiClient:
     async def __aenter__(self) -> Self:
         trust = await trust_of(self._endpoint, self._dial_timeout_s)
         backoff = ("grpc.min_reconnect_backoff_ms", round(self._dial_timeout_s * 1000))
-        self._channel = _channel(self._callee.address, trust, [*OPTIONS, backoff])
+        self._channel = channel_to(grpc.aio, self._callee.address, trust, [*OPTIONS, backoff])
         await self._connected()
         return self
 
@@ -220,24 +237,12 @@ class GnmiClient:
         except grpc.aio.AioRpcError as error:
             raise self._error(error, method) from None
 
-    async def serialized(self, request: messages.SubscribeRequest) -> AsyncGenerator[bytes]:
-        """The responses to a Subscribe as received, without a deadline; the errors are those of subscribe()."""
-        async with aclosing(self._stream(request, None, None)) as stream:
-            async for response in stream:
-                yield response
-        raise self._callee.ended()
-
-    async def _stream(
-        self,
-        request: messages.SubscribeRequest,
-        timeout_s: float | None,
-        deserializer: Callable[[bytes], Any] | None = messages.SubscribeResponse.FromString,
-    ) -> AsyncGenerator[Any]:
-        """The responses to a Subscribe; deserializer: None for bytes."""
+    async def _stream(self, request: messages.SubscribeRequest, timeout_s: float | None) -> AsyncGenerator[Any]:
+        """The responses to a Subscribe."""
         subscribe: Any = self._channel.stream_stream(
             messages.METHODS["Subscribe"],
             request_serializer=messages.SubscribeRequest.SerializeToString,
-            response_deserializer=deserializer,
+            response_deserializer=messages.SubscribeResponse.FromString,
         )
         call = subscribe(metadata=self._metadata, timeout=timeout_s)
         started = False
@@ -260,14 +265,14 @@ class GnmiClient:
         return self._callee.refusal(_status(error), method)
 
 
-def _channel(address: str, trust: Trust | None, options: list[tuple[str, int | str]]) -> grpc.aio.Channel:
-    """A channel that trusts what was verified; without TLS for None."""
+def channel_to(api: Any, address: str, trust: Trust | None, options: list[tuple[str, int | str]]) -> Any:
+    """A channel that trusts what was verified; without TLS for None. api: `grpc` or `grpc.aio`."""
     if trust is None:
-        return grpc.aio.insecure_channel(address, options=options)
+        return api.insecure_channel(address, options=options)
     if trust.name is not None:
         options = [*options, ("grpc.ssl_target_name_override", trust.name)]
     identity = grpc.ssl_channel_credentials(trust.pem, trust.client_key, trust.client_cert)
-    return grpc.aio.secure_channel(address, identity, options=options)
+    return api.secure_channel(address, identity, options=options)
 
 
 def _values(notification: messages.Notification) -> list[Found]:

@@ -109,7 +109,12 @@ class Group:
         self._step_ns = schedule.interval_ns if sampled else ON_CHANGE_INTERVAL_NS
         self._age_s = SAMPLE_AGE_S if sampled else min(ON_CHANGE_AGE_S, reader.change_age_s)
         self._heartbeat_ns = start_ns + schedule.heartbeat_ns if schedule.heartbeat_ns else None
-        self.due_ns = start_ns + self._step_ns
+        self._sample_ns = start_ns + self._step_ns
+
+    @property
+    def due_ns(self) -> int:
+        """When there may be something to send next."""
+        return self._sample_ns if self._heartbeat_ns is None else min(self._sample_ns, self._heartbeat_ns)
 
     def add(self, pattern: tuple[Element, ...], asked: Mode) -> None:
         """Add a subscription; of a TARGET_DEFINED one, the leaves of this group's mode."""
@@ -128,10 +133,11 @@ class Group:
             bundle.note(view.values)
 
     async def turn(self, now_ns: int) -> AsyncIterator[bytes]:
-        """Send what is due now: samples or changes, and the deletes of removed leaves. Moves `due_ns` on."""
-        missed = (now_ns - self.due_ns) // self._step_ns
-        self.due_ns += self._step_ns * (1 + missed)
-        async for response in self._responses(whole=self._whole_due(now_ns)):
+        """Send what is due now: samples or changes, and the deletes of removed leaves."""
+        sampled = now_ns >= self._sample_ns
+        if sampled:
+            self._sample_ns = _next(self._sample_ns, self._step_ns, now_ns)
+        async for response in self._responses(whole=self._whole_due(now_ns, sampled=sampled)):
             yield response
 
     async def _responses(self, *, whole: bool) -> AsyncIterator[bytes]:
@@ -148,13 +154,12 @@ class Group:
             if response is not None:
                 yield response
 
-    def _whole_due(self, now_ns: int) -> bool:
-        if self._schedule.mode is Mode.SAMPLE and not self._schedule.suppress:
-            return True
-        if self._heartbeat_ns is None or now_ns < self._heartbeat_ns:
-            return False
-        self._heartbeat_ns += self._schedule.heartbeat_ns
-        return True
+    def _whole_due(self, now_ns: int, *, sampled: bool) -> bool:
+        """Whether all leaves are sent, changed or not: at each sample unless it is suppressed, and each heartbeat."""
+        beats = self._heartbeat_ns is not None and now_ns >= self._heartbeat_ns
+        if self._heartbeat_ns is not None and beats:
+            self._heartbeat_ns = _next(self._heartbeat_ns, self._schedule.heartbeat_ns, now_ns)
+        return beats or (sampled and self._schedule.mode is Mode.SAMPLE and not self._schedule.suppress)
 
     async def _follow(self, view: View) -> frozenset[tuple[Element, ...]]:
         """Select the leaves again if any were added or removed; the paths of those that were removed."""
@@ -184,6 +189,11 @@ class Group:
     def _takes(self, leaf: Leaf) -> bool:
         """Whether a leaf of a TARGET_DEFINED subscription belongs to this group."""
         return leaf.on_change == (self._schedule.mode is Mode.ON_CHANGE)
+
+
+def _next(due_ns: int, step_ns: int, now_ns: int) -> int:
+    """The first moment after now; those that were missed are left out."""
+    return due_ns + step_ns * (1 + (now_ns - due_ns) // step_ns)
 
 
 def groups(reader: Reader, wanted: Subscriptions, start_ns: int) -> list[Group]:

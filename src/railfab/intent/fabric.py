@@ -36,6 +36,12 @@ class Target(Model):
     client_key: Text | None = Field(default=None, description="PEM file of its private key")
     tls_name: Text | None = Field(default=None, description="name in its certificate, where that is not the host")
     gnmi_target: str = Field(default="", description="target in the prefix of gNMI requests, behind a gateway")
+    gnmi_mode: Literal["poll", "once"] | None = Field(
+        default=None, description="how a switch that streams nothing is asked for its telemetry"
+    )
+    gnmi_encoding: Literal["proto", "json_ietf", "json", "bytes", "ascii"] | None = Field(
+        default=None, description="encoding of its telemetry; by default the first one that it takes"
+    )
 
     def _faults(self) -> Iterator[Fault]:
         for fault in contradictions(Endpoint(name="", platform="", **self.model_dump())):

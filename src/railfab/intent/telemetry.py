@@ -80,9 +80,18 @@ class SubscriptionEntry(Model):
     """A path to subscribe to, with the keys of a subscription of a platform's telemetry.yml."""
 
     path: PathText = Field(description="path to subscribe to; `*` in a key is every entry of a list")
-    mode: Literal["sample", "on_change"] | None = Field(default=None, description="sample or on_change")
+    mode: Literal["sample", "on_change", "target_defined", "poll", "once"] | None = Field(
+        default=None, description="sample, on_change or target_defined of a stream; poll or once: asked at the interval"
+    )
     drop: bool = Field(default=False, description="remove the platform's subscription to this path")
-    interval_s: Interval | None = Field(default=None, description="of samples [s]; by default that of --interval")
+    interval_s: Interval | None = Field(
+        default=None, description="of samples, polls and repeated once [s]; by default that of --interval"
+    )
+    heartbeat_s: Interval | None = Field(
+        default=None, description="how often the target sends also what has not changed [s]"
+    )
+    suppress_redundant: bool = Field(default=False, description="whether samples that have not changed are left out")
+    updates_only: bool = Field(default=False, description="whether the stream begins without the present values")
     origin: Line = Field(default="", description="origin of the path, such as `openconfig`")
     target: Line = Field(default="", description="target in the prefix of the request, such as SONiC's `COUNTERS_DB`")
     encoding: Literal["proto", "json_ietf", "json", "bytes", "ascii"] | None = Field(
@@ -99,6 +108,24 @@ class SubscriptionEntry(Model):
             yield Fault("mode", "the key is missing", "Add it: sample or on_change")
         if self.mode == "on_change" and self.interval_s is not None:
             yield Fault("interval_s", "changes are sent when they happen", "Remove it, or use mode: sample")
+        if self.mode in ("poll", "once"):
+            yield from self._asked_faults(self.mode)
+        if self.mode == "on_change" and self.suppress_redundant:
+            yield Fault("suppress_redundant", "only changes are sent in mode on_change", "Remove it")
+        if self.mode == "sample" and self.heartbeat_s is not None and not self.suppress_redundant:
+            problem = "every sample is sent, changed or not"
+            yield Fault("heartbeat_s", problem, "Remove it, or add suppress_redundant: true")
+
+    def _asked_faults(self, mode: str) -> Iterator[Fault]:
+        """The keys of a stream in a mode where the target answers and sends nothing by itself."""
+        if self.heartbeat_s is not None:
+            yield Fault("heartbeat_s", f"each answer of mode {mode} is whole", "Remove it; interval_s says how often")
+        if self.suppress_redundant:
+            yield Fault("suppress_redundant", f"each answer of mode {mode} is whole", "Remove it, or use mode: sample")
+        if self.updates_only:
+            yield Fault(
+                "updates_only", f"mode {mode} would then bring no value", "Remove it, or use a mode of a stream"
+            )
 
 
 class PlatformTelemetry(Model):

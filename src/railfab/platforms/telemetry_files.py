@@ -35,17 +35,18 @@ from railfab.platforms.telemetry_map import (
 from railfab.platforms.telemetry_overrides import Overrides, rule_key, subscription_key, with_overrides
 
 
-def telemetry_maps(paths: Sequence[Path]) -> dict[str, TelemetryMap]:
+def telemetry_maps(paths: Sequence[Path], *, interval_s: float = 0.0) -> dict[str, TelemetryMap]:
     """The maps of the platforms that mapping files change, by name. Later files change the maps of earlier ones.
 
-    A platform that railfab does not have is among them where a file calls it new.
+    A platform that railfab does not have is among them where a file calls it new. interval_s: of samples that state
+    none, for the check of their heartbeats.
     Raises IntentError, or Problems with every fault of a file.
     """
     maps: dict[str, TelemetryMap] = {}
     metrics: dict[str, Metric] = {}
     for path in paths:
         file, document = load_mappings(path)
-        found = _File(document, metrics)
+        found = _File(document, metrics, interval_s)
         maps |= found.maps(file, maps)
         metrics |= found.metrics
     return {name: with_overrides(found, Overrides(metrics=metrics)) for name, found in maps.items()}
@@ -53,10 +54,13 @@ def telemetry_maps(paths: Sequence[Path]) -> dict[str, TelemetryMap]:
 
 @dataclass(slots=True)
 class _File:
-    """One file. known: own metrics of the files before it. Faults are collected, and raised together."""
+    """One file. known: own metrics of the files before it. interval_s: of samples that state none. Faults are
+    collected, and raised together.
+    """
 
     document: Document
     known: dict[str, Metric]
+    interval_s: float
     metrics: dict[str, Metric] = field(default_factory=dict)
     faults: list[IntentError] = field(default_factory=list)
 
@@ -141,7 +145,15 @@ class _File:
                 problem = "the platform has no subscription of this path, origin and target"
                 self._report(here, Fault("path", problem, _near_path(entry.path, shipped.values())))
             elif not entry.drop:
+                self._check_heartbeat(here, entry)
                 yield _subscription(entry)
+
+    def _check_heartbeat(self, place: Location, entry: SubscriptionEntry) -> None:
+        """Report a heartbeat that is shorter than the interval of the samples that it stands in for."""
+        interval_s = entry.interval_s or self.interval_s
+        if entry.mode == "sample" and entry.heartbeat_s is not None and entry.heartbeat_s < interval_s:
+            problem = f"a heartbeat of {entry.heartbeat_s:g} s is below the sample interval of {interval_s:g} s"
+            self._report(place, Fault("heartbeat_s", problem, "Use a longer one, or a shorter interval_s"))
 
     def _rules(self, place: Location, section: PlatformTelemetry, base: TelemetryMap) -> dict[int, TelemetryRule]:
         """The rules that fit their metrics, by their index in the file."""
@@ -216,6 +228,9 @@ def _subscription(entry: SubscriptionEntry) -> TelemetrySubscription:
         encoding=entry.encoding,
         target=entry.target,
         optional=entry.optional,
+        heartbeat_s=entry.heartbeat_s,
+        suppress_redundant=entry.suppress_redundant,
+        updates_only=entry.updates_only,
     )
 
 

@@ -54,19 +54,25 @@ def carried_labels(rule: TelemetryRule) -> frozenset[str]:
 
 
 class SubscriptionMode(StrEnum):
-    """Mode of a gNMI subscription."""
+    """Mode of a gNMI subscription: three of a stream, and POLL and ONCE, where the collector asks at the interval."""
 
     SAMPLE = "sample"
     ON_CHANGE = "on_change"
+    TARGET_DEFINED = "target_defined"
+    POLL = "poll"
+    ONCE = "once"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TelemetrySubscription:
     """One path to subscribe to.
 
-    interval_s: of samples [s]; None is the collector's. origin: of the path, such as `eos_native`. encoding: in lower
-    case, such as `json_ietf`; None is the first one that the target supports. target: in the prefix of the request,
-    such as SONiC's `COUNTERS_DB`. optional: whether some models of the platform lack the path, and refuse it.
+    interval_s: of samples, polls and repeated ONCE [s]; None is the collector's. origin: of the path, such as
+    `eos_native`. encoding: in lower case, such as `json_ietf`; None is the first one that the target supports. target:
+    in the prefix of the request, such as SONiC's `COUNTERS_DB`. optional: whether some models of the platform lack the
+    path, and refuse it. heartbeat_s: how often the target sends also what has not changed [s]; None is never.
+    suppress_redundant: whether samples that have not changed are left out. updates_only: whether the stream begins
+    without the present values.
     """
 
     path: str
@@ -76,6 +82,9 @@ class TelemetrySubscription:
     encoding: str | None = None
     target: str = ""
     optional: bool = False
+    heartbeat_s: float | None = None
+    suppress_redundant: bool = False
+    updates_only: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

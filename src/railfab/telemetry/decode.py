@@ -102,14 +102,17 @@ class Decoder:
         self._pending = np.zeros(FIRST_PENDING * WIDTH, np.int64)
         self._prefixes: dict[bytes, Steps] = {}
 
-    def take(self, buffer: NDArray[np.uint8], bounds: NDArray[np.int64], now_s: float, *, lasts_s: float) -> Taken:
+    def take(
+        self, buffer: NDArray[np.uint8], bounds: NDArray[np.int64], now_s: float, *, lasts_s: float, rpc: int = 0
+    ) -> Taken:
         """Decode the messages of a batch. bounds: start and end of each message, int64 of shape (messages, 2).
 
-        now_s: of the loop's clock. lasts_s: how long a sample of it is true without another one [s].
+        now_s: of the loop's clock. lasts_s: how long a sample of it is true without another one [s]. rpc: its number
+        for the store.
         Raises BadMessage for a message that cannot be decoded; what came before it is stored.
         """
         taken, flat = Taken(), bounds.reshape(-1)
-        at = self._store.begin_batch(now_s, lasts_s)
+        at = self._store.begin_batch(now_s, lasts_s, rpc)
         message = 0
         while True:
             stopped = take(buffer, flat, message, self._tables(), at)

@@ -171,6 +171,7 @@ class FabricExposition:
         for session in self._fleet.sessions:
             for name, labels, value in _health_samples(session.health, session.living):
                 yield name, {"device": session.name, **labels}, value
+            yield "fabric_collector_receiver_info", {"device": session.name, "receiver": session.receiver}, 1.0
             if session.name not in self._intended.series:
                 yield "fabric_target_info", {"device": session.name, **session.labels}, 1.0
         yield "fabric_collector_lag_seconds", {}, self._clock.lag_s()

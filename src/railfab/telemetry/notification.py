@@ -113,7 +113,7 @@ class NotificationDecoder:
             self._leaf(known, None, decoded, touched)
             return
         try:
-            leaf = decode(value)
+            leaf = _text(decode(value))
             below = list(self._leaves(known.steps, leaf)) if isinstance(leaf, dict) else None
         except (GnmiValueError, RecursionError):  # nested deeper than any model: not worth a stack
             decoded.updates += 1
@@ -177,6 +177,11 @@ class NotificationDecoder:
         plain = {bare(name): value for name, value in entry.items()}
         keys = sorted(name for name in self._map.keys_of(names(below)) if name in plain)
         return Element(below[-1].name, tuple((name, str(plain[name])) for name in keys))
+
+
+def _text(value: Any) -> Any:
+    """A value, that of the encoding BYTES as the text that it holds."""
+    return value.decode(errors="replace") if isinstance(value, bytes) else value
 
 
 def path_steps(raw: bytes) -> Steps:

@@ -16,7 +16,7 @@ from railfab.endpoints import Credentials, Endpoint
 from railfab.errors import Unreachable
 from railfab.gnmi import messages
 from railfab.gnmi.statuses import StreamClosed
-from railfab.telemetry.receive.contract import Batch, nobody
+from railfab.telemetry.receive.contract import Ask, Batch, ignored
 from railfab.telemetry.tap import CHECKED_AT, GZIP, HEAD, MAGIC, TapError, numbered
 
 CHUNK_BYTES = 65_536
@@ -131,18 +131,22 @@ class Replay:
         self._first_ns: int | None = None
         self._streamed: set[str] = set()
 
+    def name_of(self, _: Endpoint) -> str:
+        """The name of this receiver."""
+        return "replay"
+
     async def stream(
         self,
         endpoint: Endpoint,
         _credentials: Credentials,
         _requests: Sequence[messages.SubscribeRequest],
-        connected: Callable[[], object] = nobody,
+        connected: Callable[[Ask], object] = ignored,
     ) -> AsyncGenerator[Batch, Any]:
         """Yield what the target of this name sent, batch by batch. Raises StreamClosed at the end, then Unreachable."""
         if endpoint.name in self._streamed:
             raise Unreachable(endpoint.name, "the recording has ended", "Start again to replay it again")
         self._streamed.add(endpoint.name)
-        connected()
+        connected(lambda _: None)
         try:
             for found in self._together(endpoint.name):
                 await asyncio.sleep(self._wait_s(found[0].arrival_ns))

@@ -11,7 +11,6 @@ from collections.abc import AsyncGenerator, Collection, Iterator, Mapping
 from contextlib import aclosing
 
 import numpy as np
-from numpy.typing import NDArray
 
 from railfab.endpoints import Credentials, Endpoint
 from railfab.errors import DeviceError, EndpointError, LoginRefused, RailfabError, UnknownPlatform, Unreachable
@@ -26,11 +25,12 @@ from railfab.telemetry.health import Drop, Health, Reason, State, Stream
 from railfab.telemetry.lines import Page, Writer
 from railfab.telemetry.loop_clock import LoopClock
 from railfab.telemetry.mapping import PathMap
+from railfab.telemetry.polling import Polls
 from railfab.telemetry.receive.contract import Batch, Receiver, RpcEnded
 from railfab.telemetry.repeated_log import RepeatedLog
 from railfab.telemetry.retry import SILENT_INTERVALS, Policy
-from railfab.telemetry.store import NO_SPEEDS, Sample, TargetStore
-from railfab.telemetry.subscriptions import SUBSCRIBE_MODES, SubscribeRpc, subscribe_rpcs
+from railfab.telemetry.store import NO_SPEEDS, RPC_BITS, Sample, TargetStore
+from railfab.telemetry.subscriptions import SUBSCRIBE_MODES, SubscribeRpc, of_target, subscribe_rpcs
 from railfab.telemetry.targets.login import newest_credentials
 from railfab.telemetry.targets.spec import TargetSpec
 from railfab.telemetry.tasks import end_task
@@ -107,6 +107,8 @@ class TargetSession:
         self._mode = 0
         self._draw = random.Random()
         self._rpcs: tuple[SubscribeRpc, ...] = ()
+        self._numbers: dict[tuple[str, ...], int] = {}
+        self._polls = Polls((), interval_s)
         self._pending: set[SubscribeRpc] = set()
         self._began_s = self._last_sample_s = 0.0
 
@@ -119,6 +121,11 @@ class TargetSession:
     def platform(self) -> str:
         """The platform of the target."""
         return self._spec.platform
+
+    @property
+    def receiver(self) -> str:
+        """The name of the receiver of the target; `none` without an endpoint."""
+        return "none" if self.endpoint is None else self._receiver.name_of(self.endpoint)
 
     async def run(self) -> None:
         """Keep a session up; an error is counted, logged once, and followed by another attempt."""
@@ -189,25 +196,28 @@ class TargetSession:
     async def _run_once(self, endpoint: Endpoint) -> RailfabError:
         """Connect and stream until an error ends it; return the error."""
         self.health.state = State.CONNECTING
-        self._rpcs = subscribe_rpcs(self._spec.telemetry, self._interval_s, SUBSCRIBE_MODES[self._mode])
+        wanted = of_target(self._spec.telemetry, endpoint)
+        self._rpcs = subscribe_rpcs(wanted, self._interval_s, SUBSCRIBE_MODES[self._mode])
+        self._polls = Polls(self._rpcs, self._interval_s)
         found: list[RailfabError] = []
         try:
             credentials = await _login(endpoint)
             requests = [rpc.subscription.request(endpoint.gnmi_target) for rpc in self._rpcs]
-            connected = asyncio.Event()
-            async with aclosing(self._receiver.stream(endpoint, credentials, requests, connected.set)) as stream:
-                event = await self._first(stream, connected)
-                self._begin()
-                async with asyncio.TaskGroup() as tasks:
-                    tasks.create_task(self._watch(), name=f"{self.name} watch")
-                    tasks.create_task(self._follow(stream, event), name=f"{self.name} stream")
+            stream = self._receiver.stream(endpoint, credentials, requests, self._polls.begin)
+            async with aclosing(stream):
+                with self._polls:
+                    event = await self._first(stream)
+                    self._begin()
+                    async with asyncio.TaskGroup() as tasks:
+                        tasks.create_task(self._watch(), name=f"{self.name} watch")
+                        tasks.create_task(self._follow(stream, event), name=f"{self.name} stream")
         except* RailfabError as group:
             found.extend(_flatten(group))
         return min(found, key=_rank)
 
-    async def _first(self, stream: AsyncGenerator[Batch | RpcEnded], connected: asyncio.Event) -> Batch | RpcEnded:
+    async def _first(self, stream: AsyncGenerator[Batch | RpcEnded]) -> Batch | RpcEnded:
         """What the target sends first. Raises Stalled when one that is connected sends nothing for 3 intervals."""
-        first, opened = asyncio.ensure_future(anext(stream)), asyncio.ensure_future(connected.wait())
+        first, opened = asyncio.ensure_future(anext(stream)), asyncio.ensure_future(self._polls.connected.wait())
         try:
             await asyncio.wait({first, opened}, return_when=asyncio.FIRST_COMPLETED)
             await asyncio.wait({first}, timeout=self._silence_s)
@@ -221,17 +231,19 @@ class TargetSession:
     def _begin(self) -> None:
         """Start afresh, in the present mode."""
         self.health.state = State.SYNCING
-        self.store.begin()
+        self.store.begin(self._number(rpc) for rpc in self._rpcs if rpc.subscription.updates_only)
         self._pending = set(self._rpcs)
         self._began_s = self._last_sample_s = self._clock.now_s()
 
     async def _follow(self, stream: AsyncGenerator[Batch | RpcEnded], event: Batch | RpcEnded) -> None:
         """Take in what the target sends, until an error ends it."""
         while True:
-            if isinstance(event, RpcEnded):
+            if isinstance(event, Batch):
+                self._take(event)
+            elif event.error:
                 self._do_without(self._rpcs[event.rpc], event.error)
             else:
-                self._take(event.buffer, event.bounds, self._rpcs[event.rpc])
+                self._ended(event.rpc)
             event = await anext(stream)
 
     def _do_without(self, rpc: SubscribeRpc, error: DeviceError) -> None:
@@ -243,15 +255,35 @@ class TargetSession:
         self._pending.discard(rpc)
         self._sync_when_complete()
 
-    def _take(self, buffer: NDArray[np.uint8], bounds: NDArray[np.int64], rpc: SubscribeRpc) -> None:
+    def _take(self, batch: Batch) -> None:
         """Decode a batch into the store, and count it."""
-        now_s = self._clock.now_s()
-        taken = self._decoder.take(buffer, bounds, now_s, lasts_s=rpc.lasts_s)
+        rpc, now_s = self._rpcs[batch.rpc], self._clock.now_s()
+        self._polls.arrived(batch.rpc, now_s)
+        taken = self._decoder.take(batch.buffer, batch.bounds, now_s, lasts_s=rpc.lasts_s, rpc=self._number(rpc))
         self._count(taken, rpc, now_s)
         if taken.synced:
-            self._pending.discard(rpc)
+            self._synced(batch.rpc)
         if self.health.state is State.SYNCING and (taken.synced or len(self.store)):
             self._sync_when_complete()
+
+    def _synced(self, place: int) -> None:
+        """An RPC has sent all its leaves. Those of one that is asked are all that it has now."""
+        rpc = self._rpcs[place]
+        self._pending.discard(rpc)
+        if (began_s := self._polls.answered(place)) is not None:
+            self.store.answered(self._number(rpc), began_s)
+        if rpc.subscription.mode == messages.SubscriptionList.POLL:
+            self._polls.ask_later(place)
+
+    def _ended(self, place: int) -> None:
+        """An RPC of mode ONCE has ended, on some targets without a sync_response."""
+        self._synced(place)
+        self._polls.ask_later(place)
+        self._sync_when_complete()
+
+    def _number(self, rpc: SubscribeRpc) -> int:
+        """The number of an RPC for the store, the same in each session."""
+        return self._numbers.setdefault(rpc.subscription.paths, len(self._numbers) % (1 << RPC_BITS))
 
     def _count(self, taken: Taken, rpc: SubscribeRpc, now_s: float) -> None:
         health, now_ns = self.health, time.time_ns()
@@ -260,10 +292,12 @@ class TargetSession:
             health.drops[Drop.UNDECODABLE] += taken.undecodable
         if taken.unmapped:
             health.count_unmapped(taken.unmapped)
+        regular = not math.isinf(rpc.lasts_s)
+        if taken.fresh and regular:
+            self._last_sample_s = now_s
         if rpc.stream is Stream.ON_CHANGE:
             return
-        if taken.fresh:
-            self._last_sample_s = now_s
+        if taken.fresh and regular:
             health.last_update_s = now_ns / NS_PER_S
         if taken.device_ns is not None:
             health.delayed((now_ns - taken.device_ns) / NS_PER_S, now_s)
@@ -273,7 +307,7 @@ class TargetSession:
         if self._pending or self.health.state is not State.SYNCING:
             return
         self.store.synced()
-        if not len(self.store):
+        if not len(self.store) and not all(rpc.subscription.updates_only for rpc in self._rpcs):
             self._log.warning(f"{self.name}: streams nothing that has a metric. Check its platform, and --map")
             return
         self.health.state = State.UP

@@ -19,6 +19,8 @@ class TargetStatus:
     """One target. address: host and port of gNMI, empty without an endpoint. state: as of `State`, in lower case, or
     UNKNOWN.
 
+    receiver: that of `fabric_collector_receiver_info`.
+
     series: living ones at the last scrape. age_s: since the last sampled update [s], None before the first.
     error: why the session ended the last time, empty while it is up.
     """
@@ -27,6 +29,7 @@ class TargetStatus:
     platform: str
     address: str
     state: str
+    receiver: str
     series: int
     age_s: float | None
     reconnects: int
@@ -51,6 +54,7 @@ def _status(session: TargetSession) -> TargetStatus:
         platform=session.platform,
         address=f"{endpoint.host}:{endpoint.gnmi_port}" if endpoint else "",
         state=health.state.name.lower(),
+        receiver=session.receiver,
         series=session.living,
         age_s=round(time.time() - health.last_update_s, 1) if health.last_update_s else None,
         reconnects=health.reconnects,
@@ -72,7 +76,7 @@ tr:nth-child(even) {{background: #eee}}</style>
 <table>
 {rows}</table>
 """
-COLUMNS = ("name", "platform", "address", "state", "series", "age_s", "reconnects", "error")
+COLUMNS = ("name", "platform", "address", "state", "receiver", "series", "age_s", "reconnects", "error")
 
 
 def as_html(statuses: Iterable[TargetStatus]) -> str:

@@ -35,6 +35,10 @@ RATE_WINDOW_S = 15.0
 """Length of a window of rates [s]; the highest of the present and of the last window is exposed."""
 MOST_REMEMBERED = 1 << 16
 """Series of paths that protobuf decodes, whose rows are remembered."""
+RPC_BITS = 12
+"""Low bits of a generation: the number of the RPC that brings a series. Those above count sessions."""
+MOST_SESSIONS = 1 << (31 - RPC_BITS)
+"""From which on sessions are counted from 0 again."""
 ROWS_PER_SERIES = 4
 """Rows that a table may have for each series that may be present, before those that ended are dropped."""
 
@@ -98,13 +102,19 @@ class TargetStore:
         self._estimates = PauseEstimates(designed_gbps)
         self._key_steps: list[Steps] = []
         self._elements: dict[Element, Element] = {}
+        self._session = 0
+        self._kept: tuple[int, ...] = ()
         self._open = False
         self._down_since_s: float | None = 0.0
         self._heard_s = 0.0
 
-    def begin(self) -> None:
-        """A new session: what it does not bring again is swept at its sync; its device times start afresh."""
-        self.at[At.GENERATION] += 1
+    def begin(self, kept: Iterable[int] = ()) -> None:
+        """A new session: what it does not bring again is swept at its sync; its device times start afresh.
+
+        kept: the numbers of RPCs of which a session does not bring what has not changed, so that nothing is swept.
+        """
+        self._session = (self._session + 1) % MOST_SESSIONS
+        self._kept = tuple(kept)
         self._open = True
         if self.table.series_count > ROWS_PER_SERIES * max(len(self), 256):
             self.table = self.table.compacted()
@@ -122,8 +132,19 @@ class TargetStore:
     def synced(self) -> None:
         """The session has sent every leaf once: drop the samples of earlier sessions."""
         self._down_since_s = None
+        rows = self.table.present_rows()
+        generation = self.table.series.generation[rows]
+        earlier = generation >> RPC_BITS != self._session
+        self._drop(rows[earlier & ~np.isin(generation & ((1 << RPC_BITS) - 1), self._kept)])
+
+    def answered(self, rpc: int, began_s: float) -> None:
+        """An RPC has sent every leaf since this time: drop those of its series that it has not brought."""
         series, rows = self.table.series, self.table.present_rows()
-        self._drop(rows[series.generation[rows] != self.at[At.GENERATION]])
+        own = series.generation[rows] == self._generation(rpc)
+        self._drop(rows[own & (series.arrival_ns[rows] < int(began_s * NS_PER_S))])
+
+    def _generation(self, rpc: int) -> int:
+        return self._session << RPC_BITS | rpc
 
     def down(self, now_s: float, *, grace: bool = True) -> None:
         """The session ended; the grace begins, unless one runs already. Without a grace all series end now."""
@@ -133,12 +154,16 @@ class TargetStore:
         if self._down_since_s is None:
             self._down_since_s = now_s
 
-    def begin_batch(self, now_s: float, lasts_s: float) -> NDArray[np.int64]:
-        """Set what holds for all samples of a batch, and its counts to zero; return the array of `At`."""
-        at, endless = self._at, math.isinf(lasts_s)
+    def begin_batch(self, now_s: float, lasts_s: float, rpc: int = 0) -> NDArray[np.int64]:
+        """Set what holds for all samples of a batch, and its counts to zero; return the array of `At`.
+
+        rpc: the number of the one that has brought it, below 1 << RPC_BITS.
+        """
+        at = self._at
+        at[At.GENERATION] = self._generation(rpc)
         at[At.NOW_NS] = int(now_s * NS_PER_S)
         at[At.WALL_NS] = self._wall_ns()
-        at[At.LASTS_NS] = FOREVER_NS if endless else int(lasts_s * NS_PER_S)
+        at[At.LASTS_NS] = FOREVER_NS if math.isinf(lasts_s) else int(lasts_s * NS_PER_S)
         at[At.WINDOW] = int(now_s // RATE_WINDOW_S)
         self.at[At.PENDING :] = 0
         return self.at
@@ -267,7 +292,7 @@ class TargetStore:
         if now_s - down_s <= self._grace_s:
             return live
         latest_ns = int(max(down_s, now_s - max(self._grace_s, self._expiry_s)) * NS_PER_S)
-        own = series.generation == self.at[At.GENERATION] if self._open else np.zeros(len(live), bool)
+        own = series.generation >> RPC_BITS == self._session if self._open else np.zeros(len(live), bool)
         return _both(live, (series.arrival_ns > latest_ns) | own)
 
     def read(self, now_s: float) -> list[tuple[Series, float]]:

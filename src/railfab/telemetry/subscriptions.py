@@ -1,4 +1,4 @@
-"""The Subscribe RPCs of a target: one for the paths of each mode, interval, encoding, origin and prefix target.
+"""The Subscribe RPCs of a target: one for the paths that are subscribed to alike.
 
 A target refuses an RPC as a whole, so a path that some targets lack has one of its own.
 """
@@ -6,16 +6,22 @@ A target refuses an RPC as a whole, so a path that some targets lack has one of 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from railfab.endpoints import Endpoint
 from railfab.gnmi import messages
 from railfab.gnmi.client import Subscription
 from railfab.gnmi.values import JSON, JSON_IETF, PROTO
 from railfab.platforms import SubscriptionMode, TelemetryMap, TelemetrySubscription
 from railfab.telemetry.health import Stream
 from railfab.telemetry.retry import SILENT_INTERVALS
+
+_LISTS = messages.SubscriptionList
+_LIST_MODES = {SubscriptionMode.POLL: _LISTS.POLL, SubscriptionMode.ONCE: _LISTS.ONCE}
+_CHANGES = (SubscriptionMode.ON_CHANGE, SubscriptionMode.TARGET_DEFINED)
+"""Modes in which a leaf may be silent because it does not change."""
 
 
 class SubscribeMode(NamedTuple):
@@ -40,44 +46,97 @@ SUBSCRIBE_MODES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubscribeRpc:
-    """One RPC. lasts_s: how long a sample of it is true without another one [s]. optional: the target may refuse it."""
+    """One RPC. lasts_s: how long a value of it is true without another one [s]. optional: the target may refuse it.
+
+    asked_every_s: how often an RPC of mode POLL or ONCE is asked for an answer [s]; None for a stream.
+    """
 
     stream: Stream
     subscription: Subscription
     lasts_s: float
     optional: bool = False
+    asked_every_s: float | None = None
 
 
-def subscribe_rpcs(telemetry: TelemetryMap, interval_s: float, mode: SubscribeMode) -> tuple[SubscribeRpc, ...]:
-    """The RPCs of a platform. interval_s: of sampled paths that state none.
+class _Kind(NamedTuple):
+    """What paths must share to share an RPC. alone: the path that has one of its own, else empty."""
 
-    A SubscribeRequest has one encoding and one prefix; a target answers the paths of one origin.
-    """
-    paths: dict[tuple[float | None, int, str, str, str], list[str]] = {}
-    for entry, every_s in _timed(telemetry, interval_s, mode):
-        encoding = mode.encoding if entry.encoding is None else messages.Encoding.Value(entry.encoding.upper())
-        alone = entry.path if entry.optional else ""
-        paths.setdefault((every_s, encoding, entry.origin, entry.target, alone), []).append(entry.path)
-    return tuple(
-        SubscribeRpc(
-            stream=Stream.ON_CHANGE if every_s is None else Stream.SAMPLE,
-            subscription=Subscription(
-                paths=tuple(f"{origin}:{path}" if origin else path for path in found),
-                interval_s=every_s,
-                encoding=encoding,
-                target=target,
-            ),
-            lasts_s=math.inf if every_s is None else SILENT_INTERVALS * every_s,
-            optional=bool(alone),
+    mode: SubscriptionMode
+    every_s: float
+    heartbeat_s: float | None
+    suppress_redundant: bool
+    updates_only: bool
+    encoding: int
+    origin: str
+    target: str
+    alone: str
+
+
+def of_target(telemetry: TelemetryMap, endpoint: Endpoint) -> tuple[TelemetrySubscription, ...]:
+    """The subscriptions of a platform, in the mode and the encoding that one target is given instead."""
+    found = telemetry.subscriptions
+    if endpoint.gnmi_mode:
+        mode = SubscriptionMode(endpoint.gnmi_mode)
+        found = tuple(
+            replace(one, mode=mode, heartbeat_s=None, suppress_redundant=False, updates_only=False) for one in found
         )
-        for (every_s, encoding, origin, target, alone), found in paths.items()
+    if endpoint.gnmi_encoding:
+        found = tuple(replace(one, encoding=endpoint.gnmi_encoding) for one in found)
+    return found
+
+
+def subscribe_rpcs(
+    subscriptions: Iterable[TelemetrySubscription], interval_s: float, mode: SubscribeMode
+) -> tuple[SubscribeRpc, ...]:
+    """The RPCs of these subscriptions. interval_s: of sampled and polled paths that state none.
+
+    A SubscribeRequest has one mode, one encoding and one prefix; a target answers the paths of one origin.
+    """
+    paths: dict[_Kind, list[str]] = {}
+    for entry in subscriptions:
+        paths.setdefault(_kind(entry, interval_s, mode), []).append(entry.path)
+    return tuple(_rpc(kind, found) for kind, found in paths.items())
+
+
+def _kind(entry: TelemetrySubscription, interval_s: float, mode: SubscribeMode) -> _Kind:
+    sampled = entry.mode is SubscriptionMode.ON_CHANGE and not mode.on_change
+    return _Kind(
+        mode=SubscriptionMode.SAMPLE if sampled else entry.mode,
+        every_s=entry.interval_s or interval_s,
+        heartbeat_s=None if sampled else entry.heartbeat_s,
+        suppress_redundant=entry.suppress_redundant,
+        updates_only=entry.updates_only,
+        encoding=mode.encoding if entry.encoding is None else messages.Encoding.Value(entry.encoding.upper()),
+        origin=entry.origin,
+        target=entry.target,
+        alone=entry.path if entry.optional else "",
     )
 
 
-def _timed(
-    telemetry: TelemetryMap, interval_s: float, mode: SubscribeMode
-) -> Iterator[tuple[TelemetrySubscription, float | None]]:
-    """The subscriptions, each with its sample interval; None is ON_CHANGE."""
-    for entry in telemetry.subscriptions:
-        on_change = mode.on_change and entry.mode is SubscriptionMode.ON_CHANGE
-        yield entry, None if on_change else entry.interval_s or interval_s
+def _rpc(kind: _Kind, paths: list[str]) -> SubscribeRpc:
+    return SubscribeRpc(
+        stream=Stream.ON_CHANGE if kind.mode in _CHANGES else Stream.SAMPLE,
+        subscription=Subscription(
+            paths=tuple(f"{kind.origin}:{path}" if kind.origin else path for path in paths),
+            interval_s=None if kind.mode is SubscriptionMode.ON_CHANGE else kind.every_s,
+            encoding=kind.encoding,
+            target=kind.target,
+            mode=_LIST_MODES.get(kind.mode, _LISTS.STREAM),
+            target_defined=kind.mode is SubscriptionMode.TARGET_DEFINED,
+            heartbeat_s=kind.heartbeat_s,
+            suppress_redundant=kind.suppress_redundant,
+            updates_only=kind.updates_only,
+        ),
+        lasts_s=_lasts_s(kind),
+        optional=bool(kind.alone),
+        asked_every_s=kind.every_s if kind.mode in _LIST_MODES else None,
+    )
+
+
+def _lasts_s(kind: _Kind) -> float:
+    """How long a value is true: some intervals of what is sent in any case; without that, as long as the stream."""
+    if kind.heartbeat_s is not None:
+        return SILENT_INTERVALS * kind.heartbeat_s
+    if kind.mode in _CHANGES or kind.suppress_redundant:
+        return math.inf
+    return SILENT_INTERVALS * kind.every_s

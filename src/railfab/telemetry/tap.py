@@ -20,7 +20,7 @@ from typing import Any, BinaryIO
 from railfab.endpoints import Credentials, Endpoint, give_to_caller
 from railfab.errors import RailfabError
 from railfab.gnmi import messages
-from railfab.telemetry.receive.contract import Batch, Receiver, RpcEnded, nobody
+from railfab.telemetry.receive.contract import Ask, Batch, Receiver, RpcEnded, ignored
 
 logger = logging.getLogger(__name__)
 
@@ -134,12 +134,16 @@ class Tapped:
         self._receiver = receiver
         self._tap = tap
 
+    def name_of(self, endpoint: Endpoint) -> str:
+        """The name of the receiver."""
+        return self._receiver.name_of(endpoint)
+
     async def stream(
         self,
         endpoint: Endpoint,
         credentials: Credentials,
         requests: Sequence[messages.SubscribeRequest],
-        connected: Callable[[], object] = nobody,
+        connected: Callable[[Ask], object] = ignored,
     ) -> AsyncGenerator[Batch | RpcEnded, Any]:
         """Stream what the receiver does."""
         async with aclosing(self._receiver.stream(endpoint, credentials, requests, connected)) as stream:

@@ -22,6 +22,7 @@ from railfab.gnmi.values import JSON, JSON_IETF, PROTO
 from railfab.platforms import TelemetrySubscription
 from railfab.telemetry.mapping import PathMap
 from railfab.telemetry.notification import NotificationDecoder, normalised_ns
+from railfab.telemetry.subscriptions import of_target
 from railfab.telemetry.targets import TargetSpec, newest_credentials
 from railfab.units import NS_PER_S
 
@@ -125,7 +126,7 @@ class _Check:
     async def ask(self, client: GnmiClient) -> None:
         await self._capabilities(client)
         encodings = [one for one in ENCODINGS if self.found.encodings is None or one in self.found.encodings]
-        for subscription in self.target.telemetry.subscriptions:
+        for subscription in of_target(self.target.telemetry, self.endpoint):
             path = await self._path(client, subscription, encodings or [JSON_IETF])
             self.found = replace(self.found, paths=(*self.found.paths, path))
 

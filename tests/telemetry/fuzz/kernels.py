@@ -13,6 +13,7 @@ import random
 import sys
 import time
 from contextlib import suppress
+from dataclasses import replace
 from functools import cache
 from unittest.mock import patch
 
@@ -53,8 +54,9 @@ def decoded(draw: random.Random, guarded: Guarded) -> None:
             decoder.take(guarded.of(b"".join(sent)), bounds, draw.random() * 100, lasts_s=draw.choice((1.0, math.inf)))
         if draw.random() < 0.1:
             sample = store.sample(1.0)
-            arrays = (guarded.of(array) for array in (sample.live, sample.values, sample.rates))
-            writer.write(sample.table, *arrays)
+            columns = {name: guarded.of(getattr(sample, name)) for name in ("live", "values", "rates")}
+            page = writer.page(replace(sample, **columns))
+            page.write(page.sizes)
         if draw.random() < 0.1:
             store.down(1.0, grace=draw.random() < 0.5)
             store.begin()

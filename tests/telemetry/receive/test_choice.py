@@ -3,12 +3,27 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 
 import grpc
 import pytest
-from tests.telemetry.receive.peers import ADMIN, REQUEST, Peer, answer, endpoint, received, response, serving, trailers
+from tests.telemetry.receive.peers import (
+    ADMIN,
+    NAME,
+    REQUEST,
+    Peer,
+    answer,
+    data,
+    endpoint,
+    error_of,
+    received,
+    response,
+    serving,
+    trailers,
+)
 from tests.telemetry.receive.test_servers import SENT, Handler, grpc_aio
 
+from railfab.errors import RailfabError
 from railfab.gnmi.statuses import StreamClosed
 from railfab.telemetry.receive import frames
 from railfab.telemetry.receive.choice import RECEIVERS, AutoReceiver, receiver
@@ -32,7 +47,7 @@ def test_a_server_that_compresses_is_received_with_grpc_and_said_so_once(caplog:
         target = endpoint(port)
         for _ in range(2):
             assert await received(auto, target, 1) == [(0, LARGE)]
-        assert auto.fallbacks == {("127.0.0.1", port)}
+        assert auto.name_of(target) == "grpc"
         await server.stop(0)
 
     asyncio.run(run())
@@ -70,8 +85,40 @@ def test_a_target_that_breaks_http2_is_received_with_grpc_from_the_next_session_
     assert len(said) == 1
 
 
+def test_the_fast_receiver_is_tried_again_beside_grpc_and_takes_over_where_it_works() -> None:
+    auto, wrong = AutoReceiver(again_after_s=0.3), [frames.frame(frames.PUSH_PROMISE, 4, 1, bytes(4))] * 2
+
+    async def script(peer: Peer) -> None:
+        await peer.greet()
+        peer.send(*(wrong.pop() for _ in wrong[:1]))
+        for number in range(200):
+            peer.send(answer(1, LARGE) if not number else data(1, LARGE))
+            await asyncio.sleep(0.1)
+
+    async def run() -> None:
+        async with serving(script) as port:
+            target = endpoint(port)
+            assert auto.name_of(target) == "fast"
+            error = await error_of(auto, target)  # of the first trial beside grpc nothing is seen
+            assert str(error) == f"{NAME}: the fast receiver can receive it again. It is opened again."
+            assert not wrong
+            assert auto.name_of(target) == "grpc"
+            assert await received(auto, target, 1) == [(0, LARGE)]
+            assert auto.name_of(target) == "fast"
+
+    asyncio.run(run())
+
+
+def test_without_pygnmi_one_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pygnmi.client", None)
+    with pytest.raises(RailfabError) as error:
+        receiver("pygnmi")
+    said = "--receiver pygnmi: pygnmi.client is not installed. Install it with: pip install 'railfab[deploy]'."
+    assert str(error.value) == said
+
+
 def test_receivers_have_names() -> None:
-    assert list(RECEIVERS) == ["auto", "fast", "grpc"]
+    assert list(RECEIVERS) == ["auto", "fast", "grpc", "pygnmi"]
     assert isinstance(receiver("fast"), FastReceiver)
 
     async def run() -> None:

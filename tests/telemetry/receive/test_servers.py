@@ -7,14 +7,25 @@ import socket
 import ssl
 from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import grpc
 import pytest
 from tests.gnmi.test_ways_to_connect import client_files
-from tests.telemetry.receive.peers import ADMIN, NAME, Peer, answer, endpoint, error_of, received, response, serving
+from tests.telemetry.receive.peers import (
+    ADMIN,
+    NAME,
+    Peer,
+    answer,
+    contents,
+    endpoint,
+    error_of,
+    received,
+    response,
+    serving,
+)
 
 from railfab.endpoints import Credentials, Endpoint
 from railfab.errors import LoginRefused, Unreachable
@@ -22,14 +33,15 @@ from railfab.gnmi import messages
 from railfab.gnmi.certificates import Authority
 from railfab.gnmi.statuses import StreamClosed, Unimplemented
 from railfab.gnmi.tls import CertificateRefused, ClientCertificateRefused, OtherProtocol, PlaintextPort, TlsPort
-from railfab.telemetry.receive.contract import Receiver, RpcEnded
+from railfab.telemetry.receive.contract import Batch, Receiver, RpcEnded
 from railfab.telemetry.receive.fast import FastReceiver
 from railfab.telemetry.receive.grpcio import GrpcReceiver
+from railfab.telemetry.receive.pygnmi import PygnmiReceiver
 
 SENT = [response(number, number * 300) for number in range(200)]
 
 
-@pytest.fixture(params=[FastReceiver, GrpcReceiver])
+@pytest.fixture(params=[FastReceiver, GrpcReceiver, PygnmiReceiver])
 def receiver(request: pytest.FixtureRequest) -> Receiver:
     return request.param(dial_timeout_s=2)
 
@@ -227,7 +239,11 @@ def test_http1_behind_tls_and_tls_without_being_asked_for(receiver: Receiver, tr
     assert "speaks TLS, and the endpoint says plaintext" in str(unasked)
 
 
-def test_a_target_that_asks_for_a_certificate_of_ours(receiver: Receiver, trusted: Trusted, tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", [FastReceiver, GrpcReceiver])
+def test_a_target_that_asks_for_a_certificate_of_ours(
+    kind: type[FastReceiver | GrpcReceiver], trusted: Trusted, tmp_path: Path
+) -> None:
+    receiver = kind(dial_timeout_s=2)
     context = trusted.context()
     context.verify_mode = ssl.CERT_REQUIRED
     context.load_verify_locations(trusted.ca)
@@ -282,3 +298,58 @@ def test_an_ipv6_address(receiver: Receiver) -> None:
     with socket.create_server(("::1", 0), family=socket.AF_INET6) as taken:
         port = taken.getsockname()[1]
     assert f"no answer from [::1]:{port} (connection refused)" in str(told(receiver, endpoint(port, host="::1")))
+
+
+@pytest.mark.parametrize("mode", ["POLL", "ONCE"])
+def test_answers_that_are_asked_for_again_and_again_on_one_connection(receiver: Receiver, mode: str) -> None:
+    """Together more than the windows of the connection and of a stream."""
+    lists = messages.SubscriptionList
+    request = messages.SubscribeRequest(subscribe=lists(mode=lists.Mode.Value(mode)))
+    large, end, rounds = response(1, 300_000), messages.SubscribeResponse(sync_response=True).SerializeToString(), 12
+    connections = set()
+
+    async def answers(requests: AsyncIterator[bytes], context: grpc.aio.ServicerContext) -> AsyncIterator[bytes]:
+        connections.add(context.peer())
+        async for asked in requests:
+            polled = messages.SubscribeRequest.FromString(asked).HasField("poll")
+            if polled or mode == "ONCE":
+                yield large
+                yield end
+            if mode == "ONCE":
+                return
+
+    async def run() -> list[object]:
+        asks: list[Any] = []
+        server = grpc.aio.server(handlers=[Handler(answers)])
+        port = server.add_insecure_port("127.0.0.1:0")
+        await server.start()
+        found: list[object] = []
+        stream = receiver.stream(endpoint(port), ADMIN, [request] * 2, asks.append)
+        async with asyncio.timeout(20), aclosing(stream):
+            async for event in _asked_first(stream, asks) if mode == "POLL" else stream:
+                found.extend(contents(event) if isinstance(event, Batch) else [event])
+                polled = isinstance(event, Batch) and mode == "POLL" and (event.rpc, end) in contents(event)
+                ended = polled or isinstance(event, RpcEnded)
+                if ended and found.count((event.rpc, large)) < rounds:
+                    asks[0](event.rpc)
+                if [found.count((place, large)) for place in (0, 1)] == [rounds] * 2:
+                    break
+        await server.stop(0)
+        return found
+
+    found = asyncio.run(run())
+    assert [found.count((place, large)) for place in (0, 1)] == [rounds] * 2
+    assert len(connections) == 1
+    assert all(event.error is None for event in found if isinstance(event, RpcEnded))
+
+
+async def _asked_first(events: Any, asks: list[Any]) -> AsyncIterator[Any]:
+    """The events of a stream whose RPCs are asked as soon as there is a connection."""
+    first = asyncio.ensure_future(anext(events))
+    while not asks:
+        await asyncio.sleep(0.01)
+    for place in (0, 1):
+        asks[0](place)
+    yield await first
+    async for event in events:
+        yield event

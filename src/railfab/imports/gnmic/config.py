@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from railfab.endpoints.model import ENCODINGS
 from railfab.imports.document import Keyed, Listed, Text, Tree, read_tree, words
 from railfab.imports.existing import SourceError
 
@@ -22,6 +23,11 @@ PARTS = re.compile(r"(\d+(?:\.\d+)?)(h|ms|m|us|µs|ns|s)")
 SECONDS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
 TRUE = frozenset(("true", "yes", "on", "1"))
 GLOBAL_PATHS = "subscribe-path"
+GLOBAL_KEYS = (
+    *("mode", "stream-mode", "sample-interval", "heartbeat-interval", "suppress-redundant", "updates-only"),
+    *("prefix", "target", "set-target"),
+)
+"""Keys of a subscription that stand at the top of the file as `subscribe-KEY`."""
 PROMETHEUS = ("prometheus", "prometheus_write")
 
 
@@ -42,7 +48,7 @@ class Reference:
 class GnmicTarget:
     """A target with what it inherits from the top of the file. hosts: addresses with their ports.
 
-    tags: `event-tags`, labels of all its metrics.
+    tags: `event-tags`, labels of all its metrics. encoding: as of a subscription.
     """
 
     name: str
@@ -59,11 +65,16 @@ class GnmicTarget:
     server_name: str | None
     subscriptions: tuple[str, ...]
     tags: Mapping[str, str]
+    encoding: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GnmicSubscription:
-    """Paths that are subscribed to in one mode. mode: once, poll, sample, on_change or target_defined."""
+    """Paths that are subscribed to in one mode. mode: once, poll, sample, on_change or target_defined.
+
+    encoding: as railfab writes it, such as `json_ietf`; empty where the subscription states none. by_default: whether
+    the file leaves the mode of the stream to gnmic, which takes target_defined.
+    """
 
     name: str
     line: int
@@ -72,6 +83,11 @@ class GnmicSubscription:
     interval_s: float | None
     target: str
     set_target: bool
+    heartbeat_s: float | None = None
+    suppress_redundant: bool = False
+    updates_only: bool = False
+    encoding: str = ""
+    by_default: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,6 +200,7 @@ class _Reader:
             cert=self._inherited(entry, "tls-cert"),
             key=self._inherited(entry, "tls-key"),
             server_name=self._inherited(entry, "tls-server-name"),
+            encoding=_encoding(self._inherited(entry, "encoding")),
             tags=words(tags.entries) if isinstance(tags := entry.entries.get("event-tags"), Keyed) else {},
             subscriptions=tuple(
                 self._expanded(text.text, text.line) for text in _texts(entry.entries.get("subscriptions"))
@@ -237,7 +254,7 @@ class _Reader:
                     yield from self._subscribed(self._expanded(name, section.lines[name]), entry, entry)
         if paths := _texts(self.tree.entries.get(GLOBAL_PATHS)):
             entry = Keyed({"paths": Listed(list(paths), paths[0].line)}, {}, paths[0].line)
-            for key in ("mode", "stream-mode", "sample-interval", "prefix", "target", "set-target"):
+            for key in GLOBAL_KEYS:
                 if stated := self.tree.entries.get(f"subscribe-{key}"):
                     entry.entries[key] = stated
             yield from self._subscribed("default", entry, entry)
@@ -258,6 +275,11 @@ class _Reader:
                 interval_s=_seconds(stated.get("sample-interval")),
                 target=self._expanded(outer.get("target", ""), entry.line),
                 set_target=outer.get("set-target", "").lower() in TRUE,
+                heartbeat_s=_seconds(stated.get("heartbeat-interval")),
+                suppress_redundant=stated.get("suppress-redundant", "").lower() in TRUE,
+                updates_only=outer.get("updates-only", "").lower() in TRUE,
+                encoding=_encoding(outer.get("encoding")),
+                by_default=mode == "stream" and "stream-mode" not in stated,
             )
         inner = entry.entries.get("stream-subscriptions")
         for one in inner.entries if isinstance(inner, Listed) else ():
@@ -303,6 +325,12 @@ def _joined(prefix: str, path: str) -> str:
         origin, rest = "", path
     below = "/".join(part.strip("/") for part in (prefix, rest) if part.strip("/"))
     return f"{origin}:/{below}" if origin else f"/{below}"
+
+
+def _encoding(text: str | None) -> str:
+    """The name of an encoding as railfab writes it; empty for none, and for one that it does not know."""
+    found = (text or "").lower().replace("-", "_")
+    return found if found in ENCODINGS else ""
 
 
 def _seconds(text: str | None) -> float | None:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
+from railfab.endpoints.model import ASKED_MODES
 from railfab.errors import raise_all
 from railfab.gnmi.paths import PathError, elements
 from railfab.imports.existing import SourceError
@@ -19,18 +20,26 @@ from railfab.platforms import TelemetryMap, TelemetryRule, platform, platform_na
 from railfab.platforms.telemetry_checks import covers
 
 PREFIX = "RAILFAB"
+ASKED = frozenset(ASKED_MODES)
+STATED_ENCODINGS = ("ascii", "bytes")
+"""Encodings that are kept; the others are negotiated."""
 UNKNOWN = ""
 """Platform of a target that neither its paths nor the user tell."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """A target for hosts.yml. credentials: a reference. platforms: those that have its paths; one where it is known."""
+    """A target for hosts.yml. credentials: a reference. platforms: those that have its paths; one where it is known.
+
+    mode, encoding: of its endpoint, `gnmi_mode` and `gnmi_encoding`.
+    """
 
     source: GnmicTarget
     platforms: tuple[str, ...]
     credentials: str
     gnmi_target: str = ""
+    mode: str = ""
+    encoding: str = ""
 
     @property
     def platform(self) -> str:
@@ -155,7 +164,15 @@ def _target(
         platforms=found,
         credentials=references.of(target),
         gnmi_target=target.name if any(one.set_target for one in wanted) else "",
+        mode=_asked_mode(wanted),
+        encoding=target.encoding if target.encoding in STATED_ENCODINGS else "",
     )
+
+
+def _asked_mode(subscriptions: Sequence[GnmicSubscription]) -> str:
+    """`once` or `poll` where that is the mode of all; such a target may stream nothing."""
+    modes = {one.mode for one in subscriptions}
+    return modes.pop() if len(modes) == 1 and modes <= ASKED else ""
 
 
 def _platforms(subscriptions: Sequence[GnmicSubscription]) -> tuple[str, ...]:
@@ -215,13 +232,18 @@ def _row(name: str, rule: TelemetryRule, *, strings: bool) -> Renamed:
     return Renamed(name, rule.metric, kind.value, rule.labels, {"source": "device", **labels}, change)
 
 
+DEFAULT_INTERVAL_S = 2.0
+"""Of `railfab collect` [s]."""
+
+
 def _more_notes(config: GnmicConfig) -> Iterator[Note]:
     """Values that differ, where the key alone does not."""
     for one in config.subscriptions:
         place = f"subscriptions.{one.name}.mode"
-        if one.mode in ("once", "poll"):
-            yield Note(place, one.line, Verdict.DIFFERS, f"{one.mode}: railfab streams")
-        elif one.mode == "target_defined":
+        if one.mode in ASKED:
+            text = f"{one.mode}: asked every {one.interval_s or DEFAULT_INTERVAL_S:g} s, on one connection"
+            yield Note(place, one.line, Verdict.DIFFERS, text)
+        elif one.mode == "target_defined" and one.by_default:
             text = "target-defined: the platform's map says which leaves are sampled or sent on change"
             yield Note(f"subscriptions.{one.name}.stream-mode", one.line, Verdict.DIFFERS, text)
     for target in config.targets:

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Iterator
 
 from railfab.endpoints.keys import DATA_KEYS
 from railfab.gnmi.paths import elements
 from railfab.imports.gnmic.conversion import Conversion, Subscribed, Target
+from railfab.imports.gnmic.modes import asked_subscriptions, mode_keys, scalar
 from railfab.imports.gnmic.names import OTHERS
 
 HOSTS, MAPPINGS = "hosts.yml", "mappings.yml"
-PLAIN = re.compile(r"[A-Za-z][\w-]*")
 OWN_LABELS = ("device", "platform", "groups")
-WORDS = frozenset(("yes", "no", "on", "off", "true", "false", "null", "y", "n"))
-"""What YAML reads as another kind of value."""
 EXAMPLE = """#   leaf1:
 #     hostname: 192.0.2.1
 #     platform: srlinux
@@ -32,12 +28,12 @@ def hosts_text(conversion: Conversion) -> str:
     for target in conversion.targets:
         (host, port), *_ = target.source.hosts
         lines += [
-            f"{_text(target.source.name)}:",
-            f"  hostname: {_text(host)}",
-            f"  platform: {_text(target.platform)}",
+            f"{scalar(target.source.name)}:",
+            f"  hostname: {scalar(host)}",
+            f"  platform: {scalar(target.platform)}",
             "  data:",
             f"    gnmi_port: {port}",
-            *(f"    {key}: {_text(value)}" for key, value in _settings(target)),
+            *(f"    {key}: {scalar(value)}" for key, value in _settings(target)),
             *_labels_of(target),
         ]
     return "\n".join((*lines, ""))
@@ -48,6 +44,10 @@ def _settings(target: Target) -> Iterator[tuple[str, str | bool]]:
     yield "credentials", target.credentials
     if target.gnmi_target:
         yield "gnmi_target", target.gnmi_target
+    if target.mode:
+        yield "gnmi_mode", target.mode
+    if target.encoding:
+        yield "gnmi_encoding", target.encoding
     if source.insecure:
         yield "plaintext", True
         return
@@ -62,31 +62,50 @@ def _labels_of(target: Target) -> Iterator[str]:
     tags = {OTHERS.sub("_", name): value for name, value in target.source.tags.items()}
     free = {name: value for name, value in tags.items() if name not in (*DATA_KEYS, *OWN_LABELS)}
     if free:
-        yield f"    metric_labels: [{', '.join(map(_text, free))}]"
-        yield from (f"    {_text(name)}: {_text(value)}" for name, value in free.items())
+        yield f"    metric_labels: [{', '.join(map(scalar, free))}]"
+        yield from (f"    {scalar(name)}: {scalar(value)}" for name, value in free.items())
 
 
 def mappings_text(conversion: Conversion) -> str:
-    """A mapping file with a template for each path that railfab's maps do not have.
+    """A mapping file: subscriptions of railfab's maps as gnmic's file asks for them, and templates of further paths.
 
     The templates are comments: gnmic's file names paths, and a metric needs a leaf, a name, a kind and labels.
     """
     without = [one for one in conversion.subscribed if one.platform and not one.rules]
+    asked = asked_subscriptions(conversion)
+    name = conversion.config.path.name
     if not without:
-        return f"# railfab's maps have every path of {conversion.config.path.name}.\nversion: 1\n"
-    lines = [
-        f"# Paths of {conversion.config.path.name} that railfab's maps do not have. For each leaf that you want:",
-        "# remove the marks, put the leaf in place of LEAF, and say what it is. docs/telemetry.md has the format.",
-        "version: 1",
-        "# metrics:",
-        *(line for number, one in enumerate(without, 1) for line in _metric(number, one)),
-        "# platforms:",
-    ]
-    for name in dict.fromkeys(one.platform for one in without):
-        mine = [(number, one) for number, one in enumerate(without, 1) if one.platform == name]
-        lines += [f"#   {name}:", "#     subscriptions:", *(_subscription(one) for _, one in mine), "#     rules:"]
-        lines += [_rule(number, one) for number, one in mine]
+        lines = [f"# railfab's maps have every path of {name}."]
+    else:
+        lines = [
+            f"# Paths of {name} that railfab's maps do not have. For each leaf that you want:",
+            "# remove the marks, put the leaf in place of LEAF, and say what it is. docs/telemetry.md has the format.",
+        ]
+    if asked:
+        lines.append("# Without marks: paths of railfab's maps, in the mode and encoding of that file.")
+    lines.append("version: 1")
+    if without:
+        lines += ["# metrics:", *(line for number, one in enumerate(without, 1) for line in _metric(number, one))]
+    names = dict.fromkeys((*asked, *(one.platform for one in without)))
+    if names:
+        lines.append(_marked("platforms:", marked=not asked))
+    for platform in names:
+        mine = [(number, one) for number, one in enumerate(without, 1) if one.platform == platform]
+        lines += _platform_lines(platform, asked.get(platform, []), mine)
     return "\n".join((*lines, ""))
+
+
+def _platform_lines(name: str, asked: list[str], without: list[tuple[int, Subscribed]]) -> Iterator[str]:
+    yield from (_marked(line, marked=not asked) for line in (f"  {name}:", "    subscriptions:"))
+    yield from (f"      - {entry}" for entry in asked)
+    yield from (_subscription(one) for _, one in without)
+    if without:
+        yield "#     rules:"
+        yield from (_rule(number, one) for number, one in without)
+
+
+def _marked(line: str, *, marked: bool) -> str:
+    return f"# {line}" if marked else line
 
 
 def _metric(number: int, one: Subscribed) -> Iterator[str]:
@@ -95,11 +114,8 @@ def _metric(number: int, one: Subscribed) -> Iterator[str]:
 
 
 def _subscription(one: Subscribed) -> str:
-    sampled = one.subscription.mode != "on_change"
-    interval = f", interval_s: {one.subscription.interval_s:g}" if sampled and one.subscription.interval_s else ""
-    target = f", target: {_text(one.subscription.target)}" if one.subscription.target else ""
-    mode = "sample" if sampled else "on_change"
-    return f"#       - {{path: {_text(one.path)}, mode: {mode}{interval}{target}}}"
+    target = f", target: {scalar(one.subscription.target)}" if one.subscription.target else ""
+    return f"#       - {{path: {scalar(one.path)}, {mode_keys(one.subscription)}{target}}}"
 
 
 def _rule(number: int, one: Subscribed) -> str:
@@ -111,17 +127,10 @@ def _rule(number: int, one: Subscribed) -> str:
         for step in elements(one.path)
     ]
     path = "/" + "/".join((*steps, "LEAF"))
-    return f"#       - {{path: {_text(path)}, metric: acme_metric_{number}}}"
+    return f"#       - {{path: {scalar(path)}, metric: acme_metric_{number}}}"
 
 
 def _labels(path: str) -> dict[tuple[str, str], str]:
     """A label for each key with a wildcard: the name of its list, as railfab names them."""
     found = [(step.name, key) for step in elements(path) for key, text in step.keys if text == "*"]
     return {(name, key): "".join(c if c.isalnum() else "_" for c in name.lower()) for name, key in found}
-
-
-def _text(value: str | bool) -> str:
-    """A YAML scalar; a text in quotes where it could be read as something else."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    return value if PLAIN.fullmatch(value) and value.lower() not in WORDS else json.dumps(value)

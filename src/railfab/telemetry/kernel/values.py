@@ -48,7 +48,7 @@ def _others(buffer: Array, tag: int, at: int, end: int) -> Any:
         if end - at != 4:
             return False, 0.0
         return _float(buffer[at] | buffer[at + 1] << 8 | buffer[at + 2] << 16 | buffer[at + 3] << 24)
-    if tag in (0x0A, 0x52, 0x5A, 0x62):  # string_val, json_val, json_ietf_val, ascii_val
+    if tag in (0x0A, 0x2A, 0x52, 0x5A, 0x62):  # string_val, bytes_val, json_val, json_ietf_val, ascii_val
         start, stop = length(buffer, at, end)
         if start < 0 or stop != end:
             return False, 0.0

@@ -134,6 +134,7 @@ def _unknown(shard: str, problem: str) -> TargetStatus:
         platform="",
         address="",
         state=UNKNOWN,
+        receiver="",
         series=0,
         age_s=None,
         reconnects=0,

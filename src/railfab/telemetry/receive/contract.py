@@ -29,30 +29,47 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class RpcEnded:
-    """One RPC of several ended, and the others go on. error: Refused and its kinds, or StreamClosed."""
+    """One RPC ended, and the others continue. error: Refused and its kinds, or StreamClosed; None for the answer to an
+    RPC of mode ONCE, which is complete.
+    """
 
     rpc: int
-    error: DeviceError
+    error: DeviceError | None
 
 
-def nobody() -> None:
-    """For whom nobody waits."""
+Ask = Callable[[int], object]
+"""Ask an RPC for another answer: a Poll where its mode is POLL; where it is ONCE, and it has ended, the RPC anew."""
+POLL: bytes = messages.SubscribeRequest(poll=messages.Poll()).SerializeToString()
+"""The message that asks for an answer in mode POLL."""
+
+
+def is_once(request: messages.SubscribeRequest) -> bool:
+    """Whether an RPC ends with its answer."""
+    return bool(request.subscribe.mode == messages.SubscriptionList.ONCE)
+
+
+def ignored(_: Ask) -> None:
+    """For callers that ask once."""
 
 
 class Receiver(Protocol):
     """A way to receive Subscribe RPCs of one target over one connection."""
+
+    def name_of(self, endpoint: Endpoint) -> str:
+        """The name of the way in which a target is received now, for `fabric_collector_receiver_info`."""
+        ...
 
     def stream(
         self,
         endpoint: Endpoint,
         credentials: Credentials,
         requests: Sequence[messages.SubscribeRequest],
-        connected: Callable[[], object] = nobody,
+        connected: Callable[[Ask], object] = ignored,
     ) -> AsyncGenerator[Batch | RpcEnded, Any]:
         """Connect, make one Subscribe RPC for each request and yield what arrives, until closed.
 
         Raises EndpointError, CertificateRefused, PlaintextPort, LoginRefused or Unreachable where no connection can be
         made, and Unreachable or StreamClosed where it breaks; the fast receiver also ProtocolError. It never just
-        returns. connected: called when the connection is made, which may wait for others.
+        returns. connected: called when the requests are sent, which may wait for others to connect.
         """
         ...

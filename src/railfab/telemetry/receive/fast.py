@@ -7,6 +7,7 @@ import logging
 import ssl
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import nullcontext
+from functools import partial
 
 from railfab.endpoints import Credentials, Endpoint
 from railfab.errors import DeviceError, LoginRefused
@@ -16,7 +17,7 @@ from railfab.gnmi.login import login_metadata, login_name
 from railfab.gnmi.statuses import Callee, Refused, Status, StreamClosed
 from railfab.gnmi.tls import address_of, context_of, reason, server_name, unconnected
 from railfab.telemetry.receive import frames
-from railfab.telemetry.receive.contract import Batch, RpcEnded, nobody
+from railfab.telemetry.receive.contract import POLL, Ask, Batch, RpcEnded, ignored, is_once
 from railfab.telemetry.receive.errors import ProtocolError
 from railfab.telemetry.receive.http2 import Connection, GoneAway, ProtocolViolation
 from railfab.telemetry.receive.inflow import Shared
@@ -63,30 +64,37 @@ class FastReceiver:
         self._warned: set[Endpoint] = set()
         self._shared = Shared.new()
 
+    def name_of(self, _: Endpoint) -> str:
+        """The name of this receiver."""
+        return "fast"
+
     async def stream(
         self,
         endpoint: Endpoint,
         credentials: Credentials,
         requests: Sequence[messages.SubscribeRequest],
-        connected: Callable[[], object] = nobody,
+        connected: Callable[[Ask], object] = ignored,
     ) -> AsyncGenerator[Batch | RpcEnded]:
         """Connect, make one Subscribe RPC for each request and yield what arrives, as the contract says."""
         callee = Callee(endpoint.name, address_of(endpoint), login_name(credentials))
         headers = _headers(endpoint, callee, credentials)
         async with self._dials:
             wire, connection = await self._open(endpoint, callee, len(requests))
-        connected()
         keepalive = self._keepalive(callee, connection, wire)
         started, left = False, len(requests)
         try:
             _check_limit(callee, connection, left)
             connection.request(headers, [request.SerializeToString() for request in requests])
+            connected(partial(_ask, connection, headers, requests))
             while True:
                 count = connection.read()
                 for batch in connection.batches():
                     started = True
                     yield batch
                 for rpc, answered, status in connection.ended():
+                    if answered and status.code == "OK" and is_once(requests[rpc]):
+                        yield RpcEnded(rpc, None)
+                        continue
                     left -= 1
                     error = _error(callee, answered, status)
                     if not left or not isinstance(error, Refused | StreamClosed):
@@ -155,6 +163,14 @@ class FastReceiver:
         if said.code == frames.ENHANCE_YOUR_CALM:
             self._doublings[callee.address] = self._doublings.get(callee.address, 0) + 1
         return _lost(callee, started, f"the target ends the connection, {said.reason}")
+
+
+def _ask(connection: Connection, headers: bytes, requests: Sequence[messages.SubscribeRequest], rpc: int) -> None:
+    """See `contract.Ask`."""
+    if is_once(requests[rpc]):
+        connection.renew(rpc, headers, requests[rpc].SerializeToString())
+    else:
+        connection.send(rpc, POLL)
 
 
 def _close(wire: Wire | None) -> None:

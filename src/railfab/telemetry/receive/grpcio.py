@@ -1,25 +1,39 @@
-"""The receiver of grpcio: slower by the cost of its calls, for targets that the receiver of our own does not know."""
+"""The receiver of grpcio: slower by the cost of its calls, for targets that the receiver of our own does not know.
+
+Each RPC is read by a thread of its own: grpcio's calls that block cost half of those for an event loop.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
-from contextlib import AsyncExitStack, nullcontext
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing, nullcontext, suppress
+from functools import partial
+from typing import Any
 
+import grpc
 import numpy as np
 
 from railfab.endpoints import Credentials, Endpoint
+from railfab.errors import DeviceError
 from railfab.gnmi import messages
-from railfab.gnmi.client import DIAL_TIMEOUT_S, GnmiClient
-from railfab.gnmi.statuses import Refused, StreamClosed
-from railfab.telemetry.receive.contract import Batch, RpcEnded, nobody
+from railfab.gnmi.client import DIAL_TIMEOUT_S, OPTIONS, channel_to
+from railfab.gnmi.login import login_metadata, login_name
+from railfab.gnmi.statuses import Callee, Refused, Status, StreamClosed
+from railfab.gnmi.tls import address_of
+from railfab.gnmi.trust import Trust, trust_of
+from railfab.telemetry.receive.contract import POLL, Ask, Batch, RpcEnded, ignored, is_once
+from railfab.telemetry.receive.readers import Call, Reader, Readers
 
-MOST_UNREAD = 1 << 20
-"""Bytes of a target that wait to be consumed before its streams are read no more."""
+_SETTLED = (
+    grpc.ChannelConnectivity.READY,
+    grpc.ChannelConnectivity.TRANSIENT_FAILURE,
+    grpc.ChannelConnectivity.SHUTDOWN,
+)
 
 
 class GrpcReceiver:
-    """Receives with grpcio, as `contract.Receiver` says: what is ready is a batch, and nothing is waited for.
+    """Receives with grpcio, as `contract.Receiver` says: a batch is what has arrived at common moments.
 
     dials: how many may connect at one time; None for any number.
     """
@@ -27,76 +41,110 @@ class GrpcReceiver:
     def __init__(self, *, dial_timeout_s: float = DIAL_TIMEOUT_S, dials: asyncio.Semaphore | None = None) -> None:
         self._dial_timeout_s, self._dials = dial_timeout_s, dials or nullcontext()
 
+    def name_of(self, _: Endpoint) -> str:
+        """The name of this receiver."""
+        return "grpc"
+
     async def stream(
         self,
         endpoint: Endpoint,
         credentials: Credentials,
         requests: Sequence[messages.SubscribeRequest],
-        connected: Callable[[], object] = nobody,
+        connected: Callable[[Ask], object] = ignored,
     ) -> AsyncGenerator[Batch | RpcEnded]:
         """Connect, make one Subscribe RPC for each request and yield what arrives, as the contract says."""
-        async with AsyncExitStack() as stack:
-            async with self._dials:
-                connecting = GnmiClient(endpoint, credentials, dial_timeout_s=self._dial_timeout_s)
-                client = await stack.enter_async_context(connecting)
-            connected()
-            inbox = _Inbox(len(requests))
-            tasks = [asyncio.create_task(inbox.fill(client, *numbered)) for numbered in enumerate(requests)]
-            try:
-                while True:
-                    await inbox.arrived.wait()
-                    for batch in inbox.batches():
-                        yield batch
-                    for end in inbox.ends():
-                        yield end
-            finally:
-                for task in tasks:
-                    task.cancel()
-                await asyncio.gather(*tasks, return_exceptions=True)
-
-
-class _Inbox:
-    """What has arrived of each RPC and was not consumed yet."""
-
-    def __init__(self, rpcs: int) -> None:
-        self.arrived, self._has_space = asyncio.Event(), asyncio.Event()
-        self._messages: list[list[bytes]] = [[] for _ in range(rpcs)]
-        self._errors: list[tuple[int, Exception]] = []
-        self._ended: list[tuple[int, Exception]] = []
-        self._unread, self._left = 0, rpcs
-
-    async def fill(self, client: GnmiClient, rpc: int, request: messages.SubscribeRequest) -> None:
-        """Take in what one RPC receives, until it ends."""
+        callee = Callee(endpoint.name, address_of(endpoint), login_name(credentials))
+        async with self._dials:
+            channel = await self._channel(endpoint, callee.address)
+        method: Any = channel.stream_stream(messages.METHODS["Subscribe"], None, None)
         try:
-            async for content in client.serialized(request):
-                self._messages[rpc].append(content)
-                self._unread += len(content)
-                self.arrived.set()
-                while self._unread > MOST_UNREAD:
-                    self._has_space.clear()
-                    await self._has_space.wait()
-        except Exception as error:  # noqa: BLE001 (raised by ends())
-            self._errors.append((rpc, error))
-            self.arrived.set()
+            begin = partial(method, metadata=login_metadata(credentials))
+            async with aclosing(received(callee, requests, begin, connected)) as events:
+                async for event in events:
+                    yield event
+        finally:
+            channel.close()
 
-    def batches(self) -> list[Batch]:
-        """What has arrived since the last call."""
-        self.arrived.clear()
-        self._ended, self._errors = self._errors, []
-        ready = [(rpc, contents) for rpc, contents in enumerate(self._messages) if contents]
-        for rpc, _ in ready:
-            self._messages[rpc] = []
-        self._unread = 0
-        self._has_space.set()
-        return [_batch(rpc, contents) for rpc, contents in ready]
+    async def _channel(self, endpoint: Endpoint, address: str) -> grpc.Channel:
+        trust = await trust_of(endpoint, self._dial_timeout_s)
+        channel = _channel(address, trust, self._dial_timeout_s)
+        try:
+            await _connected(channel, self._dial_timeout_s)
+        except BaseException:
+            channel.close()
+            raise
+        return channel
 
-    def ends(self) -> Iterator[RpcEnded]:
-        """The RPCs that had ended by then, while others go on. Raises the error of the last one, and one of all."""
-        for rpc, error in self._ended:
-            self._left -= 1
-            if not self._left or not isinstance(error, Refused | StreamClosed):
-                raise error
-            yield RpcEnded(rpc, error)
+
+async def received(
+    callee: Callee,
+    requests: Sequence[messages.SubscribeRequest],
+    begin: Callable[[Call], Any],
+    connected: Callable[[Ask], object],
+) -> AsyncGenerator[Batch | RpcEnded]:
+    """Make an RPC for each request and yield what arrives, as the contract says. begin: makes one, of what it sends."""
+    contents = [request.SerializeToString() for request in requests]
+
+    def ask(rpc: int) -> None:
+        if is_once(requests[rpc]):
+            readers.add(rpc, Call(contents[rpc]))
+        else:
+            readers.send(rpc, POLL)
+
+    left = len(requests)
+    async with Readers(begin) as readers:
+        for rpc, content in enumerate(contents):
+            readers.add(rpc, Call(content))
+        connected(ask)
+        while True:
+            for rpc, reader, ended in await readers.ready():
+                if found := reader.take():
+                    yield _batch(rpc, found)
+                if not ended:
+                    continue
+                error = _error(callee, reader)
+                if reader.error is None and reader.started and is_once(requests[rpc]):
+                    yield RpcEnded(rpc, None)
+                    continue
+                left -= 1
+                if not left or not isinstance(error, Refused | StreamClosed):
+                    raise error
+                yield RpcEnded(rpc, error)
+
+
+def _channel(address: str, trust: Trust | None, dial_timeout_s: float) -> grpc.Channel:
+    backoff = ("grpc.min_reconnect_backoff_ms", round(dial_timeout_s * 1000))
+    found: grpc.Channel = channel_to(grpc, address, trust, [*OPTIONS, backoff])
+    return found
+
+
+async def _connected(channel: grpc.Channel, timeout_s: float) -> None:
+    """Wait until the connection is established or has failed; the first call raises the error."""
+    loop, settled = asyncio.get_running_loop(), asyncio.Event()
+
+    def changed(state: grpc.ChannelConnectivity) -> None:
+        if state in _SETTLED:
+            with suppress(RuntimeError):  # of a loop that has been closed
+                loop.call_soon_threadsafe(settled.set)
+
+    channel.subscribe(changed, try_to_connect=True)
+    try:
+        with suppress(TimeoutError):
+            await asyncio.wait_for(settled.wait(), timeout_s)
+    finally:
+        channel.unsubscribe(changed)
+
+
+def _error(callee: Callee, reader: Reader) -> Exception:
+    """The error of an RPC that has ended."""
+    error = reader.error
+    if error is None:
+        return callee.ended()
+    if not isinstance(error, grpc.RpcError):
+        return error
+    status = Status(error.code().name, error.details())
+    found: DeviceError = callee.broken(status) if reader.started else callee.refusal(status, "Subscribe")
+    return found
 
 
 def _batch(rpc: int, contents: list[bytes]) -> Batch:

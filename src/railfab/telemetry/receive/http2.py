@@ -46,8 +46,9 @@ class GoneAway(NamedTuple):
 
 @dataclass(slots=True)
 class _Stream:
-    """window: what we may send. started: whether an answer has begun. status: how it ended."""
+    """rpc: index of its request. window: what we may send. started: whether it has answered. status: how it ended."""
 
+    rpc: int
     window: int = frames.INITIAL_WINDOW
     unsent: bytes = b""
     started: bool = False
@@ -60,7 +61,8 @@ class Connection:
     def __init__(self, wire: Wire, shared: Shared, streams: int, window: int) -> None:
         self._wire, self._incoming = wire, shared.incoming.data
         self.inflow = Inflow(shared, streams, window)
-        self._streams = {2 * slot + 1: _Stream() for slot in range(streams)}
+        self._streams = {2 * slot + 1: _Stream(slot) for slot in range(streams)}
+        self._next_number = 2 * streams + 1
         self._block: tuple[int, int, bytearray] | None = None  # stream, flags and begin of headers that continue
         self._hpack = hpack.Decoder(MAX_HEADERS)
         self._send_window = self._peer_window = frames.INITIAL_WINDOW
@@ -78,6 +80,21 @@ class Connection:
             self._headers(number, headers)
             stream.unsent = frames.message(content)
             self._send(number, stream)
+
+    def send(self, rpc: int, content: bytes) -> None:
+        """Send a further message of an RPC; nothing where it has ended."""
+        for number, stream in self._streams.items():
+            if stream.rpc == rpc and not stream.status:
+                stream.unsent += frames.message(content)
+                self._send(number, stream)
+
+    def renew(self, rpc: int, headers: bytes, content: bytes) -> None:
+        """Make an RPC that has ended again."""
+        number, self._next_number = self._next_number, self._next_number + 2
+        stream = self._streams[number] = _Stream(rpc, self._peer_window, frames.message(content))
+        self.inflow.add(rpc, number)
+        self._headers(number, headers)
+        self._send(number, stream)
 
     def _headers(self, number: int, block: bytes) -> None:
         kind, size = frames.HEADERS, scan.MAX_FRAME
@@ -145,7 +162,7 @@ class Connection:
         for number, _, _ in over:
             del self._streams[number]
             self.inflow.drop(number)
-        return [((number - 1) // 2, stream.started, status) for number, stream, status in over]
+        return [(stream.rpc, stream.started, status) for _, stream, status in over]
 
     def grant(self) -> bool:
         """Grant the peer what has been consumed: the caller has finished with all batches. Return whether it is

@@ -91,7 +91,8 @@ class Inflow:
     @property
     def current(self) -> int:
         """The stream of the DATA frame that was read last; -1 where it is not open."""
-        return 2 * self._fields[scan.SLOT] + 1
+        slot = self._fields[scan.SLOT]
+        return self._fields[scan.STREAMS + slot * scan.ROW + scan.ID] if slot >= 0 else -1
 
     def too_large(self) -> list[int]:
         """The streams whose next message is larger than the maximum."""
@@ -105,17 +106,25 @@ class Inflow:
             first, last = self._fields[row + scan.FIRST], self._fields[row + scan.LAST]
             if last > first:
                 bounds = self._shared.bounds[2 * first : 2 * last].reshape(-1, 2).copy()
-                found.append((number, Batch((number - 1) // 2, self.store, bounds)))
+                found.append((number, Batch((row - scan.STREAMS) // scan.ROW, self.store, bounds)))
         return found
+
+    def add(self, slot: int, number: int) -> None:
+        """Put a new stream in the place of one that was dropped."""
+        row = self._rows[number] = scan.STREAMS + slot * scan.ROW
+        self._fields[row + scan.ID], self._fields[row + scan.RECEIVED] = number, 0
+        self._granted[number] = self._window
+        self._resize(row, REGION)
 
     def drop(self, number: int) -> None:
         """Forget a stream, which has ended."""
         row = self._rows.pop(number)
+        del self._granted[number]
         self._past += self._fields[row + scan.RECEIVED]
-        self._fields[row + scan.ID] = -1
-        self._place(row, self._fields[row + scan.START], 0)
         if self.current == number:
             self._fields[scan.SLOT] = -1
+        self._fields[row + scan.ID] = -1
+        self._place(row, self._fields[row + scan.START], 0)
 
     def grants(self) -> Iterator[tuple[int, int]]:
         """Streams, and the bytes that each may send from now on besides, in steps of half a window; the caller has
