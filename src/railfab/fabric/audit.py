@@ -9,7 +9,7 @@ from typing import TypeVar
 from railfab.device import DeviceModel, PlatformTraits, Port, deviations, disagreements, without_secrets
 from railfab.errors import ConfigError, Problems, each
 from railfab.fabric.design import Design, render_text
-from railfab.fabric.foreign import parsed
+from railfab.fabric.foreign import OtherConfiguration, parsed
 from railfab.findings import DifferenceCode, Finding, Severity, error, note, warning
 from railfab.folding import NUMBER
 from railfab.platforms import Difference, Platform, Side, Support, platform
@@ -128,6 +128,8 @@ def switch_audit(fabric: Design, name: str, text: str) -> SwitchAudit:
     try:
         return SwitchAudit(_audited(fabric, name, text, found), tuple(found))
     except (ConfigError, Problems) as invalid:
+        if isinstance(invalid, OtherConfiguration):
+            found.clear()  # of such a file hundreds of lines are refused
         found += [
             error(DifferenceCode.CONFIGURATION_INVALID, f"{name}: {one.where}", one.problem, one.remedy)
             for one in each(invalid)
@@ -143,13 +145,13 @@ def _audited(fabric: Design, name: str, text: str, found: list[Finding]) -> Devi
         return intended
     if not text.strip():
         raise ConfigError("configuration", "is empty", "Read or render it again")
-    written, renamed = text, tuple[str, ...]()
+    found.extend(_refused(own, name, text))
+    renamed: tuple[str, ...] = ()
     if own.aligned is not None:
         text, renamed = own.aligned(text, rendered)
     model = parsed(own, text if own.scoped is None else own.scoped(text, rendered))
     if other := _without_ports(model, intended):
         raise other
-    found.extend(_refused(own, name, written))
     found.extend(_renamed(name, renamed))
     programmed = as_programmed(intended, model, own.capabilities.cell_bytes)
     if programmed != intended:
@@ -162,14 +164,14 @@ def _audited(fabric: Design, name: str, text: str, found: list[Finding]) -> Devi
     return model
 
 
-def _without_ports(model: DeviceModel, intended: DeviceModel) -> ConfigError | None:
+def _without_ports(model: DeviceModel, intended: DeviceModel) -> OtherConfiguration | None:
     """The error of a configuration without any port of the intent; None of one with a port."""
     wanted = [interface.name for interface in intended.interfaces if isinstance(interface, Port)]
     if not wanted or not {interface.name for interface in model.interfaces}.isdisjoint(wanted):
         return None
     problem = f"has none of the {counted(len(wanted), 'port')} of the intent, such as {wanted[0]}"
     remedy = f"Deploy the intent, or check that this is a configuration of this switch and of {intended.platform}"
-    return ConfigError("configuration", problem, remedy)
+    return OtherConfiguration("configuration", problem, remedy)
 
 
 def _refused(own: Platform, name: str, text: str) -> Iterator[Finding]:

@@ -12,8 +12,12 @@ LESS_UNREAD = 4
 """The other platform leaves so many times fewer lines unmodelled."""
 
 
+class OtherConfiguration(ConfigError):
+    """The configuration of another platform or of another switch: nothing else of it is worth a finding."""
+
+
 def parsed(own: Platform, text: str) -> DeviceModel:
-    """The model of a configuration. Raises ConfigError or Problems, also for one of another platform."""
+    """The model of a configuration. Raises ConfigError or Problems, and OtherConfiguration for another platform's."""
     lines = sum(1 for line in text.splitlines() if line.strip())
     try:
         model = own.parse(text)
@@ -26,13 +30,14 @@ def parsed(own: Platform, text: str) -> DeviceModel:
 
 
 def _refuse_another(own: Platform, text: str, unread: int) -> None:
-    """Raise ConfigError for a configuration that another platform reads. unread: lines that its own does not."""
+    """Raise OtherConfiguration for a configuration that another platform reads. unread: lines that its own does not."""
     others = {name: _unread(platform(name), text) for name in platform_names() if name != own.name}
     read = {name: found for name, found in others.items() if found is not None and found * LESS_UNREAD <= unread}
     if read:
         name = min(read, key=lambda name: read[name])
         problem = f"is one of platform {name}, and the intent has {own.name} on this switch"
-        raise ConfigError("configuration", problem, "Take that of this switch, or correct its platform in the intent")
+        remedy = "Take that of this switch, or correct its platform in the intent"
+        raise OtherConfiguration("configuration", problem, remedy)
 
 
 def _unread(other: Platform, text: str) -> int | None:
