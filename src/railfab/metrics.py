@@ -291,6 +291,13 @@ def _collector() -> Iterator[Metric]:
 
     yield metric("session_up", Kind.GAUGE, "", "Whether all subscriptions of the target stream and are in sync (1).")
     yield metric(
+        "subscription_up",
+        Kind.GAUGE,
+        "",
+        "Whether the subscriptions of this kind stream and are in sync (1).",
+        "subscription",
+    )
+    yield metric(
         "session_state",
         Kind.GAUGE,
         "",

@@ -9,7 +9,7 @@ import ssl
 import threading
 import time
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import aclosing, contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -28,6 +28,7 @@ from railfab.gnmi.paths import to_text_elements
 from railfab.gnmi.server import GnmiServer, ServerLoop
 from railfab.platforms import platform
 from railfab.telemetry import Collector, Snapshot, State, fabric_collector
+from railfab.telemetry.receive.choice import receiver
 from railfab.telemetry.receive.contract import Ask, ignored
 from railfab.telemetry.receive.fast import KEEPALIVE_S
 from railfab.telemetry.retry import SILENT_INTERVALS, Policy
@@ -159,6 +160,51 @@ def highest_rate(collector: Collector) -> float:
     found = re.search(wanted, text)
     assert found
     return float(found[1])
+
+
+class Defective:
+    """A receiver with a defect, which one target shows."""
+
+    def __init__(self) -> None:
+        self._receiver = receiver("fast")
+
+    def name_of(self, endpoint: Endpoint) -> str:
+        return self._receiver.name_of(endpoint)
+
+    async def stream(self, endpoint: Endpoint, *arguments: Any) -> AsyncGenerator[Any]:
+        async with aclosing(self._receiver.stream(endpoint, *arguments)) as stream:
+            async for event in stream:
+                yield event
+                if endpoint.name == LEAF:
+                    raise ZeroDivisionError("secret detail")
+
+
+def test_a_defect_that_one_target_shows_ends_the_session_of_that_target_alone(
+    topology: Topology, rack: Rack, caplog: pytest.LogCaptureFixture
+) -> None:
+    endpoints = Endpoints(fabric="pod64", backend="twin", nodes=(rack.endpoint(LEAF), rack.endpoint(SPINE)))
+    options = {"interval_s": INTERVAL_S, "policy": QUICK, "receiver": Defective()}
+    with fabric_collector(topology, endpoints, **options) as collector:
+        eventually(collector, lambda now: now.value(ERRORS, device=LEAF, reason="defect") > 2)
+        eventually(collector, lambda now: now.value("fabric_collector_session_up", device=SPINE) == 1)
+        assert collector.healthy() == {"collecting": True}
+    text = f"{LEAF}: an error of the collector itself ended the session (ZeroDivisionError). Report it with"
+    logged = [record for record in caplog.records if record.getMessage().startswith(text)]
+    assert logged
+    assert all(record.exc_info for record in logged)
+
+
+def test_each_kind_of_subscription_is_up_when_all_of_it_streams(topology: Topology, rack: Rack) -> None:
+    endpoints = Endpoints(fabric="pod64", backend="twin", nodes=(rack.endpoint(LEAF),))
+    up = "fabric_collector_subscription_up"
+    with fabric_collector(topology, endpoints, among=(LEAF, SPINE), interval_s=INTERVAL_S, policy=QUICK) as collector:
+        eventually(collector, lambda now: now.value("fabric_collector_session_up") == 1)
+        found = {(labels["device"], labels["subscription"]): value for labels, value in collector.snapshot().select(up)}
+        assert found == {
+            (device, kind): float(device == LEAF) for device in (LEAF, SPINE) for kind in ("sample", "on_change")
+        }
+        rack.kill(LEAF)
+        eventually(collector, lambda now: now.value(up) == 0)
 
 
 class Asked:

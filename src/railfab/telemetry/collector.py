@@ -27,6 +27,7 @@ from railfab.telemetry.loop_clock import LoopClock
 from railfab.telemetry.push import Pusher
 from railfab.telemetry.receive.choice import receiver as made_receiver
 from railfab.telemetry.receive.contract import Receiver
+from railfab.telemetry.receive.dials import Dials
 from railfab.telemetry.replay import Replay
 from railfab.telemetry.retry import Policy
 from railfab.telemetry.sinks.contract import Labels
@@ -206,7 +207,7 @@ class Collector:
 
 def receiver_of(name: str, policy: Policy) -> Receiver:
     """The receiver of this name, one of `receive.choice.RECEIVERS`, with the bounds of a policy."""
-    return made_receiver(name, dial_timeout_s=policy.dial_timeout_s, dials=asyncio.Semaphore(policy.dials))
+    return made_receiver(name, dial_timeout_s=policy.dial_timeout_s, dials=Dials(policy.dials, policy.dials_per_s))
 
 
 def _names(tasks: Iterable[asyncio.Task[Any]]) -> str:

@@ -17,7 +17,7 @@ from prometheus_client.registry import Collector
 
 from railfab.metrics import CATALOGUE, Kind, Metric
 from railfab.telemetry.fleet import Fleet
-from railfab.telemetry.health import Health, State, Stream
+from railfab.telemetry.health import Stream
 from railfab.telemetry.intended import IntendedSeries
 from railfab.telemetry.lines import Chunks, Page
 from railfab.telemetry.loop_clock import LoopClock
@@ -169,7 +169,7 @@ class FabricExposition:
     def own_samples(self) -> Iterator[Found]:
         """The collector's own metrics, and what is known of targets that are of no intent."""
         for session in self._fleet.sessions:
-            for name, labels, value in _health_samples(session.health, session.living):
+            for name, labels, value in _health_samples(session):
                 yield name, {"device": session.name, **labels}, value
             yield "fabric_collector_receiver_info", {"device": session.name, "receiver": session.receiver}, 1.0
             if session.name not in self._intended.series:
@@ -237,13 +237,12 @@ def family(entry: Metric, samples: Iterable[tuple[Labels, float]]) -> Family:
     return found
 
 
-def _health_samples(health: Health, series: int) -> Iterator[tuple[str, Labels, float]]:
-    """The collector's own metrics of one target; all of them, also while it is down.
-
-    A session without a series in this scrape is not up, also where it begins or ends while the scrape is written.
-    """
-    prefix = "fabric_collector"
-    yield f"{prefix}_session_up", {}, float(health.state is State.UP and series > 0)
+def _health_samples(session: TargetSession) -> Iterator[tuple[str, Labels, float]]:
+    """The collector's own metrics of one target; all of them, also while it is down."""
+    prefix, health, series = "fabric_collector", session.health, session.living
+    yield f"{prefix}_session_up", {}, float(session.is_up)
+    for stream, is_up in session.subscriptions.items():
+        yield f"{prefix}_subscription_up", {"subscription": stream.value}, float(is_up)
     yield f"{prefix}_session_state", {}, float(health.state)
     yield f"{prefix}_tls_verified", {}, float(health.tls_verified)
     yield f"{prefix}_last_update_timestamp_seconds", {"subscription": Stream.SAMPLE.value}, health.last_update_s

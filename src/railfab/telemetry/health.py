@@ -43,6 +43,7 @@ class Reason(StrEnum):
     UNIMPLEMENTED = "unimplemented"
     STALLED = "stalled"
     CLOSED = "closed"
+    DEFECT = "defect"
 
 
 class Drop(StrEnum):

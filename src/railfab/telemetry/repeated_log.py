@@ -23,8 +23,9 @@ class RepeatedLog:
         """Log what does not repeat."""
         self._logger.info(text, *arguments)
 
-    def warning(self, text: str, *, again: bool = False) -> None:
-        """Log a text, unless it is the one of the last few minutes. again: log it in any case."""
+    def warning(self, text: str, *, again: bool = False, cause: BaseException | None = None) -> None:
+        """Log a text, unless it is the one of the last few minutes. again: log it in any case. cause: an error whose
+        traceback is logged with it."""
         now_s = self._now_s()
         if text == self._text and not again and now_s - self._logged_s < AGAIN_AFTER_S:
             self._held_back += 1
@@ -36,4 +37,4 @@ class RepeatedLog:
             else ""
         )
         self._text, self._logged_s, self._held_back = text, now_s, 0
-        self._logger.warning("%s%s", text, times)
+        self._logger.warning("%s%s", text, times, exc_info=cause)

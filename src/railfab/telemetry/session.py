@@ -54,6 +54,10 @@ class NoCredentials(DeviceError):
     """The credentials that the endpoint refers to are not there."""
 
 
+class Defect(DeviceError):
+    """An error of the collector itself in a session, which ends that session alone; its cause has the traceback."""
+
+
 REASONS = (
     (CertificateRefused, Reason.TLS),
     (OtherProtocol, Reason.PROTOCOL),
@@ -63,6 +67,7 @@ REASONS = (
     (Refused, Reason.UNIMPLEMENTED),
     (Unreachable, Reason.UNREACHABLE),
     (Stalled, Reason.STALLED),
+    (Defect, Reason.DEFECT),
     (RailfabError, Reason.CLOSED),
 )
 REFUSALS = frozenset((Reason.TLS, Reason.PROTOCOL, Reason.LOGIN_REFUSED, Reason.UNIMPLEMENTED))
@@ -106,7 +111,7 @@ class TargetSession:
         self._decoder = Decoder(spec.name, PathMap(spec.telemetry), self.store)
         self._mode = 0
         self._draw = random.Random()
-        self._rpcs: tuple[SubscribeRpc, ...] = ()
+        self._rpcs = self._wanted_rpcs()
         self._numbers: dict[tuple[str, ...], int] = {}
         self._polls = Polls((), interval_s)
         self._pending: set[SubscribeRpc] = set()
@@ -121,6 +126,29 @@ class TargetSession:
     def platform(self) -> str:
         """The platform of the target."""
         return self._spec.platform
+
+    @property
+    def is_up(self) -> bool:
+        """Whether all subscriptions stream and are in sync, and there are series where they bring any at once.
+
+        A session without a series in a scrape is not up, also where it begins or ends while the scrape is written.
+        """
+        return self.health.state is State.UP and (self.living > 0 or self._may_be_empty)
+
+    @property
+    def subscriptions(self) -> dict[Stream, bool]:
+        """Whether all RPCs of each kind of subscription that the target has stream and are in sync. Any thread."""
+        rpcs, pending = self._rpcs, tuple(self._pending)
+        is_open = self.health.state in (State.SYNCING, State.UP)
+        return {
+            stream: is_open and not any(rpc.stream is stream for rpc in pending)
+            for stream in Stream
+            if any(rpc.stream is stream for rpc in rpcs)
+        }
+
+    @property
+    def _may_be_empty(self) -> bool:
+        return all(rpc.subscription.updates_only for rpc in self._rpcs)
 
     @property
     def receiver(self) -> str:
@@ -156,7 +184,8 @@ class TargetSession:
         self.health.last_error = str(error)
         self.health.state = State.REFUSED if refused else State.RETRYING
         self.store.down(self._clock.now_s(), grace=reason is not Reason.STALLED)
-        self._log.warning(str(error), again=self.health.was_up)
+        cause = error.__cause__ if reason is Reason.DEFECT else None
+        self._log.warning(str(error), again=self.health.was_up, cause=cause)
         self.health.was_up = False
         return refused
 
@@ -196,8 +225,7 @@ class TargetSession:
     async def _run_once(self, endpoint: Endpoint) -> RailfabError:
         """Connect and stream until an error ends it; return the error."""
         self.health.state = State.CONNECTING
-        wanted = of_target(self._spec.telemetry, endpoint)
-        self._rpcs = subscribe_rpcs(wanted, self._interval_s, SUBSCRIBE_MODES[self._mode])
+        self._rpcs = self._wanted_rpcs()
         self._polls = Polls(self._rpcs, self._interval_s)
         found: list[RailfabError] = []
         try:
@@ -212,8 +240,16 @@ class TargetSession:
                         tasks.create_task(self._watch(), name=f"{self.name} watch")
                         tasks.create_task(self._follow(stream, event), name=f"{self.name} stream")
         except* RailfabError as group:
-            found.extend(_flatten(group))
+            found.extend(error for error in _leaves(group) if isinstance(error, RailfabError))
+        except* Exception as group:  # noqa: BLE001 what one target uncovers must not end the sessions of all others
+            found.append(_defect(self.name, next(_leaves(group))))
         return min(found, key=_rank)
+
+    def _wanted_rpcs(self) -> tuple[SubscribeRpc, ...]:
+        """The RPCs of the target in the present mode."""
+        endpoint, telemetry = self._spec.endpoint, self._spec.telemetry
+        wanted = telemetry.subscriptions if endpoint is None else of_target(telemetry, endpoint)
+        return subscribe_rpcs(wanted, self._interval_s, SUBSCRIBE_MODES[self._mode])
 
     async def _first(self, stream: AsyncGenerator[Batch | RpcEnded]) -> Batch | RpcEnded:
         """What the target sends first. Raises Stalled when one that is connected sends nothing for 3 intervals."""
@@ -307,7 +343,7 @@ class TargetSession:
         if self._pending or self.health.state is not State.SYNCING:
             return
         self.store.synced()
-        if not len(self.store) and not all(rpc.subscription.updates_only for rpc in self._rpcs):
+        if not len(self.store) and not self._may_be_empty:
             self._log.warning(f"{self.name}: streams nothing that has a metric. Check its platform, and --map")
             return
         self.health.state = State.UP
@@ -364,12 +400,20 @@ def _unknown(spec: TargetSpec) -> UnknownPlatform:
     return UnknownPlatform(spec.name, problem, f"Use one of {', '.join(platform_names())}")
 
 
-def _flatten(group: BaseExceptionGroup[RailfabError]) -> list[RailfabError]:
-    """The errors of a group and of the groups in it."""
-    found: list[RailfabError] = []
-    for error in group.exceptions:
-        found.extend(_flatten(error) if isinstance(error, BaseExceptionGroup) else [error])
-    return found
+def _defect(name: str, cause: BaseException) -> Defect:
+    problem = f"an error of the collector itself ended the session ({type(cause).__name__})"
+    defect = Defect(name, problem, "Report it with the traceback in the log; the session is opened again")
+    defect.__cause__ = cause
+    return defect
+
+
+def _leaves(error: BaseException) -> Iterator[BaseException]:
+    """The errors of a group and of the groups in it; an error that is none itself."""
+    if not isinstance(error, BaseExceptionGroup):
+        yield error
+        return
+    for inner in error.exceptions:
+        yield from _leaves(inner)
 
 
 def _rank(error: RailfabError) -> int:

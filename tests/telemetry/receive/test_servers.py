@@ -34,6 +34,7 @@ from railfab.gnmi.certificates import Authority
 from railfab.gnmi.statuses import StreamClosed, Unimplemented
 from railfab.gnmi.tls import CertificateRefused, ClientCertificateRefused, OtherProtocol, PlaintextPort, TlsPort
 from railfab.telemetry.receive.contract import Batch, Receiver, RpcEnded
+from railfab.telemetry.receive.dials import Dials
 from railfab.telemetry.receive.fast import FastReceiver
 from railfab.telemetry.receive.grpcio import GrpcReceiver
 from railfab.telemetry.receive.pygnmi import PygnmiReceiver
@@ -285,7 +286,7 @@ def test_only_so_many_connect_at_one_time(kind: type[FastReceiver | GrpcReceiver
         peer.send(answer(1, SENT[1]))
 
     async def run() -> None:
-        receiver = kind(dials=asyncio.Semaphore(2))
+        receiver = kind(dials=Dials(2))
         async with serving(script) as port:
             await asyncio.gather(*[received(receiver, endpoint(port), 1) for _ in range(6)])
 

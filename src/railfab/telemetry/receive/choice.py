@@ -14,6 +14,7 @@ from railfab.errors import DeviceError, RailfabError
 from railfab.gnmi import messages
 from railfab.gnmi.statuses import StreamClosed
 from railfab.telemetry.receive.contract import Ask, Batch, Receiver, RpcEnded, ignored
+from railfab.telemetry.receive.dials import Dials
 from railfab.telemetry.receive.errors import ProtocolError
 from railfab.telemetry.receive.fast import DIAL_TIMEOUT_S, FastReceiver
 from railfab.telemetry.tasks import end_task
@@ -26,21 +27,21 @@ _Target = tuple[str, str, int | None]
 """Name and address."""
 
 
-def receiver(name: str, *, dial_timeout_s: float = DIAL_TIMEOUT_S, dials: asyncio.Semaphore | None = None) -> Receiver:
+def receiver(name: str, *, dial_timeout_s: float = DIAL_TIMEOUT_S, dials: Dials | None = None) -> Receiver:
     """The receiver of this name, one of RECEIVERS, for the targets of one event loop. Raises KeyError.
 
-    dials: how many may connect at one time; None for any number. Raises RailfabError where pygnmi is not installed.
+    dials: the limit of connections; None for any number. Raises RailfabError where pygnmi is not installed.
     """
     return RECEIVERS[name](dial_timeout_s=dial_timeout_s, dials=dials)
 
 
-def _grpc(*, dial_timeout_s: float, dials: asyncio.Semaphore | None) -> Receiver:
+def _grpc(*, dial_timeout_s: float, dials: Dials | None) -> Receiver:
     from railfab.telemetry.receive.grpcio import GrpcReceiver  # takes 30 MB that the fast receiver does not need
 
     return GrpcReceiver(dial_timeout_s=dial_timeout_s, dials=dials)
 
 
-def _pygnmi(*, dial_timeout_s: float, dials: asyncio.Semaphore | None) -> Receiver:
+def _pygnmi(*, dial_timeout_s: float, dials: Dials | None) -> Receiver:
     from railfab.telemetry.receive.pygnmi import PygnmiReceiver
 
     try:
@@ -61,7 +62,7 @@ class AutoReceiver:
         self,
         *,
         dial_timeout_s: float = DIAL_TIMEOUT_S,
-        dials: asyncio.Semaphore | None = None,
+        dials: Dials | None = None,
         again_after_s: float = AGAIN_AFTER_S,
     ) -> None:
         self._fast = FastReceiver(dial_timeout_s=dial_timeout_s, dials=dials)

@@ -18,6 +18,7 @@ from railfab.gnmi.statuses import Callee, Refused, Status, StreamClosed
 from railfab.gnmi.tls import address_of, context_of, reason, server_name, unconnected
 from railfab.telemetry.receive import frames
 from railfab.telemetry.receive.contract import POLL, Ask, Batch, RpcEnded, ignored, is_once
+from railfab.telemetry.receive.dials import Dials
 from railfab.telemetry.receive.errors import ProtocolError
 from railfab.telemetry.receive.http2 import Connection, GoneAway, ProtocolViolation
 from railfab.telemetry.receive.inflow import Shared
@@ -42,7 +43,7 @@ class FastReceiver:
     """Receives the targets of one event loop, as `contract.Receiver` says; also raises ProtocolError.
 
     coalesce_s: a target that sends a little all the time is read that often; 0: whenever it has sent something.
-    dials: how many may connect at one time; None for any number.
+    dials: the limit of connections; None for any number.
     keepalive_s: silence before a ping, doubled for a target each time that it finds its pings too many.
     """
 
@@ -50,7 +51,7 @@ class FastReceiver:
         self,
         *,
         dial_timeout_s: float = DIAL_TIMEOUT_S,
-        dials: asyncio.Semaphore | None = None,
+        dials: Dials | None = None,
         window: int = WINDOW,
         coalesce_s: float = COALESCE_S,
         keepalive_s: float = KEEPALIVE_S,

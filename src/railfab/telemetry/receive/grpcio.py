@@ -23,6 +23,7 @@ from railfab.gnmi.statuses import Callee, Refused, Status, StreamClosed
 from railfab.gnmi.tls import address_of
 from railfab.gnmi.trust import Trust, trust_of
 from railfab.telemetry.receive.contract import POLL, Ask, Batch, RpcEnded, ignored, is_once
+from railfab.telemetry.receive.dials import Dials
 from railfab.telemetry.receive.readers import Call, Reader, Readers
 
 _SETTLED = (
@@ -35,10 +36,10 @@ _SETTLED = (
 class GrpcReceiver:
     """Receives with grpcio, as `contract.Receiver` says: a batch is what has arrived at common moments.
 
-    dials: how many may connect at one time; None for any number.
+    dials: the limit of connections; None for any number.
     """
 
-    def __init__(self, *, dial_timeout_s: float = DIAL_TIMEOUT_S, dials: asyncio.Semaphore | None = None) -> None:
+    def __init__(self, *, dial_timeout_s: float = DIAL_TIMEOUT_S, dials: Dials | None = None) -> None:
         self._dial_timeout_s, self._dials = dial_timeout_s, dials or nullcontext()
 
     def name_of(self, _: Endpoint) -> str:

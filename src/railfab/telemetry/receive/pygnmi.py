@@ -21,6 +21,7 @@ from railfab.gnmi.statuses import Callee
 from railfab.gnmi.tls import address_of, unanswered
 from railfab.gnmi.trust import trust_of
 from railfab.telemetry.receive.contract import Ask, Batch, RpcEnded, ignored
+from railfab.telemetry.receive.dials import Dials
 from railfab.telemetry.receive.grpcio import received
 from railfab.telemetry.receive.readers import Call
 
@@ -28,10 +29,10 @@ from railfab.telemetry.receive.readers import Call
 class PygnmiReceiver:
     """Receives with pygnmi, as `contract.Receiver` says. Raises ModuleNotFoundError where it is not installed.
 
-    dials: how many may connect at one time; None for any number.
+    dials: the limit of connections; None for any number.
     """
 
-    def __init__(self, *, dial_timeout_s: float = DIAL_TIMEOUT_S, dials: asyncio.Semaphore | None = None) -> None:
+    def __init__(self, *, dial_timeout_s: float = DIAL_TIMEOUT_S, dials: Dials | None = None) -> None:
         from pygnmi.client import gNMIException
         from pygnmi.spec.v080 import gnmi_pb2, gnmi_pb2_grpc
 
