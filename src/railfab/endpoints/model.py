@@ -51,7 +51,7 @@ class Endpoint:
     owns_system: whether a deploy also sets what the operating system below the configuration has, such as the MTU of a
         Linux port. True for a switch of a lab; elsewhere the system has an owner, such as the network configuration of
         the distribution, and `verify` names what differs.
-    plaintext: gNMI without TLS; whoever is on the way can read the password. It is logged at the first connection.
+    plaintext: gNMI without TLS; anyone on the way can read the password. It is logged at the first connection.
     client_cert, client_key: PEM files with our certificate (and its chain) and its private key, for mutual TLS.
     tls_name: the name that the certificate of the target is for, where it is not `host`.
     gnmi_target: target in the prefix of each Subscribe (gNMI specification, 2.2.2.1): one switch behind a gateway.
