@@ -8,7 +8,7 @@ or several (Prometheus treats an empty label as absent).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
@@ -289,6 +289,13 @@ def _collector() -> Iterator[Metric]:
     def metric(name: str, kind: Kind, unit: str, text: str, *labels: str) -> Metric:
         return Metric(f"fabric_collector_{name}", kind, unit, text, ("device", *labels))
 
+    yield from _sessions(metric)
+    yield from _samples(metric)
+    yield from _collector_itself()
+
+
+def _sessions(metric: Callable[..., Metric]) -> Iterator[Metric]:
+    """Of the session with a target."""
     yield metric("session_up", Kind.GAUGE, "", "Whether all subscriptions of the target stream and are in sync (1).")
     yield metric(
         "subscription_up",
@@ -329,10 +336,15 @@ def _collector() -> Iterator[Metric]:
         "errors_total",
         Kind.COUNTER,
         "",
-        "Streams that failed: no_endpoint, unreachable, login_refused, tls, protocol, unimplemented, stalled, closed.",
+        "Streams that failed: no_endpoint, unreachable, login_refused, tls, protocol, unimplemented, stalled, closed,"
+        " defect.",
         "reason",
     )
     yield metric("reconnects_total", Kind.COUNTER, "", "Times a stream was opened again.")
+
+
+def _samples(metric: Callable[..., Metric]) -> Iterator[Metric]:
+    """Of what a target sends."""
     yield metric(
         "unmapped_updates_total",
         Kind.COUNTER,
@@ -373,6 +385,9 @@ def _collector() -> Iterator[Metric]:
         "Counters of the device that went back: wrap (32 bits were full), reboot (its boot time moved) or reset.",
         "reason",
     )
+
+
+def _collector_itself() -> Iterator[Metric]:
     yield Metric(
         "fabric_collector_lag_seconds",
         Kind.GAUGE,
