@@ -286,15 +286,20 @@ def test_code_for_other_types_is_compiled_again_and_never_run(tmp_path: Path) ->
 CHECKED = """
 import numpy as np
 from railfab.compiled import kernel
-from railfab.compiled.intrinsics import from_start, load64
+from railfab.compiled.intrinsics import copy, from_start, load64
 def element(array, index):
     return from_start(array)[index]
 def stored(array, index):
     from_start(array)[index] = 1
 def word(array, index):
     return load64(from_start(array), index)
+def read(array, index):
+    return copy(from_start(array), index, 8, from_start(array), 0)
+def written(array, index):
+    return copy(from_start(array), 0, 8, from_start(array), index)
 array = np.arange(9, dtype=np.uint8)
-for function, places in (element, (0, 8, 9, -1)), (stored, (0, 8, 9, -1)), (word, (0, 1, 2, -1)):
+one, eight = (0, 8, 9, -1), (0, 1, 2, -1)
+for function, places in (element, one), (stored, one), (word, eight), (read, eight), (written, eight):
     for place in places:
         try:
             kernel._jit(function)(array, place)
@@ -306,7 +311,7 @@ for function, places in (element, (0, 8, 9, -1)), (stored, (0, 8, 9, -1)), (word
 
 def test_accesses_from_the_start_are_checked_where_numba_checks_its_own() -> None:
     pytest.importorskip("numba")
-    assert output(CHECKED, NUMBA_BOUNDSCHECK="1").split() == ["in", "in", "out", "out"] * 3
+    assert output(CHECKED, NUMBA_BOUNDSCHECK="1").split() == ["in", "in", "out", "out"] * 5
 
 
 def test_checked_and_unchecked_code_are_kept_apart(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

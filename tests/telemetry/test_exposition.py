@@ -16,7 +16,7 @@ from prometheus_client.parser import text_string_to_metric_families as parse_tex
 from railfab.endpoints import Endpoint, Endpoints
 from railfab.metrics import BURSTS, CATALOGUE, Kind, metric, rate_max_name
 from railfab.platforms import platform, platform_names
-from railfab.telemetry import Policy, exposition, fabric_collector
+from railfab.telemetry import Policy, fabric_collector, families
 from railfab.telemetry.estimate import SPEED
 from railfab.telemetry.exposition import family
 from railfab.telemetry.health import Health
@@ -126,7 +126,7 @@ def test_a_scrape_in_parts_is_a_scrape(topology: Topology, monkeypatch: pytest.M
         session.store.apply(Decoded(None, samples=samples))
         session.store.end_batch()
     whole = collector.exposition.render(openmetrics=False)
-    monkeypatch.setattr(exposition, "PART_BYTES", 1)
+    monkeypatch.setattr(families, "PART_BYTES", 1)
     parts = collector.exposition.render(openmetrics=False)
     assert b'fabric_pfc_receive_frames_total{device="pod1-seg1-leaf2",interface="e1",priority="3"} 1\n' in parts
     changing = (b"_lag_seconds ", b"process_", b"python_")

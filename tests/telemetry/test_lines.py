@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,7 +12,7 @@ from prometheus_client.parser import text_string_to_metric_families as parse
 
 from railfab.metrics import metric
 from railfab.telemetry.health import Health
-from railfab.telemetry.lines import Writer
+from railfab.telemetry.lines import Page, Writer
 from railfab.telemetry.notification import Decoded
 from railfab.telemetry.series import Series
 from railfab.telemetry.store import RATE_WINDOW_S, TargetStore
@@ -29,16 +30,24 @@ def store_of() -> TargetStore:
 
 
 def applied(
-    store: TargetStore, now_s: float, samples: list[tuple[Series, float]], device_ns: int | None = None
+    store: TargetStore,
+    now_s: float,
+    samples: list[tuple[Series, float]],
+    device_ns: int | None = None,
+    lasts_s: float = math.inf,
 ) -> None:
-    store.begin_batch(now_s, math.inf)
+    store.begin_batch(now_s, lasts_s)
     store.apply(Decoded(device_ns, samples=samples))
     store.end_batch()
 
 
 def written(store: TargetStore, now_s: float = 1.0, writer: Writer | None = None) -> dict[str, str]:
     page = (writer or Writer()).page(store.sample(now_s))
-    return {name: found.tobytes().decode() for name, found in page.write(page.sizes).items()}
+    return {name: found.tobytes().decode() for name, found in lines_of(page).items()}
+
+
+def lines_of(page: Page) -> dict[str, memoryview]:
+    return page.write(page.sizes, np.empty(page.size(page.sizes), np.uint8))
 
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
@@ -103,7 +112,26 @@ def test_a_counter_that_was_reset_and_a_sample_out_of_order_give_no_rate() -> No
     store, port = store_of(), Series(IN, {"interface": "e1"})
     for value, device_s in ((1000.0, 10), (5.0, 11), (9000.0, 9)):
         applied(store, 1.0, [(port, value)], device_ns=device_s * NS)
-    assert written(store)["fabric_interface_receive_bytes_rate_max"].endswith(" 0\n")
+    assert "fabric_interface_receive_bytes_rate_max" not in written(store)
+
+
+def test_a_rate_is_there_from_the_second_sample_on_and_one_that_is_no_longer_sampled_has_none() -> None:
+    store, port, name = store_of(), Series(IN, {"interface": "e1"}), "fabric_interface_receive_bytes_rate_max"
+    for second, there in enumerate((False, True, True)):
+        applied(store, 1.0 + second, [(port, 5.0)], device_ns=(1000 + second) * NS, lasts_s=90.0)
+        assert written(store, 1.0 + second).get(name, "").endswith(" 0\n") is there
+    assert [name in written(store, second * RATE_WINDOW_S + 1.0) for second in (1, 2)] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("grown", "ns", "text"),
+    [(100, 3 * NS, "33.333333"), (100, 700_000, "142857.143"), (100, 70, "1428571429"), (1e12, 1, "1e+21")],
+)
+def test_a_rate_is_written_with_seven_digits_or_more(grown: float, ns: int, text: str) -> None:
+    store, port = store_of(), Series(IN, {"interface": "e1"})
+    for value, device_ns in ((0.0, NS), (grown, NS + ns)):
+        applied(store, 1.0, [(port, value)], device_ns=device_ns)
+    assert written(store)["fabric_interface_receive_bytes_rate_max"].rpartition(" ")[2] == text + "\n"
 
 
 # Scrapes and the loop at the same time
@@ -119,7 +147,7 @@ def test_a_scrape_that_began_is_written_as_it_began_though_another_has_more_rows
     store, writer = filled(store_of(), 60), Writer()
     page = writer.page(store.sample(1.0))
     meanwhile = written(filled(store, 900), writer=writer)
-    assert page.write(page.sizes)[IN.name].tobytes().count(b"\n") == 60
+    assert lines_of(page)[IN.name].tobytes().count(b"\n") == 60
     assert meanwhile[IN.name].count("\n") == 900
     assert written(store, writer=writer) == meanwhile
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 
+from tests.telemetry.sinks.samples import eventually
+
 from railfab.telemetry import Collector
 from railfab.telemetry.push import Pusher
 from railfab.telemetry.sinks.contract import Labels, SampleBatch
@@ -27,6 +29,7 @@ class Kept:
 
 def test_a_batch_is_what_a_scrape_has(running: Collector) -> None:
     sink = Kept()
+    eventually(lambda: b"_rate_max{" in running.exposition.render(openmetrics=False))
     Pusher(running.exposition, [sink]).push(time.time_ns())
     [batch] = sink.batches
     assert len(set(batch.ids.tolist())) == len(batch.ids) == len(batch.values) == len(batch.at_ms)

@@ -10,7 +10,7 @@ from typing import Any
 
 from llvmlite import ir
 from numba.core import types
-from numba.core.cgutils import do_boundscheck, get_or_insert_function, unpack_tuple, voidptr_t
+from numba.core.cgutils import do_boundscheck, get_or_insert_function, raw_memmove, unpack_tuple, voidptr_t
 from numba.core.datamodel.models import ArrayModel
 from numba.core.errors import TypingError
 from numba.core.types.containers import NamedTuple
@@ -92,3 +92,28 @@ def load64(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
     loaded = builder.load(builder.bitcast(pointer, ir.IntType(64).as_pointer()))
     loaded.align = 1
     return loaded
+
+
+def copy(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    """LLVM's memmove of bytes, whose ends are checked as indices are."""
+    source_kind, _, size_kind, out_kind, _ = signature.args
+    source, start, size, out, at = arguments
+    count = context.cast(builder, size, size_kind, types.intp)
+    begin = _range(context, builder, source_kind, source, signature.args[1], start, count)
+    into = _range(context, builder, out_kind, out, signature.args[4], at, count)
+    raw_memmove(builder, into, begin, count, 1)
+    return builder.add(context.cast(builder, at, signature.args[4], types.intp), count)
+
+
+def _range(context: Any, builder: Any, kind: Any, array: Any, index_kind: Any, index: Any, count: Any) -> Any:
+    """The first of so many elements, which may be none."""
+    found, place = (
+        context.make_array(kind)(context, builder, array),
+        context.cast(builder, index, index_kind, types.intp),
+    )
+    if context.enable_boundscheck:
+        (length,) = unpack_tuple(builder, found.shape)
+        behind = builder.add(length, length.type(1))
+        do_boundscheck(context, builder, place, behind)
+        do_boundscheck(context, builder, builder.add(place, count), behind)
+    return builder.gep(found.data, [place], inbounds=True)

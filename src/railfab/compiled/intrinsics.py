@@ -41,6 +41,19 @@ def _load64(_typing: Any, array: Any, index: Any) -> Any:
     return int64(array, index), compiler.load64
 
 
+def _copy(_typing: Any, source: Any, start: Any, size: Any, out: Any, at: Any) -> Any:
+    from numba.core.types import int64
+
+    from railfab.compiled import compiler
+
+    return int64(source, start, size, out, at), compiler.copy
+
+
+def _sliced(source: Any, start: int, size: int, out: Any, at: int) -> int:
+    out[at : at + size] = source[start : start + size]
+    return at + size
+
+
 prefetch = _intrinsic(_prefetch, lambda _array, _index: None)
 """prefetch(array, index): have an element brought into the caches, without waiting for it."""
 
@@ -49,3 +62,6 @@ from_start = _intrinsic(_from_start, lambda arrays: arrays)
 
 load64 = _intrinsic(_load64, lambda array, index: int.from_bytes(array[index : index + 8], "little"))
 """load64(bytes, index): eight bytes of an array as one little-endian integer; signed where it is compiled."""
+
+copy = _intrinsic(_copy, _sliced)
+"""copy(source, start, size, out, at): copy bytes, which may overlap; the place behind them."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -16,10 +15,11 @@ from prometheus_client.openmetrics import exposition as openmetrics_exposition
 from prometheus_client.registry import Collector
 
 from railfab.metrics import CATALOGUE, Kind, Metric
+from railfab.telemetry.families import families
 from railfab.telemetry.fleet import Fleet
 from railfab.telemetry.health import Stream
 from railfab.telemetry.intended import IntendedSeries
-from railfab.telemetry.lines import Chunks, Page
+from railfab.telemetry.lines import Chunks
 from railfab.telemetry.loop_clock import LoopClock
 from railfab.telemetry.session import TargetSession
 from railfab.telemetry.sinks.health import sink_samples
@@ -35,15 +35,16 @@ Parts = Iterable[bytes | memoryview]
 Found = tuple[str, Labels, float]
 """Metric, labels and value of a sample."""
 END = b"# EOF\n"
-PART_BYTES = 8 << 20
-"""Families whose lines take more are written one after the other, so that never all lines are in memory."""
 
 
 class Exposition(Protocol):
     """What a scrape gets."""
 
     def parts(self, *, openmetrics: bool, names: Collection[str] | None = None) -> Parts:
-        """The text of all families, or of those that have samples of these names, in parts."""
+        """The text of all families, or of those that have samples of these names, in parts.
+
+        A part is valid until the next one is asked for.
+        """
         ...
 
 
@@ -122,20 +123,23 @@ class FabricExposition:
 
     def render(self, *, openmetrics: bool, names: Collection[str] | None = None) -> bytes:
         """The text of all families, or of those of these names."""
-        return b"".join(self.parts(openmetrics=openmetrics, names=names))
+        return b"".join(map(bytes, self.parts(openmetrics=openmetrics, names=names)))
 
     def parts(self, *, openmetrics: bool, names: Collection[str] | None = None) -> Parts:
-        """The same in parts, all of one moment; many lines are written only when the part is asked for."""
+        """The same in parts, all of one moment; lines of targets are written only when their part is asked for."""
         wanted = [name for name in self._metrics if names is None or name in names]
         pages = [session.page() for session in self._fleet.sessions]
         chunks = self._chunks()
-        for portion in _portions(wanted, pages):
-            for name, lines in _written(portion, pages).items():
-                if lines or name in chunks:
-                    yield _header(self._metrics[name], openmetrics)
-                    yield from self._intended_lines.get(name, ())
-                    yield from lines
-                    yield from chunks.get(name, ())
+        for name, lines in families(wanted, pages):
+            first = next(lines, None)
+            if first is None and name not in chunks:
+                continue
+            yield _header(self._metrics[name], openmetrics)
+            yield from self._intended_lines.get(name, ())
+            if first is not None:
+                yield first
+                yield from lines
+            yield from chunks.get(name, ())
         yield self._others.render(openmetrics=openmetrics, names=names)
 
     def snapshot(self, names: Collection[str] | None = None) -> Snapshot:
@@ -177,31 +181,6 @@ class FabricExposition:
         yield "fabric_collector_lag_seconds", {}, self._clock.lag_s()
         yield from loader_samples(self._loaders)
         yield from sink_samples(self._sinks)
-
-
-def _portions(names: Sequence[str], pages: Sequence[Page]) -> Iterator[list[str]]:
-    """Names one behind the other, whose lines together take about PART_BYTES at most."""
-    sizes: Counter[str] = Counter()
-    for page in pages:
-        sizes.update(page.sizes)
-    portion: list[str] = []
-    total = 0
-    for name in names:
-        if portion and total + sizes[name] > PART_BYTES:
-            yield portion
-            portion, total = [], 0
-        portion.append(name)
-        total += sizes[name]
-    yield portion
-
-
-def _written(names: Sequence[str], pages: Sequence[Page]) -> dict[str, list[memoryview]]:
-    """The lines of these families of all targets."""
-    found: dict[str, list[memoryview]] = {name: [] for name in names}
-    for page in pages:
-        for name, lines in page.write(found).items():
-            found[name].append(lines)
-    return found
 
 
 def _short(value: float) -> str:

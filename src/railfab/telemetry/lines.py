@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from railfab.metrics import BURSTS, rate_max_name
-from railfab.telemetry.kernel.columns import Groups, LongNumbers
+from railfab.telemetry.kernel.columns import NO_RATE, Groups, LongNumbers
 from railfab.telemetry.kernel.render import long_numbers, render
 from railfab.telemetry.store import Sample
 from railfab.telemetry.table import Lines, Table
@@ -22,6 +22,8 @@ MOST_GROUPS = 64
 
 Chunks = dict[str, list[memoryview | bytes]]
 """Lines by the name of their metric."""
+_Values = tuple[NDArray[np.uint8], NDArray[np.float64], LongNumbers]
+"""Whether each row lives, its value, and the values that the kernel does not write."""
 
 
 class _Family(NamedTuple):
@@ -75,26 +77,31 @@ class Page:
 
     sample: Sample
     arranged: _Arranged
+    _found: dict[bool, _Values] = field(default_factory=dict)
 
     @property
     def sizes(self) -> Mapping[str, int]:
         """The most bytes that the lines of each family take."""
         return {name: family.size for name, family in self.arranged.families.items()}
 
-    def write(self, names: Collection[str]) -> dict[str, memoryview]:
-        """The lines of living rows, of those families that have any among these."""
+    def size(self, names: Collection[str]) -> int:
+        """The bytes that `write` needs for these families."""
+        return sum(family.size for name, family in self.arranged.families.items() if name in names)
+
+    def write(self, names: Collection[str], out: NDArray[np.uint8]) -> dict[str, memoryview]:
+        """Write the lines of living rows to the start of `out`; those of these families that have any."""
         found: dict[str, memoryview] = {}
-        for is_rate, values in ((False, self.sample.values), (True, self.sample.rates)):
+        for is_rate in (False, True):
             wanted = [name for name, one in self.arranged.families.items() if one.is_rate is is_rate and name in names]
             if wanted:
-                found |= self._written(wanted, values)
+                found |= self._written(wanted, out, is_rate=is_rate)
+                out = out[self.size(wanted) :]
         return found
 
-    def _written(self, names: Sequence[str], values: NDArray[np.float64]) -> dict[str, memoryview]:
-        groups, lines, alive = self.arranged.groups(names), self.arranged.lines, self.sample.live.view(np.uint8)
-        out = np.empty(sum(self.arranged.families[name].size for name in names) + 1, np.uint8)
+    def _written(self, names: Sequence[str], out: NDArray[np.uint8], *, is_rate: bool) -> dict[str, memoryview]:
+        groups, lines = self.arranged.groups(names), self.arranged.lines
         ends = np.zeros(len(names), np.int64)
-        long = _long_numbers(groups.order, alive, values)
+        alive, values, long = self._values(is_rate)
         render(groups, lines.start, lines.length, lines.text, alive, values, long, out, ends)
         begins = [0, *ends.tolist()]
         return {
@@ -102,6 +109,20 @@ class Page:
             for name, begin, end in zip(names, begins, begins[1:], strict=False)
             if end > begin
         }
+
+    def _values(self, is_rate: bool) -> _Values:
+        found = self._found.get(is_rate)
+        if found is None:
+            sample = self.sample
+            values, alive = sample.values, sample.live
+            if is_rate:
+                values, alive = sample.rates, alive & (sample.rates != NO_RATE)
+            found = self._found[is_rate] = (
+                alive.view(np.uint8),
+                values,
+                _long_numbers(alive.view(np.uint8), values),
+            )
+        return found
 
 
 class Writer:
@@ -131,11 +152,11 @@ def _groups(families: Sequence[_Family]) -> Groups:
     )
 
 
-def _long_numbers(order: NDArray[np.int32], alive: NDArray[np.uint8], values: NDArray[np.float64]) -> LongNumbers:
+def _long_numbers(alive: NDArray[np.uint8], values: NDArray[np.float64]) -> LongNumbers:
     """The values that need more digits than the kernel writes."""
-    found = np.zeros(len(order) + 1, np.int64)
-    count = long_numbers(order, alive, values, found)
-    at = np.zeros(len(values), np.int32)
+    found = np.empty(len(alive), np.int64)
+    count = long_numbers(alive, values, found)
+    at = np.zeros(len(values) if count else 0, np.int32)
     text = bytearray()
     for row, value in zip(found[:count].tolist(), values[found[:count]].tolist(), strict=True):
         at[row] = len(text) + 1

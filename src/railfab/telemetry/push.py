@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from railfab.metrics import BURSTS, Metric, metric, rate_max_name
 from railfab.telemetry.exposition import FabricExposition, Found
-from railfab.telemetry.kernel.columns import HAS_RATES
+from railfab.telemetry.kernel.columns import HAS_RATES, NO_RATE
 from railfab.telemetry.session import TargetSession
 from railfab.telemetry.sinks.contract import Labels, SampleBatch, Sink
 from railfab.telemetry.table import Table
@@ -78,8 +78,9 @@ class Pusher:
         ids = table.lines.ids[rows]
         self._rows.update(zip(ids.tolist(), ((table, row) for row in rows.tolist()), strict=True))
         yield ids, sample.values[rows], at_ns // NS_PER_MS
-        bursts = np.flatnonzero(series.counter[rows] & HAS_RATES)
-        yield -ids[bursts], sample.rates[rows[bursts]], np.full(len(bursts), now_ns // NS_PER_MS)
+        rates = sample.rates[rows]
+        bursts = np.flatnonzero((series.counter[rows] & HAS_RATES != 0) & (rates != NO_RATE))
+        yield -ids[bursts], rates[bursts], np.full(len(bursts), now_ns // NS_PER_MS)
 
     def _of_others(self, now_ns: int) -> tuple[_Ids, NDArray[np.float64], _Ids]:
         found = [*self._exposition.intended_samples(), *self._exposition.own_samples()]

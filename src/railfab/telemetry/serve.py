@@ -139,7 +139,7 @@ class MetricsServer(HttpServer):
             headers.append(("Content-Encoding", "gzip"))
             body = compressed(parts)
         else:
-            body = b"".join(parts)
+            body = b"".join(map(bytes, parts))
         return Answer(OK, [*headers, ("Content-Length", str(len(body)))], [body])
 
 

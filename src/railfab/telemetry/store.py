@@ -17,7 +17,7 @@ from railfab.gnmi.paths import Element, matches_elements
 from railfab.telemetry.budget import SeriesBudget, table_size
 from railfab.telemetry.estimate import PauseEstimates
 from railfab.telemetry.health import MOST_ROOTS, OTHER_ROOTS, Drop, Health
-from railfab.telemetry.kernel.columns import At
+from railfab.telemetry.kernel.columns import NO_RATE, At
 from railfab.telemetry.kernel.columns import Series as SeriesColumns
 from railfab.telemetry.kernel.take import put
 from railfab.telemetry.mapping import Steps
@@ -45,8 +45,8 @@ ROWS_PER_SERIES = 4
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """The rows of a table at one moment. rates: the highest rate of each in the last windows [1/s]. count: of living
-    series, without estimates.
+    """The rows of a table at one moment. rates: the highest rate of each in the last windows [1/s], NO_RATE where
+    none is known. count: of living series, without estimates.
     """
 
     table: Table
@@ -350,7 +350,8 @@ def _both(one: NDArray[np.bool_], other: NDArray[np.bool_]) -> NDArray[np.bool_]
 
 
 def _rates(series: SeriesColumns, now_s: float) -> NDArray[np.float64]:
-    """The highest rates of the present window and the last."""
+    """The highest rates of the present window and the last. What is sent on change has not grown since."""
     age = int(now_s // RATE_WINDOW_S) - series.window
     in_two = np.maximum(series.rate, series.earlier)
-    return np.where(age == 0, in_two, np.where(age == 1, series.rate, 0.0))
+    other = np.where(series.expires_ns >= FOREVER_NS, 0.0, NO_RATE)
+    return np.where(age == 0, in_two, np.where(age == 1, series.rate, other))

@@ -38,4 +38,4 @@ def compile_kernels() -> None:
     store.apply(Decoded(None, store.read(0.0)))
     sample = store.sample(0.0)
     page = Writer().page(sample)
-    page.write(page.sizes)
+    page.write(page.sizes, np.empty(page.size(page.sizes), np.uint8))

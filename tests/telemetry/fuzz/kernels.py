@@ -56,7 +56,7 @@ def decoded(draw: random.Random, guarded: Guarded) -> None:
             sample = store.sample(1.0)
             columns = {name: guarded.of(getattr(sample, name)) for name in ("live", "values", "rates")}
             page = writer.page(replace(sample, **columns))
-            page.write(page.sizes)
+            page.write(page.sizes, guarded.of(np.zeros(page.size(page.sizes), np.uint8)))
         if draw.random() < 0.1:
             store.down(1.0, grace=draw.random() < 0.5)
             store.begin()

@@ -54,7 +54,7 @@ class Series(NamedTuple):
     """One row for each series. device_ns: of the newest sample, 0 without a time stamp. arrival_ns, expires_ns: of the
     loop's clock. generation: of the session that brought it. present: 1 while it has a value. counter: bits,
     IS_COUNTER where the value only grows, HAS_RATES where rates are kept. window, rate, earlier: the number of the
-    present window, and the highest rate in it and in the one before.
+    present window, and the highest rate in it and in the one before, or NO_RATE.
     """
 
     value: Array
@@ -93,7 +93,9 @@ class Groups(NamedTuple):
 
 
 class LongNumbers(NamedTuple):
-    """Values that Python writes. at: of each row, 0, or 1 + the place of its value in `text`, which a zero ends."""
+    """Values that Python writes. at: of each row, 0, or 1 + the place of its value in `text`, which a zero ends; empty
+    where there are none.
+    """
 
     at: Array
     text: Array
@@ -165,5 +167,7 @@ class Stop(IntEnum):
 STOP_BITS = 2
 IS_COUNTER, HAS_RATES = 1, 2
 """Bits of `Series.counter`."""
+NO_RATE = -1.0
+"""In the place of a rate that is not known, since there are no two samples."""
 ROOM = 0.5
 """Largest share of used slots in open addressing."""

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from railfab.compiled import Kernel, called, inlined
 from railfab.compiled.interpreted import on_memoryviews
-from railfab.compiled.intrinsics import from_start, load64
+from railfab.compiled.intrinsics import copy, from_start, load64, prefetch
 
-__all__ = ["DIRECTORY", "called", "compiled", "from_start", "inlined", "load64"]
+__all__ = ["DIRECTORY", "called", "compiled", "copy", "from_start", "inlined", "load64", "prefetch"]
 
 
 _FOLDER = Path(__file__).resolve().parent

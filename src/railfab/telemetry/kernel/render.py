@@ -6,10 +6,11 @@ from math import copysign
 from typing import Any
 
 from railfab.telemetry.kernel.columns import Array, Groups, LongNumbers
-from railfab.telemetry.kernel.jit import called, compiled, from_start, inlined
+from railfab.telemetry.kernel.jit import called, compiled, copy, from_start, inlined, prefetch
 
 _EXACT = 9_007_199_254_740_992.0
 _MOST_PLACES = 9
+_AHEAD = 8
 
 
 @inlined
@@ -18,8 +19,10 @@ def _places(value: float) -> Any:
     if value == 0.0:
         return 0 if copysign(1.0, value) > 0 else -1
     magnitude = abs(value)
-    power = 1.0
-    for places in range(_MOST_PLACES + 1):
+    if magnitude < _EXACT and magnitude == float(int(magnitude)):
+        return 0
+    power = 10.0
+    for places in range(1, _MOST_PLACES + 1):
         scaled = magnitude * power
         if scaled >= _EXACT:
             return -1
@@ -58,19 +61,12 @@ def _write_number(value: float, places: int, out: Array, at: int) -> Any:
     return end
 
 
-@called
-def _copy(source: Array, start: int, size: int, out: Array, at: int) -> Any:
-    for place in range(size):
-        out[at + place] = source[start + place]
-    return at + size
-
-
 @compiled
-def long_numbers(order: Array, live: Array, values: Array, found: Array) -> Any:
+def long_numbers(live: Array, values: Array, found: Array) -> Any:
     """List the rows whose values Python has to write; return how many."""
+    live, values = from_start(live), from_start(values)
     count = 0
-    for place in range(len(order)):
-        row = order[place]
+    for row in range(len(live)):
         if live[row] and _places(values[row]) < 0:
             found[count] = row
             count += 1
@@ -86,23 +82,25 @@ def render(
 
     start, length, text: of each row's line before its value. live: uint8. values: float64.
     """
-    text, out = from_start(text), from_start(out)
+    text, out, start, length = from_start(text), from_start(out), from_start(start), from_start(length)
+    live, values, order, written = from_start(live), from_start(values), from_start(groups.order), from_start(long.at)
+    has_long = len(written) > 0
+    last = len(order) - 1
     at = 0
     for group in range(len(groups.begin) - 1):
         head, head_end, cut = groups.head[group], groups.head[group + 1], groups.cut[group]
         for place in range(groups.begin[group], groups.begin[group + 1]):
-            row = groups.order[place]
+            row = order[place]
+            coming = start[order[min(place + _AHEAD, last)]]
+            prefetch(text, coming)
+            prefetch(text, coming + 64)
             if not live[row]:
                 continue
             if head_end > head:
-                at = _copy(groups.text, head, head_end - head, out, at)
-            begin, size = start[row] + cut, length[row] - cut
-            for index in range(size):
-                out[at + index] = text[begin + index]
-            at += size
-            written = long.at[row]
-            if written:
-                at = _write_text(long.text, written - 1, out, at)
+                at = copy(groups.text, head, head_end - head, out, at)
+            at = copy(text, start[row] + cut, length[row] - cut, out, at)
+            if has_long and written[row]:
+                at = _write_text(long.text, written[row] - 1, out, at)
             else:
                 at = _write_number(values[row], _places(values[row]), out, at)
             out[at] = 0x0A

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from railfab.telemetry.kernel.columns import HAS_RATES, STOP_BITS, Array, At, KeyKind, Pending, Stop, Tables
+from railfab.telemetry.kernel.columns import HAS_RATES, NO_RATE, STOP_BITS, Array, At, KeyKind, Pending, Stop, Tables
 from railfab.telemetry.kernel.jit import called, compiled, from_start, inlined
 from railfab.telemetry.kernel.probe import equal, mixed, path_hash
 from railfab.telemetry.kernel.values import number
@@ -26,7 +26,8 @@ _NS_PER_S = 1e9
 REORDERED_NS = 2_000_000_000
 """A sample that is older than the last by up to so much came in the wrong order; by more, its clock was set back."""
 _REORDERED_NS = REORDERED_NS
-_HAS_RATES = HAS_RATES
+_HAS_RATES, _NO_RATE = HAS_RATES, NO_RATE
+_EXACT = 9_007_199_254_740_992.0
 _WRAP, _MOST_GROWN = 4_294_967_296.0, 1_073_741_824.0
 """A 32-bit counter begins again behind 2**32 - 1. One that would have grown by more than a quarter was reset."""
 _MILLISECOND, _MICROSECOND, _NANOSECOND = 100_000_000_000, 100_000_000_000_000, 100_000_000_000_000_000
@@ -91,21 +92,30 @@ def _state(states: Array, rule: int, buffer: Array, at: int, end: int) -> Any:
 
 
 @inlined
+def _rounded(rate: float) -> Any:
+    """A rate to seven digits or more, so that it is written in a few."""
+    if rate >= _EXACT:
+        return rate
+    places = 1.0 if rate >= 1e6 else 1e3 if rate >= 1e3 else 1e6
+    return float(int(rate * places + 0.5)) / places
+
+
+@inlined
 def _rate(series: Array, row: int, value: float, device_ns: int, at: Array) -> Any:
     """Keep the highest rate of the present window and of the one before."""
     window = at[WINDOW]
     if series.window[row] != window:
-        series.earlier[row] = series.rate[row] if series.window[row] == window - 1 else 0.0
-        series.rate[row] = 0.0
+        series.earlier[row] = series.rate[row] if series.window[row] == window - 1 else _NO_RATE
+        series.rate[row] = _NO_RATE
         series.window[row] = window
     before_ns, now_ns = series.device_ns[row], device_ns
     if before_ns == 0 or device_ns == 0:
         before_ns, now_ns = series.arrival_ns[row], at[NOW_NS]
     grown = value - series.value[row]
-    if grown > 0 and now_ns > before_ns:
+    if grown >= 0 and now_ns > before_ns:
         rate = grown / ((now_ns - before_ns) / _NS_PER_S)
         if rate > series.rate[row]:
-            series.rate[row] = rate
+            series.rate[row] = _rounded(rate)
 
 
 @called
@@ -137,7 +147,7 @@ def _put(series: Array, row: int, value: float, scale: float, device_ns: int, at
             return
         at[PRESENT] += 1
         series.present[row] = 1
-        series.rate[row] = series.earlier[row] = 0.0
+        series.rate[row] = series.earlier[row] = _NO_RATE
     series.value[row] = value
     series.device_ns[row] = device_ns
     series.arrival_ns[row] = at[NOW_NS]

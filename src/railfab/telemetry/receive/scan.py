@@ -12,9 +12,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from railfab.compiled import WHY_INTERPRETED, Kernel, inlined
+from railfab.compiled import Kernel, inlined
 from railfab.compiled.interpreted import on_memoryviews
-from railfab.compiled.intrinsics import from_start
+from railfab.compiled.intrinsics import copy, from_start
 
 FRAME_HEADER = 9
 MAX_FRAME = 16_384
@@ -38,25 +38,13 @@ _DATA, _END_STREAM, _PADDED = 0, 1, 8
 _KERNEL = Kernel(Path(__file__), interpreted=on_memoryviews)
 
 
-def _sliced(into: Any, to: int, source: Any, start: int, count: int) -> None:
-    into[to : to + count] = source[start : start + count]
-
-
-def _looped(into: Any, to: int, source: Any, start: int, count: int) -> None:
-    for index in range(count):
-        into[to + index] = source[start + index]
-
-
-_copy = _sliced if WHY_INTERPRETED else inlined(_looped)
-
-
 @inlined
 def _rewind(state: Any, store: Any) -> None:
     """Move the begin of an incomplete message of each stream to the start of its region."""
     for row in range(STREAMS, len(state), ROW):
         start, begin, filled = state[row + START], state[row + NEXT], state[row + FILLED]
         if begin > start:
-            _copy(store, start, store, begin, filled - begin)
+            copy(store, begin, filled - begin, store, start)
             state[row + NEXT], state[row + FILLED] = start, start + filled - begin
 
 
@@ -99,7 +87,7 @@ def _take_payload(incoming: Any, end: int, state: Any, store: Any) -> int:
     else:
         if body > 0:
             count = min(count, state[row + END] - state[row + FILLED])
-            _copy(store, state[row + FILLED], incoming, at, count)
+            copy(incoming, at, count, store, state[row + FILLED])
             state[row + FILLED] += count
         state[row + RECEIVED] += count
     state[AT] = at + count
@@ -149,7 +137,7 @@ def scan(incoming: Any, end: int, control: Any, state: Any, store: Any, bounds: 
                 return result
         else:
             count = min(state[NEED] - state[HAVE], end - state[AT])
-            _copy(control, state[HAVE], incoming, state[AT], count)
+            copy(incoming, state[AT], count, control, state[HAVE])
             state[AT] += count
             state[HAVE] += count
             if state[HAVE] < state[NEED]:
