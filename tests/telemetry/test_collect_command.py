@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import re
 import signal
 import socket
@@ -64,6 +65,7 @@ def test_it_serves_until_a_signal_stops_it(repository: Path, endpoints_file: Pat
         url = next(found[0] for line in process.stderr if (found := re.search(r"http://\S+/metrics", line)))
         wanted = b'fabric_interface_oper_up{device="pod1-spine1"'
         until_s = time.monotonic() + 20
+        assert os.sched_getscheduler(process.pid) == os.SCHED_BATCH
         while wanted not in urllib.request.urlopen(url, timeout=5).read():
             assert time.monotonic() < until_s
             time.sleep(0.2)

@@ -28,7 +28,7 @@ from railfab.fabric import Design, resolve_endpoints, session_endpoints
 from railfab.findings import DesignCode
 from railfab.intent import Job
 from railfab.intent.document import input_for
-from railfab.telemetry import SWITCH_INTERVAL_S, Collector, MetricsServer, fabric_collector
+from railfab.telemetry import Collector, MetricsServer, fabric_collector
 from railfab.topology import Role
 from railfab.twin import twin_command
 from railfab.twin.control import Control, connect
@@ -38,6 +38,8 @@ from railfab.units import COLLECTOR_PORT
 
 TWIN_STARTS_WITHIN_S = 30.0
 TWIN_STARTS_WITHIN_S_PER_SWITCH = 0.5
+SWITCH_INTERVAL_S = 0.001
+"""For sys.setswitchinterval: the view is drawn in another thread than that of the event loop."""
 POLL_S = 0.1
 TICK_S = 0.5
 """Least time between two frames [s]; at long sample intervals there are two frames an interval."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import sys
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -134,10 +133,10 @@ def _serve(
     collector: Collector, comparison: ConfigurationCheck | None, of: str, listen: str, port: int, process: str | None
 ) -> None:
     """Collect and serve until Ctrl-C or SIGTERM. of: what is collected, in words. process: one of a parent's."""
-    from railfab.telemetry import SWITCH_INTERVAL_S, MetricsServer
+    from railfab.telemetry import MetricsServer, batch_scheduling
 
     logging.getLogger("railfab").setLevel(logging.INFO)  # a service logs what happens to its switches
-    sys.setswitchinterval(SWITCH_INTERVAL_S)
+    batch_scheduling()
     server = MetricsServer(collector.exposition, collector, host=listen, port=port)
     with stop_on_signal() as ended, ExitStack() as stack:
         for part in (server, collector, comparison):

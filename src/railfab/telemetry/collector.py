@@ -43,9 +43,6 @@ logger = logging.getLogger(__name__)
 INTERPRETED_FACTOR = 80
 """How many times longer decoding takes where numba is not installed; measured in benchmarks/collector.md."""
 POLL_S = 0.05
-SWITCH_INTERVAL_S = 0.001
-"""For sys.setswitchinterval of a process that collects: a scrape or a view is rendered in another thread, and the event
-loop needs the interpreter several times for each message."""
 NO_TELEMETRY = TelemetryMap(rules=(), subscriptions=())
 """Of a platform that railfab does not know."""
 NO_MAPS: Mapping[str, TelemetryMap] = MappingProxyType({})

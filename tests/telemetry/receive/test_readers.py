@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator
+import time
+from collections.abc import AsyncIterator, Iterator
 from contextlib import aclosing
 
 import grpc
@@ -15,9 +16,68 @@ from tests.telemetry.receive.test_servers import Handler
 from railfab.telemetry.receive.contract import Batch
 from railfab.telemetry.receive.grpcio import GrpcReceiver
 from railfab.telemetry.receive.pygnmi import PygnmiReceiver
-from railfab.telemetry.receive.readers import MOST_UNREAD
+from railfab.telemetry.receive.readers import AT_ONCE_S, COALESCE_S, MOST_UNREAD, TRIED_AFTER, Call, Reader
 
 LARGE = response(1, 100_000)
+
+
+class Source:
+    """Responses of an RPC, one after the other, each so long after the one before or after it was asked for [s].
+
+    in_time: how many had arrived when they were asked for.
+    """
+
+    def __init__(self, count: int, every_s: float, *, asked: bool = False) -> None:
+        self._every_s, self._asked = every_s, asked
+        self._left, self._due_s = count, time.monotonic()
+        self.in_time = 0
+
+    def __iter__(self) -> Iterator[bytes]:
+        return self
+
+    def __next__(self) -> bytes:
+        if not self._left:
+            raise StopIteration
+        self._left -= 1
+        self._due_s = (time.monotonic() if self._asked else self._due_s) + self._every_s
+        left_s = self._due_s - time.monotonic()
+        self.in_time += left_s <= 0
+        time.sleep(max(0.0, left_s))
+        return bytes(10)
+
+    def cancel(self) -> None:
+        """Nothing waits."""
+
+
+def read(source: Source) -> float:
+    """The seconds until all was read."""
+    began_s = time.monotonic()
+    reader = Reader(Call(b""), lambda _: source, lambda _: None)
+    reader.thread.join()
+    assert reader.ended
+    return time.monotonic() - began_s
+
+
+def test_messages_that_trickle_are_read_together() -> None:
+    source = Source(200, 0.005)
+    read(source)
+    assert source.in_time > 200 / 2
+
+
+def test_where_no_message_comes_at_once_pauses_do_not_hold_up_the_others() -> None:
+    """As on a machine that is so slow that each takes longer than a message that has still to arrive."""
+    count = 3 * TRIED_AFTER
+    assert read(Source(count, 2 * AT_ONCE_S, asked=True)) < count * COALESCE_S / 4
+
+
+def test_a_pause_ends_with_its_reader() -> None:
+    source = Source(1_000_000, 0.005)
+    reader = Reader(Call(b""), lambda _: source, lambda _: None)
+    time.sleep(3 * COALESCE_S)
+    reader.stop()
+    source._left = 0
+    reader.thread.join(10)
+    assert reader.ended
 
 
 class Target:

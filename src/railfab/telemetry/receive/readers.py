@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -11,10 +12,15 @@ from queue import SimpleQueue
 from types import TracebackType
 from typing import Any, Self
 
-MOST_UNREAD = 1 << 20
+MOST_UNREAD = 1 << 18
 """Bytes of an RPC that wait to be taken before it is read no more."""
-COALESCE_S = 0.05
-"""Time between two moments at which what has been read is taken [s]."""
+COALESCE_S = 0.1
+"""Time between two moments at which what has been read is taken; pause of a reader whose messages trickle [s]."""
+AT_ONCE_S = 0.002
+"""A message that comes within this time had arrived before it was asked for [s]."""
+TRIED_AFTER = 64
+"""Messages after which a pause is tried again, if the last one did not bring several at once: on a slow machine no
+message comes at once, and pauses would only delay them."""
 END_WITHIN_S, POLL_S = 2.0, 0.002
 """Time for the threads to end, and how often that is looked at [s]."""
 
@@ -56,32 +62,44 @@ class Reader:
         self._wake = wake
         self._messages: deque[bytes] = deque()
         self._read = self._taken = 0
-        self._has_space, self._stopped = threading.Event(), False
+        self._has_space, self._stopping = threading.Event(), threading.Event()
         self._responses = begin(call)
         self.thread = threading.Thread(target=self._run, name="railfab-reader", daemon=True)
         self.thread.start()
 
     def _run(self) -> None:
-        append, wake = self._messages.append, self._wake
         try:
-            for content in self._responses:
-                append(content)
-                self._read += len(content)
-                self.started = True
-                unread = self._read - self._taken
-                wake(unread > MOST_UNREAD // 2)
-                if unread > MOST_UNREAD:
-                    self._wait_for_space()
+            self._read_all()
         except Exception as error:  # noqa: BLE001 (raised in the loop)
             self.error = error
         self.ended = True
         self.call.end()
-        wake(True)
+        self._wake(True)
+
+    def _read_all(self) -> None:
+        """Read until the RPC ends, with pauses: a wake-up for each message costs more than the message."""
+        append, wake, now_s = self._messages.append, self._wake, time.monotonic
+        read = at_once = 0
+        asked_s = now_s()
+        for content in self._responses:
+            waited = now_s() - asked_s > AT_ONCE_S
+            append(content)
+            self._read += len(content)
+            self.started = True
+            unread = self._read - self._taken
+            wake(unread > MOST_UNREAD // 2)
+            read, at_once = read + 1, at_once + (not waited)
+            if unread > MOST_UNREAD:
+                self._wait_for_space()
+            elif waited and (at_once > 1 or read > TRIED_AFTER):
+                self._stopping.wait(COALESCE_S)
+                read = at_once = 0
+            asked_s = now_s()
 
     def _wait_for_space(self) -> None:
-        while self._read - self._taken > MOST_UNREAD and not self._stopped:
+        while self._read - self._taken > MOST_UNREAD and not self._stopping.is_set():
             self._has_space.clear()
-            if self._read - self._taken > MOST_UNREAD and not self._stopped:
+            if self._read - self._taken > MOST_UNREAD and not self._stopping.is_set():
                 self._has_space.wait()
 
     def take(self) -> list[bytes]:
@@ -93,7 +111,7 @@ class Reader:
 
     def stop(self) -> None:
         """Cancel the RPC; the thread ends soon."""
-        self._stopped = True
+        self._stopping.set()
         self._has_space.set()
         self._responses.cancel()
         self.call.end()
