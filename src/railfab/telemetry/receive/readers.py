@@ -14,7 +14,7 @@ from typing import Any, Self
 
 MOST_UNREAD = 1 << 18
 """Bytes of an RPC that wait to be taken before it is read no more."""
-COALESCE_S = 0.1
+COALESCE_S = 0.2
 """Time between two moments at which what has been read is taken; pause of a reader whose messages trickle [s]."""
 AT_ONCE_S = 0.002
 """A message that comes within this time had arrived before it was asked for [s]."""
