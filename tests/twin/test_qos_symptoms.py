@@ -222,9 +222,8 @@ def steady(twin: QosTwin) -> tuple[float, int]:
 
 @pytest.mark.matrix
 def test_the_queue_follows_low_thresholds_and_marks_rise_little(twin: QosTwin, healed: None) -> None:
-    """10: Kmin 5 kB and Kmax 20 kB instead of 150 and 450 kB. DCQCN balances the share of marks, not the queue: a model
-    of the same incast that shares no code with railfab had 0.38 % (125 kB) and 0.54 % (4 kB), with 16 senders 1.44 and
-    1.51 %."""
+    """10: Kmin 5 kB and Kmax 20 kB instead of 150 and 450 kB. DCQCN balances the share of marks, not the queue: see
+    tests/sim/test_plain_incast.py."""
     plain_share, plain_depth = steady(twin)
     twin.set(LEAF, update=[(f"{SLOPE}/min-threshold", '"5000"'), (f"{SLOPE}/max-threshold", '"20000"')])
     share, depth = steady(twin)
