@@ -36,7 +36,7 @@ matrix: $(READY) oracle-deps lab-deps-here ## every case of the matrices of whic
 
 laws: $(READY) oracle-deps ## every law in full, of which `make test` tries a third; EXAMPLES=2000 says how many models those of platforms and of convergence draw
 	@RAILFAB_EXAMPLES=100 $(BIN)/python -m pytest -n auto -m hypothesis $(LAWS:%=--ignore=%) $(ARGS)
-	@RAILFAB_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest -n auto $(LAWS) $(ARGS)
+	@RAILFAB_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest -n auto --timeout=0 $(LAWS) $(ARGS)
 
 oracles: $(READY) oracle-deps lab-deps-here ## every switch of every design before the oracle of its platform, of which `make test` judges one of each role; writes benchmarks/oracles.md
 	@RAILFAB_SWITCHES=all $(BIN)/python -m pytest -n auto -m 'oracle and (matrix or not matrix)' $(ARGS)

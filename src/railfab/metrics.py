@@ -290,6 +290,7 @@ def _collector() -> Iterator[Metric]:
         return Metric(f"fabric_collector_{name}", kind, unit, text, ("device", *labels))
 
     yield from _sessions(metric)
+    yield from _streams(metric)
     yield from _samples(metric)
     yield from _collector_itself()
 
@@ -324,6 +325,10 @@ def _sessions(metric: Callable[..., Metric]) -> Iterator[Metric]:
         " pygnmi, replay, or none without an address.",
         "receiver",
     )
+
+
+def _streams(metric: Callable[..., Metric]) -> Iterator[Metric]:
+    """Of the streams of a session."""
     yield metric(
         "last_update_timestamp_seconds",
         Kind.GAUGE,

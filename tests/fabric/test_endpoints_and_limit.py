@@ -134,8 +134,12 @@ def test_credentials_come_from_the_environment_or_a_file_and_never_show(
     from dataclasses import replace
 
     assert read_credentials(replace(ONE, credentials=str(tmp_path / "c.yml"))) == Credentials("u", "sesame")
-    with pytest.raises(EndpointError, match=r"none\.yml contains no credentials\. Write username and password into it"):
+    absent = r"none\.yml contains no credentials \(no such file or directory\)\. Write username and password into it"
+    with pytest.raises(EndpointError, match=absent):
         read_credentials(replace(ONE, credentials=str(tmp_path / "none.yml")))
+    (tmp_path / "empty.yml").touch()
+    with pytest.raises(EndpointError, match=r"empty\.yml contains no credentials\. Write username and password"):
+        read_credentials(replace(ONE, credentials=str(tmp_path / "empty.yml")))
 
 
 def test_of_a_longer_list_only_this_fabrics_switches_count_on_the_platforms_that_the_intent_names(

@@ -14,9 +14,10 @@ from tests.dashboards.promql_labels import labels_of
 from tests.faults.judge import Judge, held, verdicts, wanted_metrics
 from tests.faults.matrix import Origin, page, problem
 from tests.faults.mistakes import Mistake, jobs, mistakes, omitted
-from tests.faults.trial import Rack
+from tests.faults.trial import INTERVAL_S, SPEED, Rack, in_simulated_time
 
 from railfab.dashboards import ALERTS
+from railfab.platforms import platform
 
 NAMES = {alert.alert for alert in ALERTS}
 THREE = ("flap", "loopback-removed", "second-address")
@@ -36,6 +37,13 @@ def test_three_mistakes_raise_the_right_alert_and_no_other(tmp_path: Path) -> No
     with Judge(tmp_path / "prometheus", [trial.scrapes for trial in trials]) as judge:
         found = verdicts(judge, trials)
     assert {trial.mistake.id: text for trial in trials if (text := problem(trial, found[trial.mistake.id]))} == {}
+
+
+def test_every_path_is_sampled_several_times_after_a_mistake() -> None:
+    """Also those whose interval is stated: 10 s on the wall were more than the time of a trial."""
+    stated = [found.interval_s for found in in_simulated_time(platform("srlinux").telemetry, SPEED).subscriptions]
+    assert any(interval_s is not None for interval_s in stated)
+    assert all((INTERVAL_S if interval_s is None else interval_s) * SPEED <= AFTER_S / 5 for interval_s in stated)
 
 
 def test_there_are_eighty_and_each_has_a_name_of_its_own() -> None:

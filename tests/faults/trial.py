@@ -8,7 +8,7 @@ import urllib.request
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from tests.twin.twins import switch
 from railfab.app.configuration_check import ConfigurationCheck
 from railfab.fabric.design import Design, design
 from railfab.intent import Job
+from railfab.platforms import TelemetryMap, platform
 from railfab.telemetry import Policy, fabric_collector
 from railfab.twin import Direction, SwitchOperation, Twin
 
@@ -78,6 +79,7 @@ class Rack:
                     self.fabric.topology,
                     self.twin.endpoints,
                     interval_s=INTERVAL_S,
+                    maps={name: in_simulated_time(platform(name).telemetry, self._speed) for name in self._platforms()},
                     policy=Policy(first_s=0.1, most_s=0.3, dial_timeout_s=2.0),
                 )
             )
@@ -189,6 +191,9 @@ class Rack:
         status = self.twin.status()
         return status.sessions_up == status.sessions == self._sessions() and self.collector.wait_until_up(5)
 
+    def _platforms(self) -> set[str]:
+        return {endpoint.platform for endpoint in self.twin.endpoints.nodes}
+
     def _sessions(self) -> int:
         return sum(len(model.neighbors) for model in self.fabric.models.values())
 
@@ -249,6 +254,17 @@ class Rack:
         place = bisect_right(self._clock, (unix_s, float("inf")))
         at_s, simulated_s = self._clock[max(0, place - 1)]
         return simulated_s if place else simulated_s - (at_s - unix_s) * self._speed
+
+
+def in_simulated_time(telemetry: TelemetryMap, speed: float) -> TelemetryMap:
+    """The map with the sample intervals that it states, such as that of bit errors, in simulated time."""
+    return replace(
+        telemetry,
+        subscriptions=tuple(
+            found if found.interval_s is None else replace(found, interval_s=found.interval_s / speed)
+            for found in telemetry.subscriptions
+        ),
+    )
 
 
 def _fibres(mistake: Mistake) -> Iterator[tuple[str, str, bool]]:

@@ -124,6 +124,31 @@ def test_a_replay_of_parked_ports_counts_what_they_sent() -> None:
     assert (twice.sent_packets == 2 * once.sent_packets).all()
 
 
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize(
+    ("scene", "flows"),
+    [
+        (pairs(4), [replace(flow, payload_bytes=20_000_000 + 999_983 * flow.id) for flow in pair_flows(4, 0)]),
+        (star(4), star_flows(4, 4_000_000)),
+    ],
+    ids=["parked", "replayed"],
+)
+def test_a_month_later_every_phase_takes_as_long(scene: tuple[Network, Routing], flows: list[Flow]) -> None:
+    """Times of a month have no picoseconds as floats. The month is a multiple of the windows of the engine."""
+
+    def durations_ps(begin_ns: int) -> list[int]:
+        forward, taken = FastForward(engine(scene), QUICK), []
+        for turn in range(6):
+            forward.run(begin_ns + turn * 10_000_000, stop_when_done=False)
+            forward.forget_finished()
+            forward.add(again(flows, begin_ns + turn * 10_000_000, 100 * turn))
+            assert forward.run(begin_ns + turn * 10_000_000 + 9_000_000)
+            taken += (forward.engine.state.flows.finish - forward.engine.state.flows.start).tolist()
+        return taken
+
+    assert durations_ps(30 * 86_400 * 10**9) == durations_ps(10_000_000)
+
+
 def test_counters_rise_during_a_replay_and_none_falls() -> None:
     forward, began = replayed()
     names = [field.name for field in fields(forward.counters())]

@@ -96,7 +96,10 @@ def assert_called(arguments: list[str]) -> None:
 def started(unit: list[tuple[str, str]]) -> list[str]:
     """The arguments that systemd starts railfab with, where the environment file does not state COLLECT."""
     environment = dict(value.strip('"').partition("=")[::2] for key, value in unit if key == "Environment")
-    return shlex.split(dict(unit)["ExecStart"].replace("$COLLECT", environment["COLLECT"]))[1:]
+    command = dict(unit)["ExecStart"]
+    for name, value in environment.items():
+        command = command.replace(f"${name}", value)
+    return shlex.split(command)[1:]
 
 
 def test_systemd_calls_a_command_that_there_is(unit: list[tuple[str, str]]) -> None:

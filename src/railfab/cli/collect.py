@@ -36,7 +36,9 @@ from railfab.cli.collect_options import (
     ReplayOption,
     ShardOption,
     TargetsOption,
+    Wanted,
     WriteOption,
+    refuse_what_does_not_fit,
 )
 from railfab.cli.collect_processes import collect_in_processes
 from railfab.cli.common import STATE_DEFAULT, LimitOption, OnOption, Output, OutputOption, StateOption
@@ -89,44 +91,37 @@ def collect(
     state: StateOption = STATE_DEFAULT,
 ) -> None:
     """Stream from the switches over gNMI and serve canonical metrics to Prometheus, until Ctrl-C or SIGTERM."""
+    refuse_what_does_not_fit(context.params)
     if gnmic is not None:
-        from_gnmic(gnmic, write, platforms or (), output)
-        return
-    if write is not None or platforms:
-        raise typer.BadParameter("--write and --platform need --from-gnmic.")
-    if output is Output.JSON and not check:
-        raise typer.BadParameter("--output needs --from-gnmic or --check.")
-    if intent is None and not targets:
-        raise typer.BadParameter("Name the fabric's intent, or targets with --targets.")
-    if intent is None and (on is not None or limit is not None):
-        raise typer.BadParameter("--on and --limit need the fabric's intent.")
+        return from_gnmic(gnmic, write, platforms or (), output)
+    wanted = Wanted(intent, on, limit, state, lists=targets or (), mappings=mappings or ())
     if check:
-        check_all(targets_now(intent, on, limit, state, targets or (), mappings or ()), output)
-        return
+        return check_all(targets_now(wanted), output)
+    from railfab.telemetry import Policy
     from railfab.telemetry.targets import parse_share
 
     share = parse_share(shard, process)
     if processes is not None:
-        collect_in_processes(context, processes, share, listen, port)
-        return
-    from railfab.platforms.telemetry_files import telemetry_maps
-    from railfab.telemetry import Policy
+        return collect_in_processes(context, processes, share, listen, port)
+    policy = Policy(max_series=max_series, max_series_per_target=max_series_per_target)
+    with ExitStack() as files:
+        options: dict[str, Any] = {"interval_s": interval, "share": share, "policy": policy}
+        options["receiver"] = _receiver(receiver, policy, record, replay, files)
+        options |= _pushed(remote_write, kafka, nats, push_interval, push_label)
+        return _serve(*_collector(wanted, drift, options), listen, port, process)
+
+
+def _pushed(
+    remote_write: str | None, kafka: str | None, nats: str | None, interval_s: float, labels: Sequence[str] | None
+) -> dict[str, Any]:
+    """Options of a collector: where samples are pushed, how often, and with which labels."""
     from railfab.telemetry.sinks.config import push_labels, sinks_of
 
-    policy = Policy(max_series=max_series, max_series_per_target=max_series_per_target)
-    maps = telemetry_maps(mappings or (), interval_s=interval)
-    options: dict[str, Any] = {
-        "interval_s": interval,
-        "share": share,
-        "policy": policy,
-        "loaders": _loaders(targets or (), maps),
-        "push_s": push_interval,
-        "push_labels": push_labels(push_label or ()),
+    return {
+        "push_labels": push_labels(labels or ()),
+        "sinks": sinks_of(remote_write=remote_write, kafka=kafka, nats=nats),
+        "push_s": interval_s,
     }
-    with ExitStack() as files:
-        options["receiver"] = _receiver(receiver, policy, record, replay, files)
-        options["sinks"] = sinks_of(remote_write=remote_write, kafka=kafka, nats=nats)
-        _serve(*_collector(intent, on, limit, state, drift, maps, options), listen, port, process)
 
 
 def _serve(
@@ -150,28 +145,25 @@ def _serve(
 
 
 def _collector(
-    intent: Path | None,
-    on: str | None,
-    limit: str | None,
-    state: Path,
-    check_s: float,
-    maps: Mapping[str, TelemetryMap],
-    options: dict[str, Any],
+    wanted: Wanted, drift_s: float, options: dict[str, Any]
 ) -> tuple[Collector, ConfigurationCheck | None, str]:
     """The collector, the comparison of configurations where there is an intent, and what is collected, in words."""
     from railfab.app.configuration_check import ConfigurationCheck
+    from railfab.platforms.telemetry_files import telemetry_maps
     from railfab.telemetry import Collector, fabric_collector
 
-    if intent is None:
+    maps = telemetry_maps(wanted.mappings, interval_s=options["interval_s"])
+    options = options | {"loaders": _loaders(wanted.lists, maps)}
+    if wanted.intent is None:
         own = {name: metric for found in maps.values() for name, metric in found.metrics.items()}
         collector = Collector((), own=own, **options)
         return collector, None, counted(len(collector.fleet.specs), "target")
-    fabric = design(intent)
-    endpoints, expected = present_endpoints(fabric, on, state, limit)
+    fabric = design(wanted.intent)
+    endpoints, expected = present_endpoints(fabric, wanted.on, wanted.state, wanted.limit)
     among = [node.name for node in expected]
     collector = fabric_collector(fabric.topology, endpoints, among=among, maps=maps, **options)
     ours = replace(endpoints, nodes=tuple(node for node in endpoints.nodes if options["share"].owns(node.name)))
-    comparison = ConfigurationCheck(fabric, ours, state=state, interval_s=check_s)
+    comparison = ConfigurationCheck(fabric, ours, state=wanted.state, interval_s=drift_s)
     collector.registry.register(comparison)
     of = f"{len(ours.nodes)} of {counted(len(fabric.topology.switches()), 'switch')} of {endpoints.fabric}"
     return collector, comparison, of

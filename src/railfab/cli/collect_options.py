@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from railfab.cli import completion
-from railfab.cli.common import finite
+from railfab.cli.common import Output, finite
 
 SOURCES = "Targets"
 PUSH = "Push"
@@ -233,3 +235,31 @@ PlatformOption = Annotated[
         rich_help_panel=GNMIC,
     ),
 ]
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """The targets that are wanted, of an intent and of lists, and the files that map their paths."""
+
+    intent: Path | None
+    on: str | None
+    limit: str | None
+    state: Path
+    lists: Sequence[str]
+    mappings: Sequence[Path]
+
+
+def refuse_what_does_not_fit(stated: Mapping[str, Any]) -> None:
+    """Refuse options that do not fit each other. stated: parameters of collect by name."""
+    if stated["gnmic"] is not None:
+        return
+    if stated["write"] is not None or stated["platforms"]:
+        raise typer.BadParameter("--write and --platform need --from-gnmic.")
+    if stated["output"] is Output.JSON and not stated["check"]:
+        raise typer.BadParameter("--output needs --from-gnmic or --check.")
+    if stated["intent"] is not None:
+        return
+    if not stated["targets"]:
+        raise typer.BadParameter("Name the fabric's intent, or targets with --targets.")
+    if stated["on"] is not None or stated["limit"] is not None:
+        raise typer.BadParameter("--on and --limit need the fabric's intent.")

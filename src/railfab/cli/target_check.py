@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
+from railfab.cli.collect_options import Wanted
 from railfab.cli.common import CANNOT, FOUND, Output, print_json, print_table, progress_bar, stdout
 from railfab.errors import EndpointError
 from railfab.fabric import design, resolve_endpoints
@@ -41,31 +41,24 @@ def check_all(targets: Sequence[TargetSpec], output: Output) -> None:
         raise typer.Exit(FOUND if any(check.paths for check in checks) else CANNOT)
 
 
-def targets_now(
-    intent: Path | None,
-    on: str | None,
-    limit: str | None,
-    state: Path,
-    sources: Sequence[str],
-    mappings: Sequence[Path],
-) -> list[TargetSpec]:
+def targets_now(wanted: Wanted) -> list[TargetSpec]:
     """The switches of an intent and those that lists have now, with the user's telemetry maps. Raises RailfabError."""
     from railfab.platforms.telemetry_files import telemetry_maps
     from railfab.telemetry.targets import targets_of_intent, telemetry_of
     from railfab.telemetry.targets.config import source_of
 
-    maps = telemetry_maps(mappings)
+    maps = telemetry_maps(wanted.mappings)
 
     def telemetry(platform: str) -> TelemetryMap:
         return maps[platform] if platform in maps else telemetry_of(platform)
 
     found: list[TargetSpec] = []
-    if intent is not None:
-        fabric = design(intent)
-        endpoints = resolve_endpoints(fabric, on, state, limit)
+    if wanted.intent is not None:
+        fabric = design(wanted.intent)
+        endpoints = resolve_endpoints(fabric, wanted.on, wanted.state, wanted.limit)
         names = endpoints.by_name().keys()
         found += targets_of_intent(fabric.topology, endpoints, among=names, telemetry=telemetry)
-    for where in sources:
+    for where in wanted.lists:
         listed_now = asyncio.run(source_of(where, telemetry=telemetry).poll())
         found += listed_now or ()
     return found

@@ -36,9 +36,10 @@ def read_credentials(endpoint: Endpoint) -> Credentials:
         return _from_command(endpoint.name, source.removeprefix(COMMAND))
     try:
         return _from_yaml(Path(source).read_text())
-    except _UNREADABLE:
+    except _UNREADABLE as error:
+        why = f" ({(error.strerror or str(error)).lower()})" if isinstance(error, OSError) else ""
         remedy = "Write username and password into it, as YAML"
-        raise EndpointError(endpoint.name, f"{source} contains no credentials", remedy) from None
+        raise EndpointError(endpoint.name, f"{source} contains no credentials{why}", remedy) from None
 
 
 _UNREADABLE = (OSError, yaml.YAMLError, ValueError, RecursionError, KeyError, TypeError, AttributeError)

@@ -53,7 +53,8 @@ def context_of(endpoint: Endpoint) -> ssl.SSLContext:
         context = ssl.create_default_context(cafile=endpoint.ca)
     except OSError as error:
         problem = f"no usable CA certificate in {endpoint.ca} ({reason(error)})"
-        raise EndpointError(endpoint.name, problem, "Start the lab or the twin again, or correct the file") from None
+        remedy = "Correct ca or its file; a lab or a twin writes one when it starts"
+        raise EndpointError(endpoint.name, problem, remedy) from None
     if endpoint.client_cert is not None:
         _load_client_certificate(context, endpoint, endpoint.client_cert)
     context.set_alpn_protocols(["h2"])

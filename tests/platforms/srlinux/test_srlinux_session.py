@@ -511,7 +511,7 @@ def test_a_missing_ca_file_is_an_endpoint_error(box: Box, tmp_path: Path) -> Non
     assert isinstance(error, EndpointError)
     assert str(error) == (
         f"pod1-seg1-leaf1: no usable CA certificate in {absent} (no such file or directory). "
-        "Start the lab or the twin again, or correct the file."
+        "Correct ca or its file; a lab or a twin writes one when it starts."
     )
 
 

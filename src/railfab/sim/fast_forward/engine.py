@@ -36,11 +36,11 @@ from railfab.sim.transport import Transport
 
 @dataclass(slots=True, eq=False)
 class _Progress:
-    """What fast-forward keeps between two looks. Times in ns; pressure: drops and XOFFs until the last look."""
+    """What fast-forward keeps between two looks. pressure: drops and XOFFs until the last look."""
 
-    settled_at_ns: float = 0.0
+    settled_at_ps: int = 0
     interval_ns: float = 0.0
-    next_look_ns: float = 0.0
+    next_look_ns: int = 0
     pressure: int = 0
 
 
@@ -154,12 +154,12 @@ class FastForward:
         st, progress = self.engine.state, self._progress
         numbers = may_change(st, np.flatnonzero(st.flows.train > 1))
         set_trains(st, numbers, np.ones(len(numbers), np.int64), self.framing)
-        progress.settled_at_ns = self.now_ns + self.policy.settled_ns
+        progress.settled_at_ps = self._now_ps + round(self.policy.settled_ns * PS_PER_NS)
         self._look_again(self.policy.look_ns)
 
     def _look_again(self, interval_ns: float) -> None:
         self._progress.interval_ns = interval_ns
-        self._progress.next_look_ns = math.ceil(self.now_ns + interval_ns)  # a time that the engine can stop at
+        self._progress.next_look_ns = _whole_ns(self._now_ps + round(interval_ns * PS_PER_NS))
         self._meter = PortMeter.of(self.engine.state)
 
     # Time
@@ -172,7 +172,7 @@ class FastForward:
             if (done and stop_when_done) or self._now_ps >= int(until_ns * PS_PER_NS):
                 return done
             self._unpark(self._parked.until_ps <= self._now_ps)
-            if self._replay is None and self.now_ns >= self._progress.next_look_ns:
+            if self._replay is None and self._now_ps >= self._progress.next_look_ns * PS_PER_NS:
                 self._look()
 
     def _end_phase(self) -> bool:
@@ -194,9 +194,9 @@ class FastForward:
         if not (policy.parking or policy.trains or policy.repeats) or not self.engine.state.sim[0].open_flows:
             return math.inf
         if self._replay is not None:
-            return math.ceil(self._replay.end_ps / PS_PER_NS)
+            return _whole_ns(self._replay.end_ps)
         end_ps = self._parked.until_ps.min(initial=NEVER)
-        return float(min(self._progress.next_look_ns, math.ceil(end_ps / PS_PER_NS)))
+        return min(self._progress.next_look_ns, _whole_ns(int(end_ps)))
 
     def _unpark(self, gone: Bools) -> None:
         if gone.any():
@@ -241,7 +241,7 @@ class FastForward:
         pressure = _pressure(self.engine)
         calm, progress.pressure = pressure == progress.pressure, pressure
         train = train_lengths(st, loads, self.policy, self.framing)
-        if waiting or not calm or self.now_ns < progress.settled_at_ns:
+        if waiting or not calm or self._now_ps < progress.settled_at_ps:
             train[:] = 1
         present = st.flows.train[loads.numbers]
         changed = (st.flows.parked[loads.numbers] == 0) & ((train < present) | (present == 1) & (train > 1))
@@ -327,6 +327,14 @@ class FastForward:
         """Digest of the state: equal digests have equal futures."""
         self._settle()
         return self.engine.fingerprint()
+
+
+def _whole_ns(time_ps: int) -> int:
+    """The first whole nanosecond at or after a time: the engine stops at whole ones.
+
+    In integers: as a float a time of more than 2.4 hours has no picoseconds, so that it would end before this one.
+    """
+    return -(-time_ps // PS_PER_NS)
 
 
 def _pressure(engine: Engine) -> int:
