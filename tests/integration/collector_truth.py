@@ -11,7 +11,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Any
 
 PROMPT_S = 1.0
@@ -117,6 +117,8 @@ class Truth:
         doubted_s: float = 0.0,
     ) -> None:
         self._interval_s, self._stopped, self._doubted_s = interval_s, stopped, doubted_s
+        self._stops_s = [began_s for began_s, _ in stopped]
+        self._lost_s = [0.0, *accumulate(ended_s - began_s for began_s, ended_s in stopped)]
         self.sent: dict[str, Sent] = {}
         self._samples = Sent()
         self.streams: list[Stream] = []
@@ -267,7 +269,8 @@ class Truth:
 
     def _late_s(self, scrape: Scrape) -> float:
         """The lateness of the collector, as far as it is not that of a stop that is over."""
-        recent = [(began_s, ended_s) for began_s, ended_s in self._stopped if 0 <= scrape.began_s - began_s < LAG_S]
+        places = (bisect_left(self._stops_s, at_s) for at_s in (scrape.began_s - LAG_S, scrape.began_s))
+        recent = self._stopped[slice(*places)]
         if not recent or scrape.late_s > max(ended_s - began_s for began_s, ended_s in recent) + MARGIN_S:
             return scrape.late_s
         began_s, ended_s = recent[-1]
@@ -275,7 +278,9 @@ class Truth:
 
     def _counted(self, at_s: float) -> float:
         """Time without that at which the collector did not run."""
-        return at_s - sum(max(0.0, min(at_s, ended_s) - began_s) for began_s, ended_s in self._stopped)
+        place = bisect_left(self._stops_s, at_s)
+        runs_again_s = self._stopped[place - 1][1] if place else at_s
+        return at_s - self._lost_s[place] + max(0.0, runs_again_s - at_s)
 
 
 def _places(sent: Sent, scrape: Scrape, allowed_s: float) -> tuple[int, int]:
