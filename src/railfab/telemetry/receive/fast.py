@@ -121,7 +121,8 @@ class FastReceiver:
 
         No credentials are sent before it. Where it does not come, what has come tells what the port speaks instead.
         """
-        context, wire, connection = await self._context(endpoint), None, None
+        context = None if endpoint.plaintext else await asyncio.to_thread(context_of, endpoint)
+        wire = connection = None
         try:
             async with asyncio.timeout(self._dial_timeout_s):
                 wire = Wire(await connect(endpoint.host, endpoint.gnmi_port or 0), self._shared.cipher, self._ticks)
@@ -144,6 +145,7 @@ class FastReceiver:
         except BaseException:
             _close(wire)
             raise
+        self._warn(endpoint)
         return wire, connection
 
     async def _closed_early(
@@ -164,19 +166,15 @@ class FastReceiver:
             await first_contact(endpoint, callee.address, context, self._dial_timeout_s)
         return callee.lost("the target closed the connection before its first frame")
 
-    async def _context(self, endpoint: Endpoint) -> ssl.SSLContext | None:
+    def _warn(self, endpoint: Endpoint) -> None:
+        """Log once that a connection is not verified, not at each dial of targets that come back together."""
+        if endpoint in self._warned or not (endpoint.plaintext or endpoint.skip_verify):
+            return
+        self._warned.add(endpoint)
         if endpoint.plaintext:
-            self._warn(endpoint, "connected without TLS, as the endpoint asks (plaintext)")
-            return None
-        if endpoint.skip_verify:
-            self._warn(endpoint, "certificate not verified, as the endpoint asks (skip_verify)")
-        return await asyncio.to_thread(context_of, endpoint)
-
-    def _warn(self, endpoint: Endpoint, said: str) -> None:
-        """Log it once, not at each dial: targets that come back together would fill the log with it."""
-        if endpoint not in self._warned:
-            self._warned.add(endpoint)
-            logger.warning("%s: %s", endpoint.name, said)
+            logger.warning("%s: connected without TLS, as the endpoint asks (plaintext)", endpoint.name)
+        else:
+            logger.warning("%s: certificate not verified, as the endpoint asks (skip_verify)", endpoint.name)
 
     def _keepalive(self, callee: Callee, connection: Connection, wire: Wire) -> Keepalive:
         every_s = self._keepalive_s * 2 ** self._doublings.get(callee.address, 0)
