@@ -53,7 +53,7 @@ class _Asked:
 class Polls:
     """When each RPC of a session is asked again: at its interval, and not before its last answer is complete.
 
-    The end of an answer is its sync_response (gNMI specification, 3.5.1.4 and 3.5.1.5.3). Of a target that sends none
+    The end of an answer is its sync_response (gNMI specification, Subscribe). Of a target that sends none
     in mode POLL it is a pause: such a target would be asked nothing more, and be called silent.
 
     A context manager, after which nothing is asked. connected: set once the session has a connection. interval_s: of
