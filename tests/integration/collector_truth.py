@@ -91,12 +91,16 @@ class Sent:
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """A subscription, as the target saw it. changes: whether to changes. cut: whether the target ended it."""
+    """A subscription, as the target saw it. changes: whether to changes. cut: whether the target ended it.
+
+    syncs_s, synced_s: before which and after which its sync_response was sent; the collector may have read it between.
+    """
 
     connection: str
     changes: bool
     cut: bool
     began_s: float
+    syncs_s: float
     synced_s: float
     ended_s: float
 
@@ -136,14 +140,14 @@ class Truth:
                 began.setdefault(stream, at_s)
                 self._add(entry, at_s, done_s)
             elif "synced" in entry:
-                synced[stream] = done_s
+                synced[stream] = (at_s, done_s)
             elif "ended" in entry:
                 ended.setdefault(stream, at_s)
                 cut |= {entry["stream"].split("/")[0]} if entry["ended"] == "dropped" else set()
             elif "dial" in entry:
                 self.dials_s.append(at_s)
         for stream, began_s in began.items():
-            times_s = (synced.get(stream, FOREVER), ended.get(stream, FOREVER))
+            times_s = (*synced.get(stream, (FOREVER, FOREVER)), ended.get(stream, FOREVER))
             connection = str(stream[0]).split("/")[0]
             self.streams.append(Stream(connection, bool(stream[1]), connection in cut, began_s, *times_s))
         self.streams.sort(key=lambda stream: stream.began_s)
@@ -206,7 +210,7 @@ class Truth:
         until_s = min(scrape.ended_s, stream.ended_s)
         if stream.synced_s > stream.ended_s or scrape.ended_s > stream.ended_s + self._lasting_s:
             return False
-        if self._is_swept(stream, scrape.ended_s):
+        if self._may_be_swept(stream, scrape.ended_s):
             return False
         return self._keeps(self._samples if changes else sent, until_s, allowed_s)
 
@@ -228,9 +232,17 @@ class Truth:
 
     def _is_swept(self, stream: Stream, at_s: float) -> bool:
         """Whether a later connection had brought all that is there."""
-        later = [one for one in self.streams if one.began_s > stream.ended_s and one.connection != stream.connection]
-        synced = Counter(one.connection for one in later if one.synced_s < min(at_s, one.ended_s))
+        synced = Counter(one.connection for one in self._later(stream) if one.synced_s < min(at_s, one.ended_s))
         return 2 in synced.values()
+
+    def _may_be_swept(self, stream: Stream, at_s: float) -> bool:
+        """Whether a later connection was about to have brought all that is there."""
+        syncing = Counter(one.connection for one in self._later(stream) if one.syncs_s < at_s)
+        return 2 in syncing.values()
+
+    def _later(self, stream: Stream) -> list[Stream]:
+        """The streams of later connections."""
+        return [one for one in self.streams if one.began_s > stream.ended_s and one.connection != stream.connection]
 
     def _must_be_up(self, scrape: Scrape, allowed_s: float) -> bool:
         """Whether both streams are in sync and samples arrive."""

@@ -195,7 +195,7 @@ def report(found: Run, running: Targets) -> None:
     lines += [
         f"at {at.at_s:5.0f} s: {at.rss_mb:.1f} MB, {at.fds} fds, {at.threads} threads" for at in found.process[::12]
     ]
-    if slope := growth(found.process):
+    if slope := growth(found.process, min):
         lines.append(f"memory: {10 * slope.mb_per_min:+.2f} +- {10 * slope.plus_minus:.2f} MB in 10 minutes")
     sys.stdout.write("\n".join(("", *lines, "")))
 
@@ -271,4 +271,4 @@ def test_the_slowed_collector_held_its_target_back(run: Run) -> None:
 
 
 def test_memory_stays_flat(run: Run) -> None:
-    assert grown(run.process) == []
+    assert grown(run.process, min) == []
