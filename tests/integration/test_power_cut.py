@@ -23,8 +23,8 @@ from railfab.telemetry.receive.dials import BURST_S
 from railfab.telemetry.targets import targets_of_hosts
 
 NS = 1e9
-MOST_OF_A_DIAL = 3
-"""Connections of a dial that fails: what the port speaks is asked for too."""
+MOST_OF_A_DIAL = 2
+"""Connections of a dial that fails: whether a port that closes speaks TLS is asked for too."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean
@@ -54,19 +54,15 @@ class Growth:
         return self.mb_per_min + self.plus_minus < MOST_MB_PER_MIN
 
 
-def growth(run: Sequence[Figures], of_block: Callable[[Iterable[float]], float] = mean) -> Growth | None:
-    """The growth of memory after the warm-up; None for a run that is too short to tell.
-
-    of_block: makes one figure of those of a block: `min` where memory comes and goes with large messages, since what is
-    lost raises the least as well.
-    """
+def growth(run: Sequence[Figures]) -> Growth | None:
+    """The growth of memory after the warm-up; None for a run that is too short to tell."""
     blocks: dict[int, list[Figures]] = {}
     for one in after_warm_up(run):
         blocks.setdefault(int(one.at_s // BLOCK_S), []).append(one)
     if len(blocks) < NEEDED_BLOCKS:
         return None
     minutes = np.array([mean(one.at_s for one in block) for block in blocks.values()]) / 60
-    rss_mb = np.array([of_block(one.rss_mb for one in block) for block in blocks.values()])
+    rss_mb = np.array([mean(one.rss_mb for one in block) for block in blocks.values()])
     apart = minutes - minutes.mean()
     slope = float(apart @ rss_mb / (apart @ apart))
     left = rss_mb - rss_mb.mean() - slope * apart
@@ -79,11 +75,9 @@ def after_warm_up(run: Sequence[Figures]) -> list[Figures]:
     return [one for one in run if one.at_s >= WARM_UP * run[-1].at_s]
 
 
-def grown(run: Sequence[Figures], of_block: Callable[[Iterable[float]], float] = mean) -> list[str]:
-    """What of a process grew during a run though it should not; nothing of a run that is too short to tell. of_block:
-    as of `growth`.
-    """
-    found = growth(run, of_block)
+def grown(run: Sequence[Figures]) -> list[str]:
+    """What of a process grew during a run though it should not; nothing of a run that is too short to tell."""
+    found = growth(run)
     if found is None:
         return []
     problems = []
