@@ -3,7 +3,7 @@
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help demo setup test matrix laws oracles kills fuzz soak faults check bench lab-deps lab-deps-here oracle-deps clean pins
+.PHONY: help demo setup test matrix laws oracles kills fuzz soak soak-collector soak-twin faults check bench lab-deps lab-deps-here oracle-deps clean pins
 
 FABRIC ?= inventory/fabrics/pod64.yml
 FOR ?=
@@ -21,7 +21,7 @@ PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
 	$$p -c 'import sys; sys.exit(not (3, 11) <= sys.version_info)' 2>/dev/null && { command -v $$p; break; }; done)
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: $(VENV)/simulator.stamp ## a 64-GPU fabric in this terminal, deployed, loaded and observed; FOR=30 ends it after 30 s
 	@$(BIN)/railfab up $(FABRIC) $(if $(FOR),--for $(FOR)) $(ARGS)
@@ -52,9 +52,13 @@ fuzz: $(READY) ## damaged bytes for the collector's compiled code in guarded mem
 	@RAILFAB_EXAMPLES=$(EXAMPLES) NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -n auto --timeout=0 tests/telemetry/test_decode.py \
 		tests/telemetry/test_lines.py tests/telemetry/test_mapping_fuzz.py tests/telemetry/receive/test_framing.py $(ARGS)
 
-soak: $(READY) lab-deps-here ## a collector of targets with faults (1200 s) and of 256 that lose power, a twin under random Sets (300 s), 50 gNMI subscribers (1800 s), 30 healthy minutes
+soak: soak-collector soak-twin ## both of the next two
+
+soak-collector: $(READY) lab-deps-here ## two collectors of targets with faults (1200 s), beside a Prometheus, and one of 256 targets that lose power
 	@RAILFAB_COLLECTED_S=$(or $(FOR),1200) RAILFAB_POWER_CUT=full $(BIN)/python -m pytest -s --timeout=0 \
 		tests/integration/test_collector_truth.py tests/integration/test_power_cut.py $(ARGS)
+
+soak-twin: $(READY) lab-deps-here ## a twin under random Sets (300 s), 50 gNMI subscribers (1800 s), 30 healthy minutes
 	@RAILFAB_SOAK_S=$(or $(FOR),300) RAILFAB_SUBSCRIBED_S=$(or $(FOR),1800) RAILFAB_SOAK_SEED=$(or $(SEED),1) \
 		$(BIN)/python -m pytest --timeout=0 tests/twin/test_twin_soak.py tests/twin/test_many_subscribers.py $(ARGS)
 	@$(BIN)/python -m tests.faults.healthy

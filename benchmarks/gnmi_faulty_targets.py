@@ -16,6 +16,8 @@ period. Counters grow by a step of their own each period, sent or not. Times of 
     back=P/D      in the last D of every P the clock of the target is an hour behind
     stamp=UNIT    time stamps are in seconds, or zero
     nosync=1      no sync_response
+    tls=FILE      TLS with the certificate and the key in this file (PEM)
+    pad=N         each message of samples has N bytes more, in a leaf that no platform has
     encoding=E    json_ietf instead of uint
 
 Commands on stdin, each answered by a line "OK": `dark` (all targets fall silent at once, and accept connections that
@@ -31,6 +33,7 @@ from __future__ import annotations
 import contextlib
 import json
 import socket
+import ssl
 import sys
 import threading
 import time
@@ -43,6 +46,7 @@ import gnmi_replay_server as replay
 
 INTERFACES = 3
 LEAVES = ("in-octets", "in-unicast-pkts", "in-discards", "in-errors")
+PADDING = replay.path([("padding", None)])
 CHANGES_EVERY = 5
 """Periods between two changes of the oper-status of an interface."""
 HOUR_S = 3600.0
@@ -147,6 +151,8 @@ class Target:
         if deleted:
             last = [("interfaces", None), ("interface", {"name": f"eth{INTERFACES - 1}"})]
             body += replay.field(5, replay.path(last))
+        if padding := int(self.faults.get("pad", 0)) if "eth0 in-octets" in sent else 0:
+            body += replay.field(4, replay.field(1, PADDING) + replay.field(3, replay.field(1, b"x" * padding)))
         for key, value in sent.items():
             interface, leaf = key.split()
             state = [("state", None), *([] if leaf == "oper-status" else [("counters", None)]), (leaf, None)]
@@ -212,13 +218,54 @@ class Target:
             number = max(number + 1, int(self.age_s() / self.period_s))
 
 
-class Connection(replay.H2Conn):
-    """A connection of a client. number: of those of its target. answered: whether it has got a first frame."""
+class TlsSocket:
+    """A connected socket with TLS that one thread reads while others write: OpenSSL allows one call at a time."""
 
-    def __init__(self, accepted: socket.socket, target: Target) -> None:
+    def __init__(self, accepted: socket.socket, context: ssl.SSLContext) -> None:
+        self._socket, self._lock = accepted, threading.Lock()
+        self._from_peer, self._to_peer = ssl.MemoryBIO(), ssl.MemoryBIO()
+        self._tls = context.wrap_bio(self._from_peer, self._to_peer, server_side=True)
+
+    def recv(self, size: int) -> bytes:
+        """Read, and before that make the handshake; nothing at the end."""
+        while True:
+            with self._lock, contextlib.suppress(ssl.SSLWantReadError):
+                try:
+                    return self._tls.read(size)
+                finally:
+                    self._flush()
+            arrived = self._socket.recv(size)
+            if not arrived:
+                return b""
+            self._from_peer.write(arrived)
+
+    def sendall(self, content: bytes) -> None:
+        with self._lock:
+            self._tls.write(content)
+            self._flush()
+
+    def _flush(self) -> None:
+        if self._to_peer.pending:
+            self._socket.sendall(self._to_peer.read())
+
+    def shutdown(self, how: int) -> None:
+        self._socket.shutdown(how)
+
+    def close(self) -> None:
+        self._socket.close()
+
+
+class Connection(replay.H2Conn):
+    """A connection of a client. number: of those of its target that subscribed. answered: whether it has got a frame.
+
+    tls: None for none.
+    """
+
+    def __init__(self, accepted: socket.socket, target: Target, tls: ssl.SSLContext | None) -> None:
         super().__init__(accepted, None, None)
-        target.connections += 1
-        self.target, self.number, self.answered = target, target.connections, False
+        self.target, self.number, self.answered = target, 0, False
+        if tls:
+            self.s, self.tls = TlsSocket(accepted, tls), True
 
     def send(self, *parts: Any) -> None:
         if self.target.power.state != "dark":
@@ -235,6 +282,9 @@ class Connection(replay.H2Conn):
             return super().on_message(sid, message)
         head = replay.frame_head(len(replay.RESP_HEADERS), replay.HEADERS, 4, sid)
         self.send(head + replay.RESP_HEADERS)
+        if not self.number:
+            self.target.connections += 1
+            self.number = self.target.connections
         arguments = (sid, b"oper-status" in message)
         threading.Thread(target=self._play, args=arguments, daemon=True).start()
         return None
@@ -252,6 +302,7 @@ class Listener:
 
     def __init__(self, target: Target, power: Power) -> None:
         self._target, self._power = target, power
+        self._tls = tls_context(target.faults["tls"]) if "tls" in target.faults else None
         self._listening = socket.create_server(("127.0.0.1", 0), backlog=128)
         self.port = self._listening.getsockname()[1]
         self.connections: list[Connection] = []
@@ -261,7 +312,7 @@ class Listener:
         while True:
             accepted, _ = self._listening.accept()
             at, state = time.time_ns(), self._power.state
-            connection = Connection(accepted, self._target) if state == "on" else None
+            connection = Connection(accepted, self._target, self._tls) if state == "on" else None
             making = self._power.dialled(accepted, connection)
             self._target.journal.write(self._target.name, at, dial=state, making=making)
             self.connections = [found for found in self.connections if not found.dead]
@@ -274,6 +325,13 @@ class Listener:
     def cut(self) -> None:
         for connection in self.connections:
             connection.cut()
+
+
+def tls_context(file: str) -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(file)
+    context.set_alpn_protocols(["h2"])
+    return context
 
 
 def main() -> None:

@@ -336,6 +336,14 @@ def _streams(metric: Callable[..., Metric]) -> Iterator[Metric]:
         "Unix time when the last sampled update arrived, 0 before the first; on-change updates are not counted.",
         "subscription",
     )
+    yield metric(
+        "sample_interval_seconds",
+        Kind.GAUGE,
+        "seconds",
+        "Time in which a sampled update is due: the shortest interval of the subscriptions, or heartbeat; absent where"
+        " none is due.",
+        "subscription",
+    )
     yield metric("updates_total", Kind.COUNTER, "", "Updates received.", "subscription")
     yield metric(
         "errors_total",

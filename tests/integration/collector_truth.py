@@ -11,7 +11,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Any
 
 PROMPT_S = 1.0
@@ -91,12 +91,16 @@ class Sent:
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """A subscription, as the target saw it. changes: whether to changes. cut: whether the target ended it."""
+    """A subscription, as the target saw it. changes: whether to changes. cut: whether the target ended it.
+
+    syncs_s, synced_s: before which and after which its sync_response was sent; the collector may have read it between.
+    """
 
     connection: str
     changes: bool
     cut: bool
     began_s: float
+    syncs_s: float
     synced_s: float
     ended_s: float
 
@@ -117,6 +121,8 @@ class Truth:
         doubted_s: float = 0.0,
     ) -> None:
         self._interval_s, self._stopped, self._doubted_s = interval_s, stopped, doubted_s
+        self._stops_s = [began_s for began_s, _ in stopped]
+        self._lost_s = [0.0, *accumulate(ended_s - began_s for began_s, ended_s in stopped)]
         self.sent: dict[str, Sent] = {}
         self._samples = Sent()
         self.streams: list[Stream] = []
@@ -134,14 +140,14 @@ class Truth:
                 began.setdefault(stream, at_s)
                 self._add(entry, at_s, done_s)
             elif "synced" in entry:
-                synced[stream] = done_s
+                synced[stream] = (at_s, done_s)
             elif "ended" in entry:
                 ended.setdefault(stream, at_s)
                 cut |= {entry["stream"].split("/")[0]} if entry["ended"] == "dropped" else set()
             elif "dial" in entry:
                 self.dials_s.append(at_s)
         for stream, began_s in began.items():
-            times_s = (synced.get(stream, FOREVER), ended.get(stream, FOREVER))
+            times_s = (*synced.get(stream, (FOREVER, FOREVER)), ended.get(stream, FOREVER))
             connection = str(stream[0]).split("/")[0]
             self.streams.append(Stream(connection, bool(stream[1]), connection in cut, began_s, *times_s))
         self.streams.sort(key=lambda stream: stream.began_s)
@@ -204,7 +210,7 @@ class Truth:
         until_s = min(scrape.ended_s, stream.ended_s)
         if stream.synced_s > stream.ended_s or scrape.ended_s > stream.ended_s + self._lasting_s:
             return False
-        if self._is_swept(stream, scrape.ended_s):
+        if self._may_be_swept(stream, scrape.ended_s):
             return False
         return self._keeps(self._samples if changes else sent, until_s, allowed_s)
 
@@ -226,9 +232,17 @@ class Truth:
 
     def _is_swept(self, stream: Stream, at_s: float) -> bool:
         """Whether a later connection had brought all that is there."""
-        later = [one for one in self.streams if one.began_s > stream.ended_s and one.connection != stream.connection]
-        synced = Counter(one.connection for one in later if one.synced_s < min(at_s, one.ended_s))
+        synced = Counter(one.connection for one in self._later(stream) if one.synced_s < min(at_s, one.ended_s))
         return 2 in synced.values()
+
+    def _may_be_swept(self, stream: Stream, at_s: float) -> bool:
+        """Whether a later connection was about to have brought all that is there."""
+        syncing = Counter(one.connection for one in self._later(stream) if one.syncs_s < at_s)
+        return 2 in syncing.values()
+
+    def _later(self, stream: Stream) -> list[Stream]:
+        """The streams of later connections."""
+        return [one for one in self.streams if one.began_s > stream.ended_s and one.connection != stream.connection]
 
     def _must_be_up(self, scrape: Scrape, allowed_s: float) -> bool:
         """Whether both streams are in sync and samples arrive."""
@@ -267,7 +281,8 @@ class Truth:
 
     def _late_s(self, scrape: Scrape) -> float:
         """The lateness of the collector, as far as it is not that of a stop that is over."""
-        recent = [(began_s, ended_s) for began_s, ended_s in self._stopped if 0 <= scrape.began_s - began_s < LAG_S]
+        places = (bisect_left(self._stops_s, at_s) for at_s in (scrape.began_s - LAG_S, scrape.began_s))
+        recent = self._stopped[slice(*places)]
         if not recent or scrape.late_s > max(ended_s - began_s for began_s, ended_s in recent) + MARGIN_S:
             return scrape.late_s
         began_s, ended_s = recent[-1]
@@ -275,7 +290,9 @@ class Truth:
 
     def _counted(self, at_s: float) -> float:
         """Time without that at which the collector did not run."""
-        return at_s - sum(max(0.0, min(at_s, ended_s) - began_s) for began_s, ended_s in self._stopped)
+        place = bisect_left(self._stops_s, at_s)
+        runs_again_s = self._stopped[place - 1][1] if place else at_s
+        return at_s - self._lost_s[place] + max(0.0, runs_again_s - at_s)
 
 
 def _places(sent: Sent, scrape: Scrape, allowed_s: float) -> tuple[int, int]:

@@ -25,6 +25,8 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 PROGRAM = REPOSITORY / "benchmarks" / "gnmi_faulty_targets.py"
 KEPT = ("/interfaces/interface[name=*]/state/counters", "/interfaces/interface[name=*]/state/oper-status")
 """Paths of EOS that the targets serve."""
+SLOWED_STOP_S, SLOWED_RUN_S = 0.3, 0.1
+"""A slowed collector has a quarter of the time."""
 
 
 @dataclass
@@ -71,10 +73,10 @@ def mappings(folder: Path) -> Path:
     return path
 
 
-def hosts(folder: Path, ports: dict[str, int]) -> Path:
-    """A list of these targets."""
+def hosts(folder: Path, ports: dict[str, int], ca: Path | None = None) -> Path:
+    """A list of these targets. ca: of their certificates; None for targets without TLS."""
     path = folder / "hosts.yml"
-    data = "{gnmi_port: %d, plaintext: true, credentials: none}"
+    data = f"{{gnmi_port: %d, {f'ca: {ca}' if ca else 'plaintext: true'}, credentials: none}}"
     path.write_text(
         "".join(
             f"{name}: {{hostname: 127.0.0.1, platform: eos, data: {data % port}}}\n" for name, port in ports.items()
@@ -106,6 +108,13 @@ class Collecting:
         finally:
             os.kill(self.process.pid, signal.SIGCONT)
             self.stopped.append((began_s, time.time()))
+
+    def slow_for(self, seconds: float) -> None:
+        """Let the process run for a moment in turn with a longer one in which it is stopped."""
+        until_s = time.monotonic() + seconds
+        while time.monotonic() < until_s:
+            self.stop_for(SLOWED_STOP_S)
+            time.sleep(SLOWED_RUN_S)
 
 
 @contextmanager

@@ -16,14 +16,15 @@ from typing import Any
 import pytest
 from tests.integration.faulty_targets import hosts, mappings, targets
 
+from railfab.gnmi.certificates import Authority
 from railfab.platforms.telemetry_files import telemetry_maps
 from railfab.telemetry import Collector, Policy
 from railfab.telemetry.receive.dials import BURST_S
 from railfab.telemetry.targets import targets_of_hosts
 
 NS = 1e9
-MOST_OF_A_DIAL = 3
-"""Connections of a dial that fails: what the port speaks is asked for too."""
+MOST_OF_A_DIAL = 2
+"""Connections of a dial that fails: whether a port that closes speaks TLS is asked for too."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,17 +46,21 @@ SCALED = Case(
     back_within_s=9.0,
 )
 FULL = Case(targets=256, interval_s=2.0, policy=Policy(), dark_s=120.0, back_within_s=75.0)
+CUTS = (("dark", ""), ("closed", ""), ("closed", "tls"))
 IS_FULL = os.environ.get("RAILFAB_POWER_CUT") == "full"
 CASE = FULL if IS_FULL else SCALED
+ALL_CUTS = (*CUTS, ("dark", "tls")) if IS_FULL else CUTS
 
 
 @pytest.mark.timeout(900 if IS_FULL else 180)
-@pytest.mark.parametrize("cut", ["dark", "closed"])
-def test_targets_that_lose_power_together_come_back_without_a_storm(tmp_path: Path, cut: str) -> None:
+@pytest.mark.parametrize(("cut", "tls"), ALL_CUTS)
+def test_targets_that_lose_power_together_come_back_without_a_storm(tmp_path: Path, cut: str, tls: str) -> None:
     """dark: they fall silent and answer no connection. closed: they end all, and each new one at once."""
-    with targets(tmp_path, CASE.interval_s, *(f"leaf{place}" for place in range(CASE.targets))) as running:
+    ca = authority(tmp_path) if tls else None
+    faults = f":tls={tmp_path / 'identity.pem'}" if tls else ""
+    with targets(tmp_path, CASE.interval_s, *(f"leaf{place}{faults}" for place in range(CASE.targets))) as running:
         telemetry = telemetry_maps([mappings(tmp_path)])["eos"]
-        specs = targets_of_hosts(hosts(tmp_path, running.ports), telemetry=lambda _: telemetry)
+        specs = targets_of_hosts(hosts(tmp_path, running.ports, ca), telemetry=lambda _: telemetry)
         with Collector(specs, interval_s=CASE.interval_s, policy=CASE.policy) as collector:
             assert collector.wait_until_up(60)
             began_s = time.time()
@@ -71,13 +76,22 @@ def test_targets_that_lose_power_together_come_back_without_a_storm(tmp_path: Pa
             back_s = time.time() - restored_s
             lag_s = collector.value("fabric_collector_lag_seconds")
     dials = [entry for entry in running.entries() if "dial" in entry and entry["at"] / NS > began_s]
-    _report(cut, dials, down_s, back_s, lag_s)
+    _report(f"{cut} {tls}", dials, down_s, back_s, lag_s)
     assert back_s < CASE.back_within_s + lag_s
     assert max(entry["making"] for entry in dials) <= CASE.policy.dials
     seconds = Counter(int(entry["at"] / NS) for entry in dials)
     assert max(seconds.values()) <= MOST_OF_A_DIAL * (CASE.policy.dials_per_s * (1 + BURST_S) + 1)
     if cut == "dark":
         assert max(entry["making"] for entry in dials) == CASE.policy.dials
+
+
+def authority(folder: Path) -> Path:
+    """The CA of identity.pem, a certificate and its key."""
+    issued = Authority("power cut")
+    identity, ca = issued.issue("leaf"), folder / "ca.pem"
+    (folder / "identity.pem").write_bytes(identity.certificate + identity.key)
+    ca.write_bytes(issued.certificate)
+    return ca
 
 
 def _wait(collector: Collector, *, up: int, within_s: float) -> None:

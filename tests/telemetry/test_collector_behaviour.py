@@ -39,9 +39,9 @@ OCTETS = "fabric_interface_receive_bytes_total"
 ERRORS = "fabric_collector_errors_total"
 
 
-def of_leaf(topology: Topology, node: Endpoint, policy: Policy = QUICK) -> Collector:
+def of_leaf(topology: Topology, node: Endpoint, policy: Policy = QUICK, receiver: str = "auto") -> Collector:
     endpoints = Endpoints(fabric="pod64", backend="twin", nodes=(node,))
-    return fabric_collector(topology, endpoints, interval_s=INTERVAL_S, policy=policy)
+    return fabric_collector(topology, endpoints, interval_s=INTERVAL_S, policy=policy, receiver=receiver)
 
 
 def test_a_target_that_comes_back_with_another_ca_and_password_is_up_at_the_next_dial(
@@ -305,6 +305,7 @@ FAULTS = {
 }
 
 
+@pytest.mark.parametrize("receiver", ["auto", "grpc"])
 @pytest.mark.parametrize("case", FAULTS)
 def test_each_fault_of_a_connection_has_its_reason_and_one_line(
     topology: Topology,
@@ -314,10 +315,11 @@ def test_each_fault_of_a_connection_has_its_reason_and_one_line(
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
     case: str,
+    receiver: str,
 ) -> None:
     reason, said = FAULTS[case]
     with changed(case, rack, server_loop, tmp_path, monkeypatch) as node:
-        with of_leaf(topology, node) as collector:
+        with of_leaf(topology, node, receiver=receiver) as collector:
             now = eventually(collector, lambda now: now.value(ERRORS) >= 2)
             state = collector.states()[LEAF]
         checked = check(node, tmp_path)

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.telemetry.rack import INTERVAL_S, QUICK, Rack
 
+from railfab.telemetry import collector as collector_module
 from railfab.telemetry import fabric_collector
 from railfab.telemetry.loop_clock import COUNTED_S, LAG_OVER_S, LATE_S, LOG_EVERY_S, TICK_S, LoopClock
 from railfab.telemetry.retry import SILENT_INTERVALS
@@ -124,9 +125,14 @@ async def test_waiting_to_be_on_time_outlasts_a_loop_that_is_blocked() -> None:
 
 
 def test_a_blocked_event_loop_stalls_no_target_and_drops_no_series(
-    topology: Topology, rack: Rack, caplog: pytest.LogCaptureFixture
+    topology: Topology, rack: Rack, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A busy loop in the collector's thread, longer than any silence that is allowed; the targets go on sending."""
+    """A busy loop in the collector's thread, longer than any silence that is allowed; the targets go on sending.
+
+    The collector is not healthy meanwhile.
+    """
+    monkeypatch.setattr(collector_module, "BLOCKED_S", SILENT_INTERVALS * INTERVAL_S)
+    healthy = set()
     blocked_s = 2 * SILENT_INTERVALS * INTERVAL_S
 
     def block() -> None:
@@ -140,6 +146,7 @@ def test_a_blocked_event_loop_stalls_no_target_and_drops_no_series(
     ):
         assert collector.wait_until_up(10)
         kept = collector.value("fabric_collector_series")
+        assert collector.healthy() == {"collecting": True}
         assert collector._loop is not None
         collector._loop.call_soon_threadsafe(block)
         until_s = time.monotonic() + blocked_s + 2 * INTERVAL_S
@@ -148,7 +155,10 @@ def test_a_blocked_event_loop_stalls_no_target_and_drops_no_series(
             assert now.value("fabric_collector_errors_total") == 0
             assert now.value("fabric_collector_session_up") == 2
             assert now.value("fabric_collector_series") == kept
+            healthy.add(collector.healthy()["collecting"])
             time.sleep(0.1)
+        assert healthy == {True, False}
+        assert collector.healthy() == {"collecting": True}
         assert collector.value("fabric_collector_reconnects_total") == 0
         assert collector.value("fabric_collector_lag_seconds") > SILENT_INTERVALS * INTERVAL_S
     assert caplog.text.count("s late: it reads updates later than they arrive") == 1

@@ -13,37 +13,85 @@ from contextlib import suppress
 from railfab.endpoints import Endpoint
 from railfab.gnmi.tls import OtherProtocol, TlsPort, client_refused, server_name, unanswered, unconnected
 
+FRAME_HEADER = 9
+"""Bytes of an answer that tell what a port speaks."""
+ASKED_AGAIN_AFTER_S = 300.0
 _HELLO = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes((0, 0, 0, 4, 0, 0, 0, 0, 0))
 """The preface of a client, and an empty SETTINGS frame (RFC 9113, 3.4 and 6.5)."""
-_FRAME_HEADER, _TYPE_AT, _SETTINGS = 9, 3, 4
+_TYPE_AT, _SETTINGS = 3, 4
 _TLS_RECORDS = (b"\x15", b"\x16")
 """Content types alert and handshake of a TLS record (RFC 8446, 5.1)."""
 
 
-async def first_contact(endpoint: Endpoint, address: str, context: ssl.SSLContext | None, timeout_s: float) -> bytes:
+class ClosedPorts:
+    """Whether ports that close each connection without TLS speak TLS: some servers close them without a word.
+
+    A port is asked by a connection of its own, and again only after ASKED_AGAIN_AFTER_S: a switch that restarts closes
+    many connections.
+    """
+
+    def __init__(self) -> None:
+        self._found: dict[str, tuple[float, bool]] = {}
+
+    async def speaks_tls(self, endpoint: Endpoint, address: str, timeout_s: float) -> bool:
+        """Whether a port that has just closed a connection without TLS speaks TLS."""
+        now_s = asyncio.get_running_loop().time()
+        until_s, found = self._found.get(address, (now_s, False))
+        if until_s <= now_s:
+            found = await _speaks_tls(endpoint, timeout_s)
+            self._found[address] = now_s + ASKED_AGAIN_AFTER_S, found
+        return found
+
+
+async def first_contact(
+    endpoint: Endpoint,
+    address: str,
+    context: ssl.SSLContext | None,
+    timeout_s: float,
+    closed: ClosedPorts | None = None,
+) -> bytes:
     """Connect once, with TLS if there is a context; the certificate that the target shows (DER), else nothing.
 
-    Raises Unreachable, OtherProtocol, CertificateRefused or ClientCertificateRefused.
+    Raises Unreachable, OtherProtocol, CertificateRefused or ClientCertificateRefused. closed: remembers what ports that
+    close speak.
     """
-    name = endpoint.name
     try:
         async with asyncio.timeout(timeout_s):
             shown, answer = await _greeted(endpoint, context)
-            speaks_http2 = len(answer) == _FRAME_HEADER and answer[_TYPE_AT] == _SETTINGS
-            speaks_tls = context is None and not speaks_http2 and await _speaks_tls(endpoint, answer)
     except OSError as error:
         raise unconnected(endpoint, address, error, timeout_s) from None
-    if speaks_tls:
-        remedy = "Leave out the endpoint's plaintext, and set its ca"
-        raise TlsPort(name, f"{address} speaks TLS, and the endpoint says plaintext", remedy)
-    if speaks_http2:
+    if context is None and not answer:
+        await refuse_tls_port(endpoint, address, timeout_s, closed or ClosedPorts())
+    refuse_other_protocol(endpoint, address, answer)
+    if len(answer) == FRAME_HEADER:
         return shown
-    if not answer and context is not None:  # gRPC's C++ servers send no alert
+    if context is not None:  # gRPC's C++ servers send no alert
         raise client_refused(endpoint, address, "it closed the connection after the TLS handshake")
-    if not answer:
-        raise unanswered(name, address, "it closed the connection")
+    raise unanswered(endpoint.name, address, "it closed the connection")
+
+
+async def refuse_tls_port(endpoint: Endpoint, address: str, timeout_s: float, closed: ClosedPorts) -> None:
+    """Raise TlsPort where a port that has closed a connection without TLS speaks TLS."""
+    if await closed.speaks_tls(endpoint, address, timeout_s):
+        raise _tls_port(endpoint, address)
+
+
+def refuse_other_protocol(endpoint: Endpoint, address: str, answer: bytes) -> None:
+    """Raise OtherProtocol, or TlsPort, where the first bytes of a port are not those of an HTTP/2 server.
+
+    answer: FRAME_HEADER bytes, or fewer where it sent no more.
+    """
+    if endpoint.plaintext and answer[:1] in _TLS_RECORDS:
+        raise _tls_port(endpoint, address)
+    if not answer or (len(answer) == FRAME_HEADER and answer[_TYPE_AT] == _SETTINGS):
+        return
     spoken = "speaks HTTP/1, not HTTP/2" if answer.startswith(b"HTTP/1") else "does not speak HTTP/2"
-    raise OtherProtocol(name, f"{address} {spoken}", "Check that gNMI is served on this port")
+    raise OtherProtocol(endpoint.name, f"{address} {spoken}", "Check that gNMI is served on this port")
+
+
+def _tls_port(endpoint: Endpoint, address: str) -> TlsPort:
+    remedy = "Leave out the endpoint's plaintext, and set its ca"
+    return TlsPort(endpoint.name, f"{address} speaks TLS, and the endpoint says plaintext", remedy)
 
 
 async def _greeted(endpoint: Endpoint, context: ssl.SSLContext | None) -> tuple[bytes, bytes]:
@@ -56,7 +104,7 @@ async def _greeted(endpoint: Endpoint, context: ssl.SSLContext | None) -> tuple[
         shown: bytes = b"" if secured is None else secured.getpeercert(binary_form=True)
         writer.write(_HELLO)
         try:
-            return shown, await reader.readexactly(_FRAME_HEADER)
+            return shown, await reader.readexactly(FRAME_HEADER)
         except asyncio.IncompleteReadError as error:
             return shown, error.partial
         except ConnectionResetError:
@@ -65,14 +113,12 @@ async def _greeted(endpoint: Endpoint, context: ssl.SSLContext | None) -> tuple[
         writer.close()
 
 
-async def _speaks_tls(endpoint: Endpoint, answer: bytes) -> bool:
-    """Whether a port that did not answer in HTTP/2 speaks TLS: some answer with an alert, others close."""
-    if answer:
-        return answer[:1] in _TLS_RECORDS
+async def _speaks_tls(endpoint: Endpoint, timeout_s: float) -> bool:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # a default context reads the CAs of the system, in 10 ms
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     with suppress(OSError):
-        _, writer = await asyncio.open_connection(endpoint.host, endpoint.gnmi_port, ssl=context)
+        async with asyncio.timeout(timeout_s):
+            _, writer = await asyncio.open_connection(endpoint.host, endpoint.gnmi_port, ssl=context)
         writer.close()
         return True
     return False

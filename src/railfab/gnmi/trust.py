@@ -22,7 +22,7 @@ from cryptography.x509.oid import NameOID
 
 from railfab.endpoints import Endpoint
 from railfab.errors import EndpointError
-from railfab.gnmi.first_contact import first_contact
+from railfab.gnmi.first_contact import ClosedPorts, first_contact
 from railfab.gnmi.tls import address_of, context_of, reason
 
 logger = logging.getLogger(__name__)
@@ -41,20 +41,21 @@ class Trust:
     client_key: bytes | None = field(default=None, repr=False)
 
 
-async def trust_of(endpoint: Endpoint, timeout_s: float) -> Trust | None:
-    """Connect once, and what to trust in the connection of gRPC; None for an endpoint without TLS.
+async def trust_of(endpoint: Endpoint, timeout_s: float, closed: ClosedPorts | None = None) -> Trust | None:
+    """Connect once, and what to trust in the connection of gRPC; None for an endpoint without TLS. closed: as of
+    `first_contact`.
 
     Raises EndpointError, Unreachable, CertificateRefused, ClientCertificateRefused, PlaintextPort or TlsPort.
     """
     address = address_of(endpoint)
     if endpoint.plaintext:
+        await first_contact(endpoint, address, None, timeout_s, closed)
         logger.warning("%s: connected without TLS, as the endpoint asks (plaintext)", endpoint.name)
-        await first_contact(endpoint, address, None, timeout_s)
         return None
     context = await asyncio.to_thread(context_of, endpoint)
+    shown = ssl.DER_cert_to_PEM_cert(await first_contact(endpoint, address, context, timeout_s)).encode()
     if endpoint.skip_verify:
         logger.warning("%s: certificate not verified, as the endpoint asks (skip_verify)", endpoint.name)
-    shown = ssl.DER_cert_to_PEM_cert(await first_contact(endpoint, address, context, timeout_s)).encode()
     return await asyncio.to_thread(_trust, endpoint, shown)
 
 

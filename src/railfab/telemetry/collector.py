@@ -42,6 +42,8 @@ logger = logging.getLogger(__name__)
 
 INTERPRETED_FACTOR = 80
 """How many times longer decoding takes where numba is not installed; measured in benchmarks/collector.md."""
+BLOCKED_S = 30.0
+"""An event loop that did not run for so long does not collect."""
 POLL_S = 0.05
 NO_TELEMETRY = TelemetryMap(rules=(), subscriptions=())
 """Of a platform that railfab does not know."""
@@ -139,7 +141,7 @@ class Collector:
 
     def healthy(self) -> Mapping[str, bool]:
         """Whether the collector itself works, for /healthz; targets may come and go."""
-        return {"collecting": self._thread.is_alive()}
+        return {"collecting": self._thread.is_alive() and self._clock.blocked_s() < BLOCKED_S}
 
     def wait_until_up(self, timeout_s: float) -> bool:
         """Wait until every target that has an endpoint streams and is in sync; False when not all do in time."""

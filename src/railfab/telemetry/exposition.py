@@ -225,6 +225,8 @@ def _health_samples(session: TargetSession) -> Iterator[tuple[str, Labels, float
     yield f"{prefix}_session_state", {}, float(health.state)
     yield f"{prefix}_tls_verified", {}, float(health.tls_verified)
     yield f"{prefix}_last_update_timestamp_seconds", {"subscription": Stream.SAMPLE.value}, health.last_update_s
+    if (interval_s := session.sample_interval_s) is not None:
+        yield f"{prefix}_sample_interval_seconds", {"subscription": Stream.SAMPLE.value}, interval_s
     yield f"{prefix}_ingest_lag_seconds", {}, health.ingest_lag_s
     yield f"{prefix}_clock_skew_seconds", {}, health.clock_skew_s
     yield f"{prefix}_skewed_notifications_total", {}, float(health.skewed)

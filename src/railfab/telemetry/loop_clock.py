@@ -68,9 +68,12 @@ class LoopClock:
 
     def lag_s(self) -> float:
         """Return the largest lateness of the last LAG_OVER_S, that of a loop which is blocked now included [s]."""
+        return max(0.0, self.blocked_s(), *(lag_s for _, lag_s in tuple(self._lags)))
+
+    def blocked_s(self) -> float:
+        """Return how late the loop is now; negative for one that is on time [s]."""
         _, ticked_s = self._last_tick
-        blocked_s = self._monotonic_s() - ticked_s - TICK_S
-        return max(0.0, blocked_s, *(lag_s for _, lag_s in tuple(self._lags)))
+        return self._monotonic_s() - ticked_s - TICK_S
 
     def _log(self, now_s: float, lag_s: float) -> None:
         """Log a late loop once, and again only after it has been on time for LOG_EVERY_S."""

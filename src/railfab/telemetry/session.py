@@ -147,6 +147,12 @@ class TargetSession:
         }
 
     @property
+    def sample_interval_s(self) -> float | None:
+        """Time in which a sampled update is due; None where none is. Any thread."""
+        lasts_s = min((rpc.lasts_s for rpc in self._rpcs if rpc.stream is Stream.SAMPLE), default=math.inf)
+        return None if math.isinf(lasts_s) else lasts_s / SILENT_INTERVALS
+
+    @property
     def _may_be_empty(self) -> bool:
         return all(rpc.subscription.updates_only for rpc in self._rpcs)
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import logging
 import os
+import re
 import signal
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -20,6 +22,10 @@ from tests.telemetry.test_serve import got
 
 from railfab.telemetry import MetricsServer
 from railfab.telemetry.processes import Child, Processes, ProcessMetrics, ask, pages_of, supervisor
+from railfab.telemetry.processes import child as child_module
+from railfab.telemetry.processes.watchdog import Patience, Watchdog
+
+QUICK = Patience(every_s=0.2, answer_within_s=0.5, hung_after_s=1.5)
 
 SHARD = """\
 import json, os, signal, socket, sys
@@ -64,10 +70,10 @@ def until(true: Callable[[], object]) -> None:
 
 
 @contextmanager
-def served(count: int = 2) -> Iterator[tuple[Processes, str]]:
+def served(count: int = 2, patience: Patience = supervisor.PATIENCE) -> Iterator[tuple[Processes, str]]:
     """Processes that all answer, and the address of their parent."""
     with (
-        Processes([str(number) for number in range(count)], command, threading.Event()) as running,
+        Processes([str(number) for number in range(count)], command, threading.Event(), patience) as running,
         MetricsServer(ProcessMetrics(running), running, port=0, further=pages_of(running)) as server,
     ):
         assert running.start()
@@ -120,6 +126,73 @@ def test_one_that_hangs_is_an_error_and_not_left_out(monkeypatch: pytest.MonkeyP
         assert b'fabric_collector_process_up{shard="0"} 0.0' in got(f"{url}/metrics")[2]
         os.kill(stopped, signal.SIGCONT)
         until(lambda: got(f"{url}/healthz")[0] == 200)
+
+
+def test_one_that_hangs_is_killed_and_started_again_while_the_others_run_on(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.WARNING), served(patience=QUICK) as (running, url):
+        untouched = running.children[1].process_id
+        hung = killed(running.children[0], signal.SIGSTOP)
+        until(lambda: not is_running(hung))
+        until(lambda: got(f"{url}/healthz")[0] == 200)
+        assert running.children[1].process_id == untouched
+        assert b'fabric_collector_process_restarts_total{shard="0"} 1.0' in got(f"{url}/metrics")[2]
+    [line] = [record.getMessage() for record in caplog.records]
+    assert re.fullmatch(r"shard 0: hung for [1-4] s, and killed after \d+ s; started again in 1 s", line)
+
+
+def test_one_that_hangs_for_a_moment_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    with served(patience=replace(QUICK, hung_after_s=5.0)) as (running, url):
+        stopped = killed(running.children[0], signal.SIGSTOP)
+        time.sleep(1)
+        os.kill(stopped, signal.SIGCONT)
+        until(lambda: got(f"{url}/healthz")[0] == 200)
+        time.sleep(1)
+        assert (running.children[0].process_id, running.children[0].restarts) == (stopped, 0)
+
+
+def watching(patience: Patience, rounds: Iterable[tuple[bool, float]]) -> list[int]:
+    """In which of these rounds a process would be killed, of which each has its answer and its length [s]."""
+    found = []
+
+    class Watched(Child):
+        process_id = 7
+
+        def kill_hung(self, process_id: int, _: float) -> None:
+            found.append(place)
+
+    watchdog = Watchdog([Watched("0", [], Path())], patience)
+    for place, (is_well, passed_s) in enumerate(rounds):  # noqa: B007 read by kill_hung
+        watchdog.judge([7], [is_well], passed_s)
+    return found
+
+
+def test_time_that_the_parent_was_late_itself_is_not_counted() -> None:
+    """A machine that was suspended, or has no time for anything, says nothing of one process."""
+    patience = Patience(every_s=5, answer_within_s=10, hung_after_s=60, starts_within_s=180, late_s=1)
+    well, silent, late = (True, 5.0), (False, 15.0), (False, 300.0)
+    assert watching(patience, [well, *[late] * 10, *[silent] * 4, late]) == []
+    assert watching(patience, [well, *[late] * 10, *[silent] * 5]) == [15]
+    assert watching(patience, [well, *[silent] * 4, well, *[silent] * 4]) == []
+    assert watching(patience, [*[silent] * 12, well]) == []
+    assert watching(patience, [silent] * 13) == [12]
+
+
+def test_a_process_that_hangs_again_and_again_is_started_after_longer_pauses(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The time in which it hung is none in which it was healthy."""
+    monkeypatch.setattr(child_module, "HEALTHY_S", 0.5)
+    child = Child("0", [sys.executable, "-I", "-S", "-c", "import time; time.sleep(60)"], tmp_path / "0")
+    with caplog.at_level(logging.WARNING):
+        child.start()
+        for restarts in (0, 1):
+            until(lambda: child.process_id and child.restarts == restarts)  # noqa: B023
+            time.sleep(0.6)
+            child.kill_hung(child.process_id or 0, 0.6)
+            until(lambda: len(caplog.records) == restarts + 1)  # noqa: B023
+        child.request_end()
+        child.end(10)
+    assert [record.getMessage().rpartition(" in ")[2] for record in caplog.records] == ["1 s", "2 s"]
 
 
 def test_one_that_ends_is_started_again_counted_and_logged_in_one_line(caplog: pytest.LogCaptureFixture) -> None:

@@ -5,23 +5,26 @@ from __future__ import annotations
 import asyncio
 import socket
 import ssl
+import threading
 from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import aclosing, asynccontextmanager
+from contextlib import aclosing, asynccontextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import grpc
 import pytest
 from tests.gnmi.test_ways_to_connect import client_files
 from tests.telemetry.receive.peers import (
     ADMIN,
+    HELLO,
     NAME,
     Peer,
     answer,
     contents,
     endpoint,
     error_of,
+    frame,
     received,
     response,
     serving,
@@ -29,16 +32,20 @@ from tests.telemetry.receive.peers import (
 
 from railfab.endpoints import Credentials, Endpoint
 from railfab.errors import LoginRefused, Unreachable
-from railfab.gnmi import messages
+from railfab.gnmi import first_contact, messages
 from railfab.gnmi.certificates import Authority
 from railfab.gnmi.statuses import StreamClosed, Unimplemented
 from railfab.gnmi.tls import CertificateRefused, ClientCertificateRefused, OtherProtocol, PlaintextPort, TlsPort
+from railfab.telemetry.receive import frames
 from railfab.telemetry.receive.contract import Batch, Receiver, RpcEnded
 from railfab.telemetry.receive.dials import Dials
+from railfab.telemetry.receive.errors import ProtocolError
 from railfab.telemetry.receive.fast import FastReceiver
 from railfab.telemetry.receive.grpcio import GrpcReceiver
 from railfab.telemetry.receive.pygnmi import PygnmiReceiver
 
+TLS_HANDSHAKE, TLS_ALERT = b"\x16", b"\x15\x03\x03\x00\x02\x02\x46"
+"""The first byte of a ClientHello; the alert protocol_version (RFC 8446, 5.1 and 6)."""
 SENT = [response(number, number * 300) for number in range(200)]
 
 
@@ -222,6 +229,97 @@ def test_a_port_that_is_not_gnmi_is_named(
     assert isinstance(error, kind)
     assert expected in str(error)
     assert "\n" not in str(error)
+
+
+class Port:
+    """A port that counts its connections and ends each as it is said, the answer being what a server would say.
+
+    tls: where it makes a handshake with a caller that begins one, and closes others.
+    """
+
+    def __init__(self, answer: bytes, tls: ssl.SSLContext | None = None) -> None:
+        self._answer, self._tls, self.connections = answer, tls, 0
+        self._listening = socket.create_server(("127.0.0.1", 0))
+        self.number = self._listening.getsockname()[1]
+
+    def __enter__(self) -> Self:
+        threading.Thread(target=self._serve, daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._listening.shutdown(socket.SHUT_RDWR)
+
+    def _serve(self) -> None:
+        with suppress(OSError):
+            while True:
+                with self._listening.accept()[0] as caller:
+                    self.connections += 1
+                    self._end(caller)
+
+    def _end(self, caller: socket.socket) -> None:
+        with suppress(OSError):
+            if self._tls and caller.recv(1, socket.MSG_PEEK) == TLS_HANDSHAKE:
+                self._tls.wrap_socket(caller, server_side=True).close()
+            elif self._answer:
+                caller.recv(1024)
+                caller.sendall(self._answer)
+
+
+@pytest.mark.parametrize("kind", [FastReceiver, GrpcReceiver])
+@pytest.mark.parametrize(
+    ("said", "plaintext", "error", "connections"),
+    [
+        (b"", True, Unreachable, [2, 3, 4]),
+        ("closed unless TLS", True, TlsPort, [2, 3, 4]),
+        (TLS_ALERT, True, TlsPort, [1, 2, 3]),
+        (b"HTTP/1.1 400 Bad Request\r\n\r\n", True, OtherProtocol, [1, 2, 3]),
+        (HELLO, False, PlaintextPort, [1, 2, 3]),
+        (b"", False, Unreachable, [1, 2, 3]),
+    ],
+)
+def test_a_dial_that_fails_makes_one_connection_and_asks_a_silent_port_once_whether_it_speaks_tls(
+    kind: type[FastReceiver | GrpcReceiver],
+    said: bytes | str,
+    plaintext: bool,
+    error: type[Exception],
+    connections: list[int],
+    trusted: Trusted,
+) -> None:
+    receiver, found = kind(dial_timeout_s=5), []
+
+    async def run() -> None:
+        target = endpoint(port.number, plaintext=plaintext, ca=str(trusted.ca))
+        for _ in connections:
+            assert type(await error_of(receiver, target)) is error
+            found.append(port.connections)
+
+    answer, context = (said, None) if isinstance(said, bytes) else (b"", trusted.context())
+    with Port(answer, context) as port:
+        asyncio.run(run())
+    assert found == connections
+
+
+def test_a_silent_port_is_asked_again_after_five_minutes(monkeypatch: pytest.MonkeyPatch, trusted: Trusted) -> None:
+    """It may have been upgraded meanwhile."""
+    monkeypatch.setattr(first_contact, "ASKED_AGAIN_AFTER_S", 0.0)
+    receiver = FastReceiver()
+    with Port(b"", trusted.context()) as port:
+        for _ in range(2):
+            assert isinstance(asyncio.run(error_of(receiver, endpoint(port.number))), TlsPort)
+        assert port.connections == 4
+
+
+def test_a_server_of_http_2_that_breaks_its_rules_at_once_is_left_to_grpcio() -> None:
+    async def script(peer: Peer) -> None:
+        peer.send(HELLO, frame(frames.PUSH_PROMISE, 0, 1, bytes(4)))
+        await asyncio.sleep(1)
+
+    async def run() -> None:
+        async with serving(script) as port:
+            error = await error_of(FastReceiver(), endpoint(port))
+        assert isinstance(error, ProtocolError)
+
+    asyncio.run(run())
 
 
 def test_http1_behind_tls_and_tls_without_being_asked_for(receiver: Receiver, trusted: Trusted) -> None:

@@ -12,7 +12,10 @@ SLOW_PACE = 0.25
 OBSERVATION = (
     Alert(
         alert="FabricTelemetryStale",
-        condition="time() - (fabric_collector_last_update_timestamp_seconds > 0) > 60",
+        condition=(
+            "time() - (fabric_collector_last_update_timestamp_seconds > 0)"
+            " > clamp_min(3 * fabric_collector_sample_interval_seconds, 60)"
+        ),
         severity=AlertSeverity.WARNING,
         summary=f"{DEVICE}: no update of {{{{ $labels.subscription }}}} for {{{{ $value | humanizeDuration }}}}",
         description=(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from http.client import HTTPConnection, HTTPException, responses
 from pathlib import Path
 from types import MappingProxyType
@@ -20,6 +21,11 @@ class Asked:
     headers: Mapping[str, str] = field(default_factory=dict)
     body: bytes = b""
     problem: str = ""
+
+    @property
+    def is_well(self) -> bool:
+        """Whether it answers that all is as it should be."""
+        return self.status == HTTPStatus.OK
 
     @property
     def status_line(self) -> str:

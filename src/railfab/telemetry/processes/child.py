@@ -35,6 +35,7 @@ class Child:
         """Of the last process that ended."""
         self._command = command
         self._process: subprocess.Popen[bytes] | None = None
+        self._hung_s = 0.0
         self._starting = threading.Lock()
         self._ending = threading.Event()
         self._thread = threading.Thread(target=self._run, name=f"railfab-shard-{shard}", daemon=True)
@@ -60,6 +61,13 @@ class Child:
             self._process.kill()
             self._thread.join()
 
+    def kill_hung(self, process_id: int, hung_s: float) -> None:
+        """Kill the process with this number, which was of no use for so long, if it still runs."""
+        with self._starting:
+            if self._process is not None and self.process_id == process_id and not self._ending.is_set():
+                self._hung_s = hung_s
+                self._process.kill()
+
     @property
     def process_id(self) -> int | None:
         """The number of the process that runs; None between two."""
@@ -73,10 +81,10 @@ class Child:
             self.exit_code = process.wait()
             if self._ending.wait(SETTLES_WITHIN_S):
                 return
-            lived_s = time.monotonic() - began_s
-            failures = 1 if lived_s > HEALTHY_S else failures + 1
+            lived_s, hung_s = time.monotonic() - began_s, self._hung_s
+            failures = 1 if lived_s - hung_s > HEALTHY_S else failures + 1
             pause_s = min(LONGEST_PAUSE_S, FIRST_PAUSE_S * 2 ** min(failures - 1, 16))
-            how = _how(self.exit_code)
+            how = f"hung for {hung_s:.0f} s, and killed" if hung_s else _how(self.exit_code)
             logger.warning("shard %s: %s after %.0f s; started again in %.0f s", self.shard, how, lived_s, pause_s)
             if self._ending.wait(pause_s):
                 return
@@ -87,6 +95,7 @@ class Child:
         with self._starting:
             if self._ending.is_set():
                 return None
+            self._hung_s = 0.0
             self._process = subprocess.Popen(tied(self._command), stdin=subprocess.DEVNULL, start_new_session=True)
             return self._process
 

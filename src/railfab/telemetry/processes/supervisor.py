@@ -9,13 +9,13 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from http import HTTPStatus
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from railfab.telemetry.processes.asking import Asked, ask
 from railfab.telemetry.processes.child import Child
+from railfab.telemetry.processes.watchdog import Patience, Watchdog
 from railfab.telemetry.status import UNKNOWN, TargetStatus, in_order
 
 logger = logging.getLogger(__name__)
@@ -27,6 +27,7 @@ END_WITHIN_S = 12.0
 FIRST_WITHIN_S = 120.0
 """Time for the first process to compile what is not in the cache, before the others are started."""
 POLL_S = 0.2
+PATIENCE = Patience()
 BAD_INPUT = 2
 """Exit code of a collector whose options, intent or lists cannot be used."""
 
@@ -35,11 +36,15 @@ class Processes:
     """A process for each shard; a context manager that ends all of them.
 
     shards: their labels, `0` or `1.0`. command: of the process with this number, which listens on this socket.
-    stop_requested: ends the waiting for the first one.
+    stop_requested: ends the waiting for the first one. patience: with processes that hang.
     """
 
     def __init__(
-        self, shards: Sequence[str], command: Callable[[int, Path], Sequence[str]], stop_requested: threading.Event
+        self,
+        shards: Sequence[str],
+        command: Callable[[int, Path], Sequence[str]],
+        stop_requested: threading.Event,
+        patience: Patience = PATIENCE,
     ) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="railfab-collect-", ignore_cleanup_errors=True)
         sockets = [Path(self._folder.name) / str(number) for number in range(len(shards))]
@@ -48,6 +53,7 @@ class Processes:
             for number, (shard, socket) in enumerate(zip(shards, sockets, strict=True))
         ]
         self._stop_requested = stop_requested
+        self._watchdog = Watchdog(self.children, patience)
         self._askers = ThreadPoolExecutor(max(8, len(shards)), thread_name_prefix="railfab-ask")
 
     def __enter__(self) -> Self:
@@ -56,6 +62,7 @@ class Processes:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._watchdog.end()
         for child in self.children:
             child.request_end()
         until_s = time.monotonic() + END_WITHIN_S
@@ -71,11 +78,12 @@ class Processes:
         """
         first, *others = self.children
         first.start()
+        self._watchdog.start()
         until_s = time.monotonic() + FIRST_WITHIN_S
         while not self._stop_requested.wait(POLL_S) and time.monotonic() < until_s:
             if first.exit_code is not None:
                 break
-            if _is_well(ask(first.socket, "/healthz", within_s=ASK_WITHIN_S)):
+            if ask(first.socket, "/healthz", within_s=ASK_WITHIN_S).is_well:
                 break
         if first.exit_code == BAD_INPUT:
             return False
@@ -86,7 +94,7 @@ class Processes:
 
     def up(self) -> list[tuple[Child, bool]]:
         """Each process, and whether it runs and collects."""
-        return [(child, _is_well(asked)) for child, asked in self._asked("/healthz")]
+        return [(child, asked.is_well) for child, asked in self._asked("/healthz")]
 
     def healthy(self) -> Mapping[str, bool]:
         """Whether each part of each process works, for /healthz; a process without an answer is a part that fails."""
@@ -111,10 +119,6 @@ class Processes:
         return list(zip(self.children, answers, strict=True))
 
 
-def _is_well(asked: Asked) -> bool:
-    return asked.status == HTTPStatus.OK
-
-
 def _parts(shard: str, asked: Asked) -> dict[str, bool]:
     if not asked.status:
         return {f"shard {shard}": False}
@@ -122,7 +126,7 @@ def _parts(shard: str, asked: Asked) -> dict[str, bool]:
 
 
 def _statuses(child: Child, asked: Asked) -> list[TargetStatus]:
-    if _is_well(asked):
+    if asked.is_well:
         return [TargetStatus(**status) for status in json.loads(asked.body)]
     return [_unknown(child.shard, asked.problem)]
 

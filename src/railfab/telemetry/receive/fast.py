@@ -12,10 +12,10 @@ from functools import partial
 from railfab.endpoints import Credentials, Endpoint
 from railfab.errors import DeviceError, LoginRefused
 from railfab.gnmi import messages
-from railfab.gnmi.first_contact import first_contact
+from railfab.gnmi.first_contact import ClosedPorts, first_contact, refuse_other_protocol, refuse_tls_port
 from railfab.gnmi.login import login_metadata, login_name
 from railfab.gnmi.statuses import Callee, Refused, Status, StreamClosed
-from railfab.gnmi.tls import address_of, context_of, reason, server_name, unconnected
+from railfab.gnmi.tls import address_of, context_of, reason, server_name, unanswered, unconnected
 from railfab.telemetry.receive import frames
 from railfab.telemetry.receive.contract import POLL, Ask, Batch, RpcEnded, ignored, is_once
 from railfab.telemetry.receive.dials import Dials
@@ -63,6 +63,7 @@ class FastReceiver:
         self._keepalive_s, self._keepalive_timeout_s = keepalive_s, keepalive_timeout_s
         self._doublings: dict[str, int] = {}
         self._warned: set[Endpoint] = set()
+        self._closed = ClosedPorts()
         self._shared = Shared.new()
 
     def name_of(self, _: Endpoint) -> str:
@@ -118,9 +119,10 @@ class FastReceiver:
     async def _open(self, endpoint: Endpoint, callee: Callee, streams: int) -> tuple[Wire, Connection]:
         """Connect, with TLS unless the endpoint says plaintext, up to the first frame of the target.
 
-        No credentials are sent before it. Where it does not come, a first contact tells what the port speaks instead.
+        No credentials are sent before it. Where it does not come, what has come tells what the port speaks instead.
         """
-        context, wire = await self._context(endpoint), None
+        context = None if endpoint.plaintext else await asyncio.to_thread(context_of, endpoint)
+        wire = connection = None
         try:
             async with asyncio.timeout(self._dial_timeout_s):
                 wire = Wire(await connect(endpoint.host, endpoint.gnmi_port or 0), self._shared.cipher, self._ticks)
@@ -130,31 +132,49 @@ class FastReceiver:
                 while not connection.settled:
                     await wire.readable()
                     connection.read()
-        except (EOFError, ProtocolViolation, ConnectionResetError):
+        except ProtocolViolation as violation:
             _close(wire)
-            await first_contact(endpoint, callee.address, context, self._dial_timeout_s)
-            raise callee.lost("the target closed the connection before its first frame") from None
+            refuse_other_protocol(endpoint, callee.address, connection.greeting if connection else b"")
+            raise _violated(callee, violation) from None
+        except (EOFError, ConnectionResetError):
+            _close(wire)
+            raise await self._closed_early(endpoint, callee, context, connection) from None
         except OSError as error:
             _close(wire)
             raise unconnected(endpoint, callee.address, error, self._dial_timeout_s) from None
         except BaseException:
             _close(wire)
             raise
+        self._warn(endpoint)
         return wire, connection
 
-    async def _context(self, endpoint: Endpoint) -> ssl.SSLContext | None:
-        if endpoint.plaintext:
-            self._warn(endpoint, "connected without TLS, as the endpoint asks (plaintext)")
-            return None
-        if endpoint.skip_verify:
-            self._warn(endpoint, "certificate not verified, as the endpoint asks (skip_verify)")
-        return await asyncio.to_thread(context_of, endpoint)
+    async def _closed_early(
+        self, endpoint: Endpoint, callee: Callee, context: ssl.SSLContext | None, connection: Connection | None
+    ) -> DeviceError:
+        """The error for a connection that the target closed before its first frame.
 
-    def _warn(self, endpoint: Endpoint, said: str) -> None:
-        """Log it once, not at each dial: targets that come back together would fill the log with it."""
-        if endpoint not in self._warned:
-            self._warned.add(endpoint)
-            logger.warning("%s: %s", endpoint.name, said)
+        A second connection is made only where the first one cannot tell: whether a port that is silent without TLS
+        speaks TLS, and whether one that closes after a handshake does it again, since it refuses our certificate.
+        """
+        if connection is None:
+            return unanswered(callee.name, callee.address, "it closed the connection")
+        refuse_other_protocol(endpoint, callee.address, connection.greeting)
+        if not connection.greeting and context is None:
+            await refuse_tls_port(endpoint, callee.address, self._dial_timeout_s, self._closed)
+            return unanswered(callee.name, callee.address, "it closed the connection")
+        if not connection.greeting:
+            await first_contact(endpoint, callee.address, context, self._dial_timeout_s)
+        return callee.lost("the target closed the connection before its first frame")
+
+    def _warn(self, endpoint: Endpoint) -> None:
+        """Log once that a connection is not verified, not at each dial of targets that come back together."""
+        if endpoint in self._warned or not (endpoint.plaintext or endpoint.skip_verify):
+            return
+        self._warned.add(endpoint)
+        if endpoint.plaintext:
+            logger.warning("%s: connected without TLS, as the endpoint asks (plaintext)", endpoint.name)
+        else:
+            logger.warning("%s: certificate not verified, as the endpoint asks (skip_verify)", endpoint.name)
 
     def _keepalive(self, callee: Callee, connection: Connection, wire: Wire) -> Keepalive:
         every_s = self._keepalive_s * 2 ** self._doublings.get(callee.address, 0)

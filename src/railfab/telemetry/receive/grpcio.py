@@ -18,6 +18,7 @@ from railfab.endpoints import Credentials, Endpoint
 from railfab.errors import DeviceError
 from railfab.gnmi import messages
 from railfab.gnmi.client import DIAL_TIMEOUT_S, OPTIONS, channel_to
+from railfab.gnmi.first_contact import ClosedPorts
 from railfab.gnmi.login import login_metadata, login_name
 from railfab.gnmi.statuses import Callee, Refused, Status, StreamClosed
 from railfab.gnmi.tls import address_of
@@ -41,6 +42,7 @@ class GrpcReceiver:
 
     def __init__(self, *, dial_timeout_s: float = DIAL_TIMEOUT_S, dials: Dials | None = None) -> None:
         self._dial_timeout_s, self._dials = dial_timeout_s, dials or nullcontext()
+        self._closed = ClosedPorts()
 
     def name_of(self, _: Endpoint) -> str:
         """The name of this receiver."""
@@ -67,7 +69,7 @@ class GrpcReceiver:
             channel.close()
 
     async def _channel(self, endpoint: Endpoint, address: str) -> grpc.Channel:
-        trust = await trust_of(endpoint, self._dial_timeout_s)
+        trust = await trust_of(endpoint, self._dial_timeout_s, self._closed)
         channel = _channel(address, trust, self._dial_timeout_s)
         try:
             await _connected(channel, self._dial_timeout_s)

@@ -56,7 +56,10 @@ class _Stream:
 
 
 class Connection:
-    """One connection with a stream for each request. window: receive window of a stream [bytes]."""
+    """One connection with a stream for each request. window: receive window of a stream [bytes].
+
+    settled: whether the peer has sent its settings. greeting: its first bytes, up to FRAME_HEADER.
+    """
 
     def __init__(self, wire: Wire, shared: Shared, streams: int, window: int) -> None:
         self._wire, self._incoming = wire, shared.incoming.data
@@ -69,6 +72,7 @@ class Connection:
         self.max_streams = frames.MAX_WINDOW
         self.goaway: GoneAway | None = None
         self.settled = self._has_read = False
+        self.greeting = b""
         self.received = 0
         first = {frames.HEADER_TABLE_SIZE: 0, frames.ENABLE_PUSH: 0, frames.INITIAL_WINDOW_SIZE: window}
         wire.write(frames.PREFACE + frames.settings(first))
@@ -118,6 +122,7 @@ class Connection:
         """
         count = self._wire.read(self._incoming)
         self.received += count
+        self.greeting += self._incoming[: min(count, scan.FRAME_HEADER - len(self.greeting))].tobytes()
         self._has_read = count > 0
         self.inflow.begin()
         if count:

@@ -15,6 +15,7 @@ from typing import Any
 from railfab.endpoints import Credentials, Endpoint
 from railfab.gnmi import messages
 from railfab.gnmi.client import DIAL_TIMEOUT_S
+from railfab.gnmi.first_contact import ClosedPorts
 from railfab.gnmi.login import login_name
 from railfab.gnmi.pygnmi_client import pygnmi_client
 from railfab.gnmi.statuses import Callee
@@ -40,6 +41,7 @@ class PygnmiReceiver:
         self._request: Any = gnmi_pb2.SubscribeRequest
         self._failed = gNMIException
         self._dial_timeout_s, self._dials = dial_timeout_s, dials or nullcontext()
+        self._closed = ClosedPorts()
 
     def name_of(self, _: Endpoint) -> str:
         """The name of this receiver."""
@@ -55,7 +57,7 @@ class PygnmiReceiver:
         """Connect, make one Subscribe RPC for each request and yield what arrives, as the contract says."""
         callee = Callee(endpoint.name, address_of(endpoint), login_name(credentials))
         async with self._dials:
-            trusted = await trust_of(endpoint, self._dial_timeout_s)
+            trusted = await trust_of(endpoint, self._dial_timeout_s, self._closed)
             client, folder = pygnmi_client(endpoint, credentials, trusted)
             with folder:
                 await self._connect(client, callee)
