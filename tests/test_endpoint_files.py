@@ -117,7 +117,17 @@ def test_a_target_may_ask_for_no_login() -> None:
         ("plaintext: 1", "plaintext 1 is not a boolean. Use true or false."),
         ("tls_name: ''", "tls_name '' is not a text. Write the name in the certificate."),
         ("gnmi_target: 7", "gnmi_target 7 is not a text. Write a text."),
-        ("gnmi_mode: stream", "gnmi_mode 'stream' is not poll or once. Use one of them, or leave it out."),
+        ("gnmi_mode: stream", "gnmi_mode 'stream' is not sample, poll or once. Use one of them, or leave it out."),
+        ("gnmi_interval_s: 0", "gnmi_interval_s 0 is not 0.1 to 86400 seconds. Write a number, or leave it out."),
+        ("gnmi_interval_s: .nan", "gnmi_interval_s nan is not 0.1 to 86400 seconds. Write a number, or leave it out."),
+        ("gnmi_interval_s: 5s", "gnmi_interval_s '5s' is not 0.1 to 86400 seconds. Write a number, or leave it out."),
+        ("gnmi_interval_s: true", "gnmi_interval_s True is not 0.1 to 86400 seconds. Write a number, or leave it out."),
+        ("gnmi_heartbeat_s: 90000", "gnmi_heartbeat_s 90000 is not 0.1 to 86400 seconds. Write"),
+        ("gnmi_suppress_redundant: 1", "gnmi_suppress_redundant 1 is not a boolean. Use true or false."),
+        (
+            "gnmi_mode: once, gnmi_heartbeat_s: 60",
+            "each answer of mode once is whole, and gnmi_heartbeat_s is for streams. Leave out gnmi_heart",
+        ),
         (
             "gnmi_encoding: xml",
             "gnmi_encoding 'xml' is not proto, json_ietf, json, bytes or ascii. Use one of them, or leave it out.",

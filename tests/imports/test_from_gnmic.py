@@ -68,6 +68,7 @@ def test_targets_are_written_as_hosts_with_references_for_credentials(tmp_path: 
             "data": {
                 "gnmi_port": 50000,
                 "credentials": "env:RAILFAB_LEAF2",
+                "gnmi_interval_s": 90,
                 "ca": "/etc/gnmic/ca.pem",
                 "client_cert": "/etc/gnmic/client.pem",
                 "client_key": "/etc/gnmic/client.key",

@@ -160,7 +160,8 @@ inventory:
   pod1-seg1-leaf1:
     {host: 192.0.2.1, ssh_port: 22, gnmi_port: 57400, ca: ca.pem, known_hosts: known, credentials: "env:LAB",
      skip_verify: true, plaintext: false, client_cert: cert.pem, client_key: key.pem, tls_name: leaf1.example,
-     gnmi_target: leaf1, gnmi_mode: poll, gnmi_encoding: json}
+     gnmi_target: leaf1, gnmi_mode: sample, gnmi_encoding: json, gnmi_interval_s: 30,
+     gnmi_heartbeat_s: 60, gnmi_suppress_redundant: true}
 """
 """An intent with every key of the schema, each once."""
 

@@ -108,6 +108,27 @@ def test_the_highest_rate_between_two_samples_is_seen_by_every_scrape_of_its_win
     assert rate(2 * RATE_WINDOW_S + 2.0) == 10.0
 
 
+@pytest.mark.parametrize(("every_s", "lasts_s"), [(60.0, 180.0), (20.0, 60.0)])
+def test_the_rate_of_samples_that_come_seldom_is_there_until_the_next(every_s: float, lasts_s: float) -> None:
+    store, port = store_of(), Series(IN, {"interface": "e1"})
+    for place in range(3):
+        at_s = 14.9 + place * every_s
+        applied(store, at_s, [(port, place * 6000.0)], device_ns=int(at_s * NS), lasts_s=lasts_s)
+    at_s = 14.9 + 2 * every_s
+    ages = [0.0, RATE_WINDOW_S, every_s, 1.4 * every_s]
+    name = "fabric_interface_receive_bytes_rate_max"
+    found = [float(written(store, at_s + age_s)[name].rpartition(" ")[2]) for age_s in ages]
+    assert found == pytest.approx([6000.0 / every_s] * 4)
+
+
+def test_a_counter_that_is_sent_when_it_changes_has_no_rate_while_it_stands() -> None:
+    store, port = store_of(), Series(IN, {"interface": "e1"})
+    for second in (1.0, 2.0):
+        applied(store, second, [(port, second)], device_ns=int(second * NS))
+    name = "fabric_interface_receive_bytes_rate_max"
+    assert [written(store, at_s)[name].split()[-1] for at_s in (3.0, 2 * RATE_WINDOW_S)] == ["1", "0"]
+
+
 def test_a_counter_that_was_reset_and_a_sample_out_of_order_give_no_rate() -> None:
     store, port = store_of(), Series(IN, {"interface": "e1"})
     for value, device_s in ((1000.0, 10), (5.0, 11), (9000.0, 9)):

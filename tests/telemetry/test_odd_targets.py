@@ -4,106 +4,30 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterator
-from concurrent import futures
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import grpc
 import pytest
-from pygnmi.create_gnmi_path import gnmi_path_generator
-from pygnmi.spec.v080 import gnmi_pb2, gnmi_pb2_grpc
+from tests.telemetry.odd import LEAF, Odd, serving
 from tests.telemetry.rack import INTERVAL_S, QUICK, eventually
 
-from railfab.endpoints import Endpoint, Endpoints
-from railfab.gnmi.certificates import Authority
+from railfab.endpoints import Endpoints
 from railfab.telemetry import Collector, State, fabric_collector
 from railfab.topology import Topology
 
-LEAF = "pod1-seg1-leaf1"
 OCTETS = "fabric_interface_receive_bytes_total"
 OPER_UP = "fabric_interface_oper_up"
-
-
-@dataclass
-class Odd(gnmi_pb2_grpc.gNMIServicer):  # type: ignore[misc]
-    """A target that takes some subscriptions and refuses others; all others of gNMI it does not know.
-
-    lacks: an element that its chassis does not have.
-    """
-
-    encodings: tuple[str, ...] = ("PROTO", "JSON_IETF")
-    on_change: bool = True
-    sync: bool = True
-    refusal: grpc.StatusCode = grpc.StatusCode.INVALID_ARGUMENT
-    stamp: Callable[[], int] = time.time_ns
-    ends_after: int | None = None
-    lacks: str = ""
-    silent: bool = False
-
-    def Subscribe(self, requests: Any, context: Any) -> Iterator[Any]:
-        wish = next(requests).subscribe
-        while self.silent and context.is_active():
-            time.sleep(INTERVAL_S)
-        if gnmi_pb2.Encoding.Name(wish.encoding) not in self.encodings:
-            context.abort(grpc.StatusCode.UNIMPLEMENTED, "no such encoding here")
-        changing = wish.subscription[0].mode == gnmi_pb2.ON_CHANGE
-        if changing and not self.on_change:
-            context.abort(self.refusal, "ON_CHANGE is not supported")
-        if self.lacks in [step.name for subscription in wish.subscription for step in subscription.path.elem]:
-            context.abort(self.refusal, f"Path not valid - unknown element '{self.lacks}'")
-        asked = [subscription.path.elem[-1].name for subscription in wish.subscription]
-        leaves = {"/interface[name=e1]/statistics/in-octets": 5} if "statistics" in asked else {}
-        if "oper-state" in asked:
-            leaves["/interface[name=e1]/oper-state"] = "up"  # type: ignore[assignment]
-        yield self._said(leaves, wish.encoding)
-        if self.sync:
-            yield gnmi_pb2.SubscribeResponse(sync_response=True)
-        sent = 0
-        while context.is_active() and sent != self.ends_after:
-            time.sleep(INTERVAL_S / 2)
-            if not changing:
-                yield self._said(leaves, wish.encoding)
-                sent += 1
-
-    def _said(self, leaves: dict[str, Any], encoding: int) -> gnmi_pb2.SubscribeResponse:
-        update = [
-            gnmi_pb2.Update(path=gnmi_path_generator(path), val=typed(value, encoding))
-            for path, value in leaves.items()
-        ]
-        return gnmi_pb2.SubscribeResponse(update=gnmi_pb2.Notification(timestamp=self.stamp(), update=update))
-
-
-def typed(value: object, encoding: int) -> gnmi_pb2.TypedValue:
-    if encoding != gnmi_pb2.PROTO:
-        return gnmi_pb2.TypedValue(json_ietf_val=f'"{value}"'.encode())
-    if isinstance(value, int):
-        return gnmi_pb2.TypedValue(uint_val=value)
-    return gnmi_pb2.TypedValue(string_val=str(value))
 
 
 @contextmanager
 def collected(topology: Topology, folder: Path, target: Odd) -> Iterator[Collector]:
     """A collector of one such target."""
-    authority = Authority("odd")
-    identity = authority.issue(LEAF)
-    server = grpc.server(futures.ThreadPoolExecutor(8))
-    gnmi_pb2_grpc.add_gNMIServicer_to_server(target, server)
-    pair = grpc.ssl_server_credentials([(identity.key, identity.certificate)])
-    port = server.add_secure_port("127.0.0.1:0", pair)
-    server.start()
-    (folder / "ca.pem").write_bytes(authority.certificate)
-    (folder / "secret.yml").write_text("{username: a, password: b}")
-    files = {"ca": str(folder / "ca.pem"), "credentials": str(folder / "secret.yml")}
-    node = Endpoint(name=LEAF, platform="srlinux", host="127.0.0.1", gnmi_port=port, **files)
-    endpoints = Endpoints(fabric="pod64", backend="inventory", nodes=(node,))
-    try:
+    with serving(target, folder) as node:
+        endpoints = Endpoints(fabric="pod64", backend="inventory", nodes=(node,))
         with fabric_collector(topology, endpoints, interval_s=INTERVAL_S, policy=QUICK) as collector:
             yield collector
-    finally:
-        server.stop(0.1).wait()
 
 
 @pytest.mark.parametrize(

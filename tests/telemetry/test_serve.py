@@ -44,6 +44,8 @@ class Parts:
             address="192.0.2.1:6030",
             state="retrying",
             receiver="grpc",
+            encoding="PROTO",
+            interval_s=30.0,
             series=0,
             age_s=None,
             reconnects=3,

@@ -12,8 +12,8 @@ import grpc
 import pytest
 from click.testing import Result
 from pygnmi.spec.v080 import gnmi_pb2_grpc
+from tests.telemetry.odd import Odd
 from tests.telemetry.rack import CREDENTIALS, Rack
-from tests.telemetry.test_odd_targets import Odd
 from typer.testing import CliRunner
 
 from railfab.cli import app

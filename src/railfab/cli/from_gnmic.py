@@ -136,7 +136,7 @@ def _command(conversion: Conversion, written: Path) -> str:
     words = ["railfab collect", f"--targets {shlex.quote(str(written / 'hosts.yml'))}"]
     words.append(f"--map {shlex.quote(str(written / 'mappings.yml'))}")
     if conversion.interval_s is not None:
-        words.append(f"--interval {max(conversion.interval_s, 0.1):g}")
+        words.append(f"--interval {conversion.interval_s:g}")
     listens = [one.listen or f":{COLLECTOR_PORT}" for one in conversion.config.outputs if one.type == "prometheus"]
     if listens:
         host, _, port = listens[0].rpartition(":")

@@ -76,12 +76,23 @@ def _findings(check: TargetCheck) -> Iterator[str]:
     if check.skew_s is not None and abs(check.skew_s) > MAX_SKEW_S:
         way = "ahead of" if check.skew_s > 0 else "behind"
         yield f"its clock is {abs(check.skew_s):.0f} s {way} ours. Synchronise both with NTP"
+    if refused := _refused_encoding(check):
+        yield f"refuses {refused}, which gnmi_encoding states. It is received in another one; correct or remove it"
     for path in check.paths:
         if path.error and not path.subscription.optional:
             yield f"refuses {path.subscription.path} ({path.error}). Drop the subscription with --map"
     wanted = [path for path in check.paths if not path.subscription.optional]
     if empty := [path.subscription.path for path in wanted if not (path.leaves or path.error)]:
         yield f"has no data at {listed(empty)}. Check that what they count is configured, or drop them with --map"
+
+
+def _refused_encoding(check: TargetCheck) -> str:
+    """The encoding that the endpoint states, where the target answers paths in another one only; else empty."""
+    from railfab.telemetry.subscriptions import encoding_number
+
+    stated = check.target.endpoint.gnmi_encoding if check.target.endpoint else None
+    used = {path.encoding for path in check.paths} - {None}
+    return stated.upper() if stated and used and encoding_number(stated) not in used else ""
 
 
 def _print(checks: Sequence[TargetCheck], findings: Sequence[tuple[str, str]]) -> None:
@@ -160,6 +171,7 @@ def _target_document(check: TargetCheck) -> dict[str, Any]:
         "gnmi_version": check.version,
         "encodings": encodings,
         "skew_s": check.skew_s,
+        "interval_s": endpoint.gnmi_interval_s if endpoint else None,
         "paths": [
             {
                 "path": path.subscription.path,
@@ -167,6 +179,7 @@ def _target_document(check: TargetCheck) -> dict[str, Any]:
                 "optional": path.subscription.optional,
                 "leaves": path.leaves,
                 "unmapped": path.unmapped,
+                "encoding": None if path.encoding is None else messages.Encoding.Name(path.encoding),
                 "error": path.error,
             }
             for path in check.paths

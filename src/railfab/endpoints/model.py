@@ -13,6 +13,11 @@ STATE_DIR = Path(".railfab")
 NO_LOGIN = "none"
 """`credentials` of a target that asks for none."""
 ASKED_MODES = ("poll", "once")
+"""Modes in which a target is asked for its telemetry: for one that offers no streams."""
+MODES = ("sample", *ASKED_MODES)
+"""Modes that one target can be given for all of its paths."""
+SHORTEST_S, LONGEST_S = 0.1, 86_400.0
+"""Bounds of intervals [s]."""
 ENCODINGS = ("proto", "json_ietf", "json", "bytes", "ascii")
 """Encodings of gNMI that can be asked for."""
 
@@ -55,9 +60,14 @@ class Endpoint:
     client_cert, client_key: PEM files with our certificate (and its chain) and its private key, for mutual TLS.
     tls_name: the name that the certificate of the target is for, where it is not `host`.
     gnmi_target: target in the prefix of each Subscribe (gNMI specification, 2.2.2.1): one switch behind a gateway.
-    gnmi_mode: `poll` or `once` for a target that offers no streams: it is asked for all paths at their intervals.
-    gnmi_encoding: one of ENCODINGS for all paths of this target; None is what the map says, else the first one that it
-        takes.
+    gnmi_interval_s: how often this target samples [s], in place of the interval of the collector; paths for which the
+        map states an interval keep it.
+    gnmi_mode: one of MODES for all paths of this target: `poll` or `once` where it offers no streams, `sample` where it
+        sends no changes.
+    gnmi_encoding: one of ENCODINGS for all paths of this target, as long as it takes it; None is what the map says,
+        else the first one that it takes.
+    gnmi_heartbeat_s: how often it sends also what has not changed, where it sends changes only [s].
+    gnmi_suppress_redundant: its samples that have not changed are left out.
     """
 
     name: str
@@ -75,8 +85,11 @@ class Endpoint:
     client_key: str | None = None
     tls_name: str | None = None
     gnmi_target: str = ""
+    gnmi_interval_s: float | None = None
     gnmi_mode: str | None = None
     gnmi_encoding: str | None = None
+    gnmi_heartbeat_s: float | None = None
+    gnmi_suppress_redundant: bool = False
 
     @property
     def tls_verified(self) -> bool:
@@ -123,7 +136,7 @@ def faults(node: Endpoint, written: Mapping[str, str] = MappingProxyType({})) ->
         yield fault("tls_name", "a text", "Write the name in the certificate")
     if not isinstance(node.gnmi_target, str):
         yield fault("gnmi_target", "a text", "Write a text")
-    for key, known in (("gnmi_mode", ASKED_MODES), ("gnmi_encoding", ENCODINGS)):
+    for key, known in (("gnmi_mode", MODES), ("gnmi_encoding", ENCODINGS)):
         if getattr(node, key) not in (None, *known):
             *most, last = known
             yield fault(key, f"{', '.join(most)} or {last}", "Use one of them, or leave it out")
@@ -131,7 +144,10 @@ def faults(node: Endpoint, written: Mapping[str, str] = MappingProxyType({})) ->
         value = getattr(node, key)
         if value is not None and (type(value) is not int or not 1 <= value <= 65_535):
             yield fault(key, "a port number", "Use 1 to 65535")
-    for key in ("skip_verify", "owns_system", "plaintext"):
+    for key in ("gnmi_interval_s", "gnmi_heartbeat_s"):
+        if not _is_interval(getattr(node, key)):
+            yield fault(key, f"{SHORTEST_S:g} to {LONGEST_S:g} seconds", "Write a number, or leave it out")
+    for key in ("skip_verify", "owns_system", "plaintext", "gnmi_suppress_redundant"):
         if not isinstance(getattr(node, key), bool):
             yield fault(key, "a boolean", "Use true or false")
     yield from contradictions(node)
@@ -145,9 +161,21 @@ def contradictions(node: Endpoint) -> Iterator[Fault]:
         words = f"{', '.join(most)} and {last}" if most else last
         problem = f"plaintext is without TLS, and {words} {_are(said)} for TLS"
         yield Fault("plaintext", problem, f"Leave out plaintext, or {words}")
+    if node.gnmi_mode in ASKED_MODES and (
+        said := [key for key in ("gnmi_heartbeat_s", "gnmi_suppress_redundant") if getattr(node, key)]
+    ):
+        problem = f"each answer of mode {node.gnmi_mode} is whole, and {said[0]} is for streams"
+        yield Fault(said[0], problem, f"Leave out {said[0]}, or gnmi_mode")
     if (node.client_cert is None) != (node.client_key is None):
         has, lacks = ("client_cert", "client_key") if node.client_key is None else ("client_key", "client_cert")
         yield Fault(has, f"{has} is without {lacks}", "Name both files; they may be the same")
+
+
+def _is_interval(value: object) -> bool:
+    """Whether this is a number of seconds within the bounds, or None."""
+    if isinstance(value, bool) or not isinstance(value, int | float | None):
+        return False
+    return value is None or SHORTEST_S <= value <= LONGEST_S
 
 
 def _are(words: list[str]) -> str:

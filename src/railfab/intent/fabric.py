@@ -15,6 +15,7 @@ from railfab.intent.hosts import Hosts, ModelSize
 from railfab.intent.model import Fault, Listed, Model, Name, Text
 from railfab.intent.networks import Frontend, Management, Storage
 from railfab.intent.profile import Profile
+from railfab.intent.telemetry import Interval
 
 Port = Annotated[int, Field(ge=1, le=65535)]
 
@@ -36,12 +37,21 @@ class Target(Model):
     client_key: Text | None = Field(default=None, description="PEM file of its private key")
     tls_name: Text | None = Field(default=None, description="name in its certificate, where that is not the host")
     gnmi_target: str = Field(default="", description="target in the prefix of gNMI requests, behind a gateway")
-    gnmi_mode: Literal["poll", "once"] | None = Field(
-        default=None, description="how a switch that streams nothing is asked for its telemetry"
+    gnmi_interval_s: Interval | None = Field(
+        default=None, description="how often it samples its counters [s]; by default as `collect --interval` says"
+    )
+    gnmi_mode: Literal["sample", "poll", "once"] | None = Field(
+        default=None,
+        description="mode of all its telemetry: `poll` or `once` where it streams nothing, `sample` where it sends no"
+        " changes",
     )
     gnmi_encoding: Literal["proto", "json_ietf", "json", "bytes", "ascii"] | None = Field(
         default=None, description="encoding of its telemetry; by default the first one that it takes"
     )
+    gnmi_heartbeat_s: Interval | None = Field(
+        default=None, description="how often it sends also what has not changed, where it sends changes only [s]"
+    )
+    gnmi_suppress_redundant: bool = Field(default=False, description="leave out samples that have not changed")
 
     def _faults(self) -> Iterator[Fault]:
         for fault in contradictions(Endpoint(name="", platform="", **self.model_dump())):

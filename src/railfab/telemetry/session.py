@@ -30,7 +30,7 @@ from railfab.telemetry.receive.contract import Batch, Receiver, RpcEnded
 from railfab.telemetry.repeated_log import RepeatedLog
 from railfab.telemetry.retry import SILENT_INTERVALS, Policy
 from railfab.telemetry.store import NO_SPEEDS, RPC_BITS, Sample, TargetStore
-from railfab.telemetry.subscriptions import SUBSCRIBE_MODES, SubscribeRpc, of_target, subscribe_rpcs
+from railfab.telemetry.subscriptions import SubscribeRpc, modes_of, of_target, subscribe_rpcs
 from railfab.telemetry.targets.login import newest_credentials
 from railfab.telemetry.targets.spec import TargetSpec
 from railfab.telemetry.tasks import end_task
@@ -74,7 +74,7 @@ REFUSALS = frozenset((Reason.TLS, Reason.PROTOCOL, Reason.LOGIN_REFUSED, Reason.
 
 
 class TargetSession:
-    """Streams one target into its store until cancelled."""
+    """Streams one target into its store until cancelled. interval_s: of samples, unless its endpoint states another."""
 
     def __init__(
         self,
@@ -89,6 +89,9 @@ class TargetSession:
     ) -> None:
         self.name, self.labels = spec.name, spec.labels
         self.health = Health(tls_verified=spec.endpoint is not None and spec.endpoint.tls_verified)
+        if spec.endpoint is not None and spec.endpoint.gnmi_interval_s is not None:
+            interval_s = spec.endpoint.gnmi_interval_s
+        self.interval_s = interval_s
         silence_s = SILENT_INTERVALS * interval_s
         grace_s = silence_s if policy.grace_s is None else policy.grace_s
         self.store = TargetStore(
@@ -106,10 +109,10 @@ class TargetSession:
         self.living = 0
         self._writer = Writer()
         self._spec, self._receiver = spec, receiver
-        self._interval_s, self._silence_s, self._policy = interval_s, silence_s, policy
+        self._silence_s, self._policy = silence_s, policy
         self._clock = clock
         self._decoder = Decoder(spec.name, PathMap(spec.telemetry), self.store)
-        self._mode = 0
+        self._modes, self._mode = modes_of(spec.endpoint), 0
         self._draw = random.Random()
         self._rpcs = self._wanted_rpcs()
         self._numbers: dict[tuple[str, ...], int] = {}
@@ -126,6 +129,12 @@ class TargetSession:
     def platform(self) -> str:
         """The platform of the target."""
         return self._spec.platform
+
+    @property
+    def encodings(self) -> tuple[str, ...]:
+        """The names of the encodings in which the target is asked now."""
+        numbers = dict.fromkeys(rpc.subscription.encoding for rpc in self._rpcs)
+        return tuple(messages.Encoding.Name(number) for number in numbers)
 
     @property
     def is_up(self) -> bool:
@@ -232,7 +241,7 @@ class TargetSession:
         """Connect and stream until an error ends it; return the error."""
         self.health.state = State.CONNECTING
         self._rpcs = self._wanted_rpcs()
-        self._polls = Polls(self._rpcs, self._interval_s)
+        self._polls = Polls(self._rpcs, self.interval_s)
         found: list[RailfabError] = []
         try:
             credentials = await _login(endpoint)
@@ -255,7 +264,7 @@ class TargetSession:
         """The RPCs of the target in the present mode."""
         endpoint, telemetry = self._spec.endpoint, self._spec.telemetry
         wanted = telemetry.subscriptions if endpoint is None else of_target(telemetry, endpoint)
-        return subscribe_rpcs(wanted, self._interval_s, SUBSCRIBE_MODES[self._mode])
+        return subscribe_rpcs(wanted, self.interval_s, self._modes[self._mode])
 
     async def _first(self, stream: AsyncGenerator[Batch | RpcEnded]) -> Batch | RpcEnded:
         """What the target sends first. Raises Stalled when one that is connected sends nothing for 3 intervals."""
@@ -356,6 +365,9 @@ class TargetSession:
         self.health.was_up = True
         self.health.last_error = ""
         self._log.info("%s: streaming, %s series", self.name, len(self.store))
+        if self.endpoint and self.endpoint.gnmi_encoding and not self._modes[self._mode].all_paths:
+            given, taken = self.endpoint.gnmi_encoding.upper(), ", ".join(self.encodings)
+            self._log.warning(f"{self.name}: refuses {given}, which gnmi_encoding states; it is received in {taken}")
 
     async def _watch(self) -> None:
         """Expire old samples, end a silent session, and do without the sync of a target that sends none.
@@ -363,7 +375,7 @@ class TargetSession:
         Silence is measured with the clock of our own loop, which does not count the time that we are late.
         """
         while True:
-            await asyncio.sleep(self._interval_s)
+            await asyncio.sleep(self.interval_s)
             now_s = self._clock.now_s()
             self.store.expire(now_s)
             if self._is_silent():
@@ -385,11 +397,9 @@ class TargetSession:
 
     def _next_mode(self, error: Refused) -> bool:
         """Choose the next mode; False when all were refused, and the first is next again."""
-        self._mode = (self._mode + 1) % len(SUBSCRIBE_MODES)
+        self._mode = (self._mode + 1) % len(self._modes)
         if self._mode:
-            encoding, on_change = SUBSCRIBE_MODES[self._mode]
-            mode = f"{messages.Encoding.Name(encoding)}, {'ON_CHANGE' if on_change else 'SAMPLE only'}"
-            self._log.info("%s Trying %s.", error, mode)
+            self._log.info("%s Trying %s.", error, self._modes[self._mode])
         return bool(self._mode)
 
 

@@ -19,7 +19,8 @@ class TargetStatus:
     """One target. address: host and port of gNMI, empty without an endpoint. state: as of `State`, in lower case, or
     UNKNOWN.
 
-    receiver: that of `fabric_collector_receiver_info`.
+    receiver: that of `fabric_collector_receiver_info`. encoding: those in which the target is asked, empty without an
+    endpoint. interval_s: between its samples [s]; None where it is not known.
 
     series: living ones at the last scrape. age_s: since the last sampled update [s], None before the first.
     error: why the session ended the last time, empty while it is up.
@@ -30,6 +31,8 @@ class TargetStatus:
     address: str
     state: str
     receiver: str
+    encoding: str
+    interval_s: float | None
     series: int
     age_s: float | None
     reconnects: int
@@ -55,6 +58,8 @@ def _status(session: TargetSession) -> TargetStatus:
         address=f"{endpoint.host}:{endpoint.gnmi_port}" if endpoint else "",
         state=health.state.name.lower(),
         receiver=session.receiver,
+        encoding=", ".join(session.encodings) if endpoint else "",
+        interval_s=session.interval_s,
         series=session.living,
         age_s=round(time.time() - health.last_update_s, 1) if health.last_update_s else None,
         reconnects=health.reconnects,
@@ -76,7 +81,19 @@ tr:nth-child(even) {{background: #eee}}</style>
 <table>
 {rows}</table>
 """
-COLUMNS = ("name", "platform", "address", "state", "receiver", "series", "age_s", "reconnects", "error")
+COLUMNS = (
+    "name",
+    "platform",
+    "address",
+    "state",
+    "receiver",
+    "encoding",
+    "interval_s",
+    "series",
+    "age_s",
+    "reconnects",
+    "error",
+)
 
 
 def as_html(statuses: Iterable[TargetStatus]) -> str:

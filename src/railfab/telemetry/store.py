@@ -350,8 +350,16 @@ def _both(one: NDArray[np.bool_], other: NDArray[np.bool_]) -> NDArray[np.bool_]
 
 
 def _rates(series: SeriesColumns, now_s: float) -> NDArray[np.float64]:
-    """The highest rates of the present window and the last. What is sent on change has not grown since."""
+    """The highest rates of the present window and the last; of samples that come less often, that of the last one.
+
+    What is sent on change has not grown since.
+    """
     age = int(now_s // RATE_WINDOW_S) - series.window
     in_two = np.maximum(series.rate, series.earlier)
     other = np.where(series.expires_ns >= FOREVER_NS, 0.0, NO_RATE)
-    return np.where(age == 0, in_two, np.where(age == 1, series.rate, other))
+    rates = np.where(age == 0, in_two, np.where(age == 1, series.rate, other))
+    old = np.flatnonzero((age > 1) & (series.rate > 0.0))
+    lasts_ns = series.expires_ns[old] - series.arrival_ns[old]
+    due = (series.arrival_ns[old] + lasts_ns // 2 > int(now_s * NS_PER_S)) & (lasts_ns < FOREVER_NS)
+    rates[old[due]] = series.rate[old[due]]
+    return rates

@@ -27,11 +27,16 @@ _CHANGES = (SubscriptionMode.ON_CHANGE, SubscriptionMode.TARGET_DEFINED)
 class SubscribeMode(NamedTuple):
     """Mode and encoding of subscriptions. encoding: of the paths for which the platform states none.
 
-    on_change: whether the on-change paths of the platform are subscribed ON_CHANGE, or sampled.
+    on_change: whether the on-change paths of the platform are subscribed ON_CHANGE, or sampled. all_paths: whether the
+    encoding is also that of paths for which the platform states another.
     """
 
     encoding: int
     on_change: bool
+    all_paths: bool = False
+
+    def __str__(self) -> str:
+        return f"{messages.Encoding.Name(self.encoding)}, {'ON_CHANGE' if self.on_change else 'SAMPLE only'}"
 
 
 SUBSCRIBE_MODES = (
@@ -72,17 +77,33 @@ class _Kind(NamedTuple):
     alone: str
 
 
+def modes_of(endpoint: Endpoint | None) -> tuple[SubscribeMode, ...]:
+    """The modes to try in turn with one target: first those with the encoding that it is given."""
+    if endpoint is None or not endpoint.gnmi_encoding:
+        return SUBSCRIBE_MODES
+    number = encoding_number(endpoint.gnmi_encoding)
+    return (SubscribeMode(number, True, True), SubscribeMode(number, False, True), *SUBSCRIBE_MODES)
+
+
+def encoding_number(name: str) -> int:
+    """The number of an encoding that is written as in files."""
+    return int(messages.Encoding.Value(name.upper()))
+
+
 def of_target(telemetry: TelemetryMap, endpoint: Endpoint) -> tuple[TelemetrySubscription, ...]:
-    """The subscriptions of a platform, in the mode and the encoding that one target is given instead."""
-    found = telemetry.subscriptions
-    if endpoint.gnmi_mode:
+    """The subscriptions of a platform, in the mode that one target is given instead."""
+    return tuple(_of_target(one, endpoint) for one in telemetry.subscriptions)
+
+
+def _of_target(one: TelemetrySubscription, endpoint: Endpoint) -> TelemetrySubscription:
+    if endpoint.gnmi_mode and endpoint.gnmi_mode != one.mode:
         mode = SubscriptionMode(endpoint.gnmi_mode)
-        found = tuple(
-            replace(one, mode=mode, heartbeat_s=None, suppress_redundant=False, updates_only=False) for one in found
-        )
-    if endpoint.gnmi_encoding:
-        found = tuple(replace(one, encoding=endpoint.gnmi_encoding) for one in found)
-    return found
+        one = replace(one, mode=mode, heartbeat_s=None, suppress_redundant=False, updates_only=False)
+    if endpoint.gnmi_suppress_redundant and one.mode is SubscriptionMode.SAMPLE:
+        one = replace(one, suppress_redundant=True)
+    if endpoint.gnmi_heartbeat_s and (one.mode in _CHANGES or one.suppress_redundant):
+        one = replace(one, heartbeat_s=endpoint.gnmi_heartbeat_s)
+    return one
 
 
 def subscribe_rpcs(
@@ -100,13 +121,17 @@ def subscribe_rpcs(
 
 def _kind(entry: TelemetrySubscription, interval_s: float, mode: SubscribeMode) -> _Kind:
     sampled = entry.mode is SubscriptionMode.ON_CHANGE and not mode.on_change
+    every_s, heartbeat_s = entry.interval_s or interval_s, None if sampled else entry.heartbeat_s
+    if heartbeat_s is not None and entry.mode is SubscriptionMode.SAMPLE:
+        heartbeat_s = max(heartbeat_s, every_s)  # a target may sample less often than the heartbeat of the map
+    stated = mode.encoding if mode.all_paths or entry.encoding is None else encoding_number(entry.encoding)
     return _Kind(
         mode=SubscriptionMode.SAMPLE if sampled else entry.mode,
-        every_s=entry.interval_s or interval_s,
-        heartbeat_s=None if sampled else entry.heartbeat_s,
+        every_s=every_s,
+        heartbeat_s=heartbeat_s,
         suppress_redundant=entry.suppress_redundant,
         updates_only=entry.updates_only,
-        encoding=mode.encoding if entry.encoding is None else messages.Encoding.Value(entry.encoding.upper()),
+        encoding=stated,
         origin=entry.origin,
         target=entry.target,
         alone=entry.path if entry.optional else "",

@@ -16,13 +16,13 @@ from railfab.errors import EndpointError, LoginRefused, RailfabError
 from railfab.gnmi import messages
 from railfab.gnmi.client import GnmiClient
 from railfab.gnmi.first_contact import first_contact
-from railfab.gnmi.statuses import CallFailed, StreamClosed, Unimplemented
+from railfab.gnmi.statuses import CallFailed, Refused, StreamClosed, Unimplemented
 from railfab.gnmi.tls import CertificateRefused, ClientCertificateRefused, address_of, context_of
 from railfab.gnmi.values import JSON, JSON_IETF, PROTO
 from railfab.platforms import TelemetrySubscription
 from railfab.telemetry.mapping import PathMap
 from railfab.telemetry.notification import NotificationDecoder, normalised_ns
-from railfab.telemetry.subscriptions import of_target
+from railfab.telemetry.subscriptions import encoding_number, of_target
 from railfab.telemetry.targets import TargetSpec, newest_credentials
 from railfab.units import NS_PER_S
 
@@ -35,12 +35,16 @@ ENCODINGS = (PROTO, JSON_IETF, JSON)
 
 @dataclass(frozen=True, slots=True)
 class PathCheck:
-    """What one subscribed path gives. leaves: that arrived; unmapped: of them, without a rule. error: a refusal."""
+    """What one subscribed path gives. leaves: that arrived; unmapped: of them, without a rule. error: a refusal.
+
+    encoding: the number of the one that is not refused; None where all are.
+    """
 
     subscription: TelemetrySubscription
     leaves: int = 0
     unmapped: int = 0
     error: str = ""
+    encoding: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,22 +116,26 @@ async def _expiry(endpoint: Endpoint) -> datetime | None:
 
 @dataclass(slots=True)
 class _Check:
-    """The calls to one target, and what they have found."""
+    """The calls to one target, and what they have found. stated: the encoding that the endpoint states."""
 
     target: TargetSpec
     endpoint: Endpoint
     found: TargetCheck = field(init=False)
     decoder: NotificationDecoder = field(init=False)
+    stated: int | None = field(init=False)
 
     def __post_init__(self) -> None:
         self.found = TargetCheck(target=self.target)
+        self.stated = encoding_number(self.endpoint.gnmi_encoding) if self.endpoint.gnmi_encoding else None
         self.decoder = NotificationDecoder(PathMap(self.target.telemetry))
 
     async def ask(self, client: GnmiClient) -> None:
         await self._capabilities(client)
         encodings = [one for one in ENCODINGS if self.found.encodings is None or one in self.found.encodings]
+        first = [] if self.stated is None else [self.stated]
         for subscription in of_target(self.target.telemetry, self.endpoint):
-            path = await self._path(client, subscription, encodings or [JSON_IETF])
+            own = [encoding_number(subscription.encoding)] if subscription.encoding else encodings or [JSON_IETF]
+            path = await self._path(client, subscription, [*first, *own])
             self.found = replace(self.found, paths=(*self.found.paths, path))
 
     async def _capabilities(self, client: GnmiClient) -> None:
@@ -141,17 +149,18 @@ class _Check:
     async def _path(
         self, client: GnmiClient, subscription: TelemetrySubscription, encodings: Sequence[int]
     ) -> PathCheck:
-        """Ask for a path in the encoding that its platform states, else in the first one that is not refused."""
-        if subscription.encoding is not None:
-            encodings = [messages.Encoding.Value(subscription.encoding.upper())]
+        """Ask for a path in the first of these encodings that is not refused."""
         path = f"{subscription.origin}:{subscription.path}" if subscription.origin else subscription.path
         refused = ""
         for encoding in encodings:
             try:
-                return self._read(subscription, await client.snapshot([path], encoding, subscription.target))
+                found = await client.snapshot([path], encoding, subscription.target)
+                return replace(self._read(subscription, found), encoding=encoding)
             except Unimplemented as error:  # of the encoding, perhaps
                 refused = error.details or error.problem
             except (CallFailed, StreamClosed) as error:
+                if type(error) is Refused and encoding == self.stated and encoding != encodings[-1]:  # likewise
+                    continue
                 self.found = replace(self.found, logged_in=True)
                 return PathCheck(subscription, error=getattr(error, "details", "") or error.problem)
         return PathCheck(subscription, error=refused)

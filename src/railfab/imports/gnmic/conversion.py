@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from railfab.endpoints.model import ASKED_MODES
+from railfab.endpoints.model import ASKED_MODES, LONGEST_S, SHORTEST_S
 from railfab.errors import raise_all
 from railfab.gnmi.paths import PathError, elements
 from railfab.imports.existing import SourceError
@@ -31,7 +31,7 @@ UNKNOWN = ""
 class Target:
     """A target for hosts.yml. credentials: a reference. platforms: those that have its paths; one where it is known.
 
-    mode, encoding: of its endpoint, `gnmi_mode` and `gnmi_encoding`.
+    mode, encoding, interval_s: of its endpoint, `gnmi_mode`, `gnmi_encoding` and `gnmi_interval_s`.
     """
 
     source: GnmicTarget
@@ -40,6 +40,7 @@ class Target:
     gnmi_target: str = ""
     mode: str = ""
     encoding: str = ""
+    interval_s: float | None = None
 
     @property
     def platform(self) -> str:
@@ -117,8 +118,14 @@ def convert(
         subscribed=subscribed,
         renamed=tuple(_renamed(config, subscribed)),
         notes=(*notes(config), *_more_notes(config)),
-        interval_s=min((one.interval_s for one in config.subscriptions if one.interval_s), default=None),
+        interval_s=_shortest_s(config.subscriptions),
     )
+
+
+def _shortest_s(subscriptions: Sequence[GnmicSubscription]) -> float | None:
+    """The shortest sample interval, within the bounds of those of railfab; None where none is stated."""
+    shortest_s = min((one.interval_s for one in subscriptions if one.interval_s), default=None)
+    return None if shortest_s is None else min(max(shortest_s, SHORTEST_S), LONGEST_S)
 
 
 def _stated(platforms: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -166,6 +173,7 @@ def _target(
         gnmi_target=target.name if any(one.set_target for one in wanted) else "",
         mode=_asked_mode(wanted),
         encoding=target.encoding if target.encoding in STATED_ENCODINGS else "",
+        interval_s=own_s if (own_s := _shortest_s(wanted)) != _shortest_s(config.subscriptions) else None,
     )
 
 
@@ -255,7 +263,10 @@ def _more_notes(config: GnmicConfig) -> Iterator[Note]:
             yield Note(f"{place}.subscriptions", target.line, Verdict.UNKNOWN, text)
     intervals = sorted({one.interval_s for one in config.subscriptions if one.interval_s})
     if len(intervals) > 1:
-        text = f"several: --interval is the shortest, {intervals[0]:g} s; a mapping can state others by path"
+        text = (
+            f"several: --interval is the shortest, {intervals[0]:g} s, gnmi_interval_s the shortest of a target that"
+            " has only longer ones; a mapping can state others by path"
+        )
         yield Note("subscriptions.*.sample-interval", 0, Verdict.DIFFERS, text)
 
 

@@ -39,7 +39,7 @@ def hosts_text(conversion: Conversion) -> str:
     return "\n".join((*lines, ""))
 
 
-def _settings(target: Target) -> Iterator[tuple[str, str | bool]]:
+def _settings(target: Target) -> Iterator[tuple[str, str | bool | float]]:
     source = target.source
     yield "credentials", target.credentials
     if target.gnmi_target:
@@ -48,6 +48,8 @@ def _settings(target: Target) -> Iterator[tuple[str, str | bool]]:
         yield "gnmi_mode", target.mode
     if target.encoding:
         yield "gnmi_encoding", target.encoding
+    if target.interval_s:
+        yield "gnmi_interval_s", target.interval_s
     if source.insecure:
         yield "plaintext", True
         return

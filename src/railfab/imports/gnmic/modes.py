@@ -79,8 +79,10 @@ def _entry(subscription: GnmicSubscription, kept: TelemetrySubscription) -> str:
     return f"{{{', '.join(keys)}}}"
 
 
-def scalar(value: str | bool) -> str:
+def scalar(value: str | bool | float) -> str:
     """A YAML scalar; a text in quotes where it could be read as something else."""
     if isinstance(value, bool):
         return str(value).lower()
+    if isinstance(value, float):
+        return f"{value:g}"
     return value if PLAIN.fullmatch(value) and value.lower() not in WORDS else json.dumps(value)

@@ -139,6 +139,8 @@ def _unknown(shard: str, problem: str) -> TargetStatus:
         address="",
         state=UNKNOWN,
         receiver="",
+        encoding="",
+        interval_s=None,
         series=0,
         age_s=None,
         reconnects=0,

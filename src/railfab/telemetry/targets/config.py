@@ -18,14 +18,14 @@ from railfab.telemetry.targets.file_source import FileSource
 from railfab.telemetry.targets.http_source import INTERVAL_S, TIMEOUT_S, HttpSource
 from railfab.telemetry.targets.known import TelemetryOf, targets_of_hosts, telemetry_of
 from railfab.telemetry.targets.loader import Source
-from railfab.telemetry.targets.service_discovery import Discovery
+from railfab.telemetry.targets.service_discovery import SUBSCRIBED, Discovery
 from railfab.telemetry.targets.spec import TargetSpec
 
 PREFIX = "RAILFAB_TARGETS"
 """Of the variables with the login and the CA of a URL: see `sinks.secrets`."""
 SECTIONS = ("http_sd", "settings", "labels", "platforms")
 HTTP_SD = ("url", "interval_s", "timeout_s")
-LABELS = ("name", "platform", "address")
+LABELS = ("name", "platform", "address", *SUBSCRIBED)
 SETTINGS = tuple(field.name for field in fields(Endpoint) if field.name not in ("name", "host", "ssh_port"))
 SHORTEST_S = 1.0
 
@@ -88,6 +88,8 @@ def _labels(path: Path, section: Marked, errors: list[RailfabError]) -> dict[str
             errors.append(_fault(path, section, "labels.", key, "is not the name of a label, or a list of them"))
         elif key == "address":
             found["address_label"] = names[0]
+        elif key in SUBSCRIBED:
+            found.setdefault("subscribed_labels", {})[key] = names[0]
         else:
             found[f"{key}_labels"] = tuple(names)
     return found

@@ -10,15 +10,21 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from railfab.endpoints import Endpoint
+from railfab.endpoints.keys import unknown_key
 from railfab.endpoints.model import faults
 from railfab.telemetry.targets.known import TelemetryOf, telemetry_of
 from railfab.telemetry.targets.loader import LoadFailed
 from railfab.telemetry.targets.spec import TargetSpec
 
+SUBSCRIBED = ("gnmi_interval_s", "gnmi_mode", "gnmi_encoding", "gnmi_heartbeat_s", "gnmi_suppress_redundant")
+"""Settings that an entry may have for its targets, by default in the label of this name after `__`."""
+OWN = "__gnmi_"
+"""Begin of our labels."""
 MOST_TARGETS = 100_000
 LABEL = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*")
 REMEDY = 'Serve a list of {"targets": ["HOST:PORT"], "labels": {"platform": "..."}}'
@@ -31,6 +37,7 @@ class Discovery:
     settings: what holds for all targets and is never taken from the list, because the list is not ours: CA, client
     certificate, credentials, skip_verify, plaintext; its gnmi_port and platform hold where an entry has none.
     name_labels, platform_labels: the first of these labels that an entry has; without one, the name is the host.
+    subscribed_labels: the label of each setting of SUBSCRIBED, where it is not that one.
     address_label: has the host in place of the target's text, such as `__meta_netbox_primary_ip`. platforms: names of
     platforms elsewhere to railfab's, such as a slug of NetBox.
     """
@@ -38,6 +45,7 @@ class Discovery:
     settings: Endpoint = field(default_factory=lambda: Endpoint(name="", platform="", host="", gnmi_port=57400))
     name_labels: Sequence[str] = ("device", "__meta_netbox_name")
     platform_labels: Sequence[str] = ("platform", "__meta_netbox_platform_slug")
+    subscribed_labels: Mapping[str, str] = field(default_factory=dict)
     address_label: str | None = None
     platforms: Mapping[str, str] = field(default_factory=dict)
     telemetry: TelemetryOf = telemetry_of
@@ -106,6 +114,7 @@ def _target(where: str, target: str, labels: Mapping[str, str], discovery: Disco
         platform=named or "unknown",
         host=labels.get(discovery.address_label or "") or host,
         gnmi_port=port,
+        **_subscribed(f"{where}: {target}", labels, discovery.subscribed_labels),
     )
     for fault in faults(endpoint):
         raise LoadFailed(f"{where}: {target}", fault.problem, fault.remedy)
@@ -117,6 +126,22 @@ def _target(where: str, target: str, labels: Mapping[str, str], discovery: Disco
         telemetry=discovery.telemetry(endpoint.platform),
         labels={**shown, "platform": endpoint.platform},
     )
+
+
+def _subscribed(where: str, labels: Mapping[str, str], named: Mapping[str, str]) -> dict[str, Any]:
+    """The settings of SUBSCRIBED that the labels have, in which all values are texts."""
+    known = {named.get(key, f"__{key}"): key for key in SUBSCRIBED}
+    for label in labels:
+        if label.startswith(OWN) and label not in known:
+            raise LoadFailed(where, *unknown_key(label, known))
+    return {key: _value(labels[label]) for label, key in known.items() if labels.get(label)}
+
+
+def _value(text: str) -> str | float | bool:
+    """A number or a truth value where the text is one."""
+    with suppress(ValueError):
+        return float(text)
+    return {"true": True, "false": False}.get(text.lower(), text)
 
 
 def _first(labels: Mapping[str, str], names: Sequence[str]) -> str:
