@@ -386,6 +386,12 @@ def _samples(metric: Callable[..., Metric]) -> Iterator[Metric]:
         "How far the device's clock is ahead of the collector's, by the least delayed sample of the last 30 to 60 s.",
     )
     yield metric(
+        "held_back_seconds_total",
+        Kind.COUNTER,
+        "seconds",
+        "Upper bound of the time in which the target waited for the collector to read what it had sent.",
+    )
+    yield metric(
         "skewed_notifications_total",
         Kind.COUNTER,
         "",

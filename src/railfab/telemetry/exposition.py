@@ -230,6 +230,7 @@ def _health_samples(session: TargetSession) -> Iterator[tuple[str, Labels, float
     yield f"{prefix}_ingest_lag_seconds", {}, health.ingest_lag_s
     yield f"{prefix}_clock_skew_seconds", {}, health.clock_skew_s
     yield f"{prefix}_skewed_notifications_total", {}, float(health.skewed)
+    yield f"{prefix}_held_back_seconds_total", {}, health.held_back_s
     yield f"{prefix}_reconnects_total", {}, float(health.reconnects)
     yield f"{prefix}_series", {}, float(series)
     for stream, count in health.updates.items():

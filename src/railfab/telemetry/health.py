@@ -59,6 +59,7 @@ class Health:
     """Counters of one target. last_update_s: Unix time of the last sampled update, 0 before the first. was_up: whether
     the session was up since it last ended. last_error: why it ended the last time. clock_skew_s: how far the clock of
     the target is ahead of ours. skewed: notifications whose time stamp was not used. resets: counters that went back.
+    held_back_s: how long the target may have waited to be read [s].
     """
 
     tls_verified: bool
@@ -69,6 +70,7 @@ class Health:
     ingest_lag_s: float = 0.0
     clock_skew_s: float = 0.0
     skewed: int = 0
+    held_back_s: float = 0.0
     reconnects: int = 0
     updates: Counter[Stream] = field(default_factory=lambda: Counter(dict.fromkeys(Stream, 0)))
     errors: Counter[Reason] = field(default_factory=lambda: Counter(dict.fromkeys(Reason, 0)))

@@ -309,6 +309,7 @@ class TargetSession:
     def _take(self, batch: Batch) -> None:
         """Decode a batch into the store, and count it."""
         rpc, now_s = self._rpcs[batch.rpc], self._clock.now_s()
+        self.health.held_back_s += batch.waited_s
         self._polls.arrived(batch.rpc, now_s)
         taken = self._decoder.take(batch.buffer, batch.bounds, now_s, lasts_s=rpc.lasts_s, rpc=self._number(rpc))
         self._count(taken, rpc, now_s)

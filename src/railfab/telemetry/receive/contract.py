@@ -19,12 +19,14 @@ class Batch:
     """Messages of one RPC, as received. Valid until the next one is asked for: the buffer is written again.
 
     rpc: index of the RPC in the requests. buffer: writable bytes; bounds: int64 of shape (messages, 2), start and
-    end of each SubscribeResponse in the buffer.
+    end of each SubscribeResponse in the buffer. waited_s: how long the target may have waited, at most, for
+    space to send more [s]: on its whole connection, since the batch before.
     """
 
     rpc: int
     buffer: NDArray[np.uint8]
     bounds: NDArray[np.int64]
+    waited_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

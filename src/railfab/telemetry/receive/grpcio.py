@@ -102,7 +102,7 @@ async def received(
         while True:
             for rpc, reader, ended in await readers.ready():
                 if found := reader.take():
-                    yield _batch(rpc, found)
+                    yield _batch(rpc, found, reader.waited_s())
                 if not ended:
                     continue
                 error = _error(callee, reader)
@@ -150,9 +150,9 @@ def _error(callee: Callee, reader: Reader) -> Exception:
     return found
 
 
-def _batch(rpc: int, contents: list[bytes]) -> Batch:
+def _batch(rpc: int, contents: list[bytes], waited_s: float) -> Batch:
     ends = np.cumsum([len(content) for content in contents])
     bounds = np.empty((len(contents), 2), np.int64)
     bounds[:, 1] = ends
     bounds[0, 0], bounds[1:, 0] = 0, ends[:-1]
-    return Batch(rpc, np.frombuffer(bytearray().join(contents), np.uint8), bounds)
+    return Batch(rpc, np.frombuffer(bytearray().join(contents), np.uint8), bounds, waited_s)

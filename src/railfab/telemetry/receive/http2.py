@@ -6,7 +6,8 @@ It does no input or output but through its `Wire`; DATA frames are those of `inf
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
+import time
+from dataclasses import dataclass, replace
 from typing import NamedTuple, NoReturn
 
 import hpack
@@ -74,6 +75,7 @@ class Connection:
         self.settled = self._has_read = False
         self.greeting = b""
         self.received = 0
+        self._read_s, self._waited_s = time.monotonic(), 0.0
         first = {frames.HEADER_TABLE_SIZE: 0, frames.ENABLE_PUSH: 0, frames.INITIAL_WINDOW_SIZE: window}
         wire.write(frames.PREFACE + frames.settings(first))
         wire.write(frames.window_update(0, self.inflow.initial - frames.INITIAL_WINDOW))
@@ -120,6 +122,7 @@ class Connection:
 
         Raises OSError and EOFError of the wire, or ProtocolViolation.
         """
+        self._note_wait()
         count = self._wire.read(self._incoming)
         self.received += count
         self.greeting += self._incoming[: min(count, scan.FRAME_HEADER - len(self.greeting))].tobytes()
@@ -128,6 +131,16 @@ class Connection:
         if count:
             self._take(count)
         return count
+
+    def _note_wait(self) -> None:
+        """Count the time since the last read where the peer may have waited for this one: what it sends had no space.
+
+        When it began to wait is not known: this is an upper bound. Bytes that have arrived may be of any stream.
+        """
+        now_s, (unread, full) = time.monotonic(), self._wire.held
+        if full or unread >= self.inflow.least:
+            self._waited_s += now_s - self._read_s
+        self._read_s = now_s
 
     def _take(self, count: int) -> None:
         """Take the frames of a read of so many bytes."""
@@ -159,7 +172,10 @@ class Connection:
         found = self.inflow.batches() if self._has_read else []
         for number, _ in found:
             self._streams[number].started = True
-        return [batch for _, batch in found]
+        batches = [batch for _, batch in found]
+        if batches and self._waited_s:
+            batches[0], self._waited_s = replace(batches[0], waited_s=self._waited_s), 0.0
+        return batches
 
     def ended(self) -> list[tuple[int, bool, Status]]:
         """The RPCs that have ended since the last call: index, whether it had answered, and status."""

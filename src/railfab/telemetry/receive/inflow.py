@@ -45,7 +45,8 @@ class Shared:
 class Inflow:
     """The streams 1, 3, 5 ... of a connection, each with this window [bytes]; the connection itself is number 0.
 
-    control: where the scan puts a frame that is not DATA. initial: what the connection is granted at the begin.
+    least: bytes that the stream with the least window may send still. control: where the scan puts a frame that is not
+    DATA. initial: what the connection is granted at the begin.
     """
 
     def __init__(self, shared: Shared, streams: int, window: int) -> None:
@@ -65,6 +66,7 @@ class Inflow:
         self._spare = max(window, frames.INITIAL_WINDOW)  # so that only the windows of streams ever hold back
         self.initial = streams * window + self._spare
         self._granted = {0: self.initial, **dict.fromkeys(self._rows, window)}
+        self.least = window
 
     def begin(self) -> None:
         """Take what was read from its start."""
@@ -131,6 +133,7 @@ class Inflow:
         finished with all batches. Raises WindowExceeded."""
         fields, step = self._fields, self._window // 2
         total = self._spare + self._past + fields[scan.DISCARDED]
+        self.least = self._window
         for number, row in self._rows.items():
             held, received = fields[row + scan.FILLED] - fields[row + scan.NEXT], fields[row + scan.RECEIVED]
             granted = self._granted[number]
@@ -142,6 +145,7 @@ class Inflow:
             if limit - granted >= step or received - held + head > granted:
                 self._granted[number] = limit
                 yield number, limit - granted
+            self.least = min(self.least, self._granted[number] - received)
             if self._space(row) > KEPT and max(held, head) < REGION:
                 self._resize(row, REGION)
         if total - self._granted[0] >= step:

@@ -52,7 +52,8 @@ class Call:
 class Reader:
     """Reads one RPC in a thread. started: whether it has answered. error: how it has ended, None for OK.
 
-    What is between the thread and the loop has one writer each: messages and `_read` the thread, `_taken` the loop.
+    What is between the thread and the loop has one writer each: messages, `_read` and `_waited_s` the thread, the
+    others the loop.
     """
 
     def __init__(self, call: Call, begin: Callable[[Call], Any], wake: Callable[[bool], None]) -> None:
@@ -62,6 +63,7 @@ class Reader:
         self._wake = wake
         self._messages: deque[bytes] = deque()
         self._read = self._taken = 0
+        self._waited_s = self._told_s = 0.0
         self._has_space, self._stopping = threading.Event(), threading.Event()
         self._responses = begin(call)
         self.thread = threading.Thread(target=self._run, name="railfab-reader", daemon=True)
@@ -97,10 +99,12 @@ class Reader:
             asked_s = now_s()
 
     def _wait_for_space(self) -> None:
+        began_s = time.monotonic()
         while self._read - self._taken > MOST_UNREAD and not self._stopping.is_set():
             self._has_space.clear()
             if self._read - self._taken > MOST_UNREAD and not self._stopping.is_set():
                 self._has_space.wait()
+        self._waited_s += time.monotonic() - began_s
 
     def take(self) -> list[bytes]:
         """What was read since the last call."""
@@ -108,6 +112,12 @@ class Reader:
         self._taken += sum(map(len, found))
         self._has_space.set()
         return found
+
+    def waited_s(self) -> float:
+        """How long nothing was read since there was no space, in all since the last call [s]."""
+        total_s = self._waited_s
+        waited_s, self._told_s = total_s - self._told_s, total_s
+        return waited_s
 
     def stop(self) -> None:
         """Cancel the RPC; the thread ends soon."""

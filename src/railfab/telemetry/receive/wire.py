@@ -5,7 +5,10 @@ from __future__ import annotations
 import asyncio
 import socket
 import ssl
+import struct
 from contextlib import suppress
+from fcntl import ioctl
+from termios import FIONREAD
 from typing import Any
 
 from railfab.telemetry.receive.ticks import Ticks
@@ -14,6 +17,11 @@ READ = 1 << 18
 """What is read at once [bytes]."""
 MAX_UNSENT = 1 << 20
 """Limit of what waits to be sent [bytes]: a peer that asks and does not read is given up."""
+SO_MEMINFO = 55
+"""Option of a socket with the memory that it uses (Linux, `include/uapi/asm-generic/socket.h`)."""
+FULL = 7 / 8
+"""Part of the receive buffer of a socket from which on TCP has closed its window, or is about to."""
+_MEMORY, _UNREAD = struct.Struct("=2I"), struct.Struct("=i")
 _Loop = asyncio.AbstractEventLoop
 
 
@@ -113,6 +121,18 @@ class Wire:
         del self._unsent[:sent]
         if not self._unsent:
             self._loop.remove_writer(self._descriptor)
+
+    @property
+    def held(self) -> tuple[int, bool]:
+        """Bytes that have arrived and are not read, and whether there is no space for more; 0 where it cannot be known.
+
+        Source: Linux, `sk_get_meminfo` and `__tcp_select_window`: the first two words are what is used and its limit.
+        """
+        with suppress(OSError):
+            used, limit = _MEMORY.unpack(self._socket.getsockopt(socket.SOL_SOCKET, SO_MEMINFO, _MEMORY.size))
+            if used:
+                return _UNREAD.unpack(ioctl(self._descriptor, FIONREAD, bytes(_UNREAD.size)))[0], used >= FULL * limit
+        return 0, False
 
     async def readable(self) -> None:
         """Wait until there is something to read at one of the ticks, or the connection has failed."""
