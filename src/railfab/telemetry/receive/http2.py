@@ -137,8 +137,8 @@ class Connection:
 
         When it began to wait is not known: this is an upper bound. Bytes that have arrived may be of any stream.
         """
-        now_s, (unread, full) = time.monotonic(), self._wire.held
-        if full or unread >= self.inflow.least:
+        now_s = time.monotonic()
+        if self._wire.holds_back(self.inflow.least):
             self._waited_s += now_s - self._read_s
         self._read_s = now_s
 

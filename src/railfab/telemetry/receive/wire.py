@@ -122,17 +122,20 @@ class Wire:
         if not self._unsent:
             self._loop.remove_writer(self._descriptor)
 
-    @property
-    def held(self) -> tuple[int, bool]:
-        """Bytes that have arrived and are not read, and whether there is no space for more; 0 where it cannot be known.
+    def holds_back(self, window: int) -> bool:
+        """Whether the peer has sent what it may: this many bytes are not read, or there is no space for more.
 
-        Source: Linux, `sk_get_meminfo` and `__tcp_select_window`: the first two words are what is used and its limit.
+        False where it cannot be known. Source: Linux, `sk_get_meminfo` and `__tcp_select_window`: the first two words
+        are the memory in use, which is no less than what is unread, and its limit.
         """
         with suppress(OSError):
             used, limit = _MEMORY.unpack(self._socket.getsockopt(socket.SOL_SOCKET, SO_MEMINFO, _MEMORY.size))
-            if used:
-                return _UNREAD.unpack(ioctl(self._descriptor, FIONREAD, bytes(_UNREAD.size)))[0], used >= FULL * limit
-        return 0, False
+            return used >= FULL * limit or (used >= window and self._unread() >= window)
+        return False
+
+    def _unread(self) -> int:
+        (count,) = _UNREAD.unpack(ioctl(self._descriptor, FIONREAD, bytes(_UNREAD.size)))
+        return int(count)
 
     async def readable(self) -> None:
         """Wait until there is something to read at one of the ticks, or the connection has failed."""
