@@ -231,3 +231,22 @@ def test_scale_and_fixed_labels_come_from_the_rule() -> None:
     decoder = NotificationDecoder(PathMap(TelemetryMap(rules=(rule,), subscriptions=())))
     decoded = decoder.decode(said(update=updates(("/optics[id=swp1]/mbps", text("100000.0")))))
     assert values(decoded) == {"fabric_interface_speed_bytes_per_second": 12_500_000_000.0}
+
+
+BOOTED_S = 1_790_000_000
+
+
+@pytest.mark.parametrize(
+    ("name", "path", "value"),
+    [
+        ("cumulus", "/system/processes/process[pid=1]/state/start-time", uint(BOOTED_S)),
+        ("eos", "/system/state/boot-time", uint(BOOTED_S * 10**9)),
+        ("junos", "/system/state/boot-time", uint(BOOTED_S * 10**9)),
+        ("nxos", "/system/state/boot-time", uint(BOOTED_S * 10**9)),
+        ("sonic", "/openconfig-system:system/state/boot-time", text(str(BOOTED_S * 10**9))),
+        ("srlinux", "/system/information/last-booted", text("2026-09-21T14:13:20.000Z")),
+    ],
+)
+def test_the_boot_time_of_each_platform_is_unix_time(name: str, path: str, value: messages.TypedValue) -> None:
+    found = NotificationDecoder(PathMap(platform(name).telemetry)).decode(said(update=updates((path, value))))
+    assert values(found) == {"fabric_device_boot_timestamp_seconds": BOOTED_S}
