@@ -65,6 +65,25 @@ def test_options_set_addresses_and_interval(tmp_path: Path) -> None:
     assert datasource["jsonData"]["timeInterval"] == "2s"
 
 
+def test_several_collectors_and_the_lists_of_their_processes_are_one_job(tmp_path: Path) -> None:
+    lists = "https://one:9804/http_sd", "http://two:9804/http_sd"
+    named = [word for one in ("three:1", *lists) for word in ("--collector", one)]
+    _build("-o", str(tmp_path), *named, "--interval", "5")
+    (scrape,) = yaml.safe_load((tmp_path / "prometheus.yml").read_text())["scrape_configs"]
+    assert scrape == {
+        "job_name": "railfab-collector",
+        "static_configs": [{"targets": ["three:1"]}],
+        "http_sd_configs": [{"url": url, "refresh_interval": "5s"} for url in lists],
+    }
+
+
+@pytest.mark.parametrize("wrong", ["one", "ftp://one:9804/http_sd", "http:///http_sd", "one:9804/http_sd"])
+def test_an_address_that_prometheus_cannot_ask_is_one_line(tmp_path: Path, wrong: str) -> None:
+    done = CliRunner().invoke(app, ["build", "-o", str(tmp_path), "--collector", wrong])
+    assert str(done.exception).startswith(f"--collector: {wrong!r} is not ")
+    assert not (tmp_path / "prometheus.yml").exists()
+
+
 def test_the_command_prints_the_written_files(tmp_path: Path) -> None:
     written = json.loads(_build("-o", str(tmp_path), "--output", "json"))
     assert {Path(entry["path"]).relative_to(tmp_path).as_posix() for entry in written} == FILES.keys()

@@ -57,7 +57,7 @@ def test_a_target_that_is_silent_for_7_s_restarts_no_for(rack: Rack, repository:
         assert collector.wait_until_up(20)
         folder = tmp_path / "prometheus"
         write(prometheus_files(Scrape(interval_s=1)), folder)
-        scrape = Scrape(collector=server.url.removeprefix("http://"), interval_s=1)
+        scrape = Scrape(collectors=(server.url.removeprefix("http://"),), interval_s=1)
         prometheus = Prometheus(folder, prometheus_config(scrape))
         try:
             pending = alert(prometheus, "pending")

@@ -103,7 +103,7 @@ def prometheus(twin: Twin, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     with MetricsServer(collector.exposition, collector, port=0) as server, collector:
         assert collector.wait_until_up(30)
         addresses = (url.removeprefix("http://") for url in (server.url, twin.control.url))
-        scrape = Scrape(collector=next(addresses), jobs=next(addresses), interval_s=1)
+        scrape = Scrape(collectors=(next(addresses),), jobs=next(addresses), interval_s=1)
         with _prometheus(tmp_path_factory.mktemp("prometheus"), scrape) as running:
             yield running
 

@@ -108,7 +108,7 @@ def test_prometheus_shows_the_rates_of_the_fabric_and_the_pace(slow: Twin, tmp_p
     with MetricsServer(collector.exposition, collector, port=0) as server, collector:
         assert collector.wait_until_up(20)
         collected, jobs = (url.removeprefix("http://") for url in (server.url, slow.control.url))
-        scrape = Scrape(collector=collected, jobs=jobs, interval_s=1)
+        scrape = Scrape(collectors=(collected,), jobs=jobs, interval_s=1)
         write(prometheus_files(scrape), tmp_path)
         prometheus = Prometheus(tmp_path, prometheus_config(scrape))
         try:

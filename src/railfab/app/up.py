@@ -229,7 +229,7 @@ class _Start:
         """Start Prometheus with our configuration."""
         directory = self._options.state / "prometheus"
         scrape = Scrape(
-            collector=metrics_url.removeprefix("http://"),
+            collectors=(metrics_url.removeprefix("http://"),),
             jobs=control.url.removeprefix("http://"),
             interval_s=round(max(1, self._options.interval_s)),
         )

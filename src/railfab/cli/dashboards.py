@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
@@ -24,8 +24,13 @@ app = typer.Typer(
 def build(
     out: Annotated[Path, typer.Option("-o", "--out", metavar="DIR", help="Where to write.")] = Path("dashboards"),
     collector: Annotated[
-        str, typer.Option(metavar="HOST:PORT", help="Address of the collector's metrics.")
-    ] = f"127.0.0.1:{COLLECTOR_PORT}",
+        list[str] | None,
+        typer.Option(
+            metavar="HOST:PORT",
+            help=f"Address of the collector's metrics, 127.0.0.1:{COLLECTOR_PORT} by default, or"
+            " http://HOST:PORT/http_sd of one with --processes; repeatable.",
+        ),
+    ] = None,
     jobs: Annotated[
         str | None, typer.Option(metavar="HOST:PORT", help="Address of the jobs' metrics, if not the collector's.")
     ] = None,
@@ -43,8 +48,11 @@ def build(
     """Write boards, the configuration of Prometheus with rules and alerts, and the provisioning of Grafana."""
     from railfab.dashboards import Datasource, Scrape, grafana_files, prometheus_files, write
 
-    _check_addresses({"--collector": collector, "--jobs": jobs}, {"--prometheus": prometheus})
-    scrape = Scrape(collector=collector, jobs=jobs, interval_s=interval)
+    collectors = tuple(collector or Scrape().collectors)
+    addresses = [("--collector", one) for one in collectors if "://" not in one]
+    urls = [("--collector", one) for one in collectors if "://" in one]
+    _check_addresses([*addresses, ("--jobs", jobs)], [*urls, ("--prometheus", prometheus)])
+    scrape = Scrape(collectors=collectors, jobs=jobs, interval_s=interval)
     rules = prometheus_files(scrape, runbooks.rstrip("/"))
     files = {**grafana_files(Datasource(url=prometheus, interval_s=interval)), **rules}
     written = write(files, out)
@@ -55,12 +63,12 @@ def build(
         print_table("Dashboards and rules", ["File", ""], rows)
 
 
-def _check_addresses(targets: Mapping[str, str | None], urls: Mapping[str, str]) -> None:
-    """Raise RailfabError for an invalid address or URL."""
-    for option, target in targets.items():
+def _check_addresses(targets: Iterable[tuple[str, str | None]], urls: Iterable[tuple[str, str]]) -> None:
+    """Raise RailfabError for an invalid address or URL of an option."""
+    for option, target in targets:
         if target is not None and not re.fullmatch(r"([^\s/:\[\]]+|\[[0-9a-fA-F:.]+\]):[0-9]{1,5}", target):
             raise RailfabError(option, f"{target!r} is not HOST:PORT", "Use for example collector.example:9804")
-    for option, url in urls.items():
+    for option, url in urls:
         if not re.fullmatch(r"https?://[^\s/]+\S*", url):
             raise RailfabError(option, f"{url!r} is not a URL", "Use for example http://127.0.0.1:9090")
 

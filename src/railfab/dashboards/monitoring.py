@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,12 +15,12 @@ DATASOURCE_UID = "railfab-prometheus"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scrape:
-    """Scrape targets of Prometheus. collector and jobs are host:port.
+    """Scrape targets of Prometheus. collectors: host:port, or the URL of the list of a collector's processes.
 
-    jobs: metrics of training jobs; None where the collector exposes them too, as with the twin.
+    jobs: host:port of the metrics of training jobs; None where the collector exposes them too, as with the twin.
     """
 
-    collector: str = f"127.0.0.1:{COLLECTOR_PORT}"
+    collectors: tuple[str, ...] = (f"127.0.0.1:{COLLECTOR_PORT}",)
     jobs: str | None = None
     interval_s: int = 15
 
@@ -47,15 +48,22 @@ class Datasource:
 
 def prometheus_config(scrape: Scrape) -> dict[str, Any]:
     """Content of prometheus.yml; rules are evaluated at the scrape interval."""
-    targets = {"railfab-collector": scrape.collector, "railfab-jobs": scrape.jobs}
+    jobs = {"railfab-collector": scrape.collectors, "railfab-jobs": (scrape.jobs,) if scrape.jobs else ()}
     interval = f"{scrape.interval_s}s"
     return {
         "global": {"scrape_interval": interval, "evaluation_interval": interval},
         "rule_files": ["rules/*.yml"],
-        "scrape_configs": [
-            {"job_name": job, "static_configs": [{"targets": [target]}]} for job, target in targets.items() if target
-        ],
+        "scrape_configs": [{"job_name": job, **_found(targets, interval)} for job, targets in jobs.items() if targets],
     }
+
+
+def _found(targets: Sequence[str], interval: str) -> dict[str, Any]:
+    """Where Prometheus finds these targets: those with a URL are lists, which it reads anew at the scrape interval."""
+    lists = [{"url": target, "refresh_interval": interval} for target in targets if "://" in target]
+    stated = [target for target in targets if "://" not in target]
+    static = [{"targets": stated}] if stated else []
+    named = {"static_configs": static, "http_sd_configs": lists}
+    return {name: configs for name, configs in named.items() if configs}
 
 
 def datasource_provisioning(datasource: Datasource) -> dict[str, Any]:

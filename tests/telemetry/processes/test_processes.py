@@ -32,7 +32,7 @@ import json, os, signal, socket, sys
 from http.server import BaseHTTPRequestHandler, HTTPServer
 number, path = sys.argv[1:]
 STATUS = dict(name=f"leaf{number}", platform="eos", address="", state="up", receiver="fast",
-              series=1, age_s=0.1, reconnects=0, error="", labels={})
+              encoding="PROTO", interval_s=2.0, series=1, age_s=0.1, reconnects=0, error="", labels={})
 PAGES = {"/healthz": {"collecting": True}, "/readyz": {"collecting": True, "hosts.yml": number != "1"},
          "/targets": [STATUS]}
 class Handler(BaseHTTPRequestHandler):
