@@ -18,6 +18,7 @@ from railfab.imports.gnmic import Conversion, convert, read_gnmic
 from railfab.imports.gnmic.files import mappings_text
 from railfab.imports.gnmic.names import metric_name
 from railfab.imports.gnmic.notes import Verdict
+from railfab.platforms import platform
 from railfab.platforms.telemetry_files import telemetry_maps
 
 FILES = Path(__file__).parent / "gnmic"
@@ -174,6 +175,17 @@ def test_modes_heartbeats_and_encodings_are_asked_for_as_gnmic_does(tmp_path: Pa
     notes = {note.place: note.text for note in converted("asked").notes}
     assert notes["subscriptions.counters.mode"] == "poll: asked every 30 s, on one connection"
     assert not any("heartbeat" in place or "updates-only" in place for place in notes)
+
+
+def test_a_target_that_is_sampled_less_often_keeps_its_interval_and_changes_that_of_no_other(tmp_path: Path) -> None:
+    done = run("--from-gnmic", str(FILES / "intervals.yaml"), "--write", str(tmp_path))
+    assert " --interval 1" in done.output
+    intervals = [host.endpoint.gnmi_interval_s for host in load_hosts(tmp_path / "hosts.yml")]
+    assert intervals == [None, 5, 86_400]
+    found = {one.path: one for one in telemetry_maps([tmp_path / "mappings.yml"])["srlinux"].subscriptions}
+    counters, states = found["/interface[name=*]/statistics"], found["/interface[name=*]/oper-state"]
+    assert counters == next(one for one in platform("srlinux").telemetry.subscriptions if one.path == counters.path)
+    assert (states.interval_s, states.suppress_redundant) == (86_400, True)
 
 
 def test_paths_of_stream_subscriptions_and_prefixes_are_those_of_gnmic() -> None:

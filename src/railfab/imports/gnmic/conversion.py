@@ -123,9 +123,14 @@ def convert(
 
 
 def _shortest_s(subscriptions: Sequence[GnmicSubscription]) -> float | None:
-    """The shortest sample interval, within the bounds of those of railfab; None where none is stated."""
+    """The shortest sample interval; None where none is stated."""
     shortest_s = min((one.interval_s for one in subscriptions if one.interval_s), default=None)
-    return None if shortest_s is None else min(max(shortest_s, SHORTEST_S), LONGEST_S)
+    return None if shortest_s is None else bounded_s(shortest_s)
+
+
+def bounded_s(interval_s: float) -> float:
+    """The nearest interval that railfab takes [s]."""
+    return min(max(interval_s, SHORTEST_S), LONGEST_S)
 
 
 def _stated(platforms: Sequence[str]) -> Iterator[tuple[str, str]]:

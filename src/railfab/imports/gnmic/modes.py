@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from railfab.imports.gnmic.config import GnmicSubscription
-from railfab.imports.gnmic.conversion import ASKED, STATED_ENCODINGS, Conversion, Subscribed
+from railfab.imports.gnmic.conversion import ASKED, STATED_ENCODINGS, Conversion, Subscribed, bounded_s
 from railfab.platforms import TelemetrySubscription, platform
 from railfab.platforms.telemetry_checks import covers
 
@@ -23,10 +23,11 @@ def asked_subscriptions(conversion: Conversion) -> dict[str, list[str]]:
     """
     found: dict[str, dict[TelemetrySubscription, str]] = {}
     for one in conversion.subscribed:
-        if one.rules and _says_how(one, conversion):
-            for kept in _of_platform(one):
-                found.setdefault(one.platform, {}).setdefault(kept, _entry(one.subscription, kept))
-    return {name: list(entries.values()) for name, entries in found.items()}
+        for kept in _of_platform(one) if one.rules else ():
+            entry = _entry(one.subscription, kept) if _says_how(one, conversion) else ""
+            found.setdefault(one.platform, {}).setdefault(kept, entry)
+    entries = {name: [entry for entry in kept.values() if entry] for name, kept in found.items()}
+    return {name: some for name, some in entries.items() if some}
 
 
 def mode_keys(subscription: GnmicSubscription) -> str:
@@ -34,13 +35,13 @@ def mode_keys(subscription: GnmicSubscription) -> str:
     mode = subscription.mode
     keys = [f"mode: {mode}"]
     if subscription.interval_s and mode != "on_change":
-        keys.append(f"interval_s: {subscription.interval_s:g}")
+        keys.append(f"interval_s: {bounded_s(subscription.interval_s):g}")
     suppresses = subscription.suppress_redundant and mode in ("sample", "target_defined")
     if suppresses:
         keys.append("suppress_redundant: true")
     if subscription.heartbeat_s and (suppresses or mode in ("on_change", "target_defined")):
         heartbeat_s = max(subscription.heartbeat_s, subscription.interval_s or 0.0)
-        keys.append(f"heartbeat_s: {heartbeat_s:g}")
+        keys.append(f"heartbeat_s: {bounded_s(heartbeat_s):g}")
     if subscription.updates_only and mode not in ASKED:
         keys.append("updates_only: true")
     if subscription.encoding in STATED_ENCODINGS:
@@ -58,7 +59,8 @@ def _says_how(one: Subscribed, conversion: Conversion) -> bool:
         return not using or any(target.mode != stated.mode for target in using)
     if stated.mode == "target_defined" and not stated.by_default:
         return True
-    more = (stated.heartbeat_s, stated.suppress_redundant, stated.updates_only, stated.encoding in STATED_ENCODINGS)
+    beats = stated.heartbeat_s and stated.mode != "sample"  # that of samples is for those that are left out
+    more = (beats, stated.suppress_redundant, stated.updates_only, stated.encoding in STATED_ENCODINGS)
     return any(more)
 
 
