@@ -90,7 +90,7 @@ class TargetSession:
         self.name, self.labels = spec.name, spec.labels
         self.health = Health(tls_verified=spec.endpoint is not None and spec.endpoint.tls_verified)
         if spec.endpoint is not None and spec.endpoint.gnmi_interval_s is not None:
-            interval_s = spec.endpoint.gnmi_interval_s
+            interval_s = float(spec.endpoint.gnmi_interval_s)
         self.interval_s = interval_s
         silence_s = SILENT_INTERVALS * interval_s
         grace_s = silence_s if policy.grace_s is None else policy.grace_s
