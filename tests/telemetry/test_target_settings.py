@@ -196,7 +196,7 @@ class Running(NamedTuple):
 
 
 SERVED = {
-    "ascii": (Odd(encodings=("ASCII",), paced=True), {"gnmi_encoding": "ascii", "gnmi_interval_s": 0.4}),
+    "ascii": (Odd(encodings=("ASCII",), paced=True), {"gnmi_encoding": "ascii", "gnmi_interval_s": 0.5}),
     "bytes": (Odd(encodings=("BYTES",)), {"gnmi_encoding": "bytes", "gnmi_mode": "sample", "gnmi_interval_s": 2}),
     "other": (Odd(encodings=("JSON_IETF",)), {"gnmi_encoding": "ascii", "gnmi_heartbeat_s": 7}),
 }
@@ -246,14 +246,14 @@ def test_an_encoding_that_a_target_refuses_is_replaced_and_said(running: Running
 
 def test_each_target_is_asked_at_its_own_interval_mode_and_heartbeat(running: Running) -> None:
     every = {name: status["interval_s"] for name, status in running.statuses().items()}
-    assert every == {"ascii": 0.4, "bytes": 2.0, "other": 1.0}
+    assert every == {"ascii": 0.5, "bytes": 2.0, "other": 1.0}
     text = running.read("/metrics")
-    assert 'fabric_collector_sample_interval_seconds{device="ascii"} 0.4\n' in text
-    assert 'fabric_collector_sample_interval_seconds{device="bytes"} 2\n' in text
+    assert 'fabric_collector_sample_interval_seconds{device="ascii",subscription="sample"} 0.5\n' in text
+    assert 'fabric_collector_sample_interval_seconds{device="bytes",subscription="sample"} 2\n' in text
     asked = {name: [*chain(*(wish.subscription for wish in one.asked))] for name, one in running.targets.items()}
     octets = {name: [one for one in found if one.path.elem[-1].name == "statistics"] for name, found in asked.items()}
     every_ns = {name: {one.sample_interval for one in found} for name, found in octets.items()}
-    assert every_ns == {"ascii": {400_000_000}, "bytes": {2_000_000_000}, "other": {1_000_000_000}}
+    assert every_ns == {"ascii": {500_000_000}, "bytes": {2_000_000_000}, "other": {1_000_000_000}}
     assert {one.mode for one in asked["bytes"]} == {gnmi_pb2.SAMPLE}
     changing = [one for one in asked["other"] if one.mode == gnmi_pb2.ON_CHANGE]
     assert {one.heartbeat_interval for one in changing} == {7_000_000_000}
