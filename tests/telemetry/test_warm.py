@@ -13,7 +13,7 @@ from railfab.telemetry.warm import compile_kernels
 
 
 def test_buffers_of_receivers_have_the_type_that_is_compiled_at_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
-    buffers = [_batch(0, [b"message"]).buffer]
+    buffers = [_batch(0, [b"message"], 0.0).buffer]
 
     def take(buffer: Any, *rest: Any) -> Any:
         buffers.append(buffer)
