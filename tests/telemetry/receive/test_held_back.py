@@ -76,7 +76,7 @@ def test_a_target_that_is_read_in_time_does_not_wait(name: str) -> None:
         await peer.greet()
         peer.send(answer(1))
         while True:
-            peer.send(data(1, LARGE))
+            peer.send(data(1, response(1, 2_000)))
             await asyncio.sleep(0.02)
 
     async def run() -> list[float]:
