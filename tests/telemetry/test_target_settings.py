@@ -21,7 +21,9 @@ from pygnmi.spec.v080 import gnmi_pb2
 from tests.signals import interruptible
 from tests.telemetry.odd import Odd, serving
 from tests.telemetry.rack import QUICK, eventually
+from typer.testing import CliRunner
 
+from railfab.cli import app
 from railfab.endpoints import Endpoint, Endpoints, save_endpoints
 from railfab.platforms import SubscriptionMode, TelemetryMap, TelemetrySubscription
 from railfab.telemetry import Collector
@@ -257,3 +259,29 @@ def test_each_target_is_asked_at_its_own_interval_mode_and_heartbeat(running: Ru
     assert {one.mode for one in asked["bytes"]} == {gnmi_pb2.SAMPLE}
     changing = [one for one in asked["other"] if one.mode == gnmi_pb2.ON_CHANGE]
     assert {one.heartbeat_interval for one in changing} == {7_000_000_000}
+
+
+def test_the_check_names_a_stated_encoding_that_the_target_refuses(tmp_path: Path) -> None:
+    """Where the target takes it, there is no such finding."""
+    only, listed = tmp_path / "only.yml", tmp_path / "listed.json"
+    kept = "/interface[name=*]/statistics"
+    dropped = [one.path for one in telemetry_of("srlinux").subscriptions if one.path != kept]
+    only.write_text(
+        json.dumps(
+            {
+                "version": 1,
+                "platforms": {"srlinux": {"subscriptions": [{"path": path, "drop": True} for path in dropped]}},
+            }
+        )
+    )
+    with ExitStack() as stack:
+        nodes = [
+            replace(stack.enter_context(serving(Odd(encodings=(takes,)), tmp_path, name)), gnmi_encoding="ascii")
+            for name, takes in (("leaf1", "ASCII"), ("leaf2", "JSON_IETF"))
+        ]
+        save_endpoints(listed, Endpoints(fabric="lab", backend="inventory", nodes=tuple(nodes)))
+        command = ["collect", "--check", "--targets", str(listed), "--map", str(only), "--output", "json"]
+        done = CliRunner().invoke(app, command)
+    (found,) = json.loads(done.output)["findings"]
+    assert (found["target"], done.exit_code) == ("leaf2", 1)
+    assert found["problem"].startswith("refuses ASCII, which gnmi_encoding states. It is received in another one")
