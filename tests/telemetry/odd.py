@@ -25,9 +25,9 @@ LEAF = "pod1-seg1-leaf1"
 class Odd(gnmi_pb2_grpc.gNMIServicer):  # type: ignore[misc]
     """A target that takes some subscriptions and refuses others; all others of gNMI it does not know.
 
-    lacks: an element that its chassis does not have. paced: it samples as often as it is asked to, and not four times a
-    second. stuck: after its first values it sends
-    nothing. asked: the requests that it got.
+    busy_s: for so long after a Subscribe that it takes it refuses all others. lacks: an element that its chassis does
+    not have. paced: it samples as often as it is asked to, and not four times a second. stuck: after its first values
+    it sends nothing. asked: the requests that it got. taken: the paths of each that was not refused as busy.
     """
 
     encodings: tuple[str, ...] = ("PROTO", "JSON_IETF")
@@ -37,14 +37,26 @@ class Odd(gnmi_pb2_grpc.gNMIServicer):  # type: ignore[misc]
     stamp: Callable[[], int] = time.time_ns
     ends_after: int | None = None
     lacks: str = ""
+    busy_s: float = 0.0
+    free_s: float = 0.0
     paced: bool = False
     stuck: bool = False
     silent: bool = False
     asked: list[Any] = field(default_factory=list)
+    taken: set[tuple[str, ...]] = field(default_factory=set)
+
+    @property
+    def wished(self) -> set[tuple[str, ...]]:
+        """The paths of each RPC that was asked for."""
+        return set(map(_paths, self.asked))
 
     def Subscribe(self, requests: Any, context: Any) -> Iterator[Any]:
         wish = next(requests).subscribe
         self.asked.append(wish)
+        if time.monotonic() < self.free_s:
+            context.abort(grpc.StatusCode.CANCELLED, "System is busy")
+        self.taken.add(_paths(wish))
+        self.free_s = time.monotonic() + self.busy_s
         while self.silent and context.is_active():
             time.sleep(INTERVAL_S)
         if gnmi_pb2.Encoding.Name(wish.encoding) not in self.encodings:
@@ -76,6 +88,10 @@ class Odd(gnmi_pb2_grpc.gNMIServicer):  # type: ignore[misc]
             for path, value in leaves.items()
         ]
         return gnmi_pb2.SubscribeResponse(update=gnmi_pb2.Notification(timestamp=self.stamp(), update=update))
+
+
+def _paths(wish: Any) -> tuple[str, ...]:
+    return tuple(str(one.path) for one in wish.subscription)
 
 
 def typed(value: object, encoding: int) -> gnmi_pb2.TypedValue:

@@ -22,11 +22,12 @@ OPER_UP = "fabric_interface_oper_up"
 
 
 @contextmanager
-def collected(topology: Topology, folder: Path, target: Odd) -> Iterator[Collector]:
+def collected(topology: Topology, folder: Path, target: Odd, receiver: str = "auto") -> Iterator[Collector]:
     """A collector of one such target."""
     with serving(target, folder) as node:
         endpoints = Endpoints(fabric="pod64", backend="inventory", nodes=(node,))
-        with fabric_collector(topology, endpoints, interval_s=INTERVAL_S, policy=QUICK) as collector:
+        options = {"interval_s": INTERVAL_S, "policy": QUICK, "receiver": receiver}
+        with fabric_collector(topology, endpoints, **options) as collector:
             yield collector
 
 
@@ -62,6 +63,23 @@ def test_a_chassis_without_a_feature_is_collected_without_its_counters(
         now = eventually(collector, lambda now: now.select(OPER_UP) and now.select(OCTETS))
         assert now.value("fabric_collector_errors_total") == 0
     assert re.search(rf"unknown element '{lacks}'.*The target does not serve /\S*{lacks}", caplog.text)
+
+
+@pytest.mark.parametrize("receiver", ["auto", "grpc"])
+def test_a_target_that_is_busy_beside_another_rpc_is_asked_again_on_the_same_connection(
+    topology: Topology, tmp_path: Path, caplog: pytest.LogCaptureFixture, receiver: str
+) -> None:
+    target = Odd(busy_s=0.05)
+    with collected(topology, tmp_path, target, receiver) as collector:
+        assert collector.wait_until_up(20)
+        now = eventually(
+            collector,
+            lambda now: now.select(OPER_UP) and now.select(OCTETS) and target.taken == target.wished,
+            within_s=20,
+        )
+        assert now.value("fabric_collector_errors_total") == 0
+        assert now.value("fabric_collector_reconnects_total") == 0
+    assert caplog.text.count(f"{LEAF}: is too busy for a gNMI Subscribe (System is busy). It is asked again") == 1
 
 
 def test_a_target_that_refuses_every_way_is_told_apart(

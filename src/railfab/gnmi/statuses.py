@@ -51,6 +51,10 @@ class NotNow(Refused):
     """The target refuses the request in its present state, for example while a commit is unconfirmed."""
 
 
+class Busy(CallFailed):
+    """The target has no room for the request now, beside others."""
+
+
 class StreamClosed(DeviceError):
     """The target ended a stream after it had started."""
 
@@ -79,6 +83,13 @@ class Status(NamedTuple):
         return " ".join((self.details or "no reason given").split()).rstrip(".")
 
 
+def _is_busy(code: str, words: str) -> bool:
+    """Whether a target has no room, and not grpcio refuses a message for its size. Cumulus Linux says CANCELLED."""
+    if code == "CANCELLED":
+        return "busy" in words.lower()
+    return code == "RESOURCE_EXHAUSTED" and "larger than max" not in words
+
+
 @dataclass(frozen=True, slots=True)
 class Callee:
     """Who is called, for errors. address: host and port. user: name of the login. timeout_s: deadline of a call."""
@@ -94,6 +105,8 @@ class Callee:
         if code in ("UNAUTHENTICATED", "PERMISSION_DENIED"):
             problem = f"rejects the login of {self.user} ({details})"
             return LoginRefused(name, problem, "Check the user name and password")
+        if _is_busy(code, details):
+            return Busy(name, f"is too busy for a gNMI {method} ({details})", "It is asked again")
         if code in ("UNAVAILABLE", "CANCELLED"):
             return self.lost(details.rpartition(": ")[2].strip("[]").lower())
         if code == "DEADLINE_EXCEEDED":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 from types import TracebackType
@@ -12,6 +13,8 @@ from railfab.gnmi import messages
 from railfab.telemetry.receive.contract import Ask
 from railfab.telemetry.subscriptions import SubscribeRpc
 
+BUSY_S = 5.0
+"""Time after which a target is asked again for an RPC for which it was too busy; at most the interval [s]."""
 UNASKED_S = 1.0
 """Time for a target to answer a request of mode POLL by itself, as some do, before it is asked [s]."""
 COMPLETE_AFTER_S = 1.0
@@ -64,6 +67,8 @@ class Polls:
         self.connected = asyncio.Event()
         self._rpcs = rpcs
         self._unasked_s, self._pause_s = min(UNASKED_S, interval_s), min(COMPLETE_AFTER_S, interval_s)
+        self._busy_s = min(BUSY_S, interval_s)
+        self._later: dict[int, asyncio.TimerHandle] = {}
         self._asked: dict[int, _Asked] = {}
         self._ask: Ask
 
@@ -77,6 +82,19 @@ class Polls:
                 if asked.is_polled:
                     asked.timer = loop.call_later(self._unasked_s, self._first_poll, place)
         self.connected.set()
+
+    def refused_for_now(self, place: int) -> None:
+        """The target was too busy for an RPC: ask for it again soon."""
+        if (asked := self._asked.get(place)) is not None:
+            asked.cancel()
+        after_s = self._busy_s * random.uniform(0.5, 1.5)  # so that several are not made at once again
+        self._later[place] = asyncio.get_running_loop().call_later(after_s, self._make_again, place)
+
+    def _make_again(self, place: int) -> None:
+        self._ask(place)
+        asked = self._asked.get(place)
+        if asked is not None and asked.is_polled:
+            asked.timer = asyncio.get_running_loop().call_later(self._unasked_s, self._first_poll, place)
 
     def _first_poll(self, place: int) -> None:
         self._asked[place].timer = None
@@ -135,3 +153,5 @@ class Polls:
         """Ask no more."""
         for asked in self._asked.values():
             asked.cancel()
+        for timer in self._later.values():
+            timer.cancel()

@@ -15,7 +15,7 @@ import numpy as np
 from railfab.endpoints import Credentials, Endpoint
 from railfab.errors import DeviceError, EndpointError, LoginRefused, RailfabError, UnknownPlatform, Unreachable
 from railfab.gnmi import messages
-from railfab.gnmi.statuses import Refused
+from railfab.gnmi.statuses import Busy, Refused
 from railfab.gnmi.tls import CertificateRefused, OtherProtocol
 from railfab.metrics import Metric
 from railfab.platforms import platform_names
@@ -292,13 +292,25 @@ class TargetSession:
             if isinstance(event, Batch):
                 self._take(event)
             elif event.error:
-                self._do_without(self._rpcs[event.rpc], event.error)
+                self._failed(event.rpc, event.error)
             else:
                 self._ended(event.rpc)
             event = await anext(stream)
 
-    def _do_without(self, rpc: SubscribeRpc, error: DeviceError) -> None:
-        """Go on without an RPC that the target may refuse. Raises the error of any other."""
+    def _failed(self, place: int, error: DeviceError) -> None:
+        """Have an RPC for which the target was too busy made again, or do without one that it may refuse.
+
+        Raises the error of any other.
+        """
+        rpc = self._rpcs[place]
+        if isinstance(error, Busy):
+            self.health.last_error = str(error)
+            self._log.warning(str(error))
+            self._polls.refused_for_now(place)
+            if rpc.optional:
+                self._pending.discard(rpc)
+                self._sync_when_complete()
+            return
         if not (rpc.optional and isinstance(error, Refused)):
             raise error
         paths = ", ".join(rpc.subscription.paths)

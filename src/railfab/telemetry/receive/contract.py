@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from railfab.endpoints import Credentials, Endpoint
 from railfab.errors import DeviceError
 from railfab.gnmi import messages
+from railfab.gnmi.statuses import Busy, Refused, StreamClosed
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,16 +32,18 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class RpcEnded:
-    """One RPC ended, and the others continue. error: Refused and its kinds, or StreamClosed; None for the answer to an
-    RPC of mode ONCE, which is complete.
+    """One RPC ended, and the others continue. error: one of ENDS_ONE; None for the complete answer to an RPC of mode
+    ONCE.
     """
 
     rpc: int
     error: DeviceError | None
 
 
+ENDS_ONE = (Refused, Busy, StreamClosed)
+"""Errors of an RPC that leave the others of its connection."""
 Ask = Callable[[int], object]
-"""Ask an RPC for another answer: a Poll where its mode is POLL; where it is ONCE, and it has ended, the RPC anew."""
+"""Ask an RPC for another answer: a Poll where its mode is POLL; where it has ended, the RPC anew."""
 POLL: bytes = messages.SubscribeRequest(poll=messages.Poll()).SerializeToString()
 """The message that asks for an answer in mode POLL."""
 

@@ -14,10 +14,10 @@ from railfab.errors import DeviceError, LoginRefused
 from railfab.gnmi import messages
 from railfab.gnmi.first_contact import ClosedPorts, first_contact, refuse_other_protocol, refuse_tls_port
 from railfab.gnmi.login import login_metadata, login_name
-from railfab.gnmi.statuses import Callee, Refused, Status, StreamClosed
+from railfab.gnmi.statuses import Callee, Refused, Status
 from railfab.gnmi.tls import address_of, context_of, reason, server_name, unanswered, unconnected
 from railfab.telemetry.receive import frames
-from railfab.telemetry.receive.contract import POLL, Ask, Batch, RpcEnded, ignored, is_once
+from railfab.telemetry.receive.contract import ENDS_ONE, POLL, Ask, Batch, RpcEnded, ignored, is_once
 from railfab.telemetry.receive.dials import Dials
 from railfab.telemetry.receive.errors import ProtocolError
 from railfab.telemetry.receive.http2 import Connection, GoneAway, ProtocolViolation
@@ -83,11 +83,11 @@ class FastReceiver:
         async with self._dials:
             wire, connection = await self._open(endpoint, callee, len(requests))
         keepalive = self._keepalive(callee, connection, wire)
-        started, left = False, len(requests)
+        started, over = False, set[int]()
         try:
-            _check_limit(callee, connection, left)
+            _check_limit(callee, connection, len(requests))
             connection.request(headers, [request.SerializeToString() for request in requests])
-            connected(partial(_ask, connection, headers, requests))
+            connected(partial(_ask, connection, headers, requests, over))
             while True:
                 count = connection.read()
                 for batch in connection.batches():
@@ -97,9 +97,9 @@ class FastReceiver:
                     if answered and status.code == "OK" and is_once(requests[rpc]):
                         yield RpcEnded(rpc, None)
                         continue
-                    left -= 1
+                    over.add(rpc)
                     error = _error(callee, answered, status)
-                    if not left or not isinstance(error, Refused | StreamClosed):
+                    if len(over) == len(requests) or not isinstance(error, ENDS_ONE):
                         raise error
                     yield RpcEnded(rpc, error)
                 if connection.goaway:
@@ -186,9 +186,12 @@ class FastReceiver:
         return _lost(callee, started, f"the target ends the connection, {said.reason}")
 
 
-def _ask(connection: Connection, headers: bytes, requests: Sequence[messages.SubscribeRequest], rpc: int) -> None:
-    """See `contract.Ask`."""
-    if is_once(requests[rpc]):
+def _ask(
+    connection: Connection, headers: bytes, requests: Sequence[messages.SubscribeRequest], over: set[int], rpc: int
+) -> None:
+    """See `contract.Ask`. over: the RPCs that have ended with an error."""
+    if is_once(requests[rpc]) or rpc in over:
+        over.discard(rpc)
         connection.renew(rpc, headers, requests[rpc].SerializeToString())
     else:
         connection.send(rpc, POLL)

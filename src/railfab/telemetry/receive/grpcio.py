@@ -20,10 +20,10 @@ from railfab.gnmi import messages
 from railfab.gnmi.client import DIAL_TIMEOUT_S, OPTIONS, channel_to
 from railfab.gnmi.first_contact import ClosedPorts
 from railfab.gnmi.login import login_metadata, login_name
-from railfab.gnmi.statuses import Callee, Refused, Status, StreamClosed
+from railfab.gnmi.statuses import Callee, Status
 from railfab.gnmi.tls import address_of
 from railfab.gnmi.trust import Trust, trust_of
-from railfab.telemetry.receive.contract import POLL, Ask, Batch, RpcEnded, ignored, is_once
+from railfab.telemetry.receive.contract import ENDS_ONE, POLL, Ask, Batch, RpcEnded, ignored, is_once
 from railfab.telemetry.receive.dials import Dials
 from railfab.telemetry.receive.readers import Call, Reader, Readers
 
@@ -88,13 +88,15 @@ async def received(
     """Make an RPC for each request and yield what arrives, as the contract says. begin: makes one, of what it sends."""
     contents = [request.SerializeToString() for request in requests]
 
+    over: set[int] = set()
+
     def ask(rpc: int) -> None:
-        if is_once(requests[rpc]):
+        if is_once(requests[rpc]) or rpc in over:
+            over.discard(rpc)
             readers.add(rpc, Call(contents[rpc]))
         else:
             readers.send(rpc, POLL)
 
-    left = len(requests)
     async with Readers(begin) as readers:
         for rpc, content in enumerate(contents):
             readers.add(rpc, Call(content))
@@ -109,8 +111,8 @@ async def received(
                 if reader.error is None and reader.started and is_once(requests[rpc]):
                     yield RpcEnded(rpc, None)
                     continue
-                left -= 1
-                if not left or not isinstance(error, Refused | StreamClosed):
+                over.add(rpc)
+                if len(over) == len(requests) or not isinstance(error, ENDS_ONE):
                     raise error
                 yield RpcEnded(rpc, error)
 
