@@ -16,7 +16,7 @@ from tests.telemetry.receive.test_servers import Handler
 from railfab.telemetry.receive.contract import Batch
 from railfab.telemetry.receive.grpcio import GrpcReceiver
 from railfab.telemetry.receive.pygnmi import PygnmiReceiver
-from railfab.telemetry.receive.readers import AT_ONCE_S, COALESCE_S, MOST_UNREAD, TRIED_AFTER, Call, Reader
+from railfab.telemetry.receive.readers import AT_ONCE_S, MOST_UNREAD, PAUSE_S, TRIED_AFTER, Call, Reader
 
 LARGE = response(1, 100_000)
 
@@ -67,13 +67,13 @@ def test_messages_that_trickle_are_read_together() -> None:
 def test_where_no_message_comes_at_once_pauses_do_not_hold_up_the_others() -> None:
     """As on a machine that is so slow that each takes longer than a message that has still to arrive."""
     count = 3 * TRIED_AFTER
-    assert read(Source(count, 2 * AT_ONCE_S, asked=True)) < count * COALESCE_S / 4
+    assert read(Source(count, 2 * AT_ONCE_S, asked=True)) < count * PAUSE_S / 4
 
 
 def test_a_pause_ends_with_its_reader() -> None:
     source = Source(1_000_000, 0.005)
     reader = Reader(Call(b""), lambda _: source, lambda _: None)
-    time.sleep(3 * COALESCE_S)
+    time.sleep(3 * PAUSE_S)
     reader.stop()
     source._left = 0
     reader.thread.join(10)

@@ -14,8 +14,10 @@ from typing import Any, Self
 
 MOST_UNREAD = 1 << 18
 """Bytes of an RPC that wait to be taken before it is read no more."""
-COALESCE_S = 0.2
-"""Time between two moments at which what has been read is taken; pause of a reader whose messages trickle [s]."""
+COALESCE_S = 0.1
+"""Time between two moments at which what has been read is taken [s]."""
+PAUSE_S = 0.2
+"""Pause of a reader whose messages trickle [s]."""
 AT_ONCE_S = 0.002
 """A message that comes within this time had arrived before it was asked for [s]."""
 TRIED_AFTER = 64
@@ -94,7 +96,7 @@ class Reader:
             if unread > MOST_UNREAD:
                 self._wait_for_space()
             elif waited and (at_once > 1 or read > TRIED_AFTER):
-                self._stopping.wait(COALESCE_S)
+                self._stopping.wait(PAUSE_S)
                 read = at_once = 0
             asked_s = now_s()
 
