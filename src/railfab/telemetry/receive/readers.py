@@ -14,7 +14,7 @@ from typing import Any, Self
 
 MOST_UNREAD = 1 << 18
 """Bytes of an RPC that wait to be taken before it is read no more."""
-COALESCE_S = 0.1
+COALESCE_S = 0.05
 """Time between two moments at which what has been read is taken [s]."""
 PAUSE_S = 0.2
 """Pause of a reader whose messages trickle [s]."""
@@ -90,14 +90,14 @@ class Reader:
             append(content)
             self._read += len(content)
             self.started = True
+            read, at_once = read + 1, at_once + (not waited)
+            if waited and (at_once > 1 or read > TRIED_AFTER):
+                self._stopping.wait(PAUSE_S)  # what comes meanwhile is taken together with this message
+                read = at_once = 0
             unread = self._read - self._taken
             wake(unread > MOST_UNREAD // 2)
-            read, at_once = read + 1, at_once + (not waited)
             if unread > MOST_UNREAD:
                 self._wait_for_space()
-            elif waited and (at_once > 1 or read > TRIED_AFTER):
-                self._stopping.wait(PAUSE_S)
-                read = at_once = 0
             asked_s = now_s()
 
     def _wait_for_space(self) -> None:
