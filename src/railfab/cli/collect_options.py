@@ -102,7 +102,11 @@ PortOption = Annotated[int, typer.Option("--port", min=0, max=65535, help="Port 
 IntervalOption = Annotated[
     float,
     typer.Option(
-        "--interval", metavar="SECONDS", min=0.1, callback=finite, help="How often switches sample their counters."
+        "--interval",
+        metavar="SECONDS",
+        min=0.1,
+        callback=finite,
+        help="How often switches sample their counters, unless a target states gnmi_interval_s.",
     ),
 ]
 MaxSeriesOption = Annotated[

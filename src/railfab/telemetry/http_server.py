@@ -45,13 +45,14 @@ class ListenError(RailfabError):
 
 
 class HttpServer(BackgroundServer):
-    """Serves pages, by path, from threads of its own; a context manager. not_found: what any other path gets.
+    """Serves pages, by path, from threads of its own; a context manager. Any other path is answered with theirs.
 
     host: an address, or `unix:` and the path of a socket. port: of an address; 0 is any free one.
     """
 
-    def __init__(self, pages: Mapping[str, Page], not_found: str, *, host: str, port: int) -> None:
-        self._pages, self._not_found = pages, not_found
+    def __init__(self, pages: Mapping[str, Page], *, host: str, port: int) -> None:
+        *others, last = pages
+        self._pages, self._not_found = pages, f"Not found. Use {', '.join(others)} or {last}.\n"
         self._host = host
         super().__init__(_listening(host, port, self._answer), thread="railfab-metrics")
 

@@ -39,7 +39,6 @@ ANSWER_DEPENDS_ON = ("REQUEST_METHOD", "HTTP_ACCEPT", "HTTP_ACCEPT_ENCODING", "Q
 """The WSGI variables that the answer to a scrape depends on."""
 
 
-NOT_FOUND = "Not found. Use /, /metrics, /targets, /healthz or /readyz.\n"
 NO_PAGES: Mapping[str, Page] = MappingProxyType({})
 
 
@@ -94,7 +93,7 @@ class MetricsServer(HttpServer):
             "/healthz": lambda _: _parts(served.healthy()),
             "/readyz": lambda _: _parts(served.ready()),
         }
-        super().__init__({**pages, **further}, NOT_FOUND, host=host, port=port)
+        super().__init__({**pages, **further}, host=host, port=port)
 
     def _metrics(self, environ: WSGIEnvironment) -> Answer:
         if environ["REQUEST_METHOD"] not in ("GET", "HEAD"):

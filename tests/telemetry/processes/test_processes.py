@@ -99,6 +99,7 @@ def test_health_and_targets_are_of_all_and_a_scrape_is_of_one() -> None:
         status, _, body = got(f"{url}/metrics/1?name[]=up", Accept_Encoding="gzip")
         assert (status, body) == (200, b"/metrics?name[]=up gzip")
         assert got(f"{url}/metrics/2")[0] == 404
+        assert b"/metrics/1 or /http_sd." in got(f"{url}/metrics/2")[2]
 
 
 def test_prometheus_finds_each_and_the_parent_at_the_address_that_it_asked() -> None:
