@@ -12,10 +12,9 @@ from railfab.endpoints.model import contradictions
 from railfab.intent.backend import Backend
 from railfab.intent.catalogue import SwitchEntry
 from railfab.intent.hosts import Hosts, ModelSize
-from railfab.intent.model import Fault, Listed, Model, Name, Text
+from railfab.intent.model import Fault, Interval, Listed, Model, Name, Text
 from railfab.intent.networks import Frontend, Management, Storage
 from railfab.intent.profile import Profile
-from railfab.intent.telemetry import Interval
 
 Port = Annotated[int, Field(ge=1, le=65535)]
 

@@ -68,6 +68,8 @@ Line = Annotated[str, Field(max_length=500, pattern=LINE_PATTERN)]
 """A line of text, possibly empty: it may become part of a table, a label or a configuration."""
 Text = Annotated[str, Field(min_length=1, max_length=200, pattern=LINE_PATTERN)]
 """A line of text."""
+Interval = Annotated[float, Field(ge=0.1, le=86_400)]
+"""Time between two samples [s]."""
 
 NUMBERED: dict[str, Any] = {"propertyNames": {"pattern": "^[1-9][0-9]*$"}}
 """JSON Schema of a mapping whose keys are numbers."""

@@ -8,10 +8,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from railfab.intent.model import LINE_PATTERN, Fault, Line, Listed, Model, Text
+from railfab.intent.model import LINE_PATTERN, Fault, Interval, Line, Listed, Model, Text
 
 PathText = Annotated[str, Field(min_length=1, max_length=500, pattern=LINE_PATTERN)]
-Interval = Annotated[float, Field(ge=0.1, le=86_400)]
 LABEL = re.compile(r"[a-z][a-z0-9_]*")
 UNIT = re.compile(r"[a-z]+(?:_[a-z]+)*")
 DEVICE = "device"
