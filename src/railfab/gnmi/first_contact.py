@@ -24,7 +24,7 @@ _TLS_RECORDS = (b"\x15", b"\x16")
 
 
 class ClosedPorts:
-    """Whether ports that close each connection without TLS speak TLS: some servers close them without a word.
+    """Whether ports that close each connection without TLS speak TLS: some servers close them and send no alert.
 
     A port is asked by a connection of its own, and again only after ASKED_AGAIN_AFTER_S: a switch that restarts closes
     many connections.

@@ -117,11 +117,8 @@ class Page:
             values, alive = sample.values, sample.live
             if is_rate:
                 values, alive = sample.rates, alive & (sample.rates != NO_RATE)
-            found = self._found[is_rate] = (
-                alive.view(np.uint8),
-                values,
-                _long_numbers(alive.view(np.uint8), values),
-            )
+            living = alive.view(np.uint8)
+            found = self._found[is_rate] = living, values, _long_numbers(living, values)
         return found
 
 
