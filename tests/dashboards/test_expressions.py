@@ -23,7 +23,7 @@ TARGETS = [
 QUERIES = [query for board in BOARDS.values() for query in board_queries(board)]
 OWN = ("fabric_collector_", "fabric_configuration_", "fabric_twin_", "training_")
 """Metrics of railfab's own processes, and of jobs."""
-EXPRESSIONS = [rule.expr for rule in (*RECORDING, *ALERTS)] + QUERIES
+EXPRESSIONS = [*(rule.expr for rule in RECORDING), *(alert.expr for alert in ALERTS), *QUERIES]
 
 
 def _filled(expr: str) -> str:

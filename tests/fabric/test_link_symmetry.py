@@ -25,7 +25,7 @@ from railfab.platforms.admission import support_of
 
 LEAF, SPINE = "pod1-seg1-leaf1", "pod1-spine1"
 Model = DeviceModel
-PAIRS = tuple(product(platform_names(), repeat=2))
+PAIRS = tuple(product(platform_names(), platform_names()))
 
 
 def with_ports(model: Model, **fields: Any) -> Model:

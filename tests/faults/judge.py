@@ -41,7 +41,8 @@ Sample = tuple[float, Series, float]
 
 def wanted_metrics(extra: Iterable[str] = ()) -> frozenset[str]:
     """The exposed names that rules, and these expressions, look at."""
-    names = frozenset().union(*(metrics_of(text) for text in (*(rule.expr for rule in (*ALERTS, *RECORDING)), *extra)))
+    texts = (*(alert.expr for alert in ALERTS), *(rule.expr for rule in RECORDING), *extra)
+    names = frozenset().union(*(metrics_of(text) for text in texts))
     return frozenset(exposed for name in names for exposed in CATALOGUE[name].exposed_names())
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from prometheus_client import CollectorRegistry
 from prometheus_client.metrics_core import Metric
@@ -69,7 +69,7 @@ class Rack:
         self._clock: list[tuple[float, float]] = []
         self._labels: dict[Labels, Labels] = {}
 
-    def __enter__(self) -> Rack:
+    def __enter__(self) -> Self:
         with ExitStack() as stack:
             self.twin = stack.enter_context(
                 Twin(self.fabric, state=self._state, base_port=0, configured=True, speed=self._speed)

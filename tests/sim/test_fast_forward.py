@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields, replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -73,7 +74,8 @@ def test_trains_keep_octets_exact_and_completion_within_two_percent() -> None:
     for seed in range(3):
         plain = engine(deep(star(4)), seed + 1)
         forward = FastForward(engine(deep(star(4)), seed + 1), Policy(repeats=False))
-        for row, each in enumerate((plain, forward)):
+        both: tuple[Any, Any] = (plain, forward)
+        for row, each in enumerate(both):
             each.add(star_flows(4, 60_000_000))
             assert each.run(1e9)
             ends[row, seed], marks[row, seed] = each.flows().finish_ns.mean(), each.counters().marked_packets.sum()

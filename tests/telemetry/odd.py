@@ -82,7 +82,7 @@ class Odd(gnmi_pb2_grpc.gNMIServicer):  # type: ignore[misc]
                 yield self._said(leaves, wish.encoding)
                 sent += 1
 
-    def _said(self, leaves: dict[str, Any], encoding: int) -> gnmi_pb2.SubscribeResponse:
+    def _said(self, leaves: dict[str, Any], encoding: int) -> Any:
         update = [
             gnmi_pb2.Update(path=gnmi_path_generator(path), val=typed(value, encoding))
             for path, value in leaves.items()
@@ -94,7 +94,7 @@ def _paths(wish: Any) -> tuple[str, ...]:
     return tuple(str(one.path) for one in wish.subscription)
 
 
-def typed(value: object, encoding: int) -> gnmi_pb2.TypedValue:
+def typed(value: object, encoding: int) -> Any:
     if encoding == gnmi_pb2.ASCII:
         return gnmi_pb2.TypedValue(ascii_val=str(value))
     if encoding == gnmi_pb2.BYTES:

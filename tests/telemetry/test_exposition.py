@@ -9,6 +9,7 @@ import subprocess
 import numpy as np
 import pytest
 from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.metrics_core import Metric
 from prometheus_client.openmetrics import exposition as openmetrics
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as parse_openmetrics
 from prometheus_client.parser import text_string_to_metric_families as parse_text
@@ -30,7 +31,7 @@ from railfab.twin.samples import _PFC_EGRESS
 class Everything:
     """One sample of every metric that the fabric's collector can expose."""
 
-    def collect(self) -> list[object]:
+    def collect(self) -> list[Metric]:
         plain = [entry for entry in CATALOGUE.values() if entry.kind is not Kind.HISTOGRAM]
         return [family(entry, [(dict.fromkeys(entry.labels, "x"), 1.0)]) for entry in plain]
 
@@ -38,14 +39,14 @@ class Everything:
 @pytest.fixture
 def everything() -> CollectorRegistry:
     registry = CollectorRegistry()
-    registry.register(Everything())  # type: ignore[arg-type]
+    registry.register(Everything())
     return registry
 
 
 def promtool_says(collector: object) -> tuple[int, bytes]:
     """Exit code and all output of `promtool check metrics` for what this exposes."""
     registry = CollectorRegistry()
-    registry.register(collector)  # type: ignore[arg-type]
+    registry.register(collector)
     command = [shutil.which("promtool") or "promtool", "check", "metrics"]
     done = subprocess.run(command, input=generate_latest(registry), capture_output=True, check=False)
     return done.returncode, done.stdout + done.stderr
@@ -61,8 +62,8 @@ def test_every_metric_has_its_type_and_help_and_no_time_stamp(everything: Collec
     for entry in Everything().collect():
         plain = next(
             one for one in CATALOGUE.values() if one.name.removesuffix("_total") in (entry.name, f"{entry.name}_info")
-        )  # type: ignore[attr-defined]
-        found = seen.get(plain.name) or seen[entry.name]  # type: ignore[attr-defined]
+        )
+        found = seen.get(plain.name) or seen[entry.name]
         assert found.documentation == plain.help
         assert found.type == ("gauge" if plain.kind is Kind.INFO else plain.kind.value)
         assert [(one.name, one.timestamp) for one in found.samples] == [(plain.name, None)]

@@ -17,5 +17,5 @@ def test_a_reason_that_lasts_is_logged_again_after_some_minutes(caplog: pytest.L
             now_s[0] = second
             log.warning(text)
         log.warning("b", again=True)
-    assert {record.device for record in caplog.records} == {"leaf1"}
+    assert {record.__dict__["device"] for record in caplog.records} == {"leaf1"}
     assert caplog.messages == ["a", "a (3 times since this was last logged)", "b", "b"]

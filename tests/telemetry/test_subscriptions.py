@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import pytest
 from pygnmi.spec.v080 import gnmi_pb2
@@ -19,6 +20,7 @@ from railfab.telemetry.health import Stream
 from railfab.telemetry.retry import SILENT_INTERVALS
 from railfab.telemetry.subscriptions import SUBSCRIBE_MODES, SubscribeMode, SubscribeRpc, subscribe_rpcs
 
+LISTS: Any = gnmi_pb2.SubscriptionList
 PROTO, SAMPLED = SUBSCRIBE_MODES[0], SubscribeMode(gnmi_pb2.JSON_IETF, False)
 SAMPLE, ON_CHANGE = SubscriptionMode.SAMPLE, SubscriptionMode.ON_CHANGE
 
@@ -132,9 +134,9 @@ def test_a_request_says_what_the_subscription_says() -> None:
         )
     )
     (one,) = defined.subscription
-    modes = gnmi_pb2.SubscriptionMode
+    modes: Any = gnmi_pb2.SubscriptionMode
     assert (one.mode, one.heartbeat_interval, defined.updates_only) == (modes.TARGET_DEFINED, 30_000_000_000, True)
-    assert (polled.mode, polled.subscription[0].sample_interval) == (gnmi_pb2.SubscriptionList.POLL, 0)
+    assert (polled.mode, polled.subscription[0].sample_interval) == (LISTS.POLL, 0)
     (one,) = quiet.subscription
     assert (one.mode, one.suppress_redundant, one.heartbeat_interval) == (modes.SAMPLE, True, 60_000_000_000)
 
@@ -142,6 +144,5 @@ def test_a_request_says_what_the_subscription_says() -> None:
 def test_a_stated_mode_is_never_negotiated() -> None:
     stated = (SubscriptionMode.TARGET_DEFINED, SubscriptionMode.POLL, SubscriptionMode.ONCE)
     found = rpcs(*(entry(f"/{mode}", mode) for mode in stated), mode=SAMPLED)
-    lists = gnmi_pb2.SubscriptionList
-    assert [rpc.subscription.mode for rpc in found] == [lists.STREAM, lists.POLL, lists.ONCE]
+    assert [rpc.subscription.mode for rpc in found] == [LISTS.STREAM, LISTS.POLL, LISTS.ONCE]
     assert found[0].subscription.target_defined

@@ -89,8 +89,8 @@ class Run:
         yield f"{disturbed.seen} changes received, the slowest {disturbed.longest_s:.2f} s after it was made"
         for at in self.process[:: max(1, len(self.process) // 12)]:
             yield f"at {at.at_s:5.0f} s: {at.rss_mb:.1f} MB, {at.fds} file descriptors, {at.threads} threads"
-        if (found := growth(self.process)) is not None:
-            slope, error = 10 * found.mb_per_min, 10 * found.plus_minus
+        if memory := growth(self.process):
+            slope, error = 10 * memory.mb_per_min, 10 * memory.plus_minus
             yield f"memory after the warm-up: {slope:+.2f} +- {error:.2f} MB in 10 minutes"
 
 

@@ -19,6 +19,7 @@ from tests.gnmi.stub import Stub
 from tests.twin.other_client import STREAM_S
 from tests.twin.twins import LEAF, REPOSITORY, SPINE, endpoint, pod64, started
 
+from railfab import forwarding
 from railfab.gnmi import messages, paths
 from railfab.twin import Twin, live
 
@@ -57,7 +58,7 @@ class SlowConvergence:
 
     def __init__(self) -> None:
         self.began, self.may_end, self.ended = threading.Event(), threading.Event(), threading.Event()
-        self._converge = live.begin
+        self._converge = forwarding.begin
 
     def __call__(self, *arguments: Any) -> Any:
         if not self.began.is_set():

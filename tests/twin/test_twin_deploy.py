@@ -12,7 +12,7 @@ from tests.twin.twins import LEAF, pod64, started
 
 from railfab.deploy import apply_all, new_change, nornir_of, preview_all
 from railfab.endpoints import Endpoints
-from railfab.gnmi import server
+from railfab.gnmi import answers, server
 from railfab.gnmi.target import Target
 from railfab.platforms import platform
 from railfab.twin import Twin
@@ -25,7 +25,7 @@ MOST_GETS = 8
 def gets(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     """Get requests that the servers have answered, by switch."""
     counted: Counter[str] = Counter()
-    answer = server.get_response
+    answer = answers.get_response
 
     def counting(target: Target, *arguments: Any) -> Any:
         counted[target.name] += 1

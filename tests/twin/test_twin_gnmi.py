@@ -18,7 +18,7 @@ from railfab.gnmi.blocking import BlockingGnmiClient
 from railfab.gnmi.client import SetChanges
 from railfab.gnmi.statuses import NotNow, Refused, Unimplemented
 from railfab.gnmi.target import Commit, CommitAction, DataType
-from railfab.platforms.srlinux.twin import VERSION
+from railfab.platforms.srlinux.twin_leaves import VERSION
 from railfab.twin import Twin
 
 # pygnmi's reading thread dies with its channel and says so by an exception.

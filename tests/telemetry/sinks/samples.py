@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 import cramjam
 import numpy as np
@@ -76,7 +77,7 @@ def _write_request() -> type:
     return message_factory.GetMessageClass(pool.FindMessageTypeByName("prometheus.WriteRequest"))
 
 
-WriteRequest = _write_request()
+WriteRequest: Any = _write_request()
 
 
 @dataclass

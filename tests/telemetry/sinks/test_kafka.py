@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 from confluent_kafka import Consumer, KafkaException, Message
-from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewTopic
 from tests.telemetry.sinks.samples import NOW_MS, batch, eventually
 
 from railfab.gnmi.certificates import Authority

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from nats.aio.client import Client
+from nats.aio.msg import Msg
 from tests.telemetry.sinks.samples import NOW_MS, batch, eventually
 
 from railfab.gnmi.certificates import Authority
@@ -72,7 +73,7 @@ async def heard(port: int, emit: Callable[[], object], last_ms: int) -> list[tup
     client = Client()
     await client.connect(f"nats://127.0.0.1:{port}", user="ann", password="secret")
 
-    async def take(message: object) -> None:
+    async def take(message: Msg) -> None:
         found.append((message.subject, message.data))
 
     await client.subscribe("railfab.>", cb=take)
