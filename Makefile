@@ -54,6 +54,10 @@ fuzz: $(READY) ## damaged bytes for the collector's compiled code in guarded mem
 	@RAILFAB_EXAMPLES=$(EXAMPLES) NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -n auto --timeout=0 tests/telemetry/test_decode.py \
 		tests/telemetry/test_lines.py tests/telemetry/test_mapping_fuzz.py tests/telemetry/receive/test_framing.py $(ARGS)
 
+fuzz-guided: fuzz-deps ## each reader of bytes from outside, led by the code that an input reaches; FOR=600 s each (60)
+	@set -e; for reader in decode receive mappings hosts discovery tap gnmic; do \
+		$(BIN)/python -m tests.telemetry.fuzz.guided $$reader --for $(or $(FOR),60); done
+
 soak: soak-collector soak-twin ## both of the next two
 
 soak-collector: $(READY) lab-deps-here ## two collectors of targets with faults (1200 s), beside a Prometheus, and one of 256 targets that lose power
@@ -82,6 +86,8 @@ bench: $(READY) ## measure what benchmarks/ describes
 
 oracle-deps: $(VENV)/oracles.stamp ## PyAVD, with which the tests compare the configurations of EOS
 
+fuzz-deps: $(VENV)/fuzz.stamp ## atheris, for `make fuzz-guided`
+
 lab-deps: ## Debian's packages for the embedded lab and the integration tests (root); starts no service
 	@.ci/lab-deps
 
@@ -108,6 +114,10 @@ $(VENV)/dev.stamp: $(VENV)/railfab.stamp requirements-dev.txt
 
 $(VENV)/oracles.stamp: $(VENV)/dev.stamp requirements-oracles.txt
 	@$(PIP) install --no-deps -r requirements-oracles.txt
+	@touch $@
+
+$(VENV)/fuzz.stamp: $(READY) requirements-fuzz.txt
+	@$(PIP) install --no-deps -r requirements-fuzz.txt
 	@touch $@
 
 $(VENV)/simulator.stamp: $(VENV)/railfab.stamp src/railfab/sim/jit.py $(wildcard src/railfab/compiled/*.py src/railfab/sim/kernel/*.py src/railfab/telemetry/kernel/*.py) src/railfab/telemetry/receive/scan.py

@@ -21,10 +21,14 @@ from collections.abc import Sequence
 
 
 class RailfabError(Exception):
-    """Root of every error that railfab raises on purpose: place, problem and remedy."""
+    """Root of every error that railfab raises on purpose: place, problem and remedy.
+
+    `str()` is one line that can be printed, whatever a file or a device has written into it: any other character is
+    escaped as in Python.
+    """
 
     def __init__(self, where: str, problem: str, remedy: str) -> None:
-        super().__init__(f"{where}: {problem}. {remedy}.")
+        super().__init__(printable(f"{where}: {problem}. {remedy}."))
         self.where = where
         self.problem = problem
         self.remedy = remedy
@@ -90,6 +94,13 @@ class Problems(RailfabError):
         first = self.errors[0]
         super().__init__(first.where, first.problem, first.remedy)
         self.args = ("\n".join(str(error) for error in self.errors),)
+
+
+def printable(text: str) -> str:
+    """A text with every character that is not to be printed, such as that of a new line, escaped as in Python."""
+    if text.isprintable():
+        return text
+    return "".join(one if one.isprintable() else repr(one)[1:-1] for one in text)
 
 
 def each(error: RailfabError) -> tuple[RailfabError, ...]:

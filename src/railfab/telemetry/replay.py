@@ -83,9 +83,16 @@ def _whole(buffer: bytearray) -> Iterator[Record]:
                 raise _Damaged("is damaged: a checksum is wrong")
             name_at, message_at = at + HEAD.size, at + HEAD.size + name_length
             at = end
-            yield Record(buffer[name_at:message_at].decode(), arrival_ns, rpc, bytes(buffer[message_at:end]))
+            yield Record(_name(buffer[name_at:message_at]), arrival_ns, rpc, bytes(buffer[message_at:end]))
     finally:
         del buffer[:at]
+
+
+def _name(raw: bytearray) -> str:
+    try:
+        return raw.decode()
+    except UnicodeDecodeError:
+        raise _Damaged("is damaged: the name of a target is no text") from None
 
 
 def _unpacked(path: Path) -> Iterator[bytes]:

@@ -1,0 +1,40 @@
+"""Fuzz a reader of bytes from outside, led by the code that an input reaches: `-m tests.telemetry.fuzz.guided decode`.
+
+It needs atheris (`make fuzz-deps`). Compiled code runs interpreted, since atheris watches Python's bytecode. An input
+that fails is written into the working directory as `crash-...`, and run again by naming it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+WATCHED = ["railfab.telemetry", "railfab.imports", "railfab.gnmi", "railfab.platforms", "railfab.endpoints"]
+LIMITS = ["-timeout=30", "-rss_limit_mb=2000"]
+
+
+def main() -> None:
+    """Fuzz one reader for a time, from valid bytes."""
+    os.environ["RAILFAB_INTERPRETED"] = "1"
+    import atheris
+
+    with atheris.instrument_imports(include=WATCHED):
+        from tests.telemetry.fuzz.readers import READERS, seeds
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("reader", choices=READERS)
+    parser.add_argument("inputs", nargs="*", help="run these alone")
+    parser.add_argument("--for", type=int, default=60, dest="seconds", help="seconds")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        for number, seed in enumerate(seeds(options.reader)):
+            (Path(folder) / f"{number}").write_bytes(seed)
+        limits = [*LIMITS, f"-max_total_time={options.seconds}"]
+        atheris.Setup([sys.argv[0], *limits, *(options.inputs or [folder])], READERS[options.reader])
+        atheris.Fuzz()
+
+
+if __name__ == "__main__":
+    main()

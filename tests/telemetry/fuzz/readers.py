@@ -1,0 +1,173 @@
+"""What reads bytes from outside, each as a function of any bytes: a reader returns, or an assertion of it fails."""
+
+from __future__ import annotations
+
+import math
+import random
+import tempfile
+import zlib
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from google.protobuf.message import DecodeError
+from tests.intent.intents import ROOT, error_lines
+from tests.telemetry.fuzz import inputs
+from tests.telemetry.receive.peers import Recorded
+from tests.telemetry.test_mapping_fuzz import CONFIGURATIONS, MAPPINGS, read_configuration, read_mappings
+
+from railfab.gnmi import messages
+from railfab.platforms import platform
+from railfab.telemetry.decode import BadMessage, Decoder, Taken
+from railfab.telemetry.health import Health
+from railfab.telemetry.mapping import PathMap
+from railfab.telemetry.notification import NotificationDecoder
+from railfab.telemetry.receive.http2 import Connection, ProtocolViolation
+from railfab.telemetry.receive.inflow import Shared
+from railfab.telemetry.replay import records
+from railfab.telemetry.series import Series
+from railfab.telemetry.store import TargetStore
+from railfab.telemetry.tap import CHECKED_AT, GZIP, HEAD, MAGIC
+from railfab.telemetry.targets.known import targets_of_hosts
+from railfab.telemetry.targets.service_discovery import Discovery, parse_targets
+
+MAP = PathMap(platform("srlinux").telemetry)
+STREAMS = 2
+SEEDS = 200
+WINDOW = 1 << 20
+
+
+def decode(data: bytes) -> None:
+    """A message is what the reference makes of it, also when compiled code alone reads it again; or it is refused.
+
+    Not all that protobuf refuses is refused: a path that no update needs is not looked at.
+    """
+    store = TargetStore("leaf1", Health(tls_verified=True), expiry_s=6.0, grace_s=6.0, max_series=1000)
+    decoder = Decoder("leaf1", MAP, store)
+    store.begin()
+    store.synced()
+    wanted = _reference(data)
+    try:
+        for second in (1.0, 2.0):
+            taken = decoder.take(*batch(data), second, lasts_s=math.inf)
+            found = _read(store.read(second), taken)
+            assert found == (wanted or found)
+    except BadMessage:
+        assert wanted is None
+
+
+def _reference(data: bytes) -> tuple[Any, ...] | None:
+    """What protobuf reads; None where it refuses the message."""
+    try:
+        parsed = messages.SubscribeResponse.FromString(data)
+    except DecodeError:
+        return None
+    if not parsed.HasField("update"):
+        return _read((), Taken())
+    decoded = NotificationDecoder(MAP).decode(parsed.update)
+    counts = Taken(updates=decoded.updates, undecodable=decoded.undecodable)
+    counts.unmapped.update(decoded.unmapped)
+    return _read(dict(decoded.samples).items(), counts)
+
+
+def _read(samples: Iterable[tuple[Series, float]], taken: Taken) -> tuple[Any, ...]:
+    """Values as texts, updates, and those that gave no value: of a path without a rule no value is looked at."""
+    values = {series: repr(value) for series, value in samples}
+    return values, taken.updates, taken.undecodable + taken.unmapped.total()
+
+
+def batch(message: bytes) -> tuple[np.ndarray, np.ndarray]:
+    """Buffer and bounds of one message between bytes of others."""
+    return np.frombuffer(b"\xff" * 7 + message + b"\xff" * 5, np.uint8), np.array([[7, 7 + len(message)]], np.int64)
+
+
+def receive(data: bytes) -> None:
+    """A connection is refused or read to its end; each message lies in the buffer, behind the one before it."""
+    connection = Connection(Recorded(data[1:], (1 + 40 * (data or b"\0")[0],)), SHARED, STREAMS, WINDOW)
+    with suppress(EOFError, ProtocolViolation):
+        while True:
+            connection.read()
+            for found in connection.batches():
+                flat = found.bounds.reshape(-1)
+                assert (np.diff(flat) >= 0).all()
+                assert 0 <= flat[0] <= flat[-1] <= len(found.buffer)
+            connection.ended()
+            connection.grant()
+
+
+ENDPOINTS = """version: 1
+fabric: a
+nodes: {leaf1: {platform: eos, host: 192.0.2.1, gnmi_port: 6030, gnmi_interval_s: 5, labels: {site: b}}}
+"""
+DISCOVERED = """[{"targets": ["192.0.2.1:57400", "[2001:db8::1]"], "labels": {"device": "leaf1", "platform": "eos",
+"__gnmi_interval_s": "5", "site": "b"}}]"""
+SHARED = Shared.new(streams=STREAMS)
+
+
+def mappings(data: bytes) -> None:
+    """A mapping file is read, or refused with readable lines."""
+    _file(data, read_mappings)
+
+
+def hosts(data: bytes) -> None:
+    """A hosts file, or an endpoints file, is read, or refused with readable lines."""
+    _file(data, targets_of_hosts)
+
+
+def gnmic(data: bytes) -> None:
+    """A configuration of gnmic is read, or refused with readable lines."""
+    _file(data, read_configuration)
+
+
+def discovery(data: bytes) -> None:
+    """What an HTTP service discovery answers is read, or refused with a readable line."""
+    _file(data, lambda path: parse_targets("http://a/sd", path.read_bytes(), Discovery()))
+
+
+def tap(data: bytes) -> None:
+    """A recording with any record whose checksum is right is read, or refused with a readable line."""
+    head = HEAD.pack(len(data), zlib.crc32(data), 0, 0, 0)[:CHECKED_AT]
+    _file(zlib.compress(MAGIC + head + data, 1, GZIP), lambda path: deque(records(path), 0))
+
+
+def _file(data: bytes, load: Callable[[Path], object]) -> None:
+    path = FOLDER / "file.yml"
+    path.write_bytes(data)
+    error_lines(load, path)
+
+
+FOLDER = Path(tempfile.mkdtemp())
+
+READERS: dict[str, Callable[[bytes], None]] = {
+    "decode": decode,
+    "receive": receive,
+    "mappings": mappings,
+    "hosts": hosts,
+    "discovery": discovery,
+    "tap": tap,
+    "gnmic": gnmic,
+}
+
+
+FILES = {
+    "mappings": MAPPINGS,
+    "gnmic": CONFIGURATIONS,
+    "hosts": [(ROOT / "docs" / "examples" / "ten-switches" / "hosts.yml").read_text(), ENDPOINTS],
+    "discovery": [DISCOVERED],
+    "tap": [bytes(HEAD.size - CHECKED_AT).decode()],
+}
+"""Valid content of the files of each reader of files."""
+
+
+def seeds(reader: str) -> Iterator[bytes]:
+    """Valid bytes for a reader, the same in each run."""
+    draw = random.Random(1)
+    if reader in FILES:
+        yield from (text.encode() for text in FILES[reader])
+    else:
+        for _ in range(SEEDS):
+            sent = [inputs.response(draw) for _ in range(4)]
+            yield sent[0] if reader == "decode" else b"\x30" + inputs.connection(draw, sent)
