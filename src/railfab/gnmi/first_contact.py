@@ -11,7 +11,15 @@ import ssl
 from contextlib import suppress
 
 from railfab.endpoints import Endpoint
-from railfab.gnmi.tls import OtherProtocol, TlsPort, client_refused, server_name, unanswered, unconnected
+from railfab.gnmi.tls import (
+    OtherProtocol,
+    TlsPort,
+    client_refused,
+    plaintext_port,
+    server_name,
+    unanswered,
+    unconnected,
+)
 
 FRAME_HEADER = 9
 """Bytes of an answer that tell what a port speaks."""
@@ -24,23 +32,26 @@ _TLS_RECORDS = (b"\x15", b"\x16")
 
 
 class ClosedPorts:
-    """Whether ports that close each connection without TLS speak TLS: some servers close them and send no alert.
+    """Whether ports that close connections at once speak TLS where we do not, or do not where we do.
 
-    A port is asked by a connection of its own, and again only after ASKED_AGAIN_AFTER_S: a switch that restarts closes
-    many connections.
+    Some servers close and send nothing, and what a server sends is lost where it resets the connection. A port is asked
+    by a connection of its own, and again only after ASKED_AGAIN_AFTER_S: a switch that restarts closes many.
     """
 
     def __init__(self) -> None:
-        self._found: dict[str, tuple[float, bool]] = {}
+        self._found: dict[tuple[str, bool], tuple[float, bool]] = {}
 
-    async def speaks_tls(self, endpoint: Endpoint, address: str, timeout_s: float) -> bool:
-        """Whether a port that has just closed a connection without TLS speaks TLS."""
-        now_s = asyncio.get_running_loop().time()
-        until_s, found = self._found.get(address, (now_s, False))
+    async def refuse_other_port(self, endpoint: Endpoint, address: str, timeout_s: float) -> None:
+        """Raise TlsPort or PlaintextPort where a port that has just closed a connection speaks the other of both."""
+        now_s, asked = asyncio.get_running_loop().time(), (address, endpoint.plaintext)
+        until_s, found = self._found.get(asked, (now_s, False))
         if until_s <= now_s:
-            found = await _speaks_tls(endpoint, timeout_s)
-            self._found[address] = now_s + ASKED_AGAIN_AFTER_S, found
-        return found
+            found = await (_speaks_tls if endpoint.plaintext else _speaks_plaintext)(endpoint, timeout_s)
+            self._found[asked] = now_s + ASKED_AGAIN_AFTER_S, found
+        if found and endpoint.plaintext:
+            raise _tls_port(endpoint, address)
+        if found:
+            raise plaintext_port(endpoint, address, "it speaks HTTP/2 without")
 
 
 async def first_contact(
@@ -58,22 +69,19 @@ async def first_contact(
     try:
         async with asyncio.timeout(timeout_s):
             shown, answer = await _greeted(endpoint, context)
+    except ConnectionResetError:
+        shown = answer = b""
     except OSError as error:
         raise unconnected(endpoint, address, error, timeout_s) from None
-    if context is None and not answer:
-        await refuse_tls_port(endpoint, address, timeout_s, closed or ClosedPorts())
+    if not shown and not answer:
+        await (closed or ClosedPorts()).refuse_other_port(endpoint, address, timeout_s)
+        raise unanswered(endpoint.name, address, "it closed the connection")
     refuse_other_protocol(endpoint, address, answer)
     if len(answer) == FRAME_HEADER:
         return shown
     if context is not None:  # gRPC's C++ servers send no alert
         raise client_refused(endpoint, address, "it closed the connection after the TLS handshake")
     raise unanswered(endpoint.name, address, "it closed the connection")
-
-
-async def refuse_tls_port(endpoint: Endpoint, address: str, timeout_s: float, closed: ClosedPorts) -> None:
-    """Raise TlsPort where a port that has closed a connection without TLS speaks TLS."""
-    if await closed.speaks_tls(endpoint, address, timeout_s):
-        raise _tls_port(endpoint, address)
 
 
 def refuse_other_protocol(endpoint: Endpoint, address: str, answer: bytes) -> None:
@@ -83,10 +91,14 @@ def refuse_other_protocol(endpoint: Endpoint, address: str, answer: bytes) -> No
     """
     if endpoint.plaintext and answer[:1] in _TLS_RECORDS:
         raise _tls_port(endpoint, address)
-    if not answer or (len(answer) == FRAME_HEADER and answer[_TYPE_AT] == _SETTINGS):
+    if not answer or _is_settings(answer):
         return
     spoken = "speaks HTTP/1, not HTTP/2" if answer.startswith(b"HTTP/1") else "does not speak HTTP/2"
     raise OtherProtocol(endpoint.name, f"{address} {spoken}", "Check that gNMI is served on this port")
+
+
+def _is_settings(answer: bytes) -> bool:
+    return len(answer) == FRAME_HEADER and answer[_TYPE_AT] == _SETTINGS
 
 
 def _tls_port(endpoint: Endpoint, address: str) -> TlsPort:
@@ -111,6 +123,13 @@ async def _greeted(endpoint: Endpoint, context: ssl.SSLContext | None) -> tuple[
             return shown, b""
     finally:
         writer.close()
+
+
+async def _speaks_plaintext(endpoint: Endpoint, timeout_s: float) -> bool:
+    with suppress(OSError):
+        async with asyncio.timeout(timeout_s):
+            return _is_settings((await _greeted(endpoint, None))[1])
+    return False
 
 
 async def _speaks_tls(endpoint: Endpoint, timeout_s: float) -> bool:

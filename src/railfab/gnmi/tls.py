@@ -92,11 +92,16 @@ def unconnected(endpoint: Endpoint, address: str, error: OSError, timeout_s: flo
 def _tls_failed(endpoint: Endpoint, address: str, said: str) -> DeviceError:
     """The error for a TLS connection that failed, in OpenSSL's words: ours of what arrived, or the server's alert."""
     if "alert" not in said:
-        remedy = "Check the port and the server's TLS profile, and set plaintext only if it is to have none"
-        return PlaintextPort(endpoint.name, f"{address} does not speak TLS ({said})", remedy)
+        return plaintext_port(endpoint, address, said)
     if not any(word in said for word in _ABOUT_OUR_CERTIFICATE):
         return unanswered(endpoint.name, address, said)
     return client_refused(endpoint, address, said)
+
+
+def plaintext_port(endpoint: Endpoint, address: str, said: str) -> PlaintextPort:
+    """The error for a port without TLS. said: how that shows."""
+    remedy = "Check the port and the server's TLS profile, and set plaintext only if it is to have none"
+    return PlaintextPort(endpoint.name, f"{address} does not speak TLS ({said})", remedy)
 
 
 def client_refused(endpoint: Endpoint, address: str, said: str) -> ClientCertificateRefused:

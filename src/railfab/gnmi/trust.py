@@ -53,7 +53,7 @@ async def trust_of(endpoint: Endpoint, timeout_s: float, closed: ClosedPorts | N
         logger.warning("%s: connected without TLS, as the endpoint asks (plaintext)", endpoint.name)
         return None
     context = await asyncio.to_thread(context_of, endpoint)
-    shown = ssl.DER_cert_to_PEM_cert(await first_contact(endpoint, address, context, timeout_s)).encode()
+    shown = ssl.DER_cert_to_PEM_cert(await first_contact(endpoint, address, context, timeout_s, closed)).encode()
     if endpoint.skip_verify:
         logger.warning("%s: certificate not verified, as the endpoint asks (skip_verify)", endpoint.name)
     return await asyncio.to_thread(_trust, endpoint, shown)

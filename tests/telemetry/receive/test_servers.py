@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import ssl
+import struct
 import threading
 from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -234,11 +235,12 @@ def test_a_port_that_is_not_gnmi_is_named(
 class Port:
     """A port that counts its connections and ends each as it is said, the answer being what a server would say.
 
-    tls: where it makes a handshake with a caller that begins one, and closes others.
+    tls: where it makes a handshake with a caller that begins one, and closes others. resets: whether it resets the
+    connection of such a caller instead, by which what it has sent may be lost.
     """
 
-    def __init__(self, answer: bytes, tls: ssl.SSLContext | None = None) -> None:
-        self._answer, self._tls, self.connections = answer, tls, 0
+    def __init__(self, answer: bytes, tls: ssl.SSLContext | None = None, *, resets: bool = False) -> None:
+        self._answer, self._tls, self._resets, self.connections = answer, tls, resets, 0
         self._listening = socket.create_server(("127.0.0.1", 0))
         self.number = self._listening.getsockname()[1]
 
@@ -258,11 +260,20 @@ class Port:
 
     def _end(self, caller: socket.socket) -> None:
         with suppress(OSError):
-            if self._tls and caller.recv(1, socket.MSG_PEEK) == TLS_HANDSHAKE:
+            begins_tls = caller.recv(1, socket.MSG_PEEK) == TLS_HANDSHAKE
+            if self._resets and begins_tls:
+                caller.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            elif self._tls and begins_tls:
                 self._tls.wrap_socket(caller, server_side=True).close()
             elif self._answer:
                 caller.recv(1024)
                 caller.sendall(self._answer)
+
+
+def port_that(said: bytes | str, trusted: Trusted) -> Port:
+    if said == "closed unless TLS":
+        return Port(b"", trusted.context())
+    return Port(HELLO, resets=True) if isinstance(said, str) else Port(said)
 
 
 @pytest.mark.parametrize("kind", [FastReceiver, GrpcReceiver])
@@ -274,10 +285,11 @@ class Port:
         (TLS_ALERT, True, TlsPort, [1, 2, 3]),
         (b"HTTP/1.1 400 Bad Request\r\n\r\n", True, OtherProtocol, [1, 2, 3]),
         (HELLO, False, PlaintextPort, [1, 2, 3]),
-        (b"", False, Unreachable, [1, 2, 3]),
+        (b"", False, Unreachable, [2, 3, 4]),
+        ("reset where TLS begins", False, PlaintextPort, [2, 3, 4]),
     ],
 )
-def test_a_dial_that_fails_makes_one_connection_and_asks_a_silent_port_once_whether_it_speaks_tls(
+def test_a_dial_that_fails_makes_one_connection_and_asks_a_silent_port_once_what_it_speaks(
     kind: type[FastReceiver | GrpcReceiver],
     said: bytes | str,
     plaintext: bool,
@@ -293,8 +305,7 @@ def test_a_dial_that_fails_makes_one_connection_and_asks_a_silent_port_once_whet
             assert type(await error_of(receiver, target)) is error
             found.append(port.connections)
 
-    answer, context = (said, None) if isinstance(said, bytes) else (b"", trusted.context())
-    with Port(answer, context) as port:
+    with port_that(said, trusted) as port:
         asyncio.run(run())
     assert found == connections
 

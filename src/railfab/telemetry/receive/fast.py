@@ -12,7 +12,7 @@ from functools import partial
 from railfab.endpoints import Credentials, Endpoint
 from railfab.errors import DeviceError, LoginRefused
 from railfab.gnmi import messages
-from railfab.gnmi.first_contact import ClosedPorts, first_contact, refuse_other_protocol, refuse_tls_port
+from railfab.gnmi.first_contact import ClosedPorts, first_contact, refuse_other_protocol
 from railfab.gnmi.login import login_metadata, login_name
 from railfab.gnmi.statuses import Callee, Refused, Status
 from railfab.gnmi.tls import address_of, context_of, reason, server_name, unanswered, unconnected
@@ -153,17 +153,15 @@ class FastReceiver:
     ) -> DeviceError:
         """The error for a connection that the target closed before its first frame.
 
-        A second connection is made only where the first one cannot tell: whether a port that is silent without TLS
-        speaks TLS, and whether one that closes after a handshake does it again, since it refuses our certificate.
+        A second connection is made only where the first one cannot tell: whether a port that is silent speaks TLS, or
+        does not, and whether one that closes after a handshake does it again, since it refuses our certificate.
         """
-        if connection is None:
+        if connection is None or (context is None and not connection.greeting):
+            await self._closed.refuse_other_port(endpoint, callee.address, self._dial_timeout_s)
             return unanswered(callee.name, callee.address, "it closed the connection")
         refuse_other_protocol(endpoint, callee.address, connection.greeting)
-        if not connection.greeting and context is None:
-            await refuse_tls_port(endpoint, callee.address, self._dial_timeout_s, self._closed)
-            return unanswered(callee.name, callee.address, "it closed the connection")
         if not connection.greeting:
-            await first_contact(endpoint, callee.address, context, self._dial_timeout_s)
+            await first_contact(endpoint, callee.address, context, self._dial_timeout_s, self._closed)
         return callee.lost("the target closed the connection before its first frame")
 
     def _warn(self, endpoint: Endpoint) -> None:
