@@ -148,16 +148,13 @@ def test_every_value_of_gnmic_is_between_those_of_railfab_before_and_after(
 
 def value_in(ours: Samples, row: Renamed, labels: dict[str, str]) -> float:
     """The value of railfab for a sample of gnmic."""
-    wanted = {row.labels[name]: _port(text) for name, text in labels.items() if name in row.labels} | dict(row.fixed)
+    wanted = {row.labels[name]: text for name, text in labels.items() if name in row.labels} | dict(row.fixed)
+    if "peer is a part of neighbor_peer_address" in row.change:
+        wanted["peer"] = labels["neighbor_peer_address"].partition("%")[2].removesuffix(".0")
     (value,) = [
         value for (name, found), value in ours.items() if name == row.railfab and wanted.items() <= dict(found).items()
     ]
     return value
-
-
-def _port(text: str) -> str:
-    """The port of a link-local address, in whose place railfab has it; any other text as it is."""
-    return text.partition("%")[2].removesuffix(".0") or text
 
 
 def scaled(row: Renamed, value: float) -> float:

@@ -218,6 +218,18 @@ def test_metrics_are_listed_by_gnmics_name_with_what_differs() -> None:
     assert rows["lab_srl_ports_interface_statistics_in_unicast_packets"].fixed == {"cast": "unicast"}
 
 
+def test_a_label_that_has_a_part_of_gnmics_says_so(tmp_path: Path) -> None:
+    neighbors = "/network-instance[name=default]/protocols/bgp/neighbor[peer-address=*]"
+    path = tmp_path / "gnmic.yaml"
+    path.write_text(f"targets: {{leaf1: {{}}}}\nsubscriptions: {{bgp: {{paths: ['{neighbors}']}}}}\n")
+    (row,) = {
+        (row.change, tuple(row.labels.items()))
+        for row in convert(read_gnmic(path, {})).renamed
+        if row.railfab == "fabric_bgp_prefixes"
+    }
+    assert row == ("peer is a part of neighbor_peer_address", (("source", "device"),))
+
+
 def test_templates_for_other_paths_are_mappings_once_they_are_filled_in(tmp_path: Path) -> None:
     text = mappings_text(converted("clos"))
     assert set(yaml.safe_load(text)) == {"version", "platforms"}

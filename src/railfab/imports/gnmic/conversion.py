@@ -241,7 +241,10 @@ def _row(name: str, rule: TelemetryRule, *, strings: bool) -> Renamed:
         change += f"; {first}{', ...' if len(rule.states) > 3 else ''}"
     if rule.encoding == "timestamp":
         change += "; date to Unix time"
-    labels = {theirs: ours for theirs, ours in label_names(rule.path).items() if theirs != ours}
+    names = label_names(rule.path).items()
+    parts = [f"{ours.name} is a part of {theirs}" for theirs, ours in names if ours.part]
+    labels = {theirs: ours.name for theirs, ours in names if theirs != ours.name and not ours.part}
+    change = "; ".join(filter(None, (change, *parts)))
     return Renamed(name, rule.metric, kind.value, rule.labels, {"source": "device", **labels}, change)
 
 

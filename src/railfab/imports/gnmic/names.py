@@ -7,6 +7,7 @@ pkg/formatters/event.go (tagsFromGNMIPath).
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
 from railfab.gnmi.paths import elements
 from railfab.platforms.telemetry_map import PLACEHOLDER
@@ -36,10 +37,17 @@ def _step(name: str) -> str:
     return out + OTHERS.sub("_", name[at:])
 
 
-def label_names(path: str) -> dict[str, str]:
+class LabelName(NamedTuple):
+    """The label of a rule for one of gnmic's. part: it has a part of its value, such as the port of an address."""
+
+    name: str
+    part: bool
+
+
+def label_names(path: str) -> dict[str, LabelName]:
     """gnmic's labels of a path with the labels of a rule in its keys: element and key to the rule's label."""
     return {
-        OTHERS.sub("_", f"{step.name}_{key}"): found[1]
+        OTHERS.sub("_", f"{step.name}_{key}"): LabelName(found[1], part=found[0] != text)
         for step in elements(path)
         for key, text in step.keys
         if (found := LABEL.search(text))
