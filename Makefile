@@ -3,7 +3,7 @@
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help demo setup test matrix laws oracles kills fuzz soak soak-collector soak-twin faults check bench lab-deps lab-deps-here oracle-deps clean pins
+.PHONY: help demo setup test matrix laws oracles kills fuzz fuzz-guided soak soak-collector soak-twin faults check bench lab-deps lab-deps-here oracle-deps fuzz-deps clean pins
 
 FABRIC ?= inventory/fabrics/pod64.yml
 FOR ?=
@@ -55,7 +55,7 @@ fuzz: $(READY) ## damaged bytes for the collector's compiled code in guarded mem
 		tests/telemetry/test_lines.py tests/telemetry/test_mapping_fuzz.py tests/telemetry/receive/test_framing.py $(ARGS)
 
 fuzz-guided: fuzz-deps ## each reader of bytes from outside, led by the code that an input reaches; FOR=600 s each (60)
-	@set -e; for reader in decode receive mappings hosts discovery tap gnmic; do \
+	@set -e; for reader in $$($(BIN)/python -m tests.telemetry.fuzz.readers); do \
 		$(BIN)/python -m tests.telemetry.fuzz.guided $$reader --for $(or $(FOR),60); done
 
 soak: soak-collector soak-twin ## both of the next two

@@ -12,7 +12,13 @@ from pathlib import Path
 
 import pytest
 
-PINS = ("requirements.txt", "requirements-build.txt", "requirements-dev.txt", "requirements-oracles.txt")
+PINS = (
+    "requirements.txt",
+    "requirements-build.txt",
+    "requirements-dev.txt",
+    "requirements-oracles.txt",
+    "requirements-fuzz.txt",
+)
 PIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*==[0-9][A-Za-z0-9.]*( ; .+)?")
 
 
@@ -40,6 +46,7 @@ def test_every_dependency_is_pinned(repository: Path) -> None:
     runtime = pinned(repository / "requirements.txt")
     assert asked(project["project"]["dependencies"] + [each for extra in extras.values() for each in extra]) <= runtime
     assert asked(project["dependency-groups"]["dev"] + testing) <= runtime | pinned(repository / "requirements-dev.txt")
+    assert asked(project["dependency-groups"]["fuzz"]) <= pinned(repository / "requirements-fuzz.txt")
     assert asked(oracle) <= pinned(repository / "requirements-oracles.txt")
     assert asked(project["build-system"]["requires"]) <= pinned(repository / "requirements-build.txt")
 

@@ -23,12 +23,12 @@ from collections.abc import Sequence
 class RailfabError(Exception):
     """Root of every error that railfab raises on purpose: place, problem and remedy.
 
-    `str()` is one line that can be printed, whatever a file or a device has written into it: any other character is
-    escaped as in Python.
+    All three can be printed on one line, whatever a file or a device has written into them: see `printable`.
     """
 
     def __init__(self, where: str, problem: str, remedy: str) -> None:
-        super().__init__(printable(f"{where}: {problem}. {remedy}."))
+        where, problem, remedy = printable(where), printable(problem), printable(remedy)
+        super().__init__(f"{where}: {problem}. {remedy}.")
         self.where = where
         self.problem = problem
         self.remedy = remedy
@@ -97,7 +97,7 @@ class Problems(RailfabError):
 
 
 def printable(text: str) -> str:
-    """A text with every character that is not to be printed, such as that of a new line, escaped as in Python."""
+    """The text with each character that is not printable, such as a new line, escaped as in Python."""
     if text.isprintable():
         return text
     return "".join(one if one.isprintable() else repr(one)[1:-1] for one in text)

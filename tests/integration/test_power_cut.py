@@ -24,7 +24,7 @@ from railfab.telemetry.targets import targets_of_hosts
 
 NS = 1e9
 MOST_OF_A_DIAL = 2
-"""Connections of a dial that fails: whether a port that closes speaks TLS is asked for too."""
+"""Connections of a dial that fails: a port that closes at once is asked what it speaks."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -65,7 +65,7 @@ class Odd(gnmi_pb2_grpc.gNMIServicer):  # type: ignore[misc]
         if changing and not self.on_change:
             context.abort(self.refusal, "ON_CHANGE is not supported")
         if self.lacks in [step.name for subscription in wish.subscription for step in subscription.path.elem]:
-            context.abort(self.refusal, f"Path not valid - unknown element '{self.lacks}'")
+            context.abort(self.refusal, f"Path not valid - unknown element '{self.lacks}'\x1b[0m")
         asked = [subscription.path.elem[-1].name for subscription in wish.subscription]
         leaves = {"/interface[name=e1]/statistics/in-octets": 5} if "statistics" in asked else {}
         if "oper-state" in asked:

@@ -63,6 +63,7 @@ def test_a_chassis_without_a_feature_is_collected_without_its_counters(
         now = eventually(collector, lambda now: now.select(OPER_UP) and now.select(OCTETS))
         assert now.value("fabric_collector_errors_total") == 0
     assert re.search(rf"unknown element '{lacks}'.*The target does not serve /\S*{lacks}", caplog.text)
+    assert "\x1b" not in caplog.text
 
 
 @pytest.mark.parametrize("receiver", ["auto", "grpc"])

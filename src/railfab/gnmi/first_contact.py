@@ -35,23 +35,24 @@ class ClosedPorts:
     """Whether ports that close connections at once speak TLS where we do not, or do not where we do.
 
     Some servers close and send nothing, and what a server sends is lost where it resets the connection. A port is asked
-    by a connection of its own, and again only after ASKED_AGAIN_AFTER_S: a switch that restarts closes many.
+    by a connection of its own. One that speaks neither is asked again only after ASKED_AGAIN_AFTER_S: a switch that
+    restarts closes many connections.
     """
 
     def __init__(self) -> None:
-        self._found: dict[tuple[str, bool], tuple[float, bool]] = {}
+        self._neither: dict[tuple[str, bool], float] = {}
 
     async def refuse_other_port(self, endpoint: Endpoint, address: str, timeout_s: float) -> None:
-        """Raise TlsPort or PlaintextPort where a port that has just closed a connection speaks the other of both."""
+        """Raise TlsPort or PlaintextPort where a port that has just closed a connection speaks what we did not."""
         now_s, asked = asyncio.get_running_loop().time(), (address, endpoint.plaintext)
-        until_s, found = self._found.get(asked, (now_s, False))
-        if until_s <= now_s:
-            found = await (_speaks_tls if endpoint.plaintext else _speaks_plaintext)(endpoint, timeout_s)
-            self._found[asked] = now_s + ASKED_AGAIN_AFTER_S, found
-        if found and endpoint.plaintext:
+        if now_s < self._neither.get(asked, now_s):
+            return
+        if not await (_speaks_tls if endpoint.plaintext else _speaks_plaintext)(endpoint, timeout_s):
+            self._neither[asked] = now_s + ASKED_AGAIN_AFTER_S
+        elif endpoint.plaintext:
             raise _tls_port(endpoint, address)
-        if found:
-            raise plaintext_port(endpoint, address, "it speaks HTTP/2 without")
+        else:
+            raise plaintext_port(endpoint, address, "it speaks HTTP/2 without TLS")
 
 
 async def first_contact(

@@ -92,7 +92,7 @@ def _name(raw: bytearray) -> str:
     try:
         return raw.decode()
     except UnicodeDecodeError:
-        raise _Damaged("is damaged: the name of a target is no text") from None
+        raise _Damaged("is damaged: the name of a target is not text") from None
 
 
 def _unpacked(path: Path) -> Iterator[bytes]:

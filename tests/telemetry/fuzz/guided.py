@@ -1,7 +1,8 @@
 """Fuzz a reader of bytes from outside, led by the code that an input reaches: `-m tests.telemetry.fuzz.guided decode`.
 
-It needs atheris (`make fuzz-deps`). Compiled code runs interpreted, since atheris watches Python's bytecode. An input
-that fails is written into the working directory as `crash-...`, and run again by naming it.
+It needs atheris (`make fuzz-deps`). Compiled code runs interpreted, since atheris watches Python's bytecode. Inputs
+that reach new code are kept in `.fuzz/READER` for the next run. One that fails is written into the working directory
+as `crash-...`, and run again by naming it.
 """
 
 from __future__ import annotations
@@ -9,10 +10,10 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-import tempfile
 from pathlib import Path
 
 WATCHED = ["railfab.telemetry", "railfab.imports", "railfab.gnmi", "railfab.platforms", "railfab.endpoints"]
+KEPT = Path(".fuzz")
 LIMITS = ["-timeout=30", "-rss_limit_mb=2000"]
 
 
@@ -28,12 +29,14 @@ def main() -> None:
     parser.add_argument("inputs", nargs="*", help="run these alone")
     parser.add_argument("--for", type=int, default=60, dest="seconds", help="seconds")
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        for number, seed in enumerate(seeds(options.reader)):
-            (Path(folder) / f"{number}").write_bytes(seed)
-        limits = [*LIMITS, f"-max_total_time={options.seconds}"]
-        atheris.Setup([sys.argv[0], *limits, *(options.inputs or [folder])], READERS[options.reader])
-        atheris.Fuzz()
+    corpus = KEPT / options.reader
+    corpus.mkdir(parents=True, exist_ok=True)
+    for number, seed in enumerate(seeds(options.reader)):
+        (corpus / f"seed{number}").write_bytes(seed)
+    limits = [*LIMITS, f"-max_total_time={options.seconds}"]
+    reader = READERS[options.reader]
+    atheris.Setup([sys.argv[0], *limits, *(options.inputs or [str(corpus)])], lambda data: len(reader(data, KEPT)) * 0)
+    atheris.Fuzz()
 
 
 if __name__ == "__main__":

@@ -1,20 +1,22 @@
-"""What reads bytes from outside, each as a function of any bytes: a reader returns, or an assertion of it fails."""
+"""What reads bytes from outside, each as a function of any bytes that gives the lines of a refusal, or fails.
+
+`python -m tests.telemetry.fuzz.readers` lists them. folder: where a reader of files may write its file.
+"""
 
 from __future__ import annotations
 
 import math
 import random
-import tempfile
+import sys
 import zlib
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from google.protobuf.message import DecodeError
-from tests.intent.intents import ROOT, error_lines
+from tests.intent.intents import error_lines
 from tests.telemetry.fuzz import inputs
 from tests.telemetry.receive.peers import Recorded
 from tests.telemetry.test_mapping_fuzz import CONFIGURATIONS, MAPPINGS, read_configuration, read_mappings
@@ -40,7 +42,7 @@ SEEDS = 200
 WINDOW = 1 << 20
 
 
-def decode(data: bytes) -> None:
+def decode(data: bytes, _: Path) -> list[str]:
     """A message is what the reference makes of it, also when compiled code alone reads it again; or it is refused.
 
     Not all that protobuf refuses is refused: a path that no update needs is not looked at.
@@ -55,8 +57,10 @@ def decode(data: bytes) -> None:
             taken = decoder.take(*batch(data), second, lasts_s=math.inf)
             found = _read(store.read(second), taken)
             assert found == (wanted or found)
-    except BadMessage:
+    except BadMessage as error:
         assert wanted is None
+        return [str(error)]
+    return []
 
 
 def _reference(data: bytes) -> tuple[Any, ...] | None:
@@ -84,10 +88,10 @@ def batch(message: bytes) -> tuple[np.ndarray, np.ndarray]:
     return np.frombuffer(b"\xff" * 7 + message + b"\xff" * 5, np.uint8), np.array([[7, 7 + len(message)]], np.int64)
 
 
-def receive(data: bytes) -> None:
+def receive(data: bytes, _: Path) -> list[str]:
     """A connection is refused or read to its end; each message lies in the buffer, behind the one before it."""
     connection = Connection(Recorded(data[1:], (1 + 40 * (data or b"\0")[0],)), SHARED, STREAMS, WINDOW)
-    with suppress(EOFError, ProtocolViolation):
+    try:
         while True:
             connection.read()
             for found in connection.batches():
@@ -96,52 +100,60 @@ def receive(data: bytes) -> None:
                 assert 0 <= flat[0] <= flat[-1] <= len(found.buffer)
             connection.ended()
             connection.grant()
+    except EOFError:
+        return []
+    except ProtocolViolation as error:
+        return [str(error)]
 
 
 ENDPOINTS = """version: 1
 fabric: a
-nodes: {leaf1: {platform: eos, host: 192.0.2.1, gnmi_port: 6030, gnmi_interval_s: 5, labels: {site: b}}}
+backend: twin
+nodes: [{name: leaf1, platform: eos, host: 192.0.2.1, gnmi_port: 6030, gnmi_interval_s: 5}]
 """
-DISCOVERED = """[{"targets": ["192.0.2.1:57400", "[2001:db8::1]"], "labels": {"device": "leaf1", "platform": "eos",
+HOSTS = """leaf1:
+  hostname: 192.0.2.1
+  platform: srlinux
+  data: {gnmi_port: 57400, skip_verify: true, gnmi_interval_s: 5, gnmi_mode: once, site: b, metric_labels: [site]}
+"""
+DISCOVERED = """[{"targets": ["192.0.2.1:57400", "[2001:db8::1]"], "labels": {"platform": "eos",
 "__gnmi_interval_s": "5", "site": "b"}}]"""
 SHARED = Shared.new(streams=STREAMS)
 
 
-def mappings(data: bytes) -> None:
+def mappings(data: bytes, folder: Path) -> list[str]:
     """A mapping file is read, or refused with readable lines."""
-    _file(data, read_mappings)
+    return _file(data, folder, read_mappings)
 
 
-def hosts(data: bytes) -> None:
+def hosts(data: bytes, folder: Path) -> list[str]:
     """A hosts file, or an endpoints file, is read, or refused with readable lines."""
-    _file(data, targets_of_hosts)
+    return _file(data, folder, targets_of_hosts)
 
 
-def gnmic(data: bytes) -> None:
+def gnmic(data: bytes, folder: Path) -> list[str]:
     """A configuration of gnmic is read, or refused with readable lines."""
-    _file(data, read_configuration)
+    return _file(data, folder, read_configuration)
 
 
-def discovery(data: bytes) -> None:
+def discovery(data: bytes, folder: Path) -> list[str]:
     """What an HTTP service discovery answers is read, or refused with a readable line."""
-    _file(data, lambda path: parse_targets("http://a/sd", path.read_bytes(), Discovery()))
+    return _file(data, folder, lambda path: parse_targets("http://a/sd", path.read_bytes(), Discovery()))
 
 
-def tap(data: bytes) -> None:
+def tap(data: bytes, folder: Path) -> list[str]:
     """A recording with any record whose checksum is right is read, or refused with a readable line."""
     head = HEAD.pack(len(data), zlib.crc32(data), 0, 0, 0)[:CHECKED_AT]
-    _file(zlib.compress(MAGIC + head + data, 1, GZIP), lambda path: deque(records(path), 0))
+    return _file(zlib.compress(MAGIC + head + data, 1, GZIP), folder, lambda path: deque(records(path), 0))
 
 
-def _file(data: bytes, load: Callable[[Path], object]) -> None:
-    path = FOLDER / "file.yml"
+def _file(data: bytes, folder: Path, load: Callable[[Path], object]) -> list[str]:
+    path = folder / "file.yml"
     path.write_bytes(data)
-    error_lines(load, path)
+    return error_lines(load, path)
 
 
-FOLDER = Path(tempfile.mkdtemp())
-
-READERS: dict[str, Callable[[bytes], None]] = {
+READERS: dict[str, Callable[[bytes, Path], list[str]]] = {
     "decode": decode,
     "receive": receive,
     "mappings": mappings,
@@ -150,12 +162,10 @@ READERS: dict[str, Callable[[bytes], None]] = {
     "tap": tap,
     "gnmic": gnmic,
 }
-
-
 FILES = {
     "mappings": MAPPINGS,
     "gnmic": CONFIGURATIONS,
-    "hosts": [(ROOT / "docs" / "examples" / "ten-switches" / "hosts.yml").read_text(), ENDPOINTS],
+    "hosts": [HOSTS, ENDPOINTS],
     "discovery": [DISCOVERED],
     "tap": [bytes(HEAD.size - CHECKED_AT).decode()],
 }
@@ -163,7 +173,7 @@ FILES = {
 
 
 def seeds(reader: str) -> Iterator[bytes]:
-    """Valid bytes for a reader, the same in each run."""
+    """Bytes such as a reader meets, the same in each run; they are valid but for some of `receive`."""
     draw = random.Random(1)
     if reader in FILES:
         yield from (text.encode() for text in FILES[reader])
@@ -171,3 +181,7 @@ def seeds(reader: str) -> Iterator[bytes]:
         for _ in range(SEEDS):
             sent = [inputs.response(draw) for _ in range(4)]
             yield sent[0] if reader == "decode" else b"\x30" + inputs.connection(draw, sent)
+
+
+if __name__ == "__main__":
+    sys.stdout.write("\n".join(READERS) + "\n")

@@ -266,7 +266,7 @@ class Port:
             elif self._tls and begins_tls:
                 self._tls.wrap_socket(caller, server_side=True).close()
             elif self._answer:
-                caller.recv(1024)
+                caller.recv(1 << 16)
                 caller.sendall(self._answer)
 
 
@@ -281,12 +281,12 @@ def port_that(said: bytes | str, trusted: Trusted) -> Port:
     ("said", "plaintext", "error", "connections"),
     [
         (b"", True, Unreachable, [2, 3, 4]),
-        ("closed unless TLS", True, TlsPort, [2, 3, 4]),
+        ("closed unless TLS", True, TlsPort, [2, 4, 6]),
         (TLS_ALERT, True, TlsPort, [1, 2, 3]),
         (b"HTTP/1.1 400 Bad Request\r\n\r\n", True, OtherProtocol, [1, 2, 3]),
         (HELLO, False, PlaintextPort, [1, 2, 3]),
         (b"", False, Unreachable, [2, 3, 4]),
-        ("reset where TLS begins", False, PlaintextPort, [2, 3, 4]),
+        ("reset where TLS begins", False, PlaintextPort, [2, 4, 6]),
     ],
 )
 def test_a_dial_that_fails_makes_one_connection_and_asks_a_silent_port_once_what_it_speaks(
@@ -318,6 +318,16 @@ def test_a_silent_port_is_asked_again_after_five_minutes(monkeypatch: pytest.Mon
         for _ in range(2):
             assert isinstance(asyncio.run(error_of(receiver, endpoint(port.number))), TlsPort)
         assert port.connections == 4
+
+
+def test_a_silent_port_is_asked_anew_where_its_endpoint_is_corrected(trusted: Trusted) -> None:
+    receiver, connections = FastReceiver(), []
+    with Port(b"") as port:
+        for plaintext in (True, True, False, False):
+            target = endpoint(port.number, plaintext=plaintext, ca=str(trusted.ca))
+            assert isinstance(asyncio.run(error_of(receiver, target)), Unreachable)
+            connections.append(port.connections)
+    assert connections == [2, 3, 5, 6]
 
 
 def test_a_server_of_http_2_that_breaks_its_rules_at_once_is_left_to_grpcio() -> None:

@@ -38,7 +38,7 @@ def _step(name: str) -> str:
 
 
 class LabelName(NamedTuple):
-    """The label of a rule for one of gnmic's. part: it has a part of its value, such as the port of an address."""
+    """The label of a rule for one of gnmic's. part: whether its value is a part of gnmic's: the port of an address."""
 
     name: str
     part: bool

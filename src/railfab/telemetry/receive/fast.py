@@ -153,7 +153,7 @@ class FastReceiver:
     ) -> DeviceError:
         """The error for a connection that the target closed before its first frame.
 
-        A second connection is made only where the first one cannot tell: whether a port that is silent speaks TLS, or
+        Further connections are made only where the first one cannot tell: whether a port that is silent speaks TLS, or
         does not, and whether one that closes after a handshake does it again, since it refuses our certificate.
         """
         if connection is None or (context is None and not connection.greeting):
