@@ -19,6 +19,9 @@ from railfab.dashboards.monitoring import prometheus_config
 from railfab.telemetry import MetricsServer, fabric_collector
 from railfab.twin import Twin
 
+# pygnmi's reading thread dies with its channel and says so by an exception.
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+
 PORT_GBPS = 100
 CPU = 0.1
 SAMPLES = 40
