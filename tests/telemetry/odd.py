@@ -21,13 +21,18 @@ from railfab.gnmi.certificates import Authority
 LEAF = "pod1-seg1-leaf1"
 
 
+FIRST_SAMPLES = 6
+FEC = "/interface[name=e1]/ethernet/forward-error-correction/statistics/host-if-fec-router"
+
+
 @dataclass
 class Odd(gnmi_pb2_grpc.gNMIServicer):  # type: ignore[misc]
     """A target that takes some subscriptions and refuses others; all others of gNMI it does not know.
 
     busy_s: for so long after a Subscribe that it takes it refuses all others. lacks: an element that its chassis does
     not have. paced: it samples as often as it is asked to, and not four times a second. stuck: after its first values
-    it sends nothing. asked: the requests that it got. taken: the paths of each that was not refused as busy.
+    it sends nothing. stops: the elements of a path whose RPC sends nothing after FIRST_SAMPLES. asked: the requests
+    that it got. taken: the paths of each that was not refused as busy.
     """
 
     encodings: tuple[str, ...] = ("PROTO", "JSON_IETF")
@@ -41,6 +46,7 @@ class Odd(gnmi_pb2_grpc.gNMIServicer):  # type: ignore[misc]
     free_s: float = 0.0
     paced: bool = False
     stuck: bool = False
+    stops: tuple[str, ...] = ()
     silent: bool = False
     asked: list[Any] = field(default_factory=list)
     taken: set[tuple[str, ...]] = field(default_factory=set)
@@ -68,6 +74,8 @@ class Odd(gnmi_pb2_grpc.gNMIServicer):  # type: ignore[misc]
             context.abort(self.refusal, f"Path not valid - unknown element '{self.lacks}'\x1b[0m")
         asked = [subscription.path.elem[-1].name for subscription in wish.subscription]
         leaves = {"/interface[name=e1]/statistics/in-octets": 5} if "statistics" in asked else {}
+        if "frame-error-count" in asked:
+            leaves[f"{FEC}/frame-error-count"] = 1
         if "oper-state" in asked:
             leaves["/interface[name=e1]/oper-state"] = "up"  # type: ignore[assignment]
         yield self._said(leaves, wish.encoding)
@@ -76,9 +84,10 @@ class Odd(gnmi_pb2_grpc.gNMIServicer):  # type: ignore[misc]
         sent = 0
         while self.stuck and context.is_active():
             time.sleep(INTERVAL_S / 2)
+        stops = self.stops in [tuple(step.name for step in one.path.elem) for one in wish.subscription]
         while context.is_active() and sent != self.ends_after:
             time.sleep(wish.subscription[0].sample_interval / 1e9 if self.paced and not changing else INTERVAL_S / 2)
-            if not changing:
+            if not changing and not (stops and sent == FIRST_SAMPLES):
                 yield self._said(leaves, wish.encoding)
                 sent += 1
 

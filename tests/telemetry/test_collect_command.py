@@ -16,6 +16,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -85,6 +86,32 @@ def test_its_log_is_json_where_a_log_store_reads_it(repository: Path, endpoints_
             found.append(json.loads(process.stderr.readline()))
     assert any("/metrics" in record["message"] for record in found)
     assert {record["level"] for record in found} <= {"info", "warning"}
+
+
+def test_what_is_wrong_with_lists_is_said_at_the_start(tmp_path: Path) -> None:
+    lists = [tmp_path / "one.yml", tmp_path / "two.yml"]
+    for number, path in enumerate(lists):
+        path.write_text(f"leaf1: {{hostname: 192.0.2.{number}, platform: srlinux, data: {{credentials: none}}}}\n")
+    url = "http://127.0.0.1:1/sd"
+    options = [part for where in (*lists, url) for part in ("--targets", str(where))]
+    command = [sys.executable, "-m", "railfab", "collect", *options, "--port", "0"]
+    with subprocess.Popen(interruptible(command), stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        said = "".join(takewhile(lambda line: "/metrics" not in line, process.stderr))
+        process.terminate()
+    assert f"{url}: " in said
+    assert "The last list is kept: 0 targets." in said
+    assert "leaf1: is in several lists with different content. The first one counts" in said
+
+
+def test_the_page_of_targets_counts_series_that_nobody_has_scraped(repository: Path, endpoints_file: Path) -> None:
+    with collecting(repository, "--on", str(endpoints_file), *RACK, "--port", "0", "--interval", "0.5") as process:
+        assert process.stderr is not None
+        url = next(found[1] for line in process.stderr if (found := re.search(r"(http://\S+)/metrics", line)))
+        until_s = time.monotonic() + 60
+        while not all(one["series"] for one in json.loads(urllib.request.urlopen(f"{url}/targets").read())):
+            assert time.monotonic() < until_s
+            time.sleep(0.2)
 
 
 @pytest.fixture

@@ -18,6 +18,7 @@ from railfab.telemetry import Collector, State, fabric_collector
 from railfab.topology import Topology
 
 OCTETS = "fabric_interface_receive_bytes_total"
+ERRORS, SUBSCRIPTION_UP = "fabric_collector_errors_total", "fabric_collector_subscription_up"
 OPER_UP = "fabric_interface_oper_up"
 
 
@@ -50,6 +51,23 @@ def test_a_way_is_found_to_ask(topology: Topology, tmp_path: Path, target: Odd) 
         now = eventually(collector, lambda now: now.select(OPER_UP) and now.select(OCTETS))
         assert (now.value(OCTETS, interface="e1"), now.value(OPER_UP, interface="e1")) == (5, 1)
         assert now.value("fabric_collector_errors_total") == 0
+
+
+def test_a_subscription_that_falls_silent_is_made_again_once_and_said_while_others_go_on(
+    topology: Topology, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO")
+    sampled = {"subscription": "sample"}
+    with collected(topology, tmp_path, Odd(stops=("interface", "statistics"))) as collector:
+        assert collector.wait_until_up(10)
+        now = eventually(collector, lambda now: now.value(ERRORS, reason="stalled") == 2 and not now.select(OCTETS), 60)
+        assert now.value(SUBSCRIPTION_UP, **sampled) == 0
+        assert now.value("fabric_collector_session_up") == 1, "its other series are true"
+        assert now.select("fabric_interface_fec_uncorrected_codewords_total")
+    said = [text for text in caplog.messages if "/interface[name=*]/statistics" in text]
+    assert len(said) == 2
+    assert "It is subscribed again" in said[0]
+    assert said[1].endswith("all other subscriptions continue")
 
 
 @pytest.mark.parametrize("encodings", [("PROTO", "JSON_IETF"), ("JSON_IETF",)])

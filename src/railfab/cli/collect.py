@@ -104,6 +104,7 @@ def collect(
     if processes is not None:
         return collect_in_processes(context, processes, share, listen, port)
     policy = Policy(max_series=max_series, max_series_per_target=max_series_per_target)
+    logging.getLogger("railfab").setLevel(logging.INFO)  # a service logs what happens to its switches
     with ExitStack() as files:
         options: dict[str, Any] = {"interval_s": interval, "share": share, "policy": policy}
         options["receiver"] = _receiver(receiver, policy, record, replay, files)
@@ -130,7 +131,6 @@ def _serve(
     """Collect and serve until Ctrl-C or SIGTERM. of: what is collected, in words. process: one of a parent's."""
     from railfab.telemetry import MetricsServer, batch_scheduling
 
-    logging.getLogger("railfab").setLevel(logging.INFO)  # a service logs what happens to its switches
     batch_scheduling()
     server = MetricsServer(collector.exposition, collector, host=listen, port=port)
     with stop_on_signal() as ended, ExitStack() as stack:

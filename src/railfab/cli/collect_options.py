@@ -115,7 +115,7 @@ MaxSeriesOption = Annotated[
         "--max-series",
         metavar="N",
         min=1,
-        help="Most series of all targets of a process; a million takes about 850 MB.",
+        help="Most series of all targets of a process; a million takes about 630 MB.",
         rich_help_panel=BOUNDS,
     ),
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import ssl
 
 from railfab.endpoints import Endpoint
@@ -135,5 +136,7 @@ def reason(error: OSError) -> str:
     """The operating system's or OpenSSL's words for an error, in lower case."""
     if isinstance(error, ssl.SSLError) and error.reason:
         return error.reason.replace("_", " ").lower()
+    if isinstance(error, socket.gaierror):
+        return "its name cannot be resolved"
     text = os.strerror(error.errno) if error.errno else str(error) or "the connection was closed"
     return text.rstrip(".").lower()

@@ -96,6 +96,7 @@ class Collector:
             policy=policy,
             speeds_gbps=intended.speeds_gbps,
         )
+        self._named_twice: set[str] = set()
         self._apply()
         self.registry = CollectorRegistry()
         self.exposition = FabricExposition(
@@ -164,8 +165,13 @@ class Collector:
     def _apply(self, _: Diff | None = None) -> None:
         """Stream from the targets that are known now and that are ours; of two with one name the first counts."""
         known: dict[str, TargetSpec] = {}
+        others: set[str] = set()
         for spec in (*self._static, *(spec for loader in self._loaders for spec in loader.specs)):
-            known.setdefault(spec.name, spec)
+            if known.setdefault(spec.name, spec) != spec:
+                others.add(spec.name)
+        for name in sorted(others - self._named_twice):
+            logger.warning("%s: is in several lists with different content. The first one counts", name)
+        self._named_twice = others
         self.fleet.apply(spec for spec in known.values() if self._share.owns(spec.name))
 
     async def _apply_later(self, changes: Diff) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import logging
 import socket
@@ -101,7 +102,9 @@ def _listening(host: str, port: int, application: Any) -> WSGIServer:
         raise ListenError(f"{host}:{port}", "is no port", "Choose one from 1 to 65535") from None
     except OSError as error:
         problem = f"cannot be listened on ({bind_problem(error, port)})"
-        raise ListenError(f"{host}:{port}", problem, "End what uses it, or choose another --port") from None
+        in_use = error.errno == errno.EADDRINUSE
+        remedy = "End what uses it, or choose another --port" if in_use else "Choose another --listen or --port"
+        raise ListenError(f"{host}:{port}", problem, remedy) from None
 
 
 def _listening_on_socket(host: str, application: Any) -> WSGIServer:

@@ -7,7 +7,7 @@ import logging
 import math
 import random
 import time
-from collections.abc import AsyncGenerator, Collection, Iterator, Mapping
+from collections.abc import AsyncGenerator, Collection, Iterable, Iterator, Mapping
 from contextlib import aclosing
 
 import numpy as np
@@ -27,14 +27,14 @@ from railfab.telemetry.loop_clock import LoopClock
 from railfab.telemetry.mapping import PathMap
 from railfab.telemetry.polling import Polls
 from railfab.telemetry.receive.contract import Batch, Receiver, RpcEnded
-from railfab.telemetry.repeated_log import RepeatedLog
+from railfab.telemetry.repeated_log import AGAIN_AFTER_S, RepeatedLog
 from railfab.telemetry.retry import SILENT_INTERVALS, Policy
 from railfab.telemetry.store import NO_SPEEDS, RPC_BITS, Sample, TargetStore
 from railfab.telemetry.subscriptions import SubscribeRpc, modes_of, of_target, subscribe_rpcs
 from railfab.telemetry.targets.login import newest_credentials
 from railfab.telemetry.targets.spec import TargetSpec
 from railfab.telemetry.tasks import end_task
-from railfab.units import NS_PER_S
+from railfab.units import NS_PER_S, counted
 
 logger = logging.getLogger(__name__)
 
@@ -118,6 +118,9 @@ class TargetSession:
         self._numbers: dict[tuple[str, ...], int] = {}
         self._polls = Polls((), interval_s)
         self._pending: set[SubscribeRpc] = set()
+        self._arrived_s: dict[SubscribeRpc, float] = {}
+        self._silent: frozenset[SubscribeRpc] = frozenset()
+        self._silence_ended_s = -math.inf
         self._began_s = self._last_sample_s = 0.0
 
     @property
@@ -147,7 +150,7 @@ class TargetSession:
     @property
     def subscriptions(self) -> dict[Stream, bool]:
         """Whether all RPCs of each kind of subscription that the target has stream and are in sync. Any thread."""
-        rpcs, pending = self._rpcs, tuple(self._pending)
+        rpcs, pending = self._rpcs, (*self._pending, *self._silent)
         is_open = self.health.state in (State.SYNCING, State.UP)
         return {
             stream: is_open and not any(rpc.stream is stream for rpc in pending)
@@ -178,7 +181,7 @@ class TargetSession:
         if not self._spec.telemetry.rules:
             await self._wait_refused(Reason.UNIMPLEMENTED, _unknown(self._spec))
             return
-        failures = 0
+        failures, refused_before = 0, False
         while True:
             error = await self._run_once(endpoint)
             was_healthy = self.health.state is State.UP and self._clock.now_s() - self._began_s > self._healthy_s
@@ -188,6 +191,8 @@ class TargetSession:
                 failures = 0
                 continue
             refused = self._end(error)
+            if refused is not refused_before:
+                failures, refused_before = 1, refused
             await asyncio.sleep(self._policy.delay_s(failures, refused=refused, draw=self._draw))
             self.health.reconnects += 1
 
@@ -284,6 +289,7 @@ class TargetSession:
         self.health.state = State.SYNCING
         self.store.begin(self._number(rpc) for rpc in self._rpcs if rpc.subscription.updates_only)
         self._pending = set(self._rpcs)
+        self._arrived_s, self._silent = {}, frozenset()
         self._began_s = self._last_sample_s = self._clock.now_s()
 
     async def _follow(self, stream: AsyncGenerator[Batch | RpcEnded], event: Batch | RpcEnded) -> None:
@@ -357,6 +363,8 @@ class TargetSession:
         if taken.unmapped:
             health.count_unmapped(taken.unmapped)
         regular = not math.isinf(rpc.lasts_s)
+        if taken.updates and regular:
+            self._arrived_s[rpc] = now_s
         if taken.fresh and regular:
             self._last_sample_s = now_s
         if rpc.stream is Stream.ON_CHANGE:
@@ -391,10 +399,11 @@ class TargetSession:
             await asyncio.sleep(self.interval_s)
             now_s = self._clock.now_s()
             self.store.expire(now_s)
-            if self._is_silent():
+            if self._is_silent() or self._silent_rpcs() != self._silent:
                 await self._clock.on_time()  # samples that have arrived unread are read meanwhile
                 if self._is_silent():
                     raise self._stalled(self._clock.now_s() - self._last_sample_s)
+                self._watch_rpcs()
             if self._pending and now_s - self._began_s > self._silence_s:
                 self._pending.clear()
                 self._sync_when_complete()
@@ -404,9 +413,31 @@ class TargetSession:
         most_s = min((rpc.lasts_s for rpc in self._rpcs), default=math.inf)
         return self._clock.now_s() - self._last_sample_s > most_s
 
-    def _stalled(self, silent_s: float) -> Stalled:
+    def _silent_rpcs(self) -> frozenset[SubscribeRpc]:
+        """RPCs that have sent samples in this session and have stopped while others go on."""
+        now_s = self._clock.now_s()
+        return frozenset(rpc for rpc, at_s in self._arrived_s.items() if now_s - at_s > rpc.lasts_s)
+
+    def _watch_rpcs(self) -> None:
+        """Note which RPCs are silent. Raises Stalled where one has become so, but not again for AGAIN_AFTER_S.
+
+        A target that stops the same RPC each time keeps its other series.
+        """
+        before, self._silent = self._silent, self._silent_rpcs()
+        now_s, begun = self._clock.now_s(), self._silent - before
+        if begun and now_s - self._silence_ended_s > AGAIN_AFTER_S:
+            self._silence_ended_s = now_s
+            raise self._stalled(max(now_s - self._arrived_s[rpc] for rpc in begun), begun)
+        if begun:
+            self.health.errors[Reason.STALLED] += 1
+            self._log.warning(f"{self.name}: no sample of {_paths(begun)}, all other subscriptions continue")
+        elif before and not self._silent:
+            self._log.info("%s: samples of all subscriptions arrive again", self.name)
+
+    def _stalled(self, silent_s: float, rpcs: Collection[SubscribeRpc] = ()) -> Stalled:
         remedy = "It is subscribed again; if that does not help, check the target"
-        return Stalled(self.name, f"no sample for {silent_s:.0f} s though the stream is open", remedy)
+        of = f" of {_paths(rpcs)}" if rpcs else ""
+        return Stalled(self.name, f"no sample{of} for {silent_s:.0f} s though the stream is open", remedy)
 
     def _next_mode(self, error: Refused) -> bool:
         """Choose the next mode; False when all were refused, and the first is next again."""
@@ -414,6 +445,12 @@ class TargetSession:
         if self._mode:
             self._log.info("%s Trying %s.", error, self._modes[self._mode])
         return bool(self._mode)
+
+
+def _paths(rpcs: Iterable[SubscribeRpc]) -> str:
+    """The first path of some RPCs, and how many more there are."""
+    first, *more = sorted(path for rpc in rpcs for path in rpc.subscription.paths)
+    return f"{first} and {counted(len(more), 'other path')}" if more else first
 
 
 async def _login(endpoint: Endpoint) -> Credentials:

@@ -22,7 +22,7 @@ class TargetStatus:
     receiver: that of `fabric_collector_receiver_info`. encoding: those in which the target is asked, empty without an
     endpoint. interval_s: between its samples [s]; None where it is not known.
 
-    series: living ones at the last scrape. age_s: since the last sampled update [s], None before the first.
+    series: that are known, also those not scraped yet. age_s: since the last sampled update [s], None before the first.
     error: why the session ended the last time, empty while it is up.
     """
 
@@ -60,7 +60,7 @@ def _status(session: TargetSession) -> TargetStatus:
         receiver=session.receiver,
         encoding=", ".join(session.encodings) if endpoint else "",
         interval_s=session.interval_s,
-        series=session.living,
+        series=len(session.store),
         age_s=round(time.time() - health.last_update_s, 1) if health.last_update_s else None,
         reconnects=health.reconnects,
         error=health.last_error,

@@ -160,6 +160,16 @@ def test_a_certificate_is_verified(tmp_path: Path, caplog: pytest.LogCaptureFixt
             assert sink.outbox.counts.sent == 0
 
 
+def test_nothing_is_sent_to_a_server_without_tls_where_the_url_says_tls(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    port = free_port()
+    with serving(tmp_path, port), publishing(f"tls://127.0.0.1:{port}", LOGIN) as sink:
+        sink.emit(batch([0]))
+        eventually(lambda: "the server has no TLS, and its URL says tls://" in caplog.text)
+        assert sink.outbox.counts.sent == 0
+
+
 def test_closing_gives_up_in_time() -> None:
     with publishing(f"nats://127.0.0.1:{free_port()}", {}) as sink:
         sink.emit(batch(range(3)))

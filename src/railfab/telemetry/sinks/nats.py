@@ -37,6 +37,18 @@ NO_TOKEN = re.compile(r"[\s.*>]")
 """Characters that the token of a subject may not have. Source: NATS documentation, "Subject-Based Messaging"."""
 
 
+class TlsClient(Client):
+    """A client that sends a login and samples over TLS only.
+
+    The library takes TLS to be optional, and goes on without it where the server does not ask for it.
+    """
+
+    def _connect_command(self) -> bytes:
+        if not self._server_info.get("tls_required"):
+            raise NatsError("the server has no TLS, and its URL says tls://")
+        return super()._connect_command()
+
+
 class NatsTransport:
     """Publishes parcels in flights.
 
@@ -54,6 +66,10 @@ class NatsTransport:
         self._denied = ""
         self._loop: asyncio.AbstractEventLoop | None = None
         self._task: asyncio.Task[None] | None = None
+
+    @property
+    def _is_secure(self) -> bool:
+        return self._servers[0].startswith("tls:")
 
     def run(self, outbox: Outbox) -> None:
         asyncio.run(self._run(outbox))
@@ -74,7 +90,7 @@ class NatsTransport:
         """Connect, and publish until the outbox is done; connect anew where the library has given up."""
         failures = 0
         while not outbox.done():
-            client = Client()
+            client = TlsClient() if self._is_secure else Client()
             try:
                 await asyncio.wait_for(client.connect(**self._options()), DIAL_S)
                 client.options["allow_reconnect"] = True  # from now on: until then secrets are read for each attempt
@@ -90,7 +106,6 @@ class NatsTransport:
 
     def _options(self) -> dict[str, Any]:
         secrets = self._source.read()
-        secure = self._servers[0].startswith("tls:")
         login = {"user": secrets.username, "password": secrets.password} if secrets.username else {}
         return {
             "servers": self._servers,
@@ -101,7 +116,7 @@ class NatsTransport:
             "error_cb": self._error,
             **login,
             **({"token": secrets.token} if secrets.token else {}),
-            **({"tls": self._source.tls()} if secure else {}),
+            **({"tls": self._source.tls()} if self._is_secure else {}),
         }
 
     async def _flight(self, client: Client, outbox: Outbox) -> None:

@@ -12,7 +12,9 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from railfab.errors import RailfabError
+from railfab.telemetry.repeated_log import RepeatedLog
 from railfab.telemetry.targets.spec import Diff, TargetSpec, diff
+from railfab.units import counted
 
 logger = logging.getLogger(__name__)
 
@@ -54,7 +56,8 @@ class Loader:
         self.source = source
         self.health = LoaderHealth()
         self.specs: tuple[TargetSpec, ...] = ()
-        self._said = ""
+        self._failing = False
+        self._log = RepeatedLog(logger)
 
     def load(self) -> None:
         """Read the list for the first time, outside the loop.
@@ -82,9 +85,9 @@ class Loader:
         except RailfabError as error:
             self._count(error)
             return Diff((), (), ())
-        if self._said:
+        if self._failing:
             logger.info("%s: gives a list of targets again", self.source.name)
-        self._said = ""
+        self._failing = False
         if found is None:
             self.health.last_success_s = time.time()
             return Diff((), (), ())
@@ -102,8 +105,8 @@ class Loader:
             await asyncio.sleep(self.source.interval_s * draw.uniform(1 - JITTER, 1 + JITTER))
 
     def _count(self, error: RailfabError) -> None:
-        """Count a failure, and log it when it is not the one before."""
+        """Count a failure, and log it."""
         self.health.failures[error.reason if isinstance(error, LoadFailed) else LoadFailed.reason] += 1
-        if str(error) != self._said:
-            logger.warning("%s The last list is kept: %d targets.", error, len(self.specs))
-        self._said = str(error)
+        kept = f"{error} The last list is kept: {counted(len(self.specs), 'target')}."
+        self._log.warning(kept, again=not self._failing)
+        self._failing = True
