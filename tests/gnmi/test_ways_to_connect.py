@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 import threading
 from collections.abc import Iterator
@@ -34,6 +35,7 @@ from railfab.gnmi.blocking import BlockingGnmiClient
 from railfab.gnmi.certificates import Authority, Identity
 from railfab.gnmi.client import SetChanges
 from railfab.gnmi.tls import ClientCertificateRefused, OtherProtocol, PlaintextPort, TlsPort
+from railfab.gnmi.trust import trust_of
 
 ADMIN = Credentials("admin", "a secret")
 NAME = "leaf1"
@@ -239,3 +241,8 @@ def test_requests_name_the_target_behind_a_gateway(authority: Authority, endpoin
             client.get(("/a",))
             client.set(SetChanges(delete=("/a",)))
     assert recorder.targets == ["leaf7", "leaf7"]
+
+
+def test_a_name_that_cannot_be_resolved_is_said_so() -> None:
+    with pytest.raises(Unreachable, match="its name cannot be resolved"):
+        asyncio.run(trust_of(Endpoint(name="leaf1", platform="eos", host="leaf1.invalid", gnmi_port=1), 5.0))

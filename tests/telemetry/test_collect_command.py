@@ -125,6 +125,7 @@ def test_a_list_of_targets_is_enough_and_what_they_send_is_recorded_and_replayed
     served(endpoints_file, "--record", str(recording))
     for name in tuple(rack.servers):
         rack.kill(name)
+    rack.secret.unlink()
     served(endpoints_file, "--replay", str(recording))
 
 

@@ -112,6 +112,20 @@ def test_a_session_that_lived_for_3_intervals_in_sync_ends_the_backoff(
     assert policy.failures[told] == (1 if failures == 1 else told + 1)
 
 
+def test_the_first_refusal_of_a_target_that_did_not_answer_begins_the_backoff_anew(
+    topology: Topology, rack: Rack
+) -> None:
+    policy = Told(dial_timeout_s=2.0)
+    rack.secret.write_text("username: admin\npassword: wrong\n")
+    rack.kill(LEAF)
+    with of_leaf(topology, rack.endpoint(LEAF), policy) as collector:
+        eventually(collector, lambda _: len(policy.failures) >= 3)
+        rack.revive(LEAF)
+        eventually(collector, lambda now: now.value(ERRORS, reason="login_refused") >= 2)
+    assert policy.failures[:3] == [1, 2, 3]
+    assert policy.failures[3:].count(1) == 1
+
+
 def test_when_series_are_gone_the_session_was_down_before(topology: Topology, rack: Rack) -> None:
     policy = Policy(first_s=0.1, most_s=0.2, grace_s=1.0, dial_timeout_s=2.0)
     seen = []

@@ -127,7 +127,8 @@ def test_a_port_in_use_is_one_line(server: MetricsServer) -> None:
 
 def test_an_address_of_another_machine_is_one_line() -> None:
     with pytest.raises(
-        ListenError, match=r"^192\.0\.2\.1:0: cannot be listened on \(cannot assign requested address\)"
+        ListenError,
+        match=r"^192\.0\.2\.1:0: cannot be listened on \(cannot assign requested address\)\. Choose another --listen",
     ):
         MetricsServer(RegistryExposition(CollectorRegistry()), Parts({}), host="192.0.2.1", port=0)
     with pytest.raises(ListenError, match="is no port"):

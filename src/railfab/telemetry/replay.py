@@ -16,7 +16,7 @@ from railfab.endpoints import Credentials, Endpoint
 from railfab.errors import Unreachable
 from railfab.gnmi import messages
 from railfab.gnmi.statuses import StreamClosed
-from railfab.telemetry.receive.contract import Ask, Batch, ignored
+from railfab.telemetry.receive.contract import REPLAY, Ask, Batch, ignored
 from railfab.telemetry.tap import CHECKED_AT, GZIP, HEAD, MAGIC, TapError, numbered
 
 CHUNK_BYTES = 65_536
@@ -140,7 +140,7 @@ class Replay:
 
     def name_of(self, _: Endpoint) -> str:
         """The name of this receiver."""
-        return "replay"
+        return REPLAY
 
     async def stream(
         self,

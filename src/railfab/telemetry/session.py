@@ -26,7 +26,7 @@ from railfab.telemetry.lines import Page, Writer
 from railfab.telemetry.loop_clock import LoopClock
 from railfab.telemetry.mapping import PathMap
 from railfab.telemetry.polling import Polls
-from railfab.telemetry.receive.contract import Batch, Receiver, RpcEnded
+from railfab.telemetry.receive.contract import REPLAY, Batch, Receiver, RpcEnded
 from railfab.telemetry.repeated_log import AGAIN_AFTER_S, RepeatedLog
 from railfab.telemetry.retry import SILENT_INTERVALS, Policy
 from railfab.telemetry.store import NO_SPEEDS, RPC_BITS, Sample, TargetStore
@@ -70,6 +70,7 @@ REASONS = (
     (Defect, Reason.DEFECT),
     (RailfabError, Reason.CLOSED),
 )
+NO_LOGIN = Credentials("", "")
 REFUSALS = frozenset((Reason.TLS, Reason.PROTOCOL, Reason.LOGIN_REFUSED, Reason.UNIMPLEMENTED))
 
 
@@ -249,7 +250,7 @@ class TargetSession:
         self._polls = Polls(self._rpcs, self.interval_s)
         found: list[RailfabError] = []
         try:
-            credentials = await _login(endpoint)
+            credentials = NO_LOGIN if self.receiver == REPLAY else await _login(endpoint)
             requests = [rpc.subscription.request(endpoint.gnmi_target) for rpc in self._rpcs]
             stream = self._receiver.stream(endpoint, credentials, requests, self._polls.begin)
             async with aclosing(stream):

@@ -57,6 +57,10 @@ def ignored(_: Ask) -> None:
     """For callers that ask once."""
 
 
+REPLAY = "replay"
+"""The name of the receiver of recordings, which alone needs no credentials."""
+
+
 class Receiver(Protocol):
     """A way to receive Subscribe RPCs of one target over one connection."""
 
