@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -120,6 +121,7 @@ class Subscriber:
         try:
             await self._stream(endpoint)
             while self.wish.reconnects:
+                gc.collect(1)  # a call of grpc.aio is in a cycle, and keeps its connection
                 await asyncio.sleep(AGAIN_S)
                 await self._stream(endpoint)
         except DeviceError as error:
