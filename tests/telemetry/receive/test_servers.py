@@ -169,20 +169,26 @@ def test_a_refused_subscribe_and_a_service_that_is_not_there(receiver: Receiver)
 
 
 def test_a_server_that_stops_breaks_the_stream(receiver: Receiver) -> None:
+    sent = asyncio.Event()
+
     async def silent(requests: AsyncIterator[bytes], context: grpc.aio.ServicerContext) -> AsyncIterator[bytes]:
         yield SENT[1]
+        sent.set()
         await asyncio.sleep(60)
 
     async def run() -> Exception:
         server = grpc.aio.server(handlers=[Handler(silent)])
         port = server.add_insecure_port("127.0.0.1:0")
         await server.start()
-        stopping = asyncio.get_running_loop().call_later(0.1, lambda: asyncio.ensure_future(server.stop(0)))
-        try:
-            return await error_of(receiver, endpoint(port))
-        finally:
-            stopping.cancel()
+
+        async def stop() -> None:
+            await sent.wait()
+            await asyncio.sleep(0.5)
             await server.stop(0)
+
+        async with asyncio.TaskGroup() as tasks:  # once: two stops at a time ended the process in gRPC's C core
+            tasks.create_task(stop())
+            return await error_of(receiver, endpoint(port))
 
     error = asyncio.run(run())
     assert isinstance(error, StreamClosed)
