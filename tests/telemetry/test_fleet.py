@@ -13,7 +13,7 @@ import pytest
 from tests.telemetry.conftest import QUICK
 from tests.telemetry.rack import INTERVAL_S, Rack, eventually
 
-from railfab.endpoints import Endpoints, save_endpoints
+from railfab.endpoints import Endpoint, Endpoints, save_endpoints
 from railfab.telemetry import Collector, MetricsServer, Snapshot, State, fabric_collector
 from railfab.telemetry.fleet import Fleet
 from railfab.telemetry.loop_clock import LoopClock
@@ -108,6 +108,9 @@ class Stubborn:
 
     def __init__(self) -> None:
         self.ended = 0
+
+    def name_of(self, _: Endpoint) -> str:
+        return "stubborn"
 
     async def stream(self, *_arguments: object) -> AsyncGenerator[Batch]:
         try:
