@@ -8,9 +8,10 @@ from railfab.telemetry.receive.dials import BURST_S, Dials
 
 
 def begun_s(dials: Dials, count: int, lasts_s: float) -> tuple[list[float], int]:
-    """When each of several dials began, and how many were in the making at most."""
+    """When each of several dials began since the first was wanted, and how many were in the making at most."""
     begun: list[float] = []
     making = most = 0
+    wanted_s = 0.0
 
     async def dial() -> None:
         nonlocal making, most
@@ -22,10 +23,12 @@ def begun_s(dials: Dials, count: int, lasts_s: float) -> tuple[list[float], int]
             making -= 1
 
     async def run() -> None:
+        nonlocal wanted_s
+        wanted_s = asyncio.get_running_loop().time()
         await asyncio.gather(*(dial() for _ in range(count)))
 
     asyncio.run(run())
-    return [one - begun[0] for one in begun], most
+    return [one - wanted_s for one in begun], most
 
 
 def test_no_more_are_in_the_making_than_allowed() -> None:
