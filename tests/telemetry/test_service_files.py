@@ -11,6 +11,7 @@ import tomllib
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -23,7 +24,6 @@ from railfab.cli import app
 from railfab.dashboards import Datasource, Scrape, grafana_files, prometheus_files
 from railfab.telemetry import MetricsServer
 from railfab.telemetry.exposition import RegistryExposition
-from railfab.telemetry.status import TargetStatus
 from railfab.telemetry.targets import parse_shard
 from railfab.units import COLLECTOR_PORT, LONGEST_SCRAPE_INTERVAL_S
 
@@ -46,19 +46,6 @@ CONTAINER_KEYS = {
 }
 PROBE_KEYS = {"httpGet", "periodSeconds", "timeoutSeconds", "failureThreshold"}
 ENDPOINT_KEYS = {"port", "path", "interval", "scrapeTimeout", "honorLabels", "relabelings"}
-
-
-class Ready:
-    """What a collector that is ready answers besides the metrics."""
-
-    def healthy(self) -> dict[str, bool]:
-        return {"collecting": True}
-
-    def ready(self) -> dict[str, bool]:
-        return {"collecting": True}
-
-    def targets(self) -> list[TargetStatus]:
-        return []
 
 
 @pytest.fixture(scope="module")
@@ -242,7 +229,8 @@ def test_ports_are_those_of_the_collector_and_paths_are_served(
     }
     asked = [*probes.values(), endpoint]
     assert {one["port"] for one in asked} == {"metrics"}
-    with MetricsServer(RegistryExposition(CollectorRegistry()), Ready(), port=0) as server:
+    ready = SimpleNamespace(healthy=dict, ready=dict, targets=list)
+    with MetricsServer(RegistryExposition(CollectorRegistry()), ready, port=0) as server:
         for path in {one["path"] for one in asked}:
             with urllib.request.urlopen(f"{server.url}{path}", timeout=30) as answer:
                 assert answer.status == 200, path

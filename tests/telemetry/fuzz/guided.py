@@ -34,8 +34,11 @@ def main() -> None:
     for number, seed in enumerate(seeds(options.reader)):
         (corpus / f"seed{number}").write_bytes(seed)
     limits = [*LIMITS, f"-max_total_time={options.seconds}"]
-    reader = READERS[options.reader]
-    atheris.Setup([sys.argv[0], *limits, *(options.inputs or [str(corpus)])], lambda data: len(reader(data, KEPT)) * 0)
+
+    def read(data: bytes) -> None:
+        READERS[options.reader](data, KEPT)
+
+    atheris.Setup([sys.argv[0], *limits, *(options.inputs or [str(corpus)])], read)
     atheris.Fuzz()
 
 

@@ -20,7 +20,7 @@ from unittest.mock import patch
 import numpy as np
 from tests.telemetry.fuzz import inputs
 from tests.telemetry.fuzz.guarded import Guarded, all_guarded
-from tests.telemetry.receive.peers import Recorded
+from tests.telemetry.receive.peers import Recorded, read_to_its_end
 
 from railfab.platforms import platform
 from railfab.telemetry.decode import BadMessage, Decoder
@@ -28,7 +28,7 @@ from railfab.telemetry.health import Health
 from railfab.telemetry.lines import Writer
 from railfab.telemetry.mapping import PathMap
 from railfab.telemetry.receive import inflow
-from railfab.telemetry.receive.http2 import Connection, ProtocolViolation
+from railfab.telemetry.receive.http2 import Connection
 from railfab.telemetry.receive.inflow import Shared
 from railfab.telemetry.store import TargetStore
 
@@ -71,15 +71,7 @@ def received(draw: random.Random, guarded: Guarded) -> None:
         raw = inputs.damaged(draw, inputs.connection(draw, sent))
         sizes = [draw.choice((9, 13, 1000, 100_000)) for _ in range(3)]
         connection = Connection(Recorded(raw, sizes), shared, 2, draw.choice((6000, 1 << 20)))
-        with suppress(EOFError, ProtocolViolation):
-            while True:
-                connection.read()
-                for batch in connection.batches():
-                    flat = batch.bounds.reshape(-1)
-                    assert (np.diff(flat) >= 0).all()
-                    assert 0 <= flat[0] <= flat[-1] <= len(batch.buffer)
-                connection.ended()
-                connection.grant()
+        read_to_its_end(connection)
 
 
 def run(seed: int) -> None:

@@ -18,7 +18,7 @@ import numpy as np
 from google.protobuf.message import DecodeError
 from tests.intent.intents import error_lines
 from tests.telemetry.fuzz import inputs
-from tests.telemetry.receive.peers import Recorded
+from tests.telemetry.receive.peers import Recorded, read_to_its_end
 from tests.telemetry.test_mapping_fuzz import CONFIGURATIONS, MAPPINGS, read_configuration, read_mappings
 
 from railfab.gnmi import messages
@@ -27,7 +27,7 @@ from railfab.telemetry.decode import BadMessage, Decoder, Taken
 from railfab.telemetry.health import Health
 from railfab.telemetry.mapping import PathMap
 from railfab.telemetry.notification import NotificationDecoder
-from railfab.telemetry.receive.http2 import Connection, ProtocolViolation
+from railfab.telemetry.receive.http2 import Connection
 from railfab.telemetry.receive.inflow import Shared
 from railfab.telemetry.replay import records
 from railfab.telemetry.series import Series
@@ -91,19 +91,8 @@ def batch(message: bytes) -> tuple[np.ndarray, np.ndarray]:
 def receive(data: bytes, _: Path) -> list[str]:
     """A connection is refused or read to its end; each message lies in the buffer, behind the one before it."""
     connection = Connection(Recorded(data[1:], (1 + 40 * (data or b"\0")[0],)), SHARED, STREAMS, WINDOW)
-    try:
-        while True:
-            connection.read()
-            for found in connection.batches():
-                flat = found.bounds.reshape(-1)
-                assert (np.diff(flat) >= 0).all()
-                assert 0 <= flat[0] <= flat[-1] <= len(found.buffer)
-            connection.ended()
-            connection.grant()
-    except EOFError:
-        return []
-    except ProtocolViolation as error:
-        return [str(error)]
+    refused = read_to_its_end(connection)
+    return [refused] if refused else []
 
 
 ENDPOINTS = """version: 1

@@ -8,12 +8,15 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequen
 from contextlib import aclosing, asynccontextmanager, suppress
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from railfab.endpoints import Credentials, Endpoint
 from railfab.gnmi import messages
 from railfab.gnmi.messages import SubscribeRequest, SubscribeResponse
 from railfab.telemetry.receive import frames
 from railfab.telemetry.receive.contract import Batch, Receiver, RpcEnded
 from railfab.telemetry.receive.frames import frame
+from railfab.telemetry.receive.http2 import Connection, ProtocolViolation
 
 NAME = "leaf1"
 ADMIN = Credentials("admin", "a secret")
@@ -49,6 +52,23 @@ def data(stream: int, content: bytes) -> bytes:
 def trailers(stream: int, code: int, words: str = "", *before: tuple[str, str]) -> bytes:
     block = frames.header_block((*before, ("grpc-status", str(code)), ("grpc-message", words)))
     return frame(frames.HEADERS, frames.END_HEADERS | frames.END_STREAM, stream, block)
+
+
+def read_to_its_end(connection: Connection) -> str:
+    """Read a recorded connection; why it is refused, else empty. Every message must lie in its buffer, in order."""
+    try:
+        while True:
+            connection.read()
+            for batch in connection.batches():
+                flat = batch.bounds.reshape(-1)
+                assert (np.diff(flat) >= 0).all()
+                assert 0 <= flat[0] <= flat[-1] <= len(batch.buffer)
+            connection.ended()
+            connection.grant()
+    except EOFError:
+        return ""
+    except ProtocolViolation as violation:
+        return str(violation)
 
 
 class Frame(NamedTuple):
