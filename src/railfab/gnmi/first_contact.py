@@ -77,12 +77,10 @@ async def first_contact(
     if not shown and not answer:
         await (closed or ClosedPorts()).refuse_other_port(endpoint, address, timeout_s)
         raise unanswered(endpoint.name, address, "it closed the connection")
-    refuse_other_protocol(endpoint, address, answer)
-    if len(answer) == FRAME_HEADER:
-        return shown
-    if context is not None:  # gRPC's C++ servers send no alert
+    if not answer:  # gRPC's C++ servers send no alert
         raise client_refused(endpoint, address, "it closed the connection after the TLS handshake")
-    raise unanswered(endpoint.name, address, "it closed the connection")
+    refuse_other_protocol(endpoint, address, answer)
+    return shown
 
 
 def refuse_other_protocol(endpoint: Endpoint, address: str, answer: bytes) -> None:
