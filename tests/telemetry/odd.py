@@ -84,7 +84,9 @@ class Odd(gnmi_pb2_grpc.gNMIServicer):  # type: ignore[misc]
         sent = 0
         while self.stuck and context.is_active():
             time.sleep(INTERVAL_S / 2)
-        stops = self.stops in [tuple(step.name for step in one.path.elem) for one in wish.subscription]
+        stops = bool(self.stops) and self.stops in [
+            tuple(step.name for step in one.path.elem) for one in wish.subscription
+        ]
         while context.is_active() and sent != self.ends_after:
             time.sleep(wish.subscription[0].sample_interval / 1e9 if self.paced and not changing else INTERVAL_S / 2)
             if not changing and not (stops and sent == FIRST_SAMPLES):

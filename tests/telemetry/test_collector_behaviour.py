@@ -182,6 +182,8 @@ class Defective:
     def __init__(self) -> None:
         self._receiver = receiver("fast")
 
+    needs_login = True
+
     def name_of(self, endpoint: Endpoint) -> str:
         return self._receiver.name_of(endpoint)
 
@@ -226,6 +228,8 @@ class Asked:
 
     def __init__(self) -> None:
         self.targets: list[str] = []
+
+    needs_login = True
 
     def name_of(self, _: Endpoint) -> str:
         return "asked"

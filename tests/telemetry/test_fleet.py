@@ -106,6 +106,8 @@ def test_targets_are_shown_with_what_is_wrong_with_them_first(listed: Path, rack
 class Stubborn:
     """A receiver that swallows the first cancel, as a task group of Python 3.11 may."""
 
+    needs_login = True
+
     def __init__(self) -> None:
         self.ended = 0
 

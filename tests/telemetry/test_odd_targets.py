@@ -53,7 +53,7 @@ def test_a_way_is_found_to_ask(topology: Topology, tmp_path: Path, target: Odd) 
         assert now.value("fabric_collector_errors_total") == 0
 
 
-def test_a_subscription_that_falls_silent_is_made_again_once_and_said_while_others_go_on(
+def test_a_subscription_without_samples_is_made_again_once_and_logged_while_others_continue(
     topology: Topology, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level("INFO")

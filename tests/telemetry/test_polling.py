@@ -51,6 +51,8 @@ class Answers:
         self._clock, self._answers = clock, answers
         self.asked, self.polls, self.done = 0, 0, asyncio.Event()
 
+    needs_login = True
+
     def name_of(self, _: Endpoint) -> str:
         return "answers"
 

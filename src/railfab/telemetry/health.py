@@ -33,7 +33,7 @@ class State(IntEnum):
 
 
 class Reason(StrEnum):
-    """Reason of the end of a session; the label `reason` of fabric_collector_errors_total."""
+    """Why a session ended, or a subscription is silent; the label `reason` of fabric_collector_errors_total."""
 
     NO_ENDPOINT = "no_endpoint"
     UNREACHABLE = "unreachable"

@@ -16,7 +16,7 @@ from railfab.endpoints import Credentials, Endpoint
 from railfab.errors import Unreachable
 from railfab.gnmi import messages
 from railfab.gnmi.statuses import StreamClosed
-from railfab.telemetry.receive.contract import REPLAY, Ask, Batch, ignored
+from railfab.telemetry.receive.contract import Ask, Batch, ignored
 from railfab.telemetry.tap import CHECKED_AT, GZIP, HEAD, MAGIC, TapError, numbered
 
 CHUNK_BYTES = 65_536
@@ -131,6 +131,8 @@ class Replay:
     recording. At its end, or where a file is damaged, the stream breaks, and the target is unreachable from then on.
     """
 
+    needs_login = False
+
     def __init__(self, files: Iterable[Path], *, speed: float | None = 1.0) -> None:
         self._files = tuple(files)
         self._speed = speed
@@ -140,7 +142,7 @@ class Replay:
 
     def name_of(self, _: Endpoint) -> str:
         """The name of this receiver."""
-        return REPLAY
+        return "replay"
 
     async def stream(
         self,

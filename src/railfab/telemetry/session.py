@@ -26,9 +26,10 @@ from railfab.telemetry.lines import Page, Writer
 from railfab.telemetry.loop_clock import LoopClock
 from railfab.telemetry.mapping import PathMap
 from railfab.telemetry.polling import Polls
-from railfab.telemetry.receive.contract import REPLAY, Batch, Receiver, RpcEnded
+from railfab.telemetry.receive.contract import Batch, Receiver, RpcEnded
 from railfab.telemetry.repeated_log import AGAIN_AFTER_S, RepeatedLog
 from railfab.telemetry.retry import SILENT_INTERVALS, Policy
+from railfab.telemetry.silence import Silence
 from railfab.telemetry.store import NO_SPEEDS, RPC_BITS, Sample, TargetStore
 from railfab.telemetry.subscriptions import SubscribeRpc, modes_of, of_target, subscribe_rpcs
 from railfab.telemetry.targets.login import newest_credentials
@@ -119,9 +120,7 @@ class TargetSession:
         self._numbers: dict[tuple[str, ...], int] = {}
         self._polls = Polls((), interval_s)
         self._pending: set[SubscribeRpc] = set()
-        self._arrived_s: dict[SubscribeRpc, float] = {}
-        self._silent: frozenset[SubscribeRpc] = frozenset()
-        self._silence_ended_s = -math.inf
+        self._silence, self._ended_for_silence_s = Silence(), -math.inf
         self._began_s = self._last_sample_s = 0.0
 
     @property
@@ -151,7 +150,7 @@ class TargetSession:
     @property
     def subscriptions(self) -> dict[Stream, bool]:
         """Whether all RPCs of each kind of subscription that the target has stream and are in sync. Any thread."""
-        rpcs, pending = self._rpcs, (*self._pending, *self._silent)
+        rpcs, pending = self._rpcs, (*self._pending, *self._silence.rpcs)
         is_open = self.health.state in (State.SYNCING, State.UP)
         return {
             stream: is_open and not any(rpc.stream is stream for rpc in pending)
@@ -250,7 +249,7 @@ class TargetSession:
         self._polls = Polls(self._rpcs, self.interval_s)
         found: list[RailfabError] = []
         try:
-            credentials = NO_LOGIN if self.receiver == REPLAY else await _login(endpoint)
+            credentials = await _login(endpoint) if self._receiver.needs_login else NO_LOGIN
             requests = [rpc.subscription.request(endpoint.gnmi_target) for rpc in self._rpcs]
             stream = self._receiver.stream(endpoint, credentials, requests, self._polls.begin)
             async with aclosing(stream):
@@ -290,7 +289,7 @@ class TargetSession:
         self.health.state = State.SYNCING
         self.store.begin(self._number(rpc) for rpc in self._rpcs if rpc.subscription.updates_only)
         self._pending = set(self._rpcs)
-        self._arrived_s, self._silent = {}, frozenset()
+        self._silence = Silence()
         self._began_s = self._last_sample_s = self._clock.now_s()
 
     async def _follow(self, stream: AsyncGenerator[Batch | RpcEnded], event: Batch | RpcEnded) -> None:
@@ -365,7 +364,7 @@ class TargetSession:
             health.count_unmapped(taken.unmapped)
         regular = not math.isinf(rpc.lasts_s)
         if taken.updates and regular:
-            self._arrived_s[rpc] = now_s
+            self._silence.arrived(rpc, now_s)
         if taken.fresh and regular:
             self._last_sample_s = now_s
         if rpc.stream is Stream.ON_CHANGE:
@@ -400,7 +399,7 @@ class TargetSession:
             await asyncio.sleep(self.interval_s)
             now_s = self._clock.now_s()
             self.store.expire(now_s)
-            if self._is_silent() or self._silent_rpcs() != self._silent:
+            if self._is_silent() or self._silence.has_changed(now_s):
                 await self._clock.on_time()  # samples that have arrived unread are read meanwhile
                 if self._is_silent():
                     raise self._stalled(self._clock.now_s() - self._last_sample_s)
@@ -414,25 +413,21 @@ class TargetSession:
         most_s = min((rpc.lasts_s for rpc in self._rpcs), default=math.inf)
         return self._clock.now_s() - self._last_sample_s > most_s
 
-    def _silent_rpcs(self) -> frozenset[SubscribeRpc]:
-        """RPCs that have sent samples in this session and have stopped while others go on."""
-        now_s = self._clock.now_s()
-        return frozenset(rpc for rpc, at_s in self._arrived_s.items() if now_s - at_s > rpc.lasts_s)
-
     def _watch_rpcs(self) -> None:
-        """Note which RPCs are silent. Raises Stalled where one has become so, but not again for AGAIN_AFTER_S.
+        """Log and count the RPCs that have become silent.
 
-        A target that stops the same RPC each time keeps its other series.
+        Raises Stalled to have them made again, but once in AGAIN_AFTER_S: a target that stops the same RPC each time
+        keeps its other series.
         """
-        before, self._silent = self._silent, self._silent_rpcs()
-        now_s, begun = self._clock.now_s(), self._silent - before
-        if begun and now_s - self._silence_ended_s > AGAIN_AFTER_S:
-            self._silence_ended_s = now_s
-            raise self._stalled(max(now_s - self._arrived_s[rpc] for rpc in begun), begun)
+        now_s, before = self._clock.now_s(), self._silence.rpcs
+        begun = self._silence.look(now_s)
+        if begun and now_s - self._ended_for_silence_s > AGAIN_AFTER_S:
+            self._ended_for_silence_s = now_s
+            raise self._stalled(max(self._silence.age_s(rpc, now_s) for rpc in begun), begun)
         if begun:
             self.health.errors[Reason.STALLED] += 1
             self._log.warning(f"{self.name}: no sample of {_paths(begun)}, all other subscriptions continue")
-        elif before and not self._silent:
+        elif before and not self._silence.rpcs:
             self._log.info("%s: samples of all subscriptions arrive again", self.name)
 
     def _stalled(self, silent_s: float, rpcs: Collection[SubscribeRpc] = ()) -> Stalled:

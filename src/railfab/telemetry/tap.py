@@ -134,6 +134,11 @@ class Tapped:
         self._receiver = receiver
         self._tap = tap
 
+    @property
+    def needs_login(self) -> bool:
+        """Whether the receiver uses the credentials."""
+        return self._receiver.needs_login
+
     def name_of(self, endpoint: Endpoint) -> str:
         """The name of the receiver."""
         return self._receiver.name_of(endpoint)

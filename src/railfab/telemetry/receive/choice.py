@@ -58,6 +58,8 @@ class AutoReceiver:
     loop from which on the fast receiver is tried again.
     """
 
+    needs_login = True
+
     def __init__(
         self,
         *,

@@ -57,12 +57,13 @@ def ignored(_: Ask) -> None:
     """For callers that ask once."""
 
 
-REPLAY = "replay"
-"""The name of the receiver of recordings, which alone needs no credentials."""
-
-
 class Receiver(Protocol):
     """A way to receive Subscribe RPCs of one target over one connection."""
+
+    @property
+    def needs_login(self) -> bool:
+        """Whether it uses the credentials; those of a target are not read otherwise."""
+        ...
 
     def name_of(self, endpoint: Endpoint) -> str:
         """The name of the way in which a target is received now, for `fabric_collector_receiver_info`."""

@@ -47,6 +47,8 @@ class FastReceiver:
     keepalive_s: silence before a ping, doubled for a target each time that it finds its pings too many.
     """
 
+    needs_login = True
+
     def __init__(
         self,
         *,

@@ -40,6 +40,8 @@ class GrpcReceiver:
     dials: the limit of connections; None for any number.
     """
 
+    needs_login = True
+
     def __init__(self, *, dial_timeout_s: float = DIAL_TIMEOUT_S, dials: Dials | None = None) -> None:
         self._dial_timeout_s, self._dials = dial_timeout_s, dials or nullcontext()
         self._closed = ClosedPorts()

@@ -33,6 +33,8 @@ class PygnmiReceiver:
     dials: the limit of connections; None for any number.
     """
 
+    needs_login = True
+
     def __init__(self, *, dial_timeout_s: float = DIAL_TIMEOUT_S, dials: Dials | None = None) -> None:
         from pygnmi.client import gNMIException
         from pygnmi.spec.v080 import gnmi_pb2, gnmi_pb2_grpc
