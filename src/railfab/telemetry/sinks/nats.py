@@ -40,7 +40,7 @@ NO_TOKEN = re.compile(r"[\s.*>]")
 class TlsClient(Client):
     """A client that sends a login and samples over TLS only.
 
-    The library takes TLS to be optional, and goes on without it where the server does not ask for it.
+    The library treats TLS as optional: it connects without it where the server does not require it.
     """
 
     def _connect_command(self) -> bytes:
