@@ -118,6 +118,54 @@ def test_stated_thresholds_are_those_of_the_switches(tmp_path: Path) -> None:
     assert (uplink.kmin_bytes, uplink.kmax_bytes, uplink.pmax_percent) == (1_000_000, 4_000_000, 20)
 
 
+RAMP = "{kmin_bytes: 1MB, kmax_bytes: 4MB}"
+
+
+@pytest.mark.parametrize(
+    ("stated", "code", "where", "text"),
+    [
+        (
+            "ecn_by_role: {leaf: {400: {kmin_bytes: 100kB, kmax_bytes: 4MB}}}",
+            "ecn-too-early",
+            "ecn_by_role.leaf.400",
+            "State ecn_by_role.leaf.400: {kmin_bytes: 540000, kmax_bytes: 4000000}",
+        ),
+        (
+            "ecn_by_role: {spine: {400: {kmin_bytes: 1MB, kmax_bytes: 900MB}}}",
+            "ecn-too-late",
+            "",
+            "State ecn_by_role.spine.400: {kmin_bytes: 1000000, kmax_bytes: ",
+        ),
+        (
+            f"ecn_by_role: {{spine: {{100: {RAMP}}}}}",
+            "ecn-unused",
+            "ecn_by_role.spine.100",
+            "no lossless port of a spine has 100 Gb/s, so its thresholds are not used. Remove it, or state the speed "
+            "that is meant: 400",
+        ),
+        (
+            f"ecn_by_role: {{super_spine: {{400: {RAMP}}}}}",
+            "ecn-unused",
+            "ecn_by_role.super_spine.400",
+            "no lossless port of a super-spine has 400 Gb/s, so its thresholds are not used. Remove it",
+        ),
+        (
+            f"ecn: {{400: {RAMP}}}, ecn_by_role: {{leaf: {{400: {RAMP}}}, spine: {{400: {RAMP}}}}}",
+            "ecn-unused",
+            "ecn.400",
+            "ecn_by_role states the thresholds of all ports with 400 Gb/s, so these are not used. Remove it",
+        ),
+    ],
+)
+def test_stated_thresholds_of_a_role_are_checked_for_its_switches(
+    tmp_path: Path, stated: str, code: str, where: str, text: str
+) -> None:
+    (finding,) = design(changed(tmp_path, cnp_dscp__48=f"cnp_dscp: 48, {stated}")).findings[:1]
+    assert finding.code == code
+    assert finding.where == (f"profile.lossless.{where}" if where else "pod1-spine1 and 3 more")
+    assert text in finding.line
+
+
 @pytest.mark.parametrize(
     ("stated", "code", "remedy"),
     [

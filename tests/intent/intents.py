@@ -48,6 +48,10 @@ profile:
     cnp_dscp: 48
     pfc: true
     ecn: {400: {kmin_bytes: 1600kB, kmax_bytes: 6400kB, pmax_percent: 20}}
+    ecn_by_role:
+      leaf: {400: {kmin_bytes: 1MB, kmax_bytes: 4MB, pmax_percent: 10}}
+      spine: {400: {kmin_bytes: 1500kB, kmax_bytes: 6MB, pmax_percent: 20}}
+      super_spine: {400: {kmin_bytes: 2MB, kmax_bytes: 8MB, pmax_percent: 20}}
     weight: 80
     cnp_queue: 6
     cnp_rate_percent: 20

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.qos.switches import POD64, path_of
 
-from railfab.intent import Lossless, Ramp
+from railfab.intent import Lossless, Ramp, RoleRamps, SwitchRole
 from railfab.qos import Thresholds, lossless_thresholds
 from railfab.qos.thresholds import KMIN_FLOOR_BYTES
 
@@ -15,8 +15,12 @@ RATES = st.sampled_from([25, 50, 100, 200, 400, 800])
 METRES = st.floats(0.5, 2000)
 
 
-def thresholds(rate_gbps: int, round_trip_ns: int, lossless: Lossless | None = None) -> Thresholds:
-    return lossless_thresholds(rate_gbps=rate_gbps, round_trip_ns=round_trip_ns, lossless=lossless or Lossless())
+def thresholds(
+    rate_gbps: int, round_trip_ns: int, lossless: Lossless | None = None, role: SwitchRole = "leaf"
+) -> Thresholds:
+    return lossless_thresholds(
+        rate_gbps=rate_gbps, round_trip_ns=round_trip_ns, lossless=lossless or Lossless(), role=role
+    )
 
 
 def test_the_round_trip_of_pod64_worked_by_hand() -> None:
@@ -78,3 +82,15 @@ def test_a_stated_ramp_replaces_the_rule_for_its_speed_alone() -> None:
     assert stated.xoff_bytes == 6_400_000 + 540_000
     assert stated.stated
     assert other == thresholds(100, 10_800)
+
+
+def test_the_ramp_of_a_role_wins_over_that_of_all_switches_and_both_over_the_rule() -> None:
+    every, leaf = Ramp(kmin_bytes=1_600_000, kmax_bytes=6_400_000), Ramp(kmin_bytes=800_000, kmax_bytes=3_200_000)
+    lossless = Lossless(ecn={400: every}, ecn_by_role=RoleRamps(leaf={400: leaf}, super_spine={800: leaf}))
+    roles: tuple[SwitchRole, ...] = ("leaf", "spine", "super_spine")
+    of_400g = [thresholds(400, 10_800, lossless, role) for role in roles]
+    assert [found.kmin_bytes for found in of_400g] == [800_000, 1_600_000, 1_600_000]
+    assert [found.xoff_bytes for found in of_400g] == [3_740_000, 6_940_000, 6_940_000]
+    of_800g = [thresholds(800, 10_800, lossless, role) for role in roles]
+    assert [found.kmin_bytes for found in of_800g] == [1_080_000, 1_080_000, 800_000]
+    assert [found.stated for found in of_800g] == [False, False, True]

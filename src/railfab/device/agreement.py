@@ -13,7 +13,9 @@ from railfab.device.link_ends import SAME, STATES_ALL, ConfiguredSwitch, LinkEnd
 from railfab.device.model import DeviceModel
 from railfab.device.qos import ClassPriority, ClassThresholds, TrafficClass
 from railfab.device.routing import BgpNeighbor, Remote
+from railfab.device.switch_buffers import SWITCH_ROLES
 from railfab.findings import DifferenceCode, Finding, error, warning
+from railfab.intent import Lossless
 from railfab.topology import TIERS, Link, Topology
 
 Check = Callable[[LinkEnd, LinkEnd], Iterator[Finding]]
@@ -21,11 +23,15 @@ NO_TRAITS: Mapping[str, PlatformTraits] = {}
 
 
 def disagreements(
-    topology: Topology, models: Mapping[str, DeviceModel], traits: Mapping[str, PlatformTraits] = NO_TRAITS
+    topology: Topology,
+    models: Mapping[str, DeviceModel],
+    traits: Mapping[str, PlatformTraits] = NO_TRAITS,
+    lossless: Lossless | None = None,
 ) -> tuple[Finding, ...]:
     """Mistakes within these switches, mismatched ends of the links between them, and ports that are not configured.
 
-    traits: by platform; one without any states everything.
+    traits: by platform; one without any states everything. lossless: what the intent says of the lossless class, which
+    may state other ECN thresholds for each role.
     """
     switches = {
         node.name: ConfiguredSwitch(
@@ -40,7 +46,7 @@ def disagreements(
     found.extend(_shared_addresses(switches, topology))
     for link in topology.links:
         if link.a.node in switches and link.z.node in switches and link.a.cage and link.z.cage:
-            found.extend(_link_mistakes(link, switches, topology))
+            found.extend(_link_mistakes(link, switches, topology, lossless))
     return tuple(found)
 
 
@@ -104,7 +110,9 @@ def _ecn_order(where: str, found: ClassThresholds) -> Iterator[Finding]:
         yield error(DifferenceCode.ECN_ORDER, place, problem, "Deploy the intent")
 
 
-def _link_mistakes(link: Link, switches: Mapping[str, ConfiguredSwitch], topology: Topology) -> Iterator[Finding]:
+def _link_mistakes(
+    link: Link, switches: Mapping[str, ConfiguredSwitch], topology: Topology, lossless: Lossless | None
+) -> Iterator[Finding]:
     ends = []
     for port in (link.a, link.z):
         switch = switches[port.node]
@@ -114,7 +122,8 @@ def _link_mistakes(link: Link, switches: Mapping[str, ConfiguredSwitch], topolog
             yield error(DifferenceCode.INTERFACE_MISSING, where, "is not configured", "Deploy the intent")
         else:
             cage = topology.model_of(switch.node).interface(str(switch.node.platform), port.cage, None)
-            ends.append(LinkEnd(switch=switch, port=configured, cage=cage))
+            ramp = lossless.ramp(link.rate_gbps, SWITCH_ROLES[switch.node.role]) if lossless else None
+            ends.append(LinkEnd(switch=switch, port=configured, cage=cage, ramp=ramp))
     if len(ends) == 2:
         for check in CHECKS:
             yield from check(*ends)

@@ -80,7 +80,10 @@ def _kind(found: TrafficClass) -> str:
 
 
 def _marking(a: LinkEnd, z: LinkEnd) -> Iterator[Finding]:
-    """ECN and the thresholds of each class whose code points both ends know."""
+    """ECN and the thresholds of each class whose code points both ends know.
+
+    A ramp, and XOFF which lies above it, is compared where the intent states the same for both ends.
+    """
     if not (a.states("ecn") and z.states("ecn")):
         return
     left, right = _classes(a), _classes(z)
@@ -94,7 +97,7 @@ def _marking(a: LinkEnd, z: LinkEnd) -> Iterator[Finding]:
         yield from mismatch(DifferenceCode.ECN_MISMATCH, a, z, f"ECN of {name}", *marked)
         one, other = a.thresholds(ours) or ClassThresholds(traffic_class=ours), z.thresholds(theirs)
         other = other or ClassThresholds(traffic_class=theirs)
-        if all(marked):
+        if all(marked) and a.ramp == z.ramp:
             yield from _ramps(a, z, name, one, other)
         yield from _shared(a, z, name, one, other)
 
@@ -121,7 +124,8 @@ def _shared(a: LinkEnd, z: LinkEnd, name: str, ours: ClassThresholds, theirs: Cl
     Headroom depends on the chip, and shares of a pool on all ports of a switch.
     """
     same = {"headroom_bytes"} if a.switch.node.model == z.switch.node.model else set()
-    compared = {"xoff_bytes", "xon_offset_bytes", "alpha", *same}
+    above = {"xoff_bytes"} if a.ramp == z.ramp else set()
+    compared = {"xon_offset_bytes", "alpha", *same, *above}
     for value in sorted(compared - a.switch.traits.shared - z.switch.traits.shared):
         left, right = getattr(ours, value), getattr(theirs, value)
         if left is not None and right is not None and not _equal(a, z, value, left, right):

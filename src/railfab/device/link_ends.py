@@ -12,6 +12,7 @@ from railfab.device.model import DeviceModel, interfaces_of_peers
 from railfab.device.qos import ClassThresholds, PortQos, Qos
 from railfab.device.routing import BgpNeighbor
 from railfab.findings import Code, Finding, error
+from railfab.intent import Ramp
 from railfab.topology import Node
 
 SAME = "Configure both ends with the same value"
@@ -72,11 +73,15 @@ class ConfiguredSwitch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LinkEnd:
-    """One end of a link: a switch and its port, as configured. cage: name of the whole cage of the port."""
+    """One end of a link: a switch and its port, as configured.
+
+    cage: name of the whole cage of the port. ramp: the ECN ramp that the intent states for the port, if any.
+    """
 
     switch: ConfiguredSwitch
     port: Interface
     cage: str
+    ramp: Ramp | None = None
 
     @property
     def name(self) -> str:

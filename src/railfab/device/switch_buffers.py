@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import ceil
 
-from railfab.intent import FabricIntent, Lossless
+from railfab.intent import FabricIntent, Lossless, SwitchRole
 from railfab.qos import (
     BufferPlan,
     FabricPath,
@@ -18,12 +19,15 @@ from railfab.qos import (
     percent_of,
     profile_name,
 )
-from railfab.topology import Net, Node, SwitchModel, Topology
+from railfab.topology import Net, Node, Role, SwitchModel, Topology
 from railfab.topology.grouping import grouped
 
 RESUME_FRAMES = 2
 """Largest frames by which a queue falls below its pause threshold before sending may resume: SONiC's 18,432 bytes
 (sonic-net/sonic-buildimage, device/*/*/*/pg_profile_lookup.ini, column xon)."""
+
+SWITCH_ROLES: Mapping[Role, SwitchRole] = {Role.LEAF: "leaf", Role.SPINE: "spine", Role.SUPER: "super_spine"}
+"""The roles of switches as the intent names them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,6 +120,7 @@ def _planned(
         buffer_bytes=model.buffer_bytes,
         path=path,
         mtu_bytes=intent.profile.mtu,
+        role=SWITCH_ROLES[nodes[0].role],
         default_headroom_bytes=model.default_headroom_bytes,
         vxlan=intent.profile.data_plane == "vxlan",
         classes=2 if storage is not None and storage.lossless else 1,

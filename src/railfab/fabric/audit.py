@@ -45,7 +45,7 @@ def findings_of_audits(fabric: Design, audits: Mapping[str, SwitchAudit]) -> tup
     found = [finding for audit in audits.values() for finding in audit.findings]
     models = {name: audit.model for name, audit in audits.items() if audit.model is not None}
     traits = {name: platform_traits(name) for name in {model.platform for model in models.values()}}
-    return causes_first((*found, *disagreements(fabric.topology, models, traits)))
+    return causes_first((*found, *disagreements(fabric.topology, models, traits, fabric.intent.profile.lossless)))
 
 
 NAMES_LINES = frozenset(

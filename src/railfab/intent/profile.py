@@ -113,8 +113,11 @@ class RoceTraffic(Model):
     _size = field_validator("message_bytes", mode="before")(size_bytes)
 
 
+SwitchRole = Literal["leaf", "spine", "super_spine"]
+
+
 def _numbered_ramps(schema: dict[str, Any]) -> None:
-    """Add to the JSON Schema of `lossless.ecn` that the keys of its mapping are numbers."""
+    """Add to the JSON Schema of ramps by speed that the keys of the mapping are numbers."""
     next(option for option in schema["anyOf"] if option["type"] == "object").update(NUMBERED)
 
 
@@ -137,6 +140,30 @@ class Ramp(Model):
             yield Fault("kmax_bytes", problem, f"Use more, for example {3 * self.kmin_bytes}")
 
 
+Ramps = Annotated[dict[Rate, Ramp], Field(min_length=1)]
+"""ECN ramps by port speed [Gb/s]."""
+
+
+class RoleRamps(Model):
+    """ECN ramps that only the switches of one role have, by port speed."""
+
+    leaf: Ramps | None = Field(
+        default=None,
+        description="thresholds of the ports of leaves by speed [Gb/s]",
+        json_schema_extra=_numbered_ramps,
+    )
+    spine: Ramps | None = Field(
+        default=None,
+        description="thresholds of the ports of spines by speed [Gb/s]",
+        json_schema_extra=_numbered_ramps,
+    )
+    super_spine: Ramps | None = Field(
+        default=None,
+        description="thresholds of the ports of super-spines by speed [Gb/s]",
+        json_schema_extra=_numbered_ramps,
+    )
+
+
 class Lossless(Model):
     """The traffic class of RoCE, and of its congestion notifications."""
 
@@ -144,10 +171,14 @@ class Lossless(Model):
     priority: int = Field(default=3, ge=1, le=5, description="PFC priority and queue of RoCE data")
     cnp_dscp: Dscp = Field(default=48, description="DSCP of congestion notification packets (CNP)")
     pfc: bool = Field(default=True, description="priority flow control (PFC) on the lossless queue")
-    ecn: bool | Annotated[dict[Rate, Ramp], Field(min_length=1)] = Field(
+    ecn: bool | Ramps = Field(
         default=True,
         description="ECN marking on the lossless queue; or its thresholds by port speed [Gb/s], the others by rule",
         json_schema_extra=_numbered_ramps,
+    )
+    ecn_by_role: RoleRamps | None = Field(
+        default=None,
+        description="thresholds of ECN marking for the switches of one role, in place of those of `ecn` and of the rule",
     )
     weight: int = Field(
         default=90,
@@ -172,11 +203,23 @@ class Lossless(Model):
         default=None, description="sizes of packets and messages, to reduce the buffers"
     )
 
-    def ramp(self, rate_gbps: int) -> Ramp | None:
-        """The stated ECN ramp of ports of this speed, if any."""
-        return None if isinstance(self.ecn, bool) else self.ecn.get(rate_gbps)
+    def ramps(self, role: SwitchRole) -> Mapping[str, Mapping[int, Ramp]]:
+        """The ECN ramps that switches of a role use, by the key that states them, the one that wins first."""
+        of_role = getattr(self.ecn_by_role, role) if self.ecn_by_role else None
+        return {f"ecn_by_role.{role}": of_role or {}, "ecn": {} if isinstance(self.ecn, bool) else self.ecn}
+
+    def ramp_key(self, rate_gbps: int, role: SwitchRole) -> str | None:
+        """The key that states the ECN ramp of ports of this speed and role; None where the rule sets it."""
+        return next((key for key, ramps in self.ramps(role).items() if rate_gbps in ramps), None)
+
+    def ramp(self, rate_gbps: int, role: SwitchRole) -> Ramp | None:
+        """The stated ECN ramp of ports of this speed and role, if any."""
+        key = self.ramp_key(rate_gbps, role)
+        return self.ramps(role)[key][rate_gbps] if key else None
 
     def _faults(self) -> Iterator[Fault]:
+        if self.ecn is False and self.ecn_by_role is not None:
+            yield Fault("ecn_by_role", "ecn_by_role has no effect with ecn: false", "Remove one of them")
         if self.cnp_queue == self.priority:
             yield Fault("cnp_queue", f"priority and cnp_queue are both {self.priority}", "Use two different queues")
         if self.dscp == self.cnp_dscp:

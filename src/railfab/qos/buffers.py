@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from railfab.intent import Lossless
+from railfab.intent import Lossless, SwitchRole
 from railfab.qos.chip import Chip
 from railfab.qos.headroom import NO_HEADROOM, PortHeadroom, port_headroom
 from railfab.qos.path import FabricPath
@@ -47,6 +47,7 @@ class SwitchTraits:
     buffer_bytes: int
     path: FabricPath
     mtu_bytes: int
+    role: SwitchRole = "leaf"
     default_headroom_bytes: int = 0
     vxlan: bool = False
     classes: int = 1
@@ -117,7 +118,9 @@ def buffer_plan(ports: Sequence[PortLoad], traits: SwitchTraits, lossless: Lossl
 
 def _uncut(load: PortLoad, traits: SwitchTraits, lossless: Lossless) -> PortBuffers:
     round_trip_ns = traits.path.round_trip_ns(traits.mtu_bytes)
-    thresholds = lossless_thresholds(rate_gbps=load.rate_gbps, round_trip_ns=round_trip_ns, lossless=lossless)
+    thresholds = lossless_thresholds(
+        rate_gbps=load.rate_gbps, round_trip_ns=round_trip_ns, lossless=lossless, role=traits.role
+    )
     return PortBuffers(load, thresholds, _headroom(load, traits, lossless))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from railfab.findings import DesignCode, Finding, error, warning
-from railfab.intent import Lossless, Ramp, RoceTraffic
+from railfab.intent import Ramp, RoceTraffic
 from railfab.qos.buffers import HEADROOM_PERCENT, BufferPlan, PortBuffers
 from railfab.qos.headroom import MIXED_PERCENT, occupancy
 from railfab.qos.thresholds import KMAX_TO_KMIN, Thresholds
@@ -57,15 +57,15 @@ def _marks_before_limit(where: str, plan: BufferPlan) -> Iterator[Finding]:
             where,
             f"Kmax of {ports} is not below the {_mb(limit)} at which the chip {act} "
             f"when a quarter of its {_lossless_ports(plan)} lossless ports are congested, so ECN marks too late",
-            _earlier(plan.lossless, late, limit),
+            _earlier(plan, late, limit),
         )
 
 
-def _earlier(lossless: Lossless, late: Mapping[int, Thresholds], limit: int) -> str:
+def _earlier(plan: BufferPlan, late: Mapping[int, Thresholds], limit: int) -> str:
     """The remedy for ramps, by speed, that end at a limit or above: to state others where that is enough."""
     if not all(found.stated and found.bdp_bytes < limit - 1 for found in late.values()):
         return MORE_BUFFER
-    return remedy(_stated(lossless, {rate: _below(found, limit) for rate, found in late.items()}))
+    return remedy(_stated(plan, {rate: _below(found, limit) for rate, found in late.items()}))
 
 
 def _below(found: Thresholds, limit: int) -> Ramp:
@@ -78,12 +78,20 @@ def _ramp(found: Thresholds, kmin_bytes: int, kmax_bytes: int) -> Ramp:
     return Ramp(kmin_bytes=kmin_bytes, kmax_bytes=kmax_bytes, pmax_percent=found.pmax_percent)
 
 
-def _stated(lossless: Lossless, ramps: Mapping[int, Ramp]) -> Choice:
-    """The choice to state other ramps for some speeds."""
-    stated = {} if isinstance(lossless.ecn, bool) else lossless.ecn
-    changed = {rate: ramp.model_dump() for rate, ramp in {**stated, **ramps}.items()}
-    shown = (f"{rate}: {{{_keys(ramp)}}}" for rate, ramp in ramps.items())
-    return Choice(", ".join(shown), {"profile.lossless.ecn": changed}, STATE)
+def _stated(plan: BufferPlan, ramps: Mapping[int, Ramp]) -> Choice:
+    """The choice to state other ramps for some speeds, each where the intent states that of the speed."""
+    stated, shown = plan.lossless.ramps(plan.traits.role), []
+    changes: dict[str, dict[int, object]] = {}
+    for rate, ramp in ramps.items():
+        key = plan.lossless.ramp_key(rate, plan.traits.role) or "ecn"
+        by_speed = changes.setdefault(f"profile.lossless.{key}", _dumped(stated[key]))
+        by_speed[rate] = ramp.model_dump()
+        shown.append(f"{'' if key == 'ecn' else f'{key}.'}{rate}: {{{_keys(ramp)}}}")
+    return Choice(", ".join(shown), changes, STATE)
+
+
+def _dumped(ramps: Mapping[int, Ramp]) -> dict[int, object]:
+    return {rate: ramp.model_dump() for rate, ramp in ramps.items()}
 
 
 def _keys(ramp: Ramp) -> str:
@@ -100,10 +108,10 @@ def _stated_ramps(_where: str, plan: BufferPlan) -> Iterator[Finding]:
         ramp = _ramp(found, found.bdp_bytes, max(found.kmax_bytes, KMAX_TO_KMIN * found.bdp_bytes))
         yield warning(
             DesignCode.ECN_TOO_EARLY,
-            f"profile.lossless.ecn.{rate}",
+            f"profile.lossless.{plan.lossless.ramp_key(rate, plan.traits.role)}.{rate}",
             f"kmin_bytes {found.kmin_bytes:,} is less than {rate} Gb/s x {round_trip_us:g} us = {found.bdp_bytes:,}, "
             "the data in flight of one flow over the longest path, so a single flow is marked and slowed",
-            remedy(_stated(plan.lossless, {rate: ramp})),
+            remedy(_stated(plan, {rate: ramp})),
         )
 
 

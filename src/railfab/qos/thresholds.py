@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from railfab.intent import Lossless
+from railfab.intent import Lossless, SwitchRole
 from railfab.units import bytes_per_ns
 
 KMIN_FLOOR_BYTES = 150_000
@@ -34,15 +34,15 @@ class Thresholds:
     stated: bool = False
 
 
-def lossless_thresholds(*, rate_gbps: int, round_trip_ns: int, lossless: Lossless) -> Thresholds:
-    """ECN ramp and XOFF of a port of this speed.
+def lossless_thresholds(*, rate_gbps: int, round_trip_ns: int, lossless: Lossless, role: SwitchRole) -> Thresholds:
+    """ECN ramp and XOFF of a port of this speed and role.
 
     Kmin is the bandwidth-delay product of the longest path, at least 150 kB; Kmax three times that, unless the intent
     states both. XOFF lies one bandwidth-delay product above Kmax, so that senders have a round trip to answer a mark
     before they are stopped; without PFC it is where a queue drops.
     """
     bdp = round(round_trip_ns * bytes_per_ns(rate_gbps))
-    ramp = lossless.ramp(rate_gbps)
+    ramp = lossless.ramp(rate_gbps, role)
     kmin = ramp.kmin_bytes if ramp else max(KMIN_FLOOR_BYTES, bdp)
     kmax = ramp.kmax_bytes if ramp else KMAX_TO_KMIN * kmin
     return Thresholds(
