@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -26,7 +28,7 @@ def totals(at_s: float, **switches: SwitchTotals) -> Totals:
 def sampled(
     at_s: float, *, gigabits: float = 0.0, rail: int = 1, marks: float = 0.0, pace: float = 1.0
 ) -> SwitchTotals:
-    return SwitchTotals(sampled_s=1000 + at_s, counted_s=pace * at_s, rail_bytes={rail: gigabits * GBPS}, marks=marks)
+    return SwitchTotals(sampled_s=1000 + at_s, counted_s=50 + pace * at_s, rail_bytes={rail: gigabits * GBPS}, marks=marks)
 
 
 @given(st.floats(0.05, 1.5))
@@ -46,6 +48,15 @@ def test_samples_that_arrive_late_and_together_give_the_same_rate() -> None:
     rates = Rates(INTENDED, window_s=2.5)
     rates.add(totals(1.0, a=sampled(0.9, gigabits=90)))
     assert rates.add(totals(5.0, a=sampled(4.9, gigabits=490))).rail_gbps[1] == pytest.approx(100)
+
+
+def test_counters_count_once_they_are_there_also_where_the_time_of_their_sample_was_before_them() -> None:
+    """The collector notes when something arrived before a snapshot shows it."""
+    rates = Rates(INTENDED, window_s=2.5)
+    rates.add(totals(1.0, a=sampled(1.0, gigabits=100)))
+    early = sampled(1.0, gigabits=100)
+    assert rates.add(totals(2.0, a=replace(early, sampled_s=1002.0))).rail_gbps[1] is None
+    assert rates.add(totals(2.5, a=sampled(2.0, gigabits=200))).rail_gbps[1] == pytest.approx(100)
 
 
 def test_a_rail_is_the_sum_of_its_switches() -> None:

@@ -87,7 +87,7 @@ class Rates:
         """Add totals; the reading that they end with."""
         for name, points in self._points.items():
             switch = totals.switches[name]
-            if switch.sampled_s and (not points or switch.sampled_s > points[-1].sampled_s):
+            if switch.counted_s > (points[-1].counted_s if points else 0.0):
                 points.append(switch)
                 while len(points) > 2 and switch.sampled_s - points[0].sampled_s > self._window_s:
                     points.popleft()

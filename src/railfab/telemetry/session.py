@@ -8,7 +8,7 @@ import math
 import random
 import time
 from collections.abc import AsyncGenerator, Collection, Iterable, Iterator, Mapping
-from contextlib import aclosing
+from contextlib import aclosing, nullcontext
 
 import numpy as np
 
@@ -35,6 +35,7 @@ from railfab.telemetry.subscriptions import SubscribeRpc, modes_of, of_target, s
 from railfab.telemetry.targets.login import newest_credentials
 from railfab.telemetry.targets.spec import TargetSpec
 from railfab.telemetry.tasks import end_task
+from railfab.telemetry.whole_samples import WholeSamples
 from railfab.units import NS_PER_S, counted
 
 logger = logging.getLogger(__name__)
@@ -106,6 +107,7 @@ class TargetSession:
             skew_s=policy.skew_s,
             designed_gbps=designed_gbps,
         )
+        self._whole = WholeSamples(self.store)
         self._healthy_s = silence_s if policy.healthy_s is None else policy.healthy_s
         self._log = RepeatedLog(logger, spec.name)
         self.living = 0
@@ -238,7 +240,7 @@ class TargetSession:
 
     def sample(self) -> Sample:
         """What is true now."""
-        sample = self.store.sample(self._clock.now_s())
+        sample = self._whole.sample(self._clock.now_s())
         self.living = sample.count
         return sample
 
@@ -263,6 +265,8 @@ class TargetSession:
             found.extend(error for error in _leaves(group) if isinstance(error, RailfabError))
         except* Exception as group:  # noqa: BLE001 what one target uncovers must not end the sessions of all others
             found.append(_defect(self.name, next(_leaves(group))))
+        finally:
+            self._whole.end()
         return min(found, key=_rank)
 
     def _wanted_rpcs(self) -> tuple[SubscribeRpc, ...]:
@@ -329,7 +333,8 @@ class TargetSession:
         rpc, now_s = self._rpcs[batch.rpc], self._clock.now_s()
         self.health.held_back_s += batch.waited_s
         self._polls.arrived(batch.rpc, now_s)
-        taken = self._decoder.take(batch.buffer, batch.bounds, now_s, lasts_s=rpc.lasts_s, rpc=self._number(rpc))
+        with self._whole.arriving(now_s) if rpc.is_timed else nullcontext():
+            taken = self._decoder.take(batch.buffer, batch.bounds, now_s, lasts_s=rpc.lasts_s, rpc=self._number(rpc))
         self._count(taken, rpc, now_s)
         if taken.synced:
             self._synced(batch.rpc)

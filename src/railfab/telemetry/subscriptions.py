@@ -14,7 +14,7 @@ from railfab.endpoints import Endpoint
 from railfab.gnmi import messages
 from railfab.gnmi.client import Subscription
 from railfab.gnmi.values import JSON, JSON_IETF, PROTO
-from railfab.platforms import SubscriptionMode, TelemetryMap, TelemetrySubscription
+from railfab.platforms import SIMULATED_TIME, SubscriptionMode, TelemetryMap, TelemetrySubscription
 from railfab.telemetry.health import Stream
 from railfab.telemetry.retry import SILENT_INTERVALS
 
@@ -61,6 +61,11 @@ class SubscribeRpc:
     lasts_s: float
     optional: bool = False
     asked_every_s: float | None = None
+
+    @property
+    def is_timed(self) -> bool:
+        """Whether its samples end with the simulated time of their counters."""
+        return SIMULATED_TIME in self.subscription.paths
 
 
 class _Kind(NamedTuple):
