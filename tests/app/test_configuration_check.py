@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -223,6 +224,10 @@ def test_switches_are_in_maintenance_while_a_deploy_changes_them_and_two_minutes
         assert exposed(check, "fabric_maintenance") == {(LEAF, "deploy"): 1.0}
         entry.finish({LEAF: "changed"})
     assert exposed(check, "fabric_maintenance") == {(LEAF, "deploy"): 1.0}
+    record = journal.folder / journal.last().folder / "deploy.json"
+    os.utime(record, (time.time() + 86400, time.time() + 86400))  # the clock was ahead, and is right again
+    assert exposed(check, "fabric_maintenance") == {}
+    os.utime(record)
     monkeypatch.setattr("railfab.app.deploys.SETTLES_WITHIN_S", 0.0)
     assert exposed(check, "fabric_maintenance") == {}
 

@@ -174,6 +174,22 @@ def test_an_unreachable_switch_is_one_line_and_nothing_is_changed(tmp_path: Path
     assert "secret-word" not in done.stdout + done.stderr
 
 
+def test_rollback_names_both_times_where_a_clock_contradicts_the_order_of_deploys(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / ".railfab", "pod64")
+    for _ in range(2):
+        with journal.open("deploy") as entry:
+            entry.keep("pod1-spine1", "")
+            entry.finish({"pod1-spine1": "changed"})
+    ahead, last = journal.deploys()
+    record = journal.folder / ahead.folder / "deploy.json"
+    record.write_text(record.read_text().replace(ahead.began, "2036-11-22T09:30:12+00:00"))
+    done = railfab("rollback", POD64, "--plan", cwd=tmp_path)
+    assert done.stderr.splitlines()[0] == (
+        f"rollback: undoes deploy {last.deploy} (number 2, {last.began[:19]}Z); number 1 was before it, "
+        f"although the clock of {ahead.host} then said 2036-11-22T09:30:12Z"
+    )
+
+
 def test_missing_credentials_and_a_limit_that_means_nothing_are_said(tmp_path: Path) -> None:
     hosts = tmp_path / "hosts.yml"
     hosts.write_text("pod1-spine1: {hostname: 127.0.0.1, platform: srlinux, data: {gnmi_port: 1}}\n")

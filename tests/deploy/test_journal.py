@@ -9,7 +9,9 @@ import signal
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
+from typing import Self
 
 import pytest
 
@@ -29,7 +31,7 @@ def deployed(journal: Journal, before: Mapping[str, str], verb: str = "deploy") 
 
 @pytest.fixture
 def journal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Journal:
-    """A journal whose deploys have increasing IDs, although they begin in the same second."""
+    """A journal whose deploys have known IDs, of a known user and host."""
     count = iter(range(1000))
 
     def change() -> ChangeName:
@@ -65,8 +67,63 @@ def test_a_rollback_is_listed_and_is_not_the_last_deploy(journal: Journal) -> No
 def test_a_deploy_that_changes_nothing_leaves_no_record(journal: Journal) -> None:
     deployed(journal, {})
     assert journal.deploys() == ()
-    with pytest.raises(RailfabError, match=r"pod64\.deploys: has no previous configurations\. Deploy first; each"):
+    with pytest.raises(RailfabError) as refused:
         journal.last()
+    assert str(refused.value) == (
+        f"{journal.folder}: has no deploy that changed a switch. Name the state folder of the deploy with --state; "
+        "a deploy that changes no switch leaves nothing to undo."
+    )
+
+
+def test_where_only_rollbacks_changed_a_switch_they_are_named(journal: Journal) -> None:
+    undone = deployed(journal, {"leaf1": "b1"}, verb="rollback")
+    with pytest.raises(
+        RailfabError, match=rf"has no deploy that .* a switch\. Name one of these with --to: {undone}\.$"
+    ):
+        journal.last()
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[datetime]:
+    """The clock of the host that deploys: the time in the list."""
+    now = [datetime(2026, 11, 22, 9, 30, tzinfo=UTC)]
+
+    class Clock(datetime):
+        @classmethod
+        def now(cls, tz: tzinfo | None = None) -> Self:  # noqa: ARG003
+            return cls.fromtimestamp(now[0].timestamp(), UTC)
+
+    monkeypatch.setattr("railfab.deploy.journal.datetime", Clock)
+    return now
+
+
+def test_deploys_are_ordered_by_their_number_whatever_the_clock_says(tmp_path: Path, clock: list[datetime]) -> None:
+    """A clock that is ten years ahead for one deploy neither makes it the last one nor keeps it longer."""
+    journal = Journal(tmp_path, "pod64")
+    today = clock[0]
+    clock[0] = today + timedelta(days=3650)
+    ahead = deployed(journal, {"leaf1": "a1"})
+    clock[0] = today
+    last = deployed(journal, {"leaf1": "b1"})
+    assert [(record.number, record.deploy) for record in journal.deploys()] == [(1, ahead), (2, last)]
+    assert journal.last().deploy == last
+    assert journal.texts_before(ahead) == {"leaf1": "a1"}
+    later = journal.later_by_clock(journal.last())
+    assert later is not None
+    assert (later.deploy, later.began, later.ended) == (ahead, "2036-11-19T09:30:00+00:00", "2036-11-19T09:30:00+00:00")
+    newer = [deployed(journal, {"leaf1": str(at)}) for at in range(20)]
+    assert [record.deploy for record in journal.deploys()] == newer
+    assert journal.later_by_clock(journal.last()) is None
+
+
+def test_deploys_of_releases_without_numbers_are_the_oldest(journal: Journal) -> None:
+    deploy = deployed(journal, {"leaf1": "b1"})
+    (numbered,) = journal.folder.iterdir()
+    numbered.rename(journal.folder / deploy)
+    last = deployed(journal, {"leaf1": "c1"})
+    assert [(record.number, record.deploy) for record in journal.deploys()] == [(0, deploy), (1, last)]
+    assert journal.texts_before(deploy) == {"leaf1": "b1"}
+    assert journal.is_own(journal.deploys()[0].change)
 
 
 def test_an_interrupted_deploy_is_listed_as_such_and_can_be_undone(journal: Journal) -> None:
@@ -87,10 +144,10 @@ def test_a_change_of_another_owner_is_not_own(journal: Journal) -> None:
 
 
 def test_an_unknown_deploy_is_refused_with_the_known_ones(journal: Journal) -> None:
-    with pytest.raises(RailfabError, match=r"^deploy x: is not in .*pod64\.deploys\. Deploy first\.$"):
+    with pytest.raises(RailfabError, match=r"^deploy x: is not in .*pod64\.deploys\. Name the state folder of the"):
         journal.texts_before("x")
     deploys = [deployed(journal, {"leaf1": "a"}), deployed(journal, {"leaf1": "b"})]
-    with pytest.raises(RailfabError, match=re.escape(f"Use one of {deploys[1]}, {deploys[0]}.")):
+    with pytest.raises(RailfabError, match=re.escape(f"these with --to: {deploys[1]}, {deploys[0]}.")):
         journal.texts_before("x")
 
 
@@ -120,7 +177,7 @@ def test_a_deploy_that_every_switch_refused_is_not_the_one_to_undo(journal: Jour
 
 def test_what_a_process_left_that_was_killed_while_it_wrote_is_no_deploy_and_no_switch(journal: Journal) -> None:
     deploy = deployed(journal, {"leaf1": "a1"})
-    (journal.folder / deploy / "before" / "leaf2.part").write_text("a")
+    (journal.folder / f"000001-{deploy}" / "before" / "leaf2.part").write_text("a")
     killed = journal.folder / "20261122T091000Z-0000"
     killed.mkdir()
     (killed / "deploy.json.part").write_text("{")
@@ -131,7 +188,7 @@ def test_what_a_process_left_that_was_killed_while_it_wrote_is_no_deploy_and_no_
 
 
 def test_a_damaged_record_is_named_with_its_folder(journal: Journal) -> None:
-    record = journal.folder / deployed(journal, {"leaf1": "a"}) / "deploy.json"
+    record = journal.folder / f"000001-{deployed(journal, {'leaf1': 'a'})}" / "deploy.json"
     record.write_text("{")
     with pytest.raises(RailfabError, match=rf"^{re.escape(str(record))}: is not a record of a deploy \("):
         journal.deploys()

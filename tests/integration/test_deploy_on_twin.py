@@ -210,7 +210,7 @@ def test_a_switch_that_the_intent_lacks_is_named_by_rollback_and_left_out_by_a_l
     planned = railfab("rollback", "--plan", "--to", entry.change.deploy, "--limit", "spine")
     assert (planned.returncode, planned.stderr) == (0, "")
     assert planned.stdout.endswith("1 of 8 switches: 0 would change\n")
-    shutil.rmtree(state / "pod64.deploys" / entry.change.deploy)
+    shutil.rmtree(state / "pod64.deploys" / Journal(state, "pod64").last().folder)
 
 
 def test_a_deploy_with_one_change_costs_a_switch_at_most_eight_get_requests(

@@ -233,5 +233,5 @@ def test_deploys_are_listed_and_undone_to_any_of_them(
     assert "description first" in running(fabric, state, LEAF)
     assert "description second" in running(fabric, state, SPINE)
     table = railfab("rollback", "--list").stdout
-    assert table.splitlines()[0].split() == ["deploy", "verb", "by", "switches", "result"]
+    assert table.splitlines()[0].split() == ["number", "deploy", "verb", "by", "began", "ended", "switches", "result"]
     assert "rollback" in table.splitlines()[1]

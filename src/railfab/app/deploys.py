@@ -31,6 +31,7 @@ def _switches(state: Path, fabric: str) -> Iterator[str]:
 
     journal = Journal(state, fabric)
     for record in journal.deploys():
-        written_s = (journal.folder / record.deploy / RECORD).stat().st_mtime
-        if record.running or (record.finished and time.time() - written_s < SETTLES_WITHIN_S):
+        written_s = (journal.folder / record.folder / RECORD).stat().st_mtime
+        away_s = abs(time.time() - written_s)  # a clock that was ahead has left times of the future
+        if record.running or (record.finished and away_s < SETTLES_WITHIN_S):
             yield from record.switches

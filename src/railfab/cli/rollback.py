@@ -27,7 +27,7 @@ from railfab.fabric import design, limited, require_sessions, session_endpoints
 from railfab.units import listed
 
 if TYPE_CHECKING:
-    from railfab.deploy import DeployRecord
+    from railfab.deploy import DeployRecord, Journal
 
 ToOption = Annotated[
     str | None, typer.Option("--to", metavar="ID", help="Undo this deploy and all later ones.", show_default=False)
@@ -58,7 +58,7 @@ def rollback(
         return
     if not journal.deploys():
         require_sessions((node.name, str(node.platform)) for node in limited(fabric.topology, limit))
-    texts = journal.texts_before(to or journal.last().deploy)
+    texts = journal.texts_before(to or _last(journal).deploy)
     gone = sorted(texts.keys() - {node.name for node in fabric.topology.switches()})
     if gone and limit is None:
         problem = f"that deploy changed {listed(gone)}, which this intent lacks"
@@ -71,6 +71,18 @@ def rollback(
     )
 
 
+def _last(journal: Journal) -> DeployRecord:
+    """The last deploy by its number; names one before it that is later by the clock."""
+    last = journal.last()
+    if (later := journal.later_by_clock(last)) is not None:
+        typer.echo(
+            f"rollback: undoes deploy {last.deploy} (number {last.number}, {_clock(last.began)}); number {later.number} "
+            f"was before it, although the clock of {later.host} then said {_clock(later.began)}",
+            err=True,
+        )
+    return last
+
+
 def _print_deploys(deploys: Sequence[DeployRecord], output: Output) -> None:
     """The deploys that can be rolled back, newest first."""
     newest = list(reversed(deploys))
@@ -78,12 +90,26 @@ def _print_deploys(deploys: Sequence[DeployRecord], output: Output) -> None:
         print_json([asdict(record) for record in newest])
         return
     rows = [
-        (record.deploy, record.verb, f"{record.user}@{record.host}", len(record.switches), _ending(record))
+        (
+            record.number or None,
+            record.deploy,
+            record.verb,
+            f"{record.user}@{record.host}",
+            _clock(record.began),
+            _clock(record.ended),
+            len(record.switches),
+            _ending(record),
+        )
         for record in newest
     ]
-    print_table("", ("deploy", "verb", "by", "switches", "result"), rows)
+    print_table("", ("number", "deploy", "verb", "by", "began", "ended", "switches", "result"), rows)
     if not rows:
         stdout().print("no deploy has changed a switch yet")
+
+
+def _clock(time: str) -> str:
+    """`2026-11-22T09:30:12Z`, by the clock of the host that made the deploy."""
+    return time.replace("+00:00", "Z")
 
 
 def _ending(record: DeployRecord) -> str:

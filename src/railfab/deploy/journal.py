@@ -1,15 +1,15 @@
 """The journal of a fabric: its deploys, and what each switch ran before each of them.
 
-One folder a deploy, `STATE/FABRIC.deploys/ID`: `deploy.json`, the former configurations in `before/`, and a lock that
-the process of the deploy holds. A configuration is written just before its switch is changed, so that an interrupted
-deploy can be rolled back too.
+One folder a deploy, `STATE/FABRIC.deploys/NUMBER-ID`: `deploy.json`, the former configurations in `before/`, and a lock
+that the process of the deploy holds. The number orders the deploys, whatever the clocks of those who made them said. A
+configuration is written just before its switch is changed, so that an interrupted deploy can be rolled back too.
 """
 
 from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
@@ -29,6 +29,8 @@ KEPT = 20
 """Deploys whose configurations are kept; older ones are removed when a deploy begins."""
 
 RECORD, BEFORE, LOCK = "deploy.json", "before", "running.lock"
+FROM_FOLDER = ("number", "switches", "running")
+"""Fields of a record that are not in its file."""
 
 
 def new_change() -> ChangeName:
@@ -49,8 +51,9 @@ def _user() -> str:
 class DeployRecord:
     """One deploy. verb: `deploy` or `rollback`. results: by switch, `changed`, `failed` or `unsettled`.
 
-    switches: those whose former configuration is kept. finished: whether it ended by itself; a killed one did not.
-    running: whether its process still runs.
+    number: its place in the order of deploys; 0 for those of releases that did not number them. began, ended: times by
+    the clock of `host`; `ended` is empty where it is not known. switches: those whose former configuration is kept.
+    finished: whether it ended by itself; a killed one did not. running: whether its process still runs.
     """
 
     deploy: str
@@ -58,14 +61,21 @@ class DeployRecord:
     host: str
     verb: str
     began: str
+    ended: str = ""
     finished: bool = False
     results: Mapping[str, str] = field(default_factory=dict)
+    number: int = 0
     switches: tuple[str, ...] = ()
     running: bool = False
 
     @property
     def change(self) -> ChangeName:
         return ChangeName(deploy=self.deploy, user=self.user, host=self.host)
+
+    @property
+    def folder(self) -> str:
+        """The name of its folder in the journal."""
+        return f"{self.number:06}-{self.deploy}" if self.number else self.deploy
 
     @property
     def may_have_changed(self) -> bool:
@@ -90,7 +100,7 @@ class OpenDeploy:
 
     def finish(self, results: Mapping[str, str]) -> None:
         """Record how it ended."""
-        document = {**_document(self._record), "finished": True, "results": dict(results)}
+        document = {**_document(self._record), "ended": _now(), "finished": True, "results": dict(results)}
         _write(self._folder / RECORD, json.dumps(document, indent=2) + "\n")
 
     def close(self) -> None:
@@ -115,24 +125,17 @@ class Journal:
         """
         change = new_change()
         with fabric_lock(self._state, self._fabric, change):
+            number = 1 + max((_order(folder)[0] for folder in self._folders()), default=0)
             self._prune()
-            with running_lock(self.folder / change.deploy / LOCK):
-                entry = self._begin(change, verb)
+            record = DeployRecord(**asdict(change), verb=verb, began=_now(), number=number)
+            folder = self.folder / record.folder
+            with running_lock(folder / LOCK):
+                _write(folder / RECORD, json.dumps(_document(record), indent=2) + "\n")
+                entry = OpenDeploy(folder, record)
                 try:
                     yield entry
                 finally:
                     entry.close()
-
-    def _begin(self, change: ChangeName, verb: str) -> OpenDeploy:
-        record = DeployRecord(
-            deploy=change.deploy,
-            user=change.user,
-            host=change.host,
-            verb=verb,
-            began=datetime.now(UTC).isoformat(timespec="seconds"),
-        )
-        _write(self.folder / change.deploy / RECORD, json.dumps(_document(record), indent=2) + "\n")
-        return OpenDeploy(self.folder / change.deploy, record)
 
     def _prune(self) -> None:
         """Remove the oldest deploys, and what is left of those that were killed before they changed a switch."""
@@ -147,18 +150,22 @@ class Journal:
 
     def is_own(self, change: ChangeName) -> bool:
         """Whether a change was begun from this state folder."""
-        return (self.folder / change.deploy / RECORD).is_file() and _record(
-            self.folder / change.deploy
-        ).change == change
+        folders = [folder for folder in self._folders() if _order(folder)[1] == change.deploy]
+        return any((folder / RECORD).is_file() and _record(folder).change == change for folder in folders)
 
     def last(self) -> DeployRecord:
         """The last deploy that changed a switch, rollbacks apart. Raises RailfabError when there is none."""
-        deploys = [record for record in self.deploys() if record.verb == "deploy" and record.may_have_changed]
+        every = self.deploys()
+        deploys = [record for record in every if record.verb == "deploy" and record.may_have_changed]
         if not deploys:
-            raise RailfabError(
-                str(self.folder), "has no previous configurations", "Deploy first; each deploy stores what it replaces"
-            )
+            problem, remedy = "has no deploy that changed a switch", _remedy_unknown(every)
+            raise RailfabError(str(self.folder), problem, remedy)
         return deploys[-1]
+
+    def later_by_clock(self, record: DeployRecord) -> DeployRecord | None:
+        """A deploy before this one that began later than it, by the clocks of those who made them."""
+        earlier = [entry for entry in self.deploys() if entry.number < record.number and entry.began > record.began]
+        return max(earlier, key=lambda entry: entry.began, default=None)
 
     def texts_before(self, deploy: str) -> dict[str, str]:
         """The configuration of each switch before a deploy, for the switches that it or a later one changed.
@@ -168,20 +175,35 @@ class Journal:
         deploys = self.deploys()
         names = [record.deploy for record in deploys]
         if deploy not in names:
-            remedy = f"Use one of {listed(names[::-1])}" if names else "Deploy first"
-            raise RailfabError(f"deploy {deploy}", f"is not in {self.folder}", remedy)
+            raise RailfabError(f"deploy {deploy}", f"is not in {self.folder}", _remedy_unknown(deploys))
         texts: dict[str, str] = {}
         for record in reversed(deploys[names.index(deploy) :]):
-            texts |= {name: _read(self.folder / record.deploy / BEFORE / name) for name in record.switches}
+            texts |= {name: _read(self.folder / record.folder / BEFORE / name) for name in record.switches}
         return texts
 
     def _folders(self) -> list[Path]:
-        """The folders of deploys, oldest first: their names begin with the time."""
-        return sorted(self.folder.iterdir()) if self.folder.is_dir() else []
+        """The folders of deploys, oldest first."""
+        return sorted(self.folder.iterdir(), key=_order) if self.folder.is_dir() else []
+
+
+def _order(folder: Path) -> tuple[int, str]:
+    """The number and the ID of the deploy of a folder; releases without numbers named it by the ID alone."""
+    number, _, deploy = folder.name.partition("-")
+    return (int(number), deploy) if number.isdecimal() else (0, folder.name)
+
+
+def _remedy_unknown(deploys: Sequence[DeployRecord]) -> str:
+    if deploys:
+        return f"Name one of these with --to: {listed([record.deploy for record in reversed(deploys)])}"
+    return "Name the state folder of the deploy with --state; a deploy that changes no switch leaves nothing to undo"
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def _document(record: DeployRecord) -> dict[str, Any]:
-    return {key: value for key, value in asdict(record).items() if key not in ("switches", "running")}
+    return {key: value for key, value in asdict(record).items() if key not in FROM_FOLDER}
 
 
 def _switches(folder: Path) -> tuple[str, ...]:
@@ -194,7 +216,8 @@ def _switches(folder: Path) -> tuple[str, ...]:
 def _record(folder: Path) -> DeployRecord:
     held = is_running(folder / LOCK)  # looked at first: what is read after its release is final
     try:
-        record = DeployRecord(**json.loads(_read(folder / RECORD)), switches=_switches(folder))
+        written = json.loads(_read(folder / RECORD))
+        record = DeployRecord(**written, number=_order(folder)[0], switches=_switches(folder))
         return replace(record, running=held and not record.finished)
     except (ValueError, TypeError) as error:
         remedy = f"Remove the folder {folder}; its configurations are then lost"
