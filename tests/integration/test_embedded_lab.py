@@ -16,7 +16,9 @@ import pytest
 from pygnmi.client import gNMIclient, gNMIException
 from tests.integration.conftest import RunningLab, wait_for
 from tests.lab.fabrics import lab_plan
+from typer.testing import CliRunner
 
+from railfab.cli import app
 from railfab.endpoints import Endpoint, load_endpoints, read_credentials
 from railfab.lab import backend
 from railfab.lab.netns.node import unresponsive_daemons
@@ -72,6 +74,14 @@ def test_every_node_runs(frr_fabric: RunningLab) -> None:
     status = backend("netns").status(frr_fabric.place)
     assert status.state == "running", [node for node in status.nodes if node.state != "running"]
     assert len(status.nodes) == 6 + 4 + 1
+
+
+def test_the_check_of_the_targets_has_no_finding(frr_fabric: RunningLab) -> None:
+    """Which has no IPv6, so that FRR shows no prefixes of it."""
+    command = ["collect", str(frr_fabric.intent), "--on", "lab", "--state", str(frr_fabric.place.state), "--check"]
+    done = CliRunner().invoke(app, command)
+    assert done.exit_code == 0, done.output
+    assert "6 of 6 targets without findings" in done.output
 
 
 def test_a_second_up_says_that_it_is_up_and_changes_nothing(frr_fabric: RunningLab) -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Sequence
 from concurrent import futures
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import grpc
 import pytest
@@ -179,6 +181,52 @@ def test_a_target_that_tells_no_capabilities_is_asked_for_its_paths_all_the_same
     assert said[0] == "its clock is 60 s behind ours. Synchronise both with NTP"
     refusal = r"Path not valid - unknown element 'oper-state'\x1b[0m"
     assert said[1].startswith(f"refuses /interface[name=*]/oper-state ({refusal})")
+
+
+class LosesLogin(gnmi_pb2_grpc.gNMIServicer):  # type: ignore[misc]
+    """A target that lacks the first path, and then takes the login no more."""
+
+    asked = 0
+
+    def Subscribe(self, requests: Any, context: Any) -> None:
+        self.asked += 1
+        if self.asked == 1:
+            context.abort(grpc.StatusCode.NOT_FOUND, "no such path")
+        context.abort(grpc.StatusCode.UNAUTHENTICATED, "the session has expired")
+
+
+def odd_check(folder: Path, mappings: Path, servicer: Any, names: Sequence[str] = (LEAF,)) -> Result:
+    """The check of targets with these names, all at one server without TLS. servicer: None for one without gNMI."""
+    server = grpc.server(futures.ThreadPoolExecutor(4))
+    if servicer is not None:
+        gnmi_pb2_grpc.add_gNMIServicer_to_server(servicer, server)
+    port = server.add_insecure_port("127.0.0.1:0")
+    server.start()
+    at = {"host": "127.0.0.1", "gnmi_port": port, "plaintext": True, "credentials": "none"}
+    nodes = tuple(Endpoint(name=name, platform="srlinux", **at) for name in names)
+    save_endpoints(folder / "odd.json", Endpoints(fabric="pod64", backend="inventory", nodes=nodes))
+    command = ["collect", "--check", "--targets", str(folder / "odd.json"), "--map", str(mappings)]
+    done = CliRunner().invoke(app, command)
+    server.stop(0.1).wait()
+    return done
+
+
+def findings_of(done: Result) -> list[str]:
+    return [line for line in done.output.splitlines() if line.startswith((f"{LEAF}: ", "pod1-seg1-leaf["))]
+
+
+def test_a_login_that_is_refused_says_nothing_about_the_paths(tmp_path: Path, mappings: Path) -> None:
+    done = odd_check(tmp_path, mappings, LosesLogin())
+    (line,) = findings_of(done)
+    assert "(the session has expired). Check the user name and password" in line
+    assert "Drop" not in done.output
+
+
+def test_a_server_without_gnmi_is_one_finding_of_all_targets_that_have_it(tmp_path: Path, mappings: Path) -> None:
+    done = odd_check(tmp_path, mappings, None, ["pod1-seg1-leaf1", "pod1-seg1-leaf2"])
+    (line,) = findings_of(done)
+    assert line.startswith("pod1-seg1-leaf[1-2]: refuses all 2 paths (Method not found!). Check that it serves gNMI")
+    assert done.exit_code == 1
 
 
 def test_a_check_where_no_target_answers_ends_with_2(rack: Rack, tmp_path: Path, mappings: Path) -> None:

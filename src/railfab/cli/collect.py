@@ -44,7 +44,7 @@ from railfab.cli.collect_processes import collect_in_processes
 from railfab.cli.common import STATE_DEFAULT, LimitOption, OnOption, Output, OutputOption, StateOption
 from railfab.cli.from_gnmic import from_gnmic
 from railfab.cli.logs import announce
-from railfab.cli.target_check import check_all, targets_now
+from railfab.cli.target_check import check_all
 from railfab.fabric import design, present_endpoints
 from railfab.process_signals import stop_on_signal
 from railfab.units import COLLECTOR_PORT, counted
@@ -96,7 +96,7 @@ def collect(
         return from_gnmic(gnmic, write, platforms or (), output)
     wanted = Wanted(intent, on, limit, state, lists=targets or (), mappings=mappings or ())
     if check:
-        return check_all(targets_now(wanted), output)
+        return check_all(wanted, output)
     from railfab.telemetry import Policy
     from railfab.telemetry.targets import parse_share
 

@@ -11,13 +11,15 @@ import typer
 
 from railfab.cli.collect_options import Wanted
 from railfab.cli.common import CANNOT, FOUND, Output, print_json, print_table, progress_bar, stdout
-from railfab.errors import EndpointError
+from railfab.errors import EndpointError, LoginRefused
 from railfab.fabric import design, resolve_endpoints
+from railfab.folding import folded_sets
+from railfab.topology.grouping import grouped
 from railfab.units import counted, listed
 
 if TYPE_CHECKING:
     from railfab.platforms import TelemetryMap
-    from railfab.telemetry.target_check import PathCheck, TargetCheck
+    from railfab.telemetry.target_check import Needed, PathCheck, TargetCheck
     from railfab.telemetry.targets import TargetSpec
 
 RENEW_WITHIN = timedelta(days=30)
@@ -25,13 +27,17 @@ MAX_SKEW_S = 5.0
 DATE = "%Y-%m-%d"
 
 
-def check_all(targets: Sequence[TargetSpec], output: Output) -> None:
-    """Check every target and print a table; leave with 1 for findings, 2 where no target could be asked for a path."""
+def check_all(wanted: Wanted, output: Output) -> None:
+    """Check every target and print a table; leave with 1 for findings, 2 where no target could be asked for a path.
+
+    Raises RailfabError.
+    """
     from railfab.telemetry.target_check import check_targets
 
+    targets, needed = _targets_now(wanted)
     with progress_bar() as progress:
         task = progress.add_task("targets", total=len(targets))
-        checks = asyncio.run(check_targets(targets, lambda: progress.advance(task)))
+        checks = asyncio.run(check_targets(targets, needed, lambda: progress.advance(task)))
     findings = [(check.target.name, text) for check in checks for text in _findings(check)]
     if output is Output.JSON:
         print_json(_document(checks, findings))
@@ -41,9 +47,12 @@ def check_all(targets: Sequence[TargetSpec], output: Output) -> None:
         raise typer.Exit(FOUND if any(check.paths for check in checks) else CANNOT)
 
 
-def targets_now(wanted: Wanted) -> list[TargetSpec]:
-    """The switches of an intent and those that lists have now, with the user's telemetry maps. Raises RailfabError."""
+def _targets_now(wanted: Wanted) -> tuple[list[TargetSpec], Needed]:
+    """The switches of an intent and those that lists have now, with the user's telemetry maps, and the paths that
+    they need."""
+    from railfab.fabric.telemetry_needs import TelemetryNeeds
     from railfab.platforms.telemetry_files import telemetry_maps
+    from railfab.telemetry.target_check import all_needed
     from railfab.telemetry.targets import targets_of_intent, telemetry_of
     from railfab.telemetry.targets.config import source_of
 
@@ -52,16 +61,18 @@ def targets_now(wanted: Wanted) -> list[TargetSpec]:
     def telemetry(platform: str) -> TelemetryMap:
         return maps[platform] if platform in maps else telemetry_of(platform)
 
-    found: list[TargetSpec] = []
+    targets: list[TargetSpec] = []
+    needed: Needed = all_needed
     if wanted.intent is not None:
         fabric = design(wanted.intent)
         endpoints = resolve_endpoints(fabric, wanted.on, wanted.state, wanted.limit)
         names = endpoints.by_name().keys()
-        found += targets_of_intent(fabric.topology, endpoints, among=names, telemetry=telemetry)
+        targets += targets_of_intent(fabric.topology, endpoints, among=names, telemetry=telemetry)
+        needed = TelemetryNeeds(fabric).needed
     for where in wanted.lists:
         listed_now = asyncio.run(source_of(where, telemetry=telemetry).poll())
-        found += listed_now or ()
-    return found
+        targets += listed_now or ()
+    return targets, needed
 
 
 def _findings(check: TargetCheck) -> Iterator[str]:
@@ -78,11 +89,19 @@ def _findings(check: TargetCheck) -> Iterator[str]:
         yield f"its clock is {abs(check.skew_s):.0f} s {way} ours. Synchronise both with NTP"
     if refused := _refused_encoding(check):
         yield f"refuses {refused}, which gnmi_encoding states. It is received in another one; correct or remove it"
-    for path in check.paths:
-        if path.error and not path.subscription.optional:
-            yield f"refuses {path.subscription.path} ({path.error}). Drop the subscription with --map"
-    wanted = [path for path in check.paths if not path.subscription.optional]
-    if empty := [path.subscription.path for path in wanted if not (path.leaves or path.error)]:
+    if not isinstance(check.error, LoginRefused):
+        yield from _findings_of_paths(check.paths)
+
+
+def _findings_of_paths(paths: Sequence[PathCheck]) -> Iterator[str]:
+    """What is wrong with the paths; what the whole server refuses in one line."""
+    refused = [path for path in paths if path.error and not path.subscription.optional]
+    if len(paths) > 1 and all(path.error == paths[0].error for path in paths) and refused:
+        yield f"refuses all {len(paths)} paths ({paths[0].error}). Check that it serves gNMI Subscribe at its gnmi_port"
+        return
+    for path in refused:
+        yield f"refuses {path.subscription.path} ({path.error}). Drop the subscription with --map"
+    if empty := [path.subscription.path for path in paths if path.needed and not (path.leaves or path.error)]:
         yield f"has no data at {listed(empty)}. Check that what they count is configured, or drop them with --map"
 
 
@@ -100,22 +119,23 @@ def _print(checks: Sequence[TargetCheck], findings: Sequence[tuple[str, str]]) -
     print_table("Targets", heading, map(_row, checks))
     if paths := [*_path_rows(checks)]:
         print_table("Paths without data everywhere", ("path", "data", "none", "refused"), paths)
-    for name, text in findings:
-        stdout().print(f"{name}: {text}", soft_wrap=True, markup=False)
+    for group in grouped(findings, lambda finding: finding[1]):
+        names = ", ".join(folded_sets([name for name, _ in group]))
+        stdout().print(f"{names}: {group[0][1]}", soft_wrap=True, markup=False)
     well = len(checks) - len({name for name, _ in findings})
     stdout().print(f"{well} of {counted(len(checks), 'target')} without findings", markup=False)
 
 
 def _row(check: TargetCheck) -> tuple[str, ...]:
     login = {None: "-", True: "ok", False: "refused"}[check.logged_in]
-    found = sum(bool(path.leaves) for path in check.paths)
+    wanted = [path for path in check.paths if path.is_counted]
     return (
         check.target.name,
         login if check.reachable else "not tried" if isinstance(check.error, EndpointError) else "unreachable",
         _tls(check),
         _encodings(check),
         "-" if check.skew_s is None else f"{check.skew_s:+.1f} s",
-        f"{found} of {len(check.paths)}" if check.paths else "-",
+        f"{sum(bool(path.leaves) for path in wanted)} of {len(wanted)}" if check.paths else "-",
     )
 
 
@@ -137,11 +157,12 @@ def _encodings(check: TargetCheck) -> str:
 
 
 def _path_rows(checks: Iterable[TargetCheck]) -> Iterator[tuple[object, ...]]:
-    """Paths that not all targets have: numbers of targets with data, without and refusing."""
+    """Paths that not all targets have that need them: numbers of targets with data, without and refusing."""
     rows: dict[str, list[PathCheck]] = {}
     for check in checks:
         for path in check.paths:
-            rows.setdefault(path.subscription.path, []).append(path)
+            if path.is_counted:
+                rows.setdefault(path.subscription.path, []).append(path)
     for name, found in rows.items():
         refused = sum(bool(path.error) for path in found)
         data = sum(bool(path.leaves) for path in found)
@@ -177,6 +198,7 @@ def _target_document(check: TargetCheck) -> dict[str, Any]:
                 "path": path.subscription.path,
                 "mode": path.subscription.mode,
                 "optional": path.subscription.optional,
+                "needed": path.needed,
                 "leaves": path.leaves,
                 "unmapped": path.unmapped,
                 "encoding": None if path.encoding is None else messages.Encoding.Name(path.encoding),

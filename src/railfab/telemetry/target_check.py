@@ -37,7 +37,8 @@ ENCODINGS = (PROTO, JSON_IETF, JSON)
 class PathCheck:
     """What one subscribed path gives. leaves: that arrived; unmapped: of them, without a rule. error: a refusal.
 
-    encoding: the number of the one that is not refused; None where all are.
+    encoding: the number of the one that is not refused; None where all are. needed: whether the target should have data
+    there; an optional path is never needed.
     """
 
     subscription: TelemetrySubscription
@@ -45,6 +46,12 @@ class PathCheck:
     unmapped: int = 0
     error: str = ""
     encoding: int | None = None
+    needed: bool = True
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether it has data or could have: not where the intent uses nothing of it."""
+        return bool(self.leaves or self.error) or self.needed or self.subscription.optional
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,27 +75,36 @@ class TargetCheck:
     error: RailfabError | None = None
 
 
+Needed = Callable[[TargetSpec, TelemetrySubscription], bool]
+"""Whether a target should have data at a path that is not optional."""
+
+
+def all_needed(_: TargetSpec, __: TelemetrySubscription) -> bool:
+    """Expect data at every path: of targets without an intent."""
+    return True
+
+
 async def check_targets(
-    targets: Sequence[TargetSpec], checked: Callable[[], object] = lambda: None
+    targets: Sequence[TargetSpec], needed: Needed = all_needed, checked: Callable[[], object] = lambda: None
 ) -> list[TargetCheck]:
     """Check all targets, several at a time, in their order. checked: called after each."""
     dials = asyncio.Semaphore(DIALS)
 
     async def one(target: TargetSpec) -> TargetCheck:
         async with dials:
-            found = await _checked(target)
+            found = await _checked(target, needed)
         checked()
         return found
 
     return list(await asyncio.gather(*map(one, targets)))
 
 
-async def _checked(target: TargetSpec) -> TargetCheck:
+async def _checked(target: TargetSpec, needed: Needed) -> TargetCheck:
     endpoint = target.endpoint
     if endpoint is None:
         error = EndpointError(target.name, "has no address", "Add it to the list of targets")
         return TargetCheck(target=target, error=error)
-    check = _Check(target, endpoint)
+    check = _Check(target, endpoint, needed)
     try:
         credentials = await newest_credentials(endpoint)
         check.found = replace(check.found, expires=await _expiry(endpoint))
@@ -120,6 +136,7 @@ class _Check:
 
     target: TargetSpec
     endpoint: Endpoint
+    needed: Needed
     found: TargetCheck = field(init=False)
     decoder: NotificationDecoder = field(init=False)
     stated: int | None = field(init=False)
@@ -136,6 +153,7 @@ class _Check:
         for subscription in of_target(self.target.telemetry, self.endpoint):
             own = [encoding_number(subscription.encoding)] if subscription.encoding else encodings or [JSON_IETF]
             path = await self._path(client, subscription, [*first, *own])
+            path = replace(path, needed=not subscription.optional and self.needed(self.target, subscription))
             self.found = replace(self.found, paths=(*self.found.paths, path))
 
     async def _capabilities(self, client: GnmiClient) -> None:
