@@ -21,6 +21,7 @@ from railfab.errors import Problems, RailfabError
 from railfab.fabric import design
 from railfab.imports import ExistingTopology, SourceError, read_containerlab
 from railfab.imports.compare import compare, match_topology
+from railfab.imports.containerlab_kinds import WITHOUT_SWITCHING, platform_of
 from railfab.intent import FabricIntent, load_intent
 from railfab.lab import LabPlace, LabPlan, lab_plan
 from railfab.lab.containerlab import Settings, lab_files
@@ -112,6 +113,71 @@ def test_a_recorded_lab_is_read_in_both_forms_of_links() -> None:
     assert wires(found)[0] == "leaf1:eth1 spine1:eth1"
     assert wires(found)[-1] == "h4:eth1 leaf2:eth4"
     assert len(found.links) == 8
+
+
+def test_the_export_of_a_deployed_lab_is_the_lab_that_was_deployed() -> None:
+    """containerlab writes topology-data.json into the folder of a lab; both were recorded from one lab."""
+    deployed = read_containerlab(RECORDED, {})
+    export = read_containerlab(RECORDED.with_name("topology-data.json"), {})
+    assert {node.name: node.platform for node in export.nodes} == {node.name: node.platform for node in deployed.nodes}
+    assert {frozenset(wire.split()) for wire in wires(export)} == {frozenset(wire.split()) for wire in wires(deployed)}
+    assert export.source == "topology-data.json"
+
+
+def test_an_export_has_addresses_and_roles_and_links_that_leave_it_are_ignored(tmp_path: Path) -> None:
+    ends = {
+        "a": {"node": "leaf", "interface": "e1-1", "ipv4": "192.0.2.0/31"},
+        "z": {"node": "spine", "interface": "x"},
+    }
+    text = json.dumps(
+        {
+            "name": "lab",
+            "type": "clab",
+            "nodes": {
+                "leaf": {"kind": "nokia_srlinux", "labels": {"nornir-group": "leaf"}},
+                "spine": {"kind": "linux", "labels": {}},
+            },
+            "links": [
+                {"endpoints": ends},
+                {"endpoints": {"a": {"node": "leaf", "interface": "e1-2", "peer": "dummy"}}},
+                {"endpoints": {"a": {"node": "leaf", "interface": "e1-3"}, "z": {"node": "host", "interface": "eth9"}}},
+            ],
+        }
+    )
+    found = read(tmp_path, text)
+    assert [(node.platform, node.role) for node in found.nodes] == [("srlinux", Role.LEAF), (None, None)]
+    assert wires(found) == ["leaf:e1-1 spine:x"]
+    assert (found.links[0].a.addresses, found.links[0].a.position) == ((ip_interface("192.0.2.0/31"),), (1, None))
+
+
+def test_an_end_of_an_export_without_an_interface_is_an_error_with_its_line(tmp_path: Path) -> None:
+    link = '{"endpoints": {"a": {"node": "a"}, "z": {"node": "a", "interface": "y"}}}'
+    text = f'{{"name": "lab",\n"nodes": {{"a": {{"kind": "linux"}}}},\n"links": [\n{link}]}}'
+    with pytest.raises(RailfabError) as error:
+        read(tmp_path, text)
+    assert str(error.value).endswith("lab.clab.yml:4: an endpoint lacks node or interface. Give both.")
+
+
+OUTSIDE_KINDS = frozenset(
+    (
+        *("juniper_csrx", "juniper_vsrx", "nokia_sros", "nokia_srsim", "cisco_xrv", "cisco_xrv9k", "cisco_csr1000v"),
+        *("cisco_xrd", "cisco_xrd_vrouter", "cisco_c8000", "cisco_c8000v", "cisco_cat9kv", "cisco_iol", "cisco_asav"),
+        *("cisco_vios", "cisco_ftdv", "cisco_sdwan", "dell_ftosv", "aruba_aoscx", "arrcus_arcos", "ipinfusion_ocnos"),
+        *("paloalto_panos", "mikrotik_ros", "6wind_vsr", "border0", "keysight_ixia-c-one", "checkpoint_cloudguard"),
+        *("ciena_saos", "rare", "huawei_vrp", "openbsd", "freebsd", "generic_vm", "fortinet_fortigate", "fdio_vpp"),
+        *("vyosnetworks_vyos", "f5_bigip-ve", "openwrt", "spirent_stc", "veesix_osvbng", "ostinato", "linux"),
+        *WITHOUT_SWITCHING,
+    )
+)
+"""Kinds of containerlab that run no platform of railfab, or any of them."""
+
+
+@pytest.mark.oracle
+def test_every_kind_of_containerlab_stands_for_a_platform_or_for_none(oracles: Path) -> None:
+    schema = json.loads((oracles / "containerlab.schema.json").read_text())
+    kinds = set(schema["definitions"]["node-config"]["properties"]["kind"]["enum"])
+    assert {kind for kind in kinds if platform_of(kind) is None} == kinds & OUTSIDE_KINDS
+    assert OUTSIDE_KINDS <= kinds
 
 
 def test_a_node_has_its_kind_from_itself_its_group_or_the_defaults_and_its_role_from_labels(tmp_path: Path) -> None:
@@ -230,6 +296,8 @@ def test_variables_are_expanded_as_containerlab_documents(
     assert [node.name for node in found.nodes] == [f"n{read_as}"]
 
 
+JUNOS_VMS = ("juniper_vjunosswitch", "juniper_vjunosrouter", "juniper_vjunosevolved", "juniper_vqfx", "juniper_vmx")
+"""Port 0 is et-0/0/0 whatever the image calls its speed, and eth1 of the container."""
 KERNEL_NAMES = [
     ("nokia_srlinux", "e1-3", (3, None)),
     ("nokia_srlinux", "e1-3-2", (3, 2)),
@@ -247,6 +315,13 @@ KERNEL_NAMES = [
     ("cisco_n9kv", "eth4", (4, None)),
     ("juniper_vjunosevolved", "et-0/0/0", (1, None)),
     ("juniper_vjunosevolved", "eth1", (1, None)),
+    *((kind, name, (64, None)) for kind in JUNOS_VMS for name in ("ge-0/0/63", "xe-0/0/63", "et-0/0/63", "eth64")),
+    ("arista_veos", "Ethernet1/7", (7, None)),
+    ("arista_veos", "Et1/7", (7, None)),
+    ("dell_sonic", "eth2", (2, None)),
+    ("plvision_sonic", "eth2", (2, None)),
+    ("juniper_crpd", "eth2", (2, None)),
+    ("cisco_n9kv", "Ethernet 1/4", (4, None)),
     ("juniper_cjunosevolved", "et-0/0/0", (1, None)),
     ("juniper_cjunosevolved", "eth4", (1, None)),
     ("linux", "eth1", None),
@@ -276,10 +351,13 @@ def test_a_lab_with_kernel_interface_names_is_the_same_lab(tmp_path: Path) -> No
     assert "is cabled to pod1-seg1-leaf1 e1-20, not to pod1-seg1-leaf1 ethernet-1/32" in str(finding)
 
 
+NO_TOPOLOGY = (
+    "Name a topology file of containerlab, or, of a deployed lab, the file topology-data.json in its folder clab-NAME."
+)
 REFUSED = {
-    "": "lab.clab.yml:1: contains no topology. A containerlab file has name and topology.",
-    "name: lab": "lab.clab.yml:1: contains no topology. A containerlab file has name and topology.",
-    "name: lab\ntopology: [a]": "lab.clab.yml:2: contains no topology. A containerlab file has name and topology.",
+    "": "lab.clab.yml:1: contains no topology. " + NO_TOPOLOGY,
+    "name: lab": "lab.clab.yml:1: contains no topology. " + NO_TOPOLOGY,
+    "name: lab\ntopology: [a]": "lab.clab.yml:2: contains no topology. " + NO_TOPOLOGY,
     "name: [\n": "lab.clab.yml:2: is not YAML (did not find expected node content). Correct this line.",
     "name: lab\nname: lab\n": "lab.clab.yml:2: key 'name' is duplicate. Keep one of them.",
     "name: lab\n? [a]\n: b\n": "lab.clab.yml:2: a key is not a plain value. Use a word or a number.",
@@ -319,7 +397,8 @@ REFUSED = {
     "Give each link interfaces of its own.",
     HEAD + '  links: [{endpoints: ["a:x\\ty", "b:x"]}]': "lab.clab.yml:5: an endpoint is not of the form "
     "node:interface. Write it so, or give the link a type.",
-    "name: {{ .name }}\n": "lab.clab.yml: is a template. Use the output of `containerlab deploy --export-template`.",
+    "name: {{ .name }}\n": "lab.clab.yml: is a template. Deploy it, and name the file "
+    "topology-data.json in its folder clab-NAME.",
 }
 
 

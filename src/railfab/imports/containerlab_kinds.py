@@ -1,8 +1,9 @@
 """Node kinds of containerlab: the platform of each, and the front-panel ports of its interface names.
 
 A platform of railfab states its kind in `lab.yml`; the kinds of others are here. Sources, in containerlab's repository
-as of August 2026: the kind names and InterfaceRegexp, InterfaceOffset of
-nodes/{ceos,sonic,sonic_vm,nvidia_cumulusvx,vr_n9kv,vr_vjunosevolved,cjunosevolved}, and docs/manual/kinds.
+as of August 2026: the kind names and InterfaceRegexp, InterfaceOffset of nodes/{ceos,vr_veos,sonic,sonic_vm,dell_sonic,
+plvision_sonic,nvidia_cumulusvx,cvx,vr_n9kv,vr_vjunosevolved,cjunosevolved,vr_vjunosswitch,vr_vqfx,vr_vmx,crpd}, and
+docs/manual/kinds.
 """
 
 from __future__ import annotations
@@ -33,26 +34,29 @@ class KindNames:
 ETH = r"eth(?P<cage>[1-9]\d*)"
 LANES = r"(?P<cage>[1-9]\d*)(?:[_/](?P<lane>[1-9]\d*))?"
 EOS = KindNames("eos", {rf"(?:eth|et|Et|Ethernet){LANES}": 0})
+VEOS = KindNames("eos", {ETH: 0, r"(?:Ethernet|Et)1/(?P<cage>[1-9]\d*)": 0})
 SONIC = KindNames("sonic", {ETH: 0})
 CUMULUS = KindNames("cumulus", {ETH: 0, r"swp(?P<cage>[1-9]\d*)(?:s(?P<breakout>\d+))?": 0})
-NXOS = KindNames("nxos", {ETH: 0, r"(?:Ethernet|Eth|Et)1/(?P<cage>[1-9]\d*)(?:/(?P<lane>[1-9]\d*))?": 0})
-JUNOS_VM = KindNames("junos", {ETH: 0, r"(?:et|xe|ge)-0/0/(?P<cage>\d+)(?::(?P<breakout>\d+))?": 1})
-JUNOS = KindNames("junos", {ETH: -3, r"(?:et|xe|ge)-0/0/(?P<cage>\d+)(?::(?P<breakout>\d+))?": 1})
+NXOS = KindNames("nxos", {ETH: 0, r"(?:Ethernet|Eth|Et)\s?1/(?P<cage>[1-9]\d*)(?:/(?P<lane>[1-9]\d*))?": 0})
+JUNOS_PORT = r"(?:et|xe|ge)-0/0/(?P<cage>\d+)(?::(?P<breakout>\d+))?"
+JUNOS_VM = KindNames("junos", {ETH: 0, JUNOS_PORT: 1})
+CJUNOS = KindNames("junos", {ETH: -3, JUNOS_PORT: 1})
+CRPD = KindNames("junos", {ETH: 0})
 
 KINDS: Mapping[str, KindNames] = {
-    "arista_ceos": EOS,
-    "ceos": EOS,
-    "sonic-vs": SONIC,
-    "sonic-vm": SONIC,
-    "nvidia_cumulusvx": CUMULUS,
-    "cumulus_cvx": CUMULUS,
-    "cvx": CUMULUS,
-    "cisco_n9kv": NXOS,
-    "vr-n9kv": NXOS,
-    "vr-cisco_n9kv": NXOS,
-    "juniper_vjunosevolved": JUNOS_VM,
-    "juniper_cjunosevolved": JUNOS,
-    "cjunosevolved": JUNOS,
+    kind: names
+    for names, kinds in (
+        (EOS, ("arista_ceos", "ceos")),
+        (VEOS, ("arista_veos", "vr-veos", "vr-arista_veos")),
+        (SONIC, ("sonic-vs", "sonic-vm", "dell_sonic", "plvision_sonic")),
+        (CUMULUS, ("nvidia_cumulusvx", "cumulus_cvx", "cvx")),
+        (NXOS, ("cisco_n9kv", "vr-n9kv", "vr-cisco_n9kv")),
+        (JUNOS_VM, ("juniper_vjunosevolved", "juniper_vjunosswitch", "juniper_vjunosrouter")),
+        (JUNOS_VM, ("juniper_vqfx", "vr-vqfx", "vr-juniper_vqfx", "juniper_vmx", "vr-vmx", "vr-juniper_vmx")),
+        (CJUNOS, ("juniper_cjunosevolved", "cjunosevolved")),
+        (CRPD, ("juniper_crpd", "crpd")),
+    )
+    for kind in kinds
 }
 """Kinds of switches that railfab need not have a platform for."""
 
