@@ -3,7 +3,8 @@
 The collector exposes only these metrics, platforms map their native paths to these names, and dashboards and rules use
 no others. Base units; counters end in `_total`; ratios are 0 to 1. `receive` and `transmit` are directions of the port:
 a *received* pause frame makes this port stop sending. `rail` is the empty string where a port or switch serves no rail
-or several (Prometheus treats an empty label as absent).
+or several (Prometheus treats an empty label as absent). `fabric`, which every metric has, is that of the intent, and
+absent where there is none; with it, fabrics whose switches have the same names share one Prometheus.
 """
 
 from __future__ import annotations
@@ -14,11 +15,15 @@ from enum import StrEnum
 from types import MappingProxyType
 
 DIRECTIONS = ("receive", "transmit")
-PORT = ("device", "interface")
+FABRIC = ("fabric",)
+DEVICE = ("device", *FABRIC)
+"""Labels of a target, which the collector gives to every series of it."""
+PORT = (*DEVICE, "interface")
 QUEUE = (*PORT, "queue")
 PRIORITY = (*PORT, "priority")
-PEER = ("device", "peer")
-JOB = ("job_id", "host")
+PEER = (*DEVICE, "peer")
+RUN = (*FABRIC, "job_id")
+JOB = (*RUN, "host")
 
 
 class Kind(StrEnum):
@@ -98,9 +103,9 @@ def _drops() -> Iterator[Metric]:
         "packets",
         "Packets that the switch dropped by reason, without those of full buffers: packet_processing (errors, too long,"
         " no route, filters), no_route (part of it), congestion (inside the chip), adverse (defects).",
-        ("device", "reason"),
+        (*DEVICE, "reason"),
     )
-    chip = ("device", "slice", "outcome")
+    chip = (*DEVICE, "slice", "outcome")
     yield Metric(
         "fabric_device_trimmed_packets_total",
         Kind.COUNTER,
@@ -218,7 +223,7 @@ def _routing() -> Iterator[Metric]:
         Kind.GAUGE,
         "",
         "Whether a routing daemon that the switch should run answers (1) or not (0).",
-        ("device", "daemon"),
+        (*DEVICE, "daemon"),
     )
     yield Metric("fabric_bgp_session_up", Kind.GAUGE, "", "Whether the BGP session is established (1).", PEER)
     yield Metric(
@@ -263,7 +268,7 @@ def _topology() -> Iterator[Metric]:
         Kind.INFO,
         "",
         "Attributes of the switch in the design.",
-        ("device", "fabric", "role", "pod", "segment", "rail", "platform", "model"),
+        (*DEVICE, "role", "pod", "segment", "rail", "platform", "model"),
     )
     yield Metric(
         "fabric_link_intended_info",
@@ -277,17 +282,15 @@ def _topology() -> Iterator[Metric]:
         Kind.INFO,
         "",
         "A target that is of no intent, with the labels that its list gives it beside these.",
-        ("device", "platform", "groups"),
+        (*DEVICE, "platform", "groups"),
     )
-    yield Metric(
-        "fabric_device_boot_timestamp_seconds", Kind.GAUGE, "seconds", "Unix time of the last boot.", ("device",)
-    )
+    yield Metric("fabric_device_boot_timestamp_seconds", Kind.GAUGE, "seconds", "Unix time of the last boot.", DEVICE)
     yield Metric("fabric_lldp_neighbor_info", Kind.INFO, "", "The neighbour that LLDP reports.", (*PORT, *peer))
 
 
 def _collector() -> Iterator[Metric]:
     def metric(name: str, kind: Kind, unit: str, text: str, *labels: str) -> Metric:
-        return Metric(f"fabric_collector_{name}", kind, unit, text, ("device", *labels))
+        return Metric(f"fabric_collector_{name}", kind, unit, text, (*DEVICE, *labels))
 
     yield from _sessions(metric)
     yield from _streams(metric)
@@ -412,27 +415,27 @@ def _collector_itself() -> Iterator[Metric]:
         Kind.GAUGE,
         "seconds",
         "The largest lateness of the collector itself within 30 s; no target is called stalled for it.",
-        (),
+        FABRIC,
     )
     yield Metric(
         "fabric_collector_process_up",
         Kind.GAUGE,
         "",
         "Whether the process of a shard runs and answers (1); of collect --processes.",
-        ("shard",),
+        (*FABRIC, "shard"),
     )
     yield Metric(
         "fabric_collector_process_restarts_total",
         Kind.COUNTER,
         "",
         "Times the process of a shard was started again, since it had ended.",
-        ("shard",),
+        (*FABRIC, "shard"),
     )
 
 
 def _sinks() -> Iterator[Metric]:
     def metric(name: str, kind: Kind, unit: str, text: str, *labels: str) -> Metric:
-        return Metric(f"fabric_collector_sink_{name}", kind, unit, text, ("sink", *labels))
+        return Metric(f"fabric_collector_sink_{name}", kind, unit, text, (*FABRIC, "sink", *labels))
 
     yield metric("sent_samples_total", Kind.COUNTER, "", "Samples that the receiver has taken, stale markers included.")
     yield metric(
@@ -460,7 +463,7 @@ def _sinks() -> Iterator[Metric]:
 
 def _discovery() -> Iterator[Metric]:
     def metric(name: str, kind: Kind, unit: str, text: str, *labels: str) -> Metric:
-        return Metric(f"fabric_collector_discovery_{name}", kind, unit, text, ("source", *labels))
+        return Metric(f"fabric_collector_discovery_{name}", kind, unit, text, (*FABRIC, "source", *labels))
 
     yield metric("targets", Kind.GAUGE, "", "Targets in the last good list of a file or URL.")
     yield metric("polls_total", Kind.COUNTER, "", "Times that a file or URL was asked for its list of targets.")
@@ -487,7 +490,7 @@ def _jobs() -> Iterator[Metric]:
         Kind.GAUGE,
         "",
         "Whether the job has steps before it (1) or has ended (0).",
-        ("job_id",),
+        RUN,
     )
     yield Metric(
         "training_barrier_wait_seconds",
@@ -518,28 +521,28 @@ def _configuration() -> Iterator[Metric]:
         Kind.GAUGE,
         "",
         "Errors and warnings of the last comparison of the running configuration with the intent, by their code.",
-        ("device", "code"),
+        (*DEVICE, "code"),
     )
     yield Metric(
         "fabric_configuration_checked_timestamp_seconds",
         Kind.GAUGE,
         "seconds",
         "Unix time of the last comparison of the running configuration with the intent; before it, of its start.",
-        ("device",),
+        DEVICE,
     )
     yield Metric(
         "fabric_configuration_check_interval_seconds",
         Kind.GAUGE,
         "seconds",
         "Time between two comparisons of the running configurations with the intent; absent without any.",
-        (),
+        FABRIC,
     )
     yield Metric(
         "fabric_maintenance_info",
         Kind.INFO,
         "",
         "The switch is being changed (deploy) or drained (drain): alerts on it, its links and sessions do not fire.",
-        ("device", "reason"),
+        (*DEVICE, "reason"),
     )
 
 
@@ -549,28 +552,28 @@ def _twin() -> Iterator[Metric]:
         Kind.COUNTER,
         "seconds",
         "Time that the twin has simulated; with the label device, that of the counters of a switch.",
-        ("device", "fabric"),
+        DEVICE,
     )
     yield Metric(
         "fabric_twin_slipped_seconds_total",
         Kind.COUNTER,
         "seconds",
         "Wall time that the twin skipped because the simulation was too slow.",
-        ("fabric",),
+        FABRIC,
     )
     yield Metric(
         "fabric_twin_failure_info",
         Kind.INFO,
         "",
         "The error that stopped the job of the twin; absent while there is none. The switches continue to answer.",
-        ("fabric", "error"),
+        (*FABRIC, "error"),
     )
     yield Metric(
         "fabric_twin_unmodelled_leaves",
         Kind.GAUGE,
         "",
         "Lines of a virtual switch's configuration that it keeps and shows, and that have no effect on the twin.",
-        ("fabric", "device"),
+        DEVICE,
     )
 
 

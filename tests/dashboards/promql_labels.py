@@ -6,6 +6,8 @@ metrics exist, that functions fit their kinds, and that every label that is matc
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import promql_parser as promql
 
 from railfab.dashboards import RECORDING
@@ -13,7 +15,7 @@ from railfab.metrics import CATALOGUE, Kind
 
 RECORDED = {rule.record: frozenset(rule.labels) for rule in RECORDING}
 EXPOSED = {name: metric for metric in CATALOGUE.values() for name in metric.exposed_names()}
-ALERT_LABELS = frozenset({"alertname", "alertstate", "severity", "device", "interface", "peer"})
+ALERT_LABELS = frozenset({"alertname", "alertstate", "severity", "fabric", "device", "interface", "peer"})
 
 OF_COUNTERS = {"rate", "increase", "last_over_time"}
 OF_GAUGES = {"max_over_time", "avg_over_time", "min_over_time", "last_over_time"}
@@ -26,26 +28,47 @@ def labels_of(text: str) -> frozenset[str]:
     return _labels(promql.parse(text))
 
 
+def mixing(text: str) -> list[str]:
+    """The parts of an expression that join or aggregate series of several fabrics."""
+    return [str(node) for node in _nodes(promql.parse(text)) if _mixes(node)]
+
+
+def _mixes(node: promql.Expr) -> bool:
+    match node:
+        case promql.AggregateExpr() if str(node.op) not in KEEP_SERIES:
+            return node.modifier is None or "fabric" not in node.modifier.labels
+        case promql.BinaryExpr() if node.modifier and node.modifier.matching:
+            return "fabric" not in node.modifier.matching.labels
+    return False
+
+
+def selectors_of(text: str) -> list[promql.VectorSelector]:
+    """Every selector of an expression."""
+    return [node for node in _nodes(promql.parse(text)) if isinstance(node, promql.VectorSelector)]
+
+
+def _nodes(node: promql.Expr) -> Iterator[promql.Expr]:
+    yield node
+    match node:
+        case promql.MatrixSelector():
+            below = [node.vector_selector]
+        case promql.AggregateExpr() | promql.ParenExpr():
+            below = [node.expr]
+        case promql.BinaryExpr():
+            below = [node.lhs, node.rhs]
+        case promql.Call():
+            below = list(node.args)
+        case _:
+            below = []
+    for child in below:
+        yield from _nodes(child)
+
+
 def metrics_of(text: str) -> frozenset[str]:
     """Catalogued names an expression rests on, through recording rules down to the collected ones."""
-    names = _names(promql.parse(text))
+    names = {selector.name for selector in selectors_of(text)}
     below = [metrics_of(rule.expr) for rule in RECORDING if rule.record in names]
     return frozenset().union({EXPOSED[name].name for name in names if name in EXPOSED}, *below)
-
-
-def _names(node: promql.Expr) -> frozenset[str]:
-    match node:
-        case promql.VectorSelector():
-            return frozenset({node.name})
-        case promql.MatrixSelector():
-            return frozenset({node.vector_selector.name})
-        case promql.AggregateExpr() | promql.ParenExpr():
-            return _names(node.expr)
-        case promql.BinaryExpr():
-            return _names(node.lhs) | _names(node.rhs)
-        case promql.Call():
-            return frozenset().union(*(_names(argument) for argument in node.args))
-    return frozenset()
 
 
 def _labels(node: promql.Expr) -> frozenset[str]:

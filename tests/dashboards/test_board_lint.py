@@ -69,9 +69,16 @@ def test_a_panel_needs_no_plugin_and_uses_the_selected_datasource(panel: dict) -
 
 
 @pytest.mark.parametrize("name", BOARDS)
-def test_the_datasource_is_a_variable(name: str) -> None:
-    (variable,) = BOARDS[name]["templating"]["list"]
-    assert (variable["name"], variable["type"], variable["query"]) == ("datasource", "datasource", "prometheus")
+def test_the_datasource_and_the_fabrics_are_variables(name: str) -> None:
+    datasource, fabrics = BOARDS[name]["templating"]["list"]
+    assert (datasource["name"], datasource["type"], datasource["query"]) == ("datasource", "datasource", "prometheus")
+    assert (fabrics["name"], fabrics["type"], fabrics["multi"], fabrics["includeAll"]) == (
+        "fabric",
+        "query",
+        True,
+        True,
+    )
+    assert fabrics["allValue"] == ".*", "targets without a fabric are shown too"
 
 
 @pytest.mark.parametrize("panel", PANELS)

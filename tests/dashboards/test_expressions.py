@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 
 import pytest
-from tests.dashboards.promql_labels import RECORDED, labels_of, metrics_of
+from tests.dashboards.promql_labels import RECORDED, labels_of, metrics_of, mixing, selectors_of
 
 from railfab.dashboards import ALERTS, RECORDING, board_document, board_queries, boards
 from railfab.dashboards.alerts.terms import UPLINK_BYTES
-from railfab.dashboards.promql import growth, peak, selector, signal, unit
+from railfab.dashboards.promql import growth, peak, signal, unit
 from railfab.metrics import CATALOGUE, Kind
 from railfab.platforms import platform, platform_names
 
@@ -57,6 +57,38 @@ def test_a_legend_and_a_column_name_labels_that_the_series_have(panel, target) -
     assert {name for names in shown for name in names if not name.startswith("Value #")} <= present
 
 
+@pytest.mark.parametrize("rule", [*RECORDING, *ALERTS], ids=lambda rule: getattr(rule, "record", "") or rule.alert)
+def test_a_rule_judges_each_fabric_by_itself_and_its_series_name_it(rule) -> None:
+    """Switches of two fabrics may have the same names."""
+    assert not mixing(rule.expr)
+    assert "fabric" in labels_of(rule.expr)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        "sum by (device) (fabric_bgp_session_up)",
+        "max(fabric_bgp_session_up)",
+        "fabric_bgp_session_up and on (device) fabric_maintenance_info",
+        "fabric_bgp_session_up unless on () fabric_maintenance_info",
+    ],
+)
+def test_the_check_of_fabrics_finds_what_mixes_them(wrong: str) -> None:
+    assert mixing(wrong)
+
+
+def test_every_metric_has_the_label_of_the_fabric() -> None:
+    assert [name for name, metric in CATALOGUE.items() if "fabric" not in metric.labels] == []
+
+
+@pytest.mark.parametrize(("panel", "target"), TARGETS)
+def test_a_panel_shows_the_selected_fabrics_alone(panel, target) -> None:
+    selectors = selectors_of(_filled(target["expr"]))
+    assert selectors
+    for selector in selectors:
+        assert ("fabric", "$fabric") in [(one.name, one.value) for one in selector.matchers.matchers], selector.name
+
+
 def test_no_two_rules_have_one_name_and_a_rule_uses_only_rules_before_it() -> None:
     names = [rule.record for rule in RECORDING] + [alert.alert for alert in ALERTS]
     assert len(set(names)) == len(names)
@@ -97,13 +129,15 @@ def test_the_label_check_finds_errors(wrong: str, complaint: str) -> None:
 
 
 def test_expression_and_unit_follow_from_the_kind_of_a_metric() -> None:
-    rate = "rate(fabric_queue_ecn_marked_packets_total[$__rate_interval])"
+    rate = 'rate(fabric_queue_ecn_marked_packets_total{fabric=~"$fabric"}[$__rate_interval])'
     assert signal("fabric_queue_ecn_marked_packets_total").endswith(f" or {rate})")
     assert unit("fabric_queue_ecn_marked_packets_total") == "pps"
-    assert signal("fabric_queue_depth_bytes", queue="3") == 'fabric_queue_depth_bytes{queue="3"}'
+    assert signal("fabric_queue_depth_bytes") == 'fabric_queue_depth_bytes{fabric=~"$fabric"}'
     assert unit("fabric_queue_depth_bytes") == "bytes"
     assert unit("fabric_pfc_receive_pause_estimated_seconds_total") == "percentunit"
-    assert growth("fabric_pfc_dropped_packets_total") == "increase(fabric_pfc_dropped_packets_total[$__range])"
+    assert growth("fabric_pfc_dropped_packets_total") == (
+        'increase(fabric_pfc_dropped_packets_total{fabric=~"$fabric"}[$__range])'
+    )
     assert peak("fabric_queue_depth_peak_bytes").startswith("max_over_time(")
 
 
@@ -111,7 +145,5 @@ def test_an_expression_for_another_kind_is_refused() -> None:
     for wrong in (lambda: growth("fabric_queue_depth_bytes"), lambda: peak("fabric_pfc_dropped_packets_total")):
         with pytest.raises(KeyError):
             wrong()
-    with pytest.raises(KeyError, match="has no label rail"):
-        selector("fabric_queue_depth_bytes", rail="1")
     with pytest.raises(KeyError):
         signal("fabric_nonsense_total")

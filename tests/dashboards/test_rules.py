@@ -18,6 +18,8 @@ CASES = {
     for path in sorted((Path(__file__).parent / "rules").glob("*.yml"))
     for case in yaml.load(path.read_text(), LOADER)["tests"]
 }
+FABRICS = ("", "east", "west")
+"""A case without the label is tried for each of these at once, whose switches have the same names; "" is no fabric."""
 NAMES = sorted(alert.alert for alert in ALERTS)
 
 
@@ -51,9 +53,55 @@ def test_alerts_fire_as_written(case: dict[str, Any], prometheus: Path, tmp_path
     """The files contain labels and summary; rules are tried without their other annotations."""
     rules = [str(prometheus / "rules" / name) for name in ("recording.yml", "short.yml")]
     order = ["fabric.recording", "fabric.alerts"]
-    document = {"rule_files": rules, "evaluation_interval": "15s", "group_eval_order": order, "tests": [case]}
+    document = {
+        "rule_files": rules,
+        "evaluation_interval": "15s",
+        "group_eval_order": order,
+        "tests": [_in_every_fabric(case)],
+    }
     (tmp_path / "case.yml").write_text(yaml.safe_dump(document))
     _promtool("test", "rules", "case.yml", cwd=tmp_path)
+
+
+def _in_every_fabric(case: dict[str, Any]) -> dict[str, Any]:
+    """The case in several fabrics at once, unless it states the fabrics of its series."""
+    if any("fabric=" in one["series"] for one in case["input_series"]):
+        return case
+    return {
+        **case,
+        "input_series": [
+            {**one, "series": _labelled(one["series"], fabric)} for one in case["input_series"] for fabric in FABRICS
+        ],
+        "alert_rule_test": [
+            {**check, "exp_alerts": [_alert_of(one, fabric) for one in check["exp_alerts"] for fabric in FABRICS]}
+            for check in case["alert_rule_test"]
+        ],
+        "promql_expr_test": [
+            {
+                **check,
+                "exp_samples": [
+                    {**one, "labels": _labelled(one["labels"], fabric)}
+                    for one in check["exp_samples"]
+                    for fabric in FABRICS
+                ],
+            }
+            for check in case.get("promql_expr_test", ())
+        ],
+    }
+
+
+def _labelled(series: str, fabric: str) -> str:
+    """A series with the label of a fabric."""
+    name, _, labels = series.rstrip("}").partition("{")
+    return f'{name}{{fabric="{fabric}", {labels}}}' if fabric else series
+
+
+def _alert_of(alert: dict[str, Any], fabric: str) -> dict[str, Any]:
+    """An alert with the label of a fabric, whose summary begins with it."""
+    if not fabric:
+        return alert
+    summary = f"{fabric}: {alert['exp_annotations']['summary']}"
+    return {"exp_labels": {"fabric": fabric, **alert["exp_labels"]}, "exp_annotations": {"summary": summary}}
 
 
 def test_an_alert_says_its_value_with_unit_and_where_its_runbook_is(prometheus: Path, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from railfab.dashboards import ALERTS
 from railfab.fabric.design import design
 
 ROOT = Path(__file__).parents[2]
-PORT, SESSION = frozenset(("device", "interface")), frozenset(("device", "peer"))
+PORT, SESSION = frozenset(("fabric", "device", "interface")), frozenset(("fabric", "device", "peer"))
 OF_A_CABLE = {
     "FabricLinkDown": PORT,
     "FabricLinkFlap": PORT,

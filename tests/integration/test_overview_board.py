@@ -1,4 +1,7 @@
-"""The overview board on the real thing: twin, collector and Prometheus with our configuration; no panel is empty."""
+"""The overview board on the real thing: twin, collector and Prometheus with our configuration; no panel is empty.
+
+The same Prometheus holds a second fabric, whose switches have the same names.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,7 @@ from railfab.twin import Twin
 pytestmark = pytest.mark.prometheus
 
 DOWN = "sum((fabric_interface_admin_up - fabric_interface_oper_up) > bool 0)"
-WINDOWS = {"$__rate_interval": "10s", "$__range": "5m"}
+VARIABLES = {"$__rate_interval": "10s", "$__range": "5m", "$fabric": "rack"}
 
 
 class Prometheus:
@@ -97,24 +100,45 @@ def twin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Twin]:
 
 
 @pytest.fixture(scope="module")
-def prometheus(twin: Twin, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Prometheus]:
-    """Scrapes a collector of the twin, and the twin's jobs, every second."""
+def second(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Twin]:
+    """A fabric of the same shape and the same names, without a job."""
+    state = tmp_path_factory.mktemp("second")
+    intent = state / "second.yml"
+    intent.write_text((FOLDER / "rack.yml").read_text().replace("fabric: rack", "fabric: second"))
+    with Twin(design(intent), state=state, base_port=0, configured=True) as running:
+        yield running
+
+
+@contextmanager
+def _collected(twin: Twin) -> Iterator[str]:
+    """The address of a collector of a twin."""
     collector = fabric_collector(twin.design.topology, twin.endpoints, interval_s=1.0)
     with MetricsServer(collector.exposition, collector, port=0) as server, collector:
         assert collector.wait_until_up(30)
-        addresses = (url.removeprefix("http://") for url in (server.url, twin.control.url))
-        scrape = Scrape(collectors=(next(addresses),), jobs=next(addresses), interval_s=1)
+        yield server.url.removeprefix("http://")
+
+
+@pytest.fixture(scope="module")
+def prometheus(twin: Twin, second: Twin, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Prometheus]:
+    """Scrapes the collectors of both twins, and the jobs of the first, every second."""
+    with _collected(twin) as first, _collected(second) as other:
+        scrape = Scrape(collectors=(first, other), jobs=twin.control.url.removeprefix("http://"), interval_s=1)
         with _prometheus(tmp_path_factory.mktemp("prometheus"), scrape) as running:
             yield running
 
 
 def test_every_target_of_the_scrape_file_answers(prometheus: Prometheus) -> None:
-    assert _within(60, lambda: prometheus.value("sum(up)") == 2)
+    assert _within(60, lambda: prometheus.value("sum(up)") == 3)
 
     def errors() -> list[str]:
         return [target["lastError"] for target in prometheus.ask("/api/v1/targets")["activeTargets"]]
 
-    assert _within(60, lambda: errors() == ["", ""]), errors()
+    assert _within(60, lambda: errors() == ["", "", ""]), errors()
+
+
+def test_every_series_names_its_fabric(prometheus: Prometheus) -> None:
+    assert _within(60, lambda: prometheus.value("count(count by (fabric) (fabric_bgp_session_up))") == 2)
+    assert prometheus.query('count by (__name__) ({__name__=~"(fabric|training)_.+", fabric=""})') == []
 
 
 def test_every_rule_is_evaluated_without_complaint(prometheus: Prometheus) -> None:
@@ -143,7 +167,7 @@ def test_a_healthy_fabric_at_work_raises_no_critical_alert(prometheus: Prometheu
 
 def test_every_query_of_every_board_returns_data(cut: None, prometheus: Prometheus) -> None:
     """A link is cut so that there is an alert to list."""
-    empty = [query for board in boards().values() for query in board_queries(board, WINDOWS)]
+    empty = [query for board in boards().values() for query in board_queries(board, VARIABLES)]
 
     def every_one_has_returned_data() -> bool:
         empty[:] = [query for query in empty if not prometheus.query(query)]
@@ -164,7 +188,7 @@ def test_a_mended_link_brings_its_sessions_back(twin: Twin, prometheus: Promethe
 
 
 def test_an_incast_shows_as_marks_and_pauses_and_drops_nothing(twin: Twin, prometheus: Prometheus) -> None:
-    queries = board_queries(boards()["overview"], WINDOWS)
+    queries = board_queries(boards()["overview"], VARIABLES)
     (marks,) = (query for query in queries if "rate(fabric_queue_ecn_marked" in query)
     (pauses,) = (query for query in queries if "rate(fabric_pfc_transmit" in query)
     (drops,) = (query for query in queries if "fabric_pfc_dropped" in query)
@@ -175,7 +199,7 @@ def test_an_incast_shows_as_marks_and_pauses_and_drops_nothing(twin: Twin, prome
 
 
 def test_a_device_that_stops_streaming_is_counted_as_stale(twin: Twin, prometheus: Prometheus) -> None:
-    (stale,) = (query for query in board_queries(boards()["overview"], WINDOWS) if "last_update" in query)
+    (stale,) = (query for query in board_queries(boards()["overview"], VARIABLES) if "last_update" in query)
     assert _within(60, lambda: prometheus.value(stale) == 0)
     twin.stop_switch("pod1-spine2")
     try:

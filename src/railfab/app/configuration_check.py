@@ -76,18 +76,19 @@ class ConfigurationCheck(Collector):
         return []
 
     def collect(self) -> Iterator[Family]:
-        maintenance = [({"device": name, "reason": reason}, 1.0) for name, reason in self._maintenance()]
+        fabric = {"fabric": self._fabric.intent.fabric}
+        maintenance = [({"device": name, **fabric, "reason": reason}, 1.0) for name, reason in self._maintenance()]
         yield family(metric("fabric_maintenance_info"), maintenance)
         if self._interval_s:
-            yield from self._comparison()
+            yield from self._comparison(fabric)
 
-    def _comparison(self) -> Iterator[Family]:
+    def _comparison(self, fabric: dict[str, str]) -> Iterator[Family]:
         counts = sorted(self._findings.items())
-        findings = [({"device": device, "code": code}, float(count)) for (device, code), count in counts]
-        checked = [({"device": name}, at_s) for name, at_s in sorted(self._checked_s.items())]
+        findings = [({"device": device, **fabric, "code": code}, float(count)) for (device, code), count in counts]
+        checked = [({"device": name, **fabric}, at_s) for name, at_s in sorted(self._checked_s.items())]
         yield family(metric("fabric_configuration_findings"), findings)
         yield family(metric("fabric_configuration_checked_timestamp_seconds"), checked)
-        yield family(metric("fabric_configuration_check_interval_seconds"), [({}, self._interval_s)])
+        yield family(metric("fabric_configuration_check_interval_seconds"), [(fabric, self._interval_s)])
 
     def check(self) -> None:
         """Read every switch once, and compare each as soon as it has answered."""

@@ -27,12 +27,15 @@ OWN = frozenset(("processes", "process", "listen", "port"))
 
 def collect_in_processes(context: typer.Context, processes: str, share: Share, listen: str, port: int) -> None:
     """Collect in several processes, and serve what they serve, until Ctrl-C or SIGTERM. share: of all of them."""
+    from railfab.intent import load_intent
     from railfab.telemetry import MetricsServer
     from railfab.telemetry.processes import Processes, ProcessMetrics, pages_of
     from railfab.telemetry.targets import Share, process_shard
 
     count = _count(processes)
     _refuse_what_cannot_be_shared(context)
+    intent: Path | None = context.params["intent"]
+    fabric = load_intent(intent).fabric if intent else ""
     of_all, again = list(_again(cast(typer.Context, context.find_root()))), list(_again(context))
     shards = [Share(share.collector, process_shard(number, count)).label for number in range(count)]
 
@@ -42,7 +45,7 @@ def collect_in_processes(context: typer.Context, processes: str, share: Share, l
 
     logging.getLogger("railfab").setLevel(logging.INFO)  # a service logs what happens to its processes
     with stop_on_signal() as ended, Processes(shards, command, ended) as running:
-        exposition, pages = ProcessMetrics(running), pages_of(running)
+        exposition, pages = ProcessMetrics(running, fabric), pages_of(running)
         with MetricsServer(exposition, running, host=listen, port=port, further=pages) as server:
             announce(f"{counted(count, 'process')}: {server.url}/http_sd")
             if not running.start():

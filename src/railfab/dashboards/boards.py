@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from grafana_foundation_sdk.models.dashboard import Dashboard
 
-WINDOWS: Mapping[str, str] = MappingProxyType({"$__rate_interval": "1m", "$__range": "30m"})
-"""Values of Grafana's variables at a scrape interval of 15 s and the default time range of the board."""
+VARIABLES: Mapping[str, str] = MappingProxyType({"$__rate_interval": "1m", "$__range": "30m", "$fabric": ".*"})
+"""Values of Grafana's variables at a scrape interval of 15 s, the default time range of the board and all fabrics."""
 
 
 def boards() -> dict[str, Dashboard]:
@@ -29,9 +29,9 @@ def board_document(board: Dashboard) -> dict[str, Any]:
     return document
 
 
-def board_queries(board: Dashboard, windows: Mapping[str, str] = WINDOWS) -> list[str]:
-    """Every query of a board in the order of its panels, with Grafana's variables replaced by `windows`."""
-    return [_replaced(target["expr"], windows) for panel in _panels(board) for target in panel.get("targets", ())]
+def board_queries(board: Dashboard, variables: Mapping[str, str] = VARIABLES) -> list[str]:
+    """Every query of a board in the order of its panels, with Grafana's variables replaced by `variables`."""
+    return [_replaced(target["expr"], variables) for panel in _panels(board) for target in panel.get("targets", ())]
 
 
 def _panels(board: Dashboard) -> Iterator[dict[str, Any]]:
@@ -40,7 +40,7 @@ def _panels(board: Dashboard) -> Iterator[dict[str, Any]]:
         yield from panel.get("panels", ())
 
 
-def _replaced(expr: str, windows: Mapping[str, str]) -> str:
-    for variable, window in windows.items():
-        expr = expr.replace(variable, window)
+def _replaced(expr: str, variables: Mapping[str, str]) -> str:
+    for variable, value in variables.items():
+        expr = expr.replace(variable, value)
     return expr

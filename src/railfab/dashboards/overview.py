@@ -5,10 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from grafana_foundation_sdk.builders import dashboard, stat, table, timeseries
-from grafana_foundation_sdk.models.dashboard import Dashboard, DashboardCursorSync
+from grafana_foundation_sdk.models.dashboard import Dashboard, DashboardCursorSync, VariableRefresh, VariableSort
 
-from railfab.dashboards.panels import GREEN, ORANGE, RED, Query, Text, graph, limited, listing, tile, value_names
-from railfab.dashboards.promql import growth, pace, peak, signal, unit
+from railfab.dashboards.panels import (
+    DATASOURCE,
+    GREEN,
+    ORANGE,
+    RED,
+    Query,
+    Text,
+    graph,
+    limited,
+    listing,
+    tile,
+    value_names,
+)
+from railfab.dashboards.promql import SELECTED, growth, pace, peak, selected, signal, unit
 
 UID = "railfab-overview"
 STALE_AFTER_S = 60
@@ -17,7 +29,7 @@ ECN_MARKS = "fabric_queue_ecn_marked_packets_total"
 PFC_SENT = "fabric_pfc_transmit_frames_total"
 PFC_RECEIVED = "fabric_pfc_receive_frames_total"
 QUEUE_PEAK = "fabric_queue_depth_peak_bytes"
-RAILS = "rail:fabric_transmit_bytes:rate1m"
+RAILS = selected("rail:fabric_transmit_bytes:rate1m")
 BGP_STATES = {
     "1": ("idle", RED),
     "2": ("connect", ORANGE),
@@ -34,25 +46,35 @@ AnyPanel = stat.Panel | timeseries.Panel | table.Panel
 def overview_board() -> Dashboard:
     """The board, from top to bottom: health, load, congestion, sessions and alerts."""
     board = dashboard.Dashboard("Fabric overview").uid(UID).tags(["railfab"])
-    board.description("Health, load, congestion, sessions and alerts of the fabric.").refresh("10s").timezone("browser")
+    board.description("Health, load, congestion, sessions and alerts of fabrics.").refresh("10s").timezone("browser")
     board.time("now-30m", "now").tooltip(DashboardCursorSync.CROSSHAIR)
     board.with_variable(dashboard.DatasourceVariable("datasource").label("Prometheus").type("prometheus"))
+    board.with_variable(_fabrics())
     panels: tuple[AnyPanel, ...] = (*_state(), *_load(), *_congestion(), *_tables(), *_pace())
     for number, panel in enumerate(panels, start=1):
         board.with_panel(panel.id(number))
     return board.build()
 
 
+def _fabrics() -> dashboard.QueryVariable:
+    """The fabrics to show. All of them includes the targets that are of none, which have no label of it."""
+    fabrics = dashboard.QueryVariable("fabric").label("Fabric").datasource(DATASOURCE)
+    fabrics.query("label_values(fabric_collector_session_up, fabric)").refresh(VariableRefresh.ON_TIME_RANGE_CHANGED)
+    return fabrics.multi(True).include_all(True).all_value(".*").sort(VariableSort.ALPHABETICAL_ASC)
+
+
 def _state() -> Iterator[stat.Panel]:
     sessions = tile(
         Text(title="BGP sessions", description="Session ends that are established, and that are down.", unit="none"),
-        Query("sum(fabric_bgp_session_up)", "up"),
-        Query("sum(fabric_bgp_session_up == bool 0)", "down"),
+        Query(f"sum({selected('fabric_bgp_session_up')})", "up"),
+        Query(f"sum({selected('fabric_bgp_session_up')} == bool 0)", "down"),
     )
     yield limited(sessions, "B", [(1, RED)])
     yield tile(
         Text(title="Links down", description="Interfaces that are enabled but down.", unit="none"),
-        Query("sum((fabric_interface_admin_up - fabric_interface_oper_up) > bool 0)", "down"),
+        Query(
+            f"sum(({selected('fabric_interface_admin_up')} - {selected('fabric_interface_oper_up')}) > bool 0)", "down"
+        ),
         limits=[(1, RED)],
     )
     yield tile(
@@ -93,18 +115,19 @@ def _state() -> Iterator[stat.Panel]:
 
 
 def _stale_devices() -> str:
-    silent = f"(time() - fabric_collector_last_update_timestamp_seconds) > bool {STALE_AFTER_S}"
-    return f"sum(max by (device) (({silent}) or (fabric_collector_session_up == bool 0)))"
+    silent = f"(time() - {selected('fabric_collector_last_update_timestamp_seconds')}) > bool {STALE_AFTER_S}"
+    return f"sum(max by (fabric, device) (({silent}) or ({selected('fabric_collector_session_up')} == bool 0)))"
 
 
 def _load() -> Iterator[timeseries.Panel]:
+    most, least = (f"{function} by (fabric) ({RAILS})" for function in ("max", "min"))
     yield graph(
         Text(
             title="Throughput by rail",
             description="Traffic from rail switches to hosts, by rail. A job loads all rails equally.",
             unit="bps",
         ),
-        Query(f"8 * {RAILS}", "rail {{rail}}"),
+        Query(f"8 * {RAILS}", "{{fabric}} rail {{rail}}"),
         width=16,
     )
     yield graph(
@@ -114,7 +137,7 @@ def _load() -> Iterator[timeseries.Panel]:
             " or miscabled NIC, or rings that do not span all rails.",
             unit="percentunit",
         ),
-        Query(f"(max({RAILS}) - min({RAILS})) / (max({RAILS}) > 0)", "skew"),
+        Query(f"({most} - {least}) / ({most} > 0)", "{{fabric}}"),
         at_most=1,
     )
     yield graph(
@@ -124,7 +147,7 @@ def _load() -> Iterator[timeseries.Panel]:
             " or a poor hash overload some uplinks while others are idle.",
             unit="none",
         ),
-        Query("device:fabric_uplink_transmit:cov_rate1m", "{{device}}"),
+        Query(selected("device:fabric_uplink_transmit:cov_rate1m"), "{{fabric}} {{device}}"),
     )
     yield graph(
         Text(
@@ -132,7 +155,10 @@ def _load() -> Iterator[timeseries.Panel]:
             description="The eight ports with the highest transmit utilisation.",
             unit="percentunit",
         ),
-        Query("topk(8, device_interface:fabric_transmit_utilization:ratio_rate1m)", "{{device}} {{interface}}"),
+        Query(
+            f"topk(8, {selected('device_interface:fabric_transmit_utilization:ratio_rate1m')})",
+            "{{fabric}} {{device}} {{interface}}",
+        ),
         at_most=1,
     )
     yield graph(
@@ -142,7 +168,7 @@ def _load() -> Iterator[timeseries.Panel]:
             " starts, and with xoff.",
             unit=unit(QUEUE_PEAK),
         ),
-        Query(f"max by (device, queue) ({peak(QUEUE_PEAK)})", "{{device}} {{queue}}"),
+        Query(f"max by (fabric, device, queue) ({peak(QUEUE_PEAK)})", "{{fabric}} {{device}} {{queue}}"),
     )
 
 
@@ -155,7 +181,7 @@ def _pace() -> Iterator[timeseries.Panel]:
             unit="percentunit",
             empty="no twin",
         ),
-        Query(f"avg({pace('$__rate_interval')})", "pace"),
+        Query(f"avg by (fabric) ({pace('$__rate_interval', SELECTED)})", "{{fabric}}"),
         width=24,
     )
 
@@ -168,7 +194,10 @@ def _congestion() -> Iterator[timeseries.Panel]:
             " for long is congestion that senders do not resolve.",
             unit="percentunit",
         ),
-        Query("max by (device, queue) (device_interface_queue:fabric_ecn_marked:ratio_rate1m)", "{{device}} {{queue}}"),
+        Query(
+            f"max by (fabric, device, queue) ({selected('device_interface_queue:fabric_ecn_marked:ratio_rate1m')})",
+            "{{fabric}} {{device}} {{queue}}",
+        ),
     )
     yield graph(
         Text(
@@ -177,7 +206,7 @@ def _congestion() -> Iterator[timeseries.Panel]:
             " is not paused itself.",
             unit=unit(PFC_SENT),
         ),
-        Query("device:fabric_pfc_transmit_frames:rate1m", "{{device}}"),
+        Query(selected("device:fabric_pfc_transmit_frames:rate1m"), "{{fabric}} {{device}}"),
     )
     yield graph(
         Text(
@@ -187,8 +216,9 @@ def _congestion() -> Iterator[timeseries.Panel]:
             unit="percentunit",
         ),
         Query(
-            "max by (device, priority) (device_interface_priority:fabric_pfc_paused_estimated:ratio_rate1m)",
-            "{{device}} priority {{priority}}",
+            "max by (fabric, device, priority)"
+            f" ({selected('device_interface_priority:fabric_pfc_paused_estimated:ratio_rate1m')})",
+            "{{fabric}} {{device}} priority {{priority}}",
         ),
         at_most=1,
     )
@@ -201,9 +231,9 @@ def _tables() -> Iterator[table.Panel]:
             description="State of each session on the device; an unnumbered session is named by its interface.",
             unit="none",
         ),
-        Query("max by (device, peer) (fabric_bgp_session_state)", ""),
-        Query("max by (device, peer) (fabric_bfd_session_up)", ""),
-        columns={"device": "Device", "peer": "Peer", "Value #A": "BGP", "Value #B": "BFD"},
+        Query(f"max by (fabric, device, peer) ({selected('fabric_bgp_session_state')})", ""),
+        Query(f"max by (fabric, device, peer) ({selected('fabric_bfd_session_up')})", ""),
+        columns={"fabric": "Fabric", "device": "Device", "peer": "Peer", "Value #A": "BGP", "Value #B": "BFD"},
         first="BGP",
         width=12,
     )
@@ -215,11 +245,12 @@ def _tables() -> Iterator[table.Panel]:
             unit="none",
             empty="none",
         ),
-        Query("max by (alertstate, severity, alertname, device, interface, peer) (ALERTS)", ""),
+        Query(f"max by (alertstate, severity, alertname, fabric, device, interface, peer) ({selected('ALERTS')})", ""),
         columns={
             "alertstate": "State",
             "severity": "Severity",
             "alertname": "Alert",
+            "fabric": "Fabric",
             "device": "Device",
             "interface": "Interface",
             "peer": "Peer",

@@ -8,54 +8,61 @@ RATE_UNITS = {"bytes": "Bps", "packets": "pps", "seconds": "percentunit", "codew
 GAUGE_UNITS = {"bytes": "bytes", "bytes_per_second": "Bps", "seconds": "s", "ratio": "percentunit", "": "none"}
 
 
-def selector(name: str, **equal: str) -> str:
-    """Selector of a metric with these label values. Raises KeyError for an unknown metric or label."""
-    if unknown := equal.keys() - set(metric(name).labels):
-        raise KeyError(f"{name} has no label {', '.join(sorted(unknown))}")
-    matchers = ",".join(f'{label}="{value}"' for label, value in equal.items())
-    return f"{name}{{{matchers}}}" if matchers else name
+SELECTED = 'fabric=~"$fabric"'
+"""Matcher of the fabrics that are selected on a board."""
+OF_DEVICES = 'device!=""'
 
 
-def pace(window: str) -> str:
+def selector(name: str, *matchers: str) -> str:
+    """Selector of the series of this name."""
+    return f"{name}{{{', '.join(matchers)}}}" if matchers else name
+
+
+def selected(name: str) -> str:
+    """Selector of the series of the fabrics that are selected on a board."""
+    return selector(name, SELECTED)
+
+
+def pace(window: str, *matchers: str) -> str:
     """Simulated seconds a second of each device; there is none of hardware."""
-    return f'rate(fabric_twin_simulated_seconds_total{{device!=""}}[{window}])'
+    return f"rate({selector('fabric_twin_simulated_seconds_total', OF_DEVICES, *matchers)}[{window}])"
 
 
-def simulated_rate(name: str, window: str, **equal: str) -> str:
+def simulated_rate(name: str, window: str, *matchers: str) -> str:
     """The rate of a counter by device; of a device of a twin, a simulated second.
 
     A twin that falls behind counts less in a second, but not in a simulated one. Counters and simulated time come from
     the device in one sample, so that what is lost in between is lost in both. One that simulates nothing has no pace.
     """
-    rate = f"rate({selector(name, **equal)}[{window}])"
-    return f"({rate} / on (device) group_left () ({pace(window)} > 0) or {rate})"
+    rate = f"rate({selector(name, *matchers)}[{window}])"
+    return f"({rate} / on (fabric, device) group_left () ({pace(window, *matchers)} > 0) or {rate})"
 
 
 def wall_seconds(simulated: str) -> str:
     """Real time that a duration takes: on a twin, which simulates at most a second in a second, by its mean pace."""
-    mean_pace = f"clamp_max(avg({pace('1m')}), 1)"
-    return f"({simulated} / on () group_left () {mean_pace}\n  or {simulated})"
+    mean_pace = f"clamp_max(avg by (fabric) ({pace('1m')}), 1)"
+    return f"({simulated} / on (fabric) group_left () {mean_pace}\n  or {simulated})"
 
 
-def signal(name: str, **equal: str) -> str:
+def signal(name: str) -> str:
     """Expression for a graph: the rate of a counter, the value of any other metric."""
     if metric(name).kind is Kind.COUNTER:
-        return simulated_rate(name, "$__rate_interval", **equal)
-    return selector(name, **equal)
+        return simulated_rate(name, "$__rate_interval", SELECTED)
+    return selected(name)
 
 
-def growth(name: str, **equal: str) -> str:
+def growth(name: str) -> str:
     """Increase of a counter over the time range of the dashboard. Raises KeyError for another kind."""
     if metric(name).kind is not Kind.COUNTER:
         raise KeyError(f"{name} is not a counter")
-    return f"increase({selector(name, **equal)}[$__range])"
+    return f"increase({selected(name)}[$__range])"
 
 
-def peak(name: str, **equal: str) -> str:
+def peak(name: str) -> str:
     """Maximum of a gauge between two points of a graph. Raises KeyError for another kind."""
     if metric(name).kind is not Kind.GAUGE:
         raise KeyError(f"{name} is not a gauge")
-    return f"max_over_time({selector(name, **equal)}[$__rate_interval])"
+    return f"max_over_time({selected(name)}[$__rate_interval])"
 
 
 def unit(name: str) -> str:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from railfab.dashboards.promql import simulated_rate
 from railfab.dashboards.rules import RecordingRule
+from railfab.metrics import DEVICE, FABRIC, PEER, PORT, RUN
 
-PORT = ("device", "interface")
-UPLINKS = 'on (device, interface) group_left () fabric_interface_info{link="uplink"}'
+UPLINKS = 'on (fabric, device, interface) group_left () fabric_interface_info{link="uplink"}'
 TRANSMIT_1M = simulated_rate("fabric_interface_transmit_bytes_total", "1m")
-HOST_PORTS = 'on (device, interface) group_left (rail) fabric_interface_info{link="host"}'
+HOST_PORTS = 'on (fabric, device, interface) group_left (rail) fabric_interface_info{link="host"}'
 
 RECORDING: tuple[RecordingRule, ...] = (
     RecordingRule(
@@ -47,18 +47,18 @@ RECORDING: tuple[RecordingRule, ...] = (
     ),
     RecordingRule(
         record="device:fabric_pfc_transmit_frames:rate1m",
-        expr=f"sum by (device) ({simulated_rate('fabric_pfc_transmit_frames_total', '1m')})",
-        labels=("device",),
+        expr=f"sum by (fabric, device) ({simulated_rate('fabric_pfc_transmit_frames_total', '1m')})",
+        labels=DEVICE,
     ),
     RecordingRule(
         record="device:fabric_pfc_receive_frames:rate1m",
-        expr=f"sum by (device) ({simulated_rate('fabric_pfc_receive_frames_total', '1m')})",
-        labels=("device",),
+        expr=f"sum by (fabric, device) ({simulated_rate('fabric_pfc_receive_frames_total', '1m')})",
+        labels=DEVICE,
     ),
     RecordingRule(
         record="rail:fabric_transmit_bytes:rate1m",
-        expr=f"sum by (rail) ({TRANSMIT_1M} * {HOST_PORTS})",
-        labels=("rail",),
+        expr=f"sum by (fabric, rail) ({TRANSMIT_1M} * {HOST_PORTS})",
+        labels=(*FABRIC, "rail"),
     ),
     RecordingRule(
         record="device_interface:fabric_uplink_transmit_bytes:rate1m",
@@ -68,33 +68,33 @@ RECORDING: tuple[RecordingRule, ...] = (
     RecordingRule(  # coefficient of variation; no value for a device with almost no traffic
         record="device:fabric_uplink_transmit:cov_rate1m",
         expr=(
-            "stddev by (device) (device_interface:fabric_uplink_transmit_bytes:rate1m)"
-            " / (avg by (device) (device_interface:fabric_uplink_transmit_bytes:rate1m) > 1e6)"
+            "stddev by (fabric, device) (device_interface:fabric_uplink_transmit_bytes:rate1m)"
+            " / (avg by (fabric, device) (device_interface:fabric_uplink_transmit_bytes:rate1m) > 1e6)"
         ),
-        labels=("device",),
+        labels=DEVICE,
     ),
     RecordingRule(  # over the session with the most of them: what one lacks, another may have
         record="device:fabric_bgp_prefixes_installed:max",
         expr=(
-            'max by (device) (last_over_time(fabric_bgp_prefixes{direction="installed"}[2m])\n'
-            "  and on (device, peer) last_over_time(fabric_bgp_session_up[2m]) == 1)"
+            'max by (fabric, device) (last_over_time(fabric_bgp_prefixes{direction="installed"}[2m])\n'
+            "  and on (fabric, device, peer) last_over_time(fabric_bgp_session_up[2m]) == 1)"
         ),
-        labels=("device",),
+        labels=DEVICE,
     ),
     RecordingRule(
         record="job_id:training_step_duration_seconds:mean1m",
         expr=(
-            "max by (job_id) (rate(training_step_duration_seconds_sum[1m]))"
-            " / on (job_id) (max by (job_id) (rate(training_step_duration_seconds_count[1m])) > 0)"
+            "max by (fabric, job_id) (rate(training_step_duration_seconds_sum[1m]))"
+            " / on (fabric, job_id) (max by (fabric, job_id) (rate(training_step_duration_seconds_count[1m])) > 0)"
         ),
-        labels=("job_id",),
+        labels=RUN,
     ),
     RecordingRule(  # ports of a switch in maintenance, and those at the other ends of their links
         record="device_interface:fabric_maintenance:count",
         expr=(
-            "count by (device, interface) (\n"
-            "  fabric_interface_info and on (device) fabric_maintenance_info\n"
-            "  or fabric_interface_info and on (peer_device)"
+            "count by (fabric, device, interface) (\n"
+            "  fabric_interface_info and on (fabric, device) fabric_maintenance_info\n"
+            "  or fabric_interface_info and on (fabric, peer_device)"
             ' label_replace(fabric_maintenance_info, "peer_device", "$1", "device", "(.*)"))'
         ),
         labels=PORT,
@@ -102,11 +102,11 @@ RECORDING: tuple[RecordingRule, ...] = (
     RecordingRule(  # an unnumbered session has the name of its interface; of numbered ones those of the switch itself
         record="device_peer:fabric_maintenance:count",
         expr=(
-            "count by (device, peer) (\n"
+            "count by (fabric, device, peer) (\n"
             '  label_replace(device_interface:fabric_maintenance:count, "peer", "$1", "interface", "(.*)")\n'
-            "  or fabric_bgp_session_up and on (device) fabric_maintenance_info)"
+            "  or fabric_bgp_session_up and on (fabric, device) fabric_maintenance_info)"
         ),
-        labels=("device", "peer"),
+        labels=PEER,
     ),
 )
 """Every recording rule; a rule may use those before it."""

@@ -15,6 +15,9 @@ KEPT_FIRING = "2m"
 """Time for which an alert with a `for` keeps firing without its condition, so that a target that is silent for a
 minute does not resolve it."""
 
+OF_FABRIC = "{{ with $labels.fabric }}{{ . }}: {{ end }}"
+"""Begins every summary: the fabric that the alert is about, where it has one."""
+
 RUNBOOKS = "docs/alerts"
 """Folder of the runbook pages, in the repository."""
 
@@ -30,15 +33,15 @@ class Silence(StrEnum):
     """The maintenance that silences an alert. The value is the clause that is added to its expression.
 
     DEVICE: of its switch. NEIGHBOR: of its switch or of one that it has a link to. PORT: of its switch or of the one at
-    the other end of its port. PEER: the same of a session. FABRIC: of any switch. NEVER: none; what a job or the
-    observation lacks is lacking during maintenance too.
+    the other end of its port. PEER: the same of a session. FABRIC: of any switch of the fabric. NEVER: none; what a job
+    or the observation lacks is lacking during maintenance too.
     """
 
-    DEVICE = "unless on (device) fabric_maintenance_info"
-    NEIGHBOR = "unless on (device) device_interface:fabric_maintenance:count"
-    PORT = "unless on (device, interface) device_interface:fabric_maintenance:count"
-    PEER = "unless on (device, peer) device_peer:fabric_maintenance:count"
-    FABRIC = "unless on () fabric_maintenance_info"
+    DEVICE = "unless on (fabric, device) fabric_maintenance_info"
+    NEIGHBOR = "unless on (fabric, device) device_interface:fabric_maintenance:count"
+    PORT = "unless on (fabric, device, interface) device_interface:fabric_maintenance:count"
+    PEER = "unless on (fabric, device, peer) device_peer:fabric_maintenance:count"
+    FABRIC = "unless on (fabric) fabric_maintenance_info"
     NEVER = ""
 
 
@@ -60,7 +63,8 @@ class Alert:
 
     condition: expression that is true. silence: the maintenance during which it does not count.
     lasting: how long it must hold before it fires, in Prometheus' notation; None fires at once.
-    summary: one line with label templates. description: meaning with the value and its unit, and first step.
+    summary: one line with label templates, without the fabric, which is put before it. description: meaning with the
+    value and its unit, and first step.
     """
 
     alert: str
@@ -85,7 +89,7 @@ class Alert:
             **lasting,
             "labels": {"severity": self.severity.value},
             "annotations": {
-                "summary": self.summary,
+                "summary": f"{OF_FABRIC}{self.summary}",
                 "description": self.description,
                 "runbook_url": f"{runbooks}/{self.alert}.md",
             },

@@ -14,7 +14,7 @@ METRIC_LABELS = "metric_labels"
 """Key under `data`: names of further keys of `data` that are labels of the target's metrics."""
 DATA_KEYS = (*(key for key in NODE_KEYS if key not in ("name", "platform", "host", "ssh_port")), METRIC_LABELS)
 """Keys that a host of a Nornir hosts.yml has under `data`."""
-LABEL_KEYS = ("site", "rack", "role", "pod", "segment", "rail", "model")
+LABEL_KEYS = ("fabric", "site", "rack", "role", "pod", "segment", "rail", "model")
 """Keys under `data` that are labels unless METRIC_LABELS names others."""
 SHORTEST = 5
 """Letters from which on words are compared by likeness: `cat` is no misspelt `ca`."""

@@ -9,12 +9,11 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from railfab.intent.model import LINE_PATTERN, Fault, Interval, Line, Listed, Model, Text
+from railfab.metrics import DEVICE
 
 PathText = Annotated[str, Field(min_length=1, max_length=500, pattern=LINE_PATTERN)]
 LABEL = re.compile(r"[a-z][a-z0-9_]*")
 UNIT = re.compile(r"[a-z]+(?:_[a-z]+)*")
-DEVICE = "device"
-"""Label that the collector gives to every series."""
 
 
 class OwnMetric(Model):
@@ -23,7 +22,9 @@ class OwnMetric(Model):
     kind: Literal["counter", "gauge", "info"] = Field(description="type; an info metric is a gauge that is always 1")
     unit: Line = Field(default="", description="base unit at the end of its name, such as `seconds` or `bytes`")
     help: Line = Field(min_length=1, description="meaning, in a sentence")
-    labels: Listed[Text] = Field(default=(), description="labels besides `device`, which every series has")
+    labels: Listed[Text] = Field(
+        default=(), description="labels besides `device` and `fabric`, which the collector gives to every series"
+    )
 
     def _faults(self) -> Iterator[Fault]:
         if self.unit and not UNIT.fullmatch(self.unit):
@@ -31,8 +32,8 @@ class OwnMetric(Model):
         if self.unit and self.kind == "info":
             yield Fault("unit", "an info metric has no unit", "Remove it")
         for place, label in enumerate(self.labels):
-            if label == DEVICE:
-                yield Fault("labels", "every series has the label device", "Leave it out")
+            if label in DEVICE:
+                yield Fault("labels", f"every series has the label {label}", "Leave it out")
             elif not LABEL.fullmatch(label):
                 remedy = "Use lower-case letters, digits and underscores, a letter first"
                 yield Fault("labels", f"{label!r} is not the name of a label", remedy)

@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 
 from railfab.gnmi.paths import ANY, ANY_DEPTH, Element, PathError, elements
 from railfab.intent.model import Fault
-from railfab.metrics import CATALOGUE, Kind, Metric
+from railfab.metrics import CATALOGUE, DEVICE, Kind, Metric
 from railfab.platforms.telemetry_map import PLACEHOLDER, TelemetryRule, carried_labels
 
 NAME = re.compile(r"[a-zA-Z][a-zA-Z0-9]*(?:_[a-zA-Z0-9]+)*")
@@ -89,7 +89,7 @@ def rule_faults(rule: TelemetryRule, metric: Metric, missing: frozenset[str]) ->
 
 
 def _label_faults(rule: TelemetryRule, metric: Metric, missing: frozenset[str]) -> Iterator[Fault]:
-    carried, known = carried_labels(rule), [label for label in metric.labels if label != "device"]
+    carried, known = carried_labels(rule), [label for label in metric.labels if label not in DEVICE]
     given = {*carried, *rule.labels}
     unknown = sorted(given - {*known})
     for label in unknown:

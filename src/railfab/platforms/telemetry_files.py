@@ -13,7 +13,7 @@ from railfab.intent import PlatformTelemetry, RuleEntry, SubscriptionEntry, Tele
 from railfab.intent.display import display
 from railfab.intent.document import MAX_FAULTS, Document, Location, remaining_faults
 from railfab.intent.model import Fault
-from railfab.metrics import CATALOGUE, Kind, Metric
+from railfab.metrics import CATALOGUE, DEVICE, Kind, Metric
 from railfab.platforms.registry import platform, platform_names
 from railfab.platforms.telemetry_checks import (
     covers,
@@ -78,7 +78,7 @@ class _File:
     def _declare(self, file: TelemetryFile) -> None:
         """Take in the metrics that the file defines."""
         for name, entry in file.metrics.items():
-            own = Metric(name, Kind(entry.kind), entry.unit, entry.help, ("device", *entry.labels))
+            own = Metric(name, Kind(entry.kind), entry.unit, entry.help, (*DEVICE, *entry.labels))
             if name in self.known:
                 if self.known[name] != own:
                     fault = Fault("", "an earlier file defines it otherwise", "Define it once")

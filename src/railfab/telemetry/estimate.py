@@ -89,7 +89,7 @@ class PauseEstimates:
         name = table.metrics[table.lines.metric[row]].name
         if name not in _FRAMES and name not in _MEASURED and name != SPEED:
             return False
-        labels = {label: value for label, value in table.describe(row)[1].items() if label != "device"}
+        _, labels = table.describe(row)
         if name == SPEED:
             self._speeds[labels["interface"]] = row
         elif name in _MEASURED:

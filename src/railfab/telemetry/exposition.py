@@ -24,7 +24,7 @@ from railfab.telemetry.loop_clock import LoopClock
 from railfab.telemetry.session import TargetSession
 from railfab.telemetry.sinks.health import sink_samples
 from railfab.telemetry.sinks.queued import QueuedSink
-from railfab.telemetry.table import escaped, line_text
+from railfab.telemetry.table import escaped, line_text, target_text
 from railfab.telemetry.targets.health import loader_samples
 from railfab.telemetry.targets.loader import Loader
 
@@ -110,10 +110,12 @@ class FabricExposition:
         self._fleet, self._loaders, self._sinks = fleet, loaders, sinks
         self._clock = clock
         self._intended = intended
+        self._fabric_label = {"fabric": intended.fabric} if intended.fabric else {}
         self._intended_lines: Chunks = {}
         for device, found in intended.series.items():
+            target = target_text(device, intended.fabric)
             for series in found:
-                self._intended_lines.setdefault(series.metric.name, []).append(line_text(device, series) + b"1\n")
+                self._intended_lines.setdefault(series.metric.name, []).append(line_text(target, series) + b"1\n")
         self._others = RegistryExposition(others)
 
     @property
@@ -158,8 +160,9 @@ class FabricExposition:
     def intended_samples(self) -> Iterator[Found]:
         """What is known from the intent alone."""
         for device, series in self._intended.series.items():
+            target = {"device": device, **self._fabric_label}
             for one in series:
-                yield one.metric.name, {"device": device, **dict(one.labels)}, 1.0
+                yield one.metric.name, {**target, **dict(one.labels)}, 1.0
 
     def _chunks(self) -> Chunks:
         """The lines of the collector's own metrics."""
@@ -174,13 +177,13 @@ class FabricExposition:
         """The collector's own metrics, and what is known of targets that are of no intent."""
         for session in self._fleet.sessions:
             for name, labels, value in _health_samples(session):
-                yield name, {"device": session.name, **labels}, value
-            yield "fabric_collector_receiver_info", {"device": session.name, "receiver": session.receiver}, 1.0
+                yield name, {**session.target_labels, **labels}, value
+            yield "fabric_collector_receiver_info", {**session.target_labels, "receiver": session.receiver}, 1.0
             if session.name not in self._intended.series:
                 yield "fabric_target_info", {"device": session.name, **session.labels}, 1.0
-        yield "fabric_collector_lag_seconds", {}, self._clock.lag_s()
-        yield from loader_samples(self._loaders)
-        yield from sink_samples(self._sinks)
+        yield "fabric_collector_lag_seconds", self._fabric_label, self._clock.lag_s()
+        for name, labels, value in (*loader_samples(self._loaders), *sink_samples(self._sinks)):
+            yield name, {**self._fabric_label, **labels}, value
 
 
 def _short(value: float) -> str:

@@ -12,8 +12,12 @@ from railfab.topology import Link, Node, Port, Role, Topology, link_kind
 
 @dataclass(frozen=True, slots=True)
 class IntendedSeries:
-    """Known from the intent alone. series: info metrics by device; speeds_gbps: by device, then interface."""
+    """Known from the intent alone.
 
+    fabric: its name; empty without an intent. series: info metrics by device; speeds_gbps: by device, then interface.
+    """
+
+    fabric: str
     series: Mapping[str, Sequence[Series]]
     speeds_gbps: Mapping[str, Mapping[str, float]]
 
@@ -22,13 +26,13 @@ class IntendedSeries:
         return replace(self, series={device: found for device, found in self.series.items() if owns(device)})
 
 
-NOTHING_INTENDED = IntendedSeries({}, {})
+NOTHING_INTENDED = IntendedSeries("", {}, {})
 """Of targets without an intent."""
 
 
 def intended_series(topology: Topology) -> IntendedSeries:
     """The info series and the port speeds of every switch."""
-    return IntendedSeries(_info_series(topology), _port_speeds_gbps(topology))
+    return IntendedSeries(topology.fabric, _info_series(topology), _port_speeds_gbps(topology))
 
 
 def switch_names(topology: Topology) -> frozenset[str]:
@@ -43,10 +47,7 @@ def _info_series(topology: Topology) -> dict[str, tuple[Series, ...]]:
     for port, peer, link in topology.ports():
         if port.node in ports:
             ports[port.node].append((port, peer, link))
-    return {
-        name: (_device(topology.fabric, nodes[name], found), *_interfaces(nodes, found))
-        for name, found in ports.items()
-    }
+    return {name: (_device(nodes[name], found), *_interfaces(nodes, found)) for name, found in ports.items()}
 
 
 def _port_speeds_gbps(topology: Topology) -> dict[str, dict[str, float]]:
@@ -57,10 +58,9 @@ def _port_speeds_gbps(topology: Topology) -> dict[str, dict[str, float]]:
     return speeds
 
 
-def _device(fabric: str, node: Node, ports: Iterable[tuple[Port, Port, Link]]) -> Series:
+def _device(node: Node, ports: Iterable[tuple[Port, Port, Link]]) -> Series:
     rails = {port.rail for port, _, _ in ports if port.rail is not None}
     labels = {
-        "fabric": fabric,
         "role": node.role.value,
         "pod": str(node.pod),
         "segment": _text(node.segment),

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from railfab.metrics import Metric
+from railfab.metrics import DEVICE, Metric
 
 
 class Series:
-    """One line of exposition without the device. Compared by value; the hash is worked out once.
+    """One line of exposition without the labels of its target. Compared by value; the hash is worked out once.
 
     labels: pairs sorted as in the catalogue.
     """
@@ -17,7 +17,7 @@ class Series:
 
     def __init__(self, metric: Metric, labels: Mapping[str, str]) -> None:
         self.metric = metric
-        self.labels = tuple((name, labels[name]) for name in metric.labels if name in labels)
+        self.labels = tuple((name, labels[name]) for name in metric.labels if name in labels and name not in DEVICE)
         self._hash = hash((metric.name, self.labels))
 
     def __hash__(self) -> int:

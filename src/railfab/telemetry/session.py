@@ -91,6 +91,7 @@ class TargetSession:
         designed_gbps: Mapping[str, float] = NO_SPEEDS,
     ) -> None:
         self.name, self.labels = spec.name, spec.labels
+        self.target_labels = {"device": spec.name, **({"fabric": spec.fabric} if spec.fabric else {})}
         self.health = Health(tls_verified=spec.endpoint is not None and spec.endpoint.tls_verified)
         if spec.endpoint is not None and spec.endpoint.gnmi_interval_s is not None:
             interval_s = float(spec.endpoint.gnmi_interval_s)
@@ -100,6 +101,7 @@ class TargetSession:
         self.store = TargetStore(
             spec.name,
             self.health,
+            fabric=spec.fabric,
             expiry_s=silence_s,
             grace_s=grace_s,
             max_series=policy.max_series_per_target,

@@ -24,7 +24,7 @@ from railfab.telemetry.mapping import Steps
 from railfab.telemetry.notification import Decoded, Known, path_steps
 from railfab.telemetry.resets import BOOT_TIME, Resets
 from railfab.telemetry.series import Series
-from railfab.telemetry.table import Table
+from railfab.telemetry.table import Table, target_text
 from railfab.units import NS_PER_S
 
 logger = logging.getLogger(__name__)
@@ -61,11 +61,11 @@ class TargetStore:
 
     While the session lives, a sampled series vanishes when its target has sent newer samples of others for as long as a
     sample lasts, but none of it; an on-change series lives as long as the session. A target that sends nothing keeps
-    all of them until its session ends, so that they vanish together. expiry_s: how long the samples of most paths last.
-    grace_s: how long after the end of a session its series stay; they vanish together. designed_gbps: speeds of ports.
-    max_series: of this target. budget: of all targets of the process; what passes either is counted, and not stored.
-    skew_s: a time stamp that is further from our clock is not used, so that neither order nor rates follow from it; 0
-    for any. wall_ns: our clock [ns].
+    all of them until its session ends, so that they vanish together. fabric: of the target, or empty.
+    expiry_s: how long the samples of most paths last. grace_s: how long after the end of a session its series stay;
+    they vanish together. designed_gbps: speeds of ports. max_series: of this target. budget: of all targets of the
+    process; what passes either is counted, and not stored. skew_s: a time stamp that is further from our clock is not
+    used, so that neither order nor rates follow from it; 0 for any. wall_ns: our clock [ns].
     """
 
     def __init__(
@@ -73,6 +73,7 @@ class TargetStore:
         device: str,
         health: Health,
         *,
+        fabric: str = "",
         expiry_s: float,
         grace_s: float,
         max_series: int,
@@ -90,7 +91,7 @@ class TargetStore:
         self._budget = budget or SeriesBudget(self._most_rows)
         self._charged = 0
         self._passed_limit = False
-        self.table = Table(device)
+        self.table = Table(target_text(device, fabric))
         self.at = np.zeros(len(At), np.int64)
         self.at[At.MOST_SERIES], self.at[At.LAST_KEY] = max_series, -1
         self.at[At.SKEW_NS] = int(skew_s * NS_PER_S)

@@ -50,7 +50,7 @@ class NewKey:
 
 
 class Lines(NamedTuple):
-    """The text of each series before its value: `name{device="leaf1",interface="ethernet-1/1"} `, UTF-8.
+    """The text of each series before its value: `name{device="leaf1",fabric="pod64",interface="ethernet-1/1"} `, UTF-8.
 
     ids: one for each series of the process, never used again.
     """
@@ -72,8 +72,9 @@ _SERIES_TYPES |= {"present": "u1", "counter": "u1", "window": "i4", "rate": "f8"
 class Table:
     """Columns that grow. One thread adds; columns that were read stay valid, and miss only what came later."""
 
-    def __init__(self, device: str) -> None:
-        self._device = device
+    def __init__(self, target: str) -> None:
+        """target: of `target_text`, the labels that all series have."""
+        self._target = target
         self.keys = Keys(**first_rows(_KEY_TYPES), text=first_bytes(), slots=first_slots())
         self.bindings = Bindings(**first_rows({"series": "i4", "rule": "i4", "scale": "f8"}))
         self.states = States(
@@ -158,13 +159,13 @@ class Table:
 
     def find(self, series: Series) -> int | None:
         """The row of a series, or None."""
-        row = int(self._find([line_text(self._device, series)])[0])
+        row = int(self._find([line_text(self._target, series)])[0])
         return None if row < 0 else row
 
     def add_series(self, series: Iterable[Series]) -> list[int]:
         """The rows of series; those that are new are added."""
         every = list(series)
-        texts = [line_text(self._device, one) for one in every]
+        texts = [line_text(self._target, one) for one in every]
         found = self._find(texts).tolist()
         new = {text: one for text, one, row in zip(texts, every, found, strict=True) if row < 0}
         rows = dict(zip(new, itertools.count(self.series_count), strict=False))
@@ -173,7 +174,7 @@ class Table:
 
     def compacted(self) -> Table:
         """A table of the series that have a value, without paths, which are learnt anew."""
-        smaller, rows = Table(self._device), self.present_rows()
+        smaller, rows = Table(self._target), self.present_rows()
         smaller.metrics, smaller._metric_numbers = list(self.metrics), dict(self._metric_numbers)
         smaller._counters = list(self._counters)
         smaller._add_lines([self.text(row) for row in rows.tolist()], self.lines.metric[rows])
@@ -184,11 +185,10 @@ class Table:
 
     def series_of(self, row: int) -> Series:
         """The series of a row."""
-        metric, labels = self.describe(row)
-        return Series(metric, {name: value for name, value in labels.items() if name != "device"})
+        return Series(*self.describe(row))
 
     def describe(self, row: int) -> tuple[Metric, dict[str, str]]:
-        """The metric and the labels of a row, device included."""
+        """The metric and the labels of a row, those of the target included."""
         found = self._described.get(row)
         if found is None:
             text = self.text(row).decode()
@@ -237,10 +237,16 @@ class Table:
         return number
 
 
-def line_text(device: str, series: Series) -> bytes:
-    """A series as it begins a line of the text format, with the space before its value."""
+def target_text(device: str, fabric: str) -> str:
+    """The labels of a target in the text format; one of no fabric has no label of it."""
+    of_fabric = f',fabric="{escaped(fabric)}"' if fabric else ""
+    return f'device="{escaped(device)}"{of_fabric}'
+
+
+def line_text(target: str, series: Series) -> bytes:
+    """A series as it begins a line of the text format, with the space before its value. target: of `target_text`."""
     labels = "".join([f',{name}="{escaped(value)}"' for name, value in series.labels])
-    return f'{series.metric.name}{{device="{escaped(device)}"{labels}}} '.encode()
+    return f"{series.metric.name}{{{target}{labels}}} ".encode()
 
 
 @lru_cache(maxsize=1 << 12)

@@ -52,8 +52,8 @@ class Durations:
 class JobMetrics(Collector):
     """The job's steps as the training_* metrics: each step counts once, on every host of the job."""
 
-    def __init__(self, all_hosts: tuple[str, ...]) -> None:
-        self._all_hosts = all_hosts
+    def __init__(self, fabric: str, all_hosts: tuple[str, ...]) -> None:
+        self._fabric, self._all_hosts = fabric, all_hosts
         self._lock = threading.Lock()
         self._steps, self._collectives = Durations(STEP), Durations(COLLECTIVE)
         self._bandwidth: dict[Labels, float] = {}
@@ -95,16 +95,16 @@ class JobMetrics(Collector):
         for name in self._names:
             job = self._job
             has_steps = job is not None and job.job == name and (job.repeat is None or self._seen < job.repeat)
-            family.add_metric((name,), float(has_steps))
+            family.add_metric((self._fabric, name), float(has_steps))
         return family
 
     def _count(self, job: Job, step: Step) -> None:
         hosts = self._hosts(job)
         collective = _only_collective(job)
         for host in hosts:
-            self._steps.observe((job.job, host), step.duration_s)
+            self._steps.observe((self._fabric, job.job, host), step.duration_s)
             if collective is not None and step.communication_s > 0:
-                labels = (job.job, host, collective.op)
+                labels = (self._fabric, job.job, host, collective.op)
                 self._collectives.observe(labels, step.communication_s)
                 self._bandwidth[labels] = bus_bytes(collective, len(hosts)) / step.communication_s
 
@@ -163,7 +163,7 @@ class ConfigurationMetrics(Collector):
         entry = metric("fabric_twin_unmodelled_leaves")
         family = GaugeMetricFamily(entry.name, entry.help, labels=entry.labels)
         for device, lines in self._unmodelled().items():
-            family.add_metric((self._fabric, device), len(lines))
+            family.add_metric((device, self._fabric), len(lines))
         yield family
 
 

@@ -95,7 +95,7 @@ class Twin:
         self._servers: dict[str, GnmiServer] = {}
         self._ssh: dict[str, SwitchSsh] = {}
         self._operations = SwitchOperations(self._live, self._switches, self._servers, self._ssh)
-        self._job_metrics = JobMetrics(tuple(node.name for node in design.topology.hosts()))
+        self._job_metrics = JobMetrics(self.fabric, tuple(node.name for node in design.topology.hosts()))
         self._stack = ExitStack()
 
     @property

@@ -30,8 +30,8 @@ CONFIGURATION = (
         alert="FabricConfigurationUnchecked",
         condition=(
             "time() - fabric_configuration_checked_timestamp_seconds\n"
-            "> on () group_left () "
-            "(clamp_min(3 * max(fabric_configuration_check_interval_seconds), 900) or vector(900))"
+            "> on (fabric) group_left () "
+            "clamp_min(3 * max by (fabric) (fabric_configuration_check_interval_seconds), 900)"
         ),
         severity=AlertSeverity.WARNING,
         summary=f"{DEVICE}: configuration not compared with the intent for {{{{ $value | humanizeDuration }}}}",

@@ -7,17 +7,17 @@ from railfab.dashboards.promql import wall_seconds
 from railfab.dashboards.rules import Alert, AlertSeverity, Silence
 
 STEP_S = "job_id:training_step_duration_seconds:mean1m"
-STEPS = "max by (job_id) (increase(training_step_duration_seconds_count[{}]))"
-SECONDS = "max by (job_id) (increase(training_step_duration_seconds_sum[{}]))"
-USUAL_S = f"{SECONDS.format('30m')} / on (job_id) ({STEPS.format('30m')} > 0)"
+STEPS = "max by (fabric, job_id) (increase(training_step_duration_seconds_count[{}]))"
+SECONDS = "max by (fabric, job_id) (increase(training_step_duration_seconds_sum[{}]))"
+USUAL_S = f"{SECONDS.format('30m')} / on (fabric, job_id) ({STEPS.format('30m')} > 0)"
 
 JOBS = (
     Alert(  # long steps are not judged: six of the usual length fit into the window, of real time
         alert="FabricJobStalled",
         condition=(
             f"{wall_seconds(USUAL_S)} < 10\n"
-            f"and on (job_id) {STEPS.format('1m')} == 0\n"
-            "unless on (job_id) training_job_running == 0"
+            f"and on (fabric, job_id) {STEPS.format('1m')} == 0\n"
+            "unless on (fabric, job_id) training_job_running == 0"
         ),
         silence=Silence.NEVER,
         lasting="15s",
@@ -30,7 +30,7 @@ JOBS = (
     ),
     Alert(
         alert="FabricJobSlow",
-        condition=f"{STEP_S} / on (job_id) min_over_time({STEP_S}[1h]) > 1.2",
+        condition=f"{STEP_S} / on (fabric, job_id) min_over_time({STEP_S}[1h]) > 1.2",
         silence=Silence.NEVER,
         lasting="30s",
         severity=AlertSeverity.WARNING,

@@ -13,7 +13,7 @@ LINKS = (
         alert="FabricLinkDown",
         condition=(
             f"{held('fabric_interface_oper_up')} == 0 and {held('fabric_interface_admin_up')} == 1\n"
-            "and on (device, interface) fabric_interface_info"
+            "and on (fabric, device, interface) fabric_interface_info"
         ),
         silence=Silence.PORT,
         lasting="1m",
@@ -26,7 +26,9 @@ LINKS = (
     ),
     Alert(
         alert="FabricPortDisabled",
-        condition=f"{held('fabric_interface_admin_up')} == 0\nand on (device, interface) fabric_link_intended_info",
+        condition=(
+            f"{held('fabric_interface_admin_up')} == 0\nand on (fabric, device, interface) fabric_link_intended_info"
+        ),
         silence=Silence.PORT,
         lasting="1m",
         severity=AlertSeverity.CRITICAL,
@@ -68,9 +70,9 @@ LINKS = (
         alert="FabricCablingMismatch",
         condition=(
             'fabric_link_intended_info{link!="host"}\n'
-            f"unless on (device, interface, peer_device, peer_interface) {NEIGHBOR}\n"
-            f"and on (device) {NEIGHBOR}\n"
-            f"and on (device, interface) {held('fabric_interface_oper_up')} == 1"
+            f"unless on (fabric, device, interface, peer_device, peer_interface) {NEIGHBOR}\n"
+            f"and on (fabric, device) {NEIGHBOR}\n"
+            f"and on (fabric, device, interface) {held('fabric_interface_oper_up')} == 1"
         ),
         silence=Silence.PORT,
         lasting="30s",

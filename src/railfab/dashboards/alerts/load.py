@@ -7,10 +7,13 @@ from railfab.dashboards.promql import simulated_rate
 from railfab.dashboards.recording import HOST_PORTS
 from railfab.dashboards.rules import Alert, AlertSeverity, Silence
 
-WHOLE_RAIL = f"max(min by (rail) (device_interface:fabric_transmit_utilization:ratio_rate1m * {HOST_PORTS})) > 0.01"
+LEAST_USED = f"min by (fabric, rail) (device_interface:fabric_transmit_utilization:ratio_rate1m * {HOST_PORTS})"
+WHOLE_RAIL = f"max by (fabric) ({LEAST_USED}) > 0.01"
 """A rail of which every host port carries traffic: a collective runs, and not an exchange between a few hosts."""
 
-UPLINK_SHARE = f"{UPLINK_BYTES} / on (device, interface) fabric_interface_speed_bytes_per_second"
+MOST, LEAST = (f"{function} by (fabric) ({RAIL_BYTES})" for function in ("max", "min"))
+
+UPLINK_SHARE = f"{UPLINK_BYTES} / on (fabric, device, interface) fabric_interface_speed_bytes_per_second"
 
 LOAD = (
     Alert(
@@ -18,7 +21,7 @@ LOAD = (
         condition=(
             "device_interface_queue:fabric_ecn_marked:ratio_rate1m > 0.05"
             f" and {simulated_rate('fabric_queue_transmit_packets_total', '1m')} > 1000\n"
-            "and on (device, interface) device_interface:fabric_transmit_utilization:ratio_rate1m > 0.1"
+            "and on (fabric, device, interface) device_interface:fabric_transmit_utilization:ratio_rate1m > 0.1"
         ),
         silence=Silence.PORT,
         lasting="1m",
@@ -31,9 +34,7 @@ LOAD = (
     ),
     Alert(
         alert="FabricRailAsymmetry",
-        condition=(
-            f"(max({RAIL_BYTES}) - min({RAIL_BYTES})) / (max({RAIL_BYTES}) > 1e8) > 0.25\nand on () {WHOLE_RAIL}"
-        ),
+        condition=(f"({MOST} - {LEAST}) / ({MOST} > 1e8) > 0.25\nand on (fabric) {WHOLE_RAIL}"),
         silence=Silence.FABRIC,
         lasting="1m",
         severity=AlertSeverity.WARNING,
@@ -47,7 +48,8 @@ LOAD = (
     Alert(
         alert="FabricEcmpImbalance",
         condition=(
-            f"device:fabric_uplink_transmit:cov_rate1m > 0.3\nand on (device) max by (device) ({UPLINK_SHARE}) > 0.8"
+            "device:fabric_uplink_transmit:cov_rate1m > 0.3\n"
+            f"and on (fabric, device) max by (fabric, device) ({UPLINK_SHARE}) > 0.8"
         ),
         silence=Silence.NEIGHBOR,
         lasting="1m",
@@ -62,10 +64,10 @@ LOAD = (
     Alert(
         alert="FabricEcmpPolarisation",
         condition=(
-            f"count by (device) ({UPLINK_BYTES}\n"
-            f"  < on (device) group_left () (0.05 * avg by (device) ({UPLINK_BYTES}) > 5e4))\n"
-            f"/ on (device) count by (device) ({UPLINK_BYTES}) >= 0.25\n"
-            f"and on (device) max by (device) ({UPLINK_SHARE}) > 0.05"
+            f"count by (fabric, device) ({UPLINK_BYTES}\n"
+            f"  < on (fabric, device) group_left () (0.05 * avg by (fabric, device) ({UPLINK_BYTES}) > 5e4))\n"
+            f"/ on (fabric, device) count by (fabric, device) ({UPLINK_BYTES}) >= 0.25\n"
+            f"and on (fabric, device) max by (fabric, device) ({UPLINK_SHARE}) > 0.05"
         ),
         silence=Silence.NEIGHBOR,
         lasting="30s",
@@ -79,11 +81,11 @@ LOAD = (
     Alert(
         alert="FabricUplinkOversubscribed",
         condition=(
-            f"sum by (device) ({simulated_rate('fabric_interface_receive_bytes_total', '1m')}\n"
-            '  * on (device, interface) group_left () fabric_interface_info{link="host"})\n'
-            "/ on (device) sum by (device) (\n"
+            f"sum by (fabric, device) ({simulated_rate('fabric_interface_receive_bytes_total', '1m')}\n"
+            '  * on (fabric, device, interface) group_left () fabric_interface_info{link="host"})\n'
+            "/ on (fabric, device) sum by (fabric, device) (\n"
             "  (fabric_interface_speed_bytes_per_second and fabric_interface_oper_up == 1)\n"
-            '  * on (device, interface) group_left () fabric_interface_info{link="uplink"}) > 0.9'
+            '  * on (fabric, device, interface) group_left () fabric_interface_info{link="uplink"}) > 0.9'
         ),
         silence=Silence.NEIGHBOR,
         lasting="1m",

@@ -8,7 +8,7 @@ from railfab.dashboards.rules import Alert, AlertSeverity, Silence
 LOST_SHARE = 0.001
 """Share of the packets of a queue above which its drops are not those of a short burst."""
 
-TRANSMITTED = 'sum by (device, interface) (rate(fabric_queue_transmit_bytes_total{{queue{}"{}"}}[1m]))'
+TRANSMITTED = 'sum by (fabric, device, interface) (rate(fabric_queue_transmit_bytes_total{{queue{}"{}"}}[1m]))'
 LOSSLESS, LOSSY = (TRANSMITTED.format(operator, LOSSLESS_CLASS) for operator in ("=", "!="))
 
 GROWTH = "last_over_time({0}[1m]) - last_over_time({0}[1m] offset 1m)"
@@ -22,9 +22,9 @@ def _uncounted(discards: str, counted: str) -> str:
     """
     return (
         f"(increase({discards}[1m]) > 10 and last_over_time({discards}[1m] offset 1m)\n"
-        "unless on (device, interface) (\n"
-        f"  10 + 1.25 * sum by (device, interface) ({GROWTH.format(counted)})\n"
-        f"  > on (device, interface) {GROWTH.format(discards)}))"
+        "unless on (fabric, device, interface) (\n"
+        f"  10 + 1.25 * sum by (fabric, device, interface) ({GROWTH.format(counted)})\n"
+        f"  > on (fabric, device, interface) {GROWTH.format(discards)}))"
     )
 
 
@@ -36,7 +36,8 @@ DISCARDED = (
 """Packets that a port drops for other reasons than load. Some chips count those beyond an MTU as transmit errors."""
 
 DROP_REASONS = (
-    '{{ with printf `increase(fabric_device_dropped_packets_total{device="%s"}[1m]) > 0` $labels.device | query }}'
+    '{{ with printf `increase(fabric_device_dropped_packets_total{fabric="%s", device="%s"}[1m]) > 0`'
+    " $labels.fabric $labels.device | query }}"
     "; reasons on {{ $labels.device }}:"
     '{{ range . | sortByLabel "reason" }} {{ .Labels.reason }} {{ .Value | humanize }}{{ end }}'
     "{{ end }}"
@@ -75,8 +76,8 @@ LOSS = (
     Alert(
         alert="FabricRoceOutsideItsClass",
         condition=(
-            f"({LOSSY}\n  > on (device, interface) 0.01 * fabric_interface_speed_bytes_per_second)\n"
-            f"unless on (device, interface) (10 * {LOSSLESS}\n  > on (device, interface) {LOSSY})"
+            f"({LOSSY}\n  > on (fabric, device, interface) 0.01 * fabric_interface_speed_bytes_per_second)\n"
+            f"unless on (fabric, device, interface) (10 * {LOSSLESS}\n  > on (fabric, device, interface) {LOSSY})"
         ),
         silence=Silence.PORT,
         lasting="30s",

@@ -36,7 +36,7 @@ OBSERVATION = (
     ),
     Alert(
         alert="FabricTwinSlow",
-        condition=f"avg({pace('1m')}) < {SLOW_PACE}",
+        condition=f"avg by (fabric) ({pace('1m')}) < {SLOW_PACE}",
         silence=Silence.NEVER,
         lasting="2m",
         severity=AlertSeverity.WARNING,
@@ -50,7 +50,7 @@ OBSERVATION = (
     ),
     Alert(
         alert="FabricTwinUnmodelled",
-        condition="max by (device) (fabric_twin_unmodelled_leaves) > 0",
+        condition="max by (fabric, device) (fabric_twin_unmodelled_leaves) > 0",
         severity=AlertSeverity.WARNING,
         summary=f"{DEVICE}: {{{{ $value }}}} lines of its configuration have no effect on the twin",
         description=(
@@ -63,7 +63,7 @@ OBSERVATION = (
         condition="fabric_twin_failure_info == 1",
         silence=Silence.NEVER,
         severity=AlertSeverity.CRITICAL,
-        summary="The simulation of {{ $labels.fabric }} failed: {{ $labels.error }}",
+        summary="the simulation failed: {{ $labels.error }}",
         description=(
             "An error stopped the job of the twin; its switches continue to answer, without traffic. The log of the"
             " twin has the traceback; start the job again, and report the error."

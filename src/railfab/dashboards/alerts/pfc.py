@@ -50,7 +50,7 @@ PFC = (
         alert="FabricPfcWithoutEcn",
         condition=(
             "(device:fabric_pfc_transmit_frames:rate1m > 10)"
-            " and on (device) sum by (device) (rate(fabric_queue_ecn_marked_packets_total[1m])) == 0"
+            " and on (fabric, device) sum by (fabric, device) (rate(fabric_queue_ecn_marked_packets_total[1m])) == 0"
         ),
         lasting="30s",
         severity=AlertSeverity.WARNING,
@@ -63,8 +63,8 @@ PFC = (
     Alert(  # a NIC that receives what it is sent asks for no pause
         alert="FabricHostPauses",
         condition=(
-            f"sum by (device, interface) ({simulated_rate('fabric_pfc_receive_frames_total', '1m')})\n"
-            '* on (device, interface) group_left (peer_device) fabric_interface_info{link="host"} > 10'
+            f"sum by (fabric, device, interface) ({simulated_rate('fabric_pfc_receive_frames_total', '1m')})\n"
+            '* on (fabric, device, interface) group_left (peer_device) fabric_interface_info{link="host"} > 10'
         ),
         silence=Silence.PORT,
         lasting="1m",

@@ -44,7 +44,9 @@ ROUTING = (
     ),
     Alert(  # where BGP is down too, the alert on it is enough
         alert="FabricBfdDown",
-        condition=(f"{held('fabric_bfd_session_up')} == 0\nand on (device, peer) {held('fabric_bgp_session_up')} == 1"),
+        condition=(
+            f"{held('fabric_bfd_session_up')} == 0\nand on (fabric, device, peer) {held('fabric_bgp_session_up')} == 1"
+        ),
         silence=Silence.PEER,
         lasting="30s",
         severity=AlertSeverity.WARNING,

@@ -26,17 +26,20 @@ PASSED_BACK = ("Content-Type", "Content-Encoding", "Content-Length")
 
 
 class ProcessMetrics(RegistryExposition):
-    """The metrics of the parent: which processes are up, and how often each was started again."""
+    """The metrics of the parent: which processes are up, and how often each was started again.
 
-    def __init__(self, processes: Processes) -> None:
+    fabric: that of the intent; empty without one.
+    """
+
+    def __init__(self, processes: Processes, fabric: str = "") -> None:
         registry = CollectorRegistry()
-        registry.register(_Collector(processes))
+        registry.register(_Collector(processes, {"fabric": fabric} if fabric else {}))
         super().__init__(registry)
 
 
 class _Collector(Collector):
-    def __init__(self, processes: Processes) -> None:
-        self._processes = processes
+    def __init__(self, processes: Processes, labels: dict[str, str]) -> None:
+        self._processes, self._labels = processes, labels
 
     def describe(self) -> list[Family]:
         """The metrics without samples: asking the processes takes time."""
@@ -44,8 +47,10 @@ class _Collector(Collector):
 
     def collect(self) -> Iterator[Family]:
         found = self._processes.up()
-        yield family(metric(UP), [({"shard": child.shard}, float(is_up)) for child, is_up in found])
-        yield family(metric(RESTARTS), [({"shard": child.shard}, float(child.restarts)) for child, _ in found])
+        yield family(metric(UP), [({**self._labels, "shard": child.shard}, float(is_up)) for child, is_up in found])
+        yield family(
+            metric(RESTARTS), [({**self._labels, "shard": child.shard}, float(child.restarts)) for child, _ in found]
+        )
 
 
 def pages_of(processes: Processes) -> dict[str, Page]:

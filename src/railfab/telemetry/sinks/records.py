@@ -2,8 +2,8 @@
 
 A message holds samples of one device, one a line, in the order of their times for each series:
 
-    {"metric":"fabric_interface_oper_up","labels":{"device":"leaf1","interface":"ethernet-1/1"},"value":1.0,"at_ms":1764000000000}
-    {"metric":"fabric_interface_oper_up","labels":{"device":"leaf1","interface":"ethernet-1/2"},"value":null,"at_ms":1764000000000}
+    {"metric":"fabric_interface_oper_up","labels":{"device":"leaf1","fabric":"pod64","interface":"ethernet-1/1"},"value":1.0,"at_ms":1764000000000}
+    {"metric":"fabric_interface_oper_up","labels":{"device":"leaf1","fabric":"pod64","interface":"ethernet-1/2"},"value":null,"at_ms":1764000000000}
 
 metric and labels: as in the catalogue (railfab.metrics). at_ms: Unix time [ms]. value: a number; "NaN", "+Inf" or
 "-Inf", for which JSON has no number; null where the series has ended.

@@ -55,7 +55,7 @@ def targets_of_intent(
             platform=name_of_platform,
             endpoint=found.get(name),
             telemetry=read(name_of_platform),
-            labels=dict(info[name][0].labels),
+            labels={"fabric": topology.fabric, **dict(info[name][0].labels)},
         )
         for name, name_of_platform in platforms.items()
     )

@@ -37,6 +37,11 @@ class TargetSpec:
         telemetry = _telemetry_digest(_Same(self.telemetry))
         object.__setattr__(self, "digest", hashlib.blake2b(content + telemetry, digest_size=16).digest())
 
+    @property
+    def fabric(self) -> str:
+        """The fabric of the target; empty where none is known."""
+        return self.labels.get("fabric", "")
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, TargetSpec) and self.digest == other.digest
 
