@@ -48,11 +48,13 @@ def check(fabric: Design, twin: Twin, tmp_path: Path) -> ConfigurationCheck:
 
 
 def exposed(check: ConfigurationCheck, name: str) -> dict[tuple[str, ...], float]:
-    """Samples of a metric by their label values."""
+    """Samples of a metric by the values of their labels besides that of the fabric."""
     registry = CollectorRegistry()
     registry.register(check)
     families = [family for family in registry.collect() if family.name == name]
-    return {tuple(one.labels.values()): one.value for family in families for one in family.samples}
+    samples = [one for family in families for one in family.samples]
+    assert {one.labels["fabric"] for one in samples} <= {"rack"}
+    return {tuple(text for name, text in one.labels.items() if name != "fabric"): one.value for one in samples}
 
 
 def test_switches_that_run_the_intent_have_no_findings_and_a_time(check: ConfigurationCheck, twin: Twin) -> None:

@@ -51,7 +51,7 @@ def test_prometheus_finds_the_series_typed_and_loses_them_when_a_switch_dies(
 ) -> None:
     prometheus.eventually("rate(fabric_interface_receive_bytes_total[5s]) > 0")
     joined = prometheus.eventually(
-        "fabric_interface_receive_bytes_total * on (device, interface) group_left (rail)"
+        "fabric_interface_receive_bytes_total * on (fabric, device, interface) group_left (rail)"
         ' fabric_interface_info{link="host"}'
     )
     assert joined[0]["metric"]["rail"] == "1"

@@ -267,6 +267,7 @@ def devices_up(entry: dict[str, Any]) -> list[str]:
     with urllib.request.urlopen(request, timeout=10) as answer:
         assert answer.headers["Content-Encoding"] == "gzip"
         text = gzip.decompress(answer.read()).decode()
-    up = re.findall(r'^fabric_collector_session_up{device="(.*?)"} 1$', text, re.MULTILINE)
-    assert all(f'fabric_collector_series{{device="{name}"}} 1\n' in text for name in up), "options are passed on"
+    up = re.findall(r'^fabric_collector_session_up{device="(.*?)",fabric="pod64"} 1$', text, re.MULTILINE)
+    series = 'fabric_collector_series{{device="{}",fabric="pod64"}} 1\n'
+    assert all(series.format(name) in text for name in up), "options are passed on"
     return up

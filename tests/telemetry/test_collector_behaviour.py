@@ -170,7 +170,7 @@ def test_a_burst_between_two_scrapes_is_in_the_highest_rate(topology: Topology, 
 
 def highest_rate(collector: Collector) -> float:
     text = collector.exposition.render(openmetrics=False).decode()
-    wanted = f'fabric_interface_receive_bytes_rate_max{{device="{LEAF}",interface="{UPLINK}"}} (\\S+)'
+    wanted = f'fabric_interface_receive_bytes_rate_max{{device="{LEAF}",fabric="pod64",interface="{UPLINK}"}} (\\S+)'
     found = re.search(wanted, text)
     assert found
     return float(found[1])

@@ -129,8 +129,11 @@ def test_a_scrape_in_parts_is_a_scrape(topology: Topology, monkeypatch: pytest.M
     whole = collector.exposition.render(openmetrics=False)
     monkeypatch.setattr(families, "PART_BYTES", 1)
     parts = collector.exposition.render(openmetrics=False)
-    assert b'fabric_pfc_receive_frames_total{device="pod1-seg1-leaf2",interface="e1",priority="3"} 1\n' in parts
-    changing = (b"_lag_seconds ", b"process_", b"python_")
+    assert (
+        b'fabric_pfc_receive_frames_total{device="pod1-seg1-leaf2",fabric="pod64",interface="e1",priority="3"} 1\n'
+        in parts
+    )
+    changing = (b"_collector_lag_seconds{", b"process_", b"python_")
     lines = [
         [line for line in text.splitlines() if not any(one in line for one in changing)] for text in (whole, parts)
     ]

@@ -57,7 +57,7 @@ texts = st.text(st.characters(codec="utf-8", exclude_characters="\r"), max_size=
 
 @given(st.dictionaries(st.tuples(st.sampled_from(NAMES), texts), values, max_size=12))
 def test_prometheus_reads_the_values_and_labels_that_were_stored(stored: dict[tuple[str, str], float]) -> None:
-    labels = {name: metric(name).labels[1] for name in NAMES}
+    labels = {name: metric(name).labels[2] for name in NAMES}
     samples = [(Series(metric(name), {labels[name]: text}), value) for (name, text), value in stored.items()]
     store = store_of()
     applied(store, 1.0, samples)
@@ -85,7 +85,7 @@ def test_numbers_are_written_short_and_exact(value: float, text: str) -> None:
 def test_new_series_of_a_known_metric_join_its_family() -> None:
     store, writer = store_of(), Writer()
     for place, name in enumerate((IN.name, "fabric_bgp_session_up", IN.name)):
-        label = metric(name).labels[1]
+        label = metric(name).labels[2]
         applied(store, 1.0, [(Series(metric(name), {label: f"x{place}"}), place)])
         text = written(store, writer=writer)
     assert [line.count("\n") for line in (text[IN.name], text["fabric_bgp_session_up"])] == [2, 1]

@@ -97,11 +97,11 @@ def test_a_metric_of_the_user_is_exposed_and_what_the_user_drops_is_not(
     with fabric_collector(topology, endpoints, interval_s=INTERVAL_S, policy=QUICK, maps=maps) as collector:
         eventually(collector, lambda snapshot: len(snapshot.samples.get("acme_leaf_seven", ())) == 4)
         text = collector.exposition.render(openmetrics=False).decode()
-    assert f'acme_leaf_seven{{device="pod1-spine1",interface="{HOST_PORT}"}} 14' in text
+    assert f'acme_leaf_seven{{device="pod1-spine1",fabric="pod64",interface="{HOST_PORT}"}} 14' in text
     assert "# HELP acme_leaf_seven A leaf that railfab does not map.\n# TYPE acme_leaf_seven gauge\n" in text
     assert "fabric_interface_receive_bytes_total{" not in text
     unmapped = 'path_root="/interface/statistics"'
-    assert f'device="pod1-spine1",{unmapped}' in text  # the leaf whose rule was dropped
+    assert f'device="pod1-spine1",fabric="pod64",{unmapped}' in text  # the leaf whose rule was dropped
 
 
 def test_a_list_of_targets_on_a_platform_of_the_users_own_is_collected(rack: Rack, tmp_path: Path) -> None:

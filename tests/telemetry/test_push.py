@@ -45,7 +45,7 @@ def test_metrics_that_are_of_no_target_have_the_shard_where_there_are_several(ru
     sink = Kept()
     Pusher(running.exposition, [sink], shard="1.0").push(time.time_ns())
     others = [(name, dict(labels)) for name, labels in sink.series.values() if "device" not in dict(labels)]
-    assert ("fabric_collector_lag_seconds", {"shard": "1.0"}) in others
+    assert ("fabric_collector_lag_seconds", {"fabric": "pod64", "shard": "1.0"}) in others
     assert all(labels["shard"] == "1.0" for _, labels in others)
     assert not any("shard" in dict(labels) for _, labels in sink.series.values() if "device" in dict(labels))
 

@@ -116,7 +116,7 @@ def test_what_keeps_a_target_away_is_named(
         assert collector.states()[LEAF] in (state, State.CONNECTING, State.SYNCING)
     assert now.value("fabric_collector_session_up") == 0
     assert now.select("fabric_collector_last_update_timestamp_seconds", device=LEAF) == [
-        ({"device": LEAF, "subscription": "sample"}, 0.0)
+        ({"device": LEAF, "fabric": "pod64", "subscription": "sample"}, 0.0)
     ]
     assert f"{LEAF}: " in caplog.text
     assert text in caplog.text
@@ -186,12 +186,12 @@ def test_the_design_is_there_without_any_switch(topology: Topology) -> None:
     collector = fabric_collector(topology, Endpoints(fabric="pod64", backend="twin", nodes=()))
     text = collector.exposition.render(openmetrics=False).decode()
     assert (
-        'fabric_interface_info{device="pod1-seg1-leaf1",interface="ethernet-1/1/1",link="host",'
+        'fabric_interface_info{device="pod1-seg1-leaf1",fabric="pod64",interface="ethernet-1/1/1",link="host",'
         'peer_device="pod1-seg1-host1",peer_interface="rail1-p0",rail="1",speed="100G"} 1\n'
     ) in text
     port, peer, _ = topology.ports_of(LEAF)[-1]
     ends = f'peer_device="{peer.node}",peer_interface="{peer.name}"'
-    own = f'device="{LEAF}",interface="{port.name}",link="uplink"'
+    own = f'device="{LEAF}",fabric="pod64",interface="{port.name}",link="uplink"'
     assert f'fabric_interface_info{{{own},{ends},rail="",speed="400G"}} 1\n' in text
     port_labels, link = own.rsplit(",", 1)
     assert f"fabric_link_intended_info{{{port_labels},{ends},{link}}} 1\n" in text

@@ -31,5 +31,5 @@ def test_every_metric_of_a_sink_is_exposed_with_the_labels_of_the_catalogue() ->
         "queue_bytes": 201,
     }
     for name, labels, _ in sink_samples([sink]):
-        assert tuple(labels) == CATALOGUE[name].labels
+        assert ("fabric", *labels) == CATALOGUE[name].labels
     assert {name for name in CATALOGUE if "_sink_" in name} == {name for name, _, _ in sink_samples([sink])}

@@ -84,5 +84,5 @@ def test_every_metric_of_a_source_is_exposed_with_the_labels_of_the_catalogue(tm
     assert found.pop("last_success_timestamp_seconds") > 1_700_000_000
     assert found == {"targets": 1, "polls_total": 2, "failures_total": 1}
     for name, labels, _ in loader_samples([loader]):
-        assert tuple(labels) == CATALOGUE[name].labels
+        assert ("fabric", *labels) == CATALOGUE[name].labels
     assert {name for name in CATALOGUE if "_discovery_" in name} == {name for name, _, _ in loader_samples([loader])}
