@@ -26,10 +26,10 @@ def main() -> int:
     parser.add_argument("intent")
     parser.add_argument("--on", help="twin, lab or a file; else the intent's inventory")
     parser.add_argument("--limit", help="switches or groups, for example leaf&rail_1")
-    parser.add_argument(
-        "--accept", metavar="CODE", choices=[code.value for code in DesignCode], action="append", default=[]
-    )
-    parser.add_argument("--plan", action="store_true", help="show the differences and stop")
+    parser.add_argument("--accept", metavar="CODE", choices=list(map(str, DesignCode)), action="append", default=[])
+    action = parser.add_mutually_exclusive_group(required=True)
+    action.add_argument("--plan", action="store_true", help="show the differences and stop")
+    action.add_argument("--yes", action="store_true", help="change the switches, without a question")
     arguments = parser.parse_args()
     fabric = design(arguments.intent)
     texts = fabric.configurations(arguments.accept)

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """Return switches to what they ran before a deploy, as a Nornir run to read, copy and change.
 
-python playbooks/rollback.py inventory/fabrics/pod64.yml --on twin
+python playbooks/rollback.py inventory/fabrics/pod64.yml --on twin --plan
 """
 
 import argparse
 import sys
 
-from railfab.deploy import Journal, apply_all, nornir_of
+from railfab.deploy import Journal, apply_all, nornir_of, preview_all
 from railfab.endpoints import STATE_DIR
 from railfab.errors import RailfabError
 from railfab.fabric import design, resolve_endpoints
@@ -19,11 +19,18 @@ def main() -> int:
     parser.add_argument("intent")
     parser.add_argument("--on", help="twin, lab or a file; else the intent's inventory")
     parser.add_argument("--to", metavar="ID", help="undo this deploy and all later ones; else the last one")
+    action = parser.add_mutually_exclusive_group(required=True)
+    action.add_argument("--plan", action="store_true", help="show the differences and stop")
+    action.add_argument("--yes", action="store_true", help="change the switches, without a question")
     arguments = parser.parse_args()
     fabric = design(arguments.intent)
     journal = Journal(STATE_DIR, fabric.intent.fabric)
     texts = journal.texts_before(arguments.to or journal.last().deploy)
     nornir = nornir_of(fabric, resolve_endpoints(fabric, arguments.on, STATE_DIR, among=texts))
+    if arguments.plan:
+        for change in preview_all(nornir, texts, lambda _name: None):
+            print(f"{change.name}: {'would change' if change.changed else 'no change'}\n{change.diff}")
+        return 0
     with journal.open("rollback") as entry:
         outcomes = apply_all(nornir, texts, entry.change, lambda _name: None, keep=entry.keep)
         entry.finish({outcome.name: outcome.result for outcome in outcomes})

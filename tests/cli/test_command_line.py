@@ -6,6 +6,7 @@ import csv
 import json
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -168,10 +169,39 @@ def test_an_unreachable_switch_is_one_line_and_nothing_is_changed(tmp_path: Path
     hosts = tmp_path / "hosts.yml"
     hosts.write_text("pod1-spine1: {hostname: 127.0.0.1, platform: srlinux, data: {gnmi_port: 1}}\n")
     secrets = {"RAILFAB_USERNAME": "admin", "RAILFAB_PASSWORD": "secret-word"}
-    done = railfab("deploy", POD64, "--on", hosts, "--limit", "pod1-spine1", cwd=tmp_path, **secrets)
+    done = railfab("deploy", POD64, "--on", hosts, "--limit", "pod1-spine1", "--yes", cwd=tmp_path, **secrets)
     line = refused(done)
     assert line.startswith("railfab: pod1-spine1:")
     assert "secret-word" not in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("output", ["table", "json"])
+@pytest.mark.parametrize("verb", ["deploy", "rollback"])
+def test_without_a_terminal_nothing_is_changed_unless_yes_is_stated(tmp_path: Path, verb: str, output: str) -> None:
+    """FORCE_COLOR makes no terminal. No switch is contacted: the error is not that the address does not answer."""
+    hosts = tmp_path / "hosts.yml"
+    hosts.write_text("pod1-spine1: {hostname: 127.0.0.1, platform: srlinux, data: {gnmi_port: 1}}\n")
+    with Journal(tmp_path / ".railfab", "pod64").open("deploy") as entry:
+        entry.keep("pod1-spine1", "")
+    words = (verb, POD64, "--on", hosts, "--limit", "pod1-spine1", "--output", output)
+    secrets = {"RAILFAB_USERNAME": "admin", "RAILFAB_PASSWORD": "p", "FORCE_COLOR": "1"}
+    why = {
+        "table": "asks before it changes switches, and standard input or output is not a terminal",
+        "json": "--output json leaves no room for the question before a change",
+    }
+    said = f"{verb}: {why[output]}. Show the differences with --plan, then add --yes."
+    line = refused(railfab(*words, cwd=tmp_path, **secrets))
+    assert line == f"railfab: {said}" if output == "table" else json.loads(line)["errors"][0]["message"] == said
+    for answered in ("--yes", "--plan"):
+        assert "pod1-spine1: " in railfab(*words, answered, cwd=tmp_path, **secrets).stderr
+
+
+def test_the_playbooks_that_change_switches_need_plan_or_yes(tmp_path: Path) -> None:
+    for name in ("deploy", "rollback"):
+        command = [sys.executable, str(ROOT / "playbooks" / f"{name}.py"), str(POD64)]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+        assert done.returncode == 2
+        assert done.stderr.endswith(f"{name}.py: error: one of the arguments --plan --yes is required\n")
 
 
 def test_rollback_names_both_times_where_a_clock_contradicts_the_order_of_deploys(tmp_path: Path) -> None:

@@ -180,7 +180,7 @@ def test_verify_and_collect_do_not_stop_at_an_error(folder: Path, output: str) -
 
 def test_the_deploy_playbook_stops_at_an_error_and_the_audit_playbook_reports_it(folder: Path) -> None:
     secrets = {"RAILFAB_USERNAME": "a", "RAILFAB_PASSWORD": "b"}
-    playbook = (sys.executable, str(ROOT / "playbooks" / "deploy.py"), "pod64.yml", "--on", "hosts.yml")
+    playbook = (sys.executable, str(ROOT / "playbooks" / "deploy.py"), "pod64.yml", "--on", "hosts.yml", "--yes")
     done = run(folder, *playbook, **secrets)
     assert (done.returncode, done.stdout) == (1, f"{LINE}\n")
     assert done.stderr.startswith("deploy.py: pod64.yml: the design has 1 error (oversubscription)")

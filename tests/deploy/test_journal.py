@@ -90,7 +90,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[datetime]:
 
     class Clock(datetime):
         @classmethod
-        def now(cls, tz: tzinfo | None = None) -> Self:  # noqa: ARG003
+        def now(cls, tz: tzinfo | None = None) -> Self:
             return cls.fromtimestamp(now[0].timestamp(), UTC)
 
     monkeypatch.setattr("railfab.deploy.journal.datetime", Clock)

@@ -88,7 +88,7 @@ def test_a_second_deploy_changes_nothing_from_the_command_line_or_the_playbook(
     intent, state = frr_lab
     endpoints = str(state_file(state, "frr-pod", "lab"))
     playbook = [sys.executable, str(repository / "playbooks" / "deploy.py"), str(intent), "--on", endpoints]
-    played = subprocess.run([*playbook, *BOTH], capture_output=True, text=True, timeout=120)
+    played = subprocess.run([*playbook, "--yes", *BOTH], capture_output=True, text=True, timeout=120)
     assert played.returncode == 0, played.stderr
     assert sorted(played.stdout.splitlines()) == [f"{name}: no change" for name in (LEAF, SPINE)]
     for name in ("verify", "audit"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from railfab.cli.change_report import View, changed_settings, exit_code, print_changes, print_outcomes, print_previews
-from railfab.cli.common import Output, progress_bar, stderr, stdout
+from railfab.cli.common import Output, progress_bar, stderr
 from railfab.endpoints import Endpoints
 from railfab.errors import RailfabError
 from railfab.fabric import Design
@@ -60,15 +61,26 @@ class ChangeRun:
         if self.plan:
             print_previews(self.fabric, self._previews(texts, None), texts, self.output, view)
             return
+        self._require_answer(verb)
         journal = Journal(self.state, self.fabric.intent.fabric)
         with journal.open(verb) as entry:
             previews = self._previews(texts, journal.is_own)
             changing = [found for found in previews if found.changed]
-            if self.output is Output.TABLE and not self.yes:
+            if changing and not self.yes:
                 print_changes(self.fabric, changing, texts, view)
-            if changing and not self.yes and stdout().is_terminal and self.output is Output.TABLE:
                 typer.confirm(f"Change {counted(len(changing), 'switch')}?", abort=True)
             self._apply(texts, previews, entry)
+
+    def _require_answer(self, verb: str) -> None:
+        """Raise RailfabError where the question cannot be asked, and `--yes` does not answer it."""
+        if self.yes:
+            return
+        remedy = "Show the differences with --plan, then add --yes"
+        if self.output is Output.JSON:
+            raise RailfabError(verb, "--output json leaves no room for the question before a change", remedy)
+        if not all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout)):
+            problem = "asks before it changes switches, and standard input or output is not a terminal"
+            raise RailfabError(verb, problem, remedy)
 
     def _previews(self, texts: Mapping[str, str], is_own: IsOwn | None) -> list[Preview]:
         from railfab.deploy import nornir_of, preview_all
