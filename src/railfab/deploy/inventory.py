@@ -7,13 +7,15 @@ Registered as `RailfabInventory`, for any Nornir script:
 
 from __future__ import annotations
 
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
 from nornir.core.inventory import ConnectionOptions, Defaults, Group, Groups, Host, Hosts, Inventory, ParentGroups
+from nornir.core.plugins.connections import ConnectionPluginRegister
 
 from railfab.deploy.pygnmi_connection import NAME, connection_options, register
-from railfab.endpoints import STATE_DIR, Endpoint, read_credentials
+from railfab.endpoints import STATE_DIR, Credentials, Endpoint, read_credentials
 from railfab.fabric import Design, design, group_names, resolve_endpoints
 from railfab.platforms import platform
 from railfab.topology import Node
@@ -47,6 +49,7 @@ def inventory_of(fabric: Design, endpoints: tuple[Endpoint, ...]) -> Inventory:
     Users' own tasks get the connections `netmiko` (with the plugin of nornir_netmiko) and `pygnmi`.
     """
     register()
+    _register_netmiko()
     nodes = {node.name: node for node in fabric.topology.switches()}
     names = {endpoint.name: group_names(fabric.topology, nodes[endpoint.name]) for endpoint in endpoints}
     groups = Groups({name: Group(name) for found in names.values() for name in found})
@@ -70,14 +73,26 @@ def _host(endpoint: Endpoint, node: Node, groups: list[Group]) -> Host:
         platform=endpoint.platform,
         groups=ParentGroups(groups),
         data={"endpoint": endpoint, "role": str(node.role), "pod": node.pod, "segment": node.segment},
-        connection_options={"netmiko": _netmiko(endpoint), NAME: connection_options(endpoint)},
+        connection_options={"netmiko": _netmiko(endpoint, credentials), NAME: connection_options(endpoint)},
     )
 
 
-def _netmiko(endpoint: Endpoint) -> ConnectionOptions:
-    """Options with which users' netmiko tasks connect to the switch."""
-    extras: dict[str, Any] = {"ssh_strict": not endpoint.skip_verify}
+def _register_netmiko() -> None:
+    """Make nornir_netmiko's connection known to Nornir, as InitNornir does for the plugins of all packages."""
+    for plugin in entry_points(group="nornir.plugins.connections", name="netmiko"):
+        if plugin.name not in ConnectionPluginRegister.available:
+            ConnectionPluginRegister.register(plugin.name, plugin.load())
+
+
+def _netmiko(endpoint: Endpoint, credentials: Credentials) -> ConnectionOptions:
+    """Options with which users' netmiko tasks connect to the switch: they trust what railfab's own SSH trusts."""
+    extras: dict[str, Any] = {
+        "ssh_strict": not endpoint.skip_verify,
+        "system_host_keys": endpoint.known_hosts is None and not endpoint.skip_verify,
+    }
     if endpoint.known_hosts:
         extras |= {"alt_host_keys": True, "alt_key_file": endpoint.known_hosts}
+    if credentials.key_file:
+        extras |= {"use_keys": True, "key_file": credentials.key_file}
     dialect = platform(endpoint.platform).dialect
     return ConnectionOptions(platform=dialect.netmiko if dialect else None, extras=extras)
