@@ -28,7 +28,9 @@ def totals(at_s: float, **switches: SwitchTotals) -> Totals:
 def sampled(
     at_s: float, *, gigabits: float = 0.0, rail: int = 1, marks: float = 0.0, pace: float = 1.0
 ) -> SwitchTotals:
-    return SwitchTotals(sampled_s=1000 + at_s, counted_s=50 + pace * at_s, rail_bytes={rail: gigabits * GBPS}, marks=marks)
+    return SwitchTotals(
+        sampled_s=1000 + at_s, counted_s=50 + pace * at_s, rail_bytes={rail: gigabits * GBPS}, marks=marks
+    )
 
 
 @given(st.floats(0.05, 1.5))

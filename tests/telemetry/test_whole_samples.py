@@ -1,4 +1,4 @@
-"""Whoever reads the collector while a sample of a virtual switch arrives gets counters and simulated time of one moment."""
+"""A reader of the collector gets counters and simulated time of one moment, also while a sample of a switch arrives."""
 
 from __future__ import annotations
 
