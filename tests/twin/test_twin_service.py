@@ -37,6 +37,8 @@ from tests.twin.twins import (
 from typer.testing import CliRunner
 
 from railfab.cli import app
+from railfab.cli.collect import _collector as collector_of
+from railfab.cli.collect_options import Wanted
 from railfab.endpoints import Credentials, load_endpoints, read_credentials, state_file
 from railfab.errors import CommitRefused, DeviceError, EndpointError, LabError, LoginRefused, UnsupportedFeature
 from railfab.fabric.design import design
@@ -46,6 +48,7 @@ from railfab.listeners import in_use
 from railfab.metrics import CATALOGUE
 from railfab.platforms import ChangeName, platform, platform_names
 from railfab.sim.fast_forward import FastForward
+from railfab.telemetry.targets import parse_share
 from railfab.topology import Port
 from railfab.twin import Control, Twin, connect, running
 
@@ -397,6 +400,23 @@ def test_job_metrics_are_of_the_catalogue_and_follow_the_job(twin: Twin, control
     assert any(line.startswith("fabric_twin_simulated_seconds_total") for line in samples)
     bandwidth = next(line for line in samples if line.startswith("training_collective_bus_bandwidth"))
     assert 10e9 < float(bandwidth.rsplit(" ", 1)[1]) < 25e9  # below a NIC's 2 x 100 Gb/s
+
+
+def test_the_collector_of_a_twin_exposes_the_metrics_of_its_job_once(twin: Twin, control: Control, state: Path) -> None:
+    """Prometheus scrapes the collector alone: the port of the control server is another one each time."""
+    control.switch_job(ring())
+    until(lambda: control.status().steps >= 1)
+    wanted = Wanted(twin.design.path, "twin", None, state, lists=(), mappings=())
+    shards = [
+        collector_of(wanted, 0.0, {"interval_s": 2.0, "share": parse_share(shard, None)})[0] for shard in ("0/2", "1/2")
+    ]
+    pages = [shard.exposition.render(openmetrics=False).decode().splitlines() for shard in shards]
+    assert sum(page.count('training_job_running{job_id="ring"} 1.0') for page in pages) == 1
+    counted = [line for page in pages for line in page if line.startswith("training_step_duration_seconds_count{")]
+    assert [line for line in counted if 'job_id="ring"' in line]
+    for page in pages:
+        headers = [line for line in page if line.startswith("# TYPE")]
+        assert sorted(set(headers)) == sorted(headers)
 
 
 def metrics_of(control: Control) -> list[str]:

@@ -20,6 +20,7 @@ from railfab.app.reading import METRICS, FabricTotals, Intended, Totals
 from railfab.app.sampling import Sampling
 from railfab.app.summary import JobSummary, Summary
 from railfab.app.turn import Turn
+from railfab.app.twin_metrics import TwinMetricsRelay
 from railfab.app.view import JobState, Scene
 from railfab.dashboards import Scrape, prometheus_files, write
 from railfab.deploy import apply_all, new_change, nornir_of
@@ -188,9 +189,10 @@ class _Start:
         stack.enter_context(collector)
         check = ConfigurationCheck(fabric, endpoints, state=options.state, interval_s=CHECK_INTERVAL_S)
         collector.registry.register(stack.enter_context(check))
+        collector.registry.register(TwinMetricsRelay(options.state, fabric.intent.fabric))
         urls = {"metrics": f"{server.url}/metrics"}
         if prometheus_port is not None:
-            self._start_prometheus(children, server.url, control, prometheus_port)
+            self._start_prometheus(children, server.url, prometheus_port)
             urls["Prometheus"] = f"http://{LOCALHOST}:{prometheus_port}"
         return _Run(fabric, options, control, collector, children, urls, self._began_s)
 
@@ -225,12 +227,11 @@ class _Start:
             [LabError(one.name, "was not deployed", str(one.error).rstrip(".")) for one in outcomes if one.failed]
         )
 
-    def _start_prometheus(self, children: Children, metrics_url: str, control: Control, port: int) -> None:
+    def _start_prometheus(self, children: Children, metrics_url: str, port: int) -> None:
         """Start Prometheus with our configuration."""
         directory = self._options.state / "prometheus"
         scrape = Scrape(
             collectors=(metrics_url.removeprefix("http://"),),
-            jobs=control.url.removeprefix("http://"),
             interval_s=round(max(1, self._options.interval_s)),
         )
         write(prometheus_files(scrape), directory)

@@ -149,6 +149,7 @@ def _collector(
 ) -> tuple[Collector, ConfigurationCheck | None, str]:
     """The collector, the comparison of configurations where there is an intent, and what is collected, in words."""
     from railfab.app.configuration_check import ConfigurationCheck
+    from railfab.app.twin_metrics import TwinMetricsRelay
     from railfab.platforms.telemetry_files import telemetry_maps
     from railfab.telemetry import Collector, fabric_collector
 
@@ -165,6 +166,9 @@ def _collector(
     ours = replace(endpoints, nodes=tuple(node for node in endpoints.nodes if options["share"].owns(node.name)))
     comparison = ConfigurationCheck(fabric, ours, state=wanted.state, interval_s=drift_s)
     collector.registry.register(comparison)
+    if endpoints.backend == "twin" and options["share"].owns(fabric.intent.fabric):
+        state = wanted.state if wanted.on == "twin" else Path(wanted.on or ".").parent
+        collector.registry.register(TwinMetricsRelay(state, fabric.intent.fabric))
     of = f"{len(ours.nodes)} of {counted(len(fabric.topology.switches()), 'switch')} of {endpoints.fabric}"
     return collector, comparison, of
 

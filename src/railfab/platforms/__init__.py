@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         TelemetryMap,
         TelemetryRule,
         TelemetrySubscription,
+        has_simulated_time,
         of_twin,
     )
     from railfab.platforms.twin_face import (
@@ -46,6 +47,7 @@ else:
                 "TelemetryMap",
                 "TelemetryRule",
                 "TelemetrySubscription",
+                "has_simulated_time",
                 "of_twin",
             ),
             "twin_face": (
@@ -100,6 +102,7 @@ __all__ = [
     "VirtualSession",
     "admit",
     "has_platform",
+    "has_simulated_time",
     "of_twin",
     "platform",
     "platform_names",

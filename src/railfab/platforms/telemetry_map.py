@@ -113,12 +113,19 @@ _TWIN_RULE = TelemetryRule(
 )
 
 
+def has_simulated_time(telemetry: TelemetryMap) -> bool:
+    """Whether a map subscribes to the simulated time of a virtual switch."""
+    return any(entry.path == SIMULATED_TIME for entry in telemetry.subscriptions)
+
+
 def of_twin(telemetry: TelemetryMap) -> TelemetryMap:
     """The map of a platform's virtual switches: theirs, and the simulated time of their counters.
 
     It is the last path of the request that samples the counters: once a time has arrived, so has what was counted by
     then. A request of its own would be sampled at other times.
     """
+    if has_simulated_time(telemetry):
+        return telemetry
     sampled = (entry for entry in telemetry.subscriptions if entry.mode is SubscriptionMode.SAMPLE)
     counters = next((entry for entry in sampled if entry.interval_s is None and not entry.optional), None)
     alone = TelemetrySubscription(path=SIMULATED_TIME, mode=SubscriptionMode.SAMPLE)

@@ -15,10 +15,11 @@ import numpy as np
 from railfab.endpoints import Credentials, Endpoint
 from railfab.errors import DeviceError, EndpointError, LoginRefused, RailfabError, UnknownPlatform, Unreachable
 from railfab.gnmi import messages
+from railfab.gnmi.paths import elements
 from railfab.gnmi.statuses import Busy, Refused
 from railfab.gnmi.tls import CertificateRefused, OtherProtocol
 from railfab.metrics import Metric
-from railfab.platforms import platform_names
+from railfab.platforms import SIMULATED_TIME, has_simulated_time, of_twin, platform_names
 from railfab.telemetry.budget import SeriesBudget
 from railfab.telemetry.decode import Decoder, Taken
 from railfab.telemetry.health import Drop, Health, Reason, State, Stream
@@ -31,7 +32,7 @@ from railfab.telemetry.repeated_log import AGAIN_AFTER_S, RepeatedLog
 from railfab.telemetry.retry import SILENT_INTERVALS, Policy
 from railfab.telemetry.silence import Silence
 from railfab.telemetry.store import NO_SPEEDS, RPC_BITS, Sample, TargetStore
-from railfab.telemetry.subscriptions import SubscribeRpc, modes_of, of_target, subscribe_rpcs
+from railfab.telemetry.subscriptions import SubscribeRpc, modes_of, of_target, subscribe_rpcs, time_question
 from railfab.telemetry.targets.login import newest_credentials
 from railfab.telemetry.targets.spec import TargetSpec
 from railfab.telemetry.tasks import end_task
@@ -54,6 +55,10 @@ class NoEndpoint(DeviceError):
 
 class NoCredentials(DeviceError):
     """The credentials that the endpoint refers to are not there."""
+
+
+class HasSimulatedTime(DeviceError):
+    """A target that was not known to be a virtual switch is one: it is subscribed to again, with its simulated time."""
 
 
 class Defect(DeviceError):
@@ -117,7 +122,9 @@ class TargetSession:
         self._spec, self._receiver = spec, receiver
         self._silence_s, self._policy = silence_s, policy
         self._clock = clock
-        self._decoder = Decoder(spec.name, PathMap(spec.telemetry), self.store)
+        self._telemetry = spec.telemetry
+        self._asks_time = not has_simulated_time(spec.telemetry)
+        self._decoder = Decoder(spec.name, PathMap(of_twin(spec.telemetry)), self.store)
         self._modes, self._mode = modes_of(spec.endpoint), 0
         self._draw = random.Random()
         self._rpcs = self._wanted_rpcs()
@@ -190,7 +197,7 @@ class TargetSession:
             error = await self._run_once(endpoint)
             was_healthy = self.health.state is State.UP and self._clock.now_s() - self._began_s > self._healthy_s
             failures = 1 if was_healthy else failures + 1
-            if isinstance(error, Refused) and self._next_mode(error):
+            if isinstance(error, HasSimulatedTime) or (isinstance(error, Refused) and self._next_mode(error)):
                 self.store.down(self._clock.now_s())
                 failures = 0
                 continue
@@ -254,7 +261,10 @@ class TargetSession:
         found: list[RailfabError] = []
         try:
             credentials = await _login(endpoint) if self._receiver.needs_login else NO_LOGIN
-            requests = [rpc.subscription.request(endpoint.gnmi_target) for rpc in self._rpcs]
+            wanted = [rpc.subscription for rpc in self._rpcs]
+            if self._asks_time:
+                wanted.append(time_question(self._modes[self._mode]))
+            requests = [subscription.request(endpoint.gnmi_target) for subscription in wanted]
             stream = self._receiver.stream(endpoint, credentials, requests, self._polls.begin)
             async with aclosing(stream):
                 with self._polls:
@@ -273,7 +283,7 @@ class TargetSession:
 
     def _wanted_rpcs(self) -> tuple[SubscribeRpc, ...]:
         """The RPCs of the target in the present mode."""
-        endpoint, telemetry = self._spec.endpoint, self._spec.telemetry
+        endpoint, telemetry = self._spec.endpoint, self._telemetry
         wanted = telemetry.subscriptions if endpoint is None else of_target(telemetry, endpoint)
         return subscribe_rpcs(wanted, self.interval_s, self._modes[self._mode])
 
@@ -301,13 +311,30 @@ class TargetSession:
     async def _follow(self, stream: AsyncGenerator[Batch | RpcEnded], event: Batch | RpcEnded) -> None:
         """Take in what the target sends, until an error ends it."""
         while True:
-            if isinstance(event, Batch):
+            if event.rpc == len(self._rpcs):
+                self._take_answer(event)
+            elif isinstance(event, Batch):
                 self._take(event)
             elif event.error:
                 self._failed(event.rpc, event.error)
             else:
                 self._ended(event.rpc)
             event = await anext(stream)
+
+    def _take_answer(self, event: Batch | RpcEnded) -> None:
+        """Take the answer to whether the target has a simulated time; a replay cannot be subscribed to again.
+
+        Raises HasSimulatedTime where it has.
+        """
+        if isinstance(event, RpcEnded) and isinstance(event.error, Busy):
+            self._polls.refused_for_now(event.rpc)
+            return
+        self._asks_time = False
+        if isinstance(event, Batch) and self._receiver.needs_login and _has_time(event):
+            self._telemetry = of_twin(self._telemetry)
+            found = HasSimulatedTime(self.name, "is a virtual switch", "Its simulated time is subscribed to as well")
+            self._log.info("%s", found)
+            raise found
 
     def _failed(self, place: int, error: DeviceError) -> None:
         """Have an RPC for which the target was too busy made again, or do without one that it may refuse.
@@ -448,6 +475,12 @@ class TargetSession:
         if self._mode:
             self._log.info("%s Trying %s.", error, self._modes[self._mode])
         return bool(self._mode)
+
+
+def _has_time(answer: Batch) -> bool:
+    """Whether a message has the leaf of the simulated time; one without a value has no update."""
+    leaf = elements(SIMULATED_TIME)[-1].name.encode()
+    return any(leaf in answer.buffer[start:end].tobytes() for start, end in answer.bounds.tolist())
 
 
 def _paths(rpcs: Iterable[SubscribeRpc]) -> str:

@@ -124,6 +124,11 @@ def subscribe_rpcs(
     return tuple(_rpc(kind, found) for kind, found in paths.items())
 
 
+def time_question(mode: SubscribeMode) -> Subscription:
+    """The question whether a target has the simulated time of a virtual switch; any other one refuses it."""
+    return Subscription(paths=(SIMULATED_TIME,), interval_s=None, encoding=mode.encoding, mode=_LISTS.ONCE)
+
+
 def _kind(entry: TelemetrySubscription, interval_s: float, mode: SubscribeMode) -> _Kind:
     sampled = entry.mode is SubscriptionMode.ON_CHANGE and not mode.on_change
     every_s, heartbeat_s = entry.interval_s or interval_s, None if sampled else entry.heartbeat_s

@@ -19,6 +19,8 @@ from railfab.twin.link_parts import Direction
 from railfab.twin.status import SwitchOperation, TwinStatus
 
 TIMEOUT_S = 30
+METRICS_WITHIN_S = 5.0
+"""Less than Prometheus waits for a scrape."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +92,8 @@ class Control:
             data=json.dumps(body).encode() if method == "POST" else None,
             headers={"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"},
         )
-        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         try:
-            with opener.open(request, timeout=TIMEOUT_S) as response:
+            with _opener().open(request, timeout=TIMEOUT_S) as response:
                 return json.load(response)
         except urllib.error.HTTPError as error:
             said = json.load(error)
@@ -103,13 +104,33 @@ class Control:
 
 def connect(state: Path, fabric: str) -> Control:
     """The control of the twin of this fabric. Raises EndpointError when none is running."""
-    try:
-        document = json.loads(twin_files(state, fabric).control.read_text())
-        control = Control(fabric, document["url"], document["token"], state)
-    except (OSError, ValueError, KeyError):
-        raise not_running(fabric, state) from None
+    control = _last_control(state, fabric)
     control.status()
     return control
+
+
+def metrics_text(state: Path, fabric: str) -> str:
+    """The metrics of the job and of the twin of this fabric, as text. Raises EndpointError when none is running."""
+    url = _last_control(state, fabric).metrics_url
+    try:
+        with _opener().open(url, timeout=METRICS_WITHIN_S) as response:
+            return str(response.read().decode())
+    except (urllib.error.URLError, HTTPException, OSError):
+        raise not_running(fabric, state) from None
+
+
+def _last_control(state: Path, fabric: str) -> Control:
+    """The control of the twin that was started last, which may have been killed since."""
+    try:
+        document = json.loads(twin_files(state, fabric).control.read_text())
+        return Control(fabric, document["url"], document["token"], state)
+    except (OSError, ValueError, KeyError):
+        raise not_running(fabric, state) from None
+
+
+def _opener() -> urllib.request.OpenerDirector:
+    """An opener without a proxy."""
+    return urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
 def running(state: Path, fabric: str) -> Control | None:
