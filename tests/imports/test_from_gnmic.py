@@ -18,6 +18,7 @@ from railfab.imports.gnmic import Conversion, convert, read_gnmic
 from railfab.imports.gnmic.files import mappings_text
 from railfab.imports.gnmic.names import metric_name
 from railfab.imports.gnmic.notes import Verdict
+from railfab.imports.gnmic.settings import meanings
 from railfab.platforms import platform
 from railfab.platforms.telemetry_files import telemetry_maps
 
@@ -286,3 +287,148 @@ def test_options_that_need_a_gnmic_file_say_so() -> None:
     assert (nothing.exit_code, "Name the fabric's intent" in nothing.output) == (2, True)
     wrong = run("--from-gnmic", str(FILES / "clos.yaml"), "--platform", "eso")
     assert "railfab has no platform 'eso'. Use one of cumulus, eos" in str(wrong.exception)
+
+
+def refusal(folder: Path, text: str, environment: dict[str, str] | None = None) -> list[str]:
+    """The lines of the refusal of a configuration, without its folder; empty where it is read."""
+    path = folder / "g.yaml"
+    path.write_text(text)
+    try:
+        convert(read_gnmic(path, environment or {}))
+    except RailfabError as error:
+        return str(error).replace(f"{path}:", "").splitlines()
+    return []
+
+
+WRONG = {
+    "text": ("[a]", "{a: b}"),
+    "flag": ("maybe", "[true]", "{a: b}", "2"),
+    "duration": ("10sec", "[10s]", "{a: b}", "true"),
+    "texts": ("{a: b}", "[[a]]"),
+    "labels": ("a", "[a]", "{a: [b]}"),
+    "mode": ("streaming", "[once]", "{a: b}"),
+    "stream-mode": ("sampled", "[sample]", "{a: b}"),
+    "mapping": ("a", "[a]", "3"),
+    "subscription": ("a", '["/interface[name=*]/statistics"]', "", "3"),
+    "targets": ("[a]",),
+}
+"""Values of another shape by the type of a key; strictly read ones have more below."""
+STRICT = {
+    "text": ("12345", "true", "1.5"),
+    "flag": ("yes", '"true"', "1"),
+    "texts": ("a", "[1]"),
+    "labels": ("{rack: 12}",),
+}
+"""Further ones of a target, a subscription or an output, whose values gnmic does not convert."""
+TYPED = {place: meaning.type for place, meaning in meanings().items() if meaning.type}
+
+
+def document_with(place: str, value: str) -> str:
+    """A configuration with a value on its third line."""
+    section, _, rest = place.partition(".")
+    if not rest:
+        return f"outputs: {{}}\n\n{place}: {value}\n" if place != "outputs" else f"targets: {{}}\n\n{place}: {value}\n"
+    name, _, key = rest.partition(".")
+    if not key:
+        return f"targets:\n{section}:\n  a: {value}\n" if section != "targets" else f"\n{section}:\n  a: {value}\n"
+    kind = "type: prometheus, " if name == "prometheus" and key != "type" else ""
+    return f"{section}:\n  a: {{{kind}\n    {key}: {value}}}\n"
+
+
+@pytest.mark.parametrize("place", TYPED)
+def test_a_value_of_another_shape_is_an_error_with_the_line_and_the_key(tmp_path: Path, place: str) -> None:
+    """Every key that is converted, with what gnmic refuses (pkg/config, mapstructure)."""
+    if place == "outputs.prometheus.type":  # another type is another output, with a note
+        return
+    strict = STRICT.get(TYPED[place], ()) if "." in place else ()
+    for value in (*WRONG[TYPED[place]], *strict):
+        (line,) = refusal(tmp_path, document_with(place, value))
+        assert line.startswith(f"3: {place.replace('*', 'a').replace('prometheus', 'a')}: "), line
+        assert value.strip('[]{}"') in ("", "a") or "12345" not in line
+
+
+def test_a_value_of_another_shape_is_explained_in_one_line(tmp_path: Path) -> None:
+    mapping = "not a mapping. Write its keys below it, indented."
+    for text, said in (
+        ('targets: {leaf1.example: "192.0.2.11:6030"}', f"1: targets.leaf1.example: is a text, {mapping}"),
+        ('subscriptions: {ports: ["/interface/statistics"]}', f"1: subscriptions.ports: is a list, {mapping}"),
+        (
+            "subscriptions:\n  s:\n    sample-interval: 10sec",
+            "3: subscriptions.s.sample-interval: '10sec' is not a duration. Write it as 10s, 1m30s or 500ms.",
+        ),
+        (
+            "subscriptions: {s: {stream-mode: sampled}}",
+            "1: subscriptions.s.stream-mode: 'sampled' is not a mode. Use one of on_change, sample, target_defined.",
+        ),
+        (
+            "subscriptions: {s: {stream-subscriptions: [{mode: streaming}]}}",
+            "1: subscriptions.s.stream-subscriptions.mode: 'streaming' is not a mode. Use one of once, poll, stream.",
+        ),
+        ("targets: {a: {password: 12345}}", "1: targets.a.password: is a number, not a text. Write it in quotes."),
+        (
+            "targets: {a: {insecure: yes}}",
+            "1: targets.a.insecure: is a text, not true or false. Write true or false without quotes.",
+        ),
+        (
+            "targets: {a: {subscriptions: ports}}",
+            "1: targets.a.subscriptions: is a text, not a list. Begin each entry with a dash, or write [ENTRY, ENTRY].",
+        ),
+    ):
+        assert refusal(tmp_path, text) == [said]
+
+
+def test_all_mistakes_of_a_file_are_reported_together(tmp_path: Path) -> None:
+    assert len(refusal(tmp_path, "targets: {a: b, c: {insecure: yes}}\nsubscriptions: [a]")) == 3
+    assert len(refusal(tmp_path, f"targets: {{{', '.join(f't{n}: x' for n in range(99))}}}")) == 20
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "targets: {a: , b: {address: h, name: }}",
+        "targets: h1:57400 h2:57400",
+        "address: h1,h2\nport: 6030\nskip-verify: T\nusername: 5",
+        "subscriptions: {s: {paths: [/a], sample-interval: 10000000000, mode: STREAM, stream-mode: On-Change}}",
+        "subscriptions: {s: {paths: [/a], sample-interval: 1m30s, mode: $M, stream-mode: ''}}",
+        "address: h\nsubscribe-path: /a\nsubscribe-sample-interval: 5s\nsubscribe-updates-only: 'true'",
+    ],
+)
+def test_values_that_gnmic_takes_are_read(tmp_path: Path, text: str) -> None:
+    assert refusal(tmp_path, text, {"M": "once"}) == []
+
+
+def test_address_stands_alone_where_targets_stand_beside_it(tmp_path: Path) -> None:
+    path = tmp_path / "g.yaml"
+    path.write_text("address: 192.0.2.9\ntargets:\n  leaf1: {address: 192.0.2.1, gzip: true}\n")
+    found = convert(read_gnmic(path, {}))
+    assert [(target.source.name, target.source.hosts) for target in found.targets] == [
+        ("192.0.2.9", (("192.0.2.9", 57400),))
+    ]
+    assert [(note.place, note.line, note.text) for note in found.notes] == [
+        ("targets", 2, "not read: gnmic uses `address` alone where both are set, and so does railfab")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("prefix", "path", "joined"),
+    [
+        ("openconfig:/interfaces", "interface[name=*]/state", "openconfig:/interfaces/interface[name=*]/state"),
+        ("openconfig:", "/interfaces/interface/state", "openconfig:/interfaces/interface/state"),
+        ("", "openconfig:/interfaces", "openconfig:/interfaces"),
+        ("cli:/a", "openconfig:/interfaces", "openconfig:/a/interfaces"),
+        ("/interfaces", "interface[name=a:/b]/state", "/interfaces/interface[name=a:/b]/state"),
+        ("", "/interfaces/interface[name=x:/y]", "/interfaces/interface[name=x:/y]"),
+    ],
+)  # fmt: skip
+def test_an_origin_stands_in_the_prefix_or_in_the_path(tmp_path: Path, prefix: str, path: str, joined: str) -> None:
+    file = tmp_path / "g.yaml"
+    file.write_text(yaml.safe_dump({"subscriptions": {"s": {"prefix": prefix, "paths": [path]}}}))
+    ((read,),) = (one.paths for one in read_gnmic(file, {}).subscriptions)
+    assert read == joined
+
+
+def test_a_path_below_a_prefix_with_an_origin_is_mapped(tmp_path: Path) -> None:
+    path = tmp_path / "g.yaml"
+    prefix = {"prefix": "openconfig:/interfaces", "paths": ["interface[name=*]/state/counters"]}
+    path.write_text(yaml.safe_dump({"targets": {"a": {}}, "subscriptions": {"s": prefix}}))
+    assert all(one.rules for one in convert(read_gnmic(path, {}), ["eos"]).subscribed)

@@ -7,21 +7,26 @@ not kept: of a password only its line, its variable and whether two are equal.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from railfab.endpoints.model import ENCODINGS
+from railfab.errors import raise_all
 from railfab.imports.document import Keyed, Listed, Text, Tree, read_tree, words
 from railfab.imports.existing import SourceError
+from railfab.imports.gnmic.settings import Setting, mistake, settings
 
 MAX_BYTES = 20_000_000
+MOST_ERRORS = 20
+"""Limit of errors of a file that are reported together."""
 DEFAULT_PORT = 57400
 VARIABLE = re.compile(r"\$(?:\{(?P<name>\w+)\}|(?P<bare>[A-Za-z_]\w*))")
-DURATION = re.compile(r"(?:\d+(?:\.\d+)?(?:h|ms|m|us|µs|ns|s))+")
 PARTS = re.compile(r"(\d+(?:\.\d+)?)(h|ms|m|us|µs|ns|s)")
 SECONDS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
-TRUE = frozenset(("true", "yes", "on", "1"))
+TRUE = frozenset(("true", "t", "1"))
+ORIGIN = re.compile(r"(?P<origin>[^/:\[]*):(?P<path>/.*|)")
+"""Of a path (pkg/api/path/path.go, ParsePath): a word before `:/`, or before `:` at the end, and not after a slash."""
 GLOBAL_PATHS = "subscribe-path"
 GLOBAL_KEYS = (
     *("mode", "stream-mode", "sample-interval", "heartbeat-interval", "suppress-redundant", "updates-only"),
@@ -106,15 +111,6 @@ class GnmicOutput:
     listen: str
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """A key of the file. place: dotted, as in the file. pattern: the same with `*` for names, and the output's type."""
-
-    place: str
-    pattern: str
-    line: int
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GnmicConfig:
     """A gnmic configuration. unset: variables that the file reads and the environment lacks, with their lines."""
@@ -135,7 +131,10 @@ def read_gnmic(path: Path, environment: Mapping[str, str]) -> GnmicConfig:
     if not tree.entries.keys() & {"targets", "address", "subscriptions", "outputs", "loader", "tunnel-server"}:
         problem = "has neither targets nor subscriptions nor outputs"
         raise SourceError(str(path), problem, "Name a gnmic configuration in YAML")
-    return _Reader(path, tree, environment).config()
+    reader = _Reader(path, tree, environment)
+    stated = [*settings(tree)]
+    raise_all([*reader.mistakes(stated)][:MOST_ERRORS])
+    return reader.config(tuple(setting for setting, _ in stated))
 
 
 def _text(path: Path) -> str:
@@ -162,27 +161,45 @@ class _Reader:
     unset: dict[str, int] = field(default_factory=dict)
     numbers: dict[str, int] = field(default_factory=dict)
 
-    def config(self) -> GnmicConfig:
+    def mistakes(self, stated: Iterable[tuple[Setting, Tree]]) -> Iterator[SourceError]:
+        """An error for each value that gnmic refuses or ignores."""
+        for setting, value in stated:
+            if wrong := mistake(setting, self._with_variables(value)):
+                yield SourceError(f"{self.path}:{setting.line}: {setting.place}", *wrong)
+
+    def _with_variables(self, value: Tree) -> Tree:
+        if not isinstance(value, Text) or "$" not in value.text:
+            return value
+        return Text(self._expanded(value.text, value.line), value.line, plain=False)
+
+    def config(self, stated: tuple[Setting, ...]) -> GnmicConfig:
         subscriptions = tuple(self._subscriptions())
         return GnmicConfig(
             path=self.path,
             targets=tuple(self._targets()),
             subscriptions=subscriptions,
             outputs=tuple(self._outputs()),
-            settings=tuple(_settings(self.tree)),
+            settings=self._without_targets(stated),
             unset=self.unset,
         )
 
+    def _without_targets(self, stated: tuple[Setting, ...]) -> tuple[Setting, ...]:
+        """The settings that count: none of the targets where `address` stands beside them."""
+        if not _addresses(self.tree.entries.get("address")) or "targets" not in self.tree.entries:
+            return stated
+        unread = Setting("targets", "targets beside address", self.tree.lines["targets"])
+        return (*(one for one in stated if one.pattern.partition(".")[0] != "targets"), unread)
+
     def _targets(self) -> Iterator[GnmicTarget]:
+        """Those of `address` alone where it is set, as in gnmic."""
         section = self.tree.entries.get("targets")
-        if isinstance(section, Keyed):
+        addresses = _addresses(self.tree.entries.get("address"))
+        if isinstance(section, Keyed) and not addresses:
             for name, entry in section.entries.items():
                 yield self._target(name, section.lines[name], entry if isinstance(entry, Keyed) else Keyed({}, {}, 0))
             return
-        listed = section if section is not None and _texts(section) else self.tree.entries.get("address")
-        for text in _texts(listed):
-            for address in text.text.replace(",", " ").split():
-                yield self._target(address, text.line, Keyed({}, {}, 0))
+        for address, line in addresses or _addresses(section):
+            yield self._target(address, line, Keyed({}, {}, 0))
 
     def _target(self, key: str, line: int, entry: Keyed) -> GnmicTarget:
         name = self._expanded(words(entry.entries).get("name") or key, line)
@@ -265,13 +282,13 @@ class _Reader:
         paths = [self._expanded(text.text, text.line) for text in _texts(entry.entries.get("paths"))]
         prefix = self._expanded(outer.get("prefix", ""), entry.line)
         if paths:
-            mode = outer.get("mode", "stream").lower()
-            stream = stated.get("stream-mode", "target-defined").lower().replace("-", "_")
+            mode = self._expanded(outer.get("mode", ""), entry.line).lower() or "stream"
+            stream = self._expanded(stated.get("stream-mode", ""), entry.line).lower().replace("-", "_")
             yield GnmicSubscription(
                 name=name,
                 line=entry.line,
                 paths=tuple(_joined(prefix, path) for path in paths),
-                mode=stream if mode == "stream" else mode,
+                mode=(stream or "target_defined") if mode == "stream" else mode,
                 interval_s=_seconds(stated.get("sample-interval")),
                 target=self._expanded(outer.get("target", ""), entry.line),
                 set_target=outer.get("set-target", "").lower() in TRUE,
@@ -279,7 +296,7 @@ class _Reader:
                 suppress_redundant=stated.get("suppress-redundant", "").lower() in TRUE,
                 updates_only=outer.get("updates-only", "").lower() in TRUE,
                 encoding=_encoding(outer.get("encoding")),
-                by_default=mode == "stream" and "stream-mode" not in stated,
+                by_default=mode == "stream" and not stream,
             )
         inner = entry.entries.get("stream-subscriptions")
         for one in inner.entries if isinstance(inner, Listed) else ():
@@ -318,13 +335,23 @@ def _texts(tree: Tree | None) -> list[Text]:
     return [entry for entry in entries if isinstance(entry, Text) and not entry.is_null]
 
 
+def _addresses(tree: Tree | None) -> list[tuple[str, int]]:
+    """Addresses with commas or spaces between them, and their lines."""
+    return [(address, text.line) for text in _texts(tree) for address in text.text.replace(",", " ").split()]
+
+
 def _joined(prefix: str, path: str) -> str:
-    """A path below a prefix; its origin comes first."""
-    origin, colon, rest = path.partition(":/")
-    if not colon:
-        origin, rest = "", path
-    below = "/".join(part.strip("/") for part in (prefix, rest) if part.strip("/"))
+    """A path below a prefix; its origin, else that of the prefix, comes first."""
+    (outer, above), (inner, rest) = _origin(prefix), _origin(path)
+    origin = inner or outer
+    below = "/".join(part.strip("/") for part in (above, rest) if part.strip("/"))
     return f"{origin}:/{below}" if origin else f"/{below}"
+
+
+def _origin(path: str) -> tuple[str, str]:
+    """The origin of a path, empty for none, and the path without it."""
+    stated = ORIGIN.fullmatch(path)
+    return (stated["origin"], stated["path"]) if stated else ("", path)
 
 
 def _encoding(text: str | None) -> str:
@@ -334,39 +361,9 @@ def _encoding(text: str | None) -> str:
 
 
 def _seconds(text: str | None) -> float | None:
-    """A duration of Go [s], such as `1m30s`; a number alone is nanoseconds. None for another text."""
+    """A duration of Go [s], such as `1m30s`; a number alone is nanoseconds. None for none and for zero."""
     if text is None:
         return None
     if text.isdecimal():
         return int(text) * 1e-9 or None
-    if not DURATION.fullmatch(text):
-        return None
     return sum(float(number) * SECONDS[unit] for number, unit in PARTS.findall(text)) or None
-
-
-def _settings(tree: Keyed) -> Iterator[Setting]:
-    """Every key: of targets, subscriptions, processors and Prometheus outputs one by one, else the section as one."""
-    for key, entry in tree.entries.items():
-        named = key in ("targets", "subscriptions", "outputs", "processors") and isinstance(entry, Keyed)
-        if not named or not isinstance(entry, Keyed):
-            yield Setting(key, key, tree.lines[key])
-            continue
-        for name, inner in entry.entries.items():
-            yield from _named(key, name, entry.lines[name], inner)
-
-
-def _named(section: str, name: str, line: int, entry: Tree) -> Iterator[Setting]:
-    """The keys of a target, a subscription, an output or a processor."""
-    place = f"{section}.{name}"
-    if not isinstance(entry, Keyed):
-        return
-    kind = words(entry.entries).get("type", "none") if section == "outputs" else "*"
-    if section == "outputs" and kind != "prometheus":
-        yield Setting(place, f"outputs.{kind}", line)
-        return
-    for key, inner in entry.entries.items():
-        if section == "subscriptions" and key == "stream-subscriptions" and isinstance(inner, Listed):
-            for one in inner.entries:
-                yield from _named(section, f"{name}.{key}", inner.line, one)
-        else:
-            yield Setting(f"{place}.{key}", f"{section}.{kind}.{key}", entry.lines[key])
