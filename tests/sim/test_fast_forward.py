@@ -110,6 +110,18 @@ def test_an_equal_phase_is_replayed_with_the_same_outcome() -> None:
         assert twice == pytest.approx(2 * getattr(before, name), abs=1), name
 
 
+def test_a_recording_holds_little_more_than_what_a_replay_reads() -> None:
+    """A twin keeps several, and makes one while a job runs: whole records and counters were 25 MB for a step of pod64."""
+    forward = FastForward(engine(star(8)), QUICK)
+    forward.add(star_flows(8, 2_000_000))
+    forward.run(300_000)
+    recorder = forward._recorder
+    assert recorder is not None
+    assert len(recorder.counts) > 1
+    assert all(flows.itemsize < forward.engine.state.flows.itemsize / 2 for flows in recorder.flows)
+    assert all(len(columns) < len(recorder.base) / 4 for columns, _ in recorder.counts)
+
+
 def test_a_replay_of_parked_ports_counts_what_they_sent() -> None:
     forward = FastForward(engine(pairs(2)), QUICK)
     forward.add(pair_flows(2, 20_000_000))

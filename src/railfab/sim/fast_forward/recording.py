@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from numpy.lib.recfunctions import repack_fields
 
 from railfab.sim.kernel.records import DONE, FREE, MAX_HOPS, STALLED, State
 from railfab.sim.network import Floats, Flow, Ints
@@ -16,6 +17,11 @@ CUMULATIVE = (
     ("ingress", ("xoff_sent", "xon_sent", "refreshed", "xoff_received", "xon_received", "held_time")),
 )
 """Counters that are replayed; octets and packets follow from the flows and their paths."""
+CONTROL = ("rate", "target_rate", "alpha", "bytes_left", "alpha_flag", "cut_flag", "controlled", "stage", "byte_stage")
+TIMES = ("timer", "alpha_at", "cut_base", "cut_at", "increase_at", "last_cnp")
+"""Fields of a flow with which the engine continues it."""
+SAMPLED = ("received", "cnps", "received_marked", *CONTROL, *TIMES)
+"""Fields of a flow that each sample has; all of them would take three times the memory."""
 PEAKS = (("queues", ("peak",)), ("ingress", ("peak", "headroom_peak")))
 
 Key = tuple[object, ...]
@@ -49,12 +55,14 @@ def lost_packets(st: State) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Recording:
-    """A recorded phase. passed_ps: (sample,) since its begin. flows: (sample, flow) records. columns: the entries of
-    the joined counters that changed; counts: (sample, column). depths: (sample, queue) in bytes. peaks: joined.
-    done_ps: (flow,) when the last packet came. path, back: (flow, hop) links."""
+    """A recorded phase. passed_ps: (sample,) since its begin. flows: (sample, flow) records of SAMPLED; last: (flow,)
+    records at its end. columns: the entries of the joined counters that changed; counts: (sample, column). depths:
+    (sample, queue) in bytes. peaks: joined. done_ps: (flow,) when the last packet came. path, back: (flow, hop) links.
+    """
 
     passed_ps: Ints
     flows: Any
+    last: Any
     columns: Ints
     counts: Floats
     depths: Ints
@@ -69,7 +77,8 @@ class Recording:
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class Recorder:
-    """Takes samples of a phase whose flows are those from `first` on."""
+    """Takes samples of a phase whose flows are those from `first` on. counts: of each sample, the entries of the joined
+    counters that have changed since the begin, and by how much."""
 
     key: Key
     first: int
@@ -80,7 +89,7 @@ class Recorder:
     peaks_seen: Floats
     passed_ps: list[int] = field(default_factory=list)
     flows: list[Any] = field(default_factory=list)
-    counts: list[Floats] = field(default_factory=list)
+    counts: list[tuple[Ints, Floats]] = field(default_factory=list)
     depths: list[Ints] = field(default_factory=list)
 
     @classmethod
@@ -101,8 +110,10 @@ class Recorder:
     def sample(self, st: State) -> None:
         """Note the present state; a peak counts where it has changed since it was seen last."""
         self.passed_ps.append(int(st.sim[0].now) - self.begin_ps)
-        self.flows.append(st.flows[self.first :].copy())
-        self.counts.append(joined(st, CUMULATIVE) - self.base)
+        self.flows.append(repack_fields(np.asarray(st.flows[self.first :])[list(SAMPLED)]))
+        counted = joined(st, CUMULATIVE) - self.base
+        columns = np.flatnonzero(counted)
+        self.counts.append((columns, counted[columns]))
         self.depths.append(st.queues.bytes.astype(np.int32))
         peaks = joined(st, PEAKS)
         self.peaks = np.maximum(self.peaks, np.where(peaks == self.peaks_seen, 0.0, peaks))
@@ -111,20 +122,29 @@ class Recorder:
     def finish(self, st: State) -> Recording | None:
         """The recording; None where packets were lost or took ways that were chosen for each."""
         self.sample(st)
-        last = self.flows[-1]
+        last = st.flows[self.first :].copy()
         if lost_packets(st) != self.lost or (last.dynamic > 0).any() or (last.state == STALLED).any():
             return None
-        counts = np.array(self.counts)
-        columns = np.flatnonzero(counts[-1])
+        columns, _ = self.counts[-1]
         rows = slice(self.first * MAX_HOPS, None)
         return Recording(
             passed_ps=np.array(self.passed_ps),
             flows=np.stack(self.flows),
+            last=last,
             columns=columns,
-            counts=counts[:, columns],
+            counts=np.stack([_at(columns, *counted) for counted in self.counts]),
             depths=np.array(self.depths),
             peaks=self.peaks,
             done_ps=(last.finish - last.back_delay - self.begin_ps).astype(np.int64),
             path=st.path[rows].copy(),
             back=st.back[rows].copy(),
         )
+
+
+def _at(columns: Ints, changed: Ints, values: Floats) -> Floats:
+    """The values at some entries, of those that have changed; 0 at the others."""
+    place = np.searchsorted(changed, columns)
+    found = np.zeros(len(columns))
+    known = np.isin(columns, changed)
+    found[known] = values[place[known]]
+    return found

@@ -7,12 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from railfab.sim.fast_forward.recording import CUMULATIVE, PEAKS, Recording
+from railfab.sim.fast_forward.recording import CONTROL, CUMULATIVE, PEAKS, TIMES, Recording
 from railfab.sim.kernel.records import DONE, MAX_HOPS, NEVER, QUEUES, SENDING, UNPARKED, State
 from railfab.sim.network import Floats, Framing, Ints
 
-_CONTROL = ("rate", "target_rate", "alpha", "bytes_left", "alpha_flag", "cut_flag", "controlled", "stage", "byte_stage")
-_TIMES = ("timer", "alpha_at", "cut_base", "cut_at", "increase_at", "last_cnp")
 _LINE = ("line_rate", "back_hops", "back_delay")
 
 
@@ -34,7 +32,7 @@ class Replay:
         rows = slice(first * MAX_HOPS, None)
         st.path[rows], st.back[rows] = recording.path, recording.back
         flows = st.flows[first:]
-        last = recording.flows[-1]
+        last = recording.last
         flows.state, flows.start = SENDING, st.sim[0].now
         for name in _LINE:
             flows[name] = last[name]
@@ -80,7 +78,7 @@ class Replay:
         return np.asarray(low + ((high - low) * share).astype(np.int64))
 
     def _advance_flows(self, st: State, now: int, at: int, share: float) -> None:
-        flows, last = st.flows[self.first :], self.recording.flows[-1]
+        flows, last = st.flows[self.first :], self.recording.last
         done = self.recording.done_ps <= now - self.begin_ps
         frames = np.where(done, last["received"], self._between("received", at, share))
         octets = np.where(done, last["received_bytes"], np.minimum(frames * flows.frame, last["received_bytes"]))
@@ -117,9 +115,9 @@ class Replay:
         flows, sample = st.flows[self.first :], self.recording.flows[at]
         shift = now - self.begin_ps - int(self.recording.passed_ps[at])
         moved = self.begin_ps + shift - self._recorded_begin_ps()
-        for name in _CONTROL:
+        for name in CONTROL:
             flows[name] = sample[name]
-        for name in _TIMES:
+        for name in TIMES:
             flows[name] = np.where(np.abs(sample[name]) < NEVER // 4, sample[name] + moved, sample[name])
         flows.rate = np.where(flows.rate > 0, flows.rate, flows.line_rate)
         flows.interval = ((framing.frame_bytes + framing.gap_bytes) * 8000.0 / flows.rate).astype(np.int64)
@@ -127,7 +125,7 @@ class Replay:
         flows.parked = np.where(flows.state == SENDING, UNPARKED, 0)
 
     def _recorded_begin_ps(self) -> int:
-        last = self.recording.flows[-1]
+        last = self.recording.last
         return int(last["finish"][0] - last["back_delay"][0] - self.recording.done_ps[0])
 
 
