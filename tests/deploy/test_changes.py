@@ -28,7 +28,8 @@ from railfab.fabric.audit import configuration_findings
 from railfab.findings import Finding, Severity
 from railfab.gnmi.paths import elements
 from railfab.gnmi.target import Commit, Edit, Operation
-from railfab.platforms import ChangeName, platform
+from railfab.platforms import ChangeName, Staged, platform
+from railfab.platforms.srlinux.session import GnmiSession
 from railfab.twin import Twin
 
 LEAF = "pod1-seg1-leaf1"
@@ -212,6 +213,26 @@ def test_a_switch_changed_since_its_preview_is_not_changed(twin: Twin, fabric: D
     )
     assert running(twin) == by_hand
     assert [outcome.failed for outcome in outcomes].count(True) == 1
+
+
+def test_a_switch_changed_between_reading_and_staging_is_not_changed(
+    twin: Twin, fabric: Design, nornir: Nornir, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where no differences were reviewed, as in a playbook: the change by hand would be undone unseen."""
+    stage, by_hand = GnmiSession.stage, []
+
+    def stage_late(session: GnmiSession, text: str) -> Staged:
+        set_by_hand(twin, f"/interface[name={UPLINK}]/description", "moved to rack 7")
+        by_hand.append(running(twin))
+        return stage(session, text)
+
+    monkeypatch.setattr(GnmiSession, "stage", stage_late)
+    (outcome,) = apply_all(nornir.filter(name=LEAF), without_watchdog(fabric), new_change(), lambda _name: None)
+    assert outcome.error == (
+        f"{LEAF}: has changed since its differences were shown. Review them with --plan, then deploy again."
+    )
+    monkeypatch.undo()
+    assert [running(twin)] == by_hand
 
 
 # Manual changes of one setting that verify must find.
