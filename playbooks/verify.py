@@ -24,13 +24,15 @@ def main() -> int:
     arguments = parser.parse_args()
     fabric = design(arguments.intent)
     nornir = nornir_of(fabric, resolve_endpoints(fabric, arguments.on, STATE_DIR, arguments.limit))
-    findings = verify_all(nornir, fabric, wait_s=15, on_done=lambda _name: None)
-    wrong = [finding for finding in findings if finding.severity is not Severity.NOTE]
+    result = verify_all(nornir, fabric, wait_s=15, on_done=lambda _name: None)
+    for unread in result.unread.values():
+        print(f"verify.py: {unread}", file=sys.stderr)
+    wrong = [finding for finding in result.findings if finding.severity is not Severity.NOTE]
     for finding in wrong:
         print(finding.line)
-    of = f"{len(nornir.inventory.hosts)} of {counted(len(fabric.topology.switches()), 'switch')}"
-    print(f"{of}, {findings_text(findings)}")
-    return 1 if wrong else 0
+    of = f"{len(result.checked)} of {counted(len(fabric.topology.switches()), 'switch')}"
+    print(f"{of}, {findings_text(result.findings)}")
+    return 2 if result.unread else 1 if wrong else 0
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -11,6 +12,7 @@ from typing import Any
 
 import pytest
 from nornir.core import Nornir
+from tests.commands import run
 
 from railfab.deploy import (
     Outcome,
@@ -75,7 +77,7 @@ def nornir(twin: Twin, fabric: Design, inventory: Nornir) -> Iterator[Nornir]:
 @pytest.fixture
 def settled(nornir: Nornir, fabric: Design) -> None:
     """What the tests before have disturbed works again: BGP and BFD take their time."""
-    found = verify_all(nornir, fabric, wait_s=60, on_done=lambda _name: None)
+    found = verify_all(nornir, fabric, wait_s=60, on_done=lambda _name: None).findings
     assert {one.severity for one in found} == {Severity.NOTE}
 
 
@@ -235,6 +237,27 @@ def test_a_switch_changed_between_reading_and_staging_is_not_changed(
     assert [running(twin)] == by_hand
 
 
+@pytest.mark.parametrize("output", ["table", "json"])
+@pytest.mark.parametrize("words", [("verify", "--wait", "0"), ("audit",)], ids=["verify", "audit"])
+def test_a_switch_that_does_not_answer_hides_no_finding_of_the_others(
+    twin: Twin, nornir: Nornir, state: Path, repository: Path, words: tuple[str, ...], output: str
+) -> None:
+    intent = repository / "labs" / "srl-pod" / "intent.yml"
+    twin.stop_switch(LEAF)
+    done = run(words[0], intent, "--on", "twin", "--state", state, "--output", output, *words[1:])
+    assert done.returncode == 2
+    others = ["pod1-seg1-leaf2", "pod1-spine1", "pod1-spine2"]
+    if output == "json":
+        document, errors = json.loads(done.stdout), json.loads(done.stderr)["errors"]
+        assert document["checked"] == others
+        assert {finding["switch"] for finding in document["findings"]} == set(others)
+        assert [error["where"] for error in errors] == [LEAF]
+    else:
+        assert done.stdout.splitlines()[-1].startswith("3 of 4 switches checked")
+        assert done.stderr.startswith(f"railfab: {LEAF}: ")
+        assert done.stderr.count("\n") == 1
+
+
 # Manual changes of one setting that verify must find.
 
 NAMED = {
@@ -267,14 +290,14 @@ def seen(nornir: Nornir, fabric: Design) -> list[Finding]:
     """What verify finds wrong with the leaf."""
     return [
         found
-        for found in verify_all(nornir, fabric, wait_s=0, on_done=lambda _name: None)
+        for found in verify_all(nornir, fabric, wait_s=0, on_done=lambda _name: None).findings
         if found.where.startswith(LEAF) and found.severity is not Severity.NOTE
     ]
 
 
 def test_verify_finds_nothing_on_a_fabric_that_runs_its_intent(twin: Twin, fabric: Design, nornir: Nornir) -> None:
     """But for what a deploy leaves to others: the management access of each switch."""
-    found = verify_all(nornir, fabric, wait_s=15, on_done=lambda _name: None)
+    found = verify_all(nornir, fabric, wait_s=15, on_done=lambda _name: None).findings
     assert {one.severity for one in found} == {Severity.NOTE}
     sections = {one.where.partition(": ")[2] for one in found}
     assert sections == {"/interface", "/network-instance", "/system/grpc-server"}
@@ -284,9 +307,9 @@ def test_verify_finds_nothing_on_a_fabric_that_runs_its_intent(twin: Twin, fabri
 def test_verify_finds_a_manual_change(twin: Twin, fabric: Design, inventory: Nornir, path: str, value: Any) -> None:
     """With a finding about the leaf; some are notes, as they change nothing in the fabric. Only the leaf is asked."""
     leaf = inventory.filter(name=LEAF)
-    before, clean = running(twin), verify_all(leaf, fabric, wait_s=0, on_done=lambda _name: None)
+    before, clean = running(twin), verify_all(leaf, fabric, wait_s=0, on_done=lambda _name: None).findings
     set_by_hand(twin, path, value)
-    found = verify_all(leaf, fabric, wait_s=0, on_done=lambda _name: None)
+    found = verify_all(leaf, fabric, wait_s=0, on_done=lambda _name: None).findings
     assert [one for one in found if one not in clean and one.where.startswith(LEAF)], path
     apply_all(leaf, fabric.configurations(), new_change(), lambda _name: None)
     assert running(twin) == before
@@ -321,7 +344,7 @@ def test_live_findings_are_those_of_the_same_text_in_a_file(twin: Twin, fabric: 
     """Also where a deploy changes nothing: verify reads the whole configuration."""
     entry = "/acl/acl-filter[name=drops][type=ipv4]/entry[sequence-id=10]"
     set_by_hand(twin, entry, {"match": {"ipv4": {"protocol": "udp"}}, "action": {"drop": {}}})
-    live = list(verify_all(nornir, fabric, wait_s=0, on_done=lambda _name: None))
+    live = list(verify_all(nornir, fabric, wait_s=0, on_done=lambda _name: None).findings)
     texts = {name: twin._switches[name]._store.text() for name in fabric.models}
     assert live == list(configuration_findings(fabric, texts))
     assert [found.line for found in live if found.severity is not Severity.NOTE] == [

@@ -6,7 +6,7 @@ import gc
 import json
 import math
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from enum import StrEnum
@@ -20,7 +20,7 @@ from railfab.cli import completion
 from railfab.cli.tables import columns as width
 from railfab.cli.tables import laid_out
 from railfab.endpoints import STATE_DIR
-from railfab.errors import RailfabError, each
+from railfab.errors import Problems, RailfabError, each
 from railfab.findings import DesignCode, Finding, Severity
 
 if TYPE_CHECKING:
@@ -244,8 +244,11 @@ def findings_document(found: Iterable[Finding]) -> list[dict[str, str]]:
     ]
 
 
-def findings_exit(findings: Sequence[Finding]) -> None:
-    """Leave with 1 when there are findings other than notes."""
+def findings_exit(findings: Sequence[Finding], unread: Collection[RailfabError] = ()) -> None:
+    """Leave with 2, after printing the errors, when switches could not be read; with 1 for findings but notes."""
+    if unread:
+        report(Problems(tuple(unread)))
+        raise typer.Exit(CANNOT)
     if any(finding.severity is not Severity.NOTE for finding in findings):
         raise typer.Exit(FOUND)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -98,10 +98,10 @@ def audit(
     fabric = design(intent)
     names = [node.name for node in limited(fabric.topology, limit)]
     endpoints = session_endpoints(fabric, on, state, limit) if on is not None else None
-    texts = _texts(fabric, configs, endpoints, names)
+    texts, unread = _texts(fabric, configs, endpoints, names)
     found = (
         *(finding for finding in fabric.findings if finding.code not in (accept or ())),
-        *_missing(names, texts),
+        *_missing(names, (*texts, *unread)),
         *configuration_findings(fabric, texts),
         *(_strangers(fabric, configs) if configs is not None else ()),
     )
@@ -111,12 +111,12 @@ def audit(
         print_findings(folded(found))
         checked = f"{len(texts)} of {counted(len(fabric.models), 'switch')} checked"
         stdout().print(f"{checked}, {findings_text(found)}")
-    findings_exit(found)
+    findings_exit(found, unread.values())
 
 
-def _missing(names: list[str], texts: dict[str, str]) -> Iterator[Finding]:
+def _missing(names: Sequence[str], present: Collection[str]) -> Iterator[Finding]:
     for name in names:
-        if name not in texts:
+        if name not in present:
             problem = "has no configuration here"
             yield error(DifferenceCode.CONFIGURATION_MISSING, name, problem, "Render or read it as well")
 
@@ -132,15 +132,21 @@ def _strangers(fabric: Design, configs: Path) -> Iterator[Finding]:
         yield note(DifferenceCode.NODE_UNEXPECTED, str(configs), problem, remedy)
 
 
-def _texts(fabric: Design, configs: Path | None, endpoints: Endpoints | None, names: list[str]) -> dict[str, str]:
-    """Configuration texts of these switches by name: from files, from the switches, or as rendered."""
+def _texts(
+    fabric: Design, configs: Path | None, endpoints: Endpoints | None, names: list[str]
+) -> tuple[Mapping[str, str], Mapping[str, RailfabError]]:
+    """Configuration texts of these switches by name: from files, from the switches, or as rendered.
+
+    And the errors of switches that could not be read.
+    """
     if configs is not None:
-        return _from_files(fabric, configs, names)
+        return _from_files(fabric, configs, names), {}
     if endpoints is not None:
         from railfab.deploy import read_configurations
 
-        return read_configurations(fabric, endpoints)
-    return {name: fabric.texts[name] for name in names}
+        read = read_configurations(fabric, endpoints)
+        return read.answers, read.unread
+    return {name: fabric.texts[name] for name in names}, {}
 
 
 def _from_files(fabric: Design, configs: Path, names: list[str]) -> dict[str, str]:

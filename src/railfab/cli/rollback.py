@@ -76,8 +76,8 @@ def _last(journal: Journal) -> DeployRecord:
     last = journal.last()
     if (later := journal.later_by_clock(last)) is not None:
         typer.echo(
-            f"rollback: undoes deploy {last.deploy} (number {last.number}, {_clock(last.began)}); number {later.number} "
-            f"was before it, although the clock of {later.host} then said {_clock(later.began)}",
+            f"rollback: undoes deploy {last.deploy} (number {last.number}, {_clock(last.began)}); "
+            f"number {later.number} was before it, although the clock of {later.host} then said {_clock(later.began)}",
             err=True,
         )
     return last

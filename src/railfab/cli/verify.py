@@ -43,8 +43,8 @@ def verify(
     fabric = design(intent)
     nornir = nornir_of(fabric, session_endpoints(fabric, on, state, limit))
     with stderr().status("reading the switches"):
-        found = verify_all(nornir, fabric, wait_s=wait, on_done=lambda _name: None)
-    switches = sorted(nornir.inventory.hosts)
+        result = verify_all(nornir, fabric, wait_s=wait, on_done=lambda _name: None)
+    found, switches = result.findings, result.checked
     if output is Output.JSON:
         document = {"fabric": fabric.intent.fabric, "checked": switches, "findings": findings_document(found)}
         print_json(document)
@@ -55,4 +55,4 @@ def verify(
         healthy = f"all {sessions} BGP session ends are as the intent says"
         verdict = findings_text(wrong) if wrong else healthy
         stdout().print(f"{len(switches)} of {counted(len(fabric.models), 'switch')} checked: {verdict}")
-    findings_exit(found)
+    findings_exit(found, result.unread.values())

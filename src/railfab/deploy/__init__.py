@@ -2,9 +2,9 @@
 
 from railfab.deploy.inventory import RailfabInventory
 from railfab.deploy.journal import DeployRecord, Journal, OpenDeploy, new_change
-from railfab.deploy.run import Outcome, Preview, apply_all, nornir_of, preview_all, read_configurations
+from railfab.deploy.run import Outcome, Preview, Readings, apply_all, nornir_of, preview_all, read_configurations
 from railfab.deploy.tasks import inspect, preview, read_running, reconcile
-from railfab.deploy.verify import verify_all
+from railfab.deploy.verify import Verification, verify_all
 
 __all__ = [
     "DeployRecord",
@@ -13,6 +13,8 @@ __all__ = [
     "Outcome",
     "Preview",
     "RailfabInventory",
+    "Readings",
+    "Verification",
     "apply_all",
     "inspect",
     "new_change",

@@ -6,7 +6,7 @@ import logging
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from nornir.core import Nornir
 from nornir.core.configuration import Config
@@ -30,6 +30,8 @@ logging.getLogger("nornir.core.task").setLevel(
 
 WORKERS = 16
 """Switches handled in parallel; more than about 8 a core did not connect reliably on a busy machine."""
+
+T = TypeVar("T")
 
 OnDone = Callable[[str], None]
 """Called with the name of each switch when its task is done."""
@@ -128,18 +130,30 @@ def apply_all(
     return [_outcome(name, result[name]) for name in nornir.inventory.hosts]
 
 
-def read_configurations(fabric: Design, endpoints: Endpoints) -> dict[str, str]:
-    """The running configuration of each switch. Raises RailfabError when one cannot be read."""
-    result = _run(nornir_of(fabric, endpoints), read_running, lambda _name: None)
-    raise_all(_errors(result))
-    return {name: found[0].result.text for name, found in result.items()}
+@dataclass(frozen=True, slots=True)
+class Readings(Generic[T]):
+    """What switches answered, and the error of each that could not be read, both by name."""
+
+    answers: Mapping[str, T]
+    unread: Mapping[str, RailfabError]
 
 
-def inspect_all(nornir: Nornir, on_done: OnDone) -> dict[str, tuple[Running, Observed]]:
-    """Running configuration and live state of each switch. Raises RailfabError when one cannot be read."""
-    result = _run(nornir, inspect, on_done)
-    raise_all(_errors(result))
-    return {name: found[0].result for name, found in result.items()}
+def read_configurations(fabric: Design, endpoints: Endpoints) -> Readings[str]:
+    """The running configuration of each switch. Raises RailfabError when none can be read."""
+    read: Readings[Running] = _readings(_run(nornir_of(fabric, endpoints), read_running, lambda _name: None))
+    return Readings({name: running.text for name, running in read.answers.items()}, read.unread)
+
+
+def inspect_all(nornir: Nornir, on_done: OnDone) -> Readings[tuple[Running, Observed]]:
+    """Running configuration and live state of each switch. Raises RailfabError when none can be read."""
+    return _readings(_run(nornir, inspect, on_done))
+
+
+def _readings(result: AggregatedResult) -> Readings[Any]:
+    unread = {name: _error(name, results) for name, results in result.items() if results.failed}
+    if len(unread) == len(result):
+        raise_all(list(unread.values()))
+    return Readings({name: found[0].result for name, found in result.items() if name not in unread}, unread)
 
 
 def _run(nornir: Nornir, task: Callable[..., Result], on_done: OnDone, **arguments: Any) -> AggregatedResult:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
 
 from nornir.core import Nornir
 
@@ -18,6 +19,7 @@ from railfab.device import (
     interfaces_of_peers,
     svi_name,
 )
+from railfab.errors import RailfabError
 from railfab.fabric import Design
 from railfab.fabric.audit import causes_first, configuration_findings
 from railfab.findings import DifferenceCode, Finding, Severity, error, warning
@@ -28,18 +30,33 @@ POLL_S = 1.0
 DEPLOY = "Deploy the intent"
 
 
-def verify_all(nornir: Nornir, fabric: Design, *, wait_s: float, on_done: OnDone) -> tuple[Finding, ...]:
-    """Every difference between the switches and the intent, in the order of `causes_first`.
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """Every difference between the switches that were read and the intent, in the order of `causes_first`.
+
+    checked: their names, sorted. unread: the error of each other switch, by name.
+    """
+
+    findings: tuple[Finding, ...]
+    checked: tuple[str, ...]
+    unread: Mapping[str, RailfabError]
+
+
+def verify_all(nornir: Nornir, fabric: Design, *, wait_s: float, on_done: OnDone) -> Verification:
+    """Compare the switches with the intent.
 
     Repeated until nothing but notes is found or wait_s has passed, because sessions need seconds to come up after a
-    change. Raises DeviceError when a switch cannot be read.
+    change; a switch that could not be read is not tried again. Raises RailfabError when none can be read.
     """
     deadline = time.monotonic() + wait_s
     owned = {name for name, host in nornir.inventory.hosts.items() if host["endpoint"].owns_system}
+    unread: dict[str, RailfabError] = {}
     while True:
-        found = causes_first(_findings(fabric, inspect_all(nornir, on_done), owned))
+        read = inspect_all(nornir.filter(filter_func=lambda host: host.name not in unread), on_done)
+        unread.update(read.unread)
+        found = causes_first(_findings(fabric, read.answers, owned))
         if all(one.severity is Severity.NOTE for one in found) or time.monotonic() >= deadline:
-            return found
+            return Verification(found, tuple(sorted(read.answers)), unread)
         time.sleep(POLL_S)
 
 
