@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from railfab.cli.collect_options import Wanted
-from railfab.cli.common import CANNOT, FOUND, Output, print_json, print_table, progress_bar, stdout
+from railfab.cli.common import CANNOT, FOUND, Output, print_json, print_table, progress_bar, report, stdout
 from railfab.errors import EndpointError, LoginRefused
 from railfab.fabric import design, resolve_endpoints
 from railfab.folding import folded_sets
@@ -20,7 +20,7 @@ from railfab.units import counted, listed
 if TYPE_CHECKING:
     from railfab.platforms import TelemetryMap
     from railfab.telemetry.target_check import Needed, PathCheck, TargetCheck
-    from railfab.telemetry.targets import TargetSpec
+    from railfab.telemetry.targets import PartlyFailed, TargetSpec
 
 RENEW_WITHIN = timedelta(days=30)
 MAX_SKEW_S = 5.0
@@ -34,7 +34,7 @@ def check_all(wanted: Wanted, output: Output) -> None:
     """
     from railfab.telemetry.target_check import check_targets
 
-    targets, needed = _targets_now(wanted)
+    targets, needed, unread = _targets_now(wanted)
     with progress_bar() as progress:
         task = progress.add_task("targets", total=len(targets))
         checks = asyncio.run(check_targets(targets, needed, lambda: progress.advance(task)))
@@ -43,17 +43,19 @@ def check_all(wanted: Wanted, output: Output) -> None:
         print_json(_document(checks, findings))
     else:
         _print(checks, findings)
-    if findings:
+    for error in unread:
+        report(error)
+    if findings or unread:
         raise typer.Exit(FOUND if any(check.paths for check in checks) else CANNOT)
 
 
-def _targets_now(wanted: Wanted) -> tuple[list[TargetSpec], Needed]:
-    """The switches of an intent and those that lists have now, with the user's telemetry maps, and the paths that
-    they need."""
+def _targets_now(wanted: Wanted) -> tuple[list[TargetSpec], Needed, list[PartlyFailed]]:
+    """The switches of an intent and those that lists have now, with the user's telemetry maps, the paths that they
+    need, and the lists with wrong entries."""
     from railfab.fabric.telemetry_needs import TelemetryNeeds
     from railfab.platforms.telemetry_files import telemetry_maps
     from railfab.telemetry.target_check import all_needed
-    from railfab.telemetry.targets import targets_of_intent, telemetry_of
+    from railfab.telemetry.targets import PartlyFailed, targets_of_intent, telemetry_of
     from railfab.telemetry.targets.config import source_of
 
     maps = telemetry_maps(wanted.mappings)
@@ -69,10 +71,15 @@ def _targets_now(wanted: Wanted) -> tuple[list[TargetSpec], Needed]:
         names = endpoints.by_name().keys()
         targets += targets_of_intent(fabric.topology, endpoints, among=names, telemetry=telemetry)
         needed = TelemetryNeeds(fabric).needed
+    unread: list[PartlyFailed] = []
     for where in wanted.lists:
-        listed_now = asyncio.run(source_of(where, telemetry=telemetry).poll())
-        targets += listed_now or ()
-    return targets, needed
+        try:
+            listed_now = asyncio.run(source_of(where, telemetry=telemetry).poll())
+            targets += listed_now or ()
+        except PartlyFailed as error:
+            targets += error.specs
+            unread.append(error)
+    return targets, needed, unread
 
 
 def _findings(check: TargetCheck) -> Iterator[str]:

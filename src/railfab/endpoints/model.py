@@ -129,6 +129,9 @@ def faults(node: Endpoint, written: Mapping[str, str] = MappingProxyType({})) ->
     for key in ("name", "platform", "host", "credentials"):
         if not isinstance(value := getattr(node, key), str) or not value:
             yield fault(key, "a text", "Write a text")
+    if isinstance(node.host, str) and "/" in node.host:
+        host, _, mask = node.host.partition("/")
+        yield fault("host", f"an address or a name: it has the mask /{mask}", f"Write {host}")
     for key in ("ca", "known_hosts", "client_cert", "client_key"):
         if not isinstance(getattr(node, key), str | None):
             yield fault(key, "a path", "Name a file")

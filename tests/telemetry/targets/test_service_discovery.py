@@ -20,7 +20,15 @@ from tests.laws import examples
 from railfab.endpoints import Endpoint
 from railfab.errors import EndpointError
 from railfab.telemetry.sinks.secrets import SecretSource
-from railfab.telemetry.targets import Discovery, HttpSource, Loader, LoadFailed, parse_targets, sd_document
+from railfab.telemetry.targets import (
+    Discovery,
+    HttpSource,
+    Loader,
+    LoadFailed,
+    PartlyFailed,
+    parse_targets,
+    sd_document,
+)
 
 LIST = [
     {"targets": ["192.0.2.1:6030", "leaf2"], "labels": {"platform": "eos", "site": "fra1", "__meta_x": "y"}},
@@ -172,6 +180,48 @@ def test_garbage_is_refused_whole(site: Site, body: bytes, said: str) -> None:
     assert "\n" not in text
     failed(of)
     assert "If-None-Match" not in site.seen[-1]
+
+
+def test_a_wrong_entry_is_named_and_the_others_are_targets(site: Site) -> None:
+    entries = [{"targets": ["leaf1", "192.0.2.67/32"]}, {"targets": "a"}, {"targets": ["leaf2"]}]
+    site.answer = lambda handler: send(handler, entries, ETag='"x"')
+    of = source(site)
+    with pytest.raises(PartlyFailed) as caught:
+        asyncio.run(of.poll())
+    assert str(caught.value) == (
+        f"{site.url}: entry 1: 192.0.2.67/32: host '192.0.2.67/32' is not an address or a name: it has the mask /32"
+        " (and 1 more). Write 192.0.2.67."
+    )
+    assert [spec.name for spec in caught.value.specs] == ["leaf1", "leaf2"]
+    failed(of)
+    assert "If-None-Match" not in site.seen[-1]
+
+
+@pytest.mark.parametrize("target", ["192.0.2.67/32", "192.0.2.67/32:57400", "2001:db8::1/128", "[2001:db8::1/128]:1"])
+def test_an_address_with_a_mask_is_an_error_that_names_the_mask(target: str) -> None:
+    with pytest.raises(LoadFailed, match=r"it has the mask /(32|128)\. Write (192\.0\.2\.67|2001:db8::1)\."):
+        parse_targets("u", json.dumps([{"targets": [target]}]).encode(), Discovery())
+
+
+def test_a_mask_of_an_address_in_a_label_is_named_too() -> None:
+    discovery = Discovery(address_label="__meta_netbox_primary_ip")
+    labels = {"__meta_netbox_primary_ip": "192.0.2.5/24"}
+    with pytest.raises(LoadFailed, match="it has the mask /24"):
+        parse_targets("u", json.dumps([{"targets": ["leaf5"], "labels": labels}]).encode(), discovery)
+
+
+def test_a_target_whose_entry_is_wrong_now_stays_as_it_was(site: Site) -> None:
+    async def follow() -> None:
+        loader = Loader(source(site))
+        site.answer = lambda handler: send(handler, [{"targets": ["192.0.2.1", "192.0.2.2", "192.0.2.3"]}])
+        await loader.refresh()
+        site.answer = lambda handler: send(handler, [{"targets": ["192.0.2.1/32", "192.0.2.2", "192.0.2.4"]}])
+        changes = await loader.refresh()
+        assert [[spec.name for spec in part] for part in changes] == [["192.0.2.4"], [], ["192.0.2.3"]]
+        assert sorted(spec.name for spec in loader.specs) == ["192.0.2.1", "192.0.2.2", "192.0.2.4"]
+        assert dict(loader.health.failures) == {"invalid": 1}
+
+    asyncio.run(follow())
 
 
 ANY = st.recursive(

@@ -7,7 +7,7 @@ import logging
 import random
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -26,6 +26,18 @@ class LoadFailed(RailfabError):
     """A source gives no list. reason: the label of fabric_collector_discovery_failures_total."""
 
     reason = "invalid"
+
+
+class PartlyFailed(LoadFailed):
+    """A list with wrong entries beside good ones. specs: of the good ones. left_out: names of the other targets."""
+
+    def __init__(
+        self, failures: Sequence[LoadFailed], specs: tuple[TargetSpec, ...], left_out: Collection[str]
+    ) -> None:
+        first, *more = failures
+        also = f" (and {len(more)} more)" if more else ""
+        super().__init__(first.where, f"{first.problem}{also}", first.remedy)
+        self.specs, self.left_out = specs, left_out
 
 
 class Source(Protocol):
@@ -66,10 +78,12 @@ class Loader:
         """
         try:
             found = asyncio.run(self.source.poll())
+        except PartlyFailed as error:
+            self._accept_good(error)
         except LoadFailed as error:
             self._count(error)
-            return
-        self._accept(found or ())
+        else:
+            self._accept(found or ())
 
     def _accept(self, found: tuple[TargetSpec, ...]) -> Diff:
         self.health.last_success_s = time.time()
@@ -77,11 +91,20 @@ class Loader:
         self.health.targets = len(found)
         return changes
 
+    def _accept_good(self, error: PartlyFailed) -> Diff:
+        """Take the good entries; a target of the last list whose entry is wrong now stays as it was."""
+        named = {spec.name for spec in error.specs}
+        kept = tuple(spec for spec in self.specs if spec.name in error.left_out and spec.name not in named)
+        self._count(error)
+        return self._accept((*error.specs, *kept))
+
     async def refresh(self) -> Diff:
         """Poll once; what has changed, nothing when the source fails."""
         self.health.polls += 1
         try:
             found = await self.source.poll()
+        except PartlyFailed as error:
+            return self._accept_good(error)
         except RailfabError as error:
             self._count(error)
             return Diff((), (), ())
@@ -107,6 +130,9 @@ class Loader:
     def _count(self, error: RailfabError) -> None:
         """Count a failure, and log it."""
         self.health.failures[error.reason if isinstance(error, LoadFailed) else LoadFailed.reason] += 1
-        kept = f"{error} The last list is kept: {counted(len(self.specs), 'target')}."
-        self._log.warning(kept, again=not self._failing)
+        if isinstance(error, PartlyFailed):
+            used = f"The others are used: {counted(len(error.specs), 'target')}."
+        else:
+            used = f"The last list is kept: {counted(len(self.specs), 'target')}."
+        self._log.warning(f"{error} {used}", again=not self._failing)
         self._failing = True

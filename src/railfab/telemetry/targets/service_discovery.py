@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -18,7 +18,7 @@ from railfab.endpoints import Endpoint
 from railfab.endpoints.keys import unknown_key
 from railfab.endpoints.model import faults
 from railfab.telemetry.targets.known import TelemetryOf, telemetry_of
-from railfab.telemetry.targets.loader import LoadFailed
+from railfab.telemetry.targets.loader import LoadFailed, PartlyFailed
 from railfab.telemetry.targets.spec import TargetSpec
 
 SUBSCRIBED = ("gnmi_interval_s", "gnmi_mode", "gnmi_encoding", "gnmi_heartbeat_s", "gnmi_suppress_redundant")
@@ -27,6 +27,9 @@ OWN = "__gnmi_"
 """Begin of our labels."""
 MOST_TARGETS = 100_000
 LABEL = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*")
+TARGET = re.compile(
+    r"\[(?P<v6>[^\]\s/]+(?:/\d{1,3})?)\](?::(?P<p6>\d{1,5}))?|(?P<host>[^:\s/]+(?:/\d{1,3})?)(?::(?P<p>\d{1,5}))?"
+)
 REMEDY = 'Serve a list of {"targets": ["HOST:PORT"], "labels": {"platform": "..."}}'
 
 
@@ -54,7 +57,7 @@ class Discovery:
 def parse_targets(where: str, body: bytes, discovery: Discovery) -> tuple[TargetSpec, ...]:
     """The targets in a document; one that is there twice with the same content counts once.
 
-    Raises LoadFailed when anything in it is wrong: a half of a list would take targets away.
+    Raises PartlyFailed for wrong entries beside good ones, and LoadFailed for a list without a good one.
     """
     try:
         document = json.loads(body)
@@ -62,15 +65,12 @@ def parse_targets(where: str, body: bytes, discovery: Discovery) -> tuple[Target
         raise LoadFailed(where, f"is not JSON ({str(error).splitlines()[0]})", REMEDY) from None
     if not isinstance(document, list):
         raise LoadFailed(where, "is not a list", REMEDY)
-    found: dict[str, TargetSpec] = {}
+    parser = _Parser(discovery)
     for number, entry in enumerate(document, 1):
-        for spec in _targets(f"{where}: entry {number}", entry, discovery):
-            if found.setdefault(spec.name, spec) != spec:
-                problem = f"target {spec.name!r} has another content in an entry before"
-                raise LoadFailed(f"{where}: entry {number}", problem, "Keep one of them")
-        if len(found) > MOST_TARGETS:
+        parser.read(f"{where}: entry {number}", entry)
+        if len(parser.found) > MOST_TARGETS:
             raise LoadFailed(where, f"has more than {MOST_TARGETS} targets", "Serve a part of them")
-    return tuple(found.values())
+    return parser.result()
 
 
 def sd_document(
@@ -90,7 +90,44 @@ def _entry(shard: str, own: Mapping[str, str], path: str, labels: Mapping[str, s
     return {"targets": [address], "labels": {**labels, "__metrics_path__": f"/{rest}" if slash else path, **own}}
 
 
-def _targets(where: str, entry: Any, discovery: Discovery) -> Iterator[TargetSpec]:
+@dataclass(slots=True)
+class _Parser:
+    """Entries of a list, one after the other. failures: of those that are left out, with the names of their targets."""
+
+    discovery: Discovery
+    found: dict[str, TargetSpec] = field(default_factory=dict)
+    failures: list[LoadFailed] = field(default_factory=list)
+    left_out: set[str] = field(default_factory=set)
+
+    def read(self, where: str, entry: Any) -> None:
+        try:
+            targets, labels = _entry_parts(where, entry)
+        except LoadFailed as failure:
+            self.failures.append(failure)
+            return
+        for target in targets:
+            try:
+                self._add(where, _target(where, target, labels, self.discovery))
+            except LoadFailed as failure:
+                self.failures.append(failure)
+                self.left_out.add(_first(labels, self.discovery.name_labels) or target.partition("/")[0])
+
+    def _add(self, where: str, spec: TargetSpec) -> None:
+        if self.found.setdefault(spec.name, spec) != spec:
+            problem = f"target {spec.name!r} has another content in an entry before"
+            raise LoadFailed(where, problem, "Keep one of them")
+
+    def result(self) -> tuple[TargetSpec, ...]:
+        specs = tuple(self.found.values())
+        if self.failures and specs:
+            raise PartlyFailed(self.failures, specs, frozenset(self.left_out))
+        if self.failures:
+            raise self.failures[0]
+        return specs
+
+
+def _entry_parts(where: str, entry: Any) -> tuple[list[str], dict[str, str]]:
+    """Targets and labels of an entry."""
     if not isinstance(entry, dict):
         raise LoadFailed(where, "is not a mapping", REMEDY)
     targets, labels = entry.get("targets"), entry.get("labels") or {}
@@ -100,8 +137,7 @@ def _targets(where: str, entry: Any, discovery: Discovery) -> Iterator[TargetSpe
         raise LoadFailed(where, "labels is not a mapping of texts", REMEDY)
     if wrong := [name for name in labels if not LABEL.fullmatch(name)]:
         raise LoadFailed(where, f"{wrong[0]!r} is not the name of a label", REMEDY)
-    for target in targets:
-        yield _target(where, target, labels, discovery)
+    return targets, labels
 
 
 def _target(where: str, target: str, labels: Mapping[str, str], discovery: Discovery) -> TargetSpec:
@@ -149,9 +185,9 @@ def _first(labels: Mapping[str, str], names: Sequence[str]) -> str:
 
 
 def _address(where: str, target: str, port: int | None) -> tuple[str, int | None]:
-    """Host and port of `host`, `host:port`, `[address]:port` or an IPv6 address."""
-    found = re.fullmatch(r"\[(?P<v6>[^\]\s/]+)\](?::(?P<p6>\d{1,5}))?|(?P<host>[^:\s/]+)(?::(?P<p>\d{1,5}))?", target)
-    if found is None and re.fullmatch(r"[0-9a-fA-F:.]+", target):
+    """Host and port of `host`, `host:port`, `[address]:port` or an IPv6 address; a mask stays with the host."""
+    found = TARGET.fullmatch(target)
+    if found is None and re.fullmatch(r"[0-9a-fA-F:.]+(?:/\d{1,3})?", target):
         return target, port
     if found is None:
         raise LoadFailed(f"{where}: {target!r}", "is not of the form host:port", REMEDY)
