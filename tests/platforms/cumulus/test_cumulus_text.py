@@ -136,6 +136,15 @@ def test_a_rendered_text_is_read_back_from_its_commands(leaf: DeviceModel) -> No
     assert CUMULUS.differences(commands, CUMULUS.text(tree)) == ()
 
 
+def test_ecn_and_red_have_the_words_that_nvue_takes_and_both_spellings_are_read(leaf: DeviceModel) -> None:
+    """The OpenAPI description of NVUE 5.15 to 5.18 has enable and disable here, as for PFC; `state` has enabled."""
+    commands = list(lines(CUMULUS.render(leaf)))
+    words = {" ".join(line.split()[-2:]) for line in commands if line.split()[-2] in ("ecn", "red")}
+    assert words == {"ecn enable", "ecn disable", "red disable"}
+    spelled = "\n".join(f"{line}d" if line.split()[-2] in ("ecn", "red") else line for line in commands)
+    assert CUMULUS.parse(spelled) == leaf
+
+
 def test_no_setting_is_lost() -> None:
     """Settings that a model has no place for, and lines that are no command."""
     more = "nv set service dhcp-relay default server 192.0.2.9\nnv set system wjh state enabled\nauto lo\n"

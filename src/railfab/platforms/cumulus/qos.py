@@ -29,7 +29,8 @@ from railfab.device import (
 )
 from railfab.folding import number_ranges
 from railfab.platforms.cumulus.names import allowed, cage_of, device_name
-from railfab.platforms.cumulus.nodes import OFF, ON, stated, switch
+from railfab.platforms.cumulus.nodes import ON, stated
+from railfab.platforms.cumulus.schema import DISABLE, ENABLE
 from railfab.platforms.shared.json_tree import Json
 
 GLOBAL = "default-global"
@@ -167,7 +168,7 @@ def shaper_name(rate_gbps: int) -> str:
 
 def _congestion(qos: Qos) -> Iterator[tuple[str, Json]]:
     """ECN of each profile of thresholds, and of each set of classes that a port with it marks."""
-    yield GLOBAL, {"traffic-class": {str(found.queue): {"ecn": OFF} for found in qos.classes}}
+    yield GLOBAL, {"traffic-class": {str(found.queue): {"ecn": DISABLE} for found in qos.classes}}
     for profile in qos.profiles:
         yield allowed(profile.name), _marking(qos, profile, _ramped(profile))
     for port in qos.ports:
@@ -199,11 +200,11 @@ def _marking(qos: Qos, profile: PortProfile, marked: Sequence[str]) -> Json:
 
 def _ramp(thresholds: ClassThresholds | None, *, marked: bool) -> Json:
     if thresholds is None or thresholds.ecn is None:
-        return {"ecn": OFF}
+        return {"ecn": DISABLE}
     ramp = thresholds.ecn
     return {
-        "ecn": switch(marked),
-        "red": OFF,
+        "ecn": ENABLE if marked else DISABLE,
+        "red": DISABLE,
         "min-threshold": ramp.kmin_bytes,
         "max-threshold": ramp.kmax_bytes,
         "probability": ramp.pmax_percent,
@@ -233,7 +234,7 @@ def pause_name(qos: Qos, port: PortQos) -> str:
 
 def _flow_control(priorities_on: Sequence[int], cable_m: int | None) -> Json:
     """Both directions are stated, because both are on where a profile states none."""
-    state = "enable" if priorities_on else "disable"
+    state = ENABLE if priorities_on else DISABLE
     paused: Json | None = {number_ranges(sorted(priorities_on)): {}} if priorities_on else None
     return {"tx": state, "rx": state, **stated(switch_priority=paused, cable_length=cable_m)}
 
@@ -248,7 +249,7 @@ def _port(qos: Qos, port: PortQos, rate_gbps: int | None) -> Json:
             mapping={"profile": allowed(port.classifier)} if port.classifier is not None else None,
             congestion_control={"profile": congestion_name(qos, profile, port)} if profile is not None else None,
             egress_shaper={"profile": shaper_name(rate_gbps or 0)} if limited else None,
-            pfc_watchdog={"state": "enable"} if qos.watchdog is not None and port.pfc else None,
+            pfc_watchdog={"state": ENABLE} if qos.watchdog is not None and port.pfc else None,
         ),
     }
 

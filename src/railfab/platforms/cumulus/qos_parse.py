@@ -23,6 +23,7 @@ from railfab.device import (
 from railfab.platforms.cumulus.names import given
 from railfab.platforms.cumulus.nodes import entries, is_on, keys, numbers
 from railfab.platforms.cumulus.qos import GLOBAL, KBPS_PER_PERCENT, LOSSLESS_POOL, POLL_MS
+from railfab.platforms.cumulus.schema import DISABLE, ENABLE
 from railfab.platforms.qos_removals import queue_class
 from railfab.platforms.shared.config_node import ConfigNode
 
@@ -147,7 +148,7 @@ class QosReader:
             interface=name,
             profile=given(_VARIANT.sub("", congestion)) if congestion else None,
             classifier=given(mapping) if (mapping := node.child("mapping").text("profile")) else None,
-            pfc=tuple(sorted(paused)) if pause.text("tx") != "disable" else (),
+            pfc=tuple(sorted(paused)) if pause.text("tx") != DISABLE else (),
             ecn=tuple(queue_class(queue) for queue, found in numbers(marks, "traffic-class") if _marks(found)),
         )
 
@@ -170,7 +171,7 @@ class QosReader:
 
 
 def _marks(node: ConfigNode) -> bool:
-    return is_on(node, "ecn") and "min-threshold" in node.value
+    return node.text("ecn") == ENABLE and "min-threshold" in node.value
 
 
 def _ramps(node: ConfigNode) -> Iterator[ClassThresholds]:

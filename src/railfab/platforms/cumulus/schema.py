@@ -15,6 +15,8 @@ MACRO = "NEIGHBOR"
 """The first word of lines that stand below every path that ends with `= NEIGHBOR`."""
 SWITCH = ("enabled", "disabled")
 """Values of a setting that is on or off; 5.14 has `on` and `off`, and for some `enable` and `disable`."""
+ENABLE, DISABLE = "enable", "disable"
+"""Values that PFC, its watchdog, ECN and RED kept in 5.15 and later (OpenAPI description of NVUE 5.15 to 5.18)."""
 
 _RANGE = re.compile(r"(\d+)\.\.(\d+)")
 
