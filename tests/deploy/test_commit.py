@@ -31,7 +31,10 @@ OTHER = ChangeName(deploy="20261122T080000Z-0001", user="ada", host="control2")
 
 @dataclass
 class Switch:
-    """A switch in memory that any number of sessions reach. lose: calls in which the connection breaks, by name."""
+    """A switch in memory that any number of sessions reach. lose: calls in which the connection breaks, by name.
+
+    errors: what calls answer, by name.
+    """
 
     running: str = BEFORE
     former: str | None = None
@@ -39,9 +42,12 @@ class Switch:
     steps: list[str] = field(default_factory=list)
     lose: list[str] = field(default_factory=list)
     refuse: str = ""
+    errors: dict[str, RailfabError] = field(default_factory=dict)
 
     def call(self, name: str) -> None:
         self.steps.append(name)
+        if name in self.errors:
+            raise self.errors[name]
         if name in self.lose:
             self.lose.remove(name)
             raise Unreachable("leaf1", "lost the connection", "Check the switch")
@@ -158,6 +164,37 @@ def test_a_switch_that_is_lost_in_the_confirmation_is_confirmed_in_a_new_session
     assert reconcile().changed
     assert switch.steps[-2:] == ["open", "confirm"]
     assert (switch.running, switch.pending) == (AFTER, None)
+
+
+@pytest.mark.parametrize("kind", [CommitRefused, DeviceError])
+@pytest.mark.parametrize("lost", [False, True])
+def test_a_change_whose_confirmation_is_refused_is_reverted_at_once(
+    switch: Switch, kind: type[DeviceError], lost: bool
+) -> None:
+    switch.errors = {"confirm": kind("leaf1", "cannot save its configuration", "Check the free space")}
+    switch.lose = ["revert"] if lost else []
+    with pytest.raises(kind, match="cannot save its configuration"):
+        reconcile()
+    assert switch.steps[-2:] == ["open", "revert"]
+    assert (switch.running, switch.pending) == (BEFORE, None)
+
+
+@pytest.mark.parametrize("step", ["commit", "confirm"])
+@pytest.mark.parametrize("kind", [CommitRefused, DeviceError])
+def test_a_change_that_is_neither_confirmed_nor_reverted_is_never_called_unchanged(
+    switch: Switch, step: str, kind: type[DeviceError]
+) -> None:
+    switch.errors = {
+        step: DeviceError("leaf1", "has no space", "Check the free space"),
+        "revert": kind("leaf1", "is being changed by another session", "Try again in a minute"),
+    }
+    with pytest.raises(NotRolledBack) as failed:
+        reconcile()
+    assert switch.running == AFTER
+    assert str(failed.value) == (
+        "leaf1: has no space, and then is being changed by another session; unless the change was confirmed, "
+        "the switch reverts it within 120 s. Deploy again: it finds what is pending."
+    )
 
 
 @pytest.mark.parametrize("step", ["commit", "confirm"])

@@ -114,18 +114,40 @@ def _check(
 def _commit(
     task: Task, session: Session, staged: Staged, change: ChangeName, within_s: int, abandoned: threading.Event
 ) -> None:
-    """Commit and confirm; a switch that is lost in between is tried again with new sessions."""
+    """Commit and confirm; a switch that is lost in between is tried again with new sessions.
+
+    Raises RailfabError when the switch runs its former configuration again, NotRolledBack when it may not.
+    """
     try:
         session.commit(staged, change, within_s)
     except CommitRefused:
         raise
     except RailfabError as error:
-        _retried(task, lambda found: found.revert(change), error, within_s, abandoned)
+        _revert(task, change, error, within_s, abandoned)
         raise
+    try:
+        _confirm(task, session, change, within_s, abandoned)
+    except NotRolledBack:
+        raise
+    except RailfabError as error:  # the switch runs the change, and would only revert it when its timer ends
+        _revert(task, change, error, within_s, abandoned)
+        raise
+
+
+def _confirm(task: Task, session: Session, change: ChangeName, within_s: int, abandoned: threading.Event) -> None:
+    """Confirm the change, in new sessions where this one is lost."""
     try:
         session.confirm(change)
     except Unreachable as error:
         _retried(task, lambda found: found.confirm(change), error, within_s, abandoned)
+
+
+def _revert(task: Task, change: ChangeName, cause: RailfabError, within_s: int, abandoned: threading.Event) -> None:
+    """Revert the change in a new session. Raises NotRolledBack where the switch does not, whatever it answers."""
+    try:
+        _retried(task, lambda found: found.revert(change), cause, within_s, abandoned)
+    except CommitRefused as error:
+        raise _not_rolled_back(task, cause, error, within_s) from error
 
 
 def _retried(
@@ -145,11 +167,15 @@ def _retried(
         except RailfabError as error:
             retry = isinstance(error, Unreachable) and time.monotonic() < deadline
             if not retry or abandoned.wait(RECONNECT_EVERY_S):
-                problem = (
-                    f"{cause.problem}, and then {error.problem}; unless the change was confirmed, "
-                    f"the switch reverts it within {within_s} s"
-                )
-                raise NotRolledBack(task.host.name, problem, "Deploy again: it finds what is pending") from error
+                raise _not_rolled_back(task, cause, error, within_s) from error
+
+
+def _not_rolled_back(task: Task, cause: RailfabError, error: RailfabError, within_s: int) -> NotRolledBack:
+    problem = (
+        f"{cause.problem}, and then {error.problem}; unless the change was confirmed, "
+        f"the switch reverts it within {within_s} s"
+    )
+    return NotRolledBack(task.host.name, problem, "Deploy again: it finds what is pending")
 
 
 def read_running(task: Task) -> Result:

@@ -10,13 +10,20 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import pytest
+from nornir.core import Nornir
+from nornir.core.configuration import Config
+from nornir.core.inventory import Defaults, Groups, Host, Hosts, Inventory
+from nornir.core.processor import Processors
+from nornir.core.task import Task
 from tests.integration.frr.bench import CREDENTIALS, Node, change, program_with, settle, within, without_version
 from tests.platforms.frr.switches import LEAF, SLOWER, text
 from tests.sampled import sampled
 
-from railfab.errors import DeviceError, Unreachable
+from railfab.deploy import tasks
+from railfab.errors import DeviceError, NotRolledBack, Unreachable
 from railfab.platforms.frr import session as frr_session
 from railfab.platforms.frr.session import FrrSession
 from railfab.platforms.shared import root_shell
@@ -217,47 +224,61 @@ def test_another_thread_ends_a_session_that_waits_so_that_a_signal_ends_the_proc
 
 
 @contextmanager
-def full(node: Node, folder: str) -> Iterator[None]:
-    """A folder of the switch on a file system without free space."""
-    copy = "mkdir -p /tmp/full && mount -t tmpfs -o size=64k tmpfs /tmp/full"
-    node.inside("sh", "-c", f"{copy} && cp -a {folder}/. /tmp/full/ && mount --bind /tmp/full {folder}")
-    node.inside("sh", "-c", f"cat /dev/zero > {folder}/filler 2>/dev/null || true")
+def small_disk(node: Node, folder: str) -> Iterator[Callable[[], object]]:
+    """A folder of the switch on a file system of 64 kB, and what fills it."""
+    copy = "mkdir -p /tmp/small && mount -t tmpfs -o size=64k tmpfs /tmp/small"
+    node.inside("sh", "-c", f"{copy} && cp -a {folder}/. /tmp/small/ && mount --bind /tmp/small {folder}")
     try:
-        yield
+        yield lambda: node.inside("sh", "-c", f"cat /dev/zero > {folder}/filler 2>/dev/null || true")
     finally:
-        node.inside("sh", "-c", f"umount {folder}; umount /tmp/full")
+        node.inside("sh", "-c", f"umount -l {folder}; umount -l /tmp/small")
 
 
-def test_a_full_disk_refuses_the_confirmation_and_keeps_the_startup_file(leaf: Node) -> None:
+ETC, RUN = "/etc/frr", "/var/run/frr/railfab"
+NO_SPACE = "(No space left on device)"
+CHECK_RUN = "Check the free space of /var/run/frr; the switch is unchanged."
+FULL_DISKS = (
+    (ETC, "stage", f"cannot save its configuration {NO_SPACE}. Check the free space of /etc/frr."),
+    (RUN, "stage", f"cannot store the candidate {NO_SPACE}. {CHECK_RUN}"),
+    (RUN, "commit", f"cannot store the candidate and the running configuration {NO_SPACE}. {CHECK_RUN}"),
+    (RUN, "confirm", f"cannot work in {RUN} {NO_SPACE}. Check the free space and the permissions of the switch."),
+)
+"""Disks, the step of a deploy before which they fill, and the error. No step before `confirm` writes to /etc/frr."""
+
+
+def test_a_disk_that_fills_before_any_step_of_a_deploy_leaves_the_former_configuration(leaf: Node) -> None:
+    """A switch that `deploy` calls `failed, unchanged` is unchanged then, not two minutes later."""
     former, saved = leaf.running(), leaf.startup.read_text()
-    with leaf.session() as session:
-        session.commit(session.stage(text(SLOWER)), change(), 300)
-        with full(leaf, "/etc/frr"):
-            message = refusal(lambda: session.confirm(change()))
-            assert leaf.inside("cat", "/etc/frr/frr.conf") == saved
-        session.revert(change())
-    assert message == (
-        "rft-leaf: cannot save its configuration (No space left on device). Check the free space of /etc/frr."
-    )
-    assert (leaf.running(), leaf.startup.read_text()) == (former, saved)
+    for disk, step, message in FULL_DISKS:
+        with small_disk(leaf, disk) as fill, pytest.MonkeyPatch.context() as patched:
+            patched.setattr(FrrSession, step, _after(fill, getattr(FrrSession, step)))
+            assert refusal(lambda: reconcile(leaf, text(SLOWER))) == f"rft-leaf: {message}"
+            assert leaf.inside("cat", f"{ETC}/frr.conf") == saved
+            assert "change" not in leaf.inside("ls", RUN).split()
+        assert leaf.running() == former
 
 
-def test_a_full_run_directory_refuses_the_change_with_nothing_changed(leaf: Node) -> None:
-    former = leaf.running()
-    with leaf.session() as session:
-        staged = session.stage(text(SLOWER))
-        leaf.inside(
-            "sh", "-c", "cd /var/run/frr/railfab && mount -t tmpfs -o size=4k tmpfs . && echo full > $PWD/filler"
-        )
-        try:
-            messages = [
-                refusal(lambda: session.stage(text(SLOWER))),
-                refusal(lambda: session.commit(staged, change(), 300)),
-            ]
-        finally:
-            leaf.inside("umount", "-l", "/var/run/frr/railfab")
-    assert all("No space left on device" in message for message in messages)
-    assert leaf.running() == former
+def _after(fill: Callable[[], object], step: Callable[..., Any]) -> Callable[..., Any]:
+    """A step of a session that begins when the disk has been filled."""
+
+    def filled(*arguments: Any) -> Any:
+        fill()
+        return step(*arguments)
+
+    return filled
+
+
+def reconcile(node: Node, configuration: str) -> None:
+    """Change a switch as `deploy` does. Raises DeviceError when the switch is unchanged."""
+    host = Host(name=node.name, data={"endpoint": node.endpoint})
+    inventory = Inventory(hosts=Hosts({node.name: host}), groups=Groups(), defaults=Defaults())
+    nornir = Nornir(inventory=inventory, config=Config())
+    task = Task(task=tasks.reconcile, nornir=nornir, global_dry_run=False, processors=Processors())
+    task.host = host
+    try:
+        tasks.reconcile(task, {node.name: configuration}, change())
+    except NotRolledBack as error:
+        raise AssertionError(error) from error
 
 
 @pytest.mark.usefixtures("impatient")
