@@ -14,6 +14,7 @@ from railfab.errors import RailfabError
 from railfab.fabric import design
 from railfab.fabric.audit import configuration_findings
 from railfab.findings import Severity, findings_text
+from railfab.printable import printable
 from railfab.units import counted
 
 
@@ -31,13 +32,13 @@ def main() -> int:
     )
     result = nornir.run(task=read_running)
     for name in result.failed_hosts:
-        print(f"audit.py: {result[name][0].exception}", file=sys.stderr)
+        print(printable(f"audit.py: {result[name][0].exception}"), file=sys.stderr)
     fabric = design(arguments.intent)
     texts = {name: found[0].result.text for name, found in result.items() if not found.failed}
     findings = (*fabric.findings, *configuration_findings(fabric, texts))
     wrong = [finding for finding in findings if finding.severity is not Severity.NOTE]
     for finding in wrong:
-        print(finding.line)
+        print(printable(finding.line))
     of = f"{len(texts)} of {counted(len(fabric.topology.switches()), 'switch')}"
     print(f"{of}, {findings_text(findings)}")
     return 2 if result.failed else 1 if wrong else 0

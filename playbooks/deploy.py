@@ -14,6 +14,7 @@ from railfab.endpoints import STATE_DIR
 from railfab.errors import RailfabError
 from railfab.fabric import NotAccepted, design, resolve_endpoints
 from railfab.findings import DesignCode
+from railfab.printable import printable, printable_lines
 
 
 def state_of(results: MultiResult) -> str:
@@ -41,9 +42,9 @@ def main() -> int:
             result = nornir.run(task=reconcile, configurations=texts, change=entry.change, keep=entry.keep)
             entry.finish({name: state_of(results) for name, results in result.items()})
     for name, results in result.items():
-        print(f"{name}: {state_of(results)}{f' ({results[0].exception})' if results.failed else ''}")
+        print(printable(f"{name}: {state_of(results)}{f' ({results[0].exception})' if results.failed else ''}"))
         if arguments.plan:
-            print(results[0].diff)
+            print(printable_lines(results[0].diff))
     return 2 if len(result.failed_hosts) == len(result) else 1 if result.failed else 0
 
 
@@ -51,9 +52,8 @@ if __name__ == "__main__":
     try:
         sys.exit(main())
     except NotAccepted as refused:
-        print("\n".join(finding.line for finding in refused.findings))
-        print(f"deploy.py: {refused}", file=sys.stderr)
-        sys.exit(1)
+        print("\n".join(printable(finding.line) for finding in refused.findings))
+        sys.exit(f"deploy.py: {refused}")
     except RailfabError as error:
         print(f"deploy.py: {error}", file=sys.stderr)
         sys.exit(2)

@@ -14,6 +14,7 @@ from railfab.deploy import nornir_of
 from railfab.endpoints import STATE_DIR
 from railfab.errors import RailfabError
 from railfab.fabric import design, resolve_endpoints
+from railfab.printable import printable
 
 
 def read(task: Task, path: str) -> Result:
@@ -38,9 +39,9 @@ def main() -> int:
         answers = nornir.run(read, path=arguments.path)
     for name, found in answers.items():
         for path, value in ({} if found.failed else found[0].result).items():
-            print(f"{name}: /{path}: {json.dumps(value)}")
+            print(printable(f"{name}: /{path}: {json.dumps(value)}"))
         if found.failed:
-            print(f"{name}: {found[0].exception}", file=sys.stderr)
+            print(printable(f"{name}: {found[0].exception}"), file=sys.stderr)
     return 1 if answers.failed else 0
 
 

@@ -12,6 +12,7 @@ from railfab.endpoints import STATE_DIR
 from railfab.errors import RailfabError
 from railfab.fabric import design, resolve_endpoints
 from railfab.findings import Severity, findings_text
+from railfab.printable import printable
 from railfab.units import counted
 
 
@@ -29,7 +30,7 @@ def main() -> int:
         print(f"verify.py: {unread}", file=sys.stderr)
     wrong = [finding for finding in result.findings if finding.severity is not Severity.NOTE]
     for finding in wrong:
-        print(finding.line)
+        print(printable(finding.line))
     of = f"{len(result.checked)} of {counted(len(fabric.topology.switches()), 'switch')}"
     print(f"{of}, {findings_text(result.findings)}")
     return 2 if result.unread else 1 if wrong else 0

@@ -19,6 +19,8 @@ RailfabError                   one line: place, problem and remedy (exit code 2)
 
 from collections.abc import Sequence
 
+from railfab.printable import printable
+
 
 class RailfabError(Exception):
     """Root of every error that railfab raises on purpose: place, problem and remedy.
@@ -94,13 +96,6 @@ class Problems(RailfabError):
         first = self.errors[0]
         super().__init__(first.where, first.problem, first.remedy)
         self.args = ("\n".join(str(error) for error in self.errors),)
-
-
-def printable(text: str) -> str:
-    """The text with each character that is not printable, such as a new line, escaped as in Python."""
-    if text.isprintable():
-        return text
-    return "".join(one if one.isprintable() else repr(one)[1:-1] for one in text)
 
 
 def each(error: RailfabError) -> tuple[RailfabError, ...]:

@@ -48,7 +48,17 @@ def test_the_version_needs_no_package_but_that_of_the_command_line() -> None:
     found = imported("--version")
     assert packages(found).isdisjoint({"asyncio", "pydantic", "rich", "ssl", "yaml"})
     own = {module.split(".")[1] for module in found if module.startswith("railfab.")}
-    assert own == {"__main__", "cli", "endpoints", "errors", "exports", "findings", "process_signals", "units"}
+    assert own == {
+        "__main__",
+        "cli",
+        "endpoints",
+        "errors",
+        "exports",
+        "findings",
+        "printable",
+        "process_signals",
+        "units",
+    }
 
 
 def test_a_rendering_needs_the_design_and_the_renderer_of_its_platform(tmp_path: Path) -> None:

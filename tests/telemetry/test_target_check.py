@@ -179,7 +179,7 @@ def test_a_target_that_tells_no_capabilities_is_asked_for_its_paths_all_the_same
     assert [path["leaves"] for path in target["paths"]] == [1, 0]
     said = [finding["problem"] for finding in json.loads(done.output)["findings"]]
     assert said[0] == "its clock is 60 s behind ours. Synchronise both with NTP"
-    refusal = r"Path not valid - unknown element 'oper-state'\x1b[0m"
+    refusal = "Path not valid - unknown element 'oper-state'\x1b[0m"
     assert said[1].startswith(f"refuses /interface[name=*]/oper-state ({refusal})")
 
 

@@ -9,9 +9,11 @@ from rich.console import Group, RenderableType
 from rich.panel import Panel
 from rich.text import Text
 
+from railfab.app.escaped import escaped
 from railfab.app.rates import Reading
 from railfab.app.sparkline import sparkline
 from railfab.app.summary import JobSummary
+from railfab.printable import printable
 
 SLOW_PACE = 0.9
 """A twin slower than this share of real time is shown as slow."""
@@ -76,13 +78,13 @@ class Scene:
 def frame(scene: Scene, width: int = WIDTH, height: int = HEIGHT) -> RenderableType:
     """One frame of the view, for a terminal of this size; nothing wraps, and rails share lines where they are many."""
     cells = max(width, 40) - BORDER_CELLS
-    lines = [*_lines(scene, cells, height - BORDER_LINES)]
+    lines = [escaped(text, printable) for text in _lines(scene, cells, height - BORDER_LINES)]
     for text in lines:
         text.no_wrap = True
         text.truncate(cells, overflow="ellipsis")
     return Panel(
         Group(*lines),
-        title=Text.assemble(("railfab", "bold"), f" {scene.fabric}"),
+        title=escaped(Text.assemble(("railfab", "bold"), f" {scene.fabric}"), printable),
         subtitle=f"{scene.elapsed_s:,.0f} s, Ctrl-C ends everything",
         title_align="left",
         subtitle_align="right",

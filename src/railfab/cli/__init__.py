@@ -15,6 +15,7 @@ import typer
 from railfab import __version__
 from railfab.cli.commands import CommandGroup
 from railfab.cli.common import CANNOT, report, report_line
+from railfab.cli.echo import echo
 from railfab.cli.logs import LogFormat, configure
 from railfab.errors import RailfabError
 from railfab.process_signals import INTERRUPTED, SIGNALS, ended_by_signal
@@ -62,7 +63,7 @@ app = typer.Typer(
 
 def _version(value: bool) -> None:
     if value:
-        typer.echo(f"railfab {__version__}")
+        echo(f"railfab {__version__}")
         raise typer.Exit
 
 

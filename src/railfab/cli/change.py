@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from railfab.cli.change_report import View, changed_settings, exit_code, print_changes, print_outcomes, print_previews
-from railfab.cli.common import Output, progress_bar, stderr
+from railfab.cli.common import Output, progress_bar
+from railfab.cli.echo import echo, echo_line
 from railfab.endpoints import Endpoints
 from railfab.errors import RailfabError
 from railfab.fabric import Design
@@ -91,14 +92,14 @@ class ChangeRun:
         for found in previews:
             if found.reverted is not None:
                 line = f"{found.name}: reverted the unconfirmed change of deploy {found.reverted.deploy}"
-                stderr().print(line, soft_wrap=True, markup=False)
+                echo_line(line, err=True)
         return previews
 
     def _apply(self, texts: Mapping[str, str], previews: Sequence[Preview], entry: OpenDeploy) -> None:
         from railfab.deploy import apply_all, nornir_of
 
         approved = {found.name: found.diff for found in previews}
-        with stop_on_signal(lambda: typer.echo(FINISHING, err=True)) as stop_requested:
+        with stop_on_signal(lambda: echo(FINISHING, err=True)) as stop_requested:
             nornir = nornir_of(self.fabric, self.endpoints, stop_requested)
             with _bar("changing", len(previews)) as on_done:
                 outcomes = apply_all(

@@ -8,7 +8,8 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from railfab.cli.common import CANNOT, FOUND, Output, print_json, print_table, stderr, stdout
+from railfab.cli.common import CANNOT, FOUND, Output, print_json, print_table, stdout
+from railfab.cli.echo import echo, echo_line
 from railfab.device import change_lines
 from railfab.errors import ConfigError, Problems
 from railfab.fabric import Design
@@ -18,6 +19,7 @@ from railfab.topology.grouping import grouped
 from railfab.units import counted
 
 if TYPE_CHECKING:
+    from railfab.cli.console import PrintableConsole
     from railfab.deploy import Outcome, Preview
 
 
@@ -29,6 +31,8 @@ class View(StrEnum):
     STAT = "stat"
 
 
+DIFF_STYLES = {"+": "green", "-": "red", "@": "dim"}
+"""Style of a line of a difference by its first character."""
 WORD = re.compile(r"[\w.:/-]+")
 MASK = "\0"
 OTHER_END = re.compile(rf"{MASK} (?P<port>[\w.:/-]+)")
@@ -65,19 +69,23 @@ def print_changes(fabric: Design, changing: Sequence[Preview], texts: Mapping[st
     if view is View.STAT:
         _print_results([(found.name, "would change", _extent(found.diff)) for found in changing])
         return
-    from rich.syntax import Syntax
-
     console, settings = stdout(), changed_settings(fabric, changing, texts)
     mask = _Mask.of(fabric)
     groups = grouped(changing, lambda one: one.name if view is View.FULL else mask.key(settings[one.name], one.diff))
     for group in groups:
         first = group[0]
-        console.print(", ".join(folded_sets([one.name for one in group])), style="bold", markup=False)
+        console.print(", ".join(folded_sets([one.name for one in group])), style="bold")
         for line in settings[first.name]:
-            console.print(f"  {line}", soft_wrap=True, markup=False)
+            echo_line(f"  {line}")
         if any(one.diff != first.diff for one in group):
-            console.print(f"  {first.name} is shown; the others differ in {OWN} (--full shows each)", soft_wrap=True)
-        console.print(Syntax(first.diff, "diff", theme="ansi_dark", background_color="default", word_wrap=True))
+            echo_line(f"  {first.name} is shown; the others differ in {OWN} (--full shows each)")
+        print_diff(first.diff, console)
+
+
+def print_diff(diff: str, console: PrintableConsole) -> None:
+    """Print a unified difference, with added and removed lines in colour; nothing wraps."""
+    for line in diff.split("\n"):
+        console.print(line, style=DIFF_STYLES.get(line[:1], ""), soft_wrap=True)
 
 
 OWN = "their own names, addresses and AS numbers, and the ports at the other ends of their cables"
@@ -132,7 +140,7 @@ def print_outcomes(
         stdout().print(_totals(fabric, outcomes))
         for outcome in outcomes:
             if outcome.failed:
-                stderr().print(f"railfab: {outcome.error}", soft_wrap=True, markup=False)
+                echo(f"railfab: {outcome.error}", err=True)
 
 
 def changed_settings(

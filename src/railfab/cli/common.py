@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import json
 import math
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -17,16 +16,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from railfab.cli import completion
+from railfab.cli.echo import echo
 from railfab.cli.tables import columns as width
 from railfab.cli.tables import laid_out
 from railfab.endpoints import STATE_DIR
 from railfab.errors import Problems, RailfabError, each
 from railfab.findings import DesignCode, Finding, Severity
+from railfab.printable import json_text, printable
 
 if TYPE_CHECKING:
-    from rich.console import Console
     from rich.progress import Progress
 
+    from railfab.cli.console import PrintableConsole
     from railfab.fabric import Design
 
 FOUND = 1
@@ -111,18 +112,18 @@ def finite(value: float | None) -> float | None:
     return value
 
 
-def stdout() -> Console:
+def stdout() -> PrintableConsole:
     """Console of results, as wide as COLUMNS or the terminal; as wide as needed where neither says."""
-    from rich.console import Console
+    from railfab.cli.console import PrintableConsole
 
-    return Console(highlight=False, emoji=False, width=width() or UNLIMITED)
+    return PrintableConsole(width=width() or UNLIMITED)
 
 
-def stderr() -> Console:
+def stderr() -> PrintableConsole:
     """Console of progress and errors."""
-    from rich.console import Console
+    from railfab.cli.console import PrintableConsole
 
-    return Console(stderr=True, highlight=False, emoji=False)
+    return PrintableConsole(stderr=True)
 
 
 def report(error: RailfabError) -> None:
@@ -137,10 +138,10 @@ def report_line(line: str) -> None:
 
 def _report(errors: Sequence[Mapping[str, str]]) -> None:
     if json_wanted(sys.argv[1:]):
-        typer.echo(json.dumps({"errors": errors}), err=True)
+        echo(json_text({"errors": errors}), err=True)
         return
     for error in errors:
-        typer.echo(f"railfab: {error['message']}", err=True)
+        echo(f"railfab: {error['message']}", err=True)
 
 
 def _error_document(error: RailfabError) -> dict[str, str]:
@@ -155,7 +156,7 @@ def prepare_simulator(*, here: bool = True) -> None:
     with uncollected():
         from railfab.sim.warm import prepare
 
-        prepare(lambda text: typer.echo(f"railfab: {text}", err=True), here=here)
+        prepare(lambda text: echo(f"railfab: {text}", err=True), here=here)
 
 
 def json_wanted(arguments: Sequence[str]) -> bool:
@@ -166,25 +167,25 @@ def json_wanted(arguments: Sequence[str]) -> bool:
 
 
 def print_json(value: Any) -> None:
-    typer.echo(json.dumps(value, indent=2, default=str))
+    echo(json_text(value, indent=2))
 
 
 def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """Print a table as wide as COLUMNS or the terminal allows, numbers aligned right; names stay whole."""
-    cells = [["" if cell is None else " ".join(str(cell).splitlines()) for cell in row] for row in rows]
+    cells = [["" if cell is None else printable(" ".join(str(cell).splitlines())) for cell in row] for row in rows]
     heading, *lines = laid_out([list(columns), *cells], width())
     for line in (title, heading):
         if line:
             _print_bold(line)
-    typer.echo("\n".join((*lines, "")))
+    echo("\n".join((*lines, "")))
 
 
 def _print_bold(line: str) -> None:
     """Print a line, bold on a terminal; rich is imported for nothing else of a table."""
     if sys.stdout is not None and sys.stdout.isatty():
-        stdout().out(line, style="bold", highlight=False)
+        stdout().print(line, style="bold", soft_wrap=True)
     else:
-        typer.echo(line)
+        echo(line)
 
 
 def progress_bar() -> Progress:
@@ -193,7 +194,7 @@ def progress_bar() -> Progress:
 
     console = stderr()
     return Progress(
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
@@ -218,14 +219,14 @@ def uncollected() -> Iterator[None]:
 COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.NOTE: "cyan"}
 
 
-def print_findings(found: Iterable[Finding], console: Console | None = None) -> None:
+def print_findings(found: Iterable[Finding], console: PrintableConsole | None = None) -> None:
     """One line each, the severity in its colour."""
     from rich.text import Text
 
     console = console or stdout()
     for finding in found:
         colour = COLOURS[finding.severity]
-        line = Text.assemble((str(finding.severity), colour), finding.line.removeprefix(finding.severity))
+        line = Text.assemble((str(finding.severity), colour), printable(finding.line.removeprefix(finding.severity)))
         console.print(line, soft_wrap=True)
 
 
@@ -270,4 +271,4 @@ def stop_at_errors(fabric: Design, accept: Sequence[DesignCode] | None, output: 
         report(refused)
         raise typer.Exit(FOUND) from None
     for finding in fabric.errors:
-        typer.echo(f"accepted: {finding.line}", err=True)
+        echo(f"accepted: {finding.line}", err=True)

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from railfab.cli.common import IntentFile, Output, OutputOption, findings_exit, print_findings, print_json, stdout
+from railfab.cli.common import IntentFile, Output, OutputOption, findings_exit, print_findings, print_json
+from railfab.cli.echo import echo_line
 from railfab.errors import RailfabError
 from railfab.fabric import design
 from railfab.findings import Finding
@@ -97,10 +98,10 @@ def _document(
 def _print(topology: Topology, found: ExistingTopology, matching: Matching, findings: tuple[Finding, ...]) -> None:
     print_findings(findings)
     for words in matching.not_compared:
-        stdout().print(f"not compared: {words}", soft_wrap=True, markup=False)
+        echo_line(f"not compared: {words}")
     counts = f"{counted(len(found.nodes), 'node')} and {counted(len(found.links), 'link')} of {found.source}"
     verdict = counted(len(findings), "finding") if findings else "no difference"
-    stdout().print(f"{counts} compared with {topology.fabric}: {verdict}", soft_wrap=True, markup=False)
+    echo_line(f"{counts} compared with {topology.fabric}: {verdict}")
 
 
 def _token(file: Path | None) -> str | None:

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from railfab.cli.common import AcceptOption, IntentFile, Output, OutputOption, print_json, stderr, stop_at_errors
+from railfab.cli.echo import echo
 from railfab.cli.tables import columns, with_command
 from railfab.fabric import design
 from railfab.units import counted
@@ -49,4 +50,4 @@ def render(
         for line in with_command(
             f"wrote {counted(len(files.all()), 'file')}; next:", f"sudo containerlab deploy -t {path}", columns()
         ):
-            typer.echo(line, err=True)
+            echo(line, err=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -176,4 +175,4 @@ def _text(file: Path) -> str:
 
 def schema() -> None:
     """Print the intent's JSON Schema, for editors."""
-    typer.echo(json.dumps(json_schema(), indent=2))
+    print_json(json_schema())

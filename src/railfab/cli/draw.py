@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from railfab.cli.common import IntentFile, findings_exit, print_findings, stderr, uncollected
+from railfab.cli.echo import echo, echo_line
 from railfab.errors import RailfabError
 from railfab.fabric import design
 
@@ -27,7 +28,7 @@ def draw(
     fabric = design(intent)
     picture = topology_svg(fabric.topology, fabric.intent.hosts, fabric.findings)
     if out is None:
-        typer.echo(picture, nl=False)
+        echo(picture, nl=False)
     else:
         _write(out, picture)
     print_findings(fabric.findings, stderr())
@@ -39,4 +40,4 @@ def _write(out: Path, picture: str) -> None:
         out.write_text(picture)
     except OSError as error:
         raise RailfabError(str(out), f"cannot be written: {error.strerror}", "Choose another place with -o") from error
-    stderr().print(f"wrote {out}", soft_wrap=True)
+    echo_line(f"wrote {out}", err=True)

@@ -29,7 +29,7 @@ def _print(sections: tuple[Section, ...]) -> None:
     """Print the title of each section, and one line per statement."""
     console = stdout()
     for section in sections:
-        console.print(section.section, style="bold", markup=False)
+        console.print(section.section, style="bold")
         for statement in section.statements:
-            console.print(statement, markup=False, soft_wrap=columns() is None)
+            console.print(statement, soft_wrap=columns() is None)
         console.print()

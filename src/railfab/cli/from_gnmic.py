@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from railfab.cli.common import Output, print_json, print_table, stdout
+from railfab.cli.echo import echo_line
 from railfab.cli.tables import columns, with_command
 from railfab.endpoints import write_private
 from railfab.errors import RailfabError
@@ -67,9 +68,9 @@ def _print(conversion: Conversion, written: Path | None) -> None:
         if rows:
             print_table(title, heading, rows)
         else:
-            stdout().print(f"{title}: none\n", markup=False)
+            stdout().print(f"{title}: none\n")
     for line in _next(conversion, written):
-        stdout().print(line, soft_wrap=True, markup=False)
+        echo_line(line)
 
 
 def _target(target: Target) -> tuple[str, ...]:

@@ -24,6 +24,7 @@ from railfab.cli.common import (
     stop_at_errors,
 )
 from railfab.cli.deploy import deploy
+from railfab.cli.echo import echo
 from railfab.endpoints import load_endpoints
 from railfab.fabric import design
 from railfab.intent import load_intent
@@ -179,7 +180,7 @@ def doctor(
         print_json([{**asdict(requirement), "ok": requirement.ok} for requirement in found])
     else:
         for requirement in found:
-            typer.echo(str(requirement))
+            echo(str(requirement))
     if any(requirement.fatal and not requirement.ok for requirement in found):
         raise typer.Exit(CANNOT)
 
@@ -211,7 +212,7 @@ def _backend_name(wanted: BackendName | None, place: LabPlace) -> str:
 
 def _print_progress(line: str) -> None:
     """Print a line on stderr, without interpreting it as markup."""
-    typer.echo(line, err=True)
+    echo(line, err=True)
 
 
 def _print_endpoints(running: Endpoints) -> None:
@@ -225,4 +226,4 @@ def _print_status(found: LabStatus) -> None:
     if rows:
         print_table(title, ("node", "kind", "state", "address", "detail"), rows)
     else:
-        typer.echo(title)
+        echo(title)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import sys
 import time
 from enum import StrEnum
+
+from railfab.cli.echo import echo
+from railfab.printable import json_text, printable, printable_lines
 
 LINE = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
@@ -34,13 +36,23 @@ class JsonLine(logging.Formatter):
             found["device"] = device
         if record.exc_info:
             found["exception"] = self.formatException(record.exc_info)
-        return json.dumps(found, ensure_ascii=False)
+        return json_text(found)
+
+
+class TextLine(logging.Formatter):
+    """A record as one line, and the lines of its traceback."""
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802
+        return printable(super().formatMessage(record))
+
+    def format(self, record: logging.LogRecord) -> str:
+        return printable_lines(super().format(record))
 
 
 def configure(form: LogFormat, *, verbose: bool) -> None:
     """Write what is logged to stderr: errors, or with verbose everything but what is for debugging."""
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(JsonLine() if form is LogFormat.JSON else logging.Formatter(LINE))
+    handler.setFormatter(JsonLine() if form is LogFormat.JSON else TextLine(LINE))
     logging.basicConfig(level=logging.INFO if verbose else logging.ERROR, handlers=[handler])
 
 
@@ -50,5 +62,4 @@ def announce(text: str) -> None:
     if any(isinstance(handler.formatter, JsonLine) for handler in root.handlers):
         logging.getLogger("railfab").info("%s", text)
         return
-    sys.stderr.write(f"{text}\n")
-    sys.stderr.flush()
+    echo(text, err=True)

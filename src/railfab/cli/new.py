@@ -10,7 +10,8 @@ from typing import Annotated
 import typer
 
 from railfab.cli import completion
-from railfab.cli.common import Output, OutputOption, print_json, print_table, stderr
+from railfab.cli.common import Output, OutputOption, print_json, print_table
+from railfab.cli.echo import echo, echo_line
 from railfab.errors import IntentError, RailfabError
 
 SCHEMA = "intent.schema.json"
@@ -51,7 +52,7 @@ def new(
         file = str(out) if out else None
         print_json({"design": design, "fabric": fabric or design, "file": file, "schema": schema, "intent": text})
     elif out is None:
-        typer.echo(text, nl=False)
+        echo(text, nl=False)
     else:
         _tell(out, known=schema != SCHEMA or (out.parent / SCHEMA).is_file())
 
@@ -97,4 +98,4 @@ def _tell(out: Path, *, known: bool) -> None:
     if not known:
         lines.append(f"for editors to complete its keys: railfab schema > {out.parent / SCHEMA}")
     for line in lines:
-        stderr().print(line, soft_wrap=True, markup=False)
+        echo_line(line, err=True)

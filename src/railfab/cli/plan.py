@@ -22,6 +22,7 @@ from railfab.cli.common import (
     stdout,
     uncollected,
 )
+from railfab.cli.echo import echo_line
 from railfab.folding import folded, number_ranges
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def plan(intent: IntentFile, out: OutDir = None, output: OutputOption = Output.T
         fabric = planned(intent, say)
         files = _written(fabric, out, say) if out is not None else []
     if out is not None:
-        stderr().print(f"wrote {counted(len(files), 'file')}, listed in {out / 'summary.md'}", soft_wrap=True)
+        echo_line(f"wrote {counted(len(files), 'file')}, listed in {out / 'summary.md'}", err=True)
     if output is Output.JSON:
         _print_document(fabric)
     else:
@@ -77,9 +78,11 @@ def _stages() -> Iterator[Callable[[str], None]]:
 
 def print_plan(fabric: Plan) -> None:
     """Print the tables of a plan."""
+    from rich.text import Text
+
     from railfab.documents import headline
 
-    stdout().print(f"[bold]{fabric.topology.fabric}[/bold]: {headline(fabric)}\n")
+    stdout().print(Text.assemble((fabric.topology.fabric, "bold"), f": {headline(fabric)}\n"))
     _print_switches(fabric)
     _print_cables(fabric)
     _print_rails(fabric)
@@ -178,7 +181,7 @@ def _print_cuts(buffers: tuple[SwitchBuffers, ...]) -> None:
 
     cut = [kind for kind in buffers if kind.plan.cut is not None]
     for kind in cut:
-        stdout().print(f"{kind.where}: {division(kind)}.", soft_wrap=True)
+        echo_line(f"{kind.where}: {division(kind)}.")
     if cut:
         stdout().print()
 

@@ -22,6 +22,7 @@ from railfab.cli.common import (
     print_table,
     stdout,
 )
+from railfab.cli.echo import echo
 from railfab.errors import RailfabError
 from railfab.fabric import design, limited, require_sessions, session_endpoints
 from railfab.units import listed
@@ -75,7 +76,7 @@ def _last(journal: Journal) -> DeployRecord:
     """The last deploy by its number; names one before it that is later by the clock."""
     last = journal.last()
     if (later := journal.later_by_clock(last)) is not None:
-        typer.echo(
+        echo(
             f"rollback: undoes deploy {last.deploy} (number {last.number}, {_clock(last.began)}); "
             f"number {later.number} was before it, although the clock of {later.host} then said {_clock(later.began)}",
             err=True,

@@ -20,8 +20,8 @@ from railfab.cli.common import (
     print_table,
     progress_bar,
     report_line,
-    stdout,
 )
+from railfab.cli.echo import echo, echo_line
 from railfab.errors import RailfabError
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def replay(
 
     scenario = load(scenario_dir)
     for note in scenario.notes:
-        typer.echo(f"railfab: {note}", err=True)
+        echo(f"railfab: {note}", err=True)
     if save is not None:
         check_place(save)
     prepare_simulator()
@@ -272,7 +272,7 @@ def _print_explanation(name: str, found: Explanation) -> None:
         lines += _tree_lines(tree, asked, 1)
     lines += [f"note: {note}" for note in found.notes]
     for line in lines:
-        stdout().print(line, soft_wrap=True, markup=False)
+        echo_line(line)
 
 
 def _causes(ports: Sequence[CountedPort], before: str = ", because of the queue of ") -> str:

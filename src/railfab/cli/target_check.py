@@ -11,6 +11,7 @@ import typer
 
 from railfab.cli.collect_options import Wanted
 from railfab.cli.common import CANNOT, FOUND, Output, print_json, print_table, progress_bar, report, stdout
+from railfab.cli.echo import echo_line
 from railfab.errors import EndpointError, LoginRefused
 from railfab.fabric import design, resolve_endpoints
 from railfab.folding import folded_sets
@@ -128,9 +129,9 @@ def _print(checks: Sequence[TargetCheck], findings: Sequence[tuple[str, str]]) -
         print_table("Paths without data everywhere", ("path", "data", "none", "refused"), paths)
     for group in grouped(findings, lambda finding: finding[1]):
         names = ", ".join(folded_sets([name for name, _ in group]))
-        stdout().print(f"{names}: {group[0][1]}", soft_wrap=True, markup=False)
+        echo_line(f"{names}: {group[0][1]}")
     well = len(checks) - len({name for name, _ in findings})
-    stdout().print(f"{well} of {counted(len(checks), 'target')} without findings", markup=False)
+    stdout().print(f"{well} of {counted(len(checks), 'target')} without findings")
 
 
 def _row(check: TargetCheck) -> tuple[str, ...]:

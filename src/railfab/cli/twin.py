@@ -28,6 +28,7 @@ from railfab.cli.common import (
     stdout,
     stop_at_errors,
 )
+from railfab.cli.echo import echo, echo_line
 from railfab.cli.tables import columns, with_command
 from railfab.endpoints import state_option
 from railfab.errors import EndpointError, LabError
@@ -175,7 +176,7 @@ def _detach(fabric: Design, state: Path, command: list[str], then: str) -> None:
         f"next: railfab {then} {fabric.path} --on twin{there}; to end it: railfab twin stop{there}",
     )
     for line in lines:
-        stdout().print(line, soft_wrap=True, markup=False)
+        echo_line(line)
 
 
 @twin_app.command("status")
@@ -193,7 +194,7 @@ def show_status(
         if lines := [line for one in found for line in _unmodelled(one)]:
             print_table("Configuration without effect", ("switch", "line"), lines)
     else:
-        stdout().print(f"no twin is running in {state}", soft_wrap=True, markup=False)
+        echo_line(f"no twin is running in {state}")
     if not found:
         raise typer.Exit(FOUND)
 
@@ -238,7 +239,7 @@ def stop_twin(
     if output is Output.JSON:
         print_json({"fabric": found.fabric, "stopped": True})
     else:
-        typer.echo(f"twin of {found.fabric} stopped", err=True)
+        echo(f"twin of {found.fabric} stopped", err=True)
 
 
 @twin_app.command("host")
@@ -258,7 +259,7 @@ def set_host_rate(
     fabric = only_twin(file, state).fabric
     connect(state, fabric).set_host_rate(host, _rate_gbps(rate), interface=interface)
     ports = f"{host} {interface}" if interface else f"every NIC of {host}"
-    typer.echo(f"{fabric}: {ports} takes {'all' if rate == 'all' else f'{rate} Gb/s'}", err=True)
+    echo(f"{fabric}: {ports} takes {'all' if rate == 'all' else f'{rate} Gb/s'}", err=True)
 
 
 def _rate_gbps(text: str) -> float | None:

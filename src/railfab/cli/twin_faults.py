@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from railfab.cli.common import STATE_DEFAULT, StateOption
+from railfab.cli.echo import echo
 from railfab.cli.twin import TwinOption, only_twin, twin_app
 
 MOST_LOSS_DB = 60.0
@@ -90,7 +91,7 @@ def exchange_cables(
 
     fabric = only_twin(file, state).fabric
     connect(state, fabric).exchange_cables((node, port), (other_node, other_port))
-    typer.echo(f"{fabric}: {node} {port} and {other_node} {other_port} have exchanged their far ends", err=True)
+    echo(f"{fabric}: {node} {port} and {other_node} {other_port} have exchanged their far ends", err=True)
 
 
 @twin_app.command("fault")
@@ -114,7 +115,7 @@ def set_optic_loss(
 
     fabric = only_twin(file, state).fabric
     connect(state, fabric).set_optic_loss(node, port, loss_db=loss_db)
-    typer.echo(f"{fabric}: {node} {port} misses {loss_db:g} dB of light", err=True)
+    echo(f"{fabric}: {node} {port} misses {loss_db:g} dB of light", err=True)
 
 
 @twin_app.command("link")
@@ -138,7 +139,7 @@ def set_link(
     connect(state, fabric).set_link(node, port, up=up, direction=Direction(direction), detected=not undetected)
     end = f"{node} {port}"
     what = f"the cable of {end}" if direction is FibreSide.BOTH else f"the fibre by which {end} {direction}s"
-    typer.echo(f"{fabric}: {what} {_said(up, undetected)}", err=True)
+    echo(f"{fabric}: {what} {_said(up, undetected)}", err=True)
 
 
 def _said(up: bool, undetected: bool) -> str:
@@ -166,4 +167,4 @@ def operate(
 
     fabric = only_twin(file, state).fabric
     connect(state, fabric).operate(name, SwitchOperation(operation))
-    typer.echo(f"{fabric}: {name} {NOW[operation]}", err=True)
+    echo(f"{fabric}: {name} {NOW[operation]}", err=True)

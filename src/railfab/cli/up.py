@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.live import Live
+from rich.text import Text
 
 from railfab.cli.common import (
     FOUND,
@@ -27,6 +28,7 @@ from railfab.cli.common import (
     stdout,
     stop_at_errors,
 )
+from railfab.cli.echo import echo
 from railfab.errors import IntentError
 from railfab.fabric import design, require_sessions
 from railfab.intent import Job, load_job
@@ -161,14 +163,14 @@ def _live_view() -> Iterator[tuple[Callable[[Scene], None], Callable[[str], None
         def print_line(scene: Scene) -> None:
             if scene.elapsed_s - last[0] >= LINE_EVERY_S:
                 last[0] = scene.elapsed_s
-                typer.echo(line(scene), err=True)
+                echo(line(scene), err=True)
 
-        yield print_line, lambda step: typer.echo(step, err=True)
+        yield print_line, lambda step: echo(step, err=True)
         return
     with Live(console=console, auto_refresh=False, transient=True) as live:
         yield (
             lambda scene: live.update(frame(scene, *console.size), refresh=True),
-            lambda step: live.update(f"[dim]{step}[/dim]", refresh=True),
+            lambda step: live.update(Text(step, "dim"), refresh=True),
         )
 
 
@@ -177,12 +179,13 @@ def _print_summary(summary: Summary, output: Output) -> None:
         print_json({**asdict(summary), "healthy": summary.healthy})
         return
     ready = "never ready" if summary.ready_s is None else f"ready after {summary.ready_s:.1f} s"
-    stdout().print(
-        f"[bold]{summary.fabric}[/bold]: {summary.sessions_up}/{summary.sessions} BGP session ends up, "
+    totals = (
+        f": {summary.sessions_up}/{summary.sessions} BGP session ends up, "
         f"{summary.targets_up}/{summary.targets} switches up\n"
         f"{ready}, {summary.series:,} series every {summary.interval_s:g} s, {summary.pace:.0%} of real time\n"
         "seconds and rates are of simulated time\n"
     )
+    stdout().print(Text.assemble((summary.fabric, "bold"), totals))
     rows = [
         (
             job.job,

@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from xml.sax.saxutils import escape, quoteattr
 
+from railfab.printable import printable
+
 
 @dataclass(frozen=True, slots=True)
 class Box:
@@ -35,12 +37,12 @@ def element(tag: str, *content: str, **attributes: str | float) -> str:
 
 def text_line(x: float, y: float, text: str, class_: str) -> str:
     """A line of text. x, y: start of the baseline, or its middle or end, depending on the class."""
-    return element("text", escape(text), x=x, y=y, class_=class_)
+    return element("text", escape(printable(text)), x=x, y=y, class_=class_)
 
 
 def title(text: str) -> str:
     """Tooltip of an element, also read by screen readers."""
-    return element("title", escape(text))
+    return element("title", escape(printable(text)))
 
 
 def rectangle(box: Box, class_: str, *content: str, radius: float = 6, **attributes: str) -> str:
@@ -53,11 +55,11 @@ def document(box: Box, name: str, style: str, body: Iterable[str]) -> str:
     size = f"{_number(box.x)} {_number(box.y)} {_number(box.width)} {_number(box.height)}"
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{size}" width="{_number(box.width)}"'
-        f' height="{_number(box.height)}" role="img" aria-label={quoteattr(name)}>'
+        f' height="{_number(box.height)}" role="img" aria-label={quoteattr(printable(name))}>'
     )
     return "\n".join((head, f"<style>{style}</style>", *body, "</svg>", ""))
 
 
 def _number(value: str | float) -> str:
     """Text of an attribute; numbers with at most one decimal, so that the output is the same on every machine."""
-    return value if isinstance(value, str) else f"{round(value, 1):g}"
+    return printable(value) if isinstance(value, str) else f"{round(value, 1):g}"

@@ -568,8 +568,10 @@ def gid_index(port: Port, system: System) -> int | None:
     return None
 
 
-def say(line: str, stream: Any = None) -> None:
-    (stream or sys.stdout).write(line + "\n")
+def say(text: str, stream: Any = None) -> None:
+    """Write lines, each character that cannot be printed escaped, since files of the host may contain any."""
+    shown = (letter if letter.isprintable() or letter == "\n" else repr(letter)[1:-1] for letter in text)
+    (stream or sys.stdout).write("".join(shown) + "\n")
 
 
 def loaded(path: Path) -> dict[str, Any]:

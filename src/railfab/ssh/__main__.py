@@ -10,6 +10,7 @@ from pathlib import Path
 
 from railfab.endpoints import Endpoint, read_credentials
 from railfab.errors import LabError, RailfabError
+from railfab.printable import printable_lines
 from railfab.ssh.server import SshAccess, serve
 
 
@@ -50,7 +51,7 @@ def main(argv: list[str] | None = None) -> int:
     try:
         asyncio.run(_run(arguments, _access(arguments.host, arguments.credentials, arguments.authorized_keys)))
     except RailfabError as error:
-        sys.stderr.write(f"{error}\n")
+        sys.stderr.write(f"{printable_lines(str(error))}\n")
         return 2
     return 0
 

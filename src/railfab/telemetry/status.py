@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 
+from railfab.printable import printable
 from railfab.telemetry.health import State
 from railfab.telemetry.session import TargetSession
 
@@ -108,4 +109,4 @@ def _row(cell: str, values: Iterable[object]) -> str:
 
 
 def _cell(value: object) -> str:
-    return "" if value is None else html.escape(str(value))
+    return "" if value is None else html.escape(printable(str(value)))

@@ -12,7 +12,7 @@ from datetime import datetime
 from cryptography import x509
 
 from railfab.endpoints import Endpoint
-from railfab.errors import EndpointError, LoginRefused, RailfabError, printable
+from railfab.errors import EndpointError, LoginRefused, RailfabError
 from railfab.gnmi import messages
 from railfab.gnmi.client import GnmiClient
 from railfab.gnmi.first_contact import first_contact
@@ -180,8 +180,8 @@ class _Check:
                 if type(error) is Refused and encoding == self.stated and encoding != encodings[-1]:  # likewise
                     continue
                 self.found = replace(self.found, logged_in=True)
-                return PathCheck(subscription, error=printable(getattr(error, "details", "") or error.problem))
-        return PathCheck(subscription, error=printable(refused))
+                return PathCheck(subscription, error=getattr(error, "details", "") or error.problem)
+        return PathCheck(subscription, error=refused)
 
     def _read(self, subscription: TelemetrySubscription, notifications: Sequence[messages.Notification]) -> PathCheck:
         now_ns = time.time_ns()
