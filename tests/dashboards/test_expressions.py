@@ -8,8 +8,8 @@ import pytest
 from tests.dashboards.promql_labels import RECORDED, labels_of, metrics_of, mixing, selectors_of
 
 from railfab.dashboards import ALERTS, RECORDING, board_document, board_queries, boards
-from railfab.dashboards.alerts.terms import UPLINK_BYTES
 from railfab.dashboards.promql import growth, peak, signal, unit
+from railfab.dashboards.recording import ECMP_BYTES
 from railfab.metrics import CATALOGUE, Kind
 from railfab.platforms import platform, platform_names
 
@@ -120,7 +120,7 @@ def test_every_recording_rule_is_used() -> None:
         ("fabric_nonsense_total", "neither catalogued nor recorded"),
         ('fabric_bgp_session_up{rail="1"}', "no label rail"),
         ("fabric_bgp_session_up and fabric_interface_oper_up", "never match"),
-        (f"{UPLINK_BYTES} * on (rail) fabric_interface_info", "left side"),
+        (f"{ECMP_BYTES} * on (rail) fabric_interface_info", "left side"),
     ],
 )
 def test_the_label_check_finds_errors(wrong: str, complaint: str) -> None:

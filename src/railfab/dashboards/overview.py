@@ -142,12 +142,16 @@ def _load() -> Iterator[timeseries.Panel]:
     )
     yield graph(
         Text(
-            title="Uplink spread under ECMP",
-            description="Coefficient of variation of the load of a device's uplinks. 0 is even; above 0.3 few flows"
-            " or a poor hash overload some uplinks while others are idle.",
+            title="Spread under ECMP",
+            description="Coefficient of variation of the load of a device's uplinks, and of its links to each neighbour"
+            " of the tier below. 0 is even; above 0.3 few flows or a poor hash overload some links while others are"
+            " idle.",
             unit="none",
         ),
-        Query(selected("device:fabric_uplink_transmit:cov_rate1m"), "{{fabric}} {{device}}"),
+        Query(
+            selected("device_peer_device:fabric_ecmp_transmit:cov_rate1m"),
+            "{{fabric}} {{device}} {{link}} {{peer_device}}",
+        ),
     )
     yield graph(
         Text(

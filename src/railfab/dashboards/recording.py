@@ -10,8 +10,14 @@ from railfab.dashboards.promql import simulated_rate
 from railfab.dashboards.rules import RecordingRule
 from railfab.metrics import DEVICE, FABRIC, PEER, PORT, RUN
 
-UPLINKS = 'on (fabric, device, interface) group_left () fabric_interface_info{link="uplink"}'
+ECMP = (*DEVICE, "link", "peer_device")
+
+INFO_OF_PORT = "on (fabric, device, interface) group_left ({}) fabric_interface_info"
+GROUP = "fabric, device, link, peer_device"
+"""Labels of the links among which ECMP spreads flows: the uplinks of a switch, or its downlinks to one neighbour."""
+ECMP_BYTES = "device_interface:fabric_ecmp_transmit_bytes:rate1m"
 TRANSMIT_1M = simulated_rate("fabric_interface_transmit_bytes_total", "1m")
+RECEIVE_1M = simulated_rate("fabric_interface_receive_bytes_total", "1m")
 HOST_PORTS = 'on (fabric, device, interface) group_left (rail) fabric_interface_info{link="host"}'
 
 RECORDING: tuple[RecordingRule, ...] = (
@@ -22,9 +28,7 @@ RECORDING: tuple[RecordingRule, ...] = (
     ),
     RecordingRule(
         record="device_interface:fabric_receive_utilization:ratio_rate1m",
-        expr=(
-            f"{simulated_rate('fabric_interface_receive_bytes_total', '1m')} / fabric_interface_speed_bytes_per_second"
-        ),
+        expr=(f"{RECEIVE_1M} / fabric_interface_speed_bytes_per_second"),
         labels=PORT,
     ),
     RecordingRule(
@@ -60,18 +64,40 @@ RECORDING: tuple[RecordingRule, ...] = (
         expr=f"sum by (fabric, rail) ({TRANSMIT_1M} * {HOST_PORTS})",
         labels=(*FABRIC, "rail"),
     ),
-    RecordingRule(
-        record="device_interface:fabric_uplink_transmit_bytes:rate1m",
-        expr=f"{simulated_rate('fabric_interface_transmit_bytes_total', '1m')} * {UPLINKS}",
-        labels=PORT,
-    ),
-    RecordingRule(  # coefficient of variation; no value for a device with almost no traffic
-        record="device:fabric_uplink_transmit:cov_rate1m",
+    RecordingRule(  # of each link that ECMP may choose; one that is down is none
+        record=ECMP_BYTES,
         expr=(
-            "stddev by (fabric, device) (device_interface:fabric_uplink_transmit_bytes:rate1m)"
-            " / (avg by (fabric, device) (device_interface:fabric_uplink_transmit_bytes:rate1m) > 1e6)"
+            f'({TRANSMIT_1M} * {INFO_OF_PORT.format("link")}{{link="uplink"}}\n'
+            f'  or {TRANSMIT_1M} * {INFO_OF_PORT.format("link, peer_device")}{{link="downlink"}})\n'
+            "unless on (fabric, device, interface) fabric_interface_oper_up == 0"
         ),
-        labels=DEVICE,
+        labels=(*PORT, "link", "peer_device"),
+    ),
+    RecordingRule(  # coefficient of variation; no value for links with almost no traffic
+        record="device_peer_device:fabric_ecmp_transmit:cov_rate1m",
+        expr=f"stddev by ({GROUP}) ({ECMP_BYTES}) / (avg by ({GROUP}) ({ECMP_BYTES}) > 1e6)",
+        labels=ECMP,
+    ),
+    RecordingRule(
+        record="device_peer_device:fabric_ecmp_links:count",
+        expr=f"count by ({GROUP}) ({ECMP_BYTES})",
+        labels=ECMP,
+    ),
+    RecordingRule(  # links with a twentieth of the mean of all or more; no value for links with almost no traffic
+        record="device_peer_device:fabric_ecmp_links_used:count",
+        expr=(
+            f"count by ({GROUP}) ({ECMP_BYTES}\n"
+            f"  >= on ({GROUP}) group_left () (0.05 * avg by ({GROUP}) ({ECMP_BYTES}) > 5e4))"
+        ),
+        labels=ECMP,
+    ),
+    RecordingRule(  # each flow comes from one host port: there are at least as many as the busiest one would need
+        record="device_peer_device:fabric_ecmp_flows:min",
+        expr=(
+            f"sum by ({GROUP}) ({ECMP_BYTES})\n"
+            f"/ on (fabric) group_left () (max by (fabric) ({RECEIVE_1M} * {HOST_PORTS}) > 1e6)"
+        ),
+        labels=ECMP,
     ),
     RecordingRule(  # over the session with the most of them: what one lacks, another may have
         record="device:fabric_bgp_prefixes_installed:max",

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from railfab.dashboards.alerts.terms import DEVICE, PERCENT, PORT, RAIL_BYTES, UPLINK_BYTES
+from railfab.dashboards.alerts.terms import DEVICE, PERCENT, PORT, RAIL_BYTES
 from railfab.dashboards.promql import simulated_rate
-from railfab.dashboards.recording import HOST_PORTS
+from railfab.dashboards.recording import ECMP_BYTES, GROUP, HOST_PORTS
 from railfab.dashboards.rules import Alert, AlertSeverity, Silence
 
 LEAST_USED = f"min by (fabric, rail) (device_interface:fabric_transmit_utilization:ratio_rate1m * {HOST_PORTS})"
@@ -13,7 +13,14 @@ WHOLE_RAIL = f"max by (fabric) ({LEAST_USED}) > 0.01"
 
 MOST, LEAST = (f"{function} by (fabric) ({RAIL_BYTES})" for function in ("max", "min"))
 
-UPLINK_SHARE = f"{UPLINK_BYTES} / on (fabric, device, interface) fabric_interface_speed_bytes_per_second"
+ECMP_SHARE = f"{ECMP_BYTES} / on (fabric, device, interface) group_left () fabric_interface_speed_bytes_per_second"
+USED, LINKS, FLOWS = (
+    f"device_peer_device:fabric_ecmp_{name}" for name in ("links_used:count", "links:count", "flows:min")
+)
+CHANCE = f"{USED} * ln({LINKS}) + {FLOWS} * ln({USED} / {LINKS})"
+"""Logarithm of an upper bound of the chance that n flows take u of k links: k^u (u/k)^n."""
+RARE = -7
+"""One in a thousand."""
 
 LOAD = (
     Alert(
@@ -48,34 +55,38 @@ LOAD = (
     Alert(
         alert="FabricEcmpImbalance",
         condition=(
-            "device:fabric_uplink_transmit:cov_rate1m > 0.3\n"
-            f"and on (fabric, device) max by (fabric, device) ({UPLINK_SHARE}) > 0.8"
+            "device_peer_device:fabric_ecmp_transmit:cov_rate1m > 0.3\n"
+            f"and on ({GROUP}) max by ({GROUP}) ({ECMP_SHARE}) > 0.8"
         ),
         silence=Silence.NEIGHBOR,
         lasting="1m",
         severity=AlertSeverity.WARNING,
-        summary=f'{DEVICE}: uplink load has a coefficient of variation of {{{{ printf "%.2f" $value }}}}',
+        summary=(
+            f"{DEVICE}: {{{{ $labels.link }}}} load{{{{ with $labels.peer_device }}}} to {{{{ . }}}}{{{{ end }}}}"
+            ' has a coefficient of variation of {{ printf "%.2f" $value }}'
+        ),
         description=(
-            "One uplink is more than four fifths full while others have capacity (coefficient of variation"
+            "One of several links is more than four fifths full while others have capacity (coefficient of variation"
             ' {{ printf "%.2f" $value }}): few large flows, or a hash over too few header fields. Check the number of'
-            " queue pairs per connection, the hash fields, and whether an uplink is down or drained."
+            " queue pairs per connection, the hash fields, the maximum number of paths, and whether a link is drained."
         ),
     ),
     Alert(
         alert="FabricEcmpPolarisation",
         condition=(
-            f"count by (fabric, device) ({UPLINK_BYTES}\n"
-            f"  < on (fabric, device) group_left () (0.05 * avg by (fabric, device) ({UPLINK_BYTES}) > 5e4))\n"
-            f"/ on (fabric, device) count by (fabric, device) ({UPLINK_BYTES}) >= 0.25\n"
-            f"and on (fabric, device) max by (fabric, device) ({UPLINK_SHARE}) > 0.05"
+            f"1 - sum by (fabric, device, link) ({USED})\n"
+            f"  / sum by (fabric, device, link) ({LINKS} and {USED})\n"
+            f"and sum by (fabric, device, link) ({CHANCE}) < {RARE}\n"
+            f"and on (fabric, device, link) max by (fabric, device, link) ({ECMP_SHARE}) > 0.05"
         ),
         silence=Silence.NEIGHBOR,
         lasting="30s",
         severity=AlertSeverity.WARNING,
-        summary=f"{DEVICE}: {PERCENT} of its uplinks are nearly idle while others are loaded",
+        summary=f"{DEVICE}: {PERCENT} of its {{{{ $labels.link }}}}s are nearly idle while others are loaded",
         description=(
-            f"{PERCENT} of the uplinks carry next to nothing: two tiers hash flows in the same way, or multipath is off"
-            " or limited. Check the maximum number of paths, then configure different hash seeds on neighbouring tiers."
+            f"{PERCENT} of the links carry next to nothing, and the flows are so many that this is no chance: two tiers"
+            " hash flows in the same way, or multipath is off or limited. Check the maximum number of paths, then"
+            " configure different hash seeds on neighbouring tiers."
         ),
     ),
     Alert(

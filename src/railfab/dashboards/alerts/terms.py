@@ -7,7 +7,6 @@ from railfab.device.plan_qos import ROCE
 HELD = "2m"
 """Window in which the last value of a state counts: longer than a target is silent before another alert says so."""
 
-UPLINK_BYTES = "device_interface:fabric_uplink_transmit_bytes:rate1m"
 RAIL_BYTES = "rail:fabric_transmit_bytes:rate1m"
 DEVICE = "{{ $labels.device }}"
 PORT = DEVICE + " {{ $labels.interface }}"
