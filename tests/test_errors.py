@@ -20,3 +20,8 @@ def test_a_printable_text_is_the_same_object() -> None:
     """A remedy may be of a class of its own."""
     text = "Größe 5 µs"
     assert printable(text) is text
+
+
+def test_a_part_of_five_megabytes_is_cut() -> None:
+    error = ConfigError("leaf1", "e" * 5_000_000, "Correct it")
+    assert str(error) == f"leaf1: {'e' * 4000}... (5,000,000 characters). Correct it."

@@ -22,6 +22,10 @@ from collections.abc import Sequence
 from railfab.printable import printable
 
 
+MOST_CHARACTERS = 4000
+"""Length from which on the place, problem or remedy of an error is cut."""
+
+
 class RailfabError(Exception):
     """Root of every error that railfab raises on purpose: place, problem and remedy.
 
@@ -29,7 +33,7 @@ class RailfabError(Exception):
     """
 
     def __init__(self, where: str, problem: str, remedy: str) -> None:
-        where, problem, remedy = printable(where), printable(problem), printable(remedy)
+        where, problem, remedy = _line(where), _line(problem), _line(remedy)
         super().__init__(f"{where}: {problem}. {remedy}.")
         self.where = where
         self.problem = problem
@@ -96,6 +100,12 @@ class Problems(RailfabError):
         first = self.errors[0]
         super().__init__(first.where, first.problem, first.remedy)
         self.args = ("\n".join(str(error) for error in self.errors),)
+
+
+def _line(text: str) -> str:
+    """The text as a part of one line, cut where a switch or a file has written more than anybody reads."""
+    cut = text if len(text) <= MOST_CHARACTERS else f"{text[:MOST_CHARACTERS]}... ({len(text):,} characters)"
+    return printable(cut)
 
 
 def each(error: RailfabError) -> tuple[RailfabError, ...]:

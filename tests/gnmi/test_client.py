@@ -326,6 +326,44 @@ def test_each_status_has_its_error(
     server.stop(0)
 
 
+DEEP = messages.Update(
+    path=messages.Path(elem=[messages.PathElem(name="a")]),
+    val=messages.TypedValue(json_ietf_val=b"[" * 5_000 + b"]" * 5_000),
+)
+DEEP_ANSWER = messages.GetResponse(notification=[messages.Notification(update=[DEEP])]).SerializeToString()
+NO_GNMI = "Check that the port is that of gNMI, and the switch's release."
+
+
+@pytest.mark.parametrize(
+    ("sent", "said"),
+    [
+        (b"\xff" * 9, f"sent 9 bytes that are no GetResponse of gNMI. {NO_GNMI}"),
+        (b"\x0a\x7f\x1a", f"sent 3 bytes that are no GetResponse of gNMI. {NO_GNMI}"),
+        (
+            DEEP_ANSWER,
+            f"sent a gNMI value that cannot be read: is not JSON (nested deeper than 100 levels). {NO_GNMI}",
+        ),
+    ],
+    ids=["no protobuf", "cut short", "deep"],
+)
+def test_an_answer_that_is_no_gnmi_is_one_line(
+    authority: Authority, endpoint: Endpoint, sent: bytes, said: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Answering(grpc.GenericRpcHandler):  # type: ignore[type-arg]
+        def service(self, call: grpc.HandlerCallDetails) -> Any:
+            return grpc.unary_unary_rpc_method_handler(lambda _request, _context: sent)
+
+    server = grpc.server(ThreadPoolExecutor(1), handlers=[Answering()])
+    identity = authority.issue(NAME)
+    port = server.add_secure_port("127.0.0.1:0", grpc.ssl_server_credentials([(identity.key, identity.certificate)]))
+    server.start()
+    with BlockingGnmiClient(replace(endpoint, gnmi_port=port), ADMIN) as client, pytest.raises(DeviceError) as refused:
+        client.get(("/",))
+    server.stop(0)
+    assert str(refused.value) == f"{NAME}: {said}"
+    assert caplog.records == []
+
+
 def test_many_threads_share_one_loop(endpoint: Endpoint) -> None:
     def read(_: int) -> Any:
         with BlockingGnmiClient(endpoint, ADMIN) as client:

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from railfab.bounded_json import MOST_LEVELS
 from railfab.gnmi import messages, values
 from railfab.gnmi.values import JSON, JSON_IETF, PROTO, GnmiValueError, Uint64
 
@@ -49,6 +50,25 @@ def test_decimal64_keeps_its_value(digits: int, precision: int) -> None:
     sent = messages.TypedValue(decimal_val=messages.Decimal64(digits=digits, precision=precision))
     assert math.isclose(values.decode(sent), float(decimal), rel_tol=1e-15)
     assert Decimal(json.loads(values.encode(decimal, JSON_IETF).json_ietf_val)) == decimal
+
+
+@pytest.mark.parametrize("nested", ['{"a":%s}', "[%s]"])
+@pytest.mark.parametrize("levels", [100, 101, 400, 100_000])
+def test_json_is_read_down_to_a_level_that_recursive_functions_can_follow(nested: str, levels: int) -> None:
+    before, after = nested.split("%s")
+    sent = messages.TypedValue(json_ietf_val=(before * levels + "1" + after * levels).encode())
+    if levels <= MOST_LEVELS:
+        values.decode(sent)
+        return
+    with pytest.raises(GnmiValueError) as refused:
+        values.decode(sent)
+    assert str(refused.value) == "gNMI value: is not JSON (nested deeper than 100 levels). Check what was sent."
+
+
+def test_a_decimal_with_more_fraction_digits_than_a_float_has_is_zero() -> None:
+    for digits in (2**63 - 1, -(2**63)):
+        sent = messages.TypedValue(decimal_val=messages.Decimal64(digits=digits, precision=2**32 - 1))
+        assert values.decode(sent) == 0.0
 
 
 @pytest.mark.parametrize(

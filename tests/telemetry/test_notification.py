@@ -12,7 +12,7 @@ from railfab.gnmi import messages
 from railfab.gnmi.paths import to_proto
 from railfab.platforms import Confidence, TelemetryMap, TelemetryRule, platform
 from railfab.telemetry.mapping import PathMap, compiled
-from railfab.telemetry.notification import Decoded, NotificationDecoder, normalised_ns
+from railfab.telemetry.notification import MOST_LABEL, Decoded, NotificationDecoder, normalised_ns
 
 IN, OUT = "fabric_interface_receive_bytes_total", "fabric_interface_transmit_bytes_total"
 STATISTICS = "/interface[name=ethernet-1/1]/statistics"
@@ -117,6 +117,18 @@ def test_a_value_that_cannot_be_read_is_counted_and_costs_no_other(
     decoded = decoder.decode(said(update=updates(*pairs)))
     assert values(decoded) == {OUT: 7.0}
     assert (decoded.undecodable, decoded.updates) == (1, 2)
+
+
+@pytest.mark.parametrize("length", [MOST_LABEL, MOST_LABEL + 1, 5_000_000])
+def test_a_key_longer_than_a_label_may_be_is_counted_and_not_kept(decoder: NotificationDecoder, length: int) -> None:
+    name = "e" * length
+    counters = f"/interface[name={name}]/statistics"
+    decoded = decoder.decode(said(update=updates((f"{counters}/in-octets", uint(1)), (f"{counters}/carrier", uint(1)))))
+    if length == MOST_LABEL:
+        assert [dict(series.labels)["interface"] for series, _ in decoded.samples] == [name]
+    else:
+        assert (decoded.samples, decoded.undecodable, decoded.unmapped) == ([], 2, {})
+        assert decoder._by_steps == {}
 
 
 def test_an_unknown_state_is_counted(decoder: NotificationDecoder) -> None:

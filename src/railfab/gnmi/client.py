@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Iterable, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
 import grpc
+from google.protobuf.message import DecodeError
 
 from railfab.endpoints import Credentials, Endpoint
 from railfab.errors import DeviceError
@@ -21,7 +22,7 @@ from railfab.gnmi.statuses import Callee, Status
 from railfab.gnmi.target import Commit, DataType, Found, Model
 from railfab.gnmi.tls import address_of
 from railfab.gnmi.trust import Trust, trust_of
-from railfab.gnmi.values import JSON_IETF, decode, encode
+from railfab.gnmi.values import JSON_IETF, GnmiValueError, decode, encode
 from railfab.units import NS_PER_S
 
 DIAL_TIMEOUT_S = 10.0
@@ -168,7 +169,7 @@ class GnmiClient:
         wanted = messages.GetRequest.DataType.Value(data_type.value)
         request = messages.GetRequest(path=map(to_proto, paths), type=wanted, encoding=encoding)
         answer = await self._call("Get", self._addressed(request), messages.GetResponse)
-        return [found for notification in answer.notification for found in _values(notification)]
+        return self._values(answer.notification)
 
     async def set(self, changes: SetChanges, commit: Commit | None = None) -> None:
         """Apply all changes or none. commit: gNMI's commit-confirmed extension.
@@ -185,7 +186,7 @@ class GnmiClient:
 
     async def once(self, paths: Sequence[str], encoding: int = JSON_IETF) -> list[Found]:
         """The values at these paths now (Subscribe, mode ONCE); paths at which there is nothing add nothing."""
-        return [found for notification in await self.snapshot(paths, encoding) for found in _values(notification)]
+        return self._values(await self.snapshot(paths, encoding))
 
     async def snapshot(
         self, paths: Sequence[str], encoding: int = JSON_IETF, target: str = ""
@@ -230,19 +231,38 @@ class GnmiClient:
         call: Any = self._channel.unary_unary(
             messages.METHODS[method],
             request_serializer=type(request).SerializeToString,
-            response_deserializer=answer.FromString,
+            response_deserializer=None,
         )
         try:
-            return await call(request, timeout=self._call_timeout_s, metadata=self._metadata)
+            raw = await call(request, timeout=self._call_timeout_s, metadata=self._metadata)
         except grpc.aio.AioRpcError as error:
             raise self._error(error, method) from None
+        return self._parsed(raw, answer)
+
+    def _parsed(self, raw: bytes, answer: Any) -> Any:
+        """The message that a target has sent."""
+        try:
+            return answer.FromString(raw)
+        except (DecodeError, UnicodeDecodeError):
+            name = answer.DESCRIPTOR.name
+            raise self._undecodable(f"sent {len(raw):,} bytes that are no {name} of gNMI") from None
+
+    def _undecodable(self, problem: str) -> DeviceError:
+        return DeviceError(self._callee.name, problem, "Check that the port is that of gNMI, and the switch's release")
+
+    def _values(self, notifications: Iterable[messages.Notification]) -> list[Found]:
+        """The updates of notifications, with their whole paths."""
+        try:
+            return [found for notification in notifications for found in _values(notification)]
+        except GnmiValueError as error:
+            raise self._undecodable(f"sent a gNMI value that cannot be read: {error.problem}") from None
 
     async def _stream(self, request: messages.SubscribeRequest, timeout_s: float | None) -> AsyncGenerator[Any]:
         """The responses to a Subscribe."""
         subscribe: Any = self._channel.stream_stream(
             messages.METHODS["Subscribe"],
             request_serializer=messages.SubscribeRequest.SerializeToString,
-            response_deserializer=messages.SubscribeResponse.FromString,
+            response_deserializer=None,
         )
         call = subscribe(metadata=self._metadata, timeout=timeout_s)
         started = False
@@ -250,7 +270,7 @@ class GnmiClient:
             await call.write(request)  # no done_writing: some targets then end the stream
             async for response in call:
                 started = True
-                yield response
+                yield self._parsed(response, messages.SubscribeResponse)
         except grpc.aio.AioRpcError as error:
             if started:
                 raise self._callee.broken(_status(error)) from None

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 ANY = "*"
 ANY_DEPTH = "..."
+MOST_KEPT = 1 << 10
+"""Characters of the longest step that is kept for its next use."""
 _ORIGIN = re.compile(r"^([A-Za-z_][\w.-]*):(?=/)")
 _PREFIX = re.compile(r"^[A-Za-z_][\w.-]*:(?=[A-Za-z_*{])")
 """Of a module: a YANG identifier begins with a letter, so `Ethernet0:3` has none."""
@@ -52,7 +54,7 @@ def proto_elements(path: messages.Path | None) -> tuple[Element, ...]:
     """The steps of a protobuf path, module prefixes stripped; nothing for None."""
     if path is None:
         return ()
-    return tuple([_from_proto(elem.name, tuple(elem.key.items()) if elem.key else ()) for elem in path.elem])
+    return tuple([_step(elem.name, tuple(elem.key.items()) if elem.key else ()) for elem in path.elem])
 
 
 @lru_cache(maxsize=1 << 16)
@@ -103,6 +105,12 @@ def matches_step(wanted: Element, step: Element) -> bool:
         return True
     given = dict(step.keys)
     return all(name in given and value in (given[name], ANY) for name, value in wanted.keys)
+
+
+def _step(name: str, keys: tuple[tuple[str, str], ...]) -> Element:
+    """A step; one that is longer than any of a switch is not kept."""
+    length = len(name) + sum(len(text) for _, text in keys)
+    return _from_proto(name, keys) if length <= MOST_KEPT else _stripped(Element(name, keys))
 
 
 @lru_cache(maxsize=1 << 12)

@@ -6,6 +6,7 @@ import json
 from decimal import Decimal
 from typing import Any
 
+from railfab.bounded_json import load_json
 from railfab.errors import RailfabError
 from railfab.gnmi import messages
 
@@ -14,6 +15,9 @@ PROTO = messages.Encoding.PROTO
 JSON_IETF = messages.Encoding.JSON_IETF
 ENCODINGS = (JSON_IETF, JSON, PROTO)
 """The encodings that `encode` knows, the preferred one first."""
+
+MOST_FRACTION_DIGITS = 400
+"""From which on 64 bits of digits are 0 as a float. decimal64 has 18 (RFC 7950, section 9.3.4), the message 32 bits."""
 
 _PLAIN = frozenset(
     ("string_val", "int_val", "uint_val", "bool_val", "float_val", "double_val", "bytes_val", "ascii_val")
@@ -41,7 +45,8 @@ def decode(value: messages.TypedValue) -> Any:
     if kind in ("json_val", "json_ietf_val"):
         return _from_json(getattr(value, kind))
     if kind == "decimal_val":
-        return float(Decimal(value.decimal_val.digits).scaleb(-value.decimal_val.precision))
+        decimal = value.decimal_val
+        return float(Decimal(decimal.digits).scaleb(-min(decimal.precision, MOST_FRACTION_DIGITS)))
     if kind == "leaflist_val":
         return [decode(element) for element in value.leaflist_val.element]
     raise GnmiValueError(
@@ -107,6 +112,6 @@ def _to_json(value: Any) -> bytes:
 
 def _from_json(text: bytes) -> Any:
     try:
-        return json.loads(text)
+        return load_json(text)
     except ValueError as error:
         raise GnmiValueError("gNMI value", f"is not JSON ({error})", "Check what was sent") from None

@@ -252,7 +252,7 @@ class Decoder:
     def _kind(self, known: Known, value: messages.TypedValue) -> KeyKind:
         """How the kernel is to decode a path."""
         rules = [match.rule for match, _ in known.plain]
-        if known.pending or known.is_text or may_have_leaves(value):
+        if known.pending or known.is_text or may_have_leaves(value) or known.is_long:
             return KeyKind.PYTHON
         if known.unmapped:
             return KeyKind.UNMAPPED

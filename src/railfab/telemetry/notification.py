@@ -21,6 +21,8 @@ V = TypeVar("V")
 
 CACHE_PATHS = 1 << 18
 ROOT_STEPS = 2
+MOST_LABEL = 1 << 10
+"""Longest text that becomes a label [characters]; names of ports, queues and peers, and descriptions, are shorter."""
 JSON_SCALARS = tuple(bytes((byte,)) for byte in b'"-0123456789tfn')
 """The first bytes of JSON that is no container."""
 _MILLISECOND, _MICROSECOND, _NANOSECOND = 1e11, 1e14, 1e17
@@ -45,13 +47,17 @@ class Decoded:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """Rules that apply to one path. plain: rule and series; pending: rules whose labels stand in other leaves."""
+    """Rules that apply to one path. plain: rule and series; pending: rules whose labels stand in other leaves.
+
+    is_long: whether a name or key is longer than a label may be; such a leaf is counted as undecodable.
+    """
 
     steps: Steps
     plain: tuple[tuple[Match, Series], ...]
     pending: tuple[Match, ...]
     is_text: bool
     unmapped: bool
+    is_long: bool = False
 
 
 class NotificationDecoder:
@@ -130,6 +136,9 @@ class NotificationDecoder:
         if known.unmapped:
             decoded.unmapped[root(known.steps)] += 1
             return
+        if known.is_long:
+            decoded.undecodable += 1
+            return
         try:
             for match, series in known.plain:
                 decoded.samples.append((series, match.rule.number(value)))
@@ -141,13 +150,17 @@ class NotificationDecoder:
 
     def _pend(self, known: Known, value: Any) -> None:
         if known.is_text:
-            self._entries.text(known.steps, str(value))
+            if len(text := str(value)) > MOST_LABEL:
+                raise Undecodable
+            self._entries.text(known.steps, text)
         for match in known.pending:
             self._entries.value(known.steps, match, match.rule.number(value))
 
     def known(self, steps: Steps) -> Known:
         """The rules that apply to a path."""
         known = self._by_steps.get(steps)
+        if known is None and _is_long(steps):
+            return Known(steps, (), (), is_text=False, unmapped=False, is_long=True)
         if known is None:
             matches = self._map.matches(steps)
             plain = tuple(
@@ -202,6 +215,11 @@ def may_have_leaves(value: messages.TypedValue) -> bool:
     if kind not in ("json_val", "json_ietf_val"):
         return kind is None
     return getattr(value, kind)[:1] not in JSON_SCALARS
+
+
+def _is_long(steps: Steps) -> bool:
+    """Whether a name or a key is longer than a label may be."""
+    return any(len(text) > MOST_LABEL for step in steps for text in (step.name, *(key for _, key in step.keys)))
 
 
 def root(steps: Steps) -> str:

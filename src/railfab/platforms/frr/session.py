@@ -11,6 +11,7 @@ from ipaddress import ip_address, ip_network
 from types import TracebackType
 from typing import Any, Self
 
+from railfab.bounded_json import load_json
 from railfab.device import Observed, without_secrets
 from railfab.endpoints import Credentials, Endpoint
 from railfab.errors import CommitRefused, DeviceError, UnsupportedFeature
@@ -121,7 +122,7 @@ class FrrSession:
         if answer.status == NO_PYTHON:
             raise DeviceError(self._name, "has no python3", "Install frr-pythontools on the switch")
         try:
-            found: dict[str, Any] = json.loads(answer.out)
+            found: dict[str, Any] = load_json(answer.out)
         except ValueError:
             problem = f"cannot run commands ({_last_line(answer)})"
             raise DeviceError(self._name, problem, "Check its load, memory and Python") from None

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from ipaddress import ip_address, ip_interface
 from typing import Any
 
+from railfab.bounded_json import load_json
 from railfab.device import Family, IpAddress, Observed, ObservedBgpSession, ObservedFamily, ObservedInterface
 from railfab.errors import DeviceError
 from railfab.platforms.frr.names import interface_name
@@ -18,6 +18,8 @@ UP = frozenset({"UP", "UNKNOWN"})
 """Values of operstate that count as up: drivers without link detection report UNKNOWN."""
 
 
+SHOWN = 80
+"""Characters that an error shows of an answer that is not JSON."""
 LAYER_4, CUSTOM, SOURCE_PORT = 1, 3, 0x0010
 """Hash policies, and the bit of the source port in the fields of a custom one (Linux, Documentation/networking/
 ip-sysctl.rst, fib_multipath_hash_policy and fib_multipath_hash_fields)."""
@@ -58,9 +60,9 @@ def _hashes_source_port(hashing: str) -> bool | None:
 
 def _json(name: str, text: str, source: str) -> Any:
     try:
-        return json.loads(text)
-    except json.JSONDecodeError:
-        first_line = (text.strip().splitlines() or ["nothing"])[0]
+        return load_json(text)
+    except ValueError:
+        first_line = (text.strip().splitlines() or ["nothing"])[0][:SHOWN]
         raise DeviceError(
             name, f"`{source}` returns {first_line!r} instead of JSON", "Check that FRR is running"
         ) from None

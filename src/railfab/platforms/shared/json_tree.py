@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any
 
+from railfab.bounded_json import load_json
 from railfab.device import without_secrets
 from railfab.errors import ConfigError
 
@@ -44,8 +45,8 @@ def _written(value: Any, line: str) -> str:
 def tree_of(text: str, what: str) -> Json:
     """The tree of a configuration text. what: names the text in errors. Raises ConfigError."""
     try:
-        tree = json.loads(text)
-    except (ValueError, RecursionError) as error:
+        tree = load_json(text)
+    except ValueError as error:
         raise ConfigError(what, f"is not JSON ({error})", "Pass the configuration as JSON") from None
     if not isinstance(tree, dict):
         raise ConfigError(what, "is not a JSON object", "Pass the whole tree as one object")

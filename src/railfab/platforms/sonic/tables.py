@@ -9,6 +9,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from railfab.bounded_json import load_json
 from railfab.errors import ConfigError
 from railfab.platforms.shared.config_node import ConfigNode
 from railfab.platforms.shared.json_tree import leaf_text
@@ -50,8 +51,8 @@ def text(tree: Tables) -> str:
 def tree_of(text: str) -> Tables:
     """The tree of a configuration text. Raises ConfigError."""
     try:
-        found = json.loads(text)
-    except (ValueError, RecursionError) as error:
+        found = load_json(text)
+    except ValueError as error:
         raise ConfigError(WHAT, f"is not JSON ({error})", "Pass the configuration as JSON") from None
     return normal(found)
 
