@@ -21,7 +21,6 @@ from collections.abc import Sequence
 
 from railfab.printable import printable
 
-
 MOST_CHARACTERS = 4000
 """Length from which on the place, problem or remedy of an error is cut."""
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from railfab.cli.change import ResultLines
 from railfab.cli.change_report import View, exit_code, print_outcomes, print_previews
 from railfab.cli.common import Output
 from railfab.deploy import Outcome, Preview
@@ -119,3 +120,14 @@ def test_switches_with_the_same_result_are_one_row(repository: Path, capsys: pyt
         ["pod1-seg1-leaf1", "no", "change"],
         ["pod1-spine[1-2,4]", "no", "change"],
     ]
+
+
+def test_a_run_that_is_late_says_what_is_done_and_then_each_result_as_it_comes() -> None:
+    said: list[str] = []
+    lines = ResultLines(["leaf1", "leaf2", "spine1"], said.append)
+    lines.on_outcome(Outcome(name="leaf1", changed=True, failed=False, diff="+a"))
+    assert said == []
+    lines.late()
+    lines.on_outcome(Outcome(name="leaf2", changed=False, failed=False, diff=""))
+    lines.on_outcome(Outcome(name="spine1", changed=False, failed=True, diff="", unsettled=True))
+    assert said == ["leaf1: changed", "waiting for leaf2, spine1", "leaf2: no change", "spine1: failed, check it"]

@@ -217,7 +217,7 @@ class _Start:
             nornir_of(self._fabric, endpoints, self._stop_requested),
             self._fabric.configurations(self._options.accept),
             new_change(),
-            lambda name: self._report(f"deployed {name}"),
+            lambda outcome: self._report(f"deployed {outcome.name}"),
             stop_requested=self._stop_requested,
             abandoned=self._stop_requested,
         )

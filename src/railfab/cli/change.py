@@ -3,33 +3,45 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass
+from functools import partial
 from pathlib import Path
+from threading import Lock, Timer
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from railfab.cli.change_report import View, changed_settings, exit_code, print_changes, print_outcomes, print_previews
+from railfab.cli.change_report import (
+    RESULTS,
+    View,
+    changed_settings,
+    exit_code,
+    print_changes,
+    print_outcomes,
+    print_previews,
+)
 from railfab.cli.common import Output, progress_bar
 from railfab.cli.echo import echo, echo_line
 from railfab.endpoints import Endpoints
 from railfab.errors import RailfabError
 from railfab.fabric import Design
 from railfab.process_signals import INTERRUPTED, stop_on_signal
-from railfab.units import counted
+from railfab.units import counted, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from railfab.deploy import OpenDeploy, Preview
+    from railfab.deploy import OpenDeploy, Outcome, Preview
     from railfab.deploy.tasks import IsOwn
 
 PlanOption = Annotated[bool, typer.Option("--plan", metavar="", help="Show the differences and stop.")]
 YesOption = Annotated[bool, typer.Option("--yes", "-y", metavar="", help="Do not ask.")]
 StatOption = Annotated[bool, typer.Option("--stat", metavar="", help="Show the number of lines, not the lines.")]
 FullOption = Annotated[bool, typer.Option("--full", metavar="", help="Show the lines of each switch, also equal ones.")]
+LATE_S = 30.0
+"""Time after which a run says which switches are done, and from then on each result as it comes [s]."""
 FINISHING = "stopping: changes that have begun get 4 s to finish, no other is begun"
 
 
@@ -101,12 +113,12 @@ class ChangeRun:
         approved = {found.name: found.diff for found in previews}
         with stop_on_signal(lambda: echo(FINISHING, err=True)) as stop_requested:
             nornir = nornir_of(self.fabric, self.endpoints, stop_requested)
-            with _bar("changing", len(previews)) as on_done:
+            with _results_as_they_come([found.name for found in previews], self.output) as on_outcome:
                 outcomes = apply_all(
                     nornir,
                     texts,
                     entry.change,
-                    on_done,
+                    on_outcome,
                     approved=approved,
                     keep=entry.keep,
                     stop_requested=stop_requested,
@@ -117,6 +129,53 @@ class ChangeRun:
         finally:
             print_outcomes(self.fabric, outcomes, changed_settings(self.fabric, previews, texts), self.output)
         raise typer.Exit(INTERRUPTED if stop_requested.is_set() else exit_code(outcomes))
+
+
+class ResultLines:
+    """Says the result of each switch on stderr as it comes, once a run lasts longer than LATE_S. Thread-safe."""
+
+    def __init__(self, names: Sequence[str], say: Callable[[str], None]) -> None:
+        self._waiting = dict.fromkeys(names)
+        self._say = say
+        self._done: list[str] = []
+        self._late = False
+        self._lock = Lock()
+
+    def on_outcome(self, outcome: Outcome) -> None:
+        line = f"{outcome.name}: {RESULTS[outcome.result]}"
+        with self._lock:
+            self._waiting.pop(outcome.name, None)
+            if self._late:
+                self._say(line)
+            else:
+                self._done.append(line)
+
+    def late(self) -> None:
+        """Say what is done, and which switches are waited for."""
+        with self._lock:
+            self._late = True
+            for line in self._done:
+                self._say(line)
+            self._say(f"waiting for {listed(list(self._waiting))}")
+
+
+@contextmanager
+def _results_as_they_come(names: Sequence[str], output: Output) -> Iterator[Callable[[Outcome], None]]:
+    """Progress of a change, and the results once it is late; with `--output json` stderr is for errors."""
+    lines = ResultLines(names, partial(echo_line, err=True) if output is Output.TABLE else lambda _line: None)
+    timer = Timer(LATE_S, lines.late)
+    timer.daemon = True
+    with _bar("changing", len(names)) as on_done:
+
+        def done(outcome: Outcome) -> None:
+            lines.on_outcome(outcome)
+            on_done(outcome.name)
+
+        timer.start()
+        try:
+            yield done
+        finally:
+            timer.cancel()
 
 
 @contextmanager

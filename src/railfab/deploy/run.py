@@ -35,6 +35,7 @@ T = TypeVar("T")
 
 OnDone = Callable[[str], None]
 """Called with the name of each switch when its task is done."""
+OnResult = Callable[[str, MultiResult], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +92,7 @@ def preview_all(
 
     is_own: see `tasks.preview`. Raises RailfabError when a switch cannot be read, or has a pending change.
     """
-    result = _run(nornir, preview, on_done, configurations=configurations, is_own=is_own)
+    result = _run(nornir, preview, _named(on_done), configurations=configurations, is_own=is_own)
     raise_all(_errors(result))
     return [_preview(name, result[name][0]) for name in nornir.inventory.hosts]
 
@@ -105,7 +106,7 @@ def apply_all(
     nornir: Nornir,
     configurations: Mapping[str, str],
     change: ChangeName,
-    on_done: OnDone,
+    on_outcome: Callable[[Outcome], None],
     *,
     approved: Mapping[str, str] | None = None,
     keep: Keep | None = None,
@@ -114,7 +115,8 @@ def apply_all(
 ) -> list[Outcome]:
     """Configure each switch with its text. A failed switch is rolled back, or unsettled; the others continue.
 
-    change: name of the change on every switch. approved: the reviewed differences, by switch. keep: stores the running
+    change: name of the change on every switch. on_outcome: called with each outcome as it comes, in the thread of its
+    switch. approved: the reviewed differences, by switch. keep: stores the running
     configuration before it is replaced. stop_requested: when set, no further switch is changed.
     abandoned: when set, a switch that is lost during a change is not waited for.
     """
@@ -126,8 +128,14 @@ def apply_all(
         "stop_requested": stop_requested,
         "abandoned": abandoned,
     }
-    result = _run(nornir, reconcile, on_done, **arguments)
-    return [_outcome(name, result[name]) for name in nornir.inventory.hosts]
+    outcomes: dict[str, Outcome] = {}
+
+    def done(name: str, results: MultiResult) -> None:
+        outcomes[name] = _outcome(name, results)
+        on_outcome(outcomes[name])
+
+    result = _run(nornir, reconcile, done, **arguments)
+    return [outcomes.get(name) or _outcome(name, result[name]) for name in nornir.inventory.hosts]
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,13 +148,13 @@ class Readings(Generic[T]):
 
 def read_configurations(fabric: Design, endpoints: Endpoints) -> Readings[str]:
     """The running configuration of each switch. Raises RailfabError when none can be read."""
-    read: Readings[Running] = _readings(_run(nornir_of(fabric, endpoints), read_running, lambda _name: None))
+    read: Readings[Running] = _readings(_run(nornir_of(fabric, endpoints), read_running, _named(lambda _name: None)))
     return Readings({name: running.text for name, running in read.answers.items()}, read.unread)
 
 
 def inspect_all(nornir: Nornir, on_done: OnDone) -> Readings[tuple[Running, Observed]]:
     """Running configuration and live state of each switch. Raises RailfabError when none can be read."""
-    return _readings(_run(nornir, inspect, on_done))
+    return _readings(_run(nornir, inspect, _named(on_done)))
 
 
 def _readings(result: AggregatedResult) -> Readings[Any]:
@@ -156,10 +164,14 @@ def _readings(result: AggregatedResult) -> Readings[Any]:
     return Readings({name: found[0].result for name, found in result.items() if name not in unread}, unread)
 
 
-def _run(nornir: Nornir, task: Callable[..., Result], on_done: OnDone, **arguments: Any) -> AggregatedResult:
+def _run(nornir: Nornir, task: Callable[..., Result], on_result: OnResult, **arguments: Any) -> AggregatedResult:
     """Run a task on every host, also on those that failed in an earlier run."""
     nornir.data.reset_failed_hosts()
-    return nornir.with_processors([_Reporter(on_done)]).run(task=task, **arguments)
+    return nornir.with_processors([_Reporter(on_result)]).run(task=task, **arguments)
+
+
+def _named(on_done: OnDone) -> OnResult:
+    return lambda name, _results: on_done(name)
 
 
 def _outcome(name: str, results: MultiResult) -> Outcome:
@@ -187,10 +199,10 @@ def _error(name: str, results: MultiResult) -> RailfabError:
 
 
 class _Reporter:  # nornir.core.processor.Processor
-    """Nornir processor that calls on_done for each finished host."""
+    """Nornir processor that calls on_result for each finished host."""
 
-    def __init__(self, on_done: OnDone) -> None:
-        self._on_done = on_done
+    def __init__(self, on_result: OnResult) -> None:
+        self._on_result = on_result
 
     def task_started(self, task: Task) -> None: ...
 
@@ -199,7 +211,7 @@ class _Reporter:  # nornir.core.processor.Processor
     def task_instance_started(self, task: Task, host: Host) -> None: ...
 
     def task_instance_completed(self, task: Task, host: Host, result: MultiResult) -> None:  # noqa: ARG002
-        self._on_done(host.name)
+        self._on_result(host.name, result)
 
     def subtask_instance_started(self, task: Task, host: Host) -> None: ...
 

@@ -24,8 +24,10 @@ from railfab.platforms.shared import yaml_files
 from railfab.platforms.shared.root_shell import CommandResult, RootShell
 
 CONTEXT_LINES = 3
-WITHIN_S = {"commit": 400.0, "revert": 300.0, "stage": 100.0, "reload": 150.0}
+WITHIN_S = {"revert": 300.0, "stage": 100.0, "reload": 150.0}
 """Limits of the verbs that take long; the program's own limits of commands are shorter and give better messages [s]."""
+COMMIT_MARGIN_S = 90.0
+"""Time that a commit has after its timer, at which the switch begins to revert it [s]."""
 OTHERS_WITHIN_S = 60.0
 READING = ("running", "observe")
 NO_PYTHON = 127
@@ -118,6 +120,8 @@ class FrrSession:
         request = json.dumps({"verb": verb, "commands": self._commands, **arguments})
         command = shlex.join([*PYTHON, program()])
         within_s = self._read_within_s if verb in READING else WITHIN_S.get(verb, OTHERS_WITHIN_S)
+        if verb == "commit":
+            within_s = arguments["within_s"] + COMMIT_MARGIN_S
         answer = self._shell.run(command, stdin=request, within_s=within_s)
         if answer.status == NO_PYTHON:
             raise DeviceError(self._name, "has no python3", "Install frr-pythontools on the switch")

@@ -33,6 +33,10 @@ if TYPE_CHECKING:
 
 
 CHUNK_BYTES = 1 << 16
+KEEPALIVE_EVERY_S, SILENT_AFTER_S = 10.0, 20.0
+"""Interval of the keepalives during a command, and the time without an answer after which a switch is lost [s]."""
+KEEPALIVE = "keepalive@openssh.com"
+"""A global request that a server answers, with a failure if it does not know it (RFC 4254, section 4)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +55,8 @@ class CommandResult:
 class RootShell:
     """Commands as root on one switch.
 
-    No call lasts longer than its limit: at the limit the connection is closed, and the call raises Unreachable.
+    No call lasts longer than its limit: at the limit the connection is closed, and the call raises Unreachable; so it
+    is when the SSH server is silent for SILENT_AFTER_S, however long the command may take.
     `close` from another thread ends a call at once, also one that connects.
     """
 
@@ -94,14 +99,38 @@ class RootShell:
             raise self._unreachable("is not connected", "Open the session again")
         if self._sudo:
             command = f'sudo -n env SSH_CONNECTION="$SSH_CONNECTION" sh -c {shlex.quote(command)}'
-        with self._limit(within_s) as over:
+        with self._limit(within_s) as over, self._kept_alive(client) as silent:
             try:
                 return _exec(client, command, stdin, 2 * within_s)  # the limit cuts it first, and is named
             except (SSHException, OSError, EOFError) as error:
-                reason = f"within {within_s:.0f} s" if over.is_set() else str(error) or "connection lost"
                 self._cut()
-                problem = f"does not answer {reason}" if over.is_set() else f"does not answer ({reason})"
+                problem = f"does not answer ({str(error) or 'connection lost'})"
+                if silent.is_set():
+                    problem = f"does not answer keepalives of SSH within {SILENT_AFTER_S:.0f} s"
+                elif over.is_set():
+                    problem = f"does not answer within {within_s:.0f} s"
                 raise self._unreachable(problem, "Check the connection and the switch's load") from None
+
+    @contextmanager
+    def _kept_alive(self, client: SSHClient) -> Iterator[threading.Event]:
+        """Send keepalives; when one has no answer in time, cut the connection, and set the event."""
+        ended, silent = threading.Event(), threading.Event()
+
+        def watch(transport: Any) -> None:
+            while not ended.wait(KEEPALIVE_EVERY_S):
+                request = threading.Thread(target=_ask, args=(transport,), daemon=True)
+                request.start()
+                request.join(SILENT_AFTER_S)
+                if request.is_alive() and not ended.is_set():
+                    silent.set()
+                    self._cut()
+                    return
+
+        threading.Thread(target=watch, args=(client.get_transport(),), daemon=True).start()
+        try:
+            yield silent
+        finally:
+            ended.set()
 
     @contextmanager
     def _limit(self, within_s: float) -> Iterator[threading.Event]:
@@ -199,6 +228,14 @@ def _exec(client: SSHClient, command: str, stdin: str, within_s: float) -> Comma
         if not transport.is_active() and status == -1:
             raise EOFError("connection lost")
         return CommandResult(status, out.decode(errors="replace"), errors.decode(errors="replace"))
+
+
+def _ask(transport: Any) -> None:
+    """Send a keepalive, and wait for its answer; paramiko waits until the connection ends."""
+    from paramiko.ssh_exception import SSHException
+
+    with suppress(SSHException, OSError, EOFError, AttributeError):  # a lost connection is named by the command
+        transport.global_request(KEEPALIVE, wait=True)
 
 
 def _write(channel: Any, text: bytes) -> None:
