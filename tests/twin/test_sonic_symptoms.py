@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
 from pygnmi.client import gNMIException
 from tests.twin.twins import Switch, made_job, switch, until
 
-from railfab.fabric.design import design
+from railfab.app.configuration_check import ConfigurationCheck
+from railfab.fabric.design import Design, design
 from railfab.intent import Job
 from railfab.telemetry import Collector, fabric_collector
 from railfab.twin import Twin
@@ -61,6 +63,7 @@ BURST = made_job(
 
 @dataclass(frozen=True, slots=True)
 class Running:
+    fabric: Design
     twin: Twin
     collector: Collector
     leaf: Switch
@@ -114,7 +117,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
         twin = stack.enter_context(Twin(found, state=folder, base_port=0, configured=True))
         collector = stack.enter_context(fabric_collector(found.topology, twin.endpoints, interval_s=0.5))
         assert collector.wait_until_up(120)
-        yield Running(twin, collector, stack.enter_context(switch(twin, LEAF)))
+        yield Running(found, twin, collector, stack.enter_context(switch(twin, LEAF)))
 
 
 def test_it_is_up_and_every_queue_has_its_number(running: Running) -> None:
@@ -130,6 +133,21 @@ def test_it_is_up_and_every_queue_has_its_number(running: Running) -> None:
     assert groups == {LOSSLESS}
     for metric in (PAUSES, PAUSED):
         assert {labels["priority"] for labels, _ in seen.select(metric)} == set("01234567"), metric
+
+
+def test_the_configuration_is_read_over_gnmi_and_compared_with_the_intent(running: Running, tmp_path: Path) -> None:
+    check = ConfigurationCheck(running.fabric, running.twin.endpoints, state=tmp_path, interval_s=60)
+
+    def findings() -> set[tuple[str, str]]:
+        check.check()
+        families = [family for family in check.collect() if family.name == "fabric_configuration_findings"]
+        return {(one.labels["device"], one.labels["code"]) for family in families for one in family.samples}
+
+    assert findings() == set()
+    with running.changed("/PORT_QOS_MAP/Ethernet4", {"pfc_enable": None}):
+        codes = {code for device, code in findings() if device == LEAF}
+    assert {"configuration-differs", "hazard"} & codes
+    assert findings() == set()
 
 
 def test_a_burst_marks_where_it_meets_and_stands_in_that_queue(running: Running) -> None:

@@ -24,7 +24,7 @@ from railfab.fabric import Design, require_sessions
 from railfab.fabric.audit import SwitchAudit, findings_of_audits, switch_audit
 from railfab.findings import Severity
 from railfab.metrics import metric
-from railfab.platforms import has_platform, platform
+from railfab.platforms import Platform, has_platform, platform
 from railfab.telemetry.exposition import family
 
 logger = logging.getLogger(__name__)
@@ -42,8 +42,8 @@ class ConfigurationCheck(Collector):
     Exposes the findings by switch and code (notes are none), the time of each comparison, and the switches in
     maintenance: those that a deploy from this state folder changes or has just changed, and those that are drained.
     A switch that cannot be read keeps its last findings; its time says how old they are, and of one that has never
-    been read, when this began. One of a platform without sessions is not compared. One whose configuration has not
-    changed since is not audited again, which takes far longer than to read it.
+    been read, when this began. One of a platform that reads no running configuration is not compared. One whose
+    configuration has not changed since is not audited again, which takes far longer than to read it.
     interval_s: 0 is never; then only the maintenance is exposed, with the drains of the intent.
     """
 
@@ -52,7 +52,7 @@ class ConfigurationCheck(Collector):
         self._state, self._interval_s = state, interval_s
         self._stop_requested = threading.Event()
         self._thread = threading.Thread(target=self._run, name="railfab-configuration-check", daemon=True)
-        self._compared = tuple(_with_sessions(endpoints.nodes if interval_s else ()))
+        self._compared = tuple(_readable(endpoints.nodes if interval_s else ()))
         self._digests: dict[str, bytes] = {}
         self._audits: dict[str, SwitchAudit] = {}
         self._findings: Counter[tuple[str, str]] = Counter()
@@ -162,9 +162,7 @@ class ConfigurationCheck(Collector):
     def _read(self, endpoint: Endpoint) -> str | None:
         """The running configuration of a switch; None, and one line in the log, when it cannot be read."""
         try:
-            connect = platform(endpoint.platform).session_factory(endpoint.name)
-            with connect(endpoint, read_credentials(endpoint), read_within_s=READ_WITHIN_S) as session:
-                text = session.running().text
+            text = _running_text(endpoint)
         except RailfabError as error:
             if self._problems.get(endpoint.name) != str(error):
                 logger.warning("configuration not compared with the intent: %s", error)
@@ -181,11 +179,21 @@ class ConfigurationCheck(Collector):
             yield from ((name, reason) for name in sorted(switches.intersection(names)))
 
 
-def _with_sessions(endpoints: Iterable[Endpoint]) -> Iterator[Endpoint]:
+def _running_text(endpoint: Endpoint) -> str:
+    """The running configuration of a switch. Raises RailfabError."""
+    read, credentials = platform(endpoint.platform).running_text, read_credentials(endpoint)
+    if read is not None:
+        return read(endpoint, credentials, read_within_s=READ_WITHIN_S)
+    connect = platform(endpoint.platform).session_factory(endpoint.name)
+    with connect(endpoint, credentials, read_within_s=READ_WITHIN_S) as session:
+        return session.running().text
+
+
+def _readable(endpoints: Iterable[Endpoint]) -> Iterator[Endpoint]:
     """The endpoints whose configurations can be read; the others are logged, in one line for each platform."""
     others = []
     for endpoint in endpoints:
-        if has_platform(endpoint.platform) and platform(endpoint.platform).session is None:
+        if has_platform(endpoint.platform) and not _can_be_read(platform(endpoint.platform)):
             others.append((endpoint.name, endpoint.platform))
         else:
             yield endpoint
@@ -194,3 +202,7 @@ def _with_sessions(endpoints: Iterable[Endpoint]) -> Iterator[Endpoint]:
     except RailfabError as error:
         for one in each(error):
             logger.warning("configurations are not compared with the intent: %s: %s", one.where, one.problem)
+
+
+def _can_be_read(own: Platform) -> bool:
+    return own.session is not None or own.running_text is not None

@@ -150,6 +150,14 @@ class SessionFactory(Protocol):
     ) -> Session: ...
 
 
+class RunningText(Protocol):
+    """Reads the running configuration of a switch over gNMI. read_within_s: as of a session. Raises DeviceError."""
+
+    def __call__(
+        self, endpoint: Endpoint, credentials: Credentials, /, *, read_within_s: float | None = None
+    ) -> str: ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Platform:
     """The parts of one platform; `railfab.testing.platforms` holds the laws that every platform passes.
@@ -162,6 +170,7 @@ class Platform:
     aligned: a text with the names of objects that the switch may choose freely (a peer group, a profile) as the other
         text has them, and a line for each object that has another name; the text as it is where None.
     session: imports its transport on use; None, as `dialect`, for a platform to which railfab cannot deploy yet.
+    running_text: for a platform without sessions whose switches give their whole configuration over gNMI; else None.
     suffix: of the name of a configuration file.
     startup: tree to containerlab's startup file; None where that is `text`.
     external: what EXTERNAL features of a planned model mean for the system below, as comments that begin its
@@ -184,6 +193,7 @@ class Platform:
     hazards: Callable[[], tuple[Hazard, ...]]
     session: SessionFactory | None = None
     dialect: Dialect | None = None
+    running_text: RunningText | None = None
     refusals: Callable[[str], tuple[Refusal, ...]] | None = None
     aligned: Callable[[str, str], tuple[str, tuple[str, ...]]] | None = None
     startup: Callable[[Tree], str] | None = None

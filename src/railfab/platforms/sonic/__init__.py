@@ -20,6 +20,7 @@ PLATFORM = Platform(
     capabilities=yaml_files.capabilities(__name__),
     lab=yaml_files.lab(__name__),
     suffix="json",
+    running_text=on_use(f"{__name__}.running", "running_text"),
     differences=on_use(f"{__name__}.differences", "differences"),
     hazards=partial(yaml_files.hazards, __name__),
     refusals=on_use(f"{__name__}.schema", "refusals"),
