@@ -383,6 +383,12 @@ def _samples(metric: Callable[..., Metric]) -> Iterator[Metric]:
         "Arrival time of the last sample minus its time stamp by the device; includes clock skew.",
     )
     yield metric(
+        "backlog_seconds",
+        Kind.GAUGE,
+        "seconds",
+        "How much later than at best samples arrive, by the growth of their delay: the clocks need not agree.",
+    )
+    yield metric(
         "clock_skew_seconds",
         Kind.GAUGE,
         "seconds",
@@ -415,6 +421,13 @@ def _collector_itself() -> Iterator[Metric]:
         Kind.GAUGE,
         "seconds",
         "The largest lateness of the collector itself within 30 s; no target is called stalled for it.",
+        FABRIC,
+    )
+    yield Metric(
+        "fabric_collector_overloaded",
+        Kind.GAUGE,
+        "",
+        "Whether the collector was late for half of the last 30 s (1): it keeps its sessions, and begins none.",
         FABRIC,
     )
     yield Metric(

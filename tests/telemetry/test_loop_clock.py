@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.telemetry.rack import INTERVAL_S, QUICK, Rack
 
+from railfab.gnmi.listening import listening_timeout
 from railfab.telemetry import collector as collector_module
 from railfab.telemetry import fabric_collector
 from railfab.telemetry.loop_clock import COUNTED_S, LAG_OVER_S, LATE_S, LOG_EVERY_S, TICK_S, LoopClock
@@ -111,6 +112,60 @@ def test_a_late_loop_is_logged_once_until_it_has_been_on_time_for_a_minute(caplo
         after(TICK_S, clock, manual)
     after(LATE_S + 0.5, clock, manual)
     assert len(caplog.records) == 2
+
+
+def test_a_loop_that_is_late_half_of_the_time_is_overloaded_until_it_keeps_up(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO)
+    clock = LoopClock(manual := ManualTime())
+    after(10.0, clock, manual)
+    assert not clock.is_overloaded, "one stall of ten seconds"
+    for _ in range(3):
+        after(3.0, clock, manual)
+    assert clock.is_overloaded
+    for _ in range(round(LAG_OVER_S / TICK_S)):
+        after(TICK_S, clock, manual)
+    assert not clock.is_overloaded
+    said = [record.getMessage() for record in caplog.records if "overloaded" in record.getMessage()]
+    assert len(said) == 1
+    assert said[0].endswith("give it more cores with --processes, or sample less often with --interval.")
+    assert caplog.records[-1].getMessage() == "the collector keeps up again."
+
+
+def test_a_loop_that_does_not_run_is_overloaded() -> None:
+    clock = LoopClock(manual := ManualTime())
+    manual.now_s += LAG_OVER_S
+    assert clock.is_overloaded
+
+
+@pytest.mark.asyncio
+async def test_no_session_begins_while_the_loop_is_overloaded() -> None:
+    clock = LoopClock(manual := ManualTime())
+    for _ in range(6):
+        after(3.0, clock, manual)
+    waiting = asyncio.create_task(clock.not_overloaded())
+    await asyncio.sleep(0)
+    assert not waiting.done()
+    for _ in range(round(LAG_OVER_S / TICK_S)):
+        after(TICK_S, clock, manual)
+    await waiting
+
+
+@pytest.mark.asyncio
+async def test_a_timeout_does_not_count_the_time_in_which_the_loop_was_late() -> None:
+    """What arrived meanwhile is taken, although the time has passed by the clock of the wall."""
+    answer = asyncio.get_running_loop().create_future()
+    async with listening_timeout(0.3, every_s=0.1):
+        await asyncio.sleep(0)
+        answer.get_loop().call_later(0.31, answer.set_result, "late")  # ready beside the timer, and after it
+        time.sleep(1.0)
+        assert await answer == "late"
+
+
+@pytest.mark.asyncio
+async def test_a_timeout_ends_where_the_loop_is_on_time() -> None:
+    with pytest.raises(TimeoutError):
+        async with listening_timeout(0.1):
+            await asyncio.Event().wait()
 
 
 @pytest.mark.asyncio

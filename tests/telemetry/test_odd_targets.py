@@ -53,6 +53,24 @@ def test_a_way_is_found_to_ask(topology: Topology, tmp_path: Path, target: Odd) 
         assert now.value("fabric_collector_errors_total") == 0
 
 
+def test_a_target_that_sends_more_slowly_than_it_samples_is_lagging_and_subscribed_again_once(
+    topology: Topology, tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its values are ever older, though its messages come all the time; its clock is a day behind ours."""
+    caplog.set_level("INFO")
+    monkeypatch.setattr("railfab.telemetry.session.LATE_S", 0.0)
+    began_ns, slow = time.time_ns(), 5
+    target = Odd(stamp=lambda: began_ns - 86400 * 10**9 + (time.time_ns() - began_ns) // slow)
+    with collected(topology, tmp_path, target) as collector:
+        now = eventually(collector, lambda now: now.value(ERRORS, reason="lagging") >= 2, within_s=60)
+        assert now.value("fabric_collector_backlog_seconds") > 0
+        assert now.value(SUBSCRIPTION_UP, subscription="sample") == 0
+        assert now.value("fabric_collector_session_up") == 1
+    said = [record.getMessage() for record in caplog.records if "late" in record.getMessage()]
+    assert "ever later: it sends more slowly than it samples. It is subscribed again; if that does" in said[0]
+    assert said[1].endswith("Sample less often (gnmi_interval_s)")
+
+
 def test_a_subscription_without_samples_is_made_again_once_and_logged_while_others_continue(
     topology: Topology, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -180,9 +180,9 @@ def test_a_time_stamp_beyond_the_limit_is_not_used_and_counted() -> None:
 def test_the_clock_of_a_target_is_judged_by_its_least_delayed_sample() -> None:
     health = Health(tls_verified=True)
     for at_s, lag_s in ((0.0, 0.5), (1.0, -2.0), (2.0, 3.0), (31.0, 1.0)):
-        health.delayed(lag_s, at_s)
+        health.delayed(round(at_s * S), lag_s, at_s)
     assert (health.ingest_lag_s, health.clock_skew_s) == (1.0, 2.0)
-    health.delayed(1.5, 61.0)
+    health.delayed(61 * S, 1.5, 61.0)
     assert health.clock_skew_s == -1.0
-    health.delayed(4.0, 1000.0)
+    health.delayed(1000 * S, 4.0, 1000.0)
     assert health.clock_skew_s == -4.0

@@ -11,6 +11,7 @@ import ssl
 from contextlib import suppress
 
 from railfab.endpoints import Endpoint
+from railfab.gnmi.listening import listening_timeout
 from railfab.gnmi.tls import (
     OtherProtocol,
     TlsPort,
@@ -68,7 +69,7 @@ async def first_contact(
     close speak.
     """
     try:
-        async with asyncio.timeout(timeout_s):
+        async with listening_timeout(timeout_s):
             shown, answer = await _greeted(endpoint, context)
     except ConnectionResetError:
         shown = answer = b""
@@ -126,7 +127,7 @@ async def _greeted(endpoint: Endpoint, context: ssl.SSLContext | None) -> tuple[
 
 async def _speaks_plaintext(endpoint: Endpoint, timeout_s: float) -> bool:
     with suppress(OSError):
-        async with asyncio.timeout(timeout_s):
+        async with listening_timeout(timeout_s):
             return _is_settings((await _greeted(endpoint, None))[1])
     return False
 
@@ -135,7 +136,7 @@ async def _speaks_tls(endpoint: Endpoint, timeout_s: float) -> bool:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # a default context reads the CAs of the system, in 10 ms
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     with suppress(OSError):
-        async with asyncio.timeout(timeout_s):
+        async with listening_timeout(timeout_s):
             _, writer = await asyncio.open_connection(endpoint.host, endpoint.gnmi_port, ssl=context)
         writer.close()
         return True

@@ -182,6 +182,7 @@ class FabricExposition:
             if session.name not in self._intended.series:
                 yield "fabric_target_info", {"device": session.name, **session.labels}, 1.0
         yield "fabric_collector_lag_seconds", self._fabric_label, self._clock.lag_s()
+        yield "fabric_collector_overloaded", self._fabric_label, float(self._clock.is_overloaded)
         for name, labels, value in (*loader_samples(self._loaders), *sink_samples(self._sinks)):
             yield name, {**self._fabric_label, **labels}, value
 
@@ -231,6 +232,7 @@ def _health_samples(session: TargetSession) -> Iterator[tuple[str, Labels, float
     if (interval_s := session.sample_interval_s) is not None:
         yield f"{prefix}_sample_interval_seconds", {"subscription": Stream.SAMPLE.value}, interval_s
     yield f"{prefix}_ingest_lag_seconds", {}, health.ingest_lag_s
+    yield f"{prefix}_backlog_seconds", {}, health.backlog_s
     yield f"{prefix}_clock_skew_seconds", {}, health.clock_skew_s
     yield f"{prefix}_skewed_notifications_total", {}, float(health.skewed)
     yield f"{prefix}_held_back_seconds_total", {}, health.held_back_s

@@ -18,6 +18,10 @@ LATE_S = 1.0
 LAG_OVER_S = 30.0
 """The reported lag is the largest of the last so many seconds, so that a scrape every 15 s misses none."""
 LOG_EVERY_S = 60.0
+OVERLOADED_FROM, OVERLOADED_UNTIL = 0.5, 0.25
+"""A loop that was late for the first share of the last LAG_OVER_S is overloaded, until that is below the second."""
+WAIT_S = 1.0
+"""How often a dial that waits for an overloaded loop looks at it."""
 
 
 class LoopClock:
@@ -34,6 +38,7 @@ class LoopClock:
         self._last_tick = (0.0, monotonic_s())
         self._lags: deque[tuple[float, float]] = deque()
         self._logged_s = float("-inf")
+        self._overloaded = False
 
     async def run(self) -> None:
         """Tick until cancelled. The time before, in which kernels are compiled, is no lateness."""
@@ -50,6 +55,11 @@ class LoopClock:
             await asyncio.sleep(TICK_S)
             late = self._monotonic_s() - due_s > TICK_S
 
+    async def not_overloaded(self) -> None:
+        """Wait while the loop is overloaded: what may be left for later is left."""
+        while self._overloaded:
+            await asyncio.sleep(WAIT_S)
+
     def tick(self) -> None:
         """Count the time since the last tick, at most COUNTED_S of it."""
         counted_s, ticked_s = self._last_tick
@@ -60,6 +70,28 @@ class LoopClock:
         while now_s - self._lags[0][0] > LAG_OVER_S:
             self._lags.popleft()
         self._log(now_s, lag_s)
+        self._judge()
+
+    @property
+    def is_overloaded(self) -> bool:
+        """Whether the loop has more work than its core can do, or does not run. Any thread."""
+        return self._overloaded or self.blocked_s() > OVERLOADED_FROM * LAG_OVER_S
+
+    def _judge(self) -> None:
+        """Log when the loop becomes overloaded, and when it is no longer."""
+        late = sum(lag_s for _, lag_s in self._lags) / LAG_OVER_S
+        if not self._overloaded and late >= OVERLOADED_FROM:
+            self._overloaded = True
+            logger.warning(
+                "the collector is overloaded: it was late for %.0f s of the last %.0f s. Sessions are kept, no new one"
+                " is begun, and no target is judged until it keeps up; give it more cores with --processes, or sample"
+                " less often with --interval.",
+                late * LAG_OVER_S,
+                LAG_OVER_S,
+            )
+        elif self._overloaded and late < OVERLOADED_UNTIL:
+            self._overloaded = False
+            logger.info("the collector keeps up again.")
 
     def now_s(self) -> float:
         """Return the time counted so far [s]; it never goes back."""

@@ -8,13 +8,14 @@ import math
 import random
 import time
 from collections.abc import AsyncGenerator, Collection, Iterable, Iterator, Mapping
-from contextlib import aclosing, nullcontext
+from contextlib import aclosing, nullcontext, suppress
 
 import numpy as np
 
 from railfab.endpoints import Credentials, Endpoint
 from railfab.errors import DeviceError, EndpointError, LoginRefused, RailfabError, UnknownPlatform, Unreachable
 from railfab.gnmi import messages
+from railfab.gnmi.listening import listening_timeout
 from railfab.gnmi.paths import elements
 from railfab.gnmi.statuses import Busy, Refused
 from railfab.gnmi.tls import CertificateRefused, OtherProtocol
@@ -49,6 +50,10 @@ class Stalled(DeviceError):
     """The stream is open and silent."""
 
 
+class Lagging(DeviceError):
+    """The samples of a target arrive ever later."""
+
+
 class NoEndpoint(DeviceError):
     """A switch of the intent that no list of targets has."""
 
@@ -74,10 +79,13 @@ REASONS = (
     (Refused, Reason.UNIMPLEMENTED),
     (Unreachable, Reason.UNREACHABLE),
     (Stalled, Reason.STALLED),
+    (Lagging, Reason.LAGGING),
     (Defect, Reason.DEFECT),
     (RailfabError, Reason.CLOSED),
 )
 NO_LOGIN = Credentials("", "")
+LATE_INTERVALS, LATE_S = 5, 10.0
+"""A target is lagging whose samples arrive so many intervals and seconds later than at best."""
 REFUSALS = frozenset((Reason.TLS, Reason.PROTOCOL, Reason.LOGIN_REFUSED, Reason.UNIMPLEMENTED))
 
 
@@ -132,6 +140,7 @@ class TargetSession:
         self._polls = Polls((), interval_s)
         self._pending: set[SubscribeRpc] = set()
         self._silence, self._ended_for_silence_s = Silence(), -math.inf
+        self._lagging, self._ended_for_lag_s = False, -math.inf
         self._began_s = self._last_sample_s = 0.0
 
     @property
@@ -164,7 +173,9 @@ class TargetSession:
         rpcs, pending = self._rpcs, (*self._pending, *self._silence.rpcs)
         is_open = self.health.state in (State.SYNCING, State.UP)
         return {
-            stream: is_open and not any(rpc.stream is stream for rpc in pending)
+            stream: is_open
+            and not any(rpc.stream is stream for rpc in pending)
+            and not (stream is Stream.SAMPLE and self._lagging)
             for stream in Stream
             if any(rpc.stream is stream for rpc in rpcs)
         }
@@ -194,6 +205,7 @@ class TargetSession:
             return
         failures, refused_before = 0, False
         while True:
+            await self._clock.not_overloaded()
             error = await self._run_once(endpoint)
             was_healthy = self.health.state is State.UP and self._clock.now_s() - self._began_s > self._healthy_s
             failures = 1 if was_healthy else failures + 1
@@ -292,7 +304,9 @@ class TargetSession:
         first, opened = asyncio.ensure_future(anext(stream)), asyncio.ensure_future(self._polls.connected.wait())
         try:
             await asyncio.wait({first, opened}, return_when=asyncio.FIRST_COMPLETED)
-            await asyncio.wait({first}, timeout=self._silence_s)
+            with suppress(TimeoutError):
+                async with listening_timeout(self._silence_s):
+                    await asyncio.wait({first})
             if not first.done():
                 raise self._stalled(self._silence_s)
             return first.result()
@@ -306,6 +320,7 @@ class TargetSession:
         self.store.begin(self._number(rpc) for rpc in self._rpcs if rpc.subscription.updates_only)
         self._pending = set(self._rpcs)
         self._silence = Silence()
+        self.health.backlogs = {}
         self._began_s = self._last_sample_s = self._clock.now_s()
 
     async def _follow(self, stream: AsyncGenerator[Batch | RpcEnded], event: Batch | RpcEnded) -> None:
@@ -406,7 +421,7 @@ class TargetSession:
         if taken.fresh and regular:
             health.last_update_s = now_ns / NS_PER_S
         if taken.device_ns is not None:
-            health.delayed((now_ns - taken.device_ns) / NS_PER_S, now_s)
+            health.delayed(taken.device_ns, (now_ns - taken.device_ns) / NS_PER_S, now_s, self._number(rpc))
 
     def _sync_when_complete(self) -> None:
         """Once every RPC has sent its leaves, and one of them is mapped, the session is up."""
@@ -438,6 +453,7 @@ class TargetSession:
                 if self._is_silent():
                     raise self._stalled(self._clock.now_s() - self._last_sample_s)
                 self._watch_rpcs()
+            self._watch_backlog(now_s)
             if self._pending and now_s - self._began_s > self._silence_s:
                 self._pending.clear()
                 self._sync_when_complete()
@@ -463,6 +479,23 @@ class TargetSession:
             self._log.warning(f"{self.name}: no sample of {_paths(begun)}, all other subscriptions continue")
         elif before and not self._silence.rpcs:
             self._log.info("%s: samples of all subscriptions arrive again", self.name)
+
+    def _watch_backlog(self, now_s: float) -> None:
+        """Log and count a target whose samples are late.
+
+        Raises Lagging to have it subscribed again, which drops what waits to be sent, but once in AGAIN_AFTER_S.
+        """
+        before, self._lagging = self._lagging, self.health.backlog_s > LATE_INTERVALS * self.interval_s + LATE_S
+        if before or not self._lagging or self._clock.is_overloaded:
+            return
+        late_s = self.health.backlog_s
+        if now_s - self._ended_for_lag_s > AGAIN_AFTER_S:
+            self._ended_for_lag_s = now_s
+            remedy = "It is subscribed again; if that does not help, sample less often (gnmi_interval_s)"
+            problem = f"its samples arrive {late_s:.0f} s late, and ever later: it sends more slowly than it samples"
+            raise Lagging(self.name, problem, remedy)
+        self.health.errors[Reason.LAGGING] += 1
+        self._log.warning(f"{self.name}: its samples arrive {late_s:.0f} s late. Sample less often (gnmi_interval_s)")
 
     def _stalled(self, silent_s: float, rpcs: Collection[SubscribeRpc] = ()) -> Stalled:
         remedy = "It is subscribed again; if that does not help, check the target"

@@ -9,12 +9,15 @@ from railfab.dashboards.rules import Alert, AlertSeverity, Silence
 SLOW_PACE = 0.25
 """A twin that simulates less than this share of real time takes minutes for what takes seconds."""
 
+NOT_OVERLOADED = "unless on (fabric, job, instance) fabric_collector_overloaded == 1"
+"""A collector that is late says nothing about its targets."""
+
 OBSERVATION = (
     Alert(
         alert="FabricTelemetryStale",
         condition=(
             "time() - (fabric_collector_last_update_timestamp_seconds > 0)"
-            " > clamp_min(3 * fabric_collector_sample_interval_seconds, 60)"
+            f" > clamp_min(3 * fabric_collector_sample_interval_seconds, 60) {NOT_OVERLOADED}"
         ),
         severity=AlertSeverity.WARNING,
         summary=f"{DEVICE}: no update of {{{{ $labels.subscription }}}} for {{{{ $value | humanizeDuration }}}}",
@@ -25,13 +28,41 @@ OBSERVATION = (
     ),
     Alert(
         alert="FabricCollectorSessionDown",
-        condition="max_over_time(fabric_collector_session_up[30s]) == 0",
+        condition=f"max_over_time(fabric_collector_session_up[30s]) == 0 {NOT_OVERLOADED}",
         lasting="30s",
         severity=AlertSeverity.CRITICAL,
         summary=f"{DEVICE} has no telemetry session",
         description=(
             "The collector receives no data from this device, so its other alerts cannot fire. The reason is in"
             " fabric_collector_errors_total: unreachable, login refused, TLS, and so on."
+        ),
+    ),
+    Alert(
+        alert="FabricTelemetryLagging",
+        condition=(
+            "max by (fabric, device, job, instance) (max_over_time(fabric_collector_backlog_seconds[2m]))"
+            " > on (fabric, device) group_left ()"
+            " (10 + 5 * max by (fabric, device) (fabric_collector_sample_interval_seconds))"
+            f" {NOT_OVERLOADED}"
+        ),
+        severity=AlertSeverity.WARNING,
+        summary=f"{DEVICE}: samples arrive {{{{ $value | humanizeDuration }}}} late",
+        description=(
+            "This device sends more slowly than it samples, so that its values are {{ $value | humanizeDuration }}"
+            " older than at best. Check the path to it and the load of its gNMI server, or sample less often."
+        ),
+    ),
+    Alert(
+        alert="FabricCollectorOverloaded",
+        condition="fabric_collector_overloaded == 1",
+        silence=Silence.NEVER,
+        lasting="1m",
+        severity=AlertSeverity.WARNING,
+        summary="the collector {{ $labels.instance }} reads its targets later than they send",
+        description=(
+            "The collector was late for half of the last 30 s. It keeps its sessions and begins none, and alerts on"
+            " single targets wait until it keeps up. Give it more cores (`--processes`), or sample less often"
+            " (`--interval`)."
         ),
     ),
     Alert(

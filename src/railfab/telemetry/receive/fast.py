@@ -13,6 +13,7 @@ from railfab.endpoints import Credentials, Endpoint
 from railfab.errors import DeviceError, LoginRefused
 from railfab.gnmi import messages
 from railfab.gnmi.first_contact import ClosedPorts, first_contact, refuse_other_protocol
+from railfab.gnmi.listening import listening_timeout
 from railfab.gnmi.login import login_metadata, login_name
 from railfab.gnmi.statuses import Callee, Refused, Status
 from railfab.gnmi.tls import address_of, context_of, reason, server_name, unanswered, unconnected
@@ -126,7 +127,7 @@ class FastReceiver:
         context = None if endpoint.plaintext else await asyncio.to_thread(context_of, endpoint)
         wire = connection = None
         try:
-            async with asyncio.timeout(self._dial_timeout_s):
+            async with listening_timeout(self._dial_timeout_s):
                 wire = Wire(await connect(endpoint.host, endpoint.gnmi_port or 0), self._shared.cipher, self._ticks)
                 if context:
                     await wire.start_tls(context, server_name(endpoint))
