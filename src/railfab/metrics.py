@@ -278,6 +278,14 @@ def _topology() -> Iterator[Metric]:
         (*PORT, *peer, "link"),
     )
     yield Metric(
+        "fabric_roce_queue_info",
+        Kind.INFO,
+        "",
+        "An egress queue that the design gives to RoCE, as the counters of this switch name it; absent where the names"
+        " of its platform are not known.",
+        (*DEVICE, "queue"),
+    )
+    yield Metric(
         "fabric_target_info",
         Kind.INFO,
         "",

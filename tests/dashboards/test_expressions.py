@@ -89,6 +89,15 @@ def test_a_panel_shows_the_selected_fabrics_alone(panel, target) -> None:
         assert ("fabric", "$fabric") in [(one.name, one.value) for one in selector.matchers.matchers], selector.name
 
 
+@pytest.mark.parametrize("expr", EXPRESSIONS)
+def test_no_rule_and_no_panel_names_a_queue_of_a_vendor(expr: str) -> None:
+    """One of SR Linux is `roce`, of SONiC `3`: they come from the intent, as labels of `fabric_roce_queue_info`."""
+    of_vendors = {"queue", "priority_group", "interface", "daemon"}
+    assert not [
+        str(one) for selector in selectors_of(expr) for one in selector.matchers.matchers if one.name in of_vendors
+    ]
+
+
 def test_no_two_rules_have_one_name_and_a_rule_uses_only_rules_before_it() -> None:
     names = [rule.record for rule in RECORDING] + [alert.alert for alert in ALERTS]
     assert len(set(names)) == len(names)

@@ -11,7 +11,7 @@ from railfab.errors import NotRenderedYet, Problems, TopologyError, UnsupportedF
 from railfab.fabric import NotAccepted, design
 from railfab.fabric.audit import configuration_findings
 from railfab.findings import DesignCode, Severity
-from railfab.platforms import platform_names
+from railfab.platforms import platform, platform_names
 
 FABRICS = Path(__file__).parents[2] / "inventory" / "fabrics"
 
@@ -205,3 +205,28 @@ def test_an_error_of_a_platform_names_the_line_of_the_key_that_it_says_to_change
     first = str(caught.value).splitlines()[0]
     assert first.startswith(f"{path}:6: pod1-seg1-leaf1 and 5 more: platform frr does not support pfc. ")
     assert "change profile.lossless.pfc in the intent" in first
+
+
+def test_the_queues_of_roce_have_the_names_of_each_platforms_counters() -> None:
+    queues = design(FABRICS / "mixed-sonic-leaf.yml").roce_queues
+    assert {queues[f"pod1-{name}"] for name in ("seg1-leaf1", "seg2-leaf1")} == {("3",)}
+    assert queues["pod1-spine1"] == ("roce",)
+    assert design(FABRICS / "mixed-eos-spine.yml").roce_queues["pod1-spine1"] == (), "of EOS they are not known"
+
+
+def test_a_lossless_class_of_storage_is_a_queue_of_roce_and_a_network_without_one_has_none() -> None:
+    queues = design(FABRICS / "cluster.yml").roce_queues
+    models = design(FABRICS / "cluster.yml").planned_models
+    for name, found in queues.items():
+        qos = models[name].qos
+        assert len(found) == sum(one.lossless for one in (qos.classes if qos else ())), name
+
+
+@pytest.mark.parametrize("name", [name for name in platform_names() if platform(name).twin])
+def test_a_twin_counts_the_queues_by_the_names_that_its_platforms_telemetry_states(name: str) -> None:
+    face = platform(name).twin
+    assert face is not None
+    model = next(iter(design(FABRICS / "pod64.yml").planned_models.values()))
+    assert model.qos is not None
+    for traffic_class in model.qos.classes:
+        assert face().queue_names.queue(traffic_class) == platform(name).telemetry.queues.of(traffic_class)

@@ -78,6 +78,7 @@ class Rack:
                 fabric_collector(
                     self.fabric.topology,
                     self.twin.endpoints,
+                    roce_queues=self.fabric.roce_queues,
                     interval_s=INTERVAL_S,
                     maps={name: in_simulated_time(platform(name).telemetry, self._speed) for name in self._platforms()},
                     policy=Policy(first_s=0.1, most_s=0.3, dial_timeout_s=2.0),

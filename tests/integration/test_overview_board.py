@@ -112,7 +112,9 @@ def second(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Twin]:
 @contextmanager
 def _collected(twin: Twin) -> Iterator[str]:
     """The address of a collector of a twin."""
-    collector = fabric_collector(twin.design.topology, twin.endpoints, interval_s=1.0)
+    collector = fabric_collector(
+        twin.design.topology, twin.endpoints, roce_queues=twin.design.roce_queues, interval_s=1.0
+    )
     with MetricsServer(collector.exposition, collector, port=0) as server, collector:
         assert collector.wait_until_up(30)
         yield server.url.removeprefix("http://")

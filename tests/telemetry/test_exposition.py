@@ -88,7 +88,7 @@ def test_everything_in_the_catalogue_is_fed_by_something(topology: Topology) -> 
     own = ("training_", "fabric_twin_", "fabric_collector_", "fabric_configuration_", "fabric_maintenance_")
     fed |= {name for name in CATALOGUE if name.startswith(own)}
     fed |= {name for name in CATALOGUE if "_pause_estimated_" in name}
-    fed |= {rate_max_name(name) for name in BURSTS} | {"fabric_target_info"}
+    fed |= {rate_max_name(name) for name in BURSTS} | {"fabric_target_info", "fabric_roce_queue_info"}
     fed |= set(_PFC_EGRESS)  # the simulator measures what SR Linux does not tell
     assert set(CATALOGUE) - fed == set()
 

@@ -57,3 +57,14 @@ def test_a_switch_has_a_rail_only_where_it_serves_one() -> None:
 def test_intended_speeds_are_those_of_the_ports() -> None:
     speeds = intended_series(wire(load_intent(POD64))).speeds_gbps["pod1-seg1-leaf1"]
     assert (speeds["ethernet-1/1/1"], speeds["ethernet-1/32"]) == (100.0, 400.0)
+
+
+def test_the_queues_of_roce_are_series_of_their_switch() -> None:
+    series = intended_series(wire(load_intent(POD64)), {"pod1-spine1": ("roce", "storage")}).series
+    found = [
+        (device, one.labels)
+        for device in series
+        for one in series[device]
+        if one.metric.name == "fabric_roce_queue_info"
+    ]
+    assert found == [("pod1-spine1", (("queue", "roce"),)), ("pod1-spine1", (("queue", "storage"),))]

@@ -115,7 +115,9 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     with ExitStack() as stack:
         found = design(intent)
         twin = stack.enter_context(Twin(found, state=folder, base_port=0, configured=True))
-        collector = stack.enter_context(fabric_collector(found.topology, twin.endpoints, interval_s=0.5))
+        collector = stack.enter_context(
+            fabric_collector(found.topology, twin.endpoints, roce_queues=found.roce_queues, interval_s=0.5)
+        )
         assert collector.wait_until_up(120)
         yield Running(found, twin, collector, stack.enter_context(switch(twin, LEAF)))
 

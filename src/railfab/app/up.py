@@ -183,7 +183,9 @@ class _Start:
         self._deploy()
         self._report(str(options.sampling))
         endpoints = resolve_endpoints(fabric, "twin", options.state)
-        collector = fabric_collector(fabric.topology, endpoints, interval_s=options.interval_s)
+        collector = fabric_collector(
+            fabric.topology, endpoints, roce_queues=fabric.roce_queues, interval_s=options.interval_s
+        )
         server = MetricsServer(collector.exposition, collector, port=options.metrics_port)
         stack.enter_context(server)
         stack.enter_context(collector)

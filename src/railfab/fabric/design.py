@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 
 from railfab.device import DeviceModel, SwitchBuffers, plan, switch_buffers
+from railfab.device.plan_qos import ROCE
 from railfab.errors import NotRenderedYet, RailfabError, each, one_per_problem, raise_all
 from railfab.fabric.checks import design_findings
 from railfab.fabric.refusals import admitted, refusals
@@ -17,6 +18,7 @@ from railfab.findings import DesignCode, Finding, Severity, by_severity
 from railfab.intent import FabricIntent, load_intent
 from railfab.intent.document import located
 from railfab.platforms.registry import has_platform, platform, platform_names
+from railfab.platforms.telemetry_map import QueueLabels
 from railfab.topology import Net, Role, Topology, wire
 from railfab.units import counted
 
@@ -73,6 +75,15 @@ class Design:
                 raise
 
     @cached_property
+    def roce_queues(self) -> dict[str, tuple[str, ...]]:
+        """The queues of RoCE of every switch, as its counters name them; none where the names are not known."""
+        return {
+            node.name: _roce_queues(self.planned_models[node.name], platform(node.platform).telemetry.queues)
+            for node in self.topology.switches()
+            if node.platform and has_platform(node.platform)
+        }
+
+    @cached_property
     def texts(self) -> dict[str, str]:
         """Configuration text of every switch by name, to compare with what it runs. Raises as `models` does.
 
@@ -127,6 +138,13 @@ class Design:
         except RailfabError as error:
             return tuple(each(error))
         return ()
+
+
+def _roce_queues(model: DeviceModel, labels: QueueLabels) -> tuple[str, ...]:
+    """The queues of the class of RoCE and of lossless classes."""
+    classes = model.qos.classes if model.qos else ()
+    found = (labels.of(one) for one in classes if one.name == ROCE or one.lossless)
+    return tuple(label for label in found if label is not None)
 
 
 def design(path: Path | str, say: Say = lambda _: None) -> Design:

@@ -17,7 +17,9 @@ RESERVED = ("fabric_", "process_", "python_", "scrape_")
 """Of railfab's own metrics, of the collector's process and of Prometheus."""
 SUFFIXES: Mapping[Kind, str] = {Kind.COUNTER: "_total", Kind.INFO: "_info"}
 NOT_OF_DEVICES = ("fabric_collector_", "fabric_configuration_", "fabric_maintenance_", "fabric_twin_")
-FROM_INTENT = frozenset(("fabric_device_info", "fabric_interface_info", "fabric_link_intended_info"))
+FROM_INTENT = frozenset(
+    ("fabric_device_info", "fabric_interface_info", "fabric_link_intended_info", "fabric_roce_queue_info")
+)
 
 
 def metric_faults(metric: Metric, known: Iterable[Metric]) -> Iterator[Fault]:

@@ -6,9 +6,13 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from railfab.metrics import Metric
 from railfab.metrics import metric as catalogue_metric
+
+if TYPE_CHECKING:
+    from railfab.device import TrafficClass
 
 PLACEHOLDER = re.compile(r"\{(\w+)\}|(\*)")
 """In paths of rules and patterns of `from_leaf`: a label, or any text."""
@@ -20,6 +24,19 @@ class Confidence(StrEnum):
     VERIFIED = "verified"
     DOCUMENTED = "documented"
     UNVERIFIED = "unverified"
+
+
+class QueueLabels(StrEnum):
+    """What the counters of a platform call an egress queue: as its class is called, or by its number."""
+
+    CLASS = "class"
+    NUMBER = "number"
+    UNKNOWN = ""
+
+    def of(self, traffic_class: TrafficClass) -> str | None:
+        """The label `queue` of a class; None where it is not known."""
+        labels = {QueueLabels.CLASS: traffic_class.name, QueueLabels.NUMBER: str(traffic_class.queue)}
+        return labels.get(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,11 +106,15 @@ class TelemetrySubscription:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TelemetryMap:
-    """rules: in file order. subscriptions: what to subscribe to. metrics: of users' own, besides the catalogue."""
+    """rules: in file order. subscriptions: what to subscribe to. metrics: of users' own, besides the catalogue.
+
+    queues: what the counters of a queue call it.
+    """
 
     rules: tuple[TelemetryRule, ...]
     subscriptions: tuple[TelemetrySubscription, ...]
     metrics: Mapping[str, Metric] = field(default_factory=dict)
+    queues: QueueLabels = QueueLabels.UNKNOWN
 
     def metric(self, name: str) -> Metric:
         """The metric of a rule. Raises KeyError: a name that neither the catalogue nor a user defines is a bug."""

@@ -22,7 +22,7 @@ from railfab.platforms import TelemetryMap, has_platform, of_twin, platform
 from railfab.telemetry.exposition import FabricExposition, Snapshot
 from railfab.telemetry.fleet import Fleet
 from railfab.telemetry.health import State
-from railfab.telemetry.intended import NOTHING_INTENDED, IntendedSeries, intended_series, switch_names
+from railfab.telemetry.intended import NO_QUEUES, NOTHING_INTENDED, IntendedSeries, intended_series, switch_names
 from railfab.telemetry.loop_clock import LoopClock
 from railfab.telemetry.push import Pusher
 from railfab.telemetry.receive.choice import receiver as made_receiver
@@ -230,12 +230,13 @@ def fabric_collector(
     *,
     among: Collection[str] | None = None,
     maps: Mapping[str, TelemetryMap] = NO_MAPS,
+    roce_queues: Mapping[str, Sequence[str]] = NO_QUEUES,
     **options: Any,
 ) -> Collector:
     """The collector of a fabric. options: of `Collector`.
 
     among: the switches that are expected, with or without an endpoint; None for those that have one. maps: of users, by
-    platform, in place of those of the platforms.
+    platform, in place of those of the platforms. roce_queues: labels of the queues of RoCE, by switch.
     A switch of a platform that railfab does not know is refused, with all health metrics; the others are streamed.
     Raises EndpointError (or Problems) at once for endpoints that cannot be used: without a gNMI port or credentials,
     or not of this fabric; UnknownPlatform when railfab knows the platform of none.
@@ -247,7 +248,7 @@ def fabric_collector(
         topology, endpoints, among=expected, telemetry=lambda name: telemetry.get(name, NO_TELEMETRY)
     )
     own = {name: metric for found in telemetry.values() for name, metric in found.metrics.items()}
-    return Collector(specs, intended_series(topology), own=own, **options)
+    return Collector(specs, intended_series(topology, roce_queues), own=own, **options)
 
 
 def _telemetry_maps(endpoints: Endpoints, own: Mapping[str, TelemetryMap]) -> dict[str, TelemetryMap]:

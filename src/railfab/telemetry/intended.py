@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from railfab.metrics import metric
 from railfab.telemetry.series import Series
@@ -26,13 +27,14 @@ class IntendedSeries:
         return replace(self, series={device: found for device, found in self.series.items() if owns(device)})
 
 
+NO_QUEUES: Mapping[str, Sequence[str]] = MappingProxyType({})
 NOTHING_INTENDED = IntendedSeries("", {}, {})
 """Of targets without an intent."""
 
 
-def intended_series(topology: Topology) -> IntendedSeries:
-    """The info series and the port speeds of every switch."""
-    return IntendedSeries(topology.fabric, _info_series(topology), _port_speeds_gbps(topology))
+def intended_series(topology: Topology, roce_queues: Mapping[str, Sequence[str]] = NO_QUEUES) -> IntendedSeries:
+    """The info series and the port speeds of every switch. roce_queues: labels of the queues of RoCE, by switch."""
+    return IntendedSeries(topology.fabric, _info_series(topology, roce_queues), _port_speeds_gbps(topology))
 
 
 def switch_names(topology: Topology) -> frozenset[str]:
@@ -40,14 +42,17 @@ def switch_names(topology: Topology) -> frozenset[str]:
     return frozenset(node.name for node in topology.nodes if node.role is not Role.HOST)
 
 
-def _info_series(topology: Topology) -> dict[str, tuple[Series, ...]]:
+def _info_series(topology: Topology, roce_queues: Mapping[str, Sequence[str]]) -> dict[str, tuple[Series, ...]]:
     """By switch. All label values are text; an empty `rail` means several or none."""
     nodes = {node.name: node for node in topology.nodes}
     ports: dict[str, list[tuple[Port, Port, Link]]] = {node.name: [] for node in topology.switches()}
     for port, peer, link in topology.ports():
         if port.node in ports:
             ports[port.node].append((port, peer, link))
-    return {name: (_device(nodes[name], found), *_interfaces(nodes, found)) for name, found in ports.items()}
+    return {
+        name: (_device(nodes[name], found), *_interfaces(nodes, found), *_queues(roce_queues.get(name, ())))
+        for name, found in ports.items()
+    }
 
 
 def _port_speeds_gbps(topology: Topology) -> dict[str, dict[str, float]]:
@@ -78,6 +83,11 @@ def _interfaces(nodes: dict[str, Node], ports: Iterable[tuple[Port, Port, Link]]
         speed = f"{link.rate_gbps}G"
         yield Series(metric("fabric_interface_info"), {**ends, "link": kind, "rail": _text(port.rail), "speed": speed})
         yield Series(metric("fabric_link_intended_info"), {**ends, "link": kind})
+
+
+def _queues(names: Iterable[str]) -> Iterator[Series]:
+    for name in names:
+        yield Series(metric("fabric_roce_queue_info"), {"queue": name})
 
 
 def _text(number: int | None) -> str:

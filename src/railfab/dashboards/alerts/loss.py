@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from railfab.dashboards.alerts.terms import LOSSLESS_CLASS, NUMBER, PERCENT, PORT
+from railfab.dashboards.alerts.terms import NUMBER, PERCENT, PORT
 from railfab.dashboards.rules import Alert, AlertSeverity, Silence
 
 LOST_SHARE = 0.001
 """Share of the packets of a queue above which its drops are not those of a short burst."""
 
-TRANSMITTED = 'sum by (fabric, device, interface) (rate(fabric_queue_transmit_bytes_total{{queue{}"{}"}}[1m]))'
-LOSSLESS, LOSSY = (TRANSMITTED.format(operator, LOSSLESS_CLASS) for operator in ("=", "!="))
+LOSSLESS, LOSSY = (
+    "sum by (fabric, device, interface) (rate(fabric_queue_transmit_bytes_total[1m])\n"
+    f"  {choice} on (fabric, device, queue) fabric_roce_queue_info)"
+    for choice in ("and", "unless")
+)
 
 GROWTH = "last_over_time({0}[1m]) - last_over_time({0}[1m] offset 1m)"
 """Growth of a counter that began at zero too: `increase` extrapolates such a one less than any other."""
@@ -77,7 +80,8 @@ LOSS = (
         alert="FabricRoceOutsideItsClass",
         condition=(
             f"({LOSSY}\n  > on (fabric, device, interface) 0.01 * fabric_interface_speed_bytes_per_second)\n"
-            f"unless on (fabric, device, interface) (10 * {LOSSLESS}\n  > on (fabric, device, interface) {LOSSY})"
+            f"unless on (fabric, device, interface) (10 * {LOSSLESS}\n  > on (fabric, device, interface) {LOSSY})\n"
+            "and on (fabric, device) fabric_roce_queue_info"
         ),
         silence=Silence.PORT,
         lasting="30s",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from railfab.device.plan_qos import ROCE
-
 HELD = "2m"
 """Window in which the last value of a state counts: longer than a target is silent before another alert says so."""
 
@@ -12,7 +10,6 @@ DEVICE = "{{ $labels.device }}"
 PORT = DEVICE + " {{ $labels.interface }}"
 PERCENT = "{{ $value | humanizePercentage }}"
 NUMBER = "{{ $value | humanize }}"
-LOSSLESS_CLASS = ROCE
 
 
 def held(selector: str, window: str = HELD) -> str:

@@ -12,6 +12,7 @@ from railfab.platforms.contract import BgpSettings, Capabilities, Dialect, LabFa
 from railfab.platforms.interface_templates import InterfaceTemplates
 from railfab.platforms.telemetry_map import (
     Confidence,
+    QueueLabels,
     SubscriptionMode,
     TelemetryMap,
     TelemetryRule,
@@ -73,7 +74,7 @@ def hazards(package: str) -> tuple[Hazard, ...]:
 
 
 def telemetry(package: str) -> TelemetryMap:
-    """`telemetry.yml`: `subscriptions`, a list of TelemetrySubscription's fields, and `rules`, of TelemetryRule's."""
+    """`telemetry.yml`: lists of the fields of TelemetrySubscription and TelemetryRule, and `queues`, a QueueLabels."""
     document = _document(package, "telemetry.yml")
     return TelemetryMap(
         rules=tuple(_rule(entry) for entry in document["rules"]),
@@ -81,6 +82,7 @@ def telemetry(package: str) -> TelemetryMap:
             TelemetrySubscription(mode=SubscriptionMode(entry.pop("mode")), **entry)
             for entry in document["subscriptions"]
         ),
+        queues=QueueLabels(document.get("queues", "")),
     )
 
 
