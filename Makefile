@@ -3,7 +3,7 @@
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help demo setup test matrix laws oracles kills fuzz fuzz-guided soak soak-collector soak-twin faults check bench lab-deps lab-deps-here oracle-deps fuzz-deps clean pins
+.PHONY: help demo setup test matrix laws oracles kills fuzz fuzz-guided soak soak-collector soak-twin faults check bench record lab-deps lab-deps-here oracle-deps fuzz-deps clean pins
 
 FABRIC ?= inventory/fabrics/pod64.yml
 FOR ?=
@@ -17,7 +17,8 @@ unexport PYTHONDONTWRITEBYTECODE
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/dev.stamp $(VENV)/simulator.stamp
-PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
+INSTALL := install --progress-bar off
 # The newest interpreter that the pins were resolved for; the stamps below are made again when a requirement changes.
 PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
 	$$p -c 'import sys; sys.exit(not (3, 11) <= sys.version_info)' 2>/dev/null && { command -v $$p; break; }; done)
@@ -81,6 +82,12 @@ check: $(VENV)/dev.stamp ## lint, format, types and the rule that imports point 
 	@MYPYPATH=. $(BIN)/mypy -p tests $(NAMES_ONLY:%=--disable-error-code=%)
 	@$(BIN)/lint-imports --no-cache
 
+record: $(READY) ## docs/up.svg and docs/up-light.svg, the live view of a moment with traffic; on a quiet machine
+	@.ci/step "Recording railfab up for a minute" $(BIN)/python docs/record.py --every 1.5 --seconds 80 -o docs/up.svg --light docs/up-light.svg \
+		--moment 'rail 1 +[1-9][0-9,]{2,} Gb/s' --title "railfab up inventory/fabrics/pod64.yml" \
+		-- $(BIN)/railfab up inventory/fabrics/pod64.yml --state .railfab/record --for 36
+	@$(BIN)/python docs/view_digest.py > docs/up.digest
+
 bench: $(READY) ## measure what benchmarks/ describes
 	@set -e; for bench in benchmarks/bench_*.py; do $(BIN)/python "$$bench" $(ARGS); done
 
@@ -104,25 +111,25 @@ $(VENV)/railfab.stamp: requirements.txt requirements-build.txt pyproject.toml
 	@test -x $(BIN)/python || { echo "Setting up $(VENV) with $(PYTHON) ..."; $(PYTHON) -m venv $(VENV); } \
 		|| { echo "make: $(PYTHON) cannot make a virtual environment. Install its venv module (Debian: python3-venv)." >&2; \
 		rm -rf $(VENV); exit 2; }
-	@$(PIP) install -r requirements-build.txt -r requirements.txt
-	@$(PIP) install --no-deps --no-build-isolation --editable .
+	@.ci/step "Installing the packages that railfab needs" $(PIP) $(INSTALL) -r requirements-build.txt -r requirements.txt
+	@.ci/step "Installing railfab from this folder" $(PIP) $(INSTALL) --no-deps --no-build-isolation --editable .
 	@touch $@
 
 $(VENV)/dev.stamp: $(VENV)/railfab.stamp requirements-dev.txt
-	@$(PIP) install -r requirements-dev.txt
+	@.ci/step "Installing the packages of tests and checks" $(PIP) $(INSTALL) -r requirements-dev.txt
 	@touch $@
 
 $(VENV)/oracles.stamp: $(VENV)/dev.stamp requirements-oracles.txt
-	@$(PIP) install --no-deps -r requirements-oracles.txt
+	@.ci/step "Installing PyAVD" $(PIP) $(INSTALL) --no-deps -r requirements-oracles.txt
 	@touch $@
 
 $(VENV)/fuzz.stamp: $(READY) requirements-fuzz.txt
-	@$(PIP) install --no-deps -r requirements-fuzz.txt
+	@.ci/step "Installing atheris" $(PIP) $(INSTALL) --no-deps -r requirements-fuzz.txt
 	@touch $@
 
 $(VENV)/simulator.stamp: $(VENV)/railfab.stamp src/railfab/sim/jit.py $(wildcard src/railfab/compiled/*.py src/railfab/sim/kernel/*.py src/railfab/telemetry/kernel/*.py) src/railfab/telemetry/receive/scan.py
-	@$(BIN)/python -m railfab.sim.warm
-	@$(BIN)/python -c "from railfab.telemetry.warm import compile_kernels; compile_kernels()"
+	@.ci/step "Compiling the simulator, once" $(BIN)/python -m railfab.sim.warm
+	@.ci/step "Compiling the decoder of telemetry, once" $(BIN)/python -c "from railfab.telemetry.warm import compile_kernels; compile_kernels()"
 	@touch $@
 
 pins: ## resolve the newest versions within pyproject's ranges and write the requirements files again

@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pyte
-from terminal_svg import DARK, LIGHT, Frame, from_first_full, recording_svg, screen_rows
+from terminal_svg import DARK, LIGHT, Frame, from_first_full, from_moment, recording_svg, screen_rows
 
 GRACE_S = 20.0
 QUIET_S = 0.03
@@ -81,7 +81,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=40)
     parser.add_argument("--every", type=float, default=0.5, help="shortest time between two frames [s]")
     parser.add_argument("--light", type=Path, help="also write the recording in the colours of a light terminal")
-    parser.add_argument("--skip", type=float, default=0, help="leave out what was shown before this time [s]")
+    parser.add_argument("--moment", default="", help="begin, and stand still, where a line of the screen matches this")
     parser.add_argument("--columns", type=int, default=80)
     parser.add_argument("--rows", type=int, default=24)
     parser.add_argument("--title", help="title of the window; by default the command")
@@ -89,11 +89,11 @@ def main() -> None:
     options = parser.parse_args()
     screen = pyte.Screen(options.columns, options.rows)
     recorded = list(record(options.command, screen, options.seconds, options.every))
-    frames = from_first_full([frame for frame in recorded if frame.at_s >= options.skip] or recorded)
+    frames, still = from_moment(from_first_full(recorded), options.moment)
     title = options.title or " ".join(options.command)
     for path, theme in ((options.out, DARK), (options.light, LIGHT)):
         if path is not None:
-            path.write_text(recording_svg(frames, columns=options.columns, name=title, theme=theme))
+            path.write_text(recording_svg(frames, columns=options.columns, name=title, theme=theme, still=still))
 
 
 if __name__ == "__main__":

@@ -87,20 +87,32 @@ def screen_rows(screen: pyte.Screen) -> tuple[Row, ...]:
 
 def from_first_full(frames: Sequence[Frame]) -> Sequence[Frame]:
     """The frames from the first full screen on."""
-    most = max(map(_used_rows, frames))
-    return frames[next(place for place, frame in enumerate(frames) if _used_rows(frame) >= FULL * most) :]
+    return frames[_full(frames)[0] :]
 
 
-def recording_svg(frames: Sequence[Frame], *, columns: int, name: str, theme: Theme = DARK) -> str:
+def from_moment(frames: Sequence[Frame], wanted: str) -> tuple[Sequence[Frame], int]:
+    """The frames from the first one of which a row matches the pattern, and the place of the last full one that does.
+
+    Raises SystemExit when no full screen does.
+    """
+    full = [place for place in _full(frames) if any(re.search(wanted, _text(row)) for row in frames[place].rows)]
+    if not full:
+        raise SystemExit(f"no screen matches {wanted!r}: record for longer, or on a less busy machine")
+    return frames[full[0] :], full[-1] - full[0]
+
+
+def recording_svg(
+    frames: Sequence[Frame], *, columns: int, name: str, theme: Theme = DARK, still: int | None = None
+) -> str:
     """The frames in sequence, each for the time that it was visible, in a loop. Rows that repeat are stored once.
 
-    With reduced motion, or without animation, the last full screen is shown.
+    still: the place of the frame that is shown with reduced motion, or without animation; None is the last full screen.
     """
     height = max(_used_rows(frame) for frame in frames) * CELL_HEIGHT
     window = Box(0, 0, columns * CELL_WIDTH + 2 * PADDING, height + BAR_HEIGHT + PADDING)
     distinct = dict.fromkeys(row for frame in frames for row in frame.rows if row)
     numbers = {row: number for number, row in enumerate(distinct)}
-    still = _shift(_last_full(frames), window.width)
+    shift = _shift(_full(frames)[-1] if still is None else still, window.width)
     edge = Box(0.5, 0.5, window.width - 1, window.height - 1)
     title_room = window.width - 2 * BUTTONS_WIDTH
     body = (
@@ -110,14 +122,14 @@ def recording_svg(frames: Sequence[Frame], *, columns: int, name: str, theme: Th
         element("defs", *(_row(number, row, theme) for row, number in numbers.items())),
         element(
             "svg",
-            element("g", *_frames(frames, numbers, window.width), class_="film", transform=f"translate({still:g} 0)"),
+            element("g", *_frames(frames, numbers, window.width), class_="film", transform=f"translate({shift:g} 0)"),
             x=PADDING,
             y=BAR_HEIGHT,
             width=window.width - PADDING,
             height=height,
         ),
     )
-    return document(window, name, _style(frames, window.width, theme, still), body)
+    return document(window, name, _style(frames, window.width, theme, shift), body)
 
 
 def _runs(cells: Sequence[Char]) -> Row:
@@ -135,10 +147,18 @@ def _used_rows(frame: Frame) -> int:
     return max((number for number, row in enumerate(frame.rows, start=1) if row), default=1)
 
 
-def _last_full(frames: Sequence[Frame]) -> int:
-    """The place of the last full screen."""
+def _full(frames: Sequence[Frame]) -> list[int]:
+    """The places of the full screens."""
     most = max(map(_used_rows, frames))
-    return max(place for place, frame in enumerate(frames) if _used_rows(frame) >= FULL * most)
+    return [place for place, frame in enumerate(frames) if _used_rows(frame) >= FULL * most]
+
+
+def _text(row: Row) -> str:
+    """The characters of a row, with blanks for what is between its runs."""
+    text = ""
+    for run in row:
+        text = text.ljust(run.column) + run.text
+    return text
 
 
 def _shift(frame: int, width: float) -> float:

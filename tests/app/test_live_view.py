@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from railfab.app.rates import Reading
-from railfab.app.reading import Totals
+from railfab.app.rates import MOST_BUSIEST, PortRate, Reading, SwitchRates
+from railfab.app.reading import SwitchTotals, Totals
 from railfab.app.sparkline import sparkline
 from railfab.app.summary import JobSummary
-from railfab.app.up import intended_of, rail_capacity_gbps
+from railfab.app.up import intended_of, rail_capacity_gbps, switch_capacity_gbps
 from railfab.app.view import JobState, Scene, frame, line
 from railfab.fabric import design
 
@@ -92,6 +92,7 @@ def of_fabric(scene: Scene, path: Path) -> Scene:
         targets_up=switches,
         targets=switches,
         series=10**7,
+        switches={name: SwitchTotals(sessions=16, sessions_up=16, is_up=True) for name in intended.switches},
     )
     full = replace(
         scene.reading,
@@ -101,6 +102,9 @@ def of_fabric(scene: Scene, path: Path) -> Scene:
         pauses_per_s=1e7,
         drops_per_s=1e6,
     )
+    each = SwitchRates(sent_gbps=6400.0, marks_per_s=1e7, pauses_per_s=1e6, drops_per_s=1e5)
+    busiest = tuple(PortRate(*key, rate, 1.0) for key, rate in intended.port_gbps.items())
+    full = replace(full, switches=dict.fromkeys(sorted(intended.switches), each), busiest=busiest[:MOST_BUSIEST])
     jobs = tuple(JobSummary(f"job{n}", 3600.0, 1e17, 1e10, 1e9, 1e6, 3e7, [12.5]) for n in range(5))
     return replace(
         scene,
@@ -110,7 +114,53 @@ def of_fabric(scene: Scene, path: Path) -> Scene:
         reading=full,
         history=(full,) * 200,
         rail_capacity_gbps=capacity,
+        switch_capacity_gbps=switch_capacity_gbps(intended),
     )
+
+
+@pytest.mark.parametrize("size", [(140, 40), (100, 50), (200, 52)], ids=str)
+@pytest.mark.parametrize("path", [POD64, *LARGER])
+def test_a_large_terminal_is_used_to_its_last_line(
+    scene: Scene, path: str, size: tuple[int, int], repository: Path
+) -> None:
+    shown = rendered(of_fabric(scene, repository / path), *size)
+    assert {len(text) for text in shown} == {size[0]}
+    assert not any("…" in text for text in shown)
+    assert size[1] - 1 <= len(shown) <= size[1]
+    assert any("busiest ports" in text for text in shown) or path != POD64
+    inner = [text.strip("│ ") for text in shown[3:-1]]
+    assert all(inner[at] or inner[at + 1] for at in range(len(inner) - 1))
+
+
+def row(shown: list[str], name: str) -> list[str]:
+    """The words of the line that begins with a name."""
+    return next(words for text in shown if (words := text.strip("│ ").split()) and words[0] == name)
+
+
+def test_a_large_terminal_shows_every_switch_and_what_it_sends_marks_and_loses(scene: Scene, repository: Path) -> None:
+    full = of_fabric(scene, repository / POD64)
+    leaf = "pod1-seg1-leaf1"
+    switches = {**full.reading.totals.switches, leaf: SwitchTotals(sessions=8, sessions_up=7)}
+    totals = replace(full.reading.totals, switches=switches)
+    rates = SwitchRates(sent_gbps=3141.4, marks_per_s=270.0, pauses_per_s=0.0, drops_per_s=5.0)
+    now = replace(full.reading, totals=totals, switches={**full.reading.switches, leaf: rates})
+    shown = rendered(replace(full, reading=now), 140, 40)
+    assert [name for name in sorted(switches) if not row(shown, name)] == []
+    assert row(shown, leaf)[:6] == [leaf, "7/8", "3,141", "270", "0", "5"]
+    assert row(shown, "pod1-spine1")[1:3] == ["16/16", "6,400"]
+
+
+def test_of_more_switches_than_lines_those_with_something_wrong_are_shown(scene: Scene, repository: Path) -> None:
+    full = of_fabric(scene, repository / LARGER[0])
+    quiet = SwitchRates(sent_gbps=1.0, marks_per_s=0.0, pauses_per_s=0.0, drops_per_s=0.0)
+    *others, lost, down = sorted(full.reading.switches)
+    rates = {**dict.fromkeys((*others, down), quiet), lost: replace(quiet, drops_per_s=1.0)}
+    switches = {**full.reading.totals.switches, down: SwitchTotals(sessions=8)}
+    now = replace(full.reading, totals=replace(full.reading.totals, switches=switches), switches=rates)
+    shown = rendered(replace(full, reading=now), 140, 32)
+    assert any(f" of {len(switches)} switches" in text for text in shown)
+    assert row(shown, lost)
+    assert row(shown, down)[1] == "0/8"
 
 
 @pytest.mark.parametrize("path", [POD64, *LARGER])

@@ -109,6 +109,36 @@ def test_a_recording_begins_with_a_full_screen_and_stands_still_on_one() -> None
     assert f"{{.film{{animation:none;transform:translateX(-{width:g}px)}}}}" in made
 
 
+def test_a_recording_of_a_moment_begins_with_it_and_stands_still_on_its_last_screen() -> None:
+    from terminal_svg import Frame, from_moment, screen_rows
+
+    texts = ("0 Gb/s\r\nring", "7 Gb/s\r\nring", "9 Gb/s\r\nring", "0 Gb/s\r\nring")
+    frames = [Frame(float(second), screen_rows(screen(text))) for second, text in enumerate(texts)]
+    shown, still = from_moment(frames, "[1-9] Gb/s")
+    assert [frame.at_s for frame in shown] == [1.0, 2.0, 3.0]
+    assert shown[still].at_s == 2.0
+    with pytest.raises(SystemExit, match=r"^no screen matches 'drops': record for longer, or on a less busy machine$"):
+        from_moment(frames, "drops")
+
+
+def test_the_recording_in_the_readme_is_of_the_present_view(repository: Path) -> None:
+    """After a change of the view: `make record`."""
+    from view_digest import view_digest
+
+    assert (repository / "docs" / "up.digest").read_text().strip() == view_digest()
+
+
+def test_comments_and_docstrings_do_not_make_a_recording_old(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import view_digest
+
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(view_digest, "MODULES", ("drawn",))
+    module = tmp_path / "drawn.py"
+    texts = ('WIDTH = 80\n"""Cells."""\n', "WIDTH = 80  # cells\n", "WIDTH = 81\n")
+    digests = [module.write_text(text) and view_digest.view_digest() for text in texts]
+    assert digests[0] == digests[1] != digests[2]
+
+
 @pytest.mark.parametrize("name", ["DARK", "LIGHT"])
 def test_every_colour_can_be_read_on_its_background(name: str) -> None:
     import terminal_svg
@@ -135,9 +165,12 @@ def test_the_recording_in_the_readme_begins_with_a_full_screen_of_80_by_24(name:
     film = next(element for element in tree.iter(f"{SVG}g") if element.get("class") == "film")
     rows = [len(frame.findall(f"{SVG}use")) for frame in film]
     assert rows[0] == max(rows) == 24
-    first = {use.attrib["href"] for use in film[0]}
-    words = [text.text or "" for group in tree.iter(f"{SVG}g") if f"#{group.get('id')}" in first for text in group]
-    assert any(re.search(r"\d Gb/s", text.replace("\N{NO-BREAK SPACE}", " ")) for text in words)
+    still = -round(float(film.attrib["transform"].split()[0].removeprefix("translate(")) / float(tree.attrib["width"]))
+    for frame in (film[0], film[still]):
+        shown = {use.attrib["href"] for use in frame}
+        words = [text.text or "" for group in tree.iter(f"{SVG}g") if f"#{group.get('id')}" in shown for text in group]
+        rates = [text.replace("\N{NO-BREAK SPACE}", " ") for text in words]
+        assert sum(bool(re.search(r"^[1-9][\d,]{2,} Gb/s", text)) for text in rates) == 8, rates
     assert (
         f'srcset="docs/{name}"' in (readme := (repository / "README.md").read_text()) or f'src="docs/{name}"' in readme
     )

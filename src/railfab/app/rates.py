@@ -5,13 +5,16 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from heapq import nlargest
+from typing import NamedTuple
 
 from railfab.app.reading import Intended, SwitchTotals, Totals
 from railfab.units import gbps
 
 MOST_POINTS = 2000
 """Readings of the clock that are kept, more than enough for its pace."""
+MOST_BUSIEST = 60
 
 
 class SimulatedClock:
@@ -48,12 +51,32 @@ class SimulatedClock:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SwitchRates:
+    """Rates of one switch per simulated second. sent_gbps: of all its ports together."""
+
+    sent_gbps: float
+    marks_per_s: float
+    pauses_per_s: float
+    drops_per_s: float
+
+
+class PortRate(NamedTuple):
+    """What a port transmits. share: of its rate."""
+
+    switch: str
+    interface: str
+    gbps: float
+    share: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
     """Rates of the fabric per simulated second, and the totals that they end with.
 
     rail_gbps: transmitted to the hosts of each rail; None as long as no switch of the rail has sent two samples.
     stale: switches whose last sample is too old, and its age [s], None of a switch that has sent none; stale_rails:
-    rails that one of these serves.
+    rails that one of these serves. switches: those that have sent two samples. busiest: ports by their share, the
+    highest first, at most MOST_BUSIEST.
     """
 
     totals: Totals
@@ -63,6 +86,8 @@ class Reading:
     drops_per_s: float | None
     stale: Mapping[str, float | None]
     stale_rails: frozenset[int]
+    switches: Mapping[str, SwitchRates] = field(default_factory=dict)
+    busiest: tuple[PortRate, ...] = ()
 
 
 class Rates:
@@ -75,6 +100,7 @@ class Rates:
     def __init__(self, intended: Intended, window_s: float) -> None:
         self._window_s = window_s
         self._switches_of_rail = intended.switches_of_rail
+        self._port_gbps = intended.port_gbps
         self._points: dict[str, deque[SwitchTotals]] = {name: deque() for name in sorted(intended.switches)}
 
     def restart(self) -> None:
@@ -100,6 +126,8 @@ class Rates:
             drops_per_s=self._sum(lambda switch: switch.drops),
             stale=stale,
             stale_rails=frozenset(rail for rail, serving in self._switches_of_rail.items() if serving & stale.keys()),
+            switches={name: found for name in self._points if (found := self._switch(name)) is not None},
+            busiest=self._busiest(),
         )
 
     def _stale(self, totals: Totals) -> dict[str, float | None]:
@@ -116,9 +144,43 @@ class Rates:
 
     def _sum(self, counter: Callable[[SwitchTotals], float], switches: Iterable[str] | None = None) -> float | None:
         """The rate of a counter of these switches, or of all, together; None when it is known of none of them."""
-        rates = [
-            (counter(points[-1]) - counter(points[0])) / seconds
-            for points in map(self._points.__getitem__, switches or self._points)
-            if len(points) > 1 and (seconds := points[-1].counted_s - points[0].counted_s) > 0
-        ]
-        return sum(rates) if rates else None
+        spans = [span for name in switches or self._points if (span := self._span(name)) is not None]
+        return sum(span.rate(counter) for span in spans) if spans else None
+
+    def _span(self, name: str) -> _Span | None:
+        """The samples of a switch that its rates are of; None where there are no two."""
+        points = self._points[name]
+        return _Span(points[0], points[-1]) if len(points) > 1 else None
+
+    def _switch(self, name: str) -> SwitchRates | None:
+        span = self._span(name)
+        if span is None:
+            return None
+        return SwitchRates(
+            sent_gbps=gbps(span.rate(lambda switch: switch.sent_bytes)),
+            marks_per_s=span.rate(lambda switch: switch.marks),
+            pauses_per_s=span.rate(lambda switch: switch.pauses),
+            drops_per_s=span.rate(lambda switch: switch.drops),
+        )
+
+    def _busiest(self) -> tuple[PortRate, ...]:
+        """The ports with the highest shares of their rates."""
+        spans = {name: span for name in self._points if (span := self._span(name)) is not None}
+        rates = {key: spans[key[0]].port_gbps(key[1]) for key in self._port_gbps if key[0] in spans}
+        found = (PortRate(*key, rate, rate / self._port_gbps[key]) for key, rate in rates.items())
+        return tuple(nlargest(MOST_BUSIEST, found, key=lambda port: port.share))
+
+
+class _Span(NamedTuple):
+    """Two samples of a switch, at different simulated times."""
+
+    first: SwitchTotals
+    last: SwitchTotals
+
+    def rate(self, counter: Callable[[SwitchTotals], float]) -> float:
+        """The increase of a counter per simulated second."""
+        return (counter(self.last) - counter(self.first)) / (self.last.counted_s - self.first.counted_s)
+
+    def port_gbps(self, interface: str) -> float:
+        """What a port has transmitted in a simulated second."""
+        return gbps(self.rate(lambda switch: switch.port_bytes.get(interface, 0.0)))

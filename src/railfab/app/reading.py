@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, field
 
@@ -16,12 +16,13 @@ class Intended:
     """The parts of a fabric that its intent has.
 
     switches: by name. host_rails: rail of every host-facing port, by (switch, interface). sessions: (switch, peer) of
-    every end of a BGP session.
+    every end of a BGP session. port_gbps: rate of every port that has a cable, by (switch, interface).
     """
 
     switches: Set[str]
     host_rails: Mapping[tuple[str, str], int]
     sessions: Set[tuple[str, str]]
+    port_gbps: Mapping[tuple[str, str], float] = field(default_factory=dict)
 
     @property
     def switches_of_rail(self) -> Mapping[int, Set[str]]:
@@ -34,18 +35,29 @@ class Intended:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SwitchTotals:
-    """Counters of one switch since the first snapshot. rail_bytes: transmitted to hosts, by rail.
+    """Counters of one switch since the first snapshot. rail_bytes: transmitted to hosts, by rail; port_bytes: by
+    interface.
 
     sampled_s: when it took the last sample [s, Unix time]; 0 before the first. counted_s: simulated time of the
-    counters [s].
+    counters [s]. sessions, sessions_up: its BGP session ends in the intent, and those that are up. is_up: whether it
+    streams.
     """
 
     sampled_s: float = 0.0
     counted_s: float = 0.0
     rail_bytes: Mapping[int, float] = field(default_factory=dict)
+    port_bytes: Mapping[str, float] = field(default_factory=dict)
     marks: float = 0.0
     pauses: float = 0.0
     drops: float = 0.0
+    sessions: int = 0
+    sessions_up: int = 0
+    is_up: bool = False
+
+    @property
+    def sent_bytes(self) -> float:
+        """Bytes transmitted by all ports."""
+        return sum(self.port_bytes.values())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,10 +133,15 @@ _Key = tuple[str, frozenset[tuple[str, str]]]
 
 class _Counters:
     """Sums of the counters of one switch. A sum rises by what each of its series rose: one that vanishes for a while
-    lowers nothing."""
+    lowers nothing.
 
-    def __init__(self, rails: Iterable[int]) -> None:
-        self.rail_bytes = dict.fromkeys(sorted(rails), 0.0)
+    rails: of its ports to hosts. sessions: of the intent.
+    """
+
+    def __init__(self, rails: Mapping[str, int], sessions: int) -> None:
+        self._rails = rails
+        self.sessions, self.sessions_up, self.is_up = sessions, 0, False
+        self.port_bytes: dict[str, float] = defaultdict(float)
         self.sums = dict.fromkeys(_COUNTERS.values(), 0.0)
         self.counted_s = 0.0
         self._seen: dict[_Key, float] = {}
@@ -138,16 +155,24 @@ class _Counters:
             return 0.0
         return value - before if value >= before else value
 
+    def rail_bytes(self) -> dict[int, float]:
+        """Bytes transmitted to hosts, by rail in ascending order."""
+        found = dict.fromkeys(sorted(set(self._rails.values())), 0.0)
+        for interface, rail in self._rails.items():
+            found[rail] += self.port_bytes.get(interface, 0.0)
+        return found
+
 
 class FabricTotals:
     """Adds snapshots up, for the switches and sessions of the intent alone; counters begin at the first snapshot."""
 
     def __init__(self, intended: Intended) -> None:
         self._intended = intended
-        rails: dict[str, set[int]] = {switch: set() for switch in sorted(intended.switches)}
-        for (switch, _), rail in intended.host_rails.items():
-            rails[switch].add(rail)
-        self._counters = {switch: _Counters(served) for switch, served in rails.items()}
+        rails: dict[str, dict[str, int]] = {switch: {} for switch in sorted(intended.switches)}
+        for (switch, interface), rail in intended.host_rails.items():
+            rails[switch][interface] = rail
+        sessions = Counter(switch for switch, _ in intended.sessions)
+        self._counters = {switch: _Counters(served, sessions[switch]) for switch, served in rails.items()}
         self._peaks: dict[_Key, float] = {}
         self._old_peaks: dict[_Key, float] = {}
 
@@ -160,6 +185,8 @@ class FabricTotals:
         gauges: dict[str, float] = defaultdict(float)
         sampled_s: dict[str, float] = defaultdict(float)
         self._peaks.clear()
+        for counters in self._counters.values():
+            counters.sessions_up, counters.is_up = 0, False
         for metric, labels, value in series:
             device = labels.get("device", "")
             if metric == _LAG:
@@ -177,9 +204,7 @@ class FabricTotals:
         switch = labels["device"]
         counters = self._counters[switch]
         if metric == _SENT:
-            rail = self._intended.host_rails.get((switch, labels["interface"]))
-            if rail is not None:
-                counters.rail_bytes[rail] += counters.rise(metric, labels, value)
+            counters.port_bytes[labels["interface"]] += counters.rise(metric, labels, value)
         elif metric in _COUNTERS:
             counters.sums[_COUNTERS[metric]] += counters.rise(metric, labels, value)
         elif metric == _COUNTED:
@@ -189,9 +214,9 @@ class FabricTotals:
         elif metric == _PEAK:
             self._peaks[metric, frozenset(labels.items())] = value
         elif metric == _SESSION:
-            gauges["sessions"] += value if (switch, labels["peer"]) in self._intended.sessions else 0.0
+            counters.sessions_up += round(value) if (switch, labels["peer"]) in self._intended.sessions else 0
         elif metric == _TARGET:
-            gauges["targets"] += value
+            counters.is_up = bool(value)
         elif metric == _SERIES:
             gauges["series"] += value
 
@@ -200,7 +225,11 @@ class FabricTotals:
             name: SwitchTotals(
                 sampled_s=max(0.0, sampled_s.get(name, 0.0)),
                 counted_s=counters.counted_s,
-                rail_bytes=dict(counters.rail_bytes),
+                rail_bytes=counters.rail_bytes(),
+                port_bytes=dict(counters.port_bytes),
+                sessions=counters.sessions,
+                sessions_up=counters.sessions_up,
+                is_up=counters.is_up,
                 **counters.sums,
             )
             for name, counters in self._counters.items()
@@ -209,9 +238,9 @@ class FabricTotals:
         return Totals(
             at_s=at_s,
             switches=switches,
-            sessions_up=round(gauges["sessions"]),
+            sessions_up=sum(switch.sessions_up for switch in switches.values()),
             sessions=len(self._intended.sessions),
-            targets_up=round(gauges["targets"]),
+            targets_up=sum(switch.is_up for switch in switches.values()),
             targets=len(self._intended.switches),
             depth_bytes=gauges["depth"],
             peak_bytes=max(risen, default=0.0),

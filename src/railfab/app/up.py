@@ -274,6 +274,7 @@ class _Run:
         self._rates = Rates(intended, self._window_s)
         self._history: deque[Reading] = deque(maxlen=HISTORY)
         self._rail_capacity_gbps = rail_capacity_gbps(fabric)
+        self._switch_capacity_gbps = switch_capacity_gbps(intended)
         self._summaries = {job.job: JobSummary(job.job) for job in options.jobs}
         self._last: Totals | None = None
         self._ready_s: float | None = None
@@ -391,6 +392,7 @@ class _Run:
             pace=self._clock.pace(PACE_S),
             urls=self._urls,
             failures=tuple(filter(None, (status.failure, *status.stalled))),
+            switch_capacity_gbps=self._switch_capacity_gbps,
         )
 
 
@@ -412,6 +414,11 @@ def intended_of(fabric: Design) -> Intended:
         sessions=frozenset(
             (name, str(neighbor.peer)) for name, model in fabric.models.items() for neighbor in model.neighbors
         ),
+        port_gbps={
+            (port.node, port.name): link.rate_gbps
+            for port, _, link in fabric.topology.ports()
+            if port.node in fabric.models
+        },
     )
 
 
@@ -420,4 +427,12 @@ def rail_capacity_gbps(fabric: Design) -> dict[int, float]:
     found: dict[int, float] = defaultdict(float)
     for _, _, rail, rate in _host_ports(fabric):
         found[rail] += rate
+    return found
+
+
+def switch_capacity_gbps(intended: Intended) -> dict[str, float]:
+    """What all ports of each switch can transmit."""
+    found: dict[str, float] = defaultdict(float)
+    for (switch, _), rate in intended.port_gbps.items():
+        found[switch] += rate
     return found

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 
 from rich.console import Group, RenderableType
 from rich.panel import Panel
 from rich.text import Text
 
+from railfab.app.cells import LABEL, NOTE, VALUE, bar, last_seconds, short
 from railfab.app.escaped import escaped
+from railfab.app.fabric_tables import busiest_ports, switch_table
 from railfab.app.rates import Reading
 from railfab.app.sparkline import sparkline
 from railfab.app.summary import JobSummary
@@ -23,8 +26,8 @@ LATE_S = 1.0
 WIDTH, HEIGHT = 80, 24
 """The smallest terminal that shows everything."""
 BORDER_CELLS, BORDER_LINES = 4, 2
-LABEL, VALUE, NOTE = 11, 12, 23
-"""Cells of the columns of the upper tables; a history has the rest."""
+LEAST_TABLE = 3
+"""Lines below which a table is left out: an empty line, a heading and two rows."""
 MOST_JOBS = 3
 """Lines of the table of jobs where there is no space for more."""
 JOB_COLUMNS = (
@@ -59,6 +62,7 @@ class Scene:
     history: readings at equal intervals of history_s, up to the present. rail_capacity_gbps: what the host ports of
     each rail can carry. pace: simulated seconds a second. interval_s: between two samples of a switch. jobs: in their
     order, the sums so far. failures: what stops the simulation or flows of the job. urls: by name.
+    switch_capacity_gbps: what all ports of each switch can transmit.
     """
 
     fabric: str
@@ -73,10 +77,14 @@ class Scene:
     pace: float
     urls: Mapping[str, str]
     failures: Sequence[str] = ()
+    switch_capacity_gbps: Mapping[str, float] = field(default_factory=dict)
 
 
 def frame(scene: Scene, width: int = WIDTH, height: int = HEIGHT) -> RenderableType:
-    """One frame of the view, for a terminal of this size; nothing wraps, and rails share lines where they are many."""
+    """One frame of the view, for a terminal of this size; nothing wraps, and rails share lines where they are many.
+
+    Lines that are left show switches, then the busiest ports.
+    """
     cells = max(width, 40) - BORDER_CELLS
     lines = [escaped(text, printable) for text in _lines(scene, cells, height - BORDER_LINES)]
     for text in lines:
@@ -100,8 +108,20 @@ def _lines(scene: Scene, cells: int, height: int) -> Iterator[Text]:
     yield from (*above, *rails)
     yield from [Text()] * (room > len(rails))
     yield from congestion
+    yield from _tables(scene, cells, room - len(rails) - 2)
     yield from [Text()] * (room > len(rails) + 1)
     yield from jobs
+
+
+def _tables(scene: Scene, cells: int, room: int) -> Iterator[Text]:
+    """Tables for the lines that are left, each behind an empty line."""
+    readings = (scene.reading, scene.history, scene.history_s)
+    for table in (partial(switch_table, *readings, scene.switch_capacity_gbps), partial(busiest_ports, scene.reading)):
+        lines = [*table(cells=cells, height=room - 1)] if room > LEAST_TABLE else []
+        if lines:
+            yield Text()
+            yield from lines
+            room -= len(lines) + 1
 
 
 def _headline(scene: Scene) -> Text:
@@ -113,7 +133,7 @@ def _headline(scene: Scene) -> Text:
         _share_up("gNMI", totals.targets_up, totals.targets),
         "  pace ",
         (f"{scene.pace:.0%}", "bold yellow" if slow else "bold green"),
-        f" of real time  {_short(totals.series)} series every {scene.interval_s:g} s",
+        f" of real time  {short(totals.series)} series every {scene.interval_s:g} s",
     )
 
 
@@ -136,14 +156,6 @@ def _job(job: JobState) -> Text:
 
 def _ms(seconds: float) -> str:
     return f"{seconds * 1000:,.0f} ms" if seconds >= 0.0995 else f"{seconds * 1000:.3g} ms"
-
-
-def _short(value: float) -> str:
-    """A count in at most eight characters."""
-    for factor, letter in ((1e12, "T"), (1e9, "G"), (1e6, "M")):
-        if value >= factor:
-            return f"{value / factor:,.1f} {letter}"
-    return f"{value:,.0f}"
 
 
 def _notice(scene: Scene) -> Text:
@@ -177,12 +189,11 @@ def _rails(scene: Scene, cells: int, height: int) -> Iterator[Text]:
     spark = cells - LABEL - VALUE - NOTE
     capacities = {_capacity_gbps(scene, group) for group in groups}
     of = f"of {capacities.pop():,.0f} Gb/s" if len(capacities) == 1 else "of its capacity"
-    yield Text(f"{'to hosts':<{LABEL}}{'now':>{VALUE}}  {of:<{NOTE - 2}}{_history_heading(scene, spark)}", style="dim")
+    yield Text(
+        f"{'to hosts':<{LABEL}}{'now':>{VALUE}}  {of:<{NOTE - 2}}{last_seconds(spark * scene.history_s, spark)}",
+        style="dim",
+    )
     yield from (_rail(scene, group, spark) for group in groups)
-
-
-def _history_heading(scene: Scene, width: int) -> str:
-    return f"last {width * scene.history_s:,.0f} s".rjust(width)
 
 
 def _capacity_gbps(scene: Scene, rails: Sequence[int]) -> float:
@@ -196,7 +207,7 @@ def _rail(scene: Scene, rails: Sequence[int], spark: int) -> Text:
     stale = not reading.stale_rails.isdisjoint(rails)
     rate = _together(reading, rails)
     value = "-" if rate is None else f"{rate:,.{0 if rate >= 10 else 1}f} Gb/s"
-    note = Text("".ljust(NOTE)) if rate is None else _bar([_share(scene, rail) for rail in rails])
+    note = Text("".ljust(NOTE)) if rate is None else bar([_share(scene, rail) for rail in rails])
     line = Text.assemble(name.ljust(LABEL), value.rjust(VALUE), note)
     values = [None if not past.stale_rails.isdisjoint(rails) else _together(past, rails) for past in scene.history]
     line.append(sparkline(values, most=capacity_gbps, width=spark), "green")
@@ -216,14 +227,6 @@ def _share(scene: Scene, rail: int) -> float:
     return (scene.reading.rail_gbps[rail] or 0.0) / capacity_gbps if capacity_gbps else 0.0
 
 
-def _bar(shares: Sequence[float]) -> Text:
-    """The mean share of rails, as a number and a bar; of several also the least one."""
-    mean, least = sum(shares) / len(shares), "" if len(shares) == 1 else f"least {min(shares):.0%}"
-    cells = NOTE - 9 - len(least)
-    filled = round(min(1.0, mean) * cells)
-    return Text.assemble(f" {mean:4.0%} ", ("█" * filled, "green"), ("·" * (cells - filled), "dim"), f" {least}  ")
-
-
 def _congestion(scene: Scene, cells: int) -> Iterator[Text]:
     """Marks, pauses, drops and the deepest queue: now, the most that the history shows, and the history."""
     rows: tuple[tuple[str, Callable[[Reading], float | None], float, str, str], ...] = (
@@ -237,8 +240,8 @@ def _congestion(scene: Scene, cells: int) -> Iterator[Text]:
         values = [None if past.stale else value_of(past) for past in scene.history[-width:]]
         now = value_of(scene.reading)
         most = max((value for value in (*values, now) if value is not None), default=0.0)
-        shown = "-" if now is None else f"{_short(now * scale)}{unit}"
-        note = f"  most {_short(most * scale)}{unit}" if most else ""
+        shown = "-" if now is None else f"{short(now * scale)}{unit}"
+        note = f"  most {short(most * scale)}{unit}" if most else ""
         line = Text.assemble(
             name.ljust(LABEL), (shown.rjust(VALUE), f"bold {style}" if now else ""), (note.ljust(NOTE), "dim")
         )
@@ -269,7 +272,7 @@ def _job_cells(job: JobSummary) -> tuple[str, ...]:
         f"{job.seconds:,.0f}",
         f"{job.rate_gbps:,.1f}",
         "-" if job.mean_step_s is None else f"{job.mean_step_s * 1000:,.0f}",
-        *map(_short, (job.marks, job.pauses, job.drops, job.peak_bytes / 1000)),
+        *map(short, (job.marks, job.pauses, job.drops, job.peak_bytes / 1000)),
     )
 
 
