@@ -152,3 +152,51 @@ def test_of_a_longer_list_only_this_fabrics_switches_count_on_the_platforms_that
     )
     found = resolve_endpoints(fabric, str(tmp_path / "hosts.yml"), tmp_path, "pod1-spine1").nodes
     assert [(node.name, node.platform) for node in found] == [("pod1-spine1", "srlinux")]
+
+
+@pytest.mark.parametrize(
+    ("files", "place", "written"),
+    [
+        ({"hosts.yml": "pod1-spine1: {hostname: h, platform: srlunix}\n"}, "hosts.yml:1", "srlunix"),
+        ({"hosts.yml": "pod1-spine1:\n  hostname: h\n  platform: eos\n"}, "hosts.yml:3", "eos"),
+        (
+            {"hosts.yml": "pod1-spine1: {hostname: h, groups: [g]}\n", "groups.yml": "g:\n  platform: arista_eos\n"},
+            "groups.yml:2",
+            "arista_eos",
+        ),
+        (
+            {"hosts.yml": "pod1-spine1: {hostname: h}\n", "defaults.yml": "port: 22\nplatform: linux\n"},
+            "defaults.yml:2",
+            "linux",
+        ),
+        (
+            {
+                "hosts.yml": "{version: 1, fabric: srl-pod, backend: inventory, "
+                "nodes: [{name: pod1-spine1, platform: frr, host: h}]}\n"
+            },
+            "hosts.yml",
+            "frr",
+        ),
+    ],
+)
+def test_a_platform_that_is_not_that_of_the_intent_is_an_error_at_its_place(
+    repository: Path, tmp_path: Path, files: dict[str, str], place: str, written: str
+) -> None:
+    fabric = design(repository / "labs" / "srl-pod" / "intent.yml")
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    with pytest.raises(EndpointError) as refused:
+        resolve_endpoints(fabric, str(tmp_path / "hosts.yml"), tmp_path, "pod1-spine1")
+    assert str(refused.value) == (
+        f"{tmp_path / place}: pod1-spine1: platform {written!r} is not srlinux, that of the intent. "
+        "Write srlinux, or correct the intent."
+    )
+
+
+def test_a_name_that_another_tool_has_for_several_platforms_is_taken_for_that_of_the_intent(
+    repository: Path, tmp_path: Path
+) -> None:
+    fabric = design(repository / "labs" / "frr-pod" / "intent.yml")
+    (tmp_path / "hosts.yml").write_text("pod1-spine1: {hostname: h, platform: linux}\n")
+    (node,) = resolve_endpoints(fabric, str(tmp_path / "hosts.yml"), tmp_path, "pod1-spine1").nodes
+    assert node.platform == "frr"

@@ -16,7 +16,7 @@ from typing import Any
 
 from railfab.endpoints.keys import NODE_KEYS, unknown_key
 from railfab.endpoints.model import STATE_DIR, Endpoint, Endpoints, faults
-from railfab.endpoints.nornir_hosts import load_hosts
+from railfab.endpoints.nornir_hosts import load_hosts, place_in_hosts
 from railfab.endpoints.private_files import write_private
 from railfab.endpoints.yaml_file import parse_mapping, read_text
 from railfab.errors import EndpointError, raise_all
@@ -64,6 +64,11 @@ def load_endpoints(path: Path) -> Endpoints:
     if duplicates:
         raise EndpointError(str(path), f"duplicate names: {', '.join(duplicates)}", "Keep one entry of each")
     return endpoints
+
+
+def platform_place(path: Path, name: str) -> str:
+    """Where the platform of a node is written: a file, and in a hosts.yml, groups.yml or defaults.yml the line."""
+    return str(path) if "nodes" in parse_mapping(path, read_text(path)).values else place_in_hosts(path, name)
 
 
 def _from_document(path: Path, document: Mapping[str, Any]) -> Endpoints:

@@ -96,6 +96,12 @@ def _labels(
         errors.append(EndpointError(f"{_place(chain, METRIC_LABELS)}: {host.name}", problem, "Write [site, rack]"))
 
 
+def place_in_hosts(path: Path, name: str) -> str:
+    """File and line of the platform of a host, in hosts.yml, groups.yml or defaults.yml. Raises EndpointError."""
+    inventory = _parsed(read_files(path))
+    return _place(inventory.chain(inventory.hosts[name]), "platform")
+
+
 def login_in_file(endpoint: Endpoint, path: Path) -> dict[str, str | None]:
     """The user name and the password that a hosts.yml now has for a host. Raises EndpointError."""
     inventory = _parsed(read_files(path))

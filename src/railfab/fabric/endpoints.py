@@ -8,11 +8,11 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from railfab.endpoints import Endpoint, Endpoints, load_endpoints, state_file, state_option
+from railfab.endpoints import Endpoint, Endpoints, load_endpoints, platform_place, state_file, state_option
 from railfab.errors import EndpointError, RailfabError, UnsupportedFeature, one_per_problem, raise_all
 from railfab.fabric.design import Design
 from railfab.fabric.limit import limited
-from railfab.platforms import platform
+from railfab.platforms import platform, platforms_called
 from railfab.topology import Node
 from railfab.units import LISTED, counted, listed
 
@@ -35,7 +35,7 @@ def resolve_endpoints(
     if missing := [node.name for node in expected if node.name not in found]:
         problem = f"lacks {counted(len(missing), 'switch')} of {fabric.intent.fabric}: {listed(missing)}"
         raise EndpointError(source, problem, _remedy(fabric, on, missing, _limit_without(missing, expected, limit)))
-    return _chosen(fabric, endpoints, expected)
+    return _chosen(fabric, source, endpoints, expected)
 
 
 def present_endpoints(
@@ -44,9 +44,9 @@ def present_endpoints(
     """As `resolve_endpoints`, for a command that does what it can: the endpoints that there are, and all switches that
     the limit selects, also those without an endpoint.
     """
-    _, endpoints, expected = _expected(fabric, on, state, limit, None)
+    source, endpoints, expected = _expected(fabric, on, state, limit, None)
     found = endpoints.by_name()
-    return _chosen(fabric, endpoints, [node for node in expected if node.name in found]), expected
+    return _chosen(fabric, source, endpoints, [node for node in expected if node.name in found]), expected
 
 
 def _expected(
@@ -75,8 +75,9 @@ def _misspelt_hosts(
             yield EndpointError(source, problem, f"Write {similar[0]!r}, or add it")
 
 
-def _chosen(fabric: Design, endpoints: Endpoints, expected: Sequence[Node]) -> Endpoints:
+def _chosen(fabric: Design, source: str, endpoints: Endpoints, expected: Sequence[Node]) -> Endpoints:
     found = endpoints.by_name()
+    raise_all(one_per_problem([*_other_platforms(source, endpoints, expected)]))
     nodes = tuple(_on_platform(found[node.name], node) for node in expected)
     return Endpoints(fabric=fabric.intent.fabric, backend=endpoints.backend, nodes=nodes)
 
@@ -120,6 +121,20 @@ def _limit_without(missing: Sequence[str], expected: Sequence[Node], limit: str 
     if len(missing) > LISTED or len(missing) == len(expected) or "," in (limit or ""):
         return None
     return "&".join((*([limit] if limit else []), *(f"!{name}" for name in missing)))
+
+
+def _other_platforms(source: str, endpoints: Endpoints, expected: Sequence[Node]) -> Iterator[EndpointError]:
+    """Endpoints whose platform is not that of the intent, by railfab's name or that of another tool."""
+    found = endpoints.by_name()
+    for node in expected:
+        written = found[node.name].platform
+        if not written or node.platform is None or node.platform in platforms_called(written):
+            continue
+        place = platform_place(Path(source), node.name) if Path(source).is_file() else source
+        remedy = f"Write {node.platform}, or correct the intent"
+        yield EndpointError(
+            f"{place}: {node.name}", f"platform {written!r} is not {node.platform}, that of the intent", remedy
+        )
 
 
 def _on_platform(endpoint: Endpoint, node: Node) -> Endpoint:

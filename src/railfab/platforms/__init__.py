@@ -6,7 +6,7 @@ from railfab.exports import imported_on_use
 from railfab.platforms.admission import admit
 from railfab.platforms.contract import Capabilities, Dialect, LabFacts, Platform, Refusal, Support
 from railfab.platforms.interface_templates import InterfaceTemplates
-from railfab.platforms.registry import has_platform, platform, platform_names
+from railfab.platforms.registry import has_platform, platform, platform_names, platforms_called
 
 if TYPE_CHECKING:
     from railfab.platforms.differences import Difference, Side
@@ -106,4 +106,5 @@ __all__ = [
     "of_twin",
     "platform",
     "platform_names",
+    "platforms_called",
 ]

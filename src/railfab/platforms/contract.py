@@ -63,6 +63,7 @@ class Capabilities:
     steps: units in which the platform states a value, by the name of the value (see `railfab.platforms.rounding`); a
         model is rounded to them. cell_bytes: the largest unit in which its chips allocate buffer; a threshold that the
         switch shows less than this away from the configured one has been rounded by it, and is no drift.
+    names: of the platform in other tools; those of its lab and its dialect beside them.
     quirks: known peculiarities, one sentence each. virtual: settings that a virtual image accepts without enforcing
     them.
     """
@@ -79,6 +80,7 @@ class Capabilities:
     segment_type: int = 0
     steps: Mapping[str, int] = field(default_factory=dict)
     cell_bytes: int = 1
+    names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -200,6 +202,12 @@ class Platform:
     external: Callable[[DeviceModel], str] | None = None
     scoped: Callable[[str, str], str] | None = None
     twin: Callable[[], TwinFace] | None = None
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Its own name, and those that containerlab, netmiko, NAPALM and ntc-templates have for it."""
+        netmiko = (self.dialect.netmiko,) if self.dialect else ()
+        return frozenset((self.name, self.lab.kind, *self.lab.aliases, *netmiko, *self.capabilities.names))
 
     def session_factory(self, where: str) -> SessionFactory:
         """The function that makes sessions. where: the switches, for a message. Raises UnsupportedFeature."""

@@ -49,6 +49,15 @@ def _registered() -> EntryPoints:
 
 
 @cache
+def platforms_called(name: str) -> frozenset[str]:
+    """The platforms that a name stands for in railfab or another tool; several for `linux`, none for an unknown one."""
+    if has_platform(name):
+        return frozenset((name,))
+    plain = name.removesuffix("_ssh")  # netmiko has each of its names with it too
+    return frozenset(found for found in platform_names() if platform(found).names & {name, plain})
+
+
+@cache
 def platform(name: str) -> Platform:
     """The platform of that name; one of our own before that of another package. Raises UnknownPlatform."""
     if not has_platform(name):

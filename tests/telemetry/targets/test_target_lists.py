@@ -176,3 +176,18 @@ def test_a_rotated_password_and_certificate_work_at_the_next_dial(loop: ServerLo
         asyncio.run(newest_credentials(moved))
     for server in (first, second):
         server.stop()
+
+
+def test_the_name_of_another_tool_for_a_platform_means_it_unless_the_user_has_a_map_of_that_name(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "hosts.yml"
+    names = {"a": "nokia_srl", "b": "arista_ceos", "c": "linux", "d": "nokia_srlunix"}
+    path.write_text("".join(f"{host}: {{hostname: h, platform: {name}}}\n" for host, name in names.items()))
+    found = targets_of_hosts(path)
+    assert [target.platform for target in found] == ["srlinux", "eos", "linux", "nokia_srlunix"]
+    assert [target.labels["platform"] for target in found] == [target.platform for target in found]
+    assert [bool(target.telemetry.rules) for target in found] == [True, True, False, False]
+    own = {"nokia_srl": platform("sonic").telemetry}
+    (first, *_) = targets_of_hosts(path, telemetry=lambda name: own.get(name, EMPTY))
+    assert (first.platform, first.telemetry) == ("nokia_srl", own["nokia_srl"])

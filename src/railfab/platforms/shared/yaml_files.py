@@ -47,6 +47,7 @@ def capabilities(package: str) -> Capabilities:
         segment_type=document.get("segment_type", 0),
         steps=document.get("steps", {}),
         cell_bytes=document.get("cell_bytes", 1),
+        names=tuple(document.get("names", ())),
     )
 
 

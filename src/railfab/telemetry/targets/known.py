@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
-from railfab.endpoints import Endpoints, load_endpoints, load_hosts
+from railfab.endpoints import Endpoint, Endpoints, Host, load_endpoints, load_hosts
 from railfab.endpoints.yaml_file import parse_mapping, read_text
-from railfab.platforms import TelemetryMap, has_platform, of_twin, platform
+from railfab.platforms import TelemetryMap, has_platform, of_twin, platform, platforms_called
 from railfab.telemetry.intended import intended_series
 from railfab.telemetry.targets.spec import TargetSpec
 from railfab.topology import Topology
@@ -24,6 +25,18 @@ def telemetry_of(platform_name: str, *, twin: bool = False) -> TelemetryMap:
         return TelemetryMap(rules=(), subscriptions=())
     found = platform(platform_name).telemetry
     return of_twin(found) if twin else found
+
+
+def on_known_platform(endpoint: Endpoint, telemetry: TelemetryOf) -> tuple[Endpoint, TelemetryMap]:
+    """The endpoint with railfab's name of its platform where another tool's is written, and its telemetry map.
+
+    A name that has a map of the user, or may mean several platforms, stays.
+    """
+    found, called = telemetry(endpoint.platform), platforms_called(endpoint.platform)
+    if found.subscriptions or found.rules or len(called) != 1:
+        return endpoint, found
+    (name,) = called
+    return replace(endpoint, platform=name), telemetry(name)
 
 
 def telemetry_of_twin(platform_name: str) -> TelemetryMap:
@@ -68,20 +81,7 @@ def targets_of_hosts(path: Path, *, telemetry: TelemetryOf = telemetry_of) -> tu
     commas on both sides a matcher such as `groups=~".*,rack1,.*"` finds one. Raises EndpointError, or Problems.
     """
     if "nodes" not in parse_mapping(path, read_text(path)).values:
-        return tuple(
-            TargetSpec(
-                name=host.endpoint.name,
-                platform=host.endpoint.platform,
-                endpoint=host.endpoint,
-                telemetry=telemetry(host.endpoint.platform),
-                labels={
-                    **host.labels,
-                    "platform": host.endpoint.platform,
-                    **({"groups": f",{','.join(host.groups)},"} if host.groups else {}),
-                },
-            )
-            for host in load_hosts(path)
-        )
+        return tuple(_target_of_host(host, telemetry) for host in load_hosts(path))
     endpoints = load_endpoints(path)
     read = telemetry_of_twin if endpoints.backend == "twin" and telemetry is telemetry_of else telemetry
     return tuple(
@@ -89,8 +89,20 @@ def targets_of_hosts(path: Path, *, telemetry: TelemetryOf = telemetry_of) -> tu
             name=node.name,
             platform=node.platform,
             endpoint=node,
-            telemetry=read(node.platform),
+            telemetry=found,
             labels={"fabric": endpoints.fabric, "platform": node.platform},
         )
-        for node in endpoints.nodes
+        for node, found in (on_known_platform(node, read) for node in endpoints.nodes)
+    )
+
+
+def _target_of_host(host: Host, telemetry: TelemetryOf) -> TargetSpec:
+    endpoint, found = on_known_platform(host.endpoint, telemetry)
+    groups = {"groups": f",{','.join(host.groups)},"} if host.groups else {}
+    return TargetSpec(
+        name=endpoint.name,
+        platform=endpoint.platform,
+        endpoint=endpoint,
+        telemetry=found,
+        labels={**host.labels, "platform": endpoint.platform, **groups},
     )

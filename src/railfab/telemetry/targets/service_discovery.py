@@ -17,7 +17,7 @@ from typing import Any
 from railfab.endpoints import Endpoint
 from railfab.endpoints.keys import unknown_key
 from railfab.endpoints.model import faults
-from railfab.telemetry.targets.known import TelemetryOf, telemetry_of
+from railfab.telemetry.targets.known import TelemetryOf, on_known_platform, telemetry_of
 from railfab.telemetry.targets.loader import LoadFailed, PartlyFailed
 from railfab.telemetry.targets.spec import TargetSpec
 
@@ -154,12 +154,13 @@ def _target(where: str, target: str, labels: Mapping[str, str], discovery: Disco
     )
     for fault in faults(endpoint):
         raise LoadFailed(f"{where}: {target}", fault.problem, fault.remedy)
+    endpoint, telemetry = on_known_platform(endpoint, discovery.telemetry)
     shown = {name: value for name, value in labels.items() if not name.startswith("__") and name != "device"}
     return TargetSpec(
         name=endpoint.name,
         platform=endpoint.platform,
         endpoint=endpoint,
-        telemetry=discovery.telemetry(endpoint.platform),
+        telemetry=telemetry,
         labels={**shown, "platform": endpoint.platform},
     )
 
