@@ -111,7 +111,7 @@ def test_an_equal_phase_is_replayed_with_the_same_outcome() -> None:
 
 
 def test_a_recording_holds_little_more_than_what_a_replay_reads() -> None:
-    """A twin keeps several, and makes one while a job runs: whole records and counters were 25 MB for a step of pod64."""
+    """A twin keeps several, and makes another: of whole records and counters, a step of pod64 took 25 MB."""
     forward = FastForward(engine(star(8)), QUICK)
     forward.add(star_flows(8, 2_000_000))
     forward.run(300_000)
