@@ -3,7 +3,7 @@
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help demo setup test matrix laws oracles kills fuzz fuzz-guided soak soak-collector soak-twin faults check bench record lab-deps lab-deps-here oracle-deps fuzz-deps clean pins
+.PHONY: help demo setup test matrix laws oracles kills promtool3 fuzz fuzz-guided soak soak-collector soak-twin faults check bench record lab-deps lab-deps-here oracle-deps fuzz-deps clean pins
 
 FABRIC ?= inventory/fabrics/pod64.yml
 FOR ?=
@@ -24,7 +24,7 @@ PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
 	$$p -c 'import sys; sys.exit(not (3, 11) <= sys.version_info)' 2>/dev/null && { command -v $$p; break; }; done)
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: $(VENV)/simulator.stamp ## a 64-GPU fabric in this terminal, deployed, loaded and observed; FOR=30 ends it after 30 s
 	@$(BIN)/railfab up $(FABRIC) $(if $(FOR),--for $(FOR)) $(ARGS)
@@ -49,6 +49,10 @@ oracles: $(READY) oracle-deps lab-deps-here ## every switch of every design befo
 kills: $(READY) lab-deps-here ## deploys killed and `up` stopped at each of many moments, of which `make test` tries a few; needs what labs need
 	@$(BIN)/python -m pytest -n auto -m 'matrix or not matrix' tests/integration/test_killed_deploy.py tests/integration/frr/test_frr_killed.py \
 		tests/integration/test_up_stop.py $(ARGS)
+
+promtool3: $(READY) lab-deps-here ## the tests of rules and alerts with promtool 3, built once outside the clone (needs Go); `make test` has Debian's 2.42
+	@promtool=$$(.ci/promtool3) && PATH="$$(dirname "$$promtool"):$$PATH" RAILFAB_REQUIRE=prometheus \
+		$(BIN)/python -m pytest -n auto tests/dashboards/test_rules.py $(ARGS)
 
 fuzz: $(READY) ## damaged bytes for the collector's compiled code in guarded memory (FOR=300 s), then its other fuzzing with EXAMPLES=2000; SEED=1 begins elsewhere
 	@NUMBA_BOUNDSCHECK=0 $(BIN)/python -m tests.telemetry.fuzz.kernels --for $(or $(FOR),300) --seed $(or $(SEED),0)
