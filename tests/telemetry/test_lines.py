@@ -82,6 +82,20 @@ def test_numbers_are_written_short_and_exact(value: float, text: str) -> None:
     assert written(store)[IN.name] == f'{IN.name}{{device="leaf1",interface="e1"}} {text}\n'
 
 
+def test_every_series_of_a_target_has_the_label_of_its_fabric_also_an_estimate() -> None:
+    store = TargetStore("leaf1", Health(tls_verified=True), fabric="east", expiry_s=60, grace_s=60, max_series=9)
+    store.begin()
+    store.synced()
+    speed = Series(metric("fabric_interface_speed_bytes_per_second"), {"interface": "e1"})
+    frames = Series(metric("fabric_pfc_receive_frames_total"), {"interface": "e1", "priority": "3"})
+    applied(store, 1.0, [(speed, 12.5e9), (frames, 1.0)])
+    lines = "".join(written(store).values()).splitlines()
+    names = ("frames_total", "pause_estimated_seconds_total")
+    assert {line.partition("{")[0].removeprefix("fabric_pfc_receive_") for line in lines} >= {*names}
+    assert all('{device="leaf1",fabric="east",interface="e1"' in line for line in lines)
+    assert store.table.find(frames) is not None
+
+
 def test_new_series_of_a_known_metric_join_its_family() -> None:
     store, writer = store_of(), Writer()
     for place, name in enumerate((IN.name, "fabric_bgp_session_up", IN.name)):
