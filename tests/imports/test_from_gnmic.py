@@ -287,6 +287,10 @@ def test_options_that_need_a_gnmic_file_say_so() -> None:
     assert (nothing.exit_code, "Name the fabric's intent" in nothing.output) == (2, True)
     wrong = run("--from-gnmic", str(FILES / "clos.yaml"), "--platform", "eso")
     assert "railfab has no platform 'eso'. Use one of cumulus, eos" in str(wrong.exception)
+    wrong = run("--from-gnmic", str(FILES / "clos.yaml"), "--platform", "core*=eos")
+    assert str(wrong.exception).startswith(
+        "--platform core*=eos: no target has the name 'core*'. Write a name or pattern"
+    )
 
 
 def refusal(folder: Path, text: str, environment: dict[str, str] | None = None) -> list[str]:

@@ -85,7 +85,7 @@ def test_designs_and_routes_bring_no_compiler() -> None:
 @pytest.mark.parametrize(
     ("prologue", "environment", "reason"),
     [
-        (WITHOUT_NUMBA, {}, "numba is not installed. Install it with: pip install 'railfab[sim]'."),
+        (WITHOUT_NUMBA, {}, "numba is not installed. Install it with: pip install numba."),
         ("", {"RAILFAB_INTERPRETED": "1"}, "RAILFAB_INTERPRETED is set. Unset it."),
         ("", {"NUMBA_DISABLE_JIT": "1"}, "NUMBA_DISABLE_JIT is set. Unset it."),
     ],

@@ -162,6 +162,16 @@ def served(endpoints_file: Path, *options: str) -> None:
         ((FABRIC, "--processes", "2", "--record", "x"), "--record needs a single process"),
         (("-", "--processes", "2"), "--processes needs the intent as a file"),
         (("--targets", "none.yml", "--processes", "2", "--port", "0"), "none.yml: no such file"),
+        ((FABRIC, "--push-label", "replica=a"), "--push-label needs --remote-write, --kafka or --nats."),
+        ((FABRIC, "--check", "--replay", "x"), "--check collects nothing: leave out --replay."),
+        ((FABRIC, "--check", "--nats", "nats://h", "--shard", "0/2"), "nothing: leave out --nats, --shard."),
+        (
+            (FABRIC, "--replay", "inventory/fabrics/pod64.yml"),
+            "pod64.yml: is not a recording. Name the file that a tap",
+        ),
+        ((FABRIC, "--replay", "none.gz"), "none.gz: no such recording."),
+        (("--from-gnmic", "g.yaml", "--targets", "hosts.yml"), "--from-gnmic collects nothing: leave out --targets."),
+        ((FABRIC, "--from-gnmic", "g.yaml"), "--from-gnmic collects nothing: leave out the intent."),
         ((FABRIC, "--remote-write", "http://a:b@c/write"), "the address has a user name or a password in it"),
     ],
 )

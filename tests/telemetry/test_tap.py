@@ -195,6 +195,13 @@ def test_another_file_is_refused(tmp_path: Path, content: bytes, problem: str) -
     assert readable(path) == ([], f"{path}: {problem}.")
 
 
+@pytest.mark.parametrize("content", [b"hello", gzip.compress(b"another file of some length", mtime=0)])
+def test_another_file_is_refused_before_anything_is_replayed(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "other").write_bytes(content)
+    with pytest.raises(TapError, match=r"other: is not a recording\. Name the file that a tap wrote\.$"):
+        recording(tmp_path / "other")
+
+
 @pytest.mark.asyncio
 async def test_a_damaged_recording_breaks_the_stream_with_its_error(tmp_path: Path) -> None:
     recorded(path := tmp_path / "tap.gz")

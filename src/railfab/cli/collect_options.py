@@ -12,6 +12,7 @@ import typer
 
 from railfab.cli import completion
 from railfab.cli.common import Output, finite
+from railfab.units import listed
 
 SOURCES = "Targets"
 PUSH = "Push"
@@ -256,7 +257,12 @@ class Wanted:
 def refuse_what_does_not_fit(stated: Mapping[str, Any]) -> None:
     """Refuse options that do not fit each other. stated: parameters of collect by name."""
     if stated["gnmic"] is not None:
+        _refuse(stated, NOT_FROM_GNMIC, "--from-gnmic collects nothing: leave out")
         return
+    if stated["check"]:
+        _refuse(stated, NOT_CHECKED, "--check collects nothing: leave out")
+    if stated["push_label"] and not any(stated[name] for name in SINKS):
+        raise typer.BadParameter("--push-label needs --remote-write, --kafka or --nats.")
     if stated["write"] is not None or stated["platforms"]:
         raise typer.BadParameter("--write and --platform need --from-gnmic.")
     if stated["output"] is Output.JSON and not stated["check"]:
@@ -267,3 +273,29 @@ def refuse_what_does_not_fit(stated: Mapping[str, Any]) -> None:
         raise typer.BadParameter("Name the fabric's intent, or targets with --targets.")
     if stated["on"] is not None or stated["limit"] is not None:
         raise typer.BadParameter("--on and --limit need the fabric's intent.")
+
+
+SINKS = {"remote_write": "--remote-write", "kafka": "--kafka", "nats": "--nats"}
+NOT_CHECKED = {
+    **SINKS,
+    "push_label": "--push-label",
+    "record": "--record",
+    "replay": "--replay",
+    "shard": "--shard",
+    "processes": "--processes",
+}
+"""Options of what is collected, by parameter."""
+NOT_FROM_GNMIC = {
+    "intent": "the intent",
+    "on": "--on",
+    "limit": "--limit",
+    "targets": "--targets",
+    "check": "--check",
+    "mappings": "--map",
+    **NOT_CHECKED,
+}
+
+
+def _refuse(stated: Mapping[str, Any], options: Mapping[str, str], why: str) -> None:
+    if given := [option for name, option in options.items() if stated[name]]:
+        raise typer.BadParameter(f"{why} {listed(given)}.")

@@ -28,9 +28,9 @@ def _why_interpreted() -> str | None:
     except ModuleNotFoundError as error:
         if error.name not in ("numba", "llvmlite"):
             raise
-        return "numba is not installed. Install it with: pip install 'railfab[sim]'"
+        return "numba is not installed. Install it with: pip install numba"
     except ImportError as error:
-        return f"numba cannot be imported: {error}. Install it with: pip install --upgrade 'railfab[sim]'"
+        return f"numba cannot be imported: {error}. Install it with: pip install --upgrade numba"
     if numba.config.DISABLE_JIT:
         return "NUMBA_DISABLE_JIT is set. Unset it"
     return None

@@ -38,7 +38,21 @@ def recording(path: Path) -> list[Path]:
     files = list(takewhile(Path.is_file, (numbered(path, number) for number in count())))
     if not files:
         raise TapError(str(path), "no such recording", "Name the file that a tap wrote")
+    if not _begins_as_a_recording(path):
+        raise TapError(str(path), "is not a recording", "Name the file that a tap wrote")
     return files[::-1]
+
+
+def _begins_as_a_recording(path: Path) -> bool:
+    """Whether the first bytes of a file are those of a recording; also of one that was cut off before them."""
+    try:
+        with path.open("rb") as file:
+            begin = zlib.decompressobj(GZIP).decompress(file.read(CHUNK_BYTES), len(MAGIC))
+    except zlib.error:
+        return False
+    except OSError as error:
+        raise _unreadable(path, error) from None
+    return MAGIC.startswith(begin)
 
 
 def records(path: Path) -> Iterator[Record]:
@@ -107,12 +121,16 @@ def _unpacked(path: Path) -> Iterator[bytes]:
                 except zlib.error:
                     yield from _up_to_the_damage(before, chunk)
     except OSError as error:
-        problem = f"cannot be read ({(error.strerror or str(error)).lower()})"
-        raise TapError(str(path), problem, "Check its name and permissions") from None
+        raise _unreadable(path, error) from None
     if not unpacker.eof:
         raise _Damaged("is cut off")
     if unpacker.unused_data:
         raise _Damaged("has bytes after its end")
+
+
+def _unreadable(path: Path, error: OSError) -> TapError:
+    problem = f"cannot be read ({(error.strerror or str(error)).lower()})"
+    return TapError(str(path), problem, "Check its name and permissions")
 
 
 def _up_to_the_damage(unpacker: zlib._Decompress, chunk: bytes) -> Iterator[bytes]:

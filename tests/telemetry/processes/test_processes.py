@@ -210,6 +210,20 @@ def test_one_that_ends_is_started_again_counted_and_logged_in_one_line(caplog: p
     assert line.endswith(" s; started again in 1 s")
 
 
+def test_input_that_cannot_be_used_is_said_once_and_nothing_is_started_again(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where the parent looks late."""
+    monkeypatch.setattr(supervisor, "POLL_S", 1.5)
+
+    def refused(_: int, __: Path) -> list[str]:
+        return [sys.executable, "-I", "-S", "-c", ENDS.format(supervisor.BAD_INPUT)]
+
+    with caplog.at_level(logging.WARNING), Processes(["0", "1"], refused, threading.Event()) as running:
+        assert not running.start()
+    assert caplog.records == []
+
+
 def test_pauses_between_restarts_double(caplog: pytest.LogCaptureFixture, tmp_path: Path) -> None:
     child = Child("0", [sys.executable, "-I", "-S", "-c", ENDS.format(3)], tmp_path / "0")
     with caplog.at_level(logging.WARNING):

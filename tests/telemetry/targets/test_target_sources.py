@@ -62,6 +62,10 @@ def test_a_source_is_a_url_a_list_or_a_file_that_says_how_to_read_a_url(tmp_path
             "http_sd: {url: 'http://h/'}\nlabels: {name: 7}\n",
             "f.yml:2: labels.name: is not the name of a label, or a list",
         ),
+        (
+            "http_sd: {url: 'http://h/'}\nplatforms: {a: eoss}\n",
+            "f.yml:2: platforms.a: railfab has no platform 'eoss'. Use one of cumulus, eos,",
+        ),
         ("http_sd: {url: 'http://h/'}\nplatforms: {a: 7}\n", "f.yml:2: platforms.a: is not the name of a platform."),
     ],
 )

@@ -18,6 +18,7 @@ from railfab.imports.gnmic.notes import Note, Verdict, notes
 from railfab.metrics import CATALOGUE
 from railfab.platforms import TelemetryMap, TelemetryRule, platform, platform_names
 from railfab.platforms.telemetry_checks import covers
+from railfab.units import listed
 
 PREFIX = "RAILFAB"
 ASKED = frozenset(ASKED_MODES)
@@ -105,7 +106,7 @@ def convert(
     platforms: `NAME` of all targets whose paths do not tell it, or `PATTERN=NAME` of those whose names match.
     environment: variables such as GNMIC_USERNAME, which gnmic reads where the file has no user. Raises SourceError.
     """
-    stated = tuple(_stated(platforms))
+    stated = tuple(_stated(platforms, [target.name for target in config.targets]))
     _check_paths(config)
     references = _Credentials(environment or {})
     by_name = {name: _of(config, name) for name in {one.name for one in config.subscriptions}}
@@ -133,13 +134,16 @@ def bounded_s(interval_s: float) -> float:
     return min(max(interval_s, SHORTEST_S), LONGEST_S)
 
 
-def _stated(platforms: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """(pattern, platform) of the options."""
+def _stated(platforms: Sequence[str], targets: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """(pattern, platform) of the options. Raises SourceError for one that is of no platform or no target."""
     for text in platforms:
         pattern, _, name = text.rpartition("=")
         if name not in platform_names():
             remedy = f"Use one of {', '.join(platform_names())}"
             raise SourceError(f"--platform {text}", f"railfab has no platform {name!r}", remedy)
+        if pattern and targets and not any(fnmatchcase(target, pattern) for target in targets):
+            remedy = f"Write a name or pattern of {listed(targets)}"
+            raise SourceError(f"--platform {text}", f"no target has the name {pattern!r}", remedy)
         yield pattern or "*", name
 
 

@@ -33,6 +33,8 @@ class Child:
         self.restarts = 0
         self.exit_code: int | None = None
         """Of the last process that ended."""
+        self.final_code: int | None = None
+        """Exit code after which it is not started again."""
         self._command = command
         self._process: subprocess.Popen[bytes] | None = None
         self._hung_s = 0.0
@@ -79,6 +81,8 @@ class Child:
         while (process := self._start()) is not None:
             began_s = time.monotonic()
             self.exit_code = process.wait()
+            if self.exit_code == self.final_code:
+                return
             if self._ending.wait(SETTLES_WITHIN_S):
                 return
             lived_s, hung_s = time.monotonic() - began_s, self._hung_s

@@ -77,6 +77,7 @@ class Processes:
         False when it ends at once because its input cannot be used, which it has said.
         """
         first, *others = self.children
+        first.final_code = BAD_INPUT
         first.start()
         self._watchdog.start()
         until_s = time.monotonic() + FIRST_WITHIN_S
@@ -85,6 +86,7 @@ class Processes:
                 break
             if ask(first.socket, "/healthz", within_s=ASK_WITHIN_S).is_well:
                 break
+        first.final_code = None
         if first.exit_code == BAD_INPUT:
             return False
         if not self._stop_requested.is_set():

@@ -13,6 +13,7 @@ from railfab.endpoints.keys import unknown_key
 from railfab.endpoints.model import faults
 from railfab.endpoints.yaml_file import Marked, parse_mapping, read_text
 from railfab.errors import EndpointError, RailfabError, raise_all
+from railfab.platforms import platform_names
 from railfab.telemetry.sinks.secrets import SecretSource
 from railfab.telemetry.targets.file_source import FileSource
 from railfab.telemetry.targets.http_source import INTERVAL_S, TIMEOUT_S, HttpSource
@@ -63,6 +64,10 @@ def _http_source(path: Path, document: Marked, secrets: SecretSource, telemetry:
     for key, value in platforms.items():
         if not isinstance(value, str):
             errors.append(_fault(path, parts["platforms"], "platforms.", key, "is not the name of a platform"))
+        elif not telemetry(value).rules:
+            where = f"{path}:{parts['platforms'].lines[key]}: platforms.{key}"
+            remedy = f"Use one of {', '.join(platform_names())}, or describe it with --map"
+            errors.append(EndpointError(where, f"railfab has no platform {value!r}", remedy))
     settings = _settings(path, parts["settings"], errors)
     raise_all(errors)
     discovery = Discovery(settings=settings, platforms=platforms, telemetry=telemetry, **labels)
