@@ -287,6 +287,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "nic-ionic": partial(catalogue_tables.nic_commands, "ionic", table),
     "cables": partial(catalogue_tables.cables, table),
     "intent": intent,
+    "intent-names": section("names"),
     "intent-profile": section("profile"),
     "intent-hosts": section("hosts", "models"),
     "intent-backend": section("backend"),

@@ -25,6 +25,7 @@ backend:
 FULL = """\
 version: 1
 fabric: full
+names: {prefix: dc1-}
 profile:
   control_plane: evpn
   data_plane: vxlan

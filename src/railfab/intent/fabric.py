@@ -12,7 +12,7 @@ from railfab.endpoints.model import contradictions
 from railfab.intent.backend import Backend
 from railfab.intent.catalogue import SwitchEntry
 from railfab.intent.hosts import Hosts, ModelSize
-from railfab.intent.model import Fault, Interval, Listed, Model, Name, Text
+from railfab.intent.model import PREFIX_PATTERN, Fault, Interval, Listed, Model, Name, Text
 from railfab.intent.networks import Frontend, Management, Storage
 from railfab.intent.profile import Profile
 
@@ -57,11 +57,20 @@ class Target(Model):
             yield Fault(fault.key, fault.problem, fault.remedy)
 
 
+class Names(Model):
+    """Names of switches and hosts, the same in every fabric without a prefix."""
+
+    prefix: Annotated[str, Field(max_length=20, pattern=PREFIX_PATTERN)] = Field(
+        default="", description="text before the name of every switch and host, such as `dc1-`"
+    )
+
+
 class FabricIntent(Model):
     """A fabric."""
 
     version: Literal[1] = Field(description="version of the intent format")
     fabric: Name = Field(description="name of the fabric, used in file names and labels")
+    names: Names = Field(default_factory=Names, description="names of switches and hosts")
     profile: Profile = Field(default_factory=Profile, description="settings of the whole fabric: routing, MTU, QoS")
     hosts: Hosts = Field(default_factory=Hosts, description="the GPU servers")
     backend: Backend = Field(description="the scale-out network of the GPUs")

@@ -14,7 +14,7 @@ from railfab.errors import IntentError
 from railfab.intent.display import display
 from railfab.intent.document import INTEGER, MAX_FAULTS, Document, Location, remaining_faults
 from railfab.intent.keys import allows_off, key_limits, limits, suggestion
-from railfab.intent.model import NAME_PATTERN, Model
+from railfab.intent.model import NAME_PATTERN, PREFIX_PATTERN, Model
 
 KEY = "[key]"
 """Pydantic's mark for a fault of the key itself."""
@@ -136,6 +136,11 @@ def _described(model: type[Model], place: Location, detail: ErrorDetails) -> tup
             return f"{display(value)} is not a choice", f"Use {detail['ctx']['expected']}"
         case "string_pattern_mismatch" if detail["ctx"]["pattern"] == NAME_PATTERN:
             return f"{display(value)} is not a name", "Use up to 32 lower-case letters, digits and inner hyphens"
+        case "string_pattern_mismatch" if detail["ctx"]["pattern"] == PREFIX_PATTERN:
+            return (
+                f"{display(value)} is no prefix of names",
+                "Use lower-case letters, digits and hyphens, and end it with a hyphen",
+            )
         case "string_pattern_mismatch":
             return f"{display(value)} contains an unprintable character", "Use one line of printable characters"
         case "string_too_short":

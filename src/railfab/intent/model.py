@@ -62,6 +62,8 @@ def or_off(schema: dict[str, Any]) -> None:
 NAME_PATTERN = r"^[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?$"
 Name = Annotated[str, Field(pattern=NAME_PATTERN)]
 """A name of a fabric, job or tenant: it becomes part of file names, host names and labels."""
+PREFIX_PATTERN = r"^([a-z0-9][a-z0-9-]*-)?$"
+"""A prefix of host names (RFC 1123), which ends with a hyphen; empty for none."""
 LINE_PATTERN = r"^[^\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]*$"
 """No control characters, line ends, invisible characters or changes of text direction."""
 Line = Annotated[str, Field(max_length=500, pattern=LINE_PATTERN)]

@@ -178,7 +178,7 @@ class Lossless(Model):
     )
     ecn_by_role: RoleRamps | None = Field(
         default=None,
-        description="thresholds of ECN marking for the switches of one role, in place of those of `ecn` and of the rule",
+        description="thresholds of ECN marking of the switches of one role, in place of `ecn` and of the rule",
     )
     weight: int = Field(
         default=90,

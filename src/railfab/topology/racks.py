@@ -104,9 +104,9 @@ def _switches(topology: Topology, node: Node, name: str) -> _Row:
 
 
 def _half(topology: Topology, node: Node, first_unit: int) -> _Row:
-    """A row of half racks of another network, named by the first word of its switch names; a chassis higher than half a
-    rack has a whole rack."""
-    units, network = max(1, topology.model_of(node).units), node.name.partition("-")[0]
+    """A row of half racks of another network, named by the first word of its switch names after the prefix of the
+    fabric; a chassis higher than half a rack has a whole rack."""
+    units, network = max(1, topology.model_of(node).units), node.name.split("-")[-2]
     if units > RACK_UNITS // 2:
         return _Row(name=f"{network}-{node.role}-net", in_rack=1, units=units)
     return _Row(name=f"{network}-net", in_rack=RACK_UNITS // 2 // units, units=units, first_unit=first_unit)

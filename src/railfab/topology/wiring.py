@@ -20,6 +20,7 @@ from railfab.topology.dimensions import Dimensions
 from railfab.topology.fabric_links import fabric_links
 from railfab.topology.host_links import host_links, peer_links
 from railfab.topology.model import Bond, Summary, Topology
+from railfab.topology.names import with_prefix
 from railfab.topology.networks import add_networks
 from railfab.topology.nodes import (
     host_name,
@@ -42,7 +43,7 @@ def wire(intent: FabricIntent) -> Topology:
     """
     plan = Dimensions(intent)
     check_buildable(plan)
-    return add_networks(intent, _backend(plan))
+    return with_prefix(add_networks(intent, _backend(plan)), intent.names.prefix)
 
 
 def _backend(plan: Dimensions) -> Topology:
