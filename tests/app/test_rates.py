@@ -118,6 +118,18 @@ def test_the_pace_is_simulated_time_over_wall_time_recently_or_since_the_start()
     assert found.pace() == pytest.approx(12 / 14)
 
 
+def test_the_pace_begins_with_the_last_reading_before_its_time() -> None:
+    """Readings at 0, 4, 5 and 9 s: over 5 s it is the one at 4 s, over 4 s that at 5 s, over 4.5 s that at 4 s."""
+    found = SimulatedClock()
+    for at_s, simulated_s in ((0, 0), (4, 40), (5, 42), (9, 43)):
+        found.add(1000 + at_s, simulated_s)
+    assert found.pace(5.0) == pytest.approx(3 / 5)
+    assert found.pace(4.5) == pytest.approx(3 / 5)
+    assert found.pace(4.0) == pytest.approx(1 / 4)
+    assert found.pace(8.0) == pytest.approx(43 / 9)
+    assert found.pace(100.0) == pytest.approx(43 / 9)
+
+
 def test_readings_of_the_clock_are_bounded_and_the_pace_of_the_run_is_not() -> None:
     found = SimulatedClock()
     for second in range(5000):

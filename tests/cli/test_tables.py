@@ -58,6 +58,14 @@ def test_a_table_that_is_too_wide_wraps_its_texts_between_words() -> None:
     ]
 
 
+def test_a_table_is_wrapped_down_to_its_longest_words_and_a_block_of_lines_one_column_below() -> None:
+    """The longest words of its columns have 9, 5 and 7 columns, and two spaces are between them."""
+    wrapped = laid_out(ROWS, 25)
+    assert wrapped[0] == "design      GPUs  choose"
+    assert max(map(len, wrapped)) <= 25
+    assert laid_out(ROWS, 24)[0] == "design         dual-mlag"
+
+
 def test_a_table_whose_words_are_too_wide_is_a_block_of_lines_per_row() -> None:
     assert laid_out(ROWS, 24) == [
         "design         dual-mlag",
@@ -100,6 +108,8 @@ def test_columns_states_the_width_where_stdout_is_no_terminal(
         ([f"pod1-seg{s}-leaf{leaf}" for s, leaf in product((1, 2), range(1, 5))], "pod1-seg[1-2]-leaf[1-4]"),
         (["super2", "super3", "super7"], "super[2-3,7]"),
         (["super10", "super9"], "super[9-10]"),
+        ([f"leaf{n}" for n in (1, 3, 5, 7)], "leaf[1,3,5,7]"),
+        ([f"leaf{n}" for n in (1, 3, 5, 7, 9)], "leaf1 and 4 more"),
         (["a1-b1", "a2-b2"], "a1-b1 and 1 more"),
         (["leaf1", "spine1"], "leaf1 and 1 more"),
         (["front", "front"], "front and 1 more"),

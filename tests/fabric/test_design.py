@@ -5,11 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.platforms.small_fabrics import design_of
 
 from railfab.device import PfcWatchdog
 from railfab.errors import NotRenderedYet, Problems, TopologyError, UnsupportedFeature
 from railfab.fabric import NotAccepted, design
 from railfab.fabric.audit import configuration_findings
+from railfab.fabric.trial import changed
+from railfab.fabric.watchdog import watchdog_findings
 from railfab.findings import DesignCode, Severity
 from railfab.platforms import platform, platform_names
 
@@ -114,6 +117,20 @@ def test_a_time_of_the_watchdog_that_a_platform_rounds_is_noted_and_no_drift(
         assert leaf.qos is not None
         assert leaf.qos.watchdog == PfcWatchdog(detect_ms=effective[0], recover_ms=effective[1])
     assert not [one for one in configuration_findings(fabric, fabric.texts) if one.severity is Severity.ERROR]
+
+
+@pytest.mark.parametrize(
+    ("name", "recover_ms", "count"),
+    [("cumulus", 200, 0), ("cumulus", 400, 1), ("srlinux", 200, 0), ("srlinux", 400, 0)],
+)
+def test_a_time_that_a_platform_has_no_setting_for_is_noted_where_it_differs(
+    name: str, recover_ms: int, count: int
+) -> None:
+    """Cumulus Linux has one time for both."""
+    small = design_of(name, name)
+    stated = {"watchdog": {"detect_ms": 200, "recover_ms": recover_ms}}
+    intent = changed(small.intent, {"profile.lossless": stated})
+    assert len(list(watchdog_findings(small.buffers, intent))) == count
 
 
 SMALL = (

@@ -27,7 +27,6 @@ from railfab.sim import QUEUES, Framing
 from railfab.topology import switch_model
 from railfab.twin.live import LiveFabric
 from railfab.units import NS_PER_S
-from railfab.workload.stages import stages
 
 UPLINK, RECEIVER_PORT = "ethernet-1/32", "ethernet-1/1/1"
 FAR = "ethernet-1/1"
@@ -397,30 +396,6 @@ def test_notifications_are_counted_as_packets_and_octets_of_their_own_queue() ->
 
 
 # How much a job moves.
-
-
-def moved(**fields: object) -> float:
-    """Payload of a job's one phase [bytes]."""
-    topology, _ = planned()
-    (stage,) = stages(made(**fields), topology)
-    return sum(transfer.payload_bytes for transfer in stage.transfers)
-
-
-@pytest.mark.parametrize("hosts", [2, 3, 8])
-def test_a_ring_moves_twice_the_buffer_less_one_part_over_every_edge(hosts: int) -> None:
-    """2 (n - 1) / n of the buffer on each of n edges, on each of 8 rails (Patarasuk and Yuan, 2009)."""
-    phases = [{"collective": {"op": "allreduce", "bytes": 1_000_000}}]
-    assert moved(hosts=hosts, phases=phases) == pytest.approx(8 * hosts * 2 * (hosts - 1) / hosts * 1_000_000)
-
-
-def test_an_incast_moves_its_bytes_from_each_sender_to_each_receiver_over_the_fabric() -> None:
-    phases = [{"traffic": {"pattern": "incast", "senders": 5, "receivers": 3, "bytes": 1000}}]
-    topology, _ = planned()
-    (stage,) = stages(made(phases=phases), topology)
-    assert sum(transfer.payload_bytes for transfer in stage.transfers) == 5 * 3 * 1000
-    assert not {transfer.source[0] for transfer in stage.transfers} & {
-        transfer.target[0] for transfer in stage.transfers
-    }
 
 
 @pytest.mark.parametrize("hosts", [1, ["pod1-seg1-host1", "pod1-seg2-host3"]])

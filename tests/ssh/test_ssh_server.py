@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import shutil
 import stat
 import subprocess
@@ -81,6 +82,18 @@ def test_stdin_and_stdout_are_byte_exact(server: Running) -> None:
 
 def test_a_command_killed_by_a_signal_is_no_success(server: Running) -> None:
     assert server.run("kill -9 $$")[0] == -1
+
+
+@pytest.mark.parametrize(("number", "name"), [(1, "HUP"), (15, "TERM")])
+def test_the_client_learns_the_signal_that_killed_a_command(server: Running, number: int, name: str) -> None:
+    async def ended() -> asyncssh.SSHCompletedProcess:
+        login = {"username": "admin", "password": PASSWORD, "known_hosts": None, "client_keys": None}
+        async with asyncssh.connect("127.0.0.1", server.port, **login) as connection:
+            return await connection.run(f"kill -{number} $$")
+
+    found = asyncio.run(ended())
+    assert found.exit_signal is not None
+    assert found.exit_signal[0] == name
 
 
 def test_a_session_does_not_get_the_environment_of_the_server(server: Running) -> None:

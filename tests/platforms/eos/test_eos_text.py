@@ -25,6 +25,7 @@ from railfab.device import (
     Management,
     Mlag,
     MlagKeepalive,
+    PfcWatchdog,
     Port,
     Remote,
 )
@@ -406,3 +407,17 @@ def test_a_trunk_without_a_list_carries_what_the_model_cannot_say() -> None:
     parsed = EOS.parse("interface Ethernet1/1\n   switchport mode trunk\n")
     assert "interface Ethernet1/1: no switchport trunk allowed vlan none" in parsed.unmodelled
     assert EOS.parse(text(parsed)).interfaces == parsed.interfaces
+
+
+@pytest.mark.parametrize(
+    ("detect_ms", "recover_ms", "polling"),
+    [(200, 400, "0.1"), (400, 100, "0.05"), (100, 100, "0.05"), (30, 400, "0.015"), (10, 10, "0.005")],
+)
+def test_the_watchdog_looks_twice_within_the_shorter_of_its_times(
+    detect_ms: int, recover_ms: int, polling: str
+) -> None:
+    model = leaf()
+    assert model.qos is not None
+    watchdog = PfcWatchdog(detect_ms=detect_ms, recover_ms=recover_ms)
+    text = EOS.text(EOS.render(replace(model, qos=replace(model.qos, watchdog=watchdog))))
+    assert re.findall(r"polling-interval (\S+)", text) == [polling]

@@ -508,3 +508,23 @@ def test_a_virtual_switch_has_no_other_port(name: str) -> None:
     with pytest.raises(LabError) as refused:
         SONIC.startup(SONIC.render(with_interfaces(Port(name=name))))
     assert str(refused.value).startswith(f"interface {name}: is no port of a virtual switch")
+
+
+def test_a_neighbor_without_timers_has_those_of_frr() -> None:
+    """FRR's profile `traditional`: 60 and 180 s; with one of both stated, the other is still the default."""
+    tree = json.loads(SONIC.text(SONIC.render(leaf("sonic"))))
+    (first, *_) = tree["BGP_NEIGHBOR"].values()
+    timers = {name: int(first[name]) for name in ("keepalive", "holdtime")}
+    for left, expected in (
+        ((), (60, 180)),
+        (("keepalive",), (timers["keepalive"], 180)),
+        (("holdtime",), (60, timers["holdtime"])),
+    ):
+        for row in tree["BGP_NEIGHBOR"].values():
+            for name, value in timers.items():
+                row.pop(name, None)
+                if name in left:
+                    row[name] = str(value)
+        bgp = SONIC.parse(json.dumps(tree)).bgp
+        assert bgp is not None
+        assert {(found.timers.keepalive_s, found.timers.hold_s) for found in bgp.neighbors} == {expected}

@@ -1,0 +1,157 @@
+"""Laws of the stages of a job: which ports send, to whom, and how many bytes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.laws import examples
+from tests.topology.fabric_intents import fabric
+
+from railfab.errors import IntentError
+from railfab.intent import Job
+from railfab.topology import PortKey, Topology, wire
+from railfab.units import NS_PER_MS
+from railfab.workload import Stage, Transfer, background, stages
+from railfab.workload.stages import QUEUE_PAIRS, ring_pairs
+
+TOPOLOGY: Topology = wire(fabric())
+"""8 hosts of 8 NICs with 2 ports each."""
+HOSTS = [node.name for node in TOPOLOGY.hosts()]
+RAILS, PORTS = 8, 2
+RAIL_OF = {(port.node, port.name): port.rail for port, _, _ in TOPOLOGY.ports()}
+
+
+def job(**fields: object) -> Job:
+    return Job.model_validate({"version": 1, "job": "made", **fields})
+
+
+def stage(phase: dict[str, object], hosts: object = "all") -> Stage:
+    (found,) = stages(job(hosts=hosts, phases=[phase]), TOPOLOGY)
+    return found
+
+
+def ring(size_bytes: int, hosts: object = "all") -> tuple[Transfer, ...]:
+    return stage({"collective": {"op": "allreduce", "bytes": size_bytes}}, hosts).transfers
+
+
+def incast(senders: int, receivers: int, size_bytes: int = 1000) -> tuple[Transfer, ...]:
+    return stage(
+        {"traffic": {"pattern": "incast", "senders": senders, "receivers": receivers, "bytes": size_bytes}}
+    ).transfers
+
+
+def payload(transfers: Iterable[Transfer]) -> float:
+    return sum(transfer.payload_bytes for transfer in transfers)
+
+
+@given(hosts=st.integers(2, len(HOSTS)), size_bytes=st.integers(1, 10**12))
+@settings(max_examples=examples(30), deadline=None)
+def test_a_ring_moves_twice_the_buffer_less_one_part_over_every_edge(hosts: int, size_bytes: int) -> None:
+    """2 (n - 1) / n of the buffer on each of n edges of each rail (Patarasuk and Yuan, 2009)."""
+    edge_bytes = 2 * (hosts - 1) / hosts * size_bytes
+    edges: Counter[tuple[str, str, int | None]] = Counter()
+    for found in ring(size_bytes, hosts):
+        edges[found.source[0], found.target[0], RAIL_OF[found.source]] += found.payload_bytes  # type: ignore[assignment]
+    assert len(edges) == hosts * RAILS
+    assert list(edges.values()) == pytest.approx([edge_bytes] * len(edges))
+
+
+@given(st.lists(st.sampled_from(HOSTS), min_size=2, unique=True))
+@settings(max_examples=examples(30), deadline=None)
+def test_the_steps_of_a_ring_pass_every_host_once_in_the_order_of_the_job(hosts: list[str]) -> None:
+    following = dict(zip(hosts, [*hosts[1:], hosts[0]], strict=True))
+    for found in ring(1_000_000, hosts):
+        assert found.target[0] == following[found.source[0]]
+        assert RAIL_OF[found.target] == RAIL_OF[found.source]
+        assert found.target[1] == found.source[1]
+
+
+def test_bytes_are_split_evenly_over_the_ports_of_a_nic_and_its_queue_pairs() -> None:
+    found = ring(1_000_000)
+    flows = {(one.source, one.target, one.stream) for one in found}
+    assert len(flows) == len(found) == len(HOSTS) * RAILS * PORTS * QUEUE_PAIRS
+    assert {one.stream for one in found} == set(range(QUEUE_PAIRS))
+    assert len({one.payload_bytes for one in found}) == 1
+
+
+@pytest.mark.parametrize("hosts", [1, HOSTS[:1]])
+def test_a_ring_of_one_host_moves_nothing(hosts: object) -> None:
+    assert ring(1_000_000, hosts) == ()
+
+
+@given(receivers=st.integers(1, 8), senders=st.integers(1, 56), size_bytes=st.integers(1, 10**9))
+@settings(max_examples=examples(30), deadline=None)
+def test_an_incast_moves_its_bytes_from_each_sender_to_each_receiver(
+    receivers: int, senders: int, size_bytes: int
+) -> None:
+    found = incast(senders, receivers, size_bytes)
+    pairs = {(one.source, one.target) for one in found}
+    sources, targets = {one.source for one in found}, {one.target for one in found}
+    assert payload(found) == senders * receivers * size_bytes
+    assert (len(pairs), len(sources), len(targets)) == (senders * receivers, senders, receivers)
+    assert {host for host, _ in sources}.isdisjoint({host for host, _ in targets})
+
+
+@given(st.integers(1, 56))
+@settings(max_examples=examples(20), deadline=None)
+def test_senders_of_an_incast_are_spread_over_the_hosts_rail_by_rail(senders: int) -> None:
+    found = incast(senders, 1)
+    by_host = Counter(one.source[0] for one in found)
+    assert max(by_host.values()) - min(by_host.values()) <= 1
+    assert len(by_host) == min(senders, len(HOSTS) - 1)
+    assert {RAIL_OF[one.source] for one in found} == set(range(1, -(-senders // (len(HOSTS) - 1)) + 1))
+
+
+@pytest.mark.parametrize(("senders", "receivers", "most"), [(57, 1, 56), (49, 9, 48), (1, 64, 0)])
+def test_an_incast_with_too_few_gpus_is_refused(senders: int, receivers: int, most: int) -> None:
+    with pytest.raises(IntentError) as refused:
+        incast(senders, receivers)
+    assert str(refused.value) == (
+        f"job made: incast: {senders} senders and {receivers} receivers are too many for 64 GPUs. Use at most {most} "
+        "senders; GPUs on the hosts of the receivers use the scale-up network."
+    )
+
+
+def test_computing_takes_its_time_and_sends_nothing() -> None:
+    found = stage({"compute": {"ms": 1.5}})
+    assert (found.name, found.compute_ns, found.transfers) == ("compute", round(1.5 * NS_PER_MS), ())
+
+
+def test_stages_are_the_phases_in_their_order() -> None:
+    phases = [{"compute": {"ms": 1}}, {"collective": {"op": "allreduce", "bytes": 8}}, {"compute": {"ms": 2}}]
+    assert [found.name for found in stages(job(phases=phases), TOPOLOGY)] == ["compute", "allreduce", "compute"]
+
+
+@pytest.mark.parametrize(
+    ("hosts", "problem"),
+    [
+        (9, "9 is more than the 8 hosts of the fabric. Use 8 or less."),
+        (["nowhere"], f"the fabric has no host 'nowhere'. Use names such as {HOSTS[0]}."),
+    ],
+)
+def test_hosts_that_the_fabric_does_not_have_are_refused(hosts: object, problem: str) -> None:
+    with pytest.raises(IntentError) as refused:
+        ring(8, hosts)
+    assert str(refused.value) == f"job made: hosts: {problem}"
+
+
+def test_background_traffic_is_a_share_of_each_port_on_the_edges_of_the_ring() -> None:
+    compute: list[object] = [{"compute": {"ms": 1}}]
+    found = background(job(hosts=3, phases=compute, background={"default": 20}), TOPOLOGY)
+    edges = list(ring_pairs(job(hosts=3, phases=compute), TOPOLOGY))
+    assert [(one.source, one.target) for one in found] == edges
+    assert len(edges) == 3 * RAILS * PORTS
+    assert {(one.traffic_class, one.rate_gbps) for one in found} == {("default", 20.0)}
+    assert background(job(phases=compute), TOPOLOGY) == ()
+
+
+def ports_of(transfers: Iterable[Transfer]) -> set[PortKey]:
+    return {key for one in transfers for key in (one.source, one.target)}
+
+
+def test_only_hosts_of_the_job_send_and_receive() -> None:
+    assert {host for host, _ in ports_of(ring(8, 3))} == set(HOSTS[:3])
