@@ -456,6 +456,21 @@ def test_a_packet_that_leaves_its_queue_empty_is_not_marked() -> None:
     assert engine.counters().marked_packets.sum() == 0
 
 
+def test_a_queue_that_drops_by_its_ramp_drops_what_it_would_have_marked() -> None:
+    """None below Kmin; with the chance of the ramp between; all at Kmax, above which the queue does not grow."""
+    network = marking(star(5), 20_000.0, 60_000.0, 0.1)
+    network = replace(network, wred=np.isfinite(network.kmin_bytes))
+    below = engine_of(network, incast(2, 20_000), framing=OCTETS, transports=[QUICK])
+    assert below.run(1e9)
+    assert below.counters().dropped_packets.sum() == 0
+    engine = engine_of(network, incast(4, 2_000_000), framing=OCTETS, transports=[QUICK])
+    engine.run(300_000.0)
+    counters = engine.counters()
+    assert counters.marked_packets.sum() == 0
+    assert counters.dropped_packets[1].sum() > 100
+    assert 40_000 < counters.peak_bytes[1].max() <= 61_000
+
+
 def test_a_queue_keeps_to_its_share_of_the_free_buffer() -> None:
     """With alpha a and no other queue, q <= a (B - q): q <= B a / (1 + a)."""
     network = replace(star(5), shared_bytes=np.full(6, 300_000.0))

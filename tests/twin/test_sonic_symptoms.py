@@ -99,9 +99,10 @@ class Running:
     def changed(self, path: str, fields: Mapping[str, str | None]) -> Iterator[None]:
         """A row of CONFIG_DB with other fields for a while; None deletes one."""
         (row,) = self.leaf.values(TABLES + path, "config").values()
+        stated = {name: value for name, value in fields.items() if value is not None}
         self.leaf.set(
             delete=[f"{TABLES}{path}/{name}" for name, value in fields.items() if value is None],
-            update=[(f"{TABLES}{path}/{name}", value) for name, value in fields.items() if value is not None],
+            update=[(TABLES + path, stated)] if stated else [],
         )
         yield
         self.leaf.set(update=[(TABLES + path, row)])
@@ -166,6 +167,13 @@ def test_wred_thresholds_above_the_queue_mark_nothing(running: Running) -> None:
     with running.changed("/WRED_PROFILE/100g-5m_roce", high):
         assert running.grown(BURST)[MARKS][LEAF, RECEIVER_PORT, LOSSLESS] == 0
     assert running.grown(BURST)[MARKS][LEAF, RECEIVER_PORT, LOSSLESS] > 100
+
+
+def test_wred_without_ecn_drops_what_it_would_have_marked(running: Running) -> None:
+    with running.changed("/WRED_PROFILE/100g-5m_roce", {"ecn": "ecn_none"}):
+        seen = running.grown(BURST)
+    assert seen[MARKS][LEAF, RECEIVER_PORT, LOSSLESS] == 0
+    assert seen[DROPS][LEAF, RECEIVER_PORT, LOSSLESS] > 0
 
 
 def test_a_low_share_of_the_buffer_pauses_every_sender_but_that_of_a_port_without_pfc(running: Running) -> None:

@@ -147,6 +147,7 @@ WORDS = {
     "bfd": "BFD",
     "pfc": "PFC",
     "ecn": "ECN",
+    "wred": "WRED",
     "dscp": "DSCP",
     "qos": "QoS",
     "vlans": "VLANs",

@@ -151,10 +151,11 @@ def _port_key(port: PortQos, order: Mapping[str, int]) -> tuple[int, tuple[tuple
 
 
 def _port_qos(port: PortQos, places: Mapping[str, int]) -> PortQos:
-    if len(port.pfc) < 2 and len(port.ecn) < 2:
+    if len(port.pfc) < 2 and len(port.ecn) < 2 and len(port.wred) < 2:
         return port
     marked = sorted(port.ecn, key=lambda name: places.get(name, len(places)))
-    return replace(port, pfc=tuple(sorted(port.pfc)), ecn=tuple(marked))
+    dropped = sorted(port.wred, key=lambda name: places.get(name, len(places)))
+    return replace(port, pfc=tuple(sorted(port.pfc)), ecn=tuple(marked), wred=tuple(dropped))
 
 
 def _class_key(found: TrafficClass) -> tuple[int, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from railfab.device.interfaces import lag_name
@@ -123,15 +123,9 @@ def _port_profile(thresholds: PortThresholds, own: Classes) -> PortProfile:
     ramp = EcnRamp(
         kmin_bytes=thresholds.kmin_bytes, kmax_bytes=thresholds.kmax_bytes, pmax_percent=thresholds.pmax_percent
     )
-    found = [
-        ClassThresholds(
-            traffic_class=name,
-            ecn=ramp,
-            alpha=ALPHA,
-            **(_pause_thresholds(thresholds) if own.lossless.pfc else {}),
-        )
-        for name, _ in own.of_roce
-    ]
+    found = [ClassThresholds(traffic_class=name, ecn=ramp, alpha=ALPHA) for name, _ in own.of_roce]
+    if own.lossless.pfc:
+        found = [_paused(one, thresholds) for one in found]
     if own.storage is not None and not own.storage.lossless:
         above = thresholds.kmin_bytes + own.mtu_bytes + ETHERNET_HEADER_BYTES
         step = EcnRamp(kmin_bytes=thresholds.kmin_bytes, kmax_bytes=above, pmax_percent=DCTCP_PMAX_PERCENT)
@@ -139,13 +133,14 @@ def _port_profile(thresholds: PortThresholds, own: Classes) -> PortProfile:
     return PortProfile(name=thresholds.name, thresholds=tuple(found), cable_m=thresholds.cable_m)
 
 
-def _pause_thresholds(thresholds: PortThresholds) -> dict[str, int]:
-    return {
-        "xoff_bytes": thresholds.xoff_bytes,
-        "xon_offset_bytes": thresholds.xon_offset_bytes,
-        "headroom_bytes": thresholds.headroom_bytes,
-        "headroom_percent": thresholds.headroom_percent,
-    }
+def _paused(found: ClassThresholds, thresholds: PortThresholds) -> ClassThresholds:
+    return replace(
+        found,
+        xoff_bytes=thresholds.xoff_bytes,
+        xon_offset_bytes=thresholds.xon_offset_bytes,
+        headroom_bytes=thresholds.headroom_bytes,
+        headroom_percent=thresholds.headroom_percent,
+    )
 
 
 def _classes(own: Classes) -> Iterator[TrafficClass]:

@@ -62,7 +62,8 @@ class ClassThresholds:
     xon_offset_bytes: how far below that it must fall before sending may resume. headroom_bytes: ingress buffer of one
     port for packets that arrive after a pause frame was sent; headroom_percent: the most that one queue may take of the
     chip's headroom pool, on platforms that state shares. alpha: dynamic threshold, a share of the free shared buffer.
-    limit_bytes: fixed limit of the egress queue; 0: the chip's own, a share of the free buffer.
+    limit_bytes: fixed limit of the egress queue; 0: the chip's own, a share of the free buffer. wred: a ramp by which
+    packets are dropped instead of marked; a mistake of a lossless class.
     """
 
     traffic_class: str
@@ -73,6 +74,7 @@ class ClassThresholds:
     headroom_percent: int | None = None
     alpha: float | None = None
     limit_bytes: int | None = None
+    wred: EcnRamp | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,8 +108,9 @@ class PortQos:
 
     profile: name of its PortProfile; None is the platform's default. classifier: name of its Classifier; without one,
     all packets belong to the default class. pfc: priorities with PFC, ascending. ecn: names of the classes that are
-    marked here, in the order of the classes. priorities: of the classes whose pause frames have another priority here
-    than on the switch, in the order of the classes; a mistake.
+    marked here, in the order of the classes; wred: of those whose packets are dropped by a ramp, likewise.
+    priorities: of the classes whose pause frames have another priority here than on the switch, in the order of the
+    classes; a mistake.
     """
 
     interface: str
@@ -115,6 +118,7 @@ class PortQos:
     classifier: str | None = None
     pfc: tuple[int, ...] = ()
     ecn: tuple[str, ...] = ()
+    wred: tuple[str, ...] = ()
     priorities: tuple[ClassPriority, ...] = ()
 
 

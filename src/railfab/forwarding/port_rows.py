@@ -28,6 +28,7 @@ EGRESS = (
     "pmax",
     "limit_bytes",
     "limit_alpha",
+    "wred",
     "strict",
     "weight",
     "watchdog_detect_ns",
@@ -42,7 +43,7 @@ INGRESS = ("pfc_sent", "xoff_bytes", "xoff_alpha", "xon_gap_bytes", "headroom_by
 Row = NDArray[np.float64]
 """(field, QUEUES)."""
 
-_EGRESS_DEFAULTS = (np.inf, np.inf, 0.0, np.inf, 0.0, 0.0, 1.0, 0.0, 0.0, -1.0)
+_EGRESS_DEFAULTS = (np.inf, np.inf, 0.0, np.inf, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, -1.0)
 _INGRESS_DEFAULTS = (0.0, np.inf, 0.0, XON_GAP_BYTES, 0.0, 0.0, -1.0)
 
 
@@ -154,7 +155,7 @@ def _filled(defaults: tuple[float, ...]) -> Row:
 def _egress_row(switch: SwitchEffect, port: PortEffect) -> Row:
     """Marking, limits and scheduling of the queues, and which of them a pause frame stops."""
     row = _filled(_EGRESS_DEFAULTS)
-    kmin, kmax, pmax, limit, share, strict, weight, detect, restore, pause_queue = row
+    kmin, kmax, pmax, limit, share, wred, strict, weight, detect, restore, pause_queue = row
     limit[:] = switch.lossy_bytes
     for found in switch.classes:
         strict[found.queue] = found.scheduling is Scheduling.STRICT
@@ -166,7 +167,7 @@ def _egress_row(switch: SwitchEffect, port: PortEffect) -> Row:
     for effect in port.queues:
         queue = effect.queue
         kmin[queue], kmax[queue], pmax[queue] = effect.kmin_bytes, effect.kmax_bytes, effect.pmax
-        limit[queue], share[queue] = effect.limit_bytes, effect.limit_share
+        limit[queue], share[queue], wred[queue] = effect.limit_bytes, effect.limit_share, effect.wred
     for priority in range(QUEUES):
         queue_of = port.paused_queue(priority)
         pause_queue[priority] = -1 if queue_of is None else queue_of

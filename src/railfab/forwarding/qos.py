@@ -36,9 +36,10 @@ on Broadcom XGS (srl_nokia-qos 25.3.1, pfc-queue: maximum-burst-size, maximum-pf
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueEffect:
-    """Marking and tail drop of one queue of a port. kmin_bytes infinite: no marks. limit_bytes infinite: no drops.
+    """Marking and drops of one queue of a port. kmin_bytes infinite: no marks. limit_bytes infinite: no tail drop.
 
-    limit_share: with a dynamic limit, its share of the free shared buffer, else 0.
+    limit_share: with a dynamic limit, its share of the free shared buffer, else 0. wred: what the ramp would mark is
+    dropped before the queue instead.
     """
 
     queue: int
@@ -47,6 +48,7 @@ class QueueEffect:
     pmax: float = 0.0
     limit_bytes: float = np.inf
     limit_share: float = 0.0
+    wred: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,7 +143,7 @@ def switch_effect(model: DeviceModel | None, buffer_bytes: float) -> SwitchEffec
 
 def _settings(port: PortQos) -> tuple[object, ...]:
     """The settings that the effect of a port depends on; most ports of a switch have the same."""
-    return port.profile, port.classifier, port.pfc, port.ecn, port.priorities
+    return port.profile, port.classifier, port.pfc, port.ecn, port.wred, port.priorities
 
 
 def _of_chip(found: TrafficClass) -> TrafficClass:
@@ -206,6 +208,8 @@ class _Chip:
         thresholds = profile.of(found.name) if profile else None
         limit_bytes, limit_share = self._limit(found, thresholds)
         ramp = thresholds.ecn if thresholds and found.name in port.ecn else None
+        wred = thresholds.wred if thresholds and found.name in port.wred else None
+        ramp = ramp or wred
         if ramp is None:
             return QueueEffect(queue=found.queue, limit_bytes=limit_bytes, limit_share=limit_share)
         return QueueEffect(
@@ -215,6 +219,7 @@ class _Chip:
             pmax=ramp.pmax_percent / 100,
             limit_bytes=limit_bytes,
             limit_share=limit_share,
+            wred=wred is not None,
         )
 
     def _limit(self, found: TrafficClass, thresholds: ClassThresholds | None) -> tuple[float, float]:

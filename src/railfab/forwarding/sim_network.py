@@ -105,6 +105,7 @@ def network(parts: NetworkParts) -> Network:
         pmax=rows.egress_field("pmax"),
         limit_bytes=rows.egress_field("limit_bytes"),
         limit_alpha=rows.egress_field("limit_alpha"),
+        wred=rows.egress_field("wred") > 0,
         strict=rows.egress_field("strict") > 0,
         weight=rows.egress_field("weight"),
         watchdog_detect_ns=rows.egress_field("watchdog_detect_ns"),

@@ -11,6 +11,7 @@ from railfab.device import (
     DeviceModel,
     Lag,
     Port,
+    PortProfile,
     PortQos,
     Qos,
     Scheduling,
@@ -29,6 +30,10 @@ def _any_qos_port(has: Callable[[PortQos], bool]) -> Used:
 def _stated(name: str) -> Used:
     """Whether a class has a threshold of this name."""
     return _any_threshold(lambda found: getattr(found, name) is not None)
+
+
+def _drops(profile: PortProfile) -> bool:
+    return any(found.wred is not None for found in profile.thresholds)
 
 
 def _any_threshold(has: Callable[[ClassThresholds], bool]) -> Used:
@@ -81,6 +86,10 @@ def _has_member_qos(model: DeviceModel) -> bool:
 QOS_FEATURES: Mapping[str, Feature] = {
     "pfc": Feature("priority flow control", _any_qos_port(lambda port: bool(port.pfc)), key="profile.lossless.pfc"),
     "ecn": Feature("ECN marking", _any_qos_port(lambda port: bool(port.ecn)), key="profile.lossless.ecn"),
+    "wred": Feature(
+        "packets dropped by a ramp instead of marked",
+        _qos(lambda qos: any(port.wred for port in qos.ports) or any(map(_drops, qos.profiles))),
+    ),
     "pfc_watchdog": Feature(
         "PFC watchdog", _qos(lambda qos: qos.watchdog is not None), key="profile.lossless.watchdog"
     ),

@@ -148,7 +148,7 @@ def set_network(st: State, network: Network, routing: Routing, framing: Framing)
     links.loss, links.lossy = network.loss_per_byte, network.loss_per_byte > 0
     _set_queues(st.queues, network, int(sim.window))
     fixed = np.repeat(links.up != DOWN, QUEUES) & (st.queues.storm != DROPPING) & (st.queues.alpha <= 0)
-    st.queues.takes = np.where(fixed, np.minimum(st.queues.limit, NEVER), -1)
+    st.queues.takes = np.where(fixed, np.minimum(np.minimum(st.queues.limit, st.queues.drop_from), NEVER), -1)
     _set_ingress(st.ingress, network, int(sim.now))
     nodes.kind = np.where(network.is_switch, SWITCH, NIC)
     nodes.shared = network.shared_bytes
@@ -195,7 +195,9 @@ def _quanta(network: Network) -> Ints:
 
 
 def _set_queues(queues: Records, network: Network, window: int) -> None:
-    queues.kmin, queues.kmax, queues.pmax = network.kmin_bytes.ravel(), network.kmax_bytes.ravel(), network.pmax.ravel()
+    kmin, wred = network.kmin_bytes.ravel(), network.wred.ravel()
+    queues.kmin, queues.drop_from = np.where(wred, np.inf, kmin), np.where(wred, kmin, np.inf)
+    queues.kmax, queues.pmax = network.kmax_bytes.ravel(), network.pmax.ravel()
     queues.limit, queues.alpha = network.limit_bytes.ravel(), network.limit_alpha.ravel()
     queues.strict, queues.ignores = network.strict.ravel(), ~network.watchdog_drops.ravel()
     queues.quantum = _quanta(network)

@@ -92,7 +92,8 @@ class Network:
     Axes (link, class): queue_of, priority_of. The queue and the PFC priority (-1: lossy) of a traffic class that comes
         in by this link.
     Axes (link, queue), of the queue before the link: kmin_bytes, kmax_bytes, pmax (kmin infinite: no marks),
-        limit_bytes (tail drop; infinite: none), limit_alpha (above 0: also a share of the free shared buffer), strict,
+        limit_bytes (tail drop; infinite: none), limit_alpha (above 0: also a share of the free shared buffer), wred
+        (packets are dropped before the queue with the chance of the ramp, instead of marked), strict,
         weight, watchdog_detect_ns (0: no watchdog), watchdog_restore_ns, watchdog_drops (what the queue has and gets,
         until the time to restore has passed without a pause; else it ignores pauses for this time).
     Axes (link, priority): pfc_sent, xoff_bytes, xoff_alpha (above 0: XOFF at this share of the free shared buffer
@@ -117,6 +118,7 @@ class Network:
     pmax: Floats
     limit_bytes: Floats
     limit_alpha: Floats
+    wred: Bools
     strict: Bools
     weight: Floats
     watchdog_detect_ns: Floats
@@ -176,6 +178,7 @@ def plain_network(
         pmax=none.copy(),
         limit_bytes=endless.copy(),
         limit_alpha=none.copy(),
+        wred=np.zeros((links, QUEUES), bool),
         strict=np.zeros((links, QUEUES), bool),
         weight=np.ones((links, QUEUES)),
         watchdog_detect_ns=none.copy(),

@@ -317,6 +317,7 @@ ADDED: Mapping[str, Change] = {
     "drain": _model(drain=True),
     "pfc": _qos(port={"pfc": (3,)}),
     "ecn": _qos(port={"ecn": ("roce",)}),
+    "wred": _qos(replace(THRESHOLDS, ecn=None, wred=RAMP), port={"wred": ("roce",)}),
     "watchdog_recovery": _qos(watchdog=PfcWatchdog(detect_ms=200, recover_ms=400)),
     "pfc_watchdog": _qos(watchdog=PfcWatchdog(detect_ms=200, recover_ms=400)),
     "several_lossless_classes": _qos(classes=(DEFAULT, ROCE, LOSSLESS_TOO)),

@@ -130,6 +130,8 @@ def _thresholds(draw: st.DrawFn, found: TrafficClass, able: Collection[str]) -> 
         alpha=draw(st.none() | st.sampled_from((0.125, 0.25, 0.5, 1.0, 2.0))) if "dynamic_threshold" in able else None,
         limit_bytes=draw(st.none() | st.integers(1_000, 20_000_000)) if "queue_limit" in able else None,
     )
+    if "wred" in able and thresholds.ecn is not None and draw(st.booleans()):
+        thresholds = replace(thresholds, ecn=None, wred=thresholds.ecn)
     return None if thresholds == ClassThresholds(traffic_class=found.name) else thresholds
 
 
@@ -163,12 +165,14 @@ def _ports(
     classifier = draw(st.sampled_from([None, *classifiers]))
     priorities = [found.pfc_priority for found in classes if found.pfc_priority is not None]
     marked = [found.traffic_class for found in profile.thresholds if found.ecn] if profile else []
+    dropped = [found.traffic_class for found in profile.thresholds if found.wred] if profile else []
     return PortQos(
         interface=name,
         profile=profile.name if profile else None,
         classifier=classifier.name if classifier else None,
         pfc=draw(_priorities(priorities, able)) if "pfc" in able else (),
         ecn=draw(_subset(marked)) if "ecn" in able else (),
+        wred=draw(_subset(dropped)) if "wred" in able else (),
     )
 
 

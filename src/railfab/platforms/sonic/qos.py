@@ -153,8 +153,9 @@ def _queue(found: TrafficClass, port: QosPort, qos: Qos) -> Tables:
     """The queue of a class on a port, with its scheduler, which is that of the port's speed where it limits a rate."""
     name, scheduler = _scheduler(found, port)
     profile = qos.profile(port.qos.profile) if port.qos.profile else None
-    marks = profile is not None and found.name in port.qos.ecn
-    row = stated(scheduler=name, wred_profile=threshold_name(profile.name, found.name) if profile and marks else None)
+    has_ramp = profile is not None and found.name in {*port.qos.ecn, *port.qos.wred}
+    ramp = threshold_name(profile.name, found.name) if profile and has_ramp else None
+    row = stated(scheduler=name, wred_profile=ramp)
     return {"QUEUE": {key(port.name, found.queue): row}, "SCHEDULER": {name: scheduler}}
 
 
@@ -175,16 +176,16 @@ def _scheduler(found: TrafficClass, port: QosPort) -> tuple[str, Row]:
 
 def _ramps(qos: Qos) -> Tables:
     found = {
-        threshold_name(profile.name, thresholds.traffic_class): _ramp(thresholds.ecn)
+        threshold_name(profile.name, thresholds.traffic_class): _ramp(ramp, marks=thresholds.ecn is not None)
         for profile in qos.profiles
         for thresholds in profile.thresholds
-        if thresholds.ecn is not None
+        if (ramp := thresholds.ecn or thresholds.wred) is not None
     }
     return {"WRED_PROFILE": found}
 
 
-def _ramp(ramp: EcnRamp) -> Row:
-    row = {"ecn": "ecn_all"}
+def _ramp(ramp: EcnRamp, *, marks: bool) -> Row:
+    row = {"ecn": "ecn_all" if marks else "ecn_none"}
     for colour in COLOURS:
         row |= stated(
             **{

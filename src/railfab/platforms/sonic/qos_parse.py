@@ -179,23 +179,29 @@ class QosReader:
         held = ingress if found.lossless else egress
         exponent = held.number("dynamic_th")
         usual = not found.lossless and exponent == LOSSY_ALPHA
+        ramp, marks = self._ramp(name), self._marks(name)
         return ClassThresholds(
             traffic_class=found.name,
-            ecn=self._ramp(name),
+            ecn=ramp if marks else None,
+            wred=None if marks else ramp,
             xon_offset_bytes=ingress.number("xon_offset"),
             headroom_bytes=ingress.number("xoff"),
             alpha=None if exponent is None or usual else 2.0**exponent,
         )
 
     def _ramp(self, name: str) -> EcnRamp | None:
-        """The ramp of a WRED profile; None of one that marks no packet of the first colour, which all have."""
+        """The ramp of a WRED profile; None of one that is off for the first colour, which all packets have."""
         node = self._node("WRED_PROFILE", name)
         kmin, kmax = node.number("green_min_threshold"), node.number("green_max_threshold")
-        marks = node.text("ecn") in ("ecn_all", "ecn_green", "ecn_green_yellow", "ecn_green_red")
-        if kmin is None or kmax is None or not marks or not node.flag("wred_green_enable", default=False):
+        if kmin is None or kmax is None or not node.flag("wred_green_enable", default=False):
             return None
         pmax = node.number("green_drop_probability")
         return EcnRamp(kmin_bytes=kmin, kmax_bytes=kmax, pmax_percent=100 if pmax is None else pmax)
+
+    def _marks(self, name: str) -> bool:
+        """Whether a WRED profile marks packets of the first colour; else it drops them."""
+        ecn = self._node("WRED_PROFILE", name).text("ecn")
+        return ecn in ("ecn_all", "ecn_green", "ecn_green_yellow", "ecn_green_red")
 
     def _port(self, name: str, classes: tuple[TrafficClass, ...]) -> PortQos:
         maps = self._node("PORT_QOS_MAP", name)
@@ -203,19 +209,21 @@ class QosReader:
         if not re.fullmatch(r"([0-7](,[0-7])*)?", priorities):
             maps.problem(f"{priorities!r} is no list of priorities", "Use one such as 3,4", "pfc_enable")
             priorities = ""
-        marked = (found.name for found in classes if self._marks(name, found))
+        ramps = {found.name: wred for found in classes if (wred := self._bound_ramp(name, found)) is not None}
         return PortQos(
             interface=name,
             profile=self._profile_of(name, classes),
             classifier=maps.text("dscp_to_tc_map") or self._node("PORT_QOS_MAP", OF_SWITCH).text("dscp_to_tc_map"),
             pfc=tuple(sorted({int(one) for one in priorities.split(",") if one})),
-            ecn=tuple(marked),
+            ecn=tuple(found for found, wred in ramps.items() if self._marks(wred)),
+            wred=tuple(found for found, wred in ramps.items() if not self._marks(wred)),
         )
 
-    def _marks(self, port: str, found: TrafficClass) -> bool:
+    def _bound_ramp(self, port: str, found: TrafficClass) -> str | None:
+        """The name of the WRED profile with a ramp that the queue of a class has on a port."""
         node = self._queues.get((port, found.queue))
         wred = node.text("wred_profile") if node else None
-        return wred is not None and self._ramp(wred) is not None
+        return wred if wred is not None and self._ramp(wred) is not None else None
 
     def _profile_of(self, port: str, classes: tuple[TrafficClass, ...]) -> str | None:
         """The profile of a port: of the first of its queues whose buffer profile has the name of one."""

@@ -34,7 +34,8 @@ def train_lengths(st: State, loads: Loads, policy: Policy, framing: Framing) -> 
 def _limited(st: State, loads: Loads) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     """(flow,) whether a queue on the path drops packets when it is too long."""
     queues = np.where(loads.queues[:, 1:] >= 0, loads.queues[:, 1:], loads.queues[:, 1:2])
-    return np.asarray((np.isfinite(st.queues.limit[queues]) | (st.queues.alpha[queues] > 0)).any(axis=1))
+    fixed = np.isfinite(st.queues.limit[queues]) | np.isfinite(st.queues.drop_from[queues])
+    return np.asarray((fixed | (st.queues.alpha[queues] > 0)).any(axis=1))
 
 
 def _by_marking(st: State, loads: Loads, policy: Policy) -> Floats:

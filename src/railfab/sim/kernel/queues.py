@@ -277,7 +277,8 @@ def watch(st: State, n: int, at: int, time: int) -> None:
                 watch_from(st, at, queue.paused_since + queue.restore)
             else:
                 queue.storm = 0
-                queue.takes = int(min(queue.limit, NEVER)) if link.up and queue.alpha <= 0.0 else -1
+                fixed = link.up and queue.alpha <= 0.0
+                queue.takes = int(min(queue.limit, queue.drop_from, NEVER)) if fixed else -1
     elif stopped and queue.detect > 0:
         if time < queue.paused_since + queue.detect:
             watch_from(st, at, queue.paused_since + queue.detect)

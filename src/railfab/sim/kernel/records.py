@@ -134,6 +134,7 @@ QUEUE = _in_lines(
     ("marked", "i8"),
     ("marked_bytes", "i8"),
     ("limit", "f8"),
+    ("drop_from", "f8"),
     ("alpha", "f8"),
     ("quantum", "i8"),
     ("strict", "i2"),
@@ -153,7 +154,8 @@ QUEUE = _in_lines(
 """paused_since: when it was stopped or released last. watch_at: when its watchdog looks next. ignores: whether the
 watchdog ignores pauses instead of dropping packets. storm: 0, DROPPING or IGNORING. takes: bytes up to
 which the queue takes packets without another look; -1 where its link is down, the watchdog drops, or the limit
-depends on the free buffer."""
+depends on the free buffer. drop_from: Kmin of a queue that drops by its ramp instead of marking, whose kmin is
+infinite; of others infinite."""
 
 INGRESS = _in_lines(
     ("bytes", "i8"),

@@ -30,7 +30,7 @@ from railfab.sim.kernel.records import (
 )
 from railfab.sim.kernel.routing import choose, step_of
 from railfab.sim.kernel.transmit import acknowledgements, transmit
-from railfab.sim.kernel.wheel import frames_of
+from railfab.sim.kernel.wheel import frames_of, next_random
 
 
 @called
@@ -111,18 +111,36 @@ def _has_no_share(st: State, n: int, queue: Any, size: int, time: int) -> bool:
     return bool(queue.bytes + size > queue.alpha * (node.shared - node.used))
 
 
+@inlined
+def _drops_early(queue: Any) -> bool:
+    """Whether a queue that drops by its ramp drops the next packet: RED without averaging."""
+    if queue.bytes <= queue.drop_from:
+        return False
+    if queue.bytes >= queue.kmax:
+        return True
+    queue.random = next_random(queue.random)
+    chance = queue.pmax * (queue.bytes - queue.drop_from) / (queue.kmax - queue.drop_from)
+    return bool(queue.random < chance * 4294967296.0)
+
+
 @called
 def _refused_by_queue(st: State, n: int, p: int, at: int, time: int) -> bool:
-    """Whether a packet is dropped before a queue: by the watchdog, a link that is down, a fixed limit, or a share of
-    the free shared buffer. Links that were not brought to this time only overstate its use."""
+    """Whether a packet is dropped before a queue: by the watchdog, a link that is down, a ramp, a fixed limit, or a
+    share of the free shared buffer. Links that were not brought to this time only overstate its use."""
     queue, node, size = st.queues[at], st.nodes[n], st.packets[p].size
     held = queue.bytes + size
     if queue.storm == DROPPING:
         drop_in_storm(st, p, at, time)
     elif st.links[at >> QUEUE_BITS].up == DOWN:
         drop_down(st, p, at, time)
-    elif held > queue.limit or (
-        queue.alpha > 0.0 and held > queue.alpha * (node.shared - node.used) and _has_no_share(st, n, queue, size, time)
+    elif (
+        _drops_early(queue)
+        or held > queue.limit
+        or (
+            queue.alpha > 0.0
+            and held > queue.alpha * (node.shared - node.used)
+            and _has_no_share(st, n, queue, size, time)
+        )
     ):
         drop_at_egress(st, p, at, time)
     else:
