@@ -14,6 +14,7 @@ from tests.platforms.junos.switches import with_junos
 
 from railfab.device import (
     MANAGEMENT_VRF,
+    Action,
     Aggregate,
     BalancingMode,
     DeviceModel,
@@ -370,6 +371,14 @@ def test_a_term_that_changes_a_value_is_unmodelled(change: str) -> None:
     model = JUNOS.parse(text)
     assert model.policies[0].rules == ()
     assert f"policy-options policy-statement p term 1 then {change}" in model.unmodelled
+
+
+def test_attributes_of_the_last_term_are_read_as_those_of_a_rule() -> None:
+    text = "policy-options {{ policy-statement p {{ term default {{ then {{ {0}accept; }} }} }} }}"
+    (plain,), (preferring,) = (JUNOS.parse(text.format(more)).policies for more in ("", "local-preference 200; "))
+    assert (plain.rules, plain.default) == ((), Action.PERMIT)
+    assert [rule.set_local_preference for rule in preferring.rules] == [200]
+    assert preferring.default is None
 
 
 def test_a_prefix_may_have_several_ranges() -> None:

@@ -119,15 +119,15 @@ def test_lines_of_other_policies_are_unmodelled_although_those_of_the_drain_are_
     running = store.merged(tree(drained()))
     found: Json = next(child for name, child in running.items() if name.endswith(":routing-policy"))
     prepend = {"as-path": {"prepend": {"as-number": "auto", "repeat-n": 7}}}
-    own = {"name": "own", "default-action": {"policy-result": "accept", "bgp": prepend}}
+    next_hop = {"next-hop": {"set": "self"}}
+    own = {"name": "own", "default-action": {"policy-result": "accept", "bgp": {**prepend, **next_hop}}}
     found["policy"] = [*found["policy"], own]
     next(entry for entry in found["policy"] if entry["name"] == "fabric-drain")["default-action"]["bgp"] |= prepend
     model = store.model(running)
     assert model is not None
     assert model.drain
     assert [line for line in model.unmodelled if "routing-policy" in line] == [
-        "set / routing-policy policy own default-action bgp as-path prepend as-number auto",
-        "set / routing-policy policy own default-action bgp as-path prepend repeat-n 7",
+        "set / routing-policy policy own default-action bgp next-hop set self",
     ]
 
 

@@ -277,6 +277,13 @@ def next_policy(configuration: Json) -> None:
     policy(configuration)["default-action"]["policy-result"] = "next-policy"
 
 
+def preferring_default_action(configuration: Json) -> None:
+    policy(configuration)["default-action"] = {
+        "policy-result": "accept",
+        "bgp": {"local-preference": {"set": 200}},
+    }
+
+
 def policy_of_a_neighbor(configuration: Json) -> None:
     bgp(configuration)["neighbor"][0]["import-policy"] = ["fabric-export"]
 
@@ -582,6 +589,11 @@ MISTAKES: tuple[Mistake, ...] = (
         next_policy,
         ["policies[fabric-import].default: deny -> not set"],
         ["set / routing-policy policy fabric-import default-action policy-result next-policy"],
+    ),
+    (
+        preferring_default_action,
+        ["policies[fabric-import].rules[3]", "policies[fabric-import].default: deny -> permit"],
+        [],
     ),
     (
         policy_of_a_neighbor,

@@ -59,9 +59,11 @@ def _policy(name: str, words: Words, communities: dict[str, tuple[str, ...]]) ->
 
 
 def _last(words: Words) -> Action | None:
-    """What the last term decides of every route; None without one that does."""
-    found = _decision(words.at("term", DEFAULT_TERM, "then"))
-    return found if "from" not in words.at("term", DEFAULT_TERM) else None
+    """What the last term decides of every route; None without one that does, or where it also sets an attribute."""
+    term = words.at("term", DEFAULT_TERM)
+    then = term.at("then")
+    settles = "from" not in term and set(then.texts()) <= {*DECISIONS}
+    return _decision(then) if settles else None
 
 
 def _rules(words: Words, communities: dict[str, tuple[str, ...]]) -> Iterator[tuple[str, PolicyRule]]:

@@ -163,10 +163,16 @@ def is_drained(root: ConfigNode, policies: tuple[Policy, ...], instances: list[C
     profile = maintenance.entry("profile", "name", group.text("maintenance-profile"))
     return (
         profile.child("bgp").text("export-policy") == DRAIN
-        and Policy(name=DRAIN, rules=(), default=Action.PERMIT) in policies
+        and any(policy.name == DRAIN and _permits_every_route(policy) for policy in policies)
         and _prepends(root)
         and _speakers(instances) <= _members(group)
     )
+
+
+def _permits_every_route(policy: Policy) -> bool:
+    """Whether a policy has no statement, only a default action, which may be read as a rule with its attributes."""
+    conditions = any(rule.prefixes or rule.communities or rule.as_path for rule in policy.rules)
+    return policy.default is Action.PERMIT and len(policy.rules) <= 1 and not conditions
 
 
 def _prepends(root: ConfigNode) -> bool:

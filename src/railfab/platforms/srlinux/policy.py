@@ -39,12 +39,23 @@ def render_policies(model: DeviceModel) -> Json | None:
 
 
 def _policy(policy: Policy) -> Json:
-    """A policy; without a default action the next policy of a neighbour decides (srl_nokia-routing-policy)."""
+    """A policy; without a default action the next policy of a neighbour decides (srl_nokia-routing-policy).
+
+    The attributes of a last rule that permits every route are those of the default action.
+    """
     tree: Json = {"name": policy.name}
+    statements = [_statement(number, rule, own) for number, rule, own in _numbered(policy)]
     if policy.default is not None:
         tree["default-action"] = {"policy-result": RESULTS[policy.default]}
-    statements = [_statement(number, rule, own) for number, rule, own in _numbered(policy)]
+        if policy.default is Action.PERMIT and statements and _changes_every_route(policy.rules[-1]):
+            tree["default-action"] = statements.pop()["action"]
     return tree | ({"statement": statements} if statements else {})
+
+
+def _changes_every_route(rule: PolicyRule) -> bool:
+    """Whether a rule permits every route, with an attribute."""
+    every = not (rule.prefixes or rule.communities or rule.as_path) and rule.action is Action.PERMIT
+    return every and bool(_changes(rule, ""))
 
 
 def _numbered(policy: Policy) -> Iterator[tuple[str, PolicyRule, str]]:

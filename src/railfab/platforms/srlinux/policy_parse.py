@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
-from railfab.device import Policy, PolicyRule, PrefixRange
+from railfab.device import Action, Policy, PolicyRule, PrefixRange
 from railfab.platforms.shared.config_node import ConfigNode
 from railfab.platforms.srlinux.policy import GRACEFUL_SHUTDOWN, RESULTS
 
 _ACTIONS = {result: action for action, result in RESULTS.items()}
+PERMIT = PolicyRule(action=Action.PERMIT)
 _RANGE = re.compile(r"(\d+)\.\.(\d+)")
 
 
@@ -27,12 +29,15 @@ class PolicyReader:
         return tuple(self._policy(node) for node in self._policies.entries("policy", "name"))
 
     def _policy(self, node: ConfigNode) -> Policy:
-        rules = (self._rule(statement) for statement in node.entries("statement", "name"))
-        default = node.child("default-action").text("policy-result")
+        rules = [self._rule(statement) for statement in node.entries("statement", "name")]
+        default = node.child("default-action")
+        decision = _ACTIONS.get(default.text("policy-result") or "")
+        if decision is Action.PERMIT and (every := self._changed(default)) != PERMIT:
+            rules.append(every)  # with attributes, the default action is a rule that matches every route
         return Policy(
             name=str(node.value["name"]),
             rules=tuple(rule for rule in rules if rule is not None),
-            default=_ACTIONS.get(default or ""),
+            default=decision,
         )
 
     def _rule(self, statement: ConfigNode) -> PolicyRule | None:
@@ -43,14 +48,17 @@ class PolicyReader:
         if decision is None or conditions is None:
             return None
         prefixes, communities, as_path = conditions
+        return replace(
+            self._changed(action), action=decision, prefixes=prefixes, communities=communities, as_path=as_path
+        )
+
+    def _changed(self, action: ConfigNode) -> PolicyRule:
+        """The rule that permits every route, with the attributes that an action gives it."""
         changes = action.child("bgp")
         prepend = changes.at("as-path", "prepend")
         med = changes.child("med")
         return PolicyRule(
-            action=decision,
-            prefixes=prefixes,
-            communities=communities,
-            as_path=as_path,
+            action=Action.PERMIT,
             set_communities=self._communities(changes.child("communities"), "replace") or (),
             set_local_preference=changes.child("local-preference").number("set"),
             set_med=med.number("value") if med.text("operation") == "set" and _is_number(med, "value") else None,
