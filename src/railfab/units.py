@@ -19,6 +19,13 @@ VXLAN_BYTES = {"ipv4": 14 + 20 + 8 + 8, "ipv6": 14 + 40 + 8 + 8}
 """Bytes that VXLAN adds to an IP packet, by address family of the underlay: Ethernet, outer IP, UDP and VXLAN headers
 (RFC 7348; sizes from general knowledge)."""
 
+IP_BYTES = {"ipv4": 20, "ipv6": 40}
+"""Header by address family."""
+ROCE_BYTES = 8 + 12 + 16 + 4
+"""UDP, BTH, RETH and ICRC around a payload (general knowledge)."""
+ROCE_PATH_MTU_BYTES = 4096
+"""The largest payload of a RoCE packet (general knowledge)."""
+
 COLLECTOR_PORT = 9804
 """Port of the collector's metrics, unless another is stated."""
 PROMETHEUS_PORT = 9090

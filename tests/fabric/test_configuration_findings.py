@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.platforms.small_fabrics import design_of
 
+from railfab.device import Port
 from railfab.fabric import Design, design
 from railfab.fabric.audit import causes_first, configuration_findings, folded
+from railfab.fabric.design import render_text
+from railfab.fabric.trial import changed
 from railfab.findings import DifferenceCode, Finding, error, note, warning
-from railfab.platforms import platform, platform_names
+from railfab.platforms import Support, platform, platform_names
+from railfab.platforms.admission import support_of
+from railfab.topology import wire
 
 LEAF = "pod1-seg1-leaf1"
 INTERFACES, QOS = "srl_nokia-interfaces:interface", "srl_nokia-qos:qos"
@@ -141,6 +147,25 @@ def test_sessions_in_another_order_are_a_note_that_names_one(mixed: Design) -> N
     assert found[-1] == order
 
 
+def states_mtu(name: str) -> bool:
+    return support_of(platform(name).capabilities, "mtu") is Support.YES
+
+
+@pytest.mark.parametrize("name", [name for name in platform_names() if states_mtu(name)])
+@pytest.mark.parametrize(("mtu_bytes", "is_hazard"), [(9014, False), (4200, True)])
+def test_an_mtu_that_roce_fits_is_a_mismatch_and_a_smaller_one_a_hazard(
+    name: str, mtu_bytes: int, is_hazard: bool
+) -> None:
+    fabric = design_of(name, name)
+    intended = fabric.models[LEAF]
+    port = next(found for found in intended.interfaces if isinstance(found, Port) and found.mtu_bytes)
+    interfaces = tuple(replace(port, mtu_bytes=mtu_bytes) if found is port else found for found in intended.interfaces)
+    found = configuration_findings(fabric, {LEAF: render_text(replace(intended, interfaces=interfaces))})
+    hazards = [one.line for one in found if one.code is DifferenceCode.HAZARD]
+    assert any("mtu" in line for line in hazards) is is_hazard, hazards
+    assert DifferenceCode.CONFIGURATION_DIFFERS in {one.code for one in found}
+
+
 def test_an_invalid_configuration_is_an_error_and_the_others_are_checked(fabric: Design) -> None:
     found = configuration_findings(fabric, {**fabric.texts, LEAF: "{"})
     assert [one.code for one in found] == ["configuration-invalid"]
@@ -255,3 +280,16 @@ def test_a_configuration_as_a_terminal_shows_it_has_no_finding(name: str) -> Non
     text = "".join(f"{line} \r\n" for line in lines)
     assert platform(name).parse(text) == fabric.models[LEAF]
     assert configuration_findings(fabric, {LEAF: text}) == ()
+
+
+def test_an_aggregate_that_is_no_summary_any_more_is_one_finding() -> None:
+    """The entry has its key alone then, while the rendering of the same model states the default."""
+    small = design_of("srlinux", "srlinux")
+    intent = changed(small.intent, {"profile.bgp.aggregate_hosts": True})
+    fabric = replace(small, intent=intent, topology=wire(intent))
+    tree = json.loads(fabric.texts[LEAF])
+    instances = {instance["name"]: instance for instance in tree["srl_nokia-network-instance:network-instance"]}
+    first = instances["default"]["srl_nokia-aggregate-routes:aggregate-routes"]["route"][0]
+    assert first.pop("summary-only") is True
+    (found,) = configuration_findings(fabric, {LEAF: json.dumps(tree)})
+    assert found.line.startswith(f"error {LEAF}: bgp.aggregates[10.17.0.0/24].summary_only: is off, the intent says on")

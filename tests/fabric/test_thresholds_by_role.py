@@ -8,7 +8,7 @@ from functools import cache
 import pytest
 from tests.platforms.small_fabrics import design_of
 
-from railfab.device import DeviceModel, EcnRamp
+from railfab.device import DeviceModel
 from railfab.fabric import Design
 from railfab.fabric.audit import configuration_findings
 from railfab.fabric.trial import changed

@@ -160,7 +160,7 @@ def _audited(fabric: Design, name: str, text: str, found: list[Finding]) -> Devi
     differences = own.differences(text, rendered)
     if differences:
         unmodelled = {one.text for one in own.differences(text, render_text(model))}
-        found.extend(_differing(own, intended, differences, unmodelled))
+        found.extend(_differing(own, intended, model, differences, unmodelled))
     return model
 
 
@@ -191,14 +191,15 @@ def _renamed(name: str, renamed: tuple[str, ...]) -> Iterator[Finding]:
 
 
 def _differing(
-    own: Platform, intended: DeviceModel, differences: Iterable[Difference], unmodelled: set[str]
+    own: Platform, intended: DeviceModel, model: DeviceModel, differences: Iterable[Difference], unmodelled: set[str]
 ) -> Iterator[Finding]:
     """Hazards among the differences; of the others those that the model has no word for.
 
-    unmodelled: texts of the differences between the configuration and the rendering of its own model.
+    model: of the configuration. unmodelled: texts of the differences between the configuration and the rendering of
+    its own model.
     """
     differences = tuple(differences)
-    by_hazard = grouped(harms(own.hazards(), differences, intended), lambda one: one[0].name)
+    by_hazard = grouped(harms(own.hazards(), differences, intended, model), lambda one: one[0].name)
     named = {difference.text for pairs in by_hazard for _, difference in pairs}
     for pairs in by_hazard:
         hazard, first = pairs[0]

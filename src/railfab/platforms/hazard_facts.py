@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from railfab.device import ClassThresholds, DeviceModel, Port
+from railfab.units import IP_BYTES, ROCE_BYTES, ROCE_PATH_MTU_BYTES, VXLAN_BYTES
 
 DSCP_NAMES: Mapping[int, str] = {
     **{8 * precedence: f"CS{precedence}" for precedence in range(8)},
@@ -70,12 +71,41 @@ def _rate_gbps(model: DeviceModel, interface: str | None) -> int | None:
     return next((found.rate_gbps for found in lanes), None)
 
 
+def _mtu_bytes_of(model: DeviceModel, interface: str | None) -> int | None:
+    """IP MTU of an interface; None where it is not set."""
+    named = model.interface(interface or "")
+    return named.mtu_bytes if named else None
+
+
 def _mtu_bytes(model: DeviceModel, interface: str | None) -> int | None:
     """IP MTU of an interface of the intent, or the largest of all."""
     named = model.interface(interface) if interface else None
     if named is not None:
         return named.mtu_bytes
     return max((found.mtu_bytes for found in model.interfaces if found.mtu_bytes), default=None)
+
+
+def _roce_mtu_bytes(_model: DeviceModel, _of: str | None) -> int:
+    """IP MTU that every RoCE packet fits: the largest payload over IPv6, in VXLAN."""
+    return ROCE_PATH_MTU_BYTES + ROCE_BYTES + IP_BYTES["ipv6"] + VXLAN_BYTES["ipv6"]
+
+
+def _pools_bytes(model: DeviceModel, _of: str | None) -> int | None:
+    """The shared buffer and the headroom pool together; None where a pool is the platform's default."""
+    qos = model.qos
+    if qos is None or qos.shared_pool_bytes is None or qos.headroom_pool_bytes is None:
+        return None
+    return qos.shared_pool_bytes + qos.headroom_pool_bytes
+
+
+def _xoff_above_limit(model: DeviceModel, profile: str | None) -> bool:
+    """Whether a lossless queue drops at its limit before its XOFF threshold is reached."""
+    names = _lossless_classes(model, None)
+    return any(
+        found.xoff_bytes >= found.limit_bytes
+        for found in _thresholds(model, profile)
+        if found.traffic_class in names and found.xoff_bytes and found.limit_bytes
+    )
 
 
 def _max_paths(model: DeviceModel, _of: str | None) -> int | None:
@@ -125,6 +155,8 @@ FACTS: Mapping[str, Fact] = {
     "xoff_bytes": _xoff_bytes,
     "rate_gbps": _rate_gbps,
     "mtu_bytes": _mtu_bytes,
+    "roce_mtu_bytes": _roce_mtu_bytes,
+    "pools_bytes": _pools_bytes,
     "max_paths": _max_paths,
     "max_paths_internal": _max_paths_internal,
     "hold_s": _hold_s,
@@ -136,3 +168,9 @@ FACTS: Mapping[str, Fact] = {
 }
 """Values of the intent that a condition may name, from its device model and an argument: the name of an interface, or
 of a port profile."""
+
+CONFIGURED_FACTS: Mapping[str, Fact] = {
+    "configured_mtu_bytes": _mtu_bytes_of,
+    "xoff_above_limit": _xoff_above_limit,
+}
+"""Facts about the configuration itself, from the model that was parsed of it."""

@@ -17,7 +17,7 @@ from typing import Any
 from railfab.device import DeviceModel
 from railfab.findings import Severity
 from railfab.platforms.differences import Difference, Side
-from railfab.platforms.hazard_facts import FACTS
+from railfab.platforms.hazard_facts import CONFIGURED_FACTS, FACTS
 
 ABSENT = "absent"
 """The value of a leaf that is not set and has no default."""
@@ -43,8 +43,9 @@ class Comparison(StrEnum):
 class Condition:
     """One condition. name: of a value (see Difference.value), or of a group of the pattern of a line, or a fact.
 
-    operand: a constant, a list of them, or a fact of the intent: `$max_paths`, `$rate_gbps(interface.name)`, where the
-    argument is the name of a value. `$value(NAME)` is the value of that name itself.
+    operand: a constant, a list of them, or a fact of the intent or of the configuration: `$max_paths`,
+    `$rate_gbps(interface.name)`, where the argument is the name of a value. `$value(NAME)` is the value of that name
+    itself.
     """
 
     name: str
@@ -74,13 +75,20 @@ class Hazard:
 
 
 def harms(
-    hazards: Iterable[Hazard], differences: Iterable[Difference], intended: DeviceModel
+    hazards: Iterable[Hazard],
+    differences: Iterable[Difference],
+    intended: DeviceModel,
+    configured: DeviceModel | None = None,
 ) -> Iterator[tuple[Hazard, Difference]]:
-    """Every hazard among these differences, with the difference that it is. intended: the model of the intent."""
+    """Every hazard among these differences, with the difference that it is.
+
+    intended, configured: the models of the intent and of the configuration. Without the latter, the conditions about
+    it do not hold.
+    """
     index = HazardIndex(hazards)
     for difference in differences:
         for hazard, groups in index.at(difference):
-            holds = partial(_holds, difference=difference, groups=groups, intended=intended)
+            holds = partial(_holds, difference=difference, groups=groups, intended=intended, configured=configured)
             if difference.side in hazard.sides and all(map(holds, hazard.when)) and not any(map(holds, hazard.unless)):
                 yield hazard, difference
 
@@ -111,7 +119,13 @@ class HazardIndex:
                 yield hazard, match.groupdict()
 
 
-def _holds(condition: Condition, difference: Difference, groups: Mapping[str, str], intended: DeviceModel) -> bool:
+def _holds(
+    condition: Condition,
+    difference: Difference,
+    groups: Mapping[str, str],
+    intended: DeviceModel,
+    configured: DeviceModel | None,
+) -> bool:
     def value(name: str) -> Any:
         return groups[name] if name in groups else difference.value(name)
 
@@ -122,7 +136,10 @@ def _holds(condition: Condition, difference: Difference, groups: Mapping[str, st
         argument = value(named["of"]) if named["of"] else None
         if named["fact"] == VALUE:
             return argument
-        return FACTS[named["fact"]](intended, None if argument is None else str(argument))
+        name = None if argument is None else str(argument)
+        if named["fact"] in FACTS:
+            return FACTS[named["fact"]](intended, name)
+        return None if configured is None else CONFIGURED_FACTS[named["fact"]](configured, name)
 
     found = resolved(condition.name) if condition.name.startswith("$") else value(condition.name)
     operand = resolved(condition.operand)
@@ -219,7 +236,7 @@ def _check(hazard: Hazard) -> None:
         facts = [text for text in (condition.name, condition.operand) if isinstance(text, str) and text[:1] == "$"]
         for text in facts:
             named = FACT.fullmatch(text)
-            if named is None or named["fact"] not in (VALUE, *FACTS):
+            if named is None or named["fact"] not in (VALUE, *FACTS, *CONFIGURED_FACTS):
                 raise ValueError(f"no fact {text}")
         groups = [pattern.groupindex for pattern in hazard.lines]
         if condition.name not in facts and not all(condition.name in found for found in groups):

@@ -118,7 +118,18 @@ def test_a_line_that_is_missing_is_a_hazard(name: str) -> None:
         assert name in found(text, with_line(text, *place))
 
 
+@pytest.mark.parametrize(("limit", "above"), [(100_000, True), (100_001, False)])
+def test_a_pause_threshold_above_the_limit_of_the_queue_is_a_hazard(limit: int, above: bool) -> None:
+    model, rendered = leaf()
+    paused = with_line(rendered, *NETWORK, f"{PAUSE} pfc-cos 3")
+    text = with_line(paused, *OUTPUT, f"queue-limit {limit} bytes")
+    names = [
+        hazard.name for hazard, _ in harms(NXOS.hazards(), NXOS.differences(text, rendered), model, NXOS.parse(text))
+    ]
+    assert names.count("xoff-above-limit") == (2 if above else 0)
+
+
 def test_every_hazard_has_an_example_and_a_configuration_as_rendered_has_none() -> None:
-    assert {hazard.name for hazard in NXOS.hazards()} == {*ADDED, *MISSING}
+    assert {hazard.name for hazard in NXOS.hazards()} == {*ADDED, *MISSING, "xoff-above-limit"}
     _, text = leaf()
     assert found(text, text) == set()

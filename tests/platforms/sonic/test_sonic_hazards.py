@@ -51,6 +51,7 @@ CHANGES: dict[str, Change] = {
     "alpha-of-lossless": ("BUFFER_PROFILE", INGRESS, "dynamic_th", "-8"),
     "alpha-of-lossy": ("BUFFER_PROFILE", "egress_400g-5m_default", "dynamic_th", "7"),
     "both-thresholds": ("BUFFER_PROFILE", INGRESS, "static_th", "1000"),
+    "xoff-above-limit": ("BUFFER_PROFILE", INGRESS, "static_th", "99000000000"),
     "egress-limit": ("BUFFER_PROFILE", EGRESS, "static_th", "1000"),
     "queue-of-another-profile": ("BUFFER_QUEUE", QUEUE, "profile", "egress_lossy_profile"),
     "smaller-pool": ("BUFFER_POOL", "ingress_lossless_pool", "size", "1000"),

@@ -50,6 +50,12 @@ HARMFUL: Mapping[str, Edit] = {
     "egress limit of the lossless queue below Kmax": Edit(
         f"{BUFFERS}/queue[queue-name=roce]/maximum-burst-size", 1_000_000, "egress-limit-below-kmax"
     ),
+    "egress limit of the lossless queue below XOFF": Edit(
+        f"{BUFFERS}/queue[queue-name=roce]/maximum-burst-size", 2_000_000, "xoff-above-limit"
+    ),
+    "XOFF above the egress limit of the lossless queue": Edit(
+        f"{BUFFERS}/pfc-queue[pfc-queue-name=pfc-roce]/maximum-burst-size", 4_000_000_000, "xoff-above-limit"
+    ),
     "a second drop slope": Edit(
         DROPS, {"min-threshold": "1000", "max-threshold": "2000", "slope-enabled": True}, "drop-slope"
     ),

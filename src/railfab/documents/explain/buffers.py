@@ -86,7 +86,7 @@ def _ramp(port: PortBuffers, kind: SwitchBuffers) -> str:
     else:
         floor = kilobytes(KMIN_FLOOR_BYTES)
         ramp = f"Kmin is this value, but at least {floor}: {kmin}. Kmax is {KMAX_TO_KMIN} x Kmin = {kmax}"
-    of_role = f" of {traits.role.replace('_', '-')}s" if kind.plan.lossless.ecn_by_role else ""
+    of_role = f" of each {traits.role.replace('_', '-')}" if kind.plan.lossless.ecn_by_role else ""
     sentences = [f"{rate}G ports{of_role}: {capacity(rate)} x {round_trip_us:g} us = {bdp}."]
     if kind.plan.lossless.ecn:
         sentences.append(f"{ramp}, with {found.pmax_percent} % marked there.")

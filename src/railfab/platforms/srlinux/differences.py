@@ -136,6 +136,8 @@ def _difference(
     """
     one = found or wanted
     assert one is not None
+    if one.place == one.entry.place and one.place in entries:
+        return None  # an entry with its keys alone, which the other one has with settings
     default = schema().default(one.path) if one.entry.place in entries else None
     effect, intended = (default if side is None else side.value or "" for side in (found, wanted))
     if effect == intended or schema().is_plain_container(one.path):

@@ -8,13 +8,8 @@ from railfab.findings import DesignCode, Finding, error, warning
 from railfab.intent import Bfd, FabricIntent
 from railfab.remedies import SET, Choice, Remedy, remedy, setting
 from railfab.topology import equipment
-from railfab.units import VXLAN_BYTES
+from railfab.units import IP_BYTES, ROCE_BYTES, ROCE_PATH_MTU_BYTES, VXLAN_BYTES
 
-IP_BYTES = {"ipv4": 20, "ipv6": 40}
-ROCE_BYTES = 8 + 12 + 16 + 4
-"""UDP, BTH, RETH and ICRC around a payload (general knowledge)."""
-ROCE_PATH_MTU_BYTES = 4096
-"""The largest payload of a RoCE packet (general knowledge)."""
 SMALLEST_MTU_BYTES = 1500
 """The MTU that every host expects of an Ethernet."""
 
