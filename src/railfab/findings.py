@@ -164,13 +164,17 @@ Code = DesignCode | DifferenceCode
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One result of a check: what is wrong or worth knowing, where, and what to do about it."""
+    """One result of a check: what is wrong or worth knowing, where, and what to do about it.
+
+    more: further lines of the same configuration that are wrong in the same way.
+    """
 
     severity: Severity
     code: Code
     where: str
     problem: str
     remedy: str
+    more: tuple[str, ...] = ()
 
     @property
     def line(self) -> str:
@@ -183,7 +187,8 @@ class Finding:
         return self.where.partition(" ")[0].removesuffix(":")
 
     def __str__(self) -> str:
-        return f"{self.where}: {self.problem}. {self.remedy}."
+        more = f" (and {counted(len(self.more), 'line')} more)" if self.more else ""
+        return f"{self.where}: {self.problem}{more}. {self.remedy}."
 
 
 def error(code: Code, where: str, problem: str, remedy: str) -> Finding:

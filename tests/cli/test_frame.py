@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from tests.commands import run
+from tests.docs.schemas import conforming
 from tests.signals import interruptible
 
 from railfab import listeners
@@ -45,7 +46,7 @@ def test_misuse_is_one_line_that_names_the_help(tmp_path: Path) -> None:
 def test_errors_are_json_where_json_is_asked_for_one_line_on_stderr_with_the_same_exit_code(tmp_path: Path) -> None:
     intent = tmp_path / "six.yml"
     intent.write_text(POD64.read_text().replace("count: 4", "count: 6"))
-    (found,) = json.loads(said("plan", intent, "--output", "json", cwd=tmp_path))["errors"]
+    (found,) = conforming("errors", said("plan", intent, "--output", "json", cwd=tmp_path))["errors"]
     assert found == {
         "message": f"{found['where']}: {found['problem']}. {found['remedy']}.",
         "where": f"{intent}:24: backend.spines.count",

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.cli.test_command_line import railfab, refused
+from tests.docs.schemas import conforming
 
 from railfab.intent import load_intent
 from railfab.intent.starters import designs, starter
@@ -95,7 +96,7 @@ def test_new_as_json_says_what_it_wrote_and_has_the_intent(tmp_path: Path) -> No
     }  # fmt: skip
     written = railfab("new", "routed", "--output", "json", "-o", "r.yml", cwd=tmp_path)
     assert written.stderr == ""
-    found = json.loads(written.stdout)
+    found = conforming("new", written.stdout)
     assert (found["fabric"], found["file"], found["intent"]) == ("routed", "r.yml", (tmp_path / "r.yml").read_text())
 
 

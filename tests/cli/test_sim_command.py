@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from tests import commands
+from tests.docs.schemas import conforming
 from tests.sim.scenario_folders import ring, star
 
 REFERENCE = Path(__file__).parents[1] / "reference" / "simulator" / "scenarios"
@@ -60,8 +61,8 @@ def test_json_has_each_seed_and_the_mean_and_starts_fast() -> None:
         done = sim("replay", REFERENCE / "incast2_pfconly", "--seeds", 2, "--output", "json", run=COLD)
         used.append(cpu_s() - before)
     assert min(used) < CPU_S
-    document = json.loads(done.stdout)
-    assert list(document) == ["seeds", "mean"]
+    document = conforming("sim-replay", done.stdout)
+    assert document["unfinished"] == []
     assert [list(row) for row in document["seeds"]] == [["seed", *COLUMNS]] * 2
     assert [row["seed"] for row in document["seeds"]] == [1, 2]
     assert list(document["mean"]) == COLUMNS
@@ -97,7 +98,7 @@ def test_a_saved_run_is_explained_from_its_directory_alone(tmp_path: Path) -> No
     assert text[0] == "star: port 5:1 of a switch, 100 Gb/s to 0:1"
     assert text[1] == "ECN   ECN is off in this scenario (ecn 0)"
     assert text[3] == "queue never paused"
-    document = json.loads(sim("why", tmp_path / "run", "5:1", "--output", "json").stdout)
+    document = conforming("sim-why", sim("why", tmp_path / "run", "5:1", "--output", "json").stdout)
     (tree,) = document["storms"]
     assert tree["port"] == "5:1"
     assert sorted(branch["port"] for branch in tree["pauses"]) == ["1:1", "2:1", "3:1", "4:1"]
@@ -110,10 +111,13 @@ def test_a_saved_run_is_explained_from_its_directory_alone(tmp_path: Path) -> No
 def test_a_deadlock_is_one_line_and_exit_code_1(tmp_path: Path) -> None:
     folder = ring(tmp_path / "ring", buffer=200_000, stop=1e15)
     done = sim("replay", folder, "--seeds", 1, "--output", "json", code=1)
-    document = json.loads(done.stdout)
+    document = conforming("sim-replay", done.stdout)
     assert document["seeds"][0]["jct_ns"] is None
     assert "5:2 > 6:3 > 7:3 > 8:3 > 9:3 > 5:2" in document["unfinished"][0]["reason"]
-    assert json.loads(done.stderr)["errors"][0]["message"] == f"ring, seed 1: {document['unfinished'][0]['reason']}."
+    assert (
+        conforming("errors", done.stderr)["errors"][0]["message"]
+        == f"ring, seed 1: {document['unfinished'][0]['reason']}."
+    )
 
 
 @pytest.mark.parametrize("ending", ["svg", "png"])

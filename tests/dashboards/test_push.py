@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from tests.commands import run
 from tests.dashboards.grafana_server import PASSWORD, TOKEN, Grafana, serve
+from tests.docs.schemas import conforming
 from typer.testing import CliRunner, Result
 
 from railfab.cli.dashboards import app
@@ -226,7 +227,7 @@ def test_the_command_pushes_and_prints_what_changed(grafana: Grafana, monkeypatc
     monkeypatch.setenv("GRAFANA_TOKEN", TOKEN)
     first = _command("--url", grafana.url, "--output", "json")
     assert first.exit_code == 0, first.output
-    assert json.loads(first.stdout) == [
+    assert conforming("dashboards-push", first.stdout) == [
         {"kind": "folder", "name": "railfab", "changed": True},
         {"kind": "dashboard", "name": "Fabric overview", "changed": True},
     ]

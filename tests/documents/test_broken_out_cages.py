@@ -12,7 +12,7 @@ from railfab.topology.optics import link_media
 from railfab.topology.racks import racks
 
 MODEL = "qfx5240-64od"
-HOST_CABLES = ("cable", "400G-CR4 DAC, breakout", "3", 64, 128, "one per breakout cage")
+HOST_CABLES = ("cable", "400G-CR4 DAC, breakout", 3, 64, 128, "one per breakout cage")
 
 
 def split(spines: int, *, segments: int = 1, cable_m: float = 20) -> FabricIntent:
@@ -30,7 +30,7 @@ def bought(intent: FabricIntent) -> list[tuple[Cell, ...]]:
 
 @pytest.mark.parametrize("spines", [1, 4, 32])
 def test_lanes_that_pair_up_are_one_cable_from_cage_to_cage(spines: int) -> None:
-    trunks = ("cable", "800G cable of 2 x 400G AOC 4 x 100G", "20", 64, 128, "one per pair of breakout cages")
+    trunks = ("cable", "800G cable of 2 x 400G AOC 4 x 100G", 20, 64, 128, "one per pair of breakout cages")
     assert bought(split(spines)) == [HOST_CABLES, trunks]
 
 
@@ -38,7 +38,7 @@ def test_lanes_of_a_cage_that_lead_to_two_spines_are_led_apart_by_fibres() -> No
     intent = split(64)
     assert bought(intent) == [
         ("optic", "800G module of 2 x 400GBASE-VR4", None, 128, 256, "one per breakout cage"),
-        ("cable", "fibre for 400GBASE-VR4", "20", 128, 128, "one per link"),
+        ("cable", "fibre for 400GBASE-VR4", 20, 128, 128, "one per link"),
         HOST_CABLES,
     ]
     assert findings(wire(intent), intent) == ()

@@ -19,13 +19,13 @@ def with_model(size: ModelSize) -> FabricIntent:
 def test_8b_70b_and_405b_at_two_bytes_on_gpus_of_80_gb() -> None:
     table = gpu_count(topology("pod64"), intent("pod64"))
     found = [(row[0], row[3], row[4], row[5]) for row in table.rows[:3]]
-    assert found == [("8B", "16", 80, 1), ("70B", "140", 80, 2), ("405B", "810", 80, 11)]
+    assert found == [("8B", 16, 80, 1), ("70B", 140, 80, 2), ("405B", 810, 80, 11)]
     assert [row[6:] for row in table.rows[:3]] == [(1, 64), (1, 32), (2, 5)]
 
 
 def test_a_user_s_models_stand_below() -> None:
     table = gpu_count(topology("pod64"), with_model(ModelSize(parameters_billion=671, bytes_per_parameter=1)))
-    assert table.rows[-1] == ("mine", "671", "1", "671", 80, 9, 2, 7)
+    assert table.rows[-1] == ("mine", 671, 1, 671, 80, 9, 2, 7)
 
 
 sizes = st.floats(0.001, 1e6, allow_nan=False).map(lambda number: round(number, 6))

@@ -48,7 +48,7 @@ def test_a_hazard_is_one_finding_with_its_first_place_and_how_many_more(fabric: 
     assert lines(fabric, lambda tree: [one.update({"weight-factor": 15}) for one in profiles(tree)]) == [
         f"warning {LEAF}: set / qos buffer-management queue-management-profile 100g-5m weight-factor 15: "
         "hazard averaged-marking: marks follow an average of the queue, so that PFC acts first in an incast "
-        "(and 1 place more). Deploy the intent. [hazard]"
+        "(and 1 line more). Deploy the intent. [hazard]"
     ]
 
 

@@ -20,6 +20,7 @@ import typer
 from nornir import InitNornir
 from nornir.core.filter import F
 from tests import commands
+from tests.docs.schemas import conforming
 
 from railfab.cli.change import ChangeRun
 from railfab.cli.common import Output
@@ -95,10 +96,12 @@ def read_until(terminal: int, wanted: bytes | None) -> bytes:
 
 
 def test_a_factory_fabric_is_brought_to_the_intent_and_a_second_run_changes_nothing(railfab: Railfab) -> None:
-    assert railfab("verify", "--wait", "0").returncode == 1
-    planned = json.loads(railfab("deploy", "--plan", "--output", "json").stdout)
+    factory = railfab("verify", "--wait", "0", "--output", "json")
+    assert factory.returncode == 1
+    assert conforming("verify", factory.stdout)["findings"]
+    planned = conforming("deploy", railfab("deploy", "--plan", "--output", "json").stdout)
     assert [outcome["changed"] for outcome in planned] == [True] * 8
-    first = json.loads(railfab("deploy", "--yes", "--output", "json").stdout)
+    first = conforming("deploy", railfab("deploy", "--yes", "--output", "json").stdout)
     assert [(outcome["changed"], outcome["failed"]) for outcome in first] == [(True, False)] * 8
     assert {outcome["name"]: outcome["diff"] for outcome in first} == {
         outcome["name"]: outcome["diff"] for outcome in planned

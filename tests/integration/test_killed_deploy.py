@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from tests import commands
+from tests.docs.schemas import conforming
 from tests.lab.fabrics import FRR_POD, lab_plan
 from tests.sampled import sampled
 
@@ -223,12 +224,13 @@ def test_deploys_are_listed_and_undone_to_any_of_them(
     assert railfab("deploy", "--yes", *BOTH).returncode == 0
     deployed.vtysh(SPINE, "-c", "configure terminal", "-c", "interface lo", "-c", "description second")
     assert railfab("deploy", "--yes", *BOTH).returncode == 0
-    listed = json.loads(railfab("rollback", "--list", "--output", "json").stdout)
+    listed = conforming("rollback-list", railfab("rollback", "--list", "--output", "json").stdout)
     assert [(found["verb"], found["switches"], found["finished"]) for found in listed[:2]] == [
         ("deploy", [SPINE], True),
         ("deploy", [LEAF], True),
     ]
-    undone = json.loads(railfab("rollback", "--to", listed[1]["deploy"], "--yes", "--output", "json").stdout)
+    done = railfab("rollback", "--to", listed[1]["deploy"], "--yes", "--output", "json")
+    undone = conforming("rollback", done.stdout)
     assert {found["name"]: found["changed"] for found in undone} == {LEAF: True, SPINE: True}
     assert "description first" in running(fabric, state, LEAF)
     assert "description second" in running(fabric, state, SPINE)

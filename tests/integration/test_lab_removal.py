@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import os
 import re
 import shutil
@@ -18,6 +17,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
+from tests.docs.schemas import conforming
 from tests.integration.conftest import RunningLab, wait_for
 from tests.lab.fabrics import lab_plan, small_intent
 from tests.sampled import sampled
@@ -409,7 +409,11 @@ def test_the_command_line_brings_a_configured_lab_up_and_down(tmp_path: Path) ->
     try:
         up = run.invoke(lab_app, ["up", intent, "--state", state, "--configured", "--output", "json"])
         assert up.exit_code == 0, up.output
-        assert [node["name"] for node in json.loads(up.stdout)["nodes"]] == [LEAF, "pod1-seg1-leaf2", "pod1-spine1"]
+        assert [node["name"] for node in conforming("lab-up", up.stdout)["nodes"]] == [
+            LEAF,
+            "pod1-seg1-leaf2",
+            "pod1-spine1",
+        ]
         assert up.stderr.splitlines() == ["creating 4 links", "booting 3 switches", "starting SSH and gNMI"]
         lab = RunningLab(Path(intent), lab_plan(Path(intent), Path(state)).place)
         wait_for(lambda: lab.established("pod1-spine1") == 2, "a lab that boots configured needs no deploy")
@@ -420,4 +424,4 @@ def test_the_command_line_brings_a_configured_lab_up_and_down(tmp_path: Path) ->
         down = run.invoke(lab_app, ["down", intent, "--state", state])
     assert (down.exit_code, down.stderr) == (0, "lab small is down\n")
     again = run.invoke(lab_app, ["down", intent, "--state", state, "--output", "json"])
-    assert json.loads(again.stdout) == {"fabric": "small", "removed": False}
+    assert conforming("lab-down", again.stdout) == {"fabric": "small", "removed": False}

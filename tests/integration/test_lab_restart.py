@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.docs.schemas import conforming
 from tests.integration.conftest import RunningLab, wait_for
 from tests.lab.fabrics import lab_plan, small_intent
 from typer.testing import CliRunner
@@ -251,4 +252,4 @@ def test_the_command_restarts_a_daemon(lab: RunningLab, plan: LabPlan) -> None:
     done = CliRunner().invoke(lab_app, command)
     assert (done.exit_code, done.stderr) == (0, f"bfdd is up again on {LEAF}\n")
     answer = CliRunner().invoke(lab_app, [*command, "--output", "json"])
-    assert json.loads(answer.stdout) == {"fabric": "small", "node": LEAF, "daemon": "bfdd"}
+    assert conforming("lab-restart", answer.stdout) == {"fabric": "small", "node": LEAF, "daemon": "bfdd"}

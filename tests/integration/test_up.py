@@ -14,6 +14,7 @@ import urllib.request
 from pathlib import Path
 
 import pytest
+from tests.docs.schemas import conforming
 from tests.faults.mistakes import FOLDER
 from tests.signals import interruptible
 
@@ -55,7 +56,7 @@ def test_a_run_of_two_turns_ends_by_itself_with_marks_and_pauses_in_the_incast_a
     words = ["--for", str(2 * TURN_S + 6), "--turn", str(TURN_S), "--output", "json"]
     done = subprocess.run([*command, *words], cwd=tmp_path, capture_output=True, text=True, timeout=180)
     assert done.returncode == 0, done.stderr
-    summary = json.loads(done.stdout)
+    summary = conforming("up", done.stdout)
     jobs = {job["job"]: job for job in summary["jobs"]}
     assert (summary["sessions_up"], summary["sessions"], summary["healthy"]) == (64, 64, True)
     assert (summary["targets_up"], summary["targets"]) == (8, 8)

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.docs.schemas import conforming
 from tests.lab.fabrics import FRR_POD
 from typer.testing import CliRunner
 
@@ -31,7 +32,7 @@ def test_doctor_prints_one_line_for_each_requirement_and_fails_for_fatal_ones(
 def test_doctor_prints_the_same_as_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doctor, "FRR", tmp_path)
     done = RUN.invoke(lab_app, ["doctor", str(FRR_POD), "--state", str(tmp_path), "--output", "json"])
-    findings = {finding["subject"]: finding for finding in json.loads(done.stdout)}
+    findings = {finding["subject"]: finding for finding in conforming("lab-doctor", done.stdout)}
     assert findings["frr"]["remedy"] == "apt-get install frr"
     assert not findings["frr"]["ok"]
     assert findings["platforms"]["ok"]

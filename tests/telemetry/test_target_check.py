@@ -14,6 +14,7 @@ import grpc
 import pytest
 from click.testing import Result
 from pygnmi.spec.v080 import gnmi_pb2_grpc
+from tests.docs.schemas import conforming
 from tests.telemetry.odd import Odd
 from tests.telemetry.rack import CREDENTIALS, Rack
 from typer.testing import CliRunner
@@ -61,7 +62,7 @@ def test_targets_that_are_well_are_a_table_and_exit_0(rack: Rack, tmp_path: Path
 
 
 def test_a_document_has_what_each_path_gave(rack: Rack, tmp_path: Path, mappings: Path) -> None:
-    document = json.loads(checked(rack, tmp_path, mappings, "--output", "json").output)
+    document = conforming("collect-check", checked(rack, tmp_path, mappings, "--output", "json").output)
     target = document["targets"][0]
     assert (target["target"], target["reachable"], target["logged_in"], target["tls_verified"]) == (LEAF, *[True] * 3)
     assert abs(target["skew_s"]) < 2

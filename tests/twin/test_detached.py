@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 import socket
 from pathlib import Path
 
 import pytest
+from tests.docs.schemas import conforming
 from tests.twin.twins import KEPT, REPOSITORY, left
 from typer.testing import CliRunner
 
@@ -43,7 +43,7 @@ def test_a_detached_twin_is_ready_when_the_command_returns_and_is_listed_until_i
         LabError, match=r"^pod64: a twin is already running .* Stop it: railfab twin stop --state \S+\.$"
     ):
         twin(POD64, "--detach", state=tmp_path)
-    (found,) = json.loads(twin("status", "--output", "json", state=tmp_path)[1])
+    (found,) = conforming("twin-status", twin("status", "--output", "json", state=tmp_path)[1])
     assert (found["fabric"], found["pid"], len(found["status"]["switches"])) == ("pod64", status.pid, 8)
     assert twin("status", POD64, state=tmp_path)[1].splitlines()[1].split()[:4] == [
         "pod64", str(status.pid), "8/8", "0/0"

@@ -133,10 +133,10 @@ def report(error: RailfabError) -> None:
 
 def report_line(line: str) -> None:
     """Write an error that has no place and remedy of its own, such as misuse of an option, in the same way."""
-    _report([{"message": line}])
+    _report([{"message": line, "where": None, "problem": None, "remedy": None}])
 
 
-def _report(errors: Sequence[Mapping[str, str]]) -> None:
+def _report(errors: Sequence[Mapping[str, str | None]]) -> None:
     if json_wanted(sys.argv[1:]):
         echo(json_text({"errors": errors}), err=True)
         return
@@ -230,7 +230,7 @@ def print_findings(found: Iterable[Finding], console: PrintableConsole | None = 
         console.print(line, soft_wrap=True)
 
 
-def findings_document(found: Iterable[Finding]) -> list[dict[str, str]]:
+def findings_document(found: Iterable[Finding]) -> list[dict[str, Any]]:
     """Findings about switches for `--output json`."""
     return [
         {
@@ -240,6 +240,7 @@ def findings_document(found: Iterable[Finding]) -> list[dict[str, str]]:
             "where": finding.where,
             "problem": finding.problem,
             "remedy": finding.remedy,
+            "more": list(finding.more),
         }
         for finding in found
     ]

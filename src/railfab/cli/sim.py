@@ -111,7 +111,7 @@ def _print(name: str, results: Sequence[SeedResult], stuck: dict[int, str], outp
     rows = [result.row() for result in results]
     if output is Output.JSON:
         unfinished = [{"seed": seed, "reason": reason} for seed, reason in stuck.items()]
-        print_json({"seeds": rows, "mean": mean(results)} | ({"unfinished": unfinished} if unfinished else {}))
+        print_json({"seeds": rows, "mean": mean(results), "unfinished": unfinished})
     else:
         _print_results(name, rows, mean(results))
     for seed, reason in stuck.items():

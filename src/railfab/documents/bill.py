@@ -79,13 +79,13 @@ def _cables(topology: Topology, media: LinkMedia) -> Iterator[tuple[Cell, ...]]:
         part = f"{kind.name}, breakout" if use == BREAKOUT else _trunk(topology, kind, link)
         shared[use][(part, link.cable_m), cage.node, cage.cage] += 1
     for (part, metres), count in sorted(single.items()):
-        yield "cable", part, f"{metres:g}", count, count, "one per link"
+        yield "cable", part, metres, count, count, "one per link"
     for use, cages in shared.items():
         found: dict[Part, list[int]] = {}
         for (shared_part, _, _), links in cages.items():
             found.setdefault(shared_part, []).append(links)
         for (part, metres), served in sorted(found.items()):
-            yield "cable", part, f"{metres:g}", len(served), sum(served), use
+            yield "cable", part, metres, len(served), sum(served), use
 
 
 def _cable(kind: Media | None, link: Link) -> str:

@@ -32,9 +32,9 @@ def failure_table(domains: Iterable[FailureDomain]) -> Table:
             domain.count,
             domain.affected,
             domain.unit,
-            f"{domain.lost_percent:g}",
+            domain.lost_percent,
             domain.cut_off,
-            None if domain.slowest_percent is None else f"{domain.slowest_percent:g}",
+            domain.slowest_percent,
             domain.service,
         )
         for domain in domains

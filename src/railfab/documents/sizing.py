@@ -43,9 +43,9 @@ def _rows(topology: Topology, intent: FabricIntent) -> Iterator[tuple[Cell, ...]
         hosts = -(-gpus // intent.hosts.gpus)
         yield (
             name,
-            f"{size.parameters_billion:g}",
-            f"{size.bytes_per_parameter:g}",
-            f"{float(needed):g}",
+            size.parameters_billion,
+            size.bytes_per_parameter,
+            float(needed),
             memory_gb,
             gpus,
             hosts,

@@ -7,7 +7,7 @@ import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-Cell = str | int | None
+Cell = str | float | None
 """A value in a row; None is an empty cell."""
 
 
@@ -24,7 +24,7 @@ class Table:
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
         writer.writerow(self.columns)
-        writer.writerows(self.rows)
+        writer.writerows([f"{cell:g}" if isinstance(cell, float) else cell for cell in row] for row in self.rows)
         return out.getvalue()
 
     def records(self) -> Iterator[dict[str, Cell]]:

@@ -61,7 +61,7 @@ NAMES_LINES = frozenset(
 
 
 COUNTED = NAMES_LINES | {DifferenceCode.UNMODELLED_DIFFERENCE, DifferenceCode.UNMODELLED}
-"""Findings that have the number of their places on one switch already."""
+"""Findings that have all their lines on one switch already."""
 
 
 def causes_first(found: Iterable[Finding]) -> tuple[Finding, ...]:
@@ -186,8 +186,10 @@ def _refused(own: Platform, name: str, text: str) -> Iterator[Finding]:
 
 def _renamed(name: str, renamed: tuple[str, ...]) -> Iterator[Finding]:
     if renamed:
-        problem = f"has another name than in the intent{_more(renamed)}"
-        yield note(DifferenceCode.UNMODELLED, f"{name}: {renamed[0]}", problem, "Deploy the intent to have its names")
+        first, *more = renamed
+        where, problem = f"{name}: {first}", "has another name than in the intent"
+        named = note(DifferenceCode.UNMODELLED, where, problem, "Deploy the intent to have its names")
+        yield replace(named, more=tuple(more))
 
 
 def _differing(
@@ -205,12 +207,14 @@ def _differing(
         hazard, first = pairs[0]
         where = f"{intended.name}: {without_secrets(first.text)}"
         severity = error if hazard.severity is Severity.ERROR else warning
-        problem = f"hazard {hazard.name}: {hazard.consequence}{_more(pairs)}"
-        yield severity(DifferenceCode.HAZARD, where, problem, hazard.remedy)
+        problem = f"hazard {hazard.name}: {hazard.consequence}"
+        harm = severity(DifferenceCode.HAZARD, where, problem, hazard.remedy)
+        yield replace(harm, more=_more([one for _, one in pairs]))
     others = [one for one in differences if one.text in unmodelled and one.text not in named]
     for same in grouped((one for one in others if one.side is not Side.ADDED), lambda one: one.path):
         where = f"{intended.name}: {without_secrets(same[0].text)}"
-        yield warning(DifferenceCode.UNMODELLED_DIFFERENCE, where, f"{_rendered(same[0])}{_more(same)}", DEPLOY)
+        differing = warning(DifferenceCode.UNMODELLED_DIFFERENCE, where, _rendered(same[0]), DEPLOY)
+        yield replace(differing, more=_more(same))
     for same in grouped((one for one in others if one.side is Side.ADDED), lambda one: one.section):
         line = without_secrets(same[0].text)
         problem = f"has {counted(len(same), 'line')} that railfab does not model, the first is '{line}'"
@@ -225,5 +229,6 @@ def _rendered(difference: Difference) -> str:
     return "the rendered intent has the line" if difference.side is Side.MISSING else "the rendered intent has another"
 
 
-def _more(same: Sequence[object]) -> str:
-    return f" (and {counted(len(same) - 1, 'place')} more)" if len(same) > 1 else ""
+def _more(same: Sequence[Difference]) -> tuple[str, ...]:
+    """The texts of all but the first."""
+    return tuple(without_secrets(one.text) for one in same[1:])

@@ -96,16 +96,20 @@ def _network(subject: Subject, network: NamedNetwork) -> str:
     return f"{network.name[0].upper()}{network.name[1:]}: {network.about}; {', '.join(parts)}."
 
 
+SIZES = ("parameters_billion", "bytes_per_parameter", "memory_gb")
+
+
 def models(subject: Subject) -> Iterator[str]:
     """GPUs for the parameters of each AI model."""
     memory = host_of(subject.intent.hosts).gpu_memory_gb
     for row in gpu_count(subject.topology, subject.intent).records():
         gpus, hosts, copies = (int(row[key] or 0) for key in ("gpus", "hosts", "copies_in_fabric"))
         hold = f"{counted(gpus, 'GPU')} of {memory} GB hold{'s' if gpus == 1 else ''}, on {counted(hosts, 'host')}"
+        size, width, memory_gb = (f"{float(row[key] or 0):g}" for key in SIZES)
         room = f"holds it {copies:,} times" if copies > 1 else "holds it once" if copies else "is too small for it"
         yield (
-            f"{row['model']}: {row['parameters_billion']} billion parameters x {row['bytes_per_parameter']} bytes are "
-            f"{row['memory_gb']} GB, which {hold}; the fabric {room}."
+            f"{row['model']}: {size} billion parameters x {width} bytes are "
+            f"{memory_gb} GB, which {hold}; the fabric {room}."
         )
 
 

@@ -1,0 +1,608 @@
+"""The documents of `--output json`, as types. docs/schemas has a JSON Schema of each, generated from here.
+
+A part that a command prints as it is in the package has the package's own dataclass. No command imports this module.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from pydantic import Field, TypeAdapter
+
+from railfab.app.summary import JobSummary
+from railfab.deploy import DeployRecord
+from railfab.documents.explain import Section
+from railfab.documents.growth import Room
+from railfab.endpoints import Endpoints
+from railfab.findings import Code, Finding, Severity
+from railfab.imports.gnmic.conversion import Renamed
+from railfab.imports.gnmic.notes import Note
+from railfab.lab.backend import NodeStatus
+from railfab.sim.replay.results import SeedResult
+from railfab.sim.replay.why import Ecn
+from railfab.topology import Bond, Gateway, Node, Port, Summary
+from railfab.twin.detached import FoundTwin
+
+
+@dataclass(frozen=True, slots=True)
+class SwitchFinding:
+    """A finding about a switch. more: further lines of its configuration that are wrong in the same way."""
+
+    class_: Annotated[Severity, Field(alias="class")]
+    code: Code
+    switch: str
+    where: str
+    problem: str
+    remedy: str
+    more: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """`audit` and `verify`. checked: the switches whose configuration or state was read."""
+
+    fabric: str
+    checked: tuple[str, ...]
+    findings: tuple[SwitchFinding, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DesignErrors:
+    """Errors of a design that stop a command before it does anything; with exit code 1."""
+
+    fabric: str
+    findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorMessage:
+    """An error of the command line has a message only."""
+
+    message: str
+    where: str | None
+    problem: str | None
+    remedy: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class CommandErrors:
+    """What a command with exit code 2 or 1 writes on stderr."""
+
+    errors: tuple[ErrorMessage, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedLink:
+    """A cable. rate_gbps: of the link. cable_m: length. media: empty where none is known."""
+
+    a: Port
+    z: Port
+    rate_gbps: int
+    cable_m: float
+    media: str | None
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class SwitchCapacity:
+    """ratio: oversubscription, downlink to uplink capacity; null without uplinks."""
+
+    node: str
+    down_gbps: int
+    up_gbps: int
+    ratio: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class RackPlace:
+    """Position of a node in a rack. unit: the lowest one, from 1. units: height."""
+
+    node: str
+    rack: str
+    unit: int
+    units: int
+
+
+@dataclass(frozen=True, slots=True)
+class Subnet:
+    """A row of subnets.csv."""
+
+    prefix: str
+    what: str
+    network: str
+    switches: str | None
+    rail: int | None
+    vlan: int | None
+    vni: int | None
+    gateway: str | None
+    tenant: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class BillRow:
+    """A row of bill-of-materials.csv."""
+
+    item: str
+    part: str
+    length_m: float | None
+    quantity: int
+    serves: int | None
+    used_as: str
+
+
+@dataclass(frozen=True, slots=True)
+class RackPower:
+    """A row of power.csv."""
+
+    rack: str
+    hosts: int
+    servers: int
+    switches: int
+    hosts_w: float
+    servers_w: float
+    switches_w: float
+    optics_w: float
+    power_w: float
+
+
+@dataclass(frozen=True, slots=True)
+class ModelGpus:
+    """A row of gpu-count.csv."""
+
+    model: str
+    parameters_billion: float
+    bytes_per_parameter: float
+    memory_gb: float
+    gpu_memory_gb: float
+    gpus: int
+    hosts: int
+    copies_in_fabric: int
+
+
+@dataclass(frozen=True, slots=True)
+class FailureRow:
+    """A row of failure-domains.csv."""
+
+    network: str
+    what_fails: str
+    example: str
+    count: int
+    affected: int
+    unit: str
+    lost_percent: float
+    cut_off: int
+    slowest_flow_percent: float | None
+    service: str
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """Of the lossless queue of equal ports; a value is null where the switch is not configured with it."""
+
+    name: str
+    cable_m: int | None
+    kmin_bytes: int | None
+    kmax_bytes: int | None
+    pmax_percent: int | None
+    xoff_bytes: int | None
+    xon_offset_bytes: int | None
+    headroom_percent: int | None
+    headroom_bytes: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class PlanDocument:
+    """`plan`. thresholds: by switch, one entry for each kind of port."""
+
+    fabric: str
+    gpus: int
+    nodes: tuple[Node, ...]
+    links: tuple[PlannedLink, ...]
+    gateways: tuple[Gateway, ...]
+    summaries: tuple[Summary, ...]
+    bonds: tuple[Bond, ...]
+    capacity: tuple[SwitchCapacity, ...]
+    racks: tuple[RackPlace, ...]
+    subnets: tuple[Subnet, ...]
+    bill_of_materials: tuple[BillRow, ...]
+    power: tuple[RackPower, ...]
+    gpu_count: tuple[ModelGpus, ...]
+    failure_domains: tuple[FailureRow, ...]
+    growth: tuple[Room, ...]
+    findings: tuple[Finding, ...]
+    thresholds: Mapping[str, tuple[Thresholds, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class RenderedFile:
+    """A configuration that was written."""
+
+    name: str
+    file: str
+    lines: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """`compare`. nodes, links: numbers of those in the source, `with`."""
+
+    fabric: str
+    source: Annotated[str, Field(alias="with")]
+    nodes: int
+    links: int
+    not_compared: tuple[str, ...]
+    findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DesignChoice:
+    """A design, and when to choose it."""
+
+    design: str
+    when: str
+
+
+@dataclass(frozen=True, slots=True)
+class Starter:
+    """A starter intent. file: where it was written; null for one that was only printed."""
+
+    design: str
+    fabric: str
+    file: str | None
+    schema: str
+    intent: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedSwitch:
+    """A switch of `deploy` and `rollback`. changes: the settings that change. unsettled: failed, and may run a part."""
+
+    name: str
+    changed: bool
+    failed: bool
+    diff: str
+    error: str | None
+    unsettled: bool
+    changes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PathData:
+    """A path of a target. leaves: numbers of mapped leaves that arrived."""
+
+    path: str
+    mode: str
+    optional: bool
+    needed: bool
+    leaves: int
+    unmapped: int
+    encoding: str | None
+    error: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedTarget:
+    """A target of `collect --check`. tls_until: end of its certificate. skew_s: its clock before ours."""
+
+    target: str
+    address: str | None
+    reachable: bool
+    logged_in: bool | None
+    tls_verified: bool
+    tls_until: str | None
+    gnmi_version: str | None
+    encodings: tuple[str, ...] | None
+    skew_s: float | None
+    interval_s: float | None
+    paths: tuple[PathData, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TargetProblem:
+    """A finding about a target."""
+
+    target: str
+    problem: str
+
+
+@dataclass(frozen=True, slots=True)
+class TargetChecks:
+    """`collect --check`."""
+
+    targets: tuple[CheckedTarget, ...]
+    findings: tuple[TargetProblem, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class GnmicTargetRecord:
+    """A target of gnmic. platforms: those that have its paths; platform is empty unless that is one."""
+
+    name: str
+    address: str
+    platform: str
+    tls: str
+    credentials: str
+    platforms: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class GnmicPath:
+    """A path of a subscription on a platform, which is empty where none has it."""
+
+    subscription: str
+    path: str
+    mode: str
+    interval_s: float | None
+    platform: str
+    metrics: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class GnmicExport:
+    """A variable that the collector reads: from the variable of gnmic, or to be typed from a line of its file."""
+
+    name: str
+    variable: str | None
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class GnmicReport:
+    """`collect --from-gnmic`. written: the files of `--write`."""
+
+    file: str
+    targets: tuple[GnmicTargetRecord, ...]
+    subscriptions: tuple[GnmicPath, ...]
+    metrics: tuple[Renamed, ...]
+    settings: tuple[Note, ...]
+    exports: tuple[GnmicExport, ...]
+    written: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class UpSummary:
+    """`up`. ready_s: null for a fabric that never was. pace: simulated seconds a second."""
+
+    fabric: str
+    interval_s: float
+    ready_s: float | None
+    sessions_up: int
+    sessions: int
+    targets_up: int
+    targets: int
+    pace: float
+    series: int
+    jobs: tuple[JobSummary, ...]
+    healthy: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LabState:
+    """`lab status`. state: `running`, `degraded` or `down`."""
+
+    fabric: str
+    backend: str
+    nodes: tuple[NodeStatus, ...]
+    state: str
+
+
+@dataclass(frozen=True, slots=True)
+class LabRemoval:
+    """`lab down`. removed: whether there was something to remove."""
+
+    fabric: str
+    removed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LabRestart:
+    """`lab restart`. daemon: null for the whole node."""
+
+    fabric: str
+    node: str
+    daemon: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class LabRequirement:
+    """A requirement of a lab. fatal: whether no lab runs without it."""
+
+    subject: str
+    problem: str
+    remedy: str
+    fatal: bool
+    ok: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LabFiles:
+    """`lab render`. not_enforced: by node, what its image accepts and does not do."""
+
+    topology: str
+    files: tuple[str, ...]
+    not_enforced: Mapping[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class StoppedTwin:
+    """`twin stop`."""
+
+    fabric: str
+    stopped: bool
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltFile:
+    """A file of `dashboards build`."""
+
+    path: str
+    changed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PushedObject:
+    """A folder, datasource or board of `dashboards push`."""
+
+    kind: str
+    name: str
+    changed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SeedMeans:
+    """Means over the seeds that have a value."""
+
+    jct_ns: float | None
+    fct_mean_ns: float | None
+    fct_p99_ns: float | None
+    ecn_marked: float | None
+    pause_rx: float | None
+    paused_ns: float | None
+    q_max_bytes: float | None
+    drops: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Unfinished:
+    """Why flows of a seed are left."""
+
+    seed: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """`sim replay`."""
+
+    seeds: tuple[SeedResult, ...]
+    mean: SeedMeans
+    unfinished: tuple[Unfinished, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CountedXoffs:
+    """XOFFs of a port."""
+
+    port: str
+    xoffs: int
+
+
+@dataclass(frozen=True, slots=True)
+class PfcOfPort:
+    """XOFF for what comes in by a port; see `sim why`."""
+
+    port: str
+    acted: bool
+    reason: str
+    xoff_sent: int
+    first_xoff_ns: float | None
+    held_peak_bytes: int
+    threshold_bytes: float | None
+    to_xoff_bytes: float | None
+    to_xoff_percent: float | None
+    headroom_peak_bytes: int
+    headroom_limit_bytes: float
+    refused_packets: int
+    caused_by: tuple[CountedXoffs, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PausedPort:
+    """Pauses of a port."""
+
+    reason: str
+    xoff_received: int
+    paused_ns: float
+    caused_by: tuple[CountedXoffs, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FlowThroughQueue:
+    """A flow through the queue, and the port by which it came in."""
+
+    flow: int
+    src: int
+    dst: int
+    sent_bytes: int
+    entered_by: str
+
+
+@dataclass(frozen=True, slots=True)
+class PauseTree:
+    """A port, and those that its queue paused."""
+
+    port: str
+    xoffs: int
+    paused_ns: float
+    first_ns: float
+    pauses: tuple[PauseTree, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PortExplanation:
+    """`sim why`. port, peer: as NODE:PORT."""
+
+    port: str
+    peer: str
+    rate_gbps: float
+    ecn: Ecn
+    pfc: PfcOfPort
+    feeders: tuple[PfcOfPort, ...]
+    paused: PausedPort
+    pauses: tuple[CountedXoffs, ...]
+    senders: tuple[FlowThroughQueue, ...]
+    storms: tuple[PauseTree, ...]
+    notes: tuple[str, ...]
+
+
+RECORDS: Mapping[str, Any] = {
+    "audit": Checked,
+    "collect-check": TargetChecks,
+    "collect-from-gnmic": GnmicReport,
+    "compare": Comparison,
+    "dashboards-build": tuple[BuiltFile, ...],
+    "dashboards-push": tuple[PushedObject, ...],
+    "deploy": tuple[ChangedSwitch, ...],
+    "design-errors": DesignErrors,
+    "errors": CommandErrors,
+    "explain": tuple[Section, ...],
+    "lab-doctor": tuple[LabRequirement, ...],
+    "lab-down": LabRemoval,
+    "lab-render": LabFiles,
+    "lab-restart": LabRestart,
+    "lab-status": LabState,
+    "lab-up": Endpoints,
+    "new": Starter,
+    "new-list": tuple[DesignChoice, ...],
+    "plan": PlanDocument,
+    "render": tuple[RenderedFile, ...],
+    "rollback": tuple[ChangedSwitch, ...],
+    "rollback-list": tuple[DeployRecord, ...],
+    "sim-replay": Replay,
+    "sim-why": PortExplanation,
+    "twin-status": tuple[FoundTwin, ...],
+    "twin-stop": StoppedTwin,
+    "up": UpSummary,
+    "verify": Checked,
+}
+"""The document of each command, and of an option that gives another one."""
+
+
+def json_schema(name: str) -> dict[str, Any]:
+    """The JSON Schema of a document: every key is there, and no other."""
+    schema = TypeAdapter(RECORDS[name]).json_schema(mode="serialization")
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": name, **_complete(schema)}
+
+
+def _complete(schema: Any) -> Any:
+    if isinstance(schema, list):
+        return [_complete(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    parts = {key: _complete(part) for key, part in schema.items() if key not in ("default", "title")}
+    if isinstance(properties := schema.get("properties"), dict):
+        parts["properties"] = {key: _complete(part) for key, part in properties.items()}
+        parts |= {"required": list(properties), "additionalProperties": False}
+    return parts
