@@ -108,6 +108,7 @@ def test_audit_names_what_was_changed_by_hand_and_both_ends_that_no_longer_agree
         "switch": "pod1-spine2",
         "problem": "has no configuration here",
         "remedy": "Render or read it as well",
+        "more": [],
     }
     said = [f"{finding['where']}: {finding['problem']}" for finding in found]
     assert "pod1-spine2: has no configuration here" in said

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from tests import commands
+from tests.docs.schemas import conforming
 
 from railfab.deploy import Journal
 
@@ -82,7 +83,7 @@ def test_the_same_as_json(folder: Path, verb: str) -> None:
     assert done.returncode == 1
     (refusal,) = json.loads(done.stderr)["errors"]
     assert refusal["problem"] == "the design has 1 error (oversubscription), and nothing was changed"
-    assert json.loads(done.stdout) == {
+    assert conforming("design-errors", done.stdout) == {
         "fabric": "pod64",
         "findings": [
             {
@@ -92,6 +93,7 @@ def test_the_same_as_json(folder: Path, verb: str) -> None:
                 "problem": "3200 Gb/s of hosts share 1600 Gb/s of uplinks (2.00:1)",
                 "remedy": "Set backend.spines.links_per_leaf: 4, backend.spines.count: 4 or backend.oversubscription: "
                 "2 (if blocking is intended)",
+                "more": [],
             }
         ],
     }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import pty
 import select
@@ -53,8 +52,8 @@ def test_errors_are_json_where_json_is_asked_for_one_line_on_stderr_with_the_sam
         "problem": "the 16 uplinks of a full rail switch do not divide evenly among 6 spines",
         "remedy": "Use 1, 2, 4 or 8",
     }
-    (misuse,) = json.loads(said("plan", "--output=json", cwd=tmp_path))["errors"]
-    assert list(misuse) == ["message"]
+    (misuse,) = conforming("errors", said("plan", "--output=json", cwd=tmp_path))["errors"]
+    assert (misuse["where"], misuse["problem"], misuse["remedy"]) == (None, None, None)
     assert misuse["message"].startswith("Missing argument 'FILE'. See ")
 
 

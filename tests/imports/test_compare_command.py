@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 from pathlib import Path
 
 import pytest
 from tests.commands import run
+from tests.docs.schemas import conforming
 from tests.imports.netbox_server import TOKEN, served, world_of
 
 from railfab.intent import load_intent
@@ -60,7 +60,7 @@ def test_a_difference_is_one_line_and_exit_code_1(tmp_path: Path, lab: Path) -> 
 def test_json_output_has_the_same_findings(tmp_path: Path, lab: Path) -> None:
     done = compare("--with", lab, "--output", "json", cwd=tmp_path)
     assert done.returncode == 1
-    document = json.loads(done.stdout)
+    document = conforming("compare", done.stdout)
     assert document == {
         "fabric": "srl-pod",
         "with": "lab.clab.yml",
@@ -74,6 +74,7 @@ def test_json_output_has_the_same_findings(tmp_path: Path, lab: Path) -> None:
                 "where": "pod1-spine1 ethernet-1/1",
                 "problem": "is cabled to pod1-seg1-leaf1 e1-20, not to pod1-seg1-leaf1 ethernet-1/32",
                 "remedy": "Move the cable",
+                "more": [],
             }
         ],
     }

@@ -14,7 +14,7 @@ from tests.topology.fabric_intents import fabric
 
 from railfab.findings import Finding, Severity
 from railfab.imports import ExistingLink, ExistingNode, ExistingPort, ExistingTopology, existing_topology
-from railfab.imports.compare import LISTED, compare, match_topology
+from railfab.imports.compare import LISTED, compare, differences, match_topology
 from railfab.intent import load_intent
 from railfab.topology import Role, Topology, wire
 
@@ -235,6 +235,14 @@ def test_of_many_findings_of_a_kind_some_are_listed_and_the_others_counted() -> 
         f"{place(topology, LISTED - 1)} and {cables - LISTED} more: are not cabled. Connect it, or remove it "
         "from the intent."
     )
+
+
+def test_for_programs_every_finding_is_listed() -> None:
+    topology = wire(fabric(backend__segments__hosts=8, backend__spines__count=8))
+    found = replace(existing_topology(topology, "lab.clab.yml"), links=())
+    findings = differences(topology, found, match_topology(topology, found), most=None)
+    assert len(findings) == len(topology.links)
+    assert {finding.problem.partition(" to ")[0] for finding in findings} == {"is not cabled"}
 
 
 def place(topology: Topology, index: int) -> str:

@@ -73,10 +73,11 @@ def compare(
     else:
         found = read_containerlab(Path(existing), os.environ)
     matching = match_topology(topology, found)
-    findings = differences(topology, found, matching)
     if output is Output.JSON:
+        findings = differences(topology, found, matching, most=None)
         print_json(_document(topology, found, matching, findings))
     else:
+        findings = differences(topology, found, matching)
         _print(topology, found, matching, findings)
     findings_exit(findings)
 

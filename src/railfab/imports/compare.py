@@ -67,23 +67,25 @@ def compare(intended: Topology, found: ExistingTopology) -> tuple[Finding, ...]:
     return differences(intended, found, match_topology(intended, found))
 
 
-def differences(intended: Topology, found: ExistingTopology, matching: Matching) -> tuple[Finding, ...]:
-    """Every difference of matched topologies."""
+def differences(
+    intended: Topology, found: ExistingTopology, matching: Matching, most: int | None = LISTED
+) -> tuple[Finding, ...]:
+    """Every difference of matched topologies. most: limit of those of a category that are listed; None for all."""
     every = (
         _node_differences(intended, found, matching),
         _link_differences(intended, found, matching),
         _port_differences(intended, matching),
     )
-    return tuple(_grouped(chain.from_iterable(every)))
+    return tuple(_grouped(chain.from_iterable(every), most))
 
 
-def _grouped(differences: Iterable[Difference]) -> Iterator[Finding]:
-    """Findings by category, in the order of the first difference of each category, at most LISTED of a category."""
+def _grouped(differences: Iterable[Difference], most: int | None) -> Iterator[Finding]:
+    """Findings by category, in the order of the first difference of each category."""
     by_category: dict[Category, list[tuple[str, str]]] = {}
     for category, where, problem in differences:
         by_category.setdefault(category, []).append((where, problem))
     for category, places in by_category.items():
-        listed = places if len(places) <= LISTED else places[: LISTED - 1]
+        listed = places if most is None or len(places) <= most else places[: most - 1]
         for where, problem in listed:
             yield _finding(category, where, problem)
         if len(listed) < len(places):
