@@ -13,3 +13,4 @@ def grafana() -> Iterator[Grafana]:
     memory = Grafana()
     with serve(memory):
         yield memory
+    assert memory.problems == []

@@ -1,4 +1,5 @@
-"""A small real HTTP server that answers like Grafana's documented API (dashboards, folders, data sources)."""
+"""A small real HTTP server that answers like Grafana's API (dashboards, folders, data sources), and holds each request
+and answer against the published description of it (`grafana_operations`)."""
 
 from __future__ import annotations
 
@@ -11,6 +12,8 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from tests.dashboards.grafana_operations import problem_of
+
 TOKEN = "glsa_of-the-test"
 PASSWORD = "of-the-test"
 LOGINS = {f"Bearer {TOKEN}", "Basic " + base64.b64encode(f"admin:{PASSWORD}".encode()).decode()}
@@ -19,7 +22,10 @@ Answer = tuple[int, Any]
 
 
 class Grafana:
-    """Grafana's memory: what was made through the API. page: answer this to everything, as a proxy would."""
+    """Grafana's memory: what was made through the API. page: answer this to everything, as a proxy would.
+
+    problems: what was not as its API is described.
+    """
 
     def __init__(self) -> None:
         self.folders: dict[str, dict[str, Any]] = {}
@@ -27,6 +33,7 @@ class Grafana:
         self.dashboards: dict[str, dict[str, Any]] = {}
         self.placed: dict[str, str] = {}
         self.requests: list[str] = []
+        self.problems: list[str] = []
         self.page: tuple[int, str] | None = None
         self.before_saving: Callable[[], None] = lambda: None
         self.url = ""
@@ -46,17 +53,20 @@ class Grafana:
             case "GET", ["datasources", "name", name]:
                 return _one(self.datasources.get(name), "Data source not found")
             case "POST", ["datasources"]:
-                self.datasources[body["name"]] = {"id": len(self.datasources) + 1, "readOnly": False, **body}
-                return 200, {"id": 1, "message": "Datasource added", "name": body["name"]}
-            case "PUT", ["datasources", number]:
-                self.datasources[body["name"]] = {**body, "id": int(number)}
-                return 200, {"id": int(number), "message": "Datasource updated", "name": body["name"]}
+                return self._source(body, {"id": len(self.datasources) + 1, "readOnly": False}, "Datasource added")
+            case "PUT", ["datasources", "uid", uid]:
+                old = next(one for one in self.datasources.values() if one["uid"] == uid)
+                return self._source(body, {"id": old["id"], "readOnly": False}, "Datasource updated")
             case "GET", ["dashboards", "uid", uid]:
                 board = self.dashboards.get(uid)
                 return _one(board and {"dashboard": board, "meta": {"slug": uid}}, "Dashboard not found")
             case "POST", ["dashboards", "db"]:
                 return self._saved(body)
         return 404, {"message": "Not found"}
+
+    def _source(self, body: dict[str, Any], given: dict[str, Any], message: str) -> Answer:
+        source = self.datasources[body["name"]] = {**body, **given}
+        return 200, {"id": source["id"], "message": message, "name": source["name"], "datasource": source}
 
     def _saved(self, body: dict[str, Any]) -> Answer:
         self.before_saving()
@@ -70,7 +80,8 @@ class Grafana:
         number = old["id"] if old else len(self.dashboards) + 1
         self.dashboards[board["uid"]] = {**board, "id": number, "version": version}
         self.placed[board["uid"]] = body["folderUid"]
-        return 200, {"id": number, "uid": board["uid"], "status": "success", "version": version}
+        where = {"title": board["title"], "url": f"/d/{board['uid']}/{board['uid']}"}
+        return 200, {"id": number, "uid": board["uid"], "status": "success", "version": version, **where}
 
 
 def _one(found: Any, message: str) -> Answer:
@@ -87,7 +98,11 @@ def _handler(grafana: Grafana) -> type[BaseHTTPRequestHandler]:
             elif self.headers.get("Authorization") not in LOGINS:
                 self._send(401, json.dumps({"message": "Invalid API key"}).encode(), "application/json")
             else:
-                status, answer = grafana.answer(self.command, self.path.removeprefix("/api"), body)
+                path = self.path.removeprefix("/api")
+                status, answer = grafana.answer(self.command, path, body)
+                problem = problem_of(self.command, path, body, status, answer)
+                if problem and path != self.path:  # one of another path is no request to the API
+                    grafana.problems.append(problem)
                 self._send(status, json.dumps(answer).encode(), "application/json")
 
         def _send(self, status: int, content: bytes, kind: str) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from tests.commands import run
+from tests.dashboards.grafana_operations import problem_of
 from tests.dashboards.grafana_server import PASSWORD, TOKEN, Grafana, serve
 from tests.docs.schemas import conforming
 from typer.testing import CliRunner, Result
@@ -58,6 +59,17 @@ def test_pushing_twice_changes_nothing(grafana: Grafana) -> None:
 
 def test_a_user_with_a_password_may_push_too(grafana: Grafana) -> None:
     assert all(one.changed for one in _pushed(grafana.url, GrafanaLogin(PASSWORD, "admin")))
+
+
+def test_a_request_that_the_api_does_not_describe_is_noticed() -> None:
+    assert problem_of("PUT", "/datasources/1", {}, 200, {}) == (
+        "PUT /datasources/1 is no operation that is described and not deprecated"
+    )
+    assert problem_of("POST", "/folders", {"id": 1}, 200, {}) == "POST /folders takes no id"
+    assert problem_of("POST", "/datasources", {}, 200, {"id": 1, "name": "a"}) == (
+        "POST /datasources answers with datasource, message"
+    )
+    assert problem_of("GET", "/folders/a", None, 412, {}) == "GET /folders/{uid} does not answer 412"
 
 
 def test_a_datasource_that_points_elsewhere_is_corrected(grafana: Grafana) -> None:

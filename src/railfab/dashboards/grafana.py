@@ -19,6 +19,8 @@ from railfab.dashboards.monitoring import Datasource
 FORBIDDEN, NOT_FOUND, CONFLICT = 403, 404, 412
 TIMEOUT_S = 10.0
 SET_BY_GRAFANA = ("id", "version")
+KEPT = ("basicAuth", "basicAuthUser", "database", "isDefault", "user", "version", "withCredentials")
+"""Settings of a datasource that an update keeps; Grafana's API takes no other members of what it answers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +84,8 @@ class GrafanaSink:
         if present is None:
             self._send(lambda: self._api.datasource.create_datasource(wanted))
         elif any(present.get(key) != value for key, value in wanted.items()):
-            changed = {**present, **wanted}
-            self._send(lambda: self._api.datasource.update_datasource(present["id"], changed))
+            changed = {**{key: present[key] for key in KEPT if key in present}, **wanted}
+            self._send(lambda: self._api.api.PUT(f"/datasources/uid/{present['uid']}", json=changed))
         else:
             return False
         return True
