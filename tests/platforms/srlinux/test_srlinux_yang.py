@@ -15,8 +15,10 @@ from tests.laws import examples
 from tests.oracles import srlinux_schema
 from tests.oracles.srlinux import ARCHIVE, NokiaModels
 from tests.platforms.srlinux.oracle import judge_of, laid_over_the_factory
+from tests.platforms.srlinux.references import dangling
 from tests.platforms.srlinux.switches import rail_switch, spine
 from tests.platforms.srlinux.test_srlinux_management import STATED
+from tests.sampled import sampled
 
 from railfab.device import AaaServer, DeviceModel
 from railfab.fabric import design
@@ -165,6 +167,24 @@ def test_nokias_models_refuse_wrong_configuration(
     assert any(complaint in line for line in complaints(nokia, tree, tmp_path))
     plain = stripped(laid_over_the_factory(tree))
     assert plain_refusals(plain) or violations(plain)
+
+
+DANGLING = dangling(SRLINUX.render(rail_switch()))
+
+
+@pytest.mark.parametrize("path", sampled([*DANGLING], few=[*DANGLING][:: max(1, len(DANGLING) // 2)]))
+def test_nokias_models_refuse_a_reference_without_its_target(nokia: NokiaModels, path: str, tmp_path: Path) -> None:
+    assert any("Invalid leafref" in line for line in complaints(nokia, DANGLING[path], tmp_path))
+
+
+def test_the_subinterface_of_a_network_instance_is_no_reference_and_need_not_exist(
+    nokia: NokiaModels, tmp_path: Path
+) -> None:
+    """Its name is a text in Nokia's models, and nothing compares it: the interface is down (subif-down)."""
+    tree = SRLINUX.render(rail_switch())
+    tree["srl_nokia-network-instance:network-instance"][0]["interface"].append({"name": "ethernet-1/30.7"})
+    assert complaints(nokia, tree, tmp_path) == []
+    assert violations(stripped(laid_over_the_factory(tree))) == ()
 
 
 @pytest.mark.parametrize("seed", range(6))
