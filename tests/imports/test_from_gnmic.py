@@ -401,6 +401,12 @@ def test_values_that_gnmic_takes_are_read(tmp_path: Path, text: str) -> None:
     assert refusal(tmp_path, text, {"M": "once"}) == []
 
 
+def test_a_variable_of_a_secret_that_is_not_set_here_is_no_setting(tmp_path: Path) -> None:
+    path = tmp_path / "g.yaml"
+    path.write_text("targets: {a: {password: $NOT_SET}}\n")
+    assert [note.place for note in convert(read_gnmic(path, {})).notes] == []
+
+
 def test_address_stands_alone_where_targets_stand_beside_it(tmp_path: Path) -> None:
     path = tmp_path / "g.yaml"
     path.write_text("address: 192.0.2.9\ntargets:\n  leaf1: {address: 192.0.2.1, gzip: true}\n")

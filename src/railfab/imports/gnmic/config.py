@@ -168,9 +168,11 @@ class _Reader:
                 yield SourceError(f"{self.path}:{setting.line}: {setting.place}", *wrong)
 
     def _with_variables(self, value: Tree) -> Tree:
+        """A value as it is checked; a variable that is not set is named where the value is read."""
         if not isinstance(value, Text) or "$" not in value.text:
             return value
-        return Text(self._expanded(value.text, value.line), value.line, plain=False)
+        text = VARIABLE.sub(lambda match: self.environment.get(match["name"] or match["bare"], ""), value.text)
+        return Text(text, value.line, plain=False)
 
     def config(self, stated: tuple[Setting, ...]) -> GnmicConfig:
         subscriptions = tuple(self._subscriptions())
