@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from collections.abc import Collection
 from pathlib import Path
 
 import pytest
@@ -78,3 +79,41 @@ def test_what_ci_requires_is_never_skipped(tmp_path: Path, repository: Path) -> 
     done = run_marked(tmp_path, repository, RAILFAB_REQUIRE="lab,prometheus")
     assert done.returncode == 1
     assert "RAILFAB_REQUIRE demands prometheus, but this was skipped" in done.stdout
+
+
+APT_GET = """#!/bin/sh
+# Installs the units of what it is asked for as Debian's maintainer scripts do: with links that start them at boot.
+for package in "$@"; do
+    [ -e "$DPKG_ROOT/lib/systemd/system/$package.service" ] || continue
+    systemctl --root="$DPKG_ROOT" --quiet enable "$package"
+done
+"""
+SERVICES = ("frr", "nats-server", "prometheus")
+
+
+def machine(root: Path, *, installed: Collection[str], enabled: Collection[str]) -> dict[str, str]:
+    """A Debian system of three services, on which systemd does not run: the environment in which lab-deps installs there."""
+    for folder in ("bin", "usr/sbin", "lib/systemd/system", "etc/systemd/system/multi-user.target.wants"):
+        (root / folder).mkdir(parents=True)
+    states = "".join(f"        {name}) echo installed ;;\n" for name in installed)
+    query = f'#!/bin/sh\nfor last; do :; done\ncase "$last" in\n{states}        *) exit 1 ;;\nesac\n'
+    for name, text in (("apt-get", APT_GET), ("apt-cache", "#!/bin/sh\n"), ("dpkg-query", query)):
+        (root / "bin" / name).write_text(text)
+        (root / "bin" / name).chmod(0o755)
+    for service in SERVICES:
+        (root / "lib/systemd/system" / f"{service}.service").write_text("[Install]\nWantedBy=multi-user.target\n")
+        if service in enabled:
+            link = root / "etc/systemd/system/multi-user.target.wants" / f"{service}.service"
+            link.symlink_to(f"/lib/systemd/system/{service}.service")
+    return os.environ | {"PATH": f"{root / 'bin'}:{os.environ['PATH']}", "DPKG_ROOT": str(root)}
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+@pytest.mark.skipif(shutil.which("systemctl") is None, reason="needs Debian")
+def test_lab_deps_leaves_at_boot_what_started_there_before_and_nothing_else(tmp_path: Path, repository: Path) -> None:
+    environment = machine(tmp_path, installed=("prometheus",), enabled=("nats-server", "prometheus"))
+    done = subprocess.run([repository / ".ci/lab-deps"], env=environment, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    wanted = tmp_path / "etc/systemd/system/multi-user.target.wants"
+    assert {path.name for path in wanted.iterdir()} == {"nats-server.service", "prometheus.service"}
+    assert not (tmp_path / "usr/sbin/policy-rc.d").exists()
