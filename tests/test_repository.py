@@ -92,7 +92,7 @@ SERVICES = ("frr", "nats-server", "prometheus")
 
 
 def machine(root: Path, *, installed: Collection[str], enabled: Collection[str]) -> dict[str, str]:
-    """A Debian system of three services, on which systemd does not run: the environment in which lab-deps installs there."""
+    """A Debian system of three services without systemd at work: the environment in which lab-deps installs."""
     for folder in ("bin", "usr/sbin", "lib/systemd/system", "etc/systemd/system/multi-user.target.wants"):
         (root / folder).mkdir(parents=True)
     states = "".join(f"        {name}) echo installed ;;\n" for name in installed)

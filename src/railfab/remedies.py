@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from itertools import groupby
 
 USE, SET = "use", "set"
+DISTRIBUTIONS = {"google": "protobuf", "grpc": "grpcio", "nats": "nats-py", "yaml": "pyyaml"}
+"""Distributions that are named otherwise than the packages that they install."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,3 +62,18 @@ def either(texts: Sequence[str]) -> str:
     """A choice of texts: `a, b or c`."""
     *most, last = texts
     return f"{', '.join(most)} or {last}" if most else last
+
+
+def install(extra: str) -> str:
+    """The remedy for a library that is not installed.
+
+    pip takes the railfab that the environment has, whether from a wheel or a clone, and installs the libraries of the
+    extra; no index needs to have railfab.
+    """
+    return f"Install it with: pip install 'railfab[{extra}]'"
+
+
+def distribution(module: str) -> str:
+    """The distribution that installs a module, as pip calls it."""
+    package = module.partition(".")[0]
+    return DISTRIBUTIONS.get(package, package.replace("_", "-"))

@@ -237,6 +237,13 @@ def test_the_help_says_what_still_arrives_over_a_link_that_loses_everything(tmp_
     assert "acknowledgements" in railfab("twin", "link", "--help", cwd=tmp_path).stdout
 
 
+@pytest.mark.parametrize("command", [("plan",), ("twin",), ("twin", "cable"), ("collect",)])
+def test_the_help_shows_no_type_of_an_option_without_a_value(tmp_path: Path, command: tuple[str, ...]) -> None:
+    helped = railfab(*command, "--help", cwd=tmp_path).stdout
+    assert "Show this message and exit." in helped
+    assert "<bool>" not in helped
+
+
 def test_the_version_and_the_help_answer_at_once(tmp_path: Path) -> None:
     assert railfab("--version", cwd=tmp_path).stdout.startswith("railfab 0.")
     helped = railfab("--help", cwd=tmp_path).stdout

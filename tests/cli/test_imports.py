@@ -57,6 +57,7 @@ def test_the_version_needs_no_package_but_that_of_the_command_line() -> None:
         "findings",
         "printable",
         "process_signals",
+        "remedies",
         "units",
     }
 

@@ -85,7 +85,13 @@ def _key(node: Schema, name: str, prefix: str, *, deep: bool) -> Iterator[Sequen
         if "properties" in member and member["title"] not in SHARED:
             yield from _keys(member, f"{prefix}{name}.")
         if (below := _by_name(member)) and "properties" in below:
-            yield from _keys(below, f"{prefix}{name}.{'NUMBER' if 'propertyNames' in member else 'NAME'}.")
+            yield from _keys(below, f"{prefix}{name}.{_key_word(member)}.")
+
+
+def _key_word(member: Schema) -> str:
+    """The word for the keys of a mapping: those that are texts have a least or greatest length."""
+    names = member.get("propertyNames")
+    return "NAME" if names is None or {"maxLength", "minLength", "format"} & names.keys() else "NUMBER"
 
 
 def _members(entry: Schema) -> Iterator[Schema]:

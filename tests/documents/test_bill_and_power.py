@@ -65,7 +65,7 @@ def test_the_bill_of_pod64() -> None:
     assert ("switch", "7220-ixr-d5", None, 4, None, "backend leaf, srlinux") in rows
     assert ("optic", "400GBASE-SR8", None, 64, 64, "one per port") in rows
     assert ("cable", "fibre for 400GBASE-SR8", 40, 32, 32, "one per link") in rows
-    assert ("cable", "100G AEC 2 x 50G, breakout", 5, 32, 128, "one per breakout cage") in rows
+    assert ("cable", "400G breakout cable of 4 x 100G AEC 2 x 50G", 5, 32, 128, "one per breakout cage") in rows
 
 
 def test_the_power_of_pod64() -> None:

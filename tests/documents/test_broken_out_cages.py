@@ -12,7 +12,7 @@ from railfab.topology.optics import link_media
 from railfab.topology.racks import racks
 
 MODEL = "qfx5240-64od"
-HOST_CABLES = ("cable", "400G-CR4 DAC, breakout", 3, 64, 128, "one per breakout cage")
+HOST_CABLES = ("cable", "800G breakout cable of 2 x 400G-CR4 DAC", 3, 64, 128, "one per breakout cage")
 
 
 def split(spines: int, *, segments: int = 1, cable_m: float = 20) -> FabricIntent:

@@ -130,6 +130,13 @@ def test_defaults_do_not_overbuild_silently(tmp_path: Path) -> None:
     ]
 
 
+def test_twice_the_uplinks_of_the_present_hosts_is_overbuilt(tmp_path: Path) -> None:
+    """32 of 64 hosts: 16 of the 32 uplinks of a rail switch carry nothing, but have ports and optics."""
+    segments = FEW_HOSTS["backend__segments"] | {"hosts": 32}
+    (found,) = lines(fabric(**FEW_HOSTS | {"backend__segments": segments}), tmp_path / "half.yml")
+    assert "32 uplinks that it needs with 64 hosts: 2.0 times what its 32 hosts can fill. Set" in found
+
+
 @pytest.mark.parametrize(
     "stated",
     [{"backend__spines__links_per_leaf": 2}, {"backend__growth": {"hosts": 16}}, {"backend__growth": {"hosts": 64}}],

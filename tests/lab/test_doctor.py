@@ -42,7 +42,8 @@ def test_without_root_the_remedy_is_sudo(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_missing_python_modules_are_named_with_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doctor, "MODULES", ("json", "nosuchmodule"))
-    assert "Python modules: nosuchmodule not installed. pip install 'railfab[lab]'." in only(doctor.machine())
+    said = "Python modules: nosuchmodule not installed. Install it with: pip install 'railfab[lab]'."
+    assert said in only(doctor.machine())
 
 
 def _proc(tmp_path: Path, files: dict[str, str]) -> Path:

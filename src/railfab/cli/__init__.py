@@ -13,12 +13,13 @@ from typing import Annotated, NoReturn
 import typer
 
 from railfab import __version__
-from railfab.cli.commands import CommandGroup
+from railfab.cli.commands import HELP_NAMES, CommandGroup
 from railfab.cli.common import CANNOT, report, report_line
 from railfab.cli.echo import echo
 from railfab.cli.logs import LogFormat, configure
 from railfab.errors import RailfabError
 from railfab.process_signals import INTERRUPTED, SIGNALS, ended_by_signal
+from railfab.remedies import distribution, install
 
 __all__ = ["app", "main"]
 
@@ -57,7 +58,7 @@ app = typer.Typer(
     help="Design, render, deploy, observe and simulate the Ethernet fabrics of GPU clusters.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings={"help_option_names": HELP_NAMES},
 )
 
 
@@ -108,7 +109,7 @@ def _run() -> NoReturn:
         if (error.name or "").partition(".")[0] not in OPTIONAL:
             raise
         extra = next((EXTRAS[word] for word in sys.argv[1:] if word in EXTRAS), "all")
-        _refuse(f"{error.name} is not installed. Install it with: pip install 'railfab[{extra}]'")
+        _refuse(f"{distribution(error.name or '')} is not installed. {install(extra)}")
     except (BrokenPipeError, SystemExit) as leaving:  # typer and rich leave by SystemExit when the reader has gone
         if isinstance(leaving, SystemExit) and not leaving.code:  # completions of a shell
             raise

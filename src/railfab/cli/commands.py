@@ -34,6 +34,8 @@ PLACES: Mapping[str, tuple[str, str]] = {
 }
 """Module of each command in railfab.cli, and its function or application there, in the order of the help."""
 
+HELP_NAMES = ["-h", "--help"]
+
 
 class Commands(Mapping[str, Any]):
     """The command of each name, as the parser of command lines wants it."""
@@ -56,6 +58,7 @@ class CommandGroup(TyperGroup):
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
         self.commands: Any = Commands()
+        hide_types_of_flags(self)
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
         return list(PLACES)
@@ -71,4 +74,14 @@ def _command(name: str) -> Any:
         alone.add_typer(found, name=name)
     else:
         alone.command(name)(found)
-    return get_group(alone).commands[name]
+    command = get_group(alone).commands[name]
+    for shown in (command, *getattr(command, "commands", {}).values()):
+        hide_types_of_flags(shown)
+    return command
+
+
+def hide_types_of_flags(command: Any) -> None:
+    """Show options that take no value, `--help` too, without one; typer would add `<bool>`."""
+    for option in (*command.params, command.get_help_option(typer.Context(command, help_option_names=HELP_NAMES))):
+        if getattr(option, "is_flag", False):
+            option.metavar = ""

@@ -23,6 +23,7 @@ from railfab.cli.common import (
 )
 from railfab.cli.echo import echo, echo_line
 from railfab.errors import RailfabError
+from railfab.remedies import install
 
 if TYPE_CHECKING:
     from railfab.sim.replay.results import SeedResult
@@ -170,7 +171,7 @@ def _check_plot(path: Path) -> None:
     if path.is_dir():
         raise RailfabError(str(path), "is a directory", "Name a file with --plot")
     if find_spec("matplotlib") is None:
-        raise RailfabError("--plot", "matplotlib is not installed", "Install it with: pip install 'railfab[plot]'")
+        raise RailfabError("--plot", "matplotlib is not installed", install("plot"))
     from railfab.sim.replay.saved import check_writable
 
     check_writable(path.parent, "Name a file in another directory with --plot")

@@ -76,7 +76,7 @@ def _cables(topology: Topology, media: LinkMedia) -> Iterator[tuple[Cell, ...]]:
             single[_cable(kind, link), link.cable_m] += 1
             continue
         use, cage = split
-        part = f"{kind.name}, breakout" if use == BREAKOUT else _trunk(topology, kind, link)
+        part = _of_cage(topology, kind, link, cage, "breakout cable" if use == BREAKOUT else "cable")
         shared[use][(part, link.cable_m), cage.node, cage.cage] += 1
     for (part, metres), count in sorted(single.items()):
         yield "cable", part, metres, count, count, "one per link"
@@ -94,10 +94,10 @@ def _cable(kind: Media | None, link: Link) -> str:
     return f"fibre for {kind.name}" if kind.pluggables_per_end else kind.name
 
 
-def _trunk(topology: Topology, kind: Media, link: Link) -> str:
-    """Name of a cable between two breakout cages; links have such media only if all lanes connect one to one."""
-    lanes = topology.model_of(topology.node(link.a.node)).lanes_for(link.rate_gbps) or 1
-    return f"{lanes * link.rate_gbps}G cable of {lanes} x {kind.name}"
+def _of_cage(topology: Topology, kind: Media, link: Link, cage: Port, what: str) -> str:
+    """Name of a cable for all links of a breakout cage, by the rate of its plug there."""
+    links = topology.model_of(topology.node(cage.node)).lanes_for(link.rate_gbps) or 1
+    return f"{links * link.rate_gbps}G {what} of {links} x {kind.name}"
 
 
 def _split(link: Link) -> tuple[str, Port] | None:

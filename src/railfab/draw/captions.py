@@ -153,7 +153,8 @@ def switch_facts(node: Node) -> list[str]:
     asn = f"AS {node.asn}" if node.asn else ""
     reflector = "reflector" if node.reflector else ""
     parts = [part for part in (node.model or "", asn, reflector) if part]
-    return [" · ".join(parts), " · ".join(part for part in (asn, reflector) if part) or (node.model or ""), asn]
+    without_model = " · ".join(part for part in (asn, reflector) if part) or (node.model or "")
+    return [" · ".join(parts), without_model, asn, str(node.asn or "")]
 
 
 def _comma(*parts: str) -> str:

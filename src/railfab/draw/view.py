@@ -132,7 +132,7 @@ class ViewBuilder:
         if part.individual:
             plane = part.members[0]
             if plane > 1:
-                name = f"{name}: plane{plane}-…"
+                name = f"{name} (plane{plane}-*)"
             groups = self._group_views(plane, detail)
             parts = row_parts(self.signatures.pods, detail.pods, detail.most)
             pods = tuple(self._pod(pod, plane, groups, detail, hosts=hosts) for pod in parts)

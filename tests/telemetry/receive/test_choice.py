@@ -113,7 +113,7 @@ def test_without_pygnmi_one_line_says_what_to_install(monkeypatch: pytest.Monkey
     monkeypatch.setitem(sys.modules, "pygnmi.client", None)
     with pytest.raises(RailfabError) as error:
         receiver("pygnmi")
-    said = "--receiver pygnmi: pygnmi.client is not installed. Install it with: pip install 'railfab[deploy]'."
+    said = "--receiver pygnmi: pygnmi is not installed. Install it with: pip install 'railfab[deploy]'."
     assert str(error.value) == said
 
 

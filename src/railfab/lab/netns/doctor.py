@@ -18,6 +18,7 @@ from railfab.lab.netns.node import DAEMONS, FRR
 from railfab.lab.netns.processes import PROC
 from railfab.lab.netns.runtime import PLATFORM
 from railfab.platforms.frr.devices import DeviceKind, linux_devices
+from railfab.remedies import distribution, install
 from railfab.units import counted
 
 MODULES = ("asyncssh", "grpc", "google.protobuf", "cryptography")
@@ -78,9 +79,8 @@ def _modules() -> Requirement:
     missing = [module for module in MODULES if find_spec(module) is None]
     if not missing:
         return Requirement(subject="Python modules")
-    return Requirement(
-        subject="Python modules", problem=f"{', '.join(missing)} not installed", remedy="pip install 'railfab[lab]'"
-    )
+    problem = f"{', '.join(map(distribution, missing))} not installed"
+    return Requirement(subject="Python modules", problem=problem, remedy=install("lab"))
 
 
 def _ipv6() -> Requirement:

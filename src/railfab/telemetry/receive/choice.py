@@ -13,6 +13,7 @@ from railfab.endpoints import Credentials, Endpoint
 from railfab.errors import DeviceError, RailfabError
 from railfab.gnmi import messages
 from railfab.gnmi.statuses import StreamClosed
+from railfab.remedies import distribution, install
 from railfab.telemetry.receive.contract import Ask, Batch, Receiver, RpcEnded, ignored
 from railfab.telemetry.receive.dials import Dials
 from railfab.telemetry.receive.errors import ProtocolError
@@ -47,8 +48,8 @@ def _pygnmi(*, dial_timeout_s: float, dials: Dials | None) -> Receiver:
     try:
         return PygnmiReceiver(dial_timeout_s=dial_timeout_s, dials=dials)
     except ModuleNotFoundError as error:
-        remedy = "Install it with: pip install 'railfab[deploy]'"
-        raise RailfabError("--receiver pygnmi", f"{error.name} is not installed", remedy) from None
+        problem = f"{distribution(error.name or '')} is not installed"
+        raise RailfabError("--receiver pygnmi", problem, install("deploy")) from None
 
 
 class AutoReceiver:

@@ -12,6 +12,7 @@ from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
 from railfab.errors import EndpointError, RailfabError, raise_all
+from railfab.remedies import distribution, install
 from railfab.telemetry.sinks.contract import Labels
 from railfab.telemetry.sinks.queued import QueuedSink
 from railfab.telemetry.sinks.secrets import Secrets, SecretSource
@@ -187,5 +188,4 @@ def _import(option: str, module: str, extra: str) -> Any:
     except ModuleNotFoundError as error:
         if (error.name or "").startswith("railfab"):
             raise
-        remedy = f"Install it with: pip install 'railfab[{extra}]'"
-        raise SinkError(option, f"{error.name} is not installed", remedy) from None
+        raise SinkError(option, f"{distribution(error.name or '')} is not installed", install(extra)) from None

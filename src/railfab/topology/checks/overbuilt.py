@@ -18,6 +18,8 @@ from railfab.units import counted
 
 MOST_TIMES = 2
 """Uplinks by default, as a multiple of those that present hosts can fill, above which they are reported."""
+MOST_IDLE = 100
+"""Idle uplinks of all switches of the tier, from which on exactly that multiple is reported too."""
 NO_GROWTH = "if {} will not grow"
 
 
@@ -27,13 +29,25 @@ def overbuilt(intent: FabricIntent) -> Iterator[Finding]:
     if plan.spines is None:
         return
     uplinks, needed = plan.uplinks, plan.exact_uplinks_of_today
-    if plan.spines.links_per_leaf is None and growth.hosts is None and uplinks > MOST_TIMES * needed:
+    if plan.spines.links_per_leaf is None and growth.hosts is None and _is_far(uplinks, needed, _leaves(plan)):
         yield _of_leaves(plan, uplinks, needed)
         return
     if plan.supers is not None and plan.supers.links_per_spine is None and growth.segments is None:
         needed = _spine_uplinks_needed(plan)
-        if plan.spine_uplinks > MOST_TIMES * needed:
+        if _is_far(plan.spine_uplinks, needed, plan.spines.count * intent.backend.pods * intent.backend.planes):
             yield _of_spines(plan, needed)
+
+
+def _is_far(uplinks: int, needed: float, switches: int) -> bool:
+    """Whether switches with so many uplinks each have far more than they need."""
+    idle = switches * (uplinks - needed)
+    return uplinks > MOST_TIMES * needed or (uplinks == MOST_TIMES * needed and idle >= MOST_IDLE)
+
+
+def _leaves(plan: Dimensions) -> int:
+    """Rail switches of the fabric."""
+    backend = plan.intent.backend
+    return backend.planes * backend.pods * plan.leaves_per_pod
 
 
 def _spine_uplinks_needed(plan: Dimensions) -> float:
