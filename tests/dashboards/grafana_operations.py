@@ -14,8 +14,10 @@ from dataclasses import dataclass
 
 FAILURES = frozenset((401, 403, 500))
 SOURCE_FIELDS = frozenset(
-    ("access", "basicAuth", "basicAuthUser", "database", "isDefault", "jsonData", "name", "secureJsonData", "type")
-    + ("uid", "url", "user", "withCredentials")
+    (
+        *("access", "basicAuth", "basicAuthUser", "database", "isDefault", "jsonData", "name", "secureJsonData"),
+        *("type", "uid", "url", "user", "withCredentials"),
+    )
 )
 
 
