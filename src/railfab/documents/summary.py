@@ -68,7 +68,11 @@ def _table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator
 
 
 def _row(cells: Sequence[object]) -> str:
-    return "| " + " | ".join("" if cell is None else str(cell).replace("|", "\\|") for cell in cells) + " |"
+    return "| " + " | ".join(map(_cell, cells)) + " |"
+
+
+def _cell(cell: object) -> str:
+    return "" if cell is None else f"{cell:g}" if isinstance(cell, float) else str(cell).replace("|", "\\|")
 
 
 def _tier(switch: SwitchPorts) -> tuple[object, ...]:
