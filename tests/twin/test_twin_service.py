@@ -388,9 +388,9 @@ def test_job_metrics_are_of_the_catalogue_and_follow_the_job(twin: Twin, control
     until(lambda: control.status().steps >= 2)
     with urllib.request.urlopen(control.metrics_url, timeout=10) as response:
         lines = response.read().decode().splitlines()
-    assert 'training_job_running{job_id="ring"} 1.0' in lines
+    assert 'training_job_running{fabric="pod64",job_id="ring"} 1.0' in lines
     control.switch_job(None)
-    assert 'training_job_running{job_id="ring"} 0.0' in metrics_of(control)
+    assert 'training_job_running{fabric="pod64",job_id="ring"} 0.0' in metrics_of(control)
     exposed = {name for metric in CATALOGUE.values() for name in metric.exposed_names()}
     samples = [line for line in lines if not line.startswith("#")]
     assert {line.split("{")[0] for line in samples} <= exposed
@@ -411,7 +411,7 @@ def test_the_collector_of_a_twin_exposes_the_metrics_of_its_job_once(twin: Twin,
         collector_of(wanted, 0.0, {"interval_s": 2.0, "share": parse_share(shard, None)})[0] for shard in ("0/2", "1/2")
     ]
     pages = [shard.exposition.render(openmetrics=False).decode().splitlines() for shard in shards]
-    assert sum(page.count('training_job_running{job_id="ring"} 1.0') for page in pages) == 1
+    assert sum(page.count('training_job_running{fabric="pod64",job_id="ring"} 1.0') for page in pages) == 1
     counted = [line for page in pages for line in page if line.startswith("training_step_duration_seconds_count{")]
     assert [line for line in counted if 'job_id="ring"' in line]
     for page in pages:
