@@ -12,6 +12,8 @@ from railfab.platforms.srlinux.tree import stripped
 
 NOWHERE = "4321"
 """A name, and an index, that nothing has."""
+NO_PORT = "lag999"
+"""An interface that no switch of the tests has."""
 
 
 def dangling(tree: Json) -> Mapping[str, Json]:
@@ -43,5 +45,6 @@ def _set(tree: Any, steps: tuple[Any, ...]) -> None:
     for step in above:
         tree = tree[step] if isinstance(tree, list) else tree[list(tree)[step]]
     name = list(tree)[last]
-    numeric = isinstance(tree[name], int)
-    tree[name] = [NOWHERE] if isinstance(tree[name], list) else int(NOWHERE) if numeric else NOWHERE
+    value = tree[name]
+    nowhere = NO_PORT if str(value).startswith("ethernet-") else int(NOWHERE) if isinstance(value, int) else NOWHERE
+    tree[name] = [nowhere] if isinstance(value, list) else nowhere
