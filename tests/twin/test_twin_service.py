@@ -417,6 +417,8 @@ def test_the_collector_of_a_twin_exposes_the_metrics_of_its_job_once(twin: Twin,
     for page in pages:
         headers = [line for line in page if line.startswith("# TYPE")]
         assert sorted(set(headers)) == sorted(headers)
+    openmetrics = [shard.exposition.render(openmetrics=True).decode() for shard in shards]
+    assert sum("\ntraining_job_running{" in text and text.endswith("# EOF\n") for text in openmetrics) == 1
 
 
 def metrics_of(control: Control) -> list[str]:
