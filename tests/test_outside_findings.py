@@ -1,4 +1,4 @@
-"""The scripts of findings/, which CI does not run: each is listed, pinned, leaves nothing behind and needs no railfab."""
+"""The scripts of findings/, outside CI: each is listed, pinned, leaves nothing behind and needs no railfab."""
 
 from __future__ import annotations
 
