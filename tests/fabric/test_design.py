@@ -13,7 +13,7 @@ from railfab.fabric import NotAccepted, design
 from railfab.fabric.audit import configuration_findings
 from railfab.fabric.trial import changed
 from railfab.fabric.watchdog import watchdog_findings
-from railfab.findings import DesignCode, Severity
+from railfab.findings import DesignCode, DifferenceCode, Severity
 from railfab.platforms import platform, platform_names
 
 FABRICS = Path(__file__).parents[2] / "inventory" / "fabrics"
@@ -247,3 +247,10 @@ def test_a_twin_counts_the_queues_by_the_names_that_its_platforms_telemetry_stat
     assert model.qos is not None
     for traffic_class in model.qos.classes:
         assert face().queue_names.queue(traffic_class) == platform(name).telemetry.queues.of(traffic_class)
+
+
+def test_a_configuration_that_the_caller_changes_is_audited_against_the_rendered_one() -> None:
+    fabric = design(FABRICS / "pod64.yml")
+    texts = fabric.configurations()
+    texts["pod1-spine1"] = texts["pod1-spine1"].replace('"enable-ecn": true', '"enable-ecn": false')
+    assert DifferenceCode.HAZARD in {finding.code for finding in configuration_findings(fabric, texts)}

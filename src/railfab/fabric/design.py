@@ -122,9 +122,12 @@ class Design:
             raise NotAccepted(self.path, left)
 
     def configurations(self, accept: Collection[DesignCode] = ()) -> dict[str, str]:
-        """Configuration text of every switch by name, to be written or deployed. Raises as `check` does."""
+        """Configuration text of every switch by name, to be written, changed or deployed. Raises as `check` does.
+
+        It is a copy: `audit` compares with `texts`, whatever the caller does with it.
+        """
         self.check(accept)
-        return self.texts
+        return dict(self.texts)
 
     def refusals(self) -> tuple[RailfabError, ...]:
         """Errors for what the platforms cannot do, asked of one switch of each network, role, platform and model,
