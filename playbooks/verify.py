@@ -32,7 +32,7 @@ def main() -> int:
     for finding in wrong:
         print(printable(finding.line))
     of = f"{len(result.checked)} of {counted(len(fabric.topology.switches()), 'switch')}"
-    print(f"{of}, {findings_text(result.findings)}")
+    print(f"{of}, {findings_text(result.findings)}\n{result.cabling.summary}")
     return 2 if result.unread else 1 if wrong else 0
 
 

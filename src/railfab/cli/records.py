@@ -12,7 +12,7 @@ from typing import Annotated, Any
 from pydantic import Field, TypeAdapter
 
 from railfab.app.summary import JobSummary
-from railfab.deploy import DeployRecord
+from railfab.deploy import DeployRecord, LinkCabling
 from railfab.documents.explain import Section
 from railfab.documents.growth import Room
 from railfab.endpoints import Endpoints
@@ -41,11 +41,34 @@ class SwitchFinding:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """`audit` and `verify`. checked: the switches whose configuration or state was read."""
+    """`audit`. checked: the switches whose configuration was read."""
 
     fabric: str
     checked: tuple[str, ...]
     findings: tuple[SwitchFinding, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CablingRecord:
+    """The number of links by what is known of their cabling, and each link of the switches that were to be read.
+
+    unknown: no source says which port is at the far end; it is no finding, and not known to be right.
+    """
+
+    proved: int
+    wrong: int
+    unknown: int
+    links: tuple[LinkCabling, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """`verify`. checked: the switches whose state was read."""
+
+    fabric: str
+    checked: tuple[str, ...]
+    findings: tuple[SwitchFinding, ...]
+    cabling: CablingRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -585,7 +608,7 @@ RECORDS: Mapping[str, Any] = {
     "twin-status": tuple[FoundTwin, ...],
     "twin-stop": StoppedTwin,
     "up": UpSummary,
-    "verify": Checked,
+    "verify": Verified,
 }
 """The document of each command, and of an option that gives another one."""
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -24,6 +25,9 @@ from railfab.cli.common import (
 from railfab.fabric import design, session_endpoints
 from railfab.findings import Severity, findings_text
 from railfab.units import counted
+
+if TYPE_CHECKING:
+    from railfab.deploy import Cabling
 
 
 def verify(
@@ -47,7 +51,7 @@ def verify(
     found, switches = result.findings, result.checked
     if output is Output.JSON:
         document = {"fabric": fabric.intent.fabric, "checked": switches, "findings": findings_document(found)}
-        print_json(document)
+        print_json(document | {"cabling": _cabling_document(result.cabling)})
     else:
         wrong = [one for one in found if one.severity is not Severity.NOTE]
         print_findings(folded(wrong))
@@ -55,4 +59,13 @@ def verify(
         healthy = f"all {sessions} BGP session ends are as the intent says"
         verdict = findings_text(wrong) if wrong else healthy
         stdout().print(f"{len(switches)} of {counted(len(fabric.models), 'switch')} checked: {verdict}")
+        stdout().print(result.cabling.summary, soft_wrap=True)
     findings_exit(found, result.unread.values())
+
+
+def _cabling_document(cabling: Cabling) -> dict[str, Any]:
+    """The number of links by state, and each link."""
+    from railfab.deploy import CablingState
+
+    counts = {str(state): len(cabling.of(state)) for state in CablingState}
+    return counts | {"links": [asdict(link) for link in cabling.links]}

@@ -1,5 +1,6 @@
 """Nornir runs over the switches of a fabric: preview, apply, roll back, verify; and the journal of deploys."""
 
+from railfab.deploy.cabling import Cabling, CablingState, LinkCabling
 from railfab.deploy.inventory import RailfabInventory
 from railfab.deploy.journal import DeployRecord, Journal, OpenDeploy, new_change
 from railfab.deploy.run import Outcome, Preview, Readings, apply_all, nornir_of, preview_all, read_configurations
@@ -7,8 +8,11 @@ from railfab.deploy.tasks import inspect, preview, read_running, reconcile
 from railfab.deploy.verify import Verification, verify_all
 
 __all__ = [
+    "Cabling",
+    "CablingState",
     "DeployRecord",
     "Journal",
+    "LinkCabling",
     "OpenDeploy",
     "Outcome",
     "Preview",

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from nornir.core import Nornir
 
+from railfab.deploy.cabling import Cabling, cabling_of
 from railfab.deploy.run import OnDone, inspect_all
 from railfab.device import (
     BgpNeighbor,
@@ -35,11 +36,13 @@ class Verification:
     """Every difference between the switches that were read and the intent, in the order of `causes_first`.
 
     checked: their names, sorted. unread: the error of each other switch, by name.
+    cabling: of all of them.
     """
 
     findings: tuple[Finding, ...]
     checked: tuple[str, ...]
     unread: Mapping[str, RailfabError]
+    cabling: Cabling
 
 
 def verify_all(nornir: Nornir, fabric: Design, *, wait_s: float, on_done: OnDone) -> Verification:
@@ -56,7 +59,9 @@ def verify_all(nornir: Nornir, fabric: Design, *, wait_s: float, on_done: OnDone
         unread.update(read.unread)
         found = causes_first(_findings(fabric, read.answers, owned))
         if all(one.severity is Severity.NOTE for one in found) or time.monotonic() >= deadline:
-            return Verification(found, tuple(sorted(read.answers)), unread)
+            observed = {name: observed for name, (_, observed) in read.answers.items()}
+            cabling = cabling_of(fabric.topology, nornir.inventory.hosts.keys(), observed)
+            return Verification(found, tuple(sorted(read.answers)), unread, cabling)
         time.sleep(POLL_S)
 
 

@@ -1,0 +1,159 @@
+"""Cabling of a fabric as its switches observe it: each link of the intent is proved, wrong, or unknown."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NamedTuple
+
+from railfab.device import Observed, ObservedBgpSession, ObservedInterface
+from railfab.folding import folded_sets
+from railfab.topology import Link, Port, PortKey, Topology
+from railfab.units import counted, listed
+
+SHOWN = 4
+"""Ports, or folded sets of them, that the summary names before it counts the rest."""
+
+
+class CablingState(StrEnum):
+    PROVED = "proved"
+    WRONG = "wrong"
+    UNKNOWN = "unknown"
+    """No source says which port is at the far end. It is no error, and not known to be right."""
+
+
+class CablingSource(StrEnum):
+    LLDP = "lldp"
+    BGP = "bgp"
+
+
+class CablingGap(StrEnum):
+    """Why nothing is known of the far end of a port."""
+
+    UNREAD = "switches not read"
+    DOWN = "ports that are down"
+    HOST = "hosts without LLDP"
+    SWITCH = "switches that neither LLDP nor BGP identifies"
+
+
+class _Judgement(NamedTuple):
+    state: CablingState
+    source: CablingSource | None = None
+    gap: CablingGap | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LinkCabling:
+    """The cabling of one link. interface: a front-panel port of the switch. source: by which it is proved or wrong.
+
+    gap: why it is unknown.
+    """
+
+    switch: str
+    interface: str
+    peer: str
+    peer_interface: str
+    state: CablingState
+    source: CablingSource | None
+    gap: CablingGap | None
+
+
+@dataclass(frozen=True, slots=True)
+class Cabling:
+    """The cabling of every link of the switches that were to be read, in the order of the topology."""
+
+    links: tuple[LinkCabling, ...]
+
+    def of(self, state: CablingState) -> tuple[LinkCabling, ...]:
+        return tuple(link for link in self.links if link.state is state)
+
+    @property
+    def summary(self) -> str:
+        """One line: `cabling: 62 of 64 links proved, 2 unknown (hosts without LLDP: leaf1 ethernet-1/3, ...)`."""
+        proved, wrong, unknown = (self.of(state) for state in CablingState)
+        parts = [f"cabling: {len(proved):,} of {counted(len(self.links), 'link')} proved"]
+        if wrong:
+            parts.append(f"{len(wrong):,} wrong")
+        if unknown:
+            parts.append(f"{len(unknown):,} unknown ({'; '.join(_reasons(unknown))})")
+        return ", ".join(parts)
+
+
+def _reasons(unknown: Sequence[LinkCabling]) -> Iterator[str]:
+    for gap in CablingGap:
+        ports = [f"{link.switch} {link.interface}" for link in unknown if link.gap is gap]
+        if ports:
+            yield f"{gap}: {listed(tuple(folded_sets(ports)), SHOWN)}"
+
+
+def cabling_of(topology: Topology, switches: Collection[str], observed: Mapping[str, Observed]) -> Cabling:
+    """The cabling of each link with a front-panel port on one of the switches. observed: of those that were read.
+
+    A link is wrong where either end says so, and proved where either end does.
+    """
+    evidence = _Evidence(topology, observed)
+    return Cabling(tuple(cabling for link in topology.links for cabling in _link(evidence, link, switches)))
+
+
+def _link(evidence: _Evidence, link: Link, switches: Collection[str]) -> Iterator[LinkCabling]:
+    """The cabling of a link as the end with most to say observes it; nothing for a link of other switches."""
+    order = (CablingState.WRONG, CablingState.PROVED, CablingState.UNKNOWN)
+    ends = [(port, peer) for port, peer in link.ends() if port.cage and port.node in switches]
+    judged = [(port, peer, evidence.judge(port, peer)) for port, peer in ends]
+    if judged:
+        port, peer, judgement = min(judged, key=lambda end: order.index(end[2].state))
+        yield LinkCabling(port.node, port.name, peer.node, peer.name, *judgement)
+
+
+class _Evidence:
+    """The interfaces and the established sessions of the switches that were read, by node and interface."""
+
+    def __init__(self, topology: Topology, observed: Mapping[str, Observed]) -> None:
+        self._topology, self._read = topology, observed.keys()
+        self._interfaces: dict[PortKey, ObservedInterface] = {
+            (node, interface.name): interface for node, seen in observed.items() for interface in seen.interfaces
+        }
+        self._sessions: dict[PortKey, ObservedBgpSession] = {
+            (node, session.interface or str(session.peer)): session
+            for node, seen in observed.items()
+            for session in seen.sessions
+            if session.established
+        }
+
+    def judge(self, port: Port, peer: Port) -> _Judgement:
+        """Compare what one end observes with the far end of the intent."""
+        interface = self._interfaces.get((port.node, port.name))
+        if port.node not in self._read:
+            return _unknown(CablingGap.UNREAD)
+        if interface is None or not interface.oper_up:
+            return _unknown(CablingGap.DOWN)
+        device, name = interface.neighbor_device, interface.neighbor_interface
+        if (device or peer.node, name or peer.name) != (peer.node, peer.name):
+            return _Judgement(CablingState.WRONG, CablingSource.LLDP)
+        if device is not None and name is not None:
+            return _Judgement(CablingState.PROVED, CablingSource.LLDP)
+        return self._by_session(port, peer)
+
+    def _by_session(self, port: Port, peer: Port) -> _Judgement:
+        """A session with the address of the far end, or, of the only link between two switches, one that each end has
+        with the other: a name without a port does not distinguish two links."""
+        unknown = _unknown(CablingGap.SWITCH if self._topology.node(peer.node).is_switch else CablingGap.HOST)
+        session = self._sessions.get((port.node, port.name))
+        if session is None:
+            return unknown
+        if session.neighbor_device not in (None, peer.node):
+            return _Judgement(CablingState.WRONG, CablingSource.BGP)
+        far = self._sessions.get((peer.node, peer.name))
+        by_address = peer.address is not None and session.peer == peer.address.ip
+        both = session.neighbor_device == peer.node and far is not None and far.neighbor_device == port.node
+        if by_address or (both and self._is_only_link(port, peer)):
+            return _Judgement(CablingState.PROVED, CablingSource.BGP)
+        return unknown
+
+    def _is_only_link(self, port: Port, peer: Port) -> bool:
+        return sum(far.node == peer.node for _, far, _ in self._topology.ports_of(port.node)) == 1
+
+
+def _unknown(gap: CablingGap) -> _Judgement:
+    return _Judgement(CablingState.UNKNOWN, gap=gap)
