@@ -157,10 +157,10 @@ def test_its_virtual_switches_are_deployed_to_over_its_own_cli(railfab: Railfab,
 def test_its_metrics_are_collected(railfab: Railfab, twin: Path, project: Path, environment: dict[str, str]) -> None:
     assert railfab("deploy", "--on", "twin", "--yes").returncode == 0
     wanted = (
-        'fabric_bgp_session_up{device="pod1-spine1",peer="port1"} 1',
-        'fabric_bgp_prefixes{device="pod1-spine1",peer="port1",afi_safi="ipv4-unicast",direction="received"}',
-        'fabric_interface_receive_bytes_total{device="pod1-seg1-leaf1",interface="port1"}',
-        'fabric_interface_oper_up{device="pod1-seg1-leaf1",interface="port1"} 1',
+        'fabric_bgp_session_up{device="pod1-spine1",fabric="toys",peer="port1"} 1',
+        'fabric_bgp_prefixes{device="pod1-spine1",fabric="toys",peer="port1",afi_safi="ipv4-unicast",direction="received"}',
+        'fabric_interface_receive_bytes_total{device="pod1-seg1-leaf1",fabric="toys",interface="port1"}',
+        'fabric_interface_oper_up{device="pod1-seg1-leaf1",fabric="toys",interface="port1"} 1',
     )
     with started(project, environment, "collect", "intent.yml", "--on", "twin", "--port", "0") as process:
         assert process.stderr is not None

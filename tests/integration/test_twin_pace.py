@@ -119,7 +119,7 @@ def test_prometheus_shows_the_rates_of_the_fabric_and_the_pace(slow: Twin, tmp_p
             (most,) = prometheus.eventually(f"max_over_time({UTILIZATION}[1m])")
             (raw,) = prometheus.eventually(f"rate({BYTES}[1m]) * 8 / 1e11")
             (pace,) = prometheus.eventually(PACE)
-            twin = prometheus.eventually('fabric_twin_simulated_seconds_total{fabric="pod64"}')
+            twin = prometheus.eventually('fabric_twin_simulated_seconds_total{device="",fabric="pod64"}')
         finally:
             prometheus.process.kill()
             prometheus.process.wait()

@@ -99,4 +99,4 @@ def test_with_updates_only_a_session_begins_without_series_and_removes_none(rack
         eventually(running, lambda now: not now.value("fabric_collector_session_up"))
         rack.revive(LEAF)
         now = eventually(running, lambda now: now.value("fabric_collector_session_up"))
-        assert now.select(OPER_UP) == [({"device": LEAF, "fabric": "pod64", "interface": UPLINK}, 0.0)]
+        assert now.select(OPER_UP) == [({"device": LEAF, "interface": UPLINK}, 0.0)]

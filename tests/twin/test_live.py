@@ -252,7 +252,7 @@ def test_counters_never_go_back_while_switches_are_reconfigured() -> None:
 def test_every_sample_is_of_the_catalogue_with_its_labels(plain: LiveFabric) -> None:
     for name in (LEAF, SPINE):
         for sample in plain.samples(name):
-            assert {"device", *sample.labels} == set(CATALOGUE[sample.metric].labels)
+            assert {"fabric", "device", *sample.labels} == set(CATALOGUE[sample.metric].labels)
         keys = [(sample.metric, *sorted(sample.labels.items())) for sample in plain.samples(name)]
         assert len(keys) == len(set(keys))
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from railfab.device import DeviceModel, SwitchBuffers, plan, switch_buffers
+from railfab.device import DeviceModel, SwitchBuffers, plan, switch_buffers, unsupported
 from railfab.device.plan_qos import ROCE
 from railfab.errors import NotRenderedYet, RailfabError, each, one_per_problem, raise_all
 from railfab.fabric.checks import design_findings
@@ -57,6 +57,11 @@ class Design:
         with naming(self.path):
             return plan(self.topology, self.intent)
 
+    @property
+    def expressible_models(self) -> dict[str, DeviceModel]:
+        """`planned_models`, and none of an intent that no device model can express."""
+        return {} if any(unsupported(self.intent)) else self.planned_models
+
     @cached_property
     def models(self) -> dict[str, DeviceModel]:
         """Device model of every switch by name, as its platform configures it.
@@ -78,9 +83,9 @@ class Design:
     def roce_queues(self) -> dict[str, tuple[str, ...]]:
         """The queues of RoCE of every switch, as its counters name them; none where the names are not known."""
         return {
-            node.name: _roce_queues(self.planned_models[node.name], platform(node.platform).telemetry.queues)
-            for node in self.topology.switches()
-            if node.platform and has_platform(node.platform)
+            name: _roce_queues(model, platform(model.platform).telemetry.queues)
+            for name, model in self.expressible_models.items()
+            if has_platform(model.platform)
         }
 
     @cached_property

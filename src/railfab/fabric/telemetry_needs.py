@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from railfab.device import DeviceModel
-from railfab.errors import NotRenderedYet
 from railfab.fabric.design import Design
 from railfab.platforms import TelemetryRule, TelemetrySubscription
 from railfab.platforms.telemetry_checks import covers
@@ -75,11 +74,7 @@ class TelemetryNeeds:
     @cached_property
     def _uses(self) -> dict[str, SwitchUse]:
         """By switch; of a design that no device model can express, none is known."""
-        topology = self._design.topology
-        try:
-            models = self._design.planned_models
-        except NotRenderedYet:
-            return {}
+        topology, models = self._design.topology, self._design.expressible_models
         signals = LinkMatcher(topology, self._design.intent)
         return {
             name: SwitchUse(

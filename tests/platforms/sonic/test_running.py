@@ -27,7 +27,7 @@ class SonicGnmi(gnmi_pb2_grpc.gNMIServicer):  # type: ignore[misc]
         self.paths: list[Any] = []
 
     def Get(self, request: Any, context: Any) -> Any:
-        if request.type != gnmi_pb2.GetRequest.ALL or request.encoding != gnmi_pb2.JSON_IETF:
+        if request.type != request.ALL or request.encoding != gnmi_pb2.JSON_IETF:
             context.abort(grpc.StatusCode.UNIMPLEMENTED, "unsupported request type")
         self.paths += request.path
         typed = [gnmi_pb2.TypedValue(json_ietf_val=json.dumps(value).encode()) for value in self._values]
