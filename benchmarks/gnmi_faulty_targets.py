@@ -50,6 +50,9 @@ PADDING = replay.path([("padding", None)])
 CHANGES_EVERY = 5
 """Periods between two changes of the oper-status of an interface."""
 HOUR_S = 3600.0
+ONCE = 1
+REFUSED = replay.RESP_HEADERS + b"\x00\x0bgrpc-status\x013"
+"""The answer to a subscription of mode ONCE, whose path the targets lack: INVALID_ARGUMENT."""
 SLICE_S = 0.05
 ESTABLISHED = 1
 """State of a TCP connection whose peer has not closed it (Linux, include/net/tcp_states.h)."""
@@ -280,6 +283,9 @@ class Connection(replay.H2Conn):
     def on_message(self, sid: int, message: bytes) -> None:
         if not self.paths.get(sid, "").endswith("/Subscribe"):
             return super().on_message(sid, message)
+        if replay.subscribe_mode(message) == ONCE:
+            self.send(replay.frame_head(len(REFUSED), replay.HEADERS, 5, sid) + REFUSED)
+            return None
         head = replay.frame_head(len(replay.RESP_HEADERS), replay.HEADERS, 4, sid)
         self.send(head + replay.RESP_HEADERS)
         if not self.number:
