@@ -252,7 +252,7 @@ def test_each_target_is_asked_at_its_own_interval_mode_and_heartbeat(running: Ru
     text = running.read("/metrics")
     assert 'fabric_collector_sample_interval_seconds{device="ascii",subscription="sample"} 0.5\n' in text
     assert 'fabric_collector_sample_interval_seconds{device="bytes",subscription="sample"} 2\n' in text
-    stream = gnmi_pb2.SubscriptionList.STREAM
+    stream = gnmi_pb2.SubscriptionList().STREAM
     streams = {name: [one for one in found.asked if one.mode == stream] for name, found in running.targets.items()}
     asked = {name: [*chain(*(wish.subscription for wish in found))] for name, found in streams.items()}
     octets = {name: [one for one in found if one.path.elem[-1].name == "statistics"] for name, found in asked.items()}
