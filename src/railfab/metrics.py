@@ -360,11 +360,17 @@ def _streams(metric: Callable[..., Metric]) -> Iterator[Metric]:
         "errors_total",
         Kind.COUNTER,
         "",
-        "Streams that failed: no_endpoint, unreachable, login_refused, tls, protocol, unimplemented, stalled, closed,"
-        " defect.",
+        "Streams that failed: no_endpoint, unreachable, login_refused, tls, protocol, unimplemented, stalled, lagging,"
+        " closed, defect.",
         "reason",
     )
     yield metric("reconnects_total", Kind.COUNTER, "", "Times a stream was opened again.")
+    yield metric(
+        "overloaded",
+        Kind.GAUGE,
+        "",
+        "Whether its collector was late for half of the last 30 s (1), which keeps its sessions and begins none.",
+    )
 
 
 def _samples(metric: Callable[..., Metric]) -> Iterator[Metric]:
@@ -429,13 +435,6 @@ def _collector_itself() -> Iterator[Metric]:
         Kind.GAUGE,
         "seconds",
         "The largest lateness of the collector itself within 30 s; no target is called stalled for it.",
-        FABRIC,
-    )
-    yield Metric(
-        "fabric_collector_overloaded",
-        Kind.GAUGE,
-        "",
-        "Whether the collector was late for half of the last 30 s (1): it keeps its sessions, and begins none.",
         FABRIC,
     )
     yield Metric(

@@ -175,14 +175,15 @@ class FabricExposition:
 
     def own_samples(self) -> Iterator[Found]:
         """The collector's own metrics, and what is known of targets that are of no intent."""
+        is_overloaded = float(self._clock.is_overloaded)
         for session in self._fleet.sessions:
             for name, labels, value in _health_samples(session):
                 yield name, {**session.target_labels, **labels}, value
+            yield "fabric_collector_overloaded", session.target_labels, is_overloaded
             yield "fabric_collector_receiver_info", {**session.target_labels, "receiver": session.receiver}, 1.0
             if session.name not in self._intended.series:
                 yield "fabric_target_info", {"device": session.name, **session.labels}, 1.0
         yield "fabric_collector_lag_seconds", self._fabric_label, self._clock.lag_s()
-        yield "fabric_collector_overloaded", self._fabric_label, float(self._clock.is_overloaded)
         for name, labels, value in (*loader_samples(self._loaders), *sink_samples(self._sinks)):
             yield name, {**self._fabric_label, **labels}, value
 

@@ -9,7 +9,7 @@ from railfab.dashboards.rules import Alert, AlertSeverity, Silence
 SLOW_PACE = 0.25
 """A twin that simulates less than this share of real time takes minutes for what takes seconds."""
 
-NOT_OVERLOADED = "unless on (fabric, job, instance) fabric_collector_overloaded == 1"
+NOT_OVERLOADED = "unless on (fabric, device) fabric_collector_overloaded == 1"
 """A collector that is late says nothing about its targets."""
 
 OBSERVATION = (
@@ -40,9 +40,8 @@ OBSERVATION = (
     Alert(
         alert="FabricTelemetryLagging",
         condition=(
-            "max by (fabric, device, job, instance) (max_over_time(fabric_collector_backlog_seconds[2m]))"
-            " > on (fabric, device) group_left ()"
-            " (10 + 5 * max by (fabric, device) (fabric_collector_sample_interval_seconds))"
+            "max by (fabric, device) (max_over_time(fabric_collector_backlog_seconds[2m]))"
+            " > 10 + 5 * max by (fabric, device) (fabric_collector_sample_interval_seconds)"
             f" {NOT_OVERLOADED}"
         ),
         severity=AlertSeverity.WARNING,
@@ -54,11 +53,11 @@ OBSERVATION = (
     ),
     Alert(
         alert="FabricCollectorOverloaded",
-        condition="fabric_collector_overloaded == 1",
+        condition="max by (fabric) (fabric_collector_overloaded) == 1",
         silence=Silence.NEVER,
         lasting="1m",
         severity=AlertSeverity.WARNING,
-        summary="the collector {{ $labels.instance }} reads its targets later than they send",
+        summary="the collector reads its targets later than they send",
         description=(
             "The collector was late for half of the last 30 s. It keeps its sessions and begins none, and alerts on"
             " single targets wait until it keeps up. Give it more cores (`--processes`), or sample less often"
