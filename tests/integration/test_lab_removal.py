@@ -110,9 +110,12 @@ def test_down_cleans_up_after_killed_switches(plan: LabPlan) -> None:
     for holder in running(plan).processes:
         os.kill(holder.pid, signal.SIGKILL)
     wait_for(lambda: not marked_processes(lab_names(plan.place).tag), "everything in the switches ended with them", 10)
-    status = LAB.status(plan.place)
-    assert status.state == "degraded"
-    assert {node.state for node in status.nodes if node.kind != "host"} == {"gone"}
+
+    def all_are_gone() -> bool:
+        status = LAB.status(plan.place)
+        return status.state == "degraded" and {node.state for node in status.nodes if node.kind != "host"} == {"gone"}
+
+    wait_for(all_are_gone, "status says that the switches are gone", 10)  # a killed process stays until it is reaped
     with pytest.raises(LabError, match=r"^lab small: is incomplete \(.*\)\. Run `railfab lab down` first\.$"):
         LAB.up(plan, print)
     assert LAB.down(plan.place, print)
