@@ -14,10 +14,14 @@ from pathlib import Path
 from typing import Self
 
 import pytest
+from typer.testing import CliRunner
 
+from railfab.cli import app
 from railfab.deploy import Journal
 from railfab.errors import RailfabError
 from railfab.platforms import ChangeName
+
+POD64 = Path(__file__).parents[2] / "inventory" / "fabrics" / "pod64.yml"
 
 
 def deployed(journal: Journal, before: Mapping[str, str], verb: str = "deploy") -> str:
@@ -144,11 +148,18 @@ def test_a_change_of_another_owner_is_not_own(journal: Journal) -> None:
 
 
 def test_an_unknown_deploy_is_refused_with_the_known_ones(journal: Journal) -> None:
-    with pytest.raises(RailfabError, match=r"^deploy x: is not in .*pod64\.deploys\. Name the state folder of the"):
+    with pytest.raises(RailfabError, match=r"^deploy 'x': is not in .*pod64\.deploys\. Name the state folder of the"):
         journal.texts_before("x")
     deploys = [deployed(journal, {"leaf1": "a"}), deployed(journal, {"leaf1": "b"})]
     with pytest.raises(RailfabError, match=re.escape(f"these with --to: {deploys[1]}, {deploys[0]}.")):
         journal.texts_before("x")
+
+
+def test_an_empty_deploy_to_undo_is_refused_and_not_taken_for_the_last(tmp_path: Path) -> None:
+    """As of `--to "$ID"` where the variable is not set."""
+    deployed(Journal(tmp_path, "pod64"), {"pod1-spine1": "a"})
+    with pytest.raises(RailfabError, match=r"^deploy '': is not in .*pod64\.deploys\. Name one of these with --to: "):
+        CliRunner().invoke(app, ["rollback", str(POD64), "--to", "", "--state", str(tmp_path)], catch_exceptions=False)
 
 
 def test_twenty_deploys_are_kept_with_files_for_their_owner_alone(journal: Journal) -> None:

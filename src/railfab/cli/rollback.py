@@ -59,7 +59,7 @@ def rollback(
         return
     if not journal.deploys():
         require_sessions((node.name, str(node.platform)) for node in limited(fabric.topology, limit))
-    texts = journal.texts_before(to or _last(journal).deploy)
+    texts = journal.texts_before(_last(journal).deploy if to is None else to)
     gone = sorted(texts.keys() - {node.name for node in fabric.topology.switches()})
     if gone and limit is None:
         problem = f"that deploy changed {listed(gone)}, which this intent lacks"

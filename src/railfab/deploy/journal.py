@@ -175,7 +175,7 @@ class Journal:
         deploys = self.deploys()
         names = [record.deploy for record in deploys]
         if deploy not in names:
-            raise RailfabError(f"deploy {deploy}", f"is not in {self.folder}", _remedy_unknown(deploys))
+            raise RailfabError(f"deploy {deploy!r}", f"is not in {self.folder}", _remedy_unknown(deploys))
         texts: dict[str, str] = {}
         for record in reversed(deploys[names.index(deploy) :]):
             texts |= {name: _read(self.folder / record.folder / BEFORE / name) for name in record.switches}
