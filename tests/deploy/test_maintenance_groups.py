@@ -111,8 +111,8 @@ def test_verify_does_not_ask_to_deploy_what_a_deploy_leaves_to_the_operator(twin
     set_by_hand(twin, *OWN)
     found = verify_all(nornir, small(), wait_s=30, on_done=lambda _: None).findings
     assert [one.line for one in found if "/routing-policy" in one.where] == [
-        f"note {SPINE}: /routing-policy: has 3 lines that railfab does not model, the first is 'set / routing-policy "
-        "policy op statement 10 action policy-result accept'. "
+        f"note {SPINE}: /routing-policy: railfab does not model 'set / routing-policy policy op statement 10 action "
+        "policy-result accept' (and 2 lines more). "
         "Check that nothing there concerns the fabric. [unmodelled]"
     ]
     assert not any("Deploy the intent" in one.remedy for one in found)

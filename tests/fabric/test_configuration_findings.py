@@ -64,8 +64,8 @@ def test_a_part_that_railfab_does_not_configure_is_a_note_by_section(fabric: Des
     assert lines(
         fabric, lambda tree: tree["srl_nokia-system:system"].update({"srl_nokia-system-banner:banner": banner})
     ) == [
-        f"note {LEAF}: /system/banner: has 2 lines that railfab does not model, the first is "
-        "'set / system banner login-banner \"hands off\"'. Check that nothing there concerns the fabric. [unmodelled]"
+        f"note {LEAF}: /system/banner: railfab does not model 'set / system banner login-banner \"hands off\"' "
+        "(and 1 line more). Check that nothing there concerns the fabric. [unmodelled]"
     ]
 
 

@@ -217,9 +217,11 @@ def _differing(
         yield replace(differing, more=_more(same))
     for same in grouped((one for one in others if one.side is Side.ADDED), lambda one: one.section):
         line = without_secrets(same[0].text)
-        problem = f"has {counted(len(same), 'line')} that railfab does not model, the first is '{line}'"
-        remedy = "Check that nothing there concerns the fabric"
-        yield note(DifferenceCode.UNMODELLED, f"{intended.name}: {same[0].section}", problem, remedy)
+        where, problem = f"{intended.name}: {same[0].section}", f"railfab does not model '{line}'"
+        unmodelled_line = note(
+            DifferenceCode.UNMODELLED, where, problem, "Check that nothing there concerns the fabric"
+        )
+        yield replace(unmodelled_line, more=_more(same))
 
 
 def _rendered(difference: Difference) -> str:
