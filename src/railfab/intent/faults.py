@@ -148,6 +148,8 @@ def _described(model: type[Model], place: Location, detail: ErrorDetails) -> tup
         case "string_too_long":
             limit = detail["ctx"]["max_length"]
             return f"{display(value)} has more than {limit} characters", f"Write at most {limit}"
+        case "too_short" if detail["ctx"]["field_type"] == "Dictionary":
+            return "the mapping is empty", "Write at least one key below, or leave the key out"
         case "too_short":
             return "the list is empty", "Add at least one element"
         case "int_parsing_size":  # more than 64 bits, where a union or a literal was tried
