@@ -12,17 +12,22 @@ from dataclasses import dataclass
 from ipaddress import ip_interface
 from pathlib import Path
 
-from railfab.errors import raise_all
 from railfab.imports.containerlab_kinds import WITHOUT_SWITCHING, platform_of, position
 from railfab.imports.containerlab_variables import expanded
 from railfab.imports.document import Keyed, Listed, Text, Tree, read_tree, words
-from railfab.imports.existing import ExistingLink, ExistingNode, ExistingPort, ExistingTopology, SourceError
+from railfab.imports.existing import (
+    MOST_ERRORS,
+    ExistingLink,
+    ExistingNode,
+    ExistingPort,
+    ExistingTopology,
+    SourceError,
+    raise_first,
+)
 from railfab.topology.model import Interface, Role
 
 MAX_BYTES = 200_000_000
 """A lab of 262,144 links takes some 40 MB."""
-MOST_ERRORS = 20
-"""Limit of errors of a file that are reported together."""
 ONE_ENDED = frozenset(("mgmt-net", "macvlan", "host", "vxlan", "vxlan-stitch", "dummy"))
 """Types of links with one node; in the short form, the first three may replace a node name."""
 TWO_ENDED = frozenset(("veth", "veth-stitch"))
@@ -131,7 +136,7 @@ class _Lab:
             if kinds[name] not in WITHOUT_SWITCHING:
                 nodes.append(ExistingNode(name=name, role=_role(levels), platform=platform_of(kinds[name])))
         links = tuple(self._wired(kinds))
-        raise_all(self._faults[:MOST_ERRORS])
+        raise_first(self._where, self._faults)
         # the management ports of switches are on a network of containerlab, and have no cables in the file
         name = Path(self._where).name
         return ExistingTopology(source=name, nodes=tuple(nodes), links=links, manages_switches=False)

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from railfab.errors import RailfabError
+from railfab.errors import RailfabError, raise_all
 from railfab.topology.model import Address, Interface, Port, Role, Topology
 
 Position = tuple[int, int | None]
 """Cage, from 1, and lane in it, from 1; None without breakout."""
+MOST_ERRORS = 20
+"""Limit of errors of a source that are reported together."""
 
 
 class SourceError(RailfabError):
     """A source could not be read."""
+
+
+def raise_first(where: str, errors: Sequence[SourceError]) -> None:
+    """Raise the first errors of a source, with a line that counts the others; nothing for none."""
+    rest = len(errors) - MOST_ERRORS
+    problem = f"{rest:,} more errors are not shown"
+    not_shown = [SourceError(where, problem, "Correct the first ones")] if rest > 0 else []
+    raise_all([*errors[:MOST_ERRORS], *not_shown])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

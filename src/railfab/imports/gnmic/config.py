@@ -12,14 +12,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from railfab.endpoints.model import ENCODINGS
-from railfab.errors import raise_all
 from railfab.imports.document import Keyed, Listed, Text, Tree, read_tree, words
-from railfab.imports.existing import SourceError
+from railfab.imports.existing import SourceError, raise_first
 from railfab.imports.gnmic.settings import Setting, mistake, settings
 
 MAX_BYTES = 20_000_000
-MOST_ERRORS = 20
-"""Limit of errors of a file that are reported together."""
 DEFAULT_PORT = 57400
 VARIABLE = re.compile(r"\$(?:\{(?P<name>\w+)\}|(?P<bare>[A-Za-z_]\w*))")
 PARTS = re.compile(r"(\d+(?:\.\d+)?)(h|ms|m|us|µs|ns|s)")
@@ -133,7 +130,7 @@ def read_gnmic(path: Path, environment: Mapping[str, str]) -> GnmicConfig:
         raise SourceError(str(path), problem, "Name a gnmic configuration in YAML")
     reader = _Reader(path, tree, environment)
     stated = [*settings(tree)]
-    raise_all([*reader.mistakes(stated)][:MOST_ERRORS])
+    raise_first(str(path), [*reader.mistakes(stated)])
     return reader.config(tuple(setting for setting, _ in stated))
 
 
