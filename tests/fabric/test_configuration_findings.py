@@ -120,11 +120,15 @@ def test_one_place_of_several_switches_is_one_line_and_other_values_are_others(m
 
 
 def test_switches_of_two_tiers_with_the_same_finding_are_one_line() -> None:
+    """Also where further lines differ, of which the line has the number only."""
+    switches = ("pod1-seg1-leaf1", "pod1-seg1-leaf2", "pod1-spine1")
     lines = [
-        note(DifferenceCode.UNMODELLED, f"{switch}: /interface", "has 2 lines", "Check them")
-        for switch in ("pod1-seg1-leaf1", "pod1-seg1-leaf2", "pod1-spine1")
+        replace(note(DifferenceCode.UNMODELLED, f"{switch}: /interface", "has a line", "Check it"), more=(switch,))
+        for switch in switches
     ]
     assert [one.where for one in folded(lines)] == ["pod1-seg1-leaf1 and 2 more: /interface"]
+    fewer = replace(lines[0], where="pod1-spine2: /interface", more=())
+    assert [one.switch for one in folded([*lines, fewer])] == ["pod1-seg1-leaf1", "pod1-spine2"]
 
 
 def test_a_warning_about_a_line_stands_before_the_errors_and_a_note_after_them() -> None:

@@ -87,9 +87,10 @@ def folded(found: Sequence[Finding]) -> tuple[Finding, ...]:
 
 
 def _kind(finding: Finding) -> Finding:
-    """The finding without what one line for several has only the first of."""
+    """The finding without what one line for several has only the first of; of further lines it has the number."""
     place = _place(finding)
-    return replace(finding, where=place if finding.code in COUNTED else NUMBER.sub("", place))
+    where = place if finding.code in COUNTED else NUMBER.sub("", place)
+    return replace(finding, where=where, more=("",) * len(finding.more))
 
 
 def _folded(same: Sequence[Finding]) -> Finding:
