@@ -21,7 +21,7 @@ from railfab.imports.gnmic.conversion import Renamed
 from railfab.imports.gnmic.notes import Note
 from railfab.lab.backend import NodeStatus
 from railfab.sim.replay.results import SeedResult
-from railfab.sim.replay.why import Ecn
+from railfab.sim.replay.why import CountedPort, Ecn, Pfc, Sender
 from railfab.topology import Bond, Gateway, Node, Port, Summary
 from railfab.twin.detached import FoundTwin
 
@@ -505,51 +505,13 @@ class Replay:
 
 
 @dataclass(frozen=True, slots=True)
-class CountedXoffs:
-    """XOFFs of a port."""
-
-    port: str
-    xoffs: int
-
-
-@dataclass(frozen=True, slots=True)
-class PfcOfPort:
-    """XOFF for what comes in by a port; see `sim why`."""
-
-    port: str
-    acted: bool
-    reason: str
-    xoff_sent: int
-    first_xoff_ns: float | None
-    held_peak_bytes: int
-    threshold_bytes: float | None
-    to_xoff_bytes: float | None
-    to_xoff_percent: float | None
-    headroom_peak_bytes: int
-    headroom_limit_bytes: float
-    refused_packets: int
-    caused_by: tuple[CountedXoffs, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class PausedPort:
     """Pauses of a port."""
 
     reason: str
     xoff_received: int
     paused_ns: float
-    caused_by: tuple[CountedXoffs, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class FlowThroughQueue:
-    """A flow through the queue, and the port by which it came in."""
-
-    flow: int
-    src: int
-    dst: int
-    sent_bytes: int
-    entered_by: str
+    caused_by: tuple[CountedPort, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -571,11 +533,11 @@ class PortExplanation:
     peer: str
     rate_gbps: float
     ecn: Ecn
-    pfc: PfcOfPort
-    feeders: tuple[PfcOfPort, ...]
+    pfc: Pfc
+    feeders: tuple[Pfc, ...]
     paused: PausedPort
-    pauses: tuple[CountedXoffs, ...]
-    senders: tuple[FlowThroughQueue, ...]
+    pauses: tuple[CountedPort, ...]
+    senders: tuple[Sender, ...]
     storms: tuple[PauseTree, ...]
     notes: tuple[str, ...]
 

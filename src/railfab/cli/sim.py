@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from railfab.sim.replay.run import Progress, Run
     from railfab.sim.replay.scenario import Scenario
     from railfab.sim.replay.storm import Branch
-    from railfab.sim.replay.why import CountedPort, Explanation, Pfc
+    from railfab.sim.replay.why import CountedPort, Explanation
 
 SEEDS = 5
 """Runs of the reference scenarios."""
@@ -208,42 +208,30 @@ def why(run_dir: RunDir, port: PortName, output: OutputOption = Output.TABLE) ->
         _print_explanation(run.name, explanation)
 
 
-def _name(port: tuple[int, int]) -> str:
-    return f"{port[0]}:{port[1]}"
-
-
 def _document(found: Explanation) -> dict[str, Any]:
     return {
-        "port": _name((found.port.node, found.port.port)),
-        "peer": _name((found.port.peer, found.port.peer_port)),
+        "port": found.port.name,
+        "peer": found.port.peer_name,
         "rate_gbps": found.port.rate_gbps,
         "ecn": asdict(found.ecn),
-        "pfc": _pfc_document(found.pfc),
-        "feeders": [_pfc_document(pfc) for pfc in found.feeders],
+        "pfc": asdict(found.pfc),
+        "feeders": [asdict(pfc) for pfc in found.feeders],
         "paused": {
             "reason": found.paused,
             "xoff_received": found.port.xoff_received,
             "paused_ns": found.port.paused_ns,
-            "caused_by": _counts(found.paused_by),
+            "caused_by": [asdict(cause) for cause in found.paused_by],
         },
-        "pauses": _counts(found.pauses),
-        "senders": [asdict(sender) | {"entered_by": _name(sender.entered_by)} for sender in found.senders],
+        "pauses": [asdict(paused) for paused in found.pauses],
+        "senders": [asdict(sender) for sender in found.senders],
         "storms": [_tree_document(tree) for tree in found.trees],
         "notes": list(found.notes),
     }
 
 
-def _pfc_document(pfc: Pfc) -> dict[str, Any]:
-    return asdict(pfc) | {"port": _name(pfc.port), "caused_by": _counts(pfc.caused_by)}
-
-
-def _counts(ports: Sequence[CountedPort]) -> list[dict[str, Any]]:
-    return [{"port": _name(one.port), "xoffs": one.xoffs} for one in ports]
-
-
 def _tree_document(tree: Branch) -> dict[str, Any]:
     return {
-        "port": _name(tree.port),
+        "port": tree.name,
         "xoffs": tree.xoffs,
         "paused_ns": tree.paused_ns,
         "first_ns": tree.first_ns,
@@ -255,14 +243,13 @@ def _print_explanation(name: str, found: Explanation) -> None:
     port = found.port
     kind = "switch" if port.is_switch else "host"
     lines = [
-        f"{name}: port {_name((port.node, port.port))} of a {kind}, {port.rate_gbps:g} Gb/s to "
-        f"{_name((port.peer, port.peer_port))}",
+        f"{name}: port {port.name} of a {kind}, {port.rate_gbps:g} Gb/s to {port.peer_name}",
         f"ECN   {found.ecn.reason}",
         f"PFC   {found.pfc.reason}{_causes(found.pfc.caused_by)}",
         f"queue {found.paused}{_causes(found.paused_by)}",
     ]
     lines += [f"      its queue made the switch pause {_causes(found.pauses, '')}"] if found.pauses else []
-    lines += _section("Ports by which its flows come in", [f"{_name(pfc.port)}  {pfc.reason}" for pfc in found.feeders])
+    lines += _section("Ports by which its flows come in", [f"{pfc.port}  {pfc.reason}" for pfc in found.feeders])
     lines += _section(
         "Flows through its queue",
         [f"flow {one.flow}  {one.src} to {one.dst}  {one.sent_bytes:,} bytes" for one in found.senders],
@@ -279,7 +266,7 @@ def _print_explanation(name: str, found: Explanation) -> None:
 def _causes(ports: Sequence[CountedPort], before: str = ", because of the queue of ") -> str:
     if not ports:
         return ""
-    shown = ", ".join(f"{_name(one.port)} ({one.xoffs:,} XOFF)" for one in ports[:MOST_LINES])
+    shown = ", ".join(f"{one.port} ({one.xoffs:,} XOFF)" for one in ports[:MOST_LINES])
     return f"{before}{shown}{f' and {len(ports) - MOST_LINES} more' if len(ports) > MOST_LINES else ''}"
 
 
@@ -295,7 +282,7 @@ def _tree_lines(tree: Branch, asked: AbstractSet[tuple[int, int]], depth: int) -
     here = "  <" if tree.port in asked else ""
     label = "in all" if depth == 1 else "paused"
     time = f"{label} {tree.xoffs:,} XOFF, {tree.paused_ns / 1e3:,.1f} us, from {tree.first_ns / 1e6:.3f} ms"
-    lines = [f"{'  ' * depth}{_name(tree.port)}  {time}{here}"]
+    lines = [f"{'  ' * depth}{tree.name}  {time}{here}"]
     on_way = [branch for branch in tree.ordered if asked & set(branch.ports())]
     others = [branch for branch in tree.ordered if branch not in on_way]
     shown = on_way + others[: max(0, MOST_BRANCHES - len(on_way))]

@@ -31,6 +31,11 @@ Port = tuple[int, int]
 Ports = tuple[Port, ...]
 
 
+def port_name(port: Port) -> str:
+    """NODE:PORT."""
+    return f"{port[0]}:{port[1]}"
+
+
 @dataclass(frozen=True, slots=True)
 class SavedPort:
     """A port: its queue, the pauses it received, and what came in by it. None: no threshold.
@@ -65,6 +70,15 @@ class SavedPort:
     margin_bytes: float | None
     xoff_sent: int
     refused_packets: int
+
+    @property
+    def name(self) -> str:
+        return port_name((self.node, self.port))
+
+    @property
+    def peer_name(self) -> str:
+        """The name of the port at the other end."""
+        return port_name((self.peer, self.peer_port))
 
 
 @dataclass(frozen=True, slots=True)

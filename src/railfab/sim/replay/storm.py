@@ -10,7 +10,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from railfab.sim.replay.saved import Port, SavedPause, SavedRun
+from railfab.sim.replay.saved import Port, SavedPause, SavedRun, port_name
 
 
 @dataclass(slots=True)
@@ -36,6 +36,10 @@ class Branch:
         yield self.port
         for branch in self.branches.values():
             yield from branch.ports()
+
+    @property
+    def name(self) -> str:
+        return port_name(self.port)
 
     @property
     def ordered(self) -> list[Branch]:

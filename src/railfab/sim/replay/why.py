@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from railfab.errors import RailfabError
-from railfab.sim.replay.saved import Port, SavedFlow, SavedPause, SavedPort, SavedRun
+from railfab.sim.replay.saved import Port, SavedFlow, SavedPause, SavedPort, SavedRun, port_name
 from railfab.sim.replay.storm import Branch, storms
 
 MOST_LISTED = 10
@@ -32,7 +32,7 @@ class Ecn:
 class CountedPort:
     """A port, and how many XOFFs it got or caused."""
 
-    port: Port
+    port: str
     xoffs: int
 
 
@@ -44,7 +44,7 @@ class Pfc:
     above 0 if XOFF was sent. caused_by: ports of the switch whose queues held most of these bytes when XOFF was sent.
     """
 
-    port: Port
+    port: str
     acted: bool
     reason: str
     xoff_sent: int
@@ -67,15 +67,17 @@ class Sender:
     src: int
     dst: int
     sent_bytes: int
-    entered_by: Port
+    entered_by: str
 
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
     """pfc: for what comes in by the port. feeders: the same of the ports by which the flows of its queue come in, the
     nearest to XOFF first. paused_by: XOFFs by the peer, and the queues of the peer that caused them. pauses: ports that
-    this port's queue paused. trees: storms with this port in them, or with the
-    peer that it paused."""
+    this port's queue paused. trees: storms with this port in them, or with the peer that it paused.
+
+    A port that is a text is NODE:PORT.
+    """
 
     port: SavedPort
     ecn: Ecn
@@ -95,9 +97,8 @@ def explain(run: SavedRun, name: str) -> Explanation:
     at = (port.node, port.port)
     senders = _senders(run, at)
     concerned = {at, (port.peer, port.peer_port)} if port.xoff_sent else {at}
-    by_name = {(one.node, one.port): one for one in run.ports}
-    fed_by = {sender.entered_by for sender in senders} - {at}
-    feeders = [pfc_of(run, by_name[entry]) for entry in fed_by if port.is_switch]
+    fed_by = {sender.entered_by for sender in senders} - {port.name} if port.is_switch else set()
+    feeders = [pfc_of(run, one) for one in run.ports if one.name in fed_by]
     return Explanation(
         port=port,
         ecn=ecn_of(run, port),
@@ -119,7 +120,7 @@ def _port(run: SavedRun, name: str) -> SavedPort:
     found = [port for port in run.ports if (port.node, port.port) == (int(node), int(number))]
     if found:
         return found[0]
-    of_node = [f"{port.node}:{port.port}" for port in run.ports if port.node == int(node)]
+    of_node = [port.name for port in run.ports if port.node == int(node)]
     if of_node:
         more = f" and {len(of_node) - MOST_LISTED} more" if len(of_node) > MOST_LISTED else ""
         remedy = f"Its ports: {', '.join(of_node[:MOST_LISTED])}{more}"
@@ -171,7 +172,7 @@ def pfc_of(run: SavedRun, port: SavedPort) -> Pfc:
     if first is not None:
         threshold = first.threshold_bytes
     return Pfc(
-        port=(port.node, port.port),
+        port=port.name,
         acted=port.xoff_sent > 0,
         reason=_pfc_reason(run, port, first, margin),
         xoff_sent=port.xoff_sent,
@@ -202,7 +203,7 @@ def _pfc_reason(run: SavedRun, port: SavedPort, first: SavedPause | None, margin
     if not run.pfc:
         return f"PFC is off in this scenario (pfc 0){dropped}"
     if port.xoff_sent:
-        to = f"{port.xoff_sent:,} XOFF to {port.peer}:{port.peer_port}"
+        to = f"{port.xoff_sent:,} XOFF to {port.peer_name}"
         if first is None:
             return f"{to}{dropped}"
         held = f"{first.held_bytes + first.headroom_bytes:,} bytes held, threshold {first.threshold_bytes:,.0f}"
@@ -214,9 +215,9 @@ def _pfc_reason(run: SavedRun, port: SavedPort, first: SavedPause | None, margin
     return f"no XOFF: {near}{dropped}"
 
 
-def _nearness(pfc: Pfc) -> tuple[float, float, Port]:
+def _nearness(pfc: Pfc) -> tuple[float, float]:
     """Ports that sent XOFF first, then by the distance to XOFF."""
-    return (-pfc.xoff_sent, float("inf") if pfc.to_xoff_bytes is None else pfc.to_xoff_bytes, pfc.port)
+    return (-pfc.xoff_sent, float("inf") if pfc.to_xoff_bytes is None else pfc.to_xoff_bytes)
 
 
 def _senders(run: SavedRun, at: Port) -> tuple[Sender, ...]:
@@ -229,14 +230,15 @@ def _senders(run: SavedRun, at: Port) -> tuple[Sender, ...]:
 def _sender(flow: SavedFlow, at: Port, into: dict[Port, Port]) -> Sender:
     place = flow.path.index(at)
     entered = into[flow.path[place - 1]] if place else at
-    return Sender(flow.flow, flow.src, flow.dst, flow.sent_bytes, entered)
+    return Sender(flow.flow, flow.src, flow.dst, flow.sent_bytes, port_name(entered))
 
 
 def _counted(ports: Iterable[Port]) -> tuple[CountedPort, ...]:
     counts: dict[Port, int] = defaultdict(int)
     for port in ports:
         counts[port] += 1
-    return tuple(CountedPort(port, count) for port, count in sorted(counts.items(), key=lambda one: (-one[1], one[0])))
+    most_first = sorted(counts.items(), key=lambda entry: (-entry[1], entry[0]))
+    return tuple(CountedPort(port_name(port), count) for port, count in most_first)
 
 
 def _paused_by(run: SavedRun, port: SavedPort) -> tuple[CountedPort, ...]:
@@ -261,7 +263,7 @@ def _paused(run: SavedRun, port: SavedPort) -> str:
         return "never paused"
     share = _percent(port.paused_ns, run.end_ns)
     time = f"{port.paused_ns / 1e3:,.1f} us ({share:.1f} % of the run)"
-    return f"paused by {port.peer}:{port.peer_port} with {port.xoff_received:,} XOFF, {time}"
+    return f"paused by {port.peer_name} with {port.xoff_received:,} XOFF, {time}"
 
 
 def _notes(run: SavedRun) -> tuple[str, ...]:
