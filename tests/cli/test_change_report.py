@@ -131,3 +131,12 @@ def test_a_run_that_is_late_says_what_is_done_and_then_each_result_as_it_comes()
     lines.on_outcome(Outcome(name="leaf2", changed=False, failed=False, diff=""))
     lines.on_outcome(Outcome(name="spine1", changed=False, failed=True, diff="", unsettled=True))
     assert said == ["leaf1: changed", "waiting for leaf2, spine1", "leaf2: no change", "spine1: failed, check it"]
+
+
+def test_a_run_whose_switches_are_all_done_waits_for_none() -> None:
+    """The timer may expire between the last result and the end of the run."""
+    said: list[str] = []
+    lines = ResultLines(["leaf1"], said.append)
+    lines.on_outcome(Outcome(name="leaf1", changed=True, failed=False, diff="+a"))
+    lines.late()
+    assert said == []

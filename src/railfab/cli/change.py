@@ -113,7 +113,7 @@ class ChangeRun:
         approved = {found.name: found.diff for found in previews}
         with stop_on_signal(lambda: echo(FINISHING, err=True)) as stop_requested:
             nornir = nornir_of(self.fabric, self.endpoints, stop_requested)
-            with _results_as_they_come([found.name for found in previews], self.output) as on_outcome:
+            with _results_as_they_come([preview.name for preview in previews], self.output) as on_outcome:
                 outcomes = apply_all(
                     nornir,
                     texts,
@@ -132,11 +132,11 @@ class ChangeRun:
 
 
 class ResultLines:
-    """Says the result of each switch on stderr as it comes, once a run lasts longer than LATE_S. Thread-safe."""
+    """Writes the result of each switch as it comes, once a run lasts longer than LATE_S. Thread-safe."""
 
-    def __init__(self, names: Sequence[str], say: Callable[[str], None]) -> None:
+    def __init__(self, names: Sequence[str], write: Callable[[str], None]) -> None:
         self._waiting = dict.fromkeys(names)
-        self._say = say
+        self._write = write
         self._done: list[str] = []
         self._late = False
         self._lock = Lock()
@@ -146,17 +146,19 @@ class ResultLines:
         with self._lock:
             self._waiting.pop(outcome.name, None)
             if self._late:
-                self._say(line)
+                self._write(line)
             else:
                 self._done.append(line)
 
     def late(self) -> None:
-        """Say what is done, and which switches are waited for."""
+        """Write what is done, and which switches are waited for; nothing once all are done."""
         with self._lock:
+            if not self._waiting:
+                return
             self._late = True
             for line in self._done:
-                self._say(line)
-            self._say(f"waiting for {listed(list(self._waiting))}")
+                self._write(line)
+            self._write(f"waiting for {listed(list(self._waiting))}")
 
 
 @contextmanager
