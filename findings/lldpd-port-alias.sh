@@ -2,7 +2,7 @@
 # lldpd 1.0.16: two ports of a switch, one with an alias in the kernel (`ip link set swp1 alias ...`), one without.
 # Expected: the alias is the port description, and both ports announce an identifier of the same kind. Seen: the port with the
 # alias announces its name as port identifier, the other one its MAC address; a check of cables that reads the identifier
-# finds names only on ports that somebody described.
+# finds names only on ports that have a description.
 # Needs root: it runs in network and mount namespaces of its own.
 set -eu
 work=${1:-$(mktemp -d)}

@@ -101,7 +101,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[datetime]:
     return now
 
 
-def test_deploys_are_ordered_by_their_number_whatever_the_clock_says(tmp_path: Path, clock: list[datetime]) -> None:
+def test_deploys_are_ordered_by_their_number_and_not_by_the_clock(tmp_path: Path, clock: list[datetime]) -> None:
     """A clock that is ten years ahead for one deploy neither makes it the last one nor keeps it longer."""
     journal = Journal(tmp_path, "pod64")
     today = clock[0]

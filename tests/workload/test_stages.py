@@ -1,4 +1,4 @@
-"""Laws of the stages of a job: which ports send, to whom, and how many bytes."""
+"""Laws of the stages of a job: which ports send, to which ports, and how many bytes."""
 
 from __future__ import annotations
 

@@ -441,7 +441,7 @@ class LabRequirement:
 
 @dataclass(frozen=True, slots=True)
 class LabFiles:
-    """`lab render`. not_enforced: by node, what its image accepts and does not do."""
+    """`lab render`. not_enforced: by node, settings that its image accepts and that have no effect."""
 
     topology: str
     files: tuple[str, ...]

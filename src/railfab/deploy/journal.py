@@ -1,7 +1,7 @@
 """The journal of a fabric: its deploys, and what each switch ran before each of them.
 
 One folder a deploy, `STATE/FABRIC.deploys/NUMBER-ID`: `deploy.json`, the former configurations in `before/`, and a lock
-that the process of the deploy holds. The number orders the deploys, whatever the clocks of those who made them said. A
+that the process of the deploy holds. The number orders the deploys, independent of the clocks of their clients. A
 configuration is written just before its switch is changed, so that an interrupted deploy can be rolled back too.
 """
 

@@ -143,9 +143,9 @@ def _confirm(task: Task, session: Session, change: ChangeName, within_s: int, ab
 
 
 def _revert(task: Task, change: ChangeName, cause: RailfabError, within_s: int, abandoned: threading.Event) -> None:
-    """Revert the change in a new session. Raises NotRolledBack where the switch does not, whatever it answers."""
+    """Revert the change in a new session. Raises NotRolledBack where the switch refuses it or is lost."""
     try:
-        _retried(task, lambda found: found.revert(change), cause, within_s, abandoned)
+        _retried(task, lambda session: session.revert(change), cause, within_s, abandoned)
     except CommitRefused as error:
         raise _not_rolled_back(task, cause, error, within_s) from error
 

@@ -129,7 +129,7 @@ class Design:
     def configurations(self, accept: Collection[DesignCode] = ()) -> dict[str, str]:
         """Configuration text of every switch by name, to be written, changed or deployed. Raises as `check` does.
 
-        It is a copy: `audit` compares with `texts`, whatever the caller does with it.
+        A copy: `audit` compares with `texts`, which a change of it does not affect.
         """
         self.check(accept)
         return dict(self.texts)

@@ -33,7 +33,7 @@ ONE_ENDED = frozenset(("mgmt-net", "macvlan", "host", "vxlan", "vxlan-stitch", "
 TWO_ENDED = frozenset(("veth", "veth-stitch"))
 TEMPLATE = "{{"
 EXPORT = "the file topology-data.json in its folder clab-NAME"
-"""What containerlab writes for a lab that it has deployed, whatever the topology was made from."""
+"""Written by containerlab for each lab that it deploys, also for one from a template."""
 EXPORTED_ENDS = ("a", "z")
 ROLES = {role.value: role for role in Role}
 ROLE_LABEL = "nornir-group"

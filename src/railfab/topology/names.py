@@ -15,8 +15,8 @@ def with_prefix(topology: Topology, prefix: str) -> Topology:
         topology,
         nodes=tuple(replace(node, name=prefix + node.name) for node in topology.nodes),
         links=tuple(_link(link, prefix) for link in topology.links),
-        gateways=tuple(replace(found, node=prefix + found.node) for found in topology.gateways),
-        summaries=tuple(replace(found, node=prefix + found.node) for found in topology.summaries),
+        gateways=tuple(replace(gateway, node=prefix + gateway.node) for gateway in topology.gateways),
+        summaries=tuple(replace(summary, node=prefix + summary.node) for summary in topology.summaries),
         bonds=tuple(
             replace(bond, host=prefix + bond.host, switches=tuple(prefix + name for name in bond.switches))
             for bond in topology.bonds
