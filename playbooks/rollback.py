@@ -11,6 +11,7 @@ from railfab.deploy import Journal, apply_all, nornir_of, preview_all
 from railfab.endpoints import STATE_DIR
 from railfab.errors import RailfabError
 from railfab.fabric import design, resolve_endpoints
+from railfab.printable import printable_lines
 
 
 def main() -> int:
@@ -25,11 +26,12 @@ def main() -> int:
     arguments = parser.parse_args()
     fabric = design(arguments.intent)
     journal = Journal(STATE_DIR, fabric.intent.fabric)
-    texts = journal.texts_before(arguments.to or journal.last().deploy)
+    texts = journal.texts_before(journal.last().deploy if arguments.to is None else arguments.to)
     nornir = nornir_of(fabric, resolve_endpoints(fabric, arguments.on, STATE_DIR, among=texts))
     if arguments.plan:
         for change in preview_all(nornir, texts, lambda _name: None):
-            print(f"{change.name}: {'would change' if change.changed else 'no change'}\n{change.diff}")
+            print(f"{change.name}: {'would change' if change.changed else 'no change'}")
+            print(printable_lines(change.diff))
         return 0
     with journal.open("rollback") as entry:
         outcomes = apply_all(nornir, texts, entry.change, lambda _name: None, keep=entry.keep)

@@ -6,6 +6,8 @@ import multiprocessing
 import os
 import re
 import signal
+import subprocess
+import sys
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -18,10 +20,12 @@ from typer.testing import CliRunner
 
 from railfab.cli import app
 from railfab.deploy import Journal
+from railfab.endpoints import STATE_DIR
 from railfab.errors import RailfabError
 from railfab.platforms import ChangeName
 
-POD64 = Path(__file__).parents[2] / "inventory" / "fabrics" / "pod64.yml"
+ROOT = Path(__file__).parents[2]
+POD64 = ROOT / "inventory" / "fabrics" / "pod64.yml"
 
 
 def deployed(journal: Journal, before: Mapping[str, str], verb: str = "deploy") -> str:
@@ -160,6 +164,14 @@ def test_an_empty_deploy_to_undo_is_refused_and_not_taken_for_the_last(tmp_path:
     deployed(Journal(tmp_path, "pod64"), {"pod1-spine1": "a"})
     with pytest.raises(RailfabError, match=r"^deploy '': is not in .*pod64\.deploys\. Name one of these with --to: "):
         CliRunner().invoke(app, ["rollback", str(POD64), "--to", "", "--state", str(tmp_path)], catch_exceptions=False)
+
+
+def test_the_playbook_refuses_an_empty_deploy_to_undo_too(tmp_path: Path) -> None:
+    deployed(Journal(tmp_path / STATE_DIR, "pod64"), {"pod1-spine1": "a"})
+    command = [sys.executable, str(ROOT / "playbooks" / "rollback.py"), str(POD64), "--to", "", "--plan"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2
+    assert done.stderr.startswith("rollback.py: deploy '': is not in ")
 
 
 def test_twenty_deploys_are_kept_with_files_for_their_owner_alone(journal: Journal) -> None:
