@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from ipaddress import ip_address
 from pathlib import Path
 
 import pytest
 
-from railfab.deploy.cabling import Cabling, CablingSource, CablingState, cabling_of
-from railfab.deploy.verify import _live
+from railfab.deploy.cabling import Cabling, CablingGap, CablingSource, CablingState, cabling_of
+from railfab.deploy.verify import _live, _wrong_hosts
 from railfab.device import Observed, ObservedBgpSession, ObservedInterface
 from railfab.fabric import Design, design
 
@@ -142,6 +143,54 @@ def test_a_session_with_another_switch_is_a_wrong_cable(fabric: Design) -> None:
     sessions = (replace(first, neighbor_device="pod1-seg1-leaf2"), *others)
     (wrong,) = judged(fabric, observed | {LEAF: replace(observed[LEAF], sessions=sessions)}).of(CablingState.WRONG)
     assert (wrong.source, wrong.switch) == (CablingSource.BGP, LEAF)
+
+
+def test_two_host_cables_exchanged_on_a_leaf_are_wrong_where_arp_resolves_the_addresses(fabric: Design) -> None:
+    addresses = {port.name: peer.address for port, peer, _ in fabric.topology.ports_of(LEAF)}
+
+    def resolving(interface: ObservedInterface) -> ObservedInterface:
+        address = addresses[interface.name]
+        resolved = frozenset() if address is None else frozenset({address.ip, ip_address("fe80::1")})
+        return replace(interface, resolved_addresses=resolved)
+
+    observed = with_bgp(fabric, LEAF)
+    right = replace(observed, interfaces=tuple(map(resolving, observed.interfaces)))
+    cabling = cabling_of(fabric.topology, [LEAF], {LEAF: right})
+    assert [(link.state, link.gap) for link in cabling.links if link.interface == "swp1"] == [
+        (CablingState.UNKNOWN, CablingGap.NIC)
+    ]
+    wrong = cabling_of(fabric.topology, [LEAF], {LEAF: exchanged(right, "swp1", "swp3")})
+    assert [(link.interface, link.source, link.seen) for link in wrong.of(CablingState.WRONG)] == [
+        ("swp1", CablingSource.ARP, "10.17.0.3 of pod1-seg1-host2"),
+        ("swp3", CablingSource.ARP, "10.17.0.1 of pod1-seg1-host1"),
+    ]
+    assert [found.line for found in _wrong_hosts(wrong)][:1] == [
+        f"error {LEAF} swp1: resolves 10.17.0.3 of pod1-seg1-host2, the intent says pod1-seg1-host1 rail1-p0. "
+        "Correct the cabling, or the addresses of the host. [miscabled]"
+    ]
+    own_nics = cabling_of(fabric.topology, [LEAF], {LEAF: exchanged(right, "swp1", "swp2")})
+    assert own_nics.of(CablingState.WRONG) == ()  # a host may answer for its addresses on any NIC
+
+
+@pytest.mark.parametrize(
+    ("resolved", "gap"),
+    [
+        (("10.17.0.1", "10.17.0.3"), CablingGap.NIC),  # an entry of an address that the host had before
+        (("10.18.0.1",), CablingGap.NIC),
+        (("10.17.0.0", "192.0.2.1", "fe80::1"), CablingGap.HOST),
+        ((), CablingGap.HOST),
+    ],
+    ids=["an old entry", "the other NIC", "addresses of no host", "no entry"],
+)
+def test_addresses_that_do_not_show_another_host_leave_a_link_unknown(
+    fabric: Design, resolved: tuple[str, ...], gap: CablingGap
+) -> None:
+    first, *others = with_bgp(fabric, LEAF).interfaces
+    port = replace(first, resolved_addresses=frozenset(map(ip_address, resolved)))
+    cabling = cabling_of(fabric.topology, [LEAF], {LEAF: Observed(interfaces=(port, *others), sessions=())})
+    (link,) = (link for link in cabling.links if link.interface == first.name)
+    assert (link.state, link.gap) == (CablingState.UNKNOWN, gap)
+    assert list(_wrong_hosts(cabling)) == []
 
 
 def test_only_links_of_the_chosen_switches_are_counted(fabric: Design) -> None:

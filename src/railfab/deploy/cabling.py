@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
-from railfab.device import Observed, ObservedBgpSession, ObservedInterface
+from railfab.device import IpAddress, Observed, ObservedBgpSession, ObservedInterface
 from railfab.folding import folded_sets
 from railfab.topology import Link, Port, PortKey, Topology
 from railfab.units import counted, listed
@@ -26,6 +26,8 @@ class CablingState(StrEnum):
 class CablingSource(StrEnum):
     LLDP = "lldp"
     BGP = "bgp"
+    ARP = "arp"
+    """ARP, and neighbour discovery of IPv6: an address of another host."""
 
 
 class CablingGap(StrEnum):
@@ -34,6 +36,8 @@ class CablingGap(StrEnum):
     UNREAD = "switches not read"
     DOWN = "ports that are down"
     HOST = "hosts without LLDP"
+    NIC = "hosts that ARP identifies, but not their NIC"
+    """A host may answer for any of its addresses on any of its NICs, as Linux does unless arp_ignore is set."""
     SWITCH = "switches that neither LLDP nor BGP identifies"
 
 
@@ -41,13 +45,14 @@ class _Judgement(NamedTuple):
     state: CablingState
     source: CablingSource | None = None
     gap: CablingGap | None = None
+    seen: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class LinkCabling:
     """The cabling of one link. interface: a front-panel port of the switch. source: by which it is proved or wrong.
 
-    gap: why it is unknown.
+    gap: why it is unknown. seen: what is at the far end of a wrong one, as the source names it.
     """
 
     switch: str
@@ -57,6 +62,7 @@ class LinkCabling:
     state: CablingState
     source: CablingSource | None
     gap: CablingGap | None
+    seen: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +126,11 @@ class _Evidence:
             for session in seen.sessions
             if session.established
         }
+        self._hosts: dict[IpAddress, str] = {
+            port.address.ip: port.node
+            for port, _, _ in topology.ports()
+            if port.address is not None and not topology.node(port.node).is_switch
+        }
 
     def judge(self, port: Port, peer: Port) -> _Judgement:
         """Compare what one end observes with the far end of the intent."""
@@ -130,20 +141,37 @@ class _Evidence:
             return _unknown(CablingGap.DOWN)
         device, name = interface.neighbor_device, interface.neighbor_interface
         if (device or peer.node, name or peer.name) != (peer.node, peer.name):
-            return _Judgement(CablingState.WRONG, CablingSource.LLDP)
+            seen = f"{device or peer.node} {name or peer.name}"
+            return _Judgement(CablingState.WRONG, CablingSource.LLDP, seen=seen)
         if device is not None and name is not None:
             return _Judgement(CablingState.PROVED, CablingSource.LLDP)
-        return self._by_session(port, peer)
+        if self._topology.node(peer.node).is_switch:
+            return self._by_session(port, peer)
+        return self._by_addresses(interface, peer)
+
+    def _by_addresses(self, interface: ObservedInterface, peer: Port) -> _Judgement:
+        """Compare the addresses that a port has resolved with the hosts to which the intent gives them.
+
+        Beside an address of the host of the intent, one of another host says nothing: an entry outlives an address that
+        the host no longer has.
+        """
+        hosts = {address: self._hosts[address] for address in interface.resolved_addresses if address in self._hosts}
+        if peer.node in hosts.values():
+            return _unknown(CablingGap.NIC)
+        if not hosts:
+            return _unknown(CablingGap.HOST)
+        address = min(hosts, key=lambda address: (address.version, address))
+        return _Judgement(CablingState.WRONG, CablingSource.ARP, seen=f"{address} of {hosts[address]}")
 
     def _by_session(self, port: Port, peer: Port) -> _Judgement:
         """A session with the address of the far end, or, of the only link between two switches, one that each end has
         with the other: a name without a port does not distinguish two links."""
-        unknown = _unknown(CablingGap.SWITCH if self._topology.node(peer.node).is_switch else CablingGap.HOST)
+        unknown = _unknown(CablingGap.SWITCH)
         session = self._sessions.get((port.node, port.name))
         if session is None:
             return unknown
         if session.neighbor_device not in (None, peer.node):
-            return _Judgement(CablingState.WRONG, CablingSource.BGP)
+            return _Judgement(CablingState.WRONG, CablingSource.BGP, seen=session.neighbor_device)
         far = self._sessions.get((peer.node, peer.name))
         by_address = peer.address is not None and session.peer == peer.address.ip
         both = session.neighbor_device == peer.node and far is not None and far.neighbor_device == port.node

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from nornir.core import Nornir
 
-from railfab.deploy.cabling import Cabling, cabling_of
+from railfab.deploy.cabling import Cabling, CablingSource, CablingState, cabling_of
 from railfab.deploy.run import OnDone, inspect_all
 from railfab.device import (
     BgpNeighbor,
@@ -57,10 +57,10 @@ def verify_all(nornir: Nornir, fabric: Design, *, wait_s: float, on_done: OnDone
     while True:
         read = inspect_all(nornir.filter(filter_func=lambda host: host.name not in unread), on_done)
         unread.update(read.unread)
-        found = causes_first(_findings(fabric, read.answers, owned))
+        states = {name: observed for name, (_, observed) in read.answers.items()}
+        cabling = cabling_of(fabric.topology, nornir.inventory.hosts.keys(), states)
+        found = causes_first((*_findings(fabric, read.answers, owned), *_wrong_hosts(cabling)))
         if all(one.severity is Severity.NOTE for one in found) or time.monotonic() >= deadline:
-            observed = {name: observed for name, (_, observed) in read.answers.items()}
-            cabling = cabling_of(fabric.topology, nornir.inventory.hosts.keys(), observed)
             return Verification(found, tuple(sorted(read.answers)), unread, cabling)
         time.sleep(POLL_S)
 
@@ -184,6 +184,15 @@ def _interface(
     if seen != (peer.node, peer.name):
         problem = f"is cabled to {' '.join(seen)}, the intent says {peer.node} {peer.name}"
         yield error(DifferenceCode.MISCABLED, where, problem, "Correct the cabling")
+
+
+def _wrong_hosts(cabling: Cabling) -> Iterator[Finding]:
+    """Cables of hosts without LLDP, by the addresses that answer on them."""
+    for link in cabling.of(CablingState.WRONG):
+        if link.source is CablingSource.ARP:
+            problem = f"resolves {link.seen}, the intent says {link.peer} {link.peer_interface}"
+            where, remedy = f"{link.switch} {link.interface}", "Correct the cabling, or the addresses of the host"
+            yield error(DifferenceCode.MISCABLED, where, problem, remedy)
 
 
 def _silent(where: str, found: ObservedInterface, peer: Port) -> Iterator[Finding]:

@@ -13,6 +13,7 @@ class ObservedInterface:
     """Live state of one interface. enabled: administrative state; None where not reported.
 
     mtu_bytes: largest IP packet. neighbor_device, neighbor_interface: from LLDP.
+    resolved_addresses: of neighbours that ARP or neighbour discovery has learned on it; empty where not reported.
     """
 
     name: str
@@ -21,6 +22,7 @@ class ObservedInterface:
     mtu_bytes: int | None = None
     neighbor_device: str | None = None
     neighbor_interface: str | None = None
+    resolved_addresses: frozenset[IpAddress] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -183,6 +183,17 @@ def test_virtual_interfaces_have_the_names_of_the_model() -> None:
     assert seen.sessions == (ObservedBgpSession(peer="lag2", state="active", interface="lag2"),)
 
 
+def test_resolved_addresses_are_those_that_a_neighbour_has_answered_for() -> None:
+    """Recorded from `ip -j neigh show` of iproute2: 169.254.0.1 is FRR's own entry of an unnumbered session."""
+    resolved = """[{"dst":"10.17.0.1","dev":"swp1","lladdr":"02:00:00:00:00:01","state":["STALE"]},
+      {"dst":"10.17.0.5","dev":"swp1","state":["FAILED"]},
+      {"dst":"169.254.0.1","dev":"swp1","lladdr":"02:00:00:00:00:02","state":["PERMANENT"]},
+      {"dst":"fe80::1","dev":"swp1","lladdr":"02:00:00:00:00:01","state":["REACHABLE"]}]"""
+    addresses = '[{"ifname": "swp1", "flags": ["UP"], "operstate": "UP", "mtu": 9000}]'
+    (port,) = observed_state("leaf1", neighbors="{}", addresses=addresses, resolved=resolved).interfaces
+    assert port.resolved_addresses == {ip_address("10.17.0.1"), ip_address("fe80::1")}
+
+
 @pytest.mark.parametrize(
     ("hashing", "has_port"),
     [

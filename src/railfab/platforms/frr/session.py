@@ -104,6 +104,7 @@ class FrrSession:
             self._name,
             neighbors=found["neighbors"],
             addresses=found["addresses"],
+            resolved=found["resolved"],
             hashing=found["hash"],
             vnis=found["vnis"],
         )

@@ -17,6 +17,9 @@ FAMILIES = {"ipv4Unicast": Family.IPV4, "ipv6Unicast": Family.IPV6, "l2VpnEvpn":
 UP = frozenset({"UP", "UNKNOWN"})
 """Values of operstate that count as up: drivers without link detection report UNKNOWN."""
 
+ANSWERED = frozenset({"REACHABLE", "STALE", "DELAY", "PROBE"})
+"""States of an entry of the neighbour table that was learned from the neighbour (Linux, net/neighbour.h); an entry that
+is configured is PERMANENT or NOARP."""
 
 SHOWN = 80
 """Characters that an error shows of an answer that is not JSON."""
@@ -25,16 +28,19 @@ LAYER_4, CUSTOM, SOURCE_PORT = 1, 3, 0x0010
 ip-sysctl.rst, fib_multipath_hash_policy and fib_multipath_hash_fields)."""
 
 
-def observed_state(name: str, *, neighbors: str, addresses: str, hashing: str = "", vnis: str = "") -> Observed:
-    """Interfaces, BGP sessions, VNIs, and the hash of the kernel; FRR has no LLDP.
+def observed_state(
+    name: str, *, neighbors: str, addresses: str, resolved: str = "", hashing: str = "", vnis: str = ""
+) -> Observed:
+    """Interfaces with what ARP and neighbour discovery resolved, BGP sessions, VNIs, and the hash of the kernel.
 
-    neighbors, addresses, vnis: JSON of the commands of dialect.yml. hashing: output of `hash` there.
-    Raises DeviceError.
+    FRR has no LLDP. neighbors, addresses, resolved, vnis: JSON of the commands of dialect.yml. hashing: output of
+    `hash` there. Raises DeviceError.
     """
     links = [link for link in _json(name, addresses, "ip -j addr show") if "LOOPBACK" not in link["flags"]]
     shown = _json(name, neighbors, "show bgp neighbors json") if neighbors.lstrip().startswith("{") else {}
+    answers = _answers(_json(name, resolved, "ip -j neigh show")) if resolved.strip() else {}
     return Observed(
-        interfaces=tuple(_interface(link) for link in links),
+        interfaces=tuple(_interface(link, answers.get(link["ifname"], frozenset())) for link in links),
         sessions=tuple(_session(links, *found) for found in _peers(shown)),
         lldp=False,
         hashes_source_port=_hashes_source_port(hashing),
@@ -68,10 +74,25 @@ def _json(name: str, text: str, source: str) -> Any:
         ) from None
 
 
-def _interface(link: dict[str, Any]) -> ObservedInterface:
+def _answers(entries: list[dict[str, Any]]) -> dict[str, frozenset[IpAddress]]:
+    """The addresses from which an answer has come, by device. Linux forgets them when the link goes down."""
+    heard: dict[str, set[IpAddress]] = {}
+    for entry in entries:
+        if ANSWERED.intersection(entry.get("state", ())):
+            heard.setdefault(entry["dev"], set()).add(ip_address(entry["dst"]))
+    return {device: frozenset(addresses) for device, addresses in heard.items()}
+
+
+def _interface(link: dict[str, Any], answers: frozenset[IpAddress]) -> ObservedInterface:
     enabled = "UP" in link["flags"]
     up = link["operstate"] in UP and enabled
-    return ObservedInterface(name=interface_name(link["ifname"]), oper_up=up, enabled=enabled, mtu_bytes=link["mtu"])
+    return ObservedInterface(
+        name=interface_name(link["ifname"]),
+        oper_up=up,
+        enabled=enabled,
+        mtu_bytes=link["mtu"],
+        resolved_addresses=answers,
+    )
 
 
 def _peers(shown: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
