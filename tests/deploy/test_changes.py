@@ -77,7 +77,7 @@ def nornir(twin: Twin, fabric: Design, inventory: Nornir) -> Iterator[Nornir]:
 @pytest.fixture
 def settled(nornir: Nornir, fabric: Design) -> None:
     """What the tests before have disturbed works again: BGP and BFD take their time."""
-    found = verify_all(nornir, fabric, wait_s=60, on_done=lambda _name: None).findings
+    found = verify_all(nornir, fabric, wait_s=60).findings
     assert {one.severity for one in found} == {Severity.NOTE}
 
 
@@ -293,14 +293,14 @@ def seen(nornir: Nornir, fabric: Design) -> list[Finding]:
     """What verify finds wrong with the leaf."""
     return [
         found
-        for found in verify_all(nornir, fabric, wait_s=0, on_done=lambda _name: None).findings
+        for found in verify_all(nornir, fabric, wait_s=0).findings
         if found.where.startswith(LEAF) and found.severity is not Severity.NOTE
     ]
 
 
 def test_verify_finds_nothing_on_a_fabric_that_runs_its_intent(twin: Twin, fabric: Design, nornir: Nornir) -> None:
     """But for what a deploy leaves to others: the management access of each switch."""
-    found = verify_all(nornir, fabric, wait_s=15, on_done=lambda _name: None).findings
+    found = verify_all(nornir, fabric, wait_s=15).findings
     assert {one.severity for one in found} == {Severity.NOTE}
     sections = {one.where.partition(": ")[2] for one in found}
     assert sections == {"/interface", "/network-instance", "/system/grpc-server"}
@@ -310,9 +310,9 @@ def test_verify_finds_nothing_on_a_fabric_that_runs_its_intent(twin: Twin, fabri
 def test_verify_finds_a_manual_change(twin: Twin, fabric: Design, inventory: Nornir, path: str, value: Any) -> None:
     """With a finding about the leaf; some are notes, as they change nothing in the fabric. Only the leaf is asked."""
     leaf = inventory.filter(name=LEAF)
-    before, clean = running(twin), verify_all(leaf, fabric, wait_s=0, on_done=lambda _name: None).findings
+    before, clean = running(twin), verify_all(leaf, fabric, wait_s=0).findings
     set_by_hand(twin, path, value)
-    found = verify_all(leaf, fabric, wait_s=0, on_done=lambda _name: None).findings
+    found = verify_all(leaf, fabric, wait_s=0).findings
     assert [one for one in found if one not in clean and one.where.startswith(LEAF)], path
     apply_all(leaf, fabric.configurations(), new_change(), lambda _name: None)
     assert running(twin) == before
@@ -347,7 +347,7 @@ def test_live_findings_are_those_of_the_same_text_in_a_file(twin: Twin, fabric: 
     """Also where a deploy changes nothing: verify reads the whole configuration."""
     entry = "/acl/acl-filter[name=drops][type=ipv4]/entry[sequence-id=10]"
     set_by_hand(twin, entry, {"match": {"ipv4": {"protocol": "udp"}}, "action": {"drop": {}}})
-    live = list(verify_all(nornir, fabric, wait_s=0, on_done=lambda _name: None).findings)
+    live = list(verify_all(nornir, fabric, wait_s=0).findings)
     texts = {name: twin._switches[name]._store.text() for name in fabric.models}
     assert live == list(configuration_findings(fabric, texts))
     assert [found.line for found in live if found.severity is not Severity.NOTE] == [

@@ -109,7 +109,7 @@ def test_the_policies_of_an_operators_maintenance_profile_stay_on_the_switch(twi
 
 def test_verify_does_not_ask_to_deploy_what_a_deploy_leaves_to_the_operator(twin: Twin, nornir: Nornir) -> None:
     set_by_hand(twin, *OWN)
-    found = verify_all(nornir, small(), wait_s=30, on_done=lambda _: None).findings
+    found = verify_all(nornir, small(), wait_s=30).findings
     assert [one.line for one in found if "/routing-policy" in one.where] == [
         f"note {SPINE}: /routing-policy: railfab does not model 'set / routing-policy policy op statement 10 action "
         "policy-result accept' (and 2 lines more). "

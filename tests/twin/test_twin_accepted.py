@@ -109,7 +109,7 @@ class Fabric:
     def differences(self, names: Iterable[str]) -> str:
         """The errors and warnings of `verify` about these switches."""
         nornir = nornir_of(self.twin.design, self.endpoints(names))
-        found = verify_all(nornir, self.twin.design, wait_s=0, on_done=lambda _: None).findings
+        found = verify_all(nornir, self.twin.design, wait_s=0).findings
         return "\n".join(str(one) for one in found if one.severity is not Severity.NOTE)
 
     def deploy(self, names: Iterable[str]) -> None:

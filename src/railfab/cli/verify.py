@@ -47,7 +47,7 @@ def verify(
     fabric = design(intent)
     nornir = nornir_of(fabric, session_endpoints(fabric, on, state, limit))
     with stderr().status("reading the switches"):
-        result = verify_all(nornir, fabric, wait_s=wait, on_done=lambda _name: None)
+        result = verify_all(nornir, fabric, wait_s=wait)
     found, switches = result.findings, result.checked
     if output is Output.JSON:
         document = {"fabric": fabric.intent.fabric, "checked": switches, "findings": findings_document(found)}

@@ -45,7 +45,7 @@ class Verification:
     cabling: Cabling
 
 
-def verify_all(nornir: Nornir, fabric: Design, *, wait_s: float, on_done: OnDone) -> Verification:
+def verify_all(nornir: Nornir, fabric: Design, *, wait_s: float, on_done: OnDone = lambda _name: None) -> Verification:
     """Compare the switches with the intent.
 
     Repeated until nothing but notes is found or wait_s has passed, because sessions need seconds to come up after a
