@@ -235,7 +235,7 @@ def test_the_help_says_what_still_arrives_over_a_link_that_loses_everything(tmp_
     assert "acknowledgements" in railfab("twin", "link", "--help", cwd=tmp_path).stdout
 
 
-@pytest.mark.parametrize("command", [("plan",), ("twin",), ("twin", "cable"), ("collect",)])
+@pytest.mark.parametrize("command", [(), ("plan",), ("twin",), ("twin", "cable"), ("collect",)])
 def test_the_help_shows_no_type_of_an_option_without_a_value(tmp_path: Path, command: tuple[str, ...]) -> None:
     helped = railfab(*command, "--help", cwd=tmp_path).stdout
     assert "Show this message and exit." in helped

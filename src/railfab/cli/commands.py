@@ -58,7 +58,10 @@ class CommandGroup(TyperGroup):
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
         self.commands: Any = Commands()
-        hide_types_of_flags(self)
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        hide_types_of_flags(self)  # not at the start: typer adds the options of completion later
+        return super().get_params(ctx)
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
         return list(PLACES)
