@@ -49,15 +49,19 @@ def processes_of(state: Path) -> list[str]:
     return found
 
 
+@pytest.mark.timeout(330)
 def test_a_run_of_two_turns_ends_by_itself_with_marks_and_pauses_in_the_incast_and_none_in_the_ring(
     repository: Path, tmp_path: Path
 ) -> None:
     command = command_of(repository / "inventory" / "fabrics" / "pod64.yml", tmp_path / "state")
-    words = ["--for", str(2 * TURN_S + 6), "--turn", str(TURN_S), "--output", "json"]
-    done = subprocess.run([*command, *words], cwd=tmp_path, capture_output=True, text=True, timeout=180)
-    assert done.returncode == 0, done.stderr
-    summary = conforming("up", done.stdout)
-    jobs = {job["job"]: job for job in summary["jobs"]}
+    for turn_s in (TURN_S, 4 * TURN_S):  # a busy machine takes no two samples of a job within the shorter turn
+        words = ["--for", str(2 * turn_s + 6), "--turn", str(turn_s), "--output", "json"]
+        done = subprocess.run([*command, *words], cwd=tmp_path, capture_output=True, text=True, timeout=160)
+        assert done.returncode == 0, done.stderr
+        summary = conforming("up", done.stdout)
+        jobs = {job["job"]: job for job in summary["jobs"]}
+        if len(jobs) == 2:
+            break
     assert (summary["sessions_up"], summary["sessions"], summary["healthy"]) == (64, 64, True)
     assert (summary["targets_up"], summary["targets"]) == (8, 8)
     assert 0 < summary["pace"] <= 1.1
