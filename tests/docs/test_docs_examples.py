@@ -17,21 +17,23 @@ from railfab.intent.starters import designs
 
 DOCS = Path(__file__).parents[2] / "docs"
 PATIENCE_S = 60.0
-NEEDS = {"lab.md": [pytest.mark.lab, pytest.mark.matrix]}
-"""Marks of pages. tests/integration does with the same lab what its page shows."""
-PAGES = [pytest.param(page, id=page.name, marks=NEEDS.get(page.name, ())) for page in sorted(DOCS.glob("*.md"))]
+STEPS = [step for page in sorted(DOCS.glob("*.md")) for step in steps(page)]
+PAGES = list(dict.fromkeys((step.page, step.world) for step in STEPS))
+"""Pages and worlds of their examples: those of another world are another test, in another folder."""
+MARKS = {("lab.md", "lab"): [pytest.mark.lab, pytest.mark.matrix]}
+"""tests/integration does with the same lab what that page shows."""
 
 
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("page", [page for page in PAGES if any(steps(page.values[0]))])
-def test_the_examples_of_a_page_print_what_it_shows(page: Path, repository: Path, tmp_path: Path) -> None:
-    found = list(steps(page))
-    (wanted,) = {step.world for step in found} - {"here"} or {"here"}
-    world = World(tmp_path, repository, commands.folder())
+@pytest.mark.parametrize(
+    ("page", "world"), [pytest.param(*place, id="-".join(place), marks=MARKS.get(place, ())) for place in PAGES]
+)
+def test_the_examples_of_a_page_print_what_it_shows(page: str, world: str, repository: Path, tmp_path: Path) -> None:
+    place = World(tmp_path, repository, commands.folder())
     with ExitStack() as stack:
-        WORLDS[wanted](world, stack)
-        for step in found:
-            assert not (reason := outcome(world, step)), f"docs/{step.page}:{step.line}: {step.command}\n{reason}"
+        WORLDS[world](place, stack)
+        for step in (step for step in STEPS if (step.page, step.world) == (page, world)):
+            assert not (reason := outcome(place, step)), f"docs/{step.page}:{step.line}: {step.command}\n{reason}"
 
 
 def outcome(world: World, step: Step) -> str:
