@@ -177,16 +177,17 @@ def test_two_host_cables_exchanged_on_a_leaf_are_wrong_where_arp_resolves_the_ad
     [
         (("10.17.0.1", "10.17.0.3"), CablingGap.NIC),  # an entry of an address that the host had before
         (("10.18.0.1",), CablingGap.NIC),
-        (("10.17.0.0", "192.0.2.1", "fe80::1"), CablingGap.HOST),
-        ((), CablingGap.HOST),
+        (("10.17.0.0", "192.0.2.1", "fe80::1"), CablingGap.UNRESOLVED),
+        ((), CablingGap.UNRESOLVED),
+        (None, CablingGap.HOST),
     ],
-    ids=["an old entry", "the other NIC", "addresses of no host", "no entry"],
+    ids=["an old entry", "the other NIC", "addresses of no host", "no entry", "no table"],
 )
 def test_addresses_that_do_not_show_another_host_leave_a_link_unknown(
-    fabric: Design, resolved: tuple[str, ...], gap: CablingGap
+    fabric: Design, resolved: tuple[str, ...] | None, gap: CablingGap
 ) -> None:
     first, *others = with_bgp(fabric, LEAF).interfaces
-    port = replace(first, resolved_addresses=frozenset(map(ip_address, resolved)))
+    port = replace(first, resolved_addresses=None if resolved is None else frozenset(map(ip_address, resolved)))
     cabling = cabling_of(fabric.topology, [LEAF], {LEAF: Observed(interfaces=(port, *others), sessions=())})
     (link,) = (link for link in cabling.links if link.interface == first.name)
     assert (link.state, link.gap) == (CablingState.UNKNOWN, gap)

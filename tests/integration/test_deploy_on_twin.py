@@ -114,7 +114,7 @@ def test_a_factory_fabric_is_brought_to_the_intent_and_a_second_run_changes_noth
         0,
         "8 of 8 switches checked: all 64 BGP session ends are as the intent says\n"
         "cabling: 32 of 160 links proved, 128 unknown "
-        "(hosts without LLDP: pod1-seg[1-2]-leaf[1-2] ethernet-1/[1-8]/[1-4])\n",
+        "(hosts that ARP identifies, but not their NIC: pod1-seg[1-2]-leaf[1-2] ethernet-1/[1-8]/[1-4])\n",
     )
     audited = railfab("audit")
     assert audited.returncode == 0

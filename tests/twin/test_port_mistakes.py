@@ -26,7 +26,7 @@ from tests.twin.twins import Switch, endpoint, made_job, pass_time, switch, unti
 from typer.testing import CliRunner
 
 from railfab.cli import app
-from railfab.deploy import apply_all, new_change, nornir_of, preview_all
+from railfab.deploy import apply_all, new_change, nornir_of, preview_all, verify_all
 from railfab.endpoints import Endpoints
 from railfab.errors import DeviceError
 from railfab.platforms import platform
@@ -428,6 +428,30 @@ def test_exchanged_host_cables_cut_both_hosts_off(ends: Ends) -> None:
     ends.twin.control.exchange_cables(one, other)
     until(lambda: not ends.twin.status().stalled)
     ends.twin.switch_job(None)
+
+
+def cabling_of_hosts(ends: Ends) -> str:
+    """What `railfab verify` says of the cables that are not proved; no address is taken for that of another host."""
+    nodes = Endpoints(fabric=ends.twin.fabric, backend="twin", nodes=(endpoint(ends.twin, LEAF),))
+    verified = verify_all(nornir_of(ends.twin.design, nodes), ends.twin.design, wait_s=0)
+    assert [found for found in verified.findings if found.code == "miscabled"] == []
+    return verified.cabling.summary.partition(", ")[2]
+
+
+def test_a_port_resolves_its_host_by_arp_but_not_one_with_an_address_of_another_subnet(ends: Ends) -> None:
+    unit = f"/interface[name={HOST_PORT}]/subinterface[index=0]"
+    entry = f"{unit}/ipv4/arp/neighbor[ipv4-address=10.17.0.1]"
+    one, other = (LEAF, HOST_PORT), (LEAF, "ethernet-1/1/2")
+    healthy = f"4 unknown (hosts that ARP identifies, but not their NIC: {LEAF} ethernet-1/1/[1-4])"
+    assert ends.leaf.value(f"{entry}/origin") == "dynamic"
+    assert cabling_of_hosts(ends) == healthy
+    ends.twin.control.exchange_cables(one, other)
+    assert cabling_of_hosts(ends) == (
+        f"4 unknown (hosts that ARP has not resolved: {LEAF} ethernet-1/1/[1-2]; "
+        f"hosts that ARP identifies, but not their NIC: {LEAF} ethernet-1/1/[3-4])"
+    )
+    ends.twin.control.exchange_cables(one, other)
+    assert cabling_of_hosts(ends) == healthy
 
 
 def test_the_ends_of_one_cable_cannot_be_exchanged(ends: Ends) -> None:

@@ -36,6 +36,8 @@ class CablingGap(StrEnum):
     UNREAD = "switches not read"
     DOWN = "ports that are down"
     HOST = "hosts without LLDP"
+    UNRESOLVED = "hosts that ARP has not resolved"
+    """An idle host is not resolved either, and nor is one whose address is in no subnet of the port."""
     NIC = "hosts that ARP identifies, but not their NIC"
     """A host may answer for any of its addresses on any of its NICs, as Linux does unless arp_ignore is set."""
     SWITCH = "switches that neither LLDP nor BGP identifies"
@@ -155,11 +157,14 @@ class _Evidence:
         Beside an address of the host of the intent, one of another host says nothing: an entry outlives an address that
         the host no longer has.
         """
-        hosts = {address: self._hosts[address] for address in interface.resolved_addresses if address in self._hosts}
+        resolved = interface.resolved_addresses
+        if resolved is None or peer.address is None:
+            return _unknown(CablingGap.HOST)
+        hosts = {address: self._hosts[address] for address in resolved if address in self._hosts}
         if peer.node in hosts.values():
             return _unknown(CablingGap.NIC)
         if not hosts:
-            return _unknown(CablingGap.HOST)
+            return _unknown(CablingGap.UNRESOLVED)
         address = min(hosts, key=lambda address: (address.version, address))
         return _Judgement(CablingState.WRONG, CablingSource.ARP, seen=f"{address} of {hosts[address]}")
 

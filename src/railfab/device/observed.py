@@ -13,7 +13,8 @@ class ObservedInterface:
     """Live state of one interface. enabled: administrative state; None where not reported.
 
     mtu_bytes: largest IP packet. neighbor_device, neighbor_interface: from LLDP.
-    resolved_addresses: of neighbours that ARP or neighbour discovery has learned on it; empty where not reported.
+    resolved_addresses: of neighbours that ARP or neighbour discovery has learned on it, or in its VLAN with a MAC
+    address that the bridge has learned on it; None where not reported.
     """
 
     name: str
@@ -22,7 +23,7 @@ class ObservedInterface:
     mtu_bytes: int | None = None
     neighbor_device: str | None = None
     neighbor_interface: str | None = None
-    resolved_addresses: frozenset[IpAddress] = frozenset()
+    resolved_addresses: frozenset[IpAddress] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from railfab.device import DeviceModel, Fec, Observed, TrafficClass
+from railfab.device import DeviceModel, Fec, IpAddress, Observed, TrafficClass
 from railfab.errors import RailfabError
 
 if TYPE_CHECKING:
@@ -116,13 +116,21 @@ class VirtualNeighbor(NamedTuple):
     since_s: float
 
 
+class VirtualArpEntry(NamedTuple):
+    """An address that a port has resolved, by ARP or neighbour discovery. device, port: that answer for it."""
+
+    address: IpAddress
+    device: str
+    port: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VirtualPort:
     """A front-panel port of a virtual switch.
 
     fault: the kind of reason for which it is down: `disabled`, `breakout`, `fec`, `no-signal`; empty when it is up.
     routed: whether its IP interface is enabled and in a network instance. mtu_bytes: of that. fec: with which the port
-    runs; None without. lldp: whether LLDP runs on it. lanes: of its transceiver.
+    runs; None without. lldp: whether LLDP runs on it. lanes: of its transceiver. resolved: hosts.
     """
 
     name: str
@@ -135,6 +143,7 @@ class VirtualPort:
     lanes: int = 1
     lldp: bool = True
     neighbors: tuple[VirtualNeighbor, ...] = ()
+    resolved: tuple[VirtualArpEntry, ...] = ()
 
 
 class RouteCounts(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ipaddress import ip_address
 
-from railfab.device import DeviceModel, Observed, ObservedBgpSession, ObservedInterface
+from railfab.device import DeviceModel, IpAddress, Observed, ObservedBgpSession, ObservedInterface
 from railfab.forwarding import BgpSession
 from railfab.twin.samples import ObservedSwitch
 
@@ -19,16 +19,31 @@ def observed_state(switch: ObservedSwitch, model: DeviceModel | None) -> Observe
         elif metric == "fabric_lldp_neighbor_info":
             neighbors[labels["interface"]] = labels["peer_device"], labels["peer_interface"]
     mtu = {interface.name: interface.mtu_bytes for interface in model.interfaces} if model else {}
+    resolved = {port.name: frozenset(entry.address for entry in port.resolved) for port in switch.ports}
     return Observed(
-        interfaces=tuple(_interface(name, oper_up, mtu.get(name), neighbors.get(name)) for name, oper_up in up.items()),
+        interfaces=tuple(
+            _interface(name, oper_up, mtu.get(name), neighbors.get(name), resolved.get(name))
+            for name, oper_up in up.items()
+        ),
         sessions=tuple(map(_session, switch.sessions)),
     )
 
 
-def _interface(name: str, oper_up: bool, mtu_bytes: int | None, neighbor: tuple[str, str] | None) -> ObservedInterface:
+def _interface(
+    name: str,
+    oper_up: bool,
+    mtu_bytes: int | None,
+    neighbor: tuple[str, str] | None,
+    resolved: frozenset[IpAddress] | None,
+) -> ObservedInterface:
     device, interface = neighbor or (None, None)
     return ObservedInterface(
-        name=name, oper_up=oper_up, mtu_bytes=mtu_bytes, neighbor_device=device, neighbor_interface=interface
+        name=name,
+        oper_up=oper_up,
+        mtu_bytes=mtu_bytes,
+        neighbor_device=device,
+        neighbor_interface=interface,
+        resolved_addresses=resolved,
     )
 
 

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from railfab.device import Family
+from railfab.device import Family, Interface
 from railfab.forwarding import ForwardingState
 from railfab.forwarding.next_hop_groups import NO_HOPS
 from railfab.forwarding.peers import FAMILIES
-from railfab.platforms import RouteCounts, VirtualChassis, VirtualNeighbor, VirtualPort
+from railfab.platforms import RouteCounts, VirtualArpEntry, VirtualChassis, VirtualNeighbor, VirtualPort
+from railfab.topology import PortKey
 from railfab.twin.lldp import Neighbor, Neighbors
 from railfab.twin.optics import lanes, port_optics
 
@@ -31,7 +32,16 @@ def virtual_ports(state: ForwardingState, neighbors: Neighbors, name: str) -> It
             lanes=lanes(port.rate_gbps),
             lldp=config is not None and config.model.lldp.runs_on(interface),
             neighbors=tuple(map(_neighbor, heard.get(interface, ()))),
+            resolved=tuple(_resolved(state, (name, interface), held)) if held and port.oper_up else (),
         )
+
+
+def _resolved(state: ForwardingState, key: PortKey, config: Interface) -> Iterator[VirtualArpEntry]:
+    """The host at the far end, if its address is in a subnet of the port: a switch does not resolve any other."""
+    far = state.links.far(state.links.egress[key])
+    routed = config.network_instance is not None and state.links.is_host(far.node)
+    if routed and far.address is not None and any(far.address.ip in subnet for subnet in config.subnets):
+        yield VirtualArpEntry(far.address.ip, far.node, far.name)
 
 
 def _neighbor(neighbor: Neighbor) -> VirtualNeighbor:

@@ -432,8 +432,53 @@ def test_the_live_state(box: Box) -> None:
         mtu_bytes=9216,
         neighbor_device="spine1",
         neighbor_interface="ethernet-1/1",
+        resolved_addresses=frozenset(),
     )
     assert not observed.interfaces[3].oper_up
+
+
+def put_neighbor(box: Box, unit: str, address: str, mac: str, **leaves: str) -> None:
+    """An entry of ARP or neighbour discovery of a subinterface (srl_nokia-interfaces-nbr)."""
+    port, _, index = unit.partition(".")
+    family, key = ("ipv6/neighbor-discovery", "ipv6") if ":" in address else ("ipv4/arp", "ipv4")
+    entry = f"/interface[name={port}]/subinterface[index={index}]/{family}/neighbor[{key}-address={address}]"
+    for leaf, value in ({"link-layer-address": mac, "origin": "dynamic"} | leaves).items():
+        box.switch.leaves.put(f"{entry}/{leaf}", value)
+
+
+def resolved(box: Box) -> dict[str, set[str]]:
+    with box.session() as session:
+        interfaces = session.observe().interfaces
+    return {seen.name: set(map(str, seen.resolved_addresses or ())) for seen in interfaces if seen.resolved_addresses}
+
+
+def test_resolved_addresses_are_those_that_a_neighbour_has_answered_for(box: Box) -> None:
+    """Not static ones, those of EVPN, and those that wait for an answer."""
+    put_neighbor(box, "ethernet-1/9.0", "10.17.0.1", "1A:02:FF:00:00:01")
+    put_neighbor(box, "ethernet-1/9.0", "fd00:10::1", "1A:02:FF:00:00:01", **{"current-state": "stale"})
+    put_neighbor(box, "ethernet-1/9.0", "10.17.0.5", "1A:02:FF:00:00:02", origin="static")
+    put_neighbor(box, "ethernet-1/9.0", "10.17.0.7", "1A:02:FF:00:00:03", origin="evpn")
+    put_neighbor(box, "ethernet-1/10.0", "fd00:10::3", "00:00:00:00:00:00", **{"current-state": "incomplete"})
+    configure(box, wanted())
+    assert resolved(box) == {"ethernet-1/9": {"10.17.0.1", "fd00:10::1"}}
+
+
+def test_addresses_in_a_vlan_are_those_of_the_port_on_which_the_bridge_has_learned_their_macs(box: Box) -> None:
+    macs = "/network-instance[name={}]/bridge-table/mac-table/mac[address={}]"
+    for vlan, mac, kind, destination in (
+        ("vlan10", "1A:02:FF:00:00:01", "learnt", "ethernet-1/9.0"),
+        ("vlan10", "1A:02:FF:00:00:02", "learnt", "lag201.0"),
+        ("vlan10", "1A:02:FF:00:00:03", "evpn", "vxlan-interface:vxlan1.10 vtep:10.255.1.2 vni:10010"),
+        ("vlan11", "1A:02:FF:00:00:04", "learnt", "ethernet-1/10.0"),
+        ("vlan10", "1A:02:FF:00:00:05", "static", "ethernet-1/10.0"),
+    ):
+        box.switch.leaves.put(macs.format(vlan, mac) + "/type", kind)
+        box.switch.leaves.put(macs.format(vlan, mac) + "/destination", destination)
+    box.switch.leaves.put("/interface[name=lag201]/oper-state", "up")
+    for number in range(1, 6):
+        put_neighbor(box, "irb0.10", f"10.0.0.{number}", f"1a:02:ff:00:00:0{number}")
+    configure(box, wanted())
+    assert resolved(box) == {"ethernet-1/9": {"10.0.0.1"}, "lag201": {"10.0.0.2"}}
 
 
 # Ways not to reach a switch.

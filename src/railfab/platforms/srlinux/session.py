@@ -23,7 +23,7 @@ from railfab.platforms.shared.json_tree import Json, text
 from railfab.platforms.shared.notifications import merge_update
 from railfab.platforms.srlinux.drain_limits import refusals
 from railfab.platforms.srlinux.set_request import PATHS, managed, restorable, set_request, system_of
-from railfab.platforms.srlinux.state import STATE_PATHS, observed_state
+from railfab.platforms.srlinux.state import MAC_TABLES, STATE_PATHS, has_svis, observed_state
 from railfab.platforms.srlinux.stated import lost_access, new_servers, without_secrets
 from railfab.platforms.srlinux.tree import difference, stripped, tree_of
 
@@ -147,7 +147,10 @@ class GnmiSession:
                 raise
 
     def observe(self) -> Observed:
-        return observed_state(_tree(self._client.once(STATE_PATHS)))
+        state = list(self._client.once(STATE_PATHS))
+        if has_svis(_tree(state)):
+            state += self._client.once((MAC_TABLES,))
+        return observed_state(_tree(state))
 
     def operate(self, verb: Verb) -> NoReturn:
         """Raise UnsupportedFeature: gNMI changes configuration only."""

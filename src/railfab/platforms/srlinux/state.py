@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from ipaddress import ip_address, ip_interface
 
-from railfab.device import IpAddress, IpNetwork, Observed, ObservedBgpSession, ObservedInterface
+from railfab.device import IpAddress, IpNetwork, Observed, ObservedBgpSession, ObservedInterface, svi_name
 from railfab.platforms.shared.json_tree import Json
-from railfab.platforms.srlinux.names import front_panel, interface_of, is_managed, is_port, model_lag
+from railfab.platforms.srlinux.names import IRB, front_panel, interface_of, is_managed, is_port, model_lag
 from railfab.platforms.srlinux.tree import stripped
 
 _UNIT = "/interface[name=*]/subinterface[index=*]"
@@ -19,6 +19,8 @@ STATE_PATHS = (
     f"{_UNIT}/ip-mtu",
     f"{_UNIT}/ipv4/address",
     f"{_UNIT}/ipv6/address",
+    f"{_UNIT}/ipv4/arp/neighbor",
+    f"{_UNIT}/ipv6/neighbor-discovery/neighbor",
     f"{_LLDP}/system-name",
     f"{_LLDP}/port-id",
     f"{_BGP}/session-state",
@@ -27,6 +29,15 @@ STATE_PATHS = (
     f"{_BFD}/ipv6-link-local-interface",
     f"{_BFD}/remote-address",
 )
+MAC_TABLES = "/network-instance[name=*]/bridge-table/mac-table/mac"
+"""Read where there are SVIs: a chassis that cannot bridge lacks the node, and would refuse the whole request."""
+
+_TABLES = {"ipv4": ("arp", "ipv4-address"), "ipv6": ("neighbor-discovery", "ipv6-address")}
+"""Container and key of the neighbours of a family (srl_nokia-interfaces-nbr)."""
+
+
+def has_svis(answers: Json) -> bool:
+    return any(port.get("name") == IRB for port in stripped(answers).get("interface", []))
 
 
 def observed_state(answers: Json) -> Observed:
@@ -38,9 +49,11 @@ def observed_state(answers: Json) -> Observed:
     neighbors = dict(_neighbors(state))
     ports = {str(port["name"]): port for port in state.get("interface", []) if is_managed(str(port["name"]))}
     observed = [name for name in ports if is_port(name) or model_lag(name)]
+    resolved = _resolved(state, ports)
     return Observed(
         interfaces=tuple(
-            _interface(name, ports[name], neighbors.get(name, {})) for name in sorted(observed, key=_position)
+            _interface(name, ports[name], neighbors.get(name, {}), resolved.get(name, frozenset()))
+            for name in sorted(observed, key=_position)
         ),
         sessions=tuple(sorted(_sessions(state, _Subnets(ports), neighbors), key=_session_key)),
     )
@@ -63,7 +76,41 @@ def _neighbors(state: Json) -> Iterator[tuple[str, Json]]:
             yield str(port["name"]), port["neighbor"][0]
 
 
-def _interface(name: str, port: Json, neighbor: Json) -> ObservedInterface:
+def _resolved(state: Json, ports: Json) -> dict[str, frozenset[IpAddress]]:
+    """The addresses that each port has resolved, or that its VLAN has to a MAC address learned on it."""
+    learned = _learned_macs(state)
+    addresses: dict[str, set[IpAddress]] = {}
+    for name, port in ports.items():
+        for unit in port.get("subinterface", []):
+            for address, mac in _neighbors_of(unit):
+                place = learned.get((svi_name(int(unit["index"])), mac)) if name == IRB else name
+                if place is not None:
+                    addresses.setdefault(place, set()).add(address)
+    return {name: frozenset(resolved) for name, resolved in addresses.items()}
+
+
+def _neighbors_of(unit: Json) -> Iterator[tuple[IpAddress, str]]:
+    """Address and MAC address of each neighbour that a subinterface has learned; the others are configured, or EVPN's.
+
+    An entry of neighbour discovery is incomplete until there is an answer.
+    """
+    for family, (table, key) in _TABLES.items():
+        for entry in unit.get(family, {}).get(table, {}).get("neighbor", []):
+            if entry.get("origin") == "dynamic" and entry.get("current-state") != "incomplete":
+                yield ip_address(entry[key]), str(entry["link-layer-address"]).upper()
+
+
+def _learned_macs(state: Json) -> dict[tuple[str, str], str]:
+    """The port or LAG on which each MAC address was learned, by mac-vrf and address."""
+    return {
+        (str(instance["name"]), str(entry["address"]).upper()): str(entry.get("destination")).partition(".")[0]
+        for instance in state.get("network-instance", [])
+        for entry in instance.get("bridge-table", {}).get("mac-table", {}).get("mac", [])
+        if entry.get("type") == "learnt"
+    }
+
+
+def _interface(name: str, port: Json, neighbor: Json, resolved: frozenset[IpAddress]) -> ObservedInterface:
     unit: Json = next((unit for unit in port.get("subinterface", []) if str(unit.get("index")) == "0"), {})
     mtu = unit.get("ip-mtu")
     return ObservedInterface(
@@ -72,6 +119,7 @@ def _interface(name: str, port: Json, neighbor: Json) -> ObservedInterface:
         mtu_bytes=int(mtu) if mtu is not None else None,
         neighbor_device=neighbor.get("system-name"),
         neighbor_interface=neighbor.get("port-id"),
+        resolved_addresses=resolved,
     )
 
 

@@ -49,8 +49,13 @@ def mac_address(name: str) -> str:
 
 
 def port_leaves(device: str, port: VirtualPort) -> dict[str, Any]:
-    """Why a port is down, its subinterface, FEC and transceiver, and what LLDP has heard on it."""
-    return {**dict(_interface(port)), **dict(_transceiver(device, port)), **dict(_lldp(port))}
+    """Why a port is down, its subinterface, FEC and transceiver, and what LLDP has heard and ARP has resolved on it."""
+    return {
+        **dict(_interface(port)),
+        **dict(_transceiver(device, port)),
+        **dict(_lldp(port)),
+        **dict(_resolved(port)),
+    }
 
 
 def _interface(port: VirtualPort) -> Iterator[tuple[str, Any]]:
@@ -100,6 +105,21 @@ def _lldp(port: VirtualPort) -> Iterator[tuple[str, Any]]:
         yield f"{neighbor}/port-description", found.description
         yield f"{neighbor}/system-description", f"SRLinux-v{VERSION} {found.name}"
         yield f"{neighbor}/first-message", date(found.since_s)
+
+
+def _resolved(port: VirtualPort) -> Iterator[tuple[str, Any]]:
+    """Entries of ARP and neighbour discovery (srl_nokia-interfaces-nbr)."""
+    for entry in port.resolved:
+        here = f"/interface[name={port.name}]/subinterface[index=0]"
+        if entry.address.version == 4:
+            neighbor = f"{here}/ipv4/arp/neighbor[ipv4-address={entry.address}]"
+        else:
+            neighbor = f"{here}/ipv6/neighbor-discovery/neighbor[ipv6-address={entry.address}]"
+            yield f"{neighbor}/current-state", "reachable"
+            yield f"{neighbor}/is-router", False
+        yield f"{neighbor}/link-layer-address", mac_address(f"{entry.device} {entry.port}")
+        yield f"{neighbor}/origin", "dynamic"
+        yield f"{neighbor}/datapath-programming/status", "success"
 
 
 def device_leaves(chassis: VirtualChassis) -> dict[str, Any]:
