@@ -320,7 +320,7 @@ def _sessions(metric: Callable[..., Metric]) -> Iterator[Metric]:
         "session_state",
         Kind.GAUGE,
         "",
-        "State of the session: 0 idle, 1 connecting, 2 syncing, 3 up, 4 retrying, 5 refused by the target.",
+        "State of the session: 0 not dialed yet, 1 connecting, 2 syncing, 3 up, 4 retrying, 5 refused by the target.",
     )
     yield metric(
         "tls_verified",

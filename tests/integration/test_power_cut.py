@@ -19,7 +19,7 @@ from tests.integration.faulty_targets import hosts, mappings, targets
 from railfab.gnmi.certificates import Authority
 from railfab.platforms.telemetry_files import telemetry_maps
 from railfab.telemetry import Collector, Policy
-from railfab.telemetry.receive.dials import BURST_S
+from railfab.telemetry.dials import BURST_S
 from railfab.telemetry.targets import targets_of_hosts
 
 NS = 1e9

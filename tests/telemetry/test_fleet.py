@@ -6,18 +6,21 @@ import asyncio
 import dataclasses
 import json
 import urllib.request
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from tests.telemetry.conftest import QUICK
 from tests.telemetry.rack import INTERVAL_S, Rack, eventually
+from tests.telemetry.test_loop_clock import ManualTime, after
 
 from railfab.endpoints import Endpoint, Endpoints, save_endpoints
 from railfab.telemetry import Collector, MetricsServer, Snapshot, State, fabric_collector
 from railfab.telemetry.fleet import Fleet
-from railfab.telemetry.loop_clock import LoopClock
-from railfab.telemetry.receive.contract import Batch
+from railfab.telemetry.loop_clock import LAG_OVER_S, TICK_S, LoopClock
+from railfab.telemetry.receive.contract import Ask, Batch
+from railfab.telemetry.status import as_html, target_statuses
 from railfab.telemetry.targets import Loader, Shard, Share
 from railfab.telemetry.targets.config import source_of
 from railfab.topology import Topology
@@ -123,6 +126,80 @@ class Stubborn:
             finally:
                 self.ended += 1
         yield  # type: ignore[misc]
+
+
+class Unanswering:
+    """A receiver whose targets are connected when the test says so, and say nothing."""
+
+    needs_login = False
+
+    def __init__(self) -> None:
+        self.making = self.most = 0
+        self.answer = asyncio.Event()
+
+    def name_of(self, _: Endpoint) -> str:
+        return "unanswering"
+
+    async def stream(
+        self, _: Endpoint, __: object, ___: object, connected: Callable[[Ask], object]
+    ) -> AsyncGenerator[Batch]:
+        self.making += 1
+        self.most = max(self.most, self.making)
+        await self.answer.wait()
+        self.making -= 1
+        connected(lambda _: None)
+        await asyncio.Event().wait()
+        yield  # type: ignore[misc]
+
+
+def test_a_target_that_waits_for_its_dial_is_idle_and_those_that_are_connected_hold_up_none(listed: Path) -> None:
+    async def run() -> None:
+        receiver = Unanswering()
+        policy = replace(QUICK, dials=1)
+        fleet = Fleet(receiver, LoopClock(), interval_s=60.0, policy=policy, speeds_gbps={})
+        fleet.apply(loader.specs)
+        await fleet.start()
+        await until(lambda: receiver.making == 1)
+        assert states(fleet) == [State.CONNECTING, State.IDLE]
+        assert [status.error for status in target_statuses(fleet.sessions)] == ["", "not dialed yet"]
+        receiver.answer.set()
+        await until(lambda: states(fleet) == [State.CONNECTING] * 2)
+        assert receiver.most == 1
+        fleet.apply(())
+
+    loader = loader_of(listed)
+    asyncio.run(run())
+
+
+def test_while_the_collector_is_overloaded_no_target_is_dialed_and_each_says_so(listed: Path) -> None:
+    async def run() -> None:
+        receiver, clock = Unanswering(), LoopClock(manual := ManualTime())
+        fleet = Fleet(receiver, clock, interval_s=60.0, policy=QUICK, speeds_gbps={})
+        fleet.apply(loader.specs)
+        after(LAG_OVER_S, clock, manual)
+        await fleet.start()
+        await asyncio.sleep(0.05)
+        statuses = target_statuses(fleet.sessions)
+        assert [(status.state, status.overloaded) for status in statuses] == [("idle", True)] * 2
+        assert "2 targets of a collector that is overloaded" in as_html(statuses)
+        for _ in range(round(LAG_OVER_S / TICK_S) + 1):
+            after(TICK_S, clock, manual)
+        await until(lambda: receiver.making == 2)
+        assert "overloaded" not in as_html(target_statuses(fleet.sessions))
+        fleet.apply(())
+
+    loader = loader_of(listed)
+    asyncio.run(run())
+
+
+def states(fleet: Fleet) -> list[State]:
+    return [session.health.state for session in fleet.sessions]
+
+
+async def until(true: Callable[[], bool]) -> None:
+    async with asyncio.timeout(20):
+        while not true():
+            await asyncio.sleep(0.01)
 
 
 def test_the_session_of_a_removed_target_ends_though_a_cancel_is_swallowed(listed: Path) -> None:

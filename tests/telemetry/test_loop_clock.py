@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import time
+from datetime import datetime
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.telemetry.rack import INTERVAL_S, QUICK, Rack
+from tests.telemetry.test_serve import got
 
 from railfab.gnmi.listening import listening_timeout
+from railfab.telemetry import MetricsServer, fabric_collector
 from railfab.telemetry import collector as collector_module
-from railfab.telemetry import fabric_collector
 from railfab.telemetry.loop_clock import COUNTED_S, LAG_OVER_S, LATE_S, LOG_EVERY_S, TICK_S, LoopClock
 from railfab.telemetry.retry import SILENT_INTERVALS
 from railfab.topology import Topology
@@ -119,9 +122,12 @@ def test_a_loop_that_is_late_half_of_the_time_is_overloaded_until_it_keeps_up(ca
     clock = LoopClock(manual := ManualTime())
     after(10.0, clock, manual)
     assert not clock.is_overloaded, "one stall of ten seconds"
+    assert clock.overload() is None
     for _ in range(3):
         after(3.0, clock, manual)
-    assert clock.is_overloaded
+    assert (overload := clock.overload()) is not None
+    assert overload.since_s == pytest.approx(time.time() - 15.7, abs=1), "the time in which it was late"
+    assert overload.lag_s == pytest.approx(10.0 - TICK_S)
     for _ in range(round(LAG_OVER_S / TICK_S)):
         after(TICK_S, clock, manual)
     assert not clock.is_overloaded
@@ -134,7 +140,29 @@ def test_a_loop_that_is_late_half_of_the_time_is_overloaded_until_it_keeps_up(ca
 def test_a_loop_that_does_not_run_is_overloaded() -> None:
     clock = LoopClock(manual := ManualTime())
     manual.now_s += LAG_OVER_S
-    assert clock.is_overloaded
+    assert (overload := clock.overload()) is not None
+    assert overload.since_s == pytest.approx(time.time() - LAG_OVER_S, abs=1)
+    assert overload.lag_s == pytest.approx(LAG_OVER_S - TICK_S)
+
+
+def test_a_collector_that_is_overloaded_is_healthy_and_ready_and_says_since_when_it_is_late(
+    topology: Topology, rack: Rack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A probe that fails would have it started again, or scraped no more, where it needs time."""
+    collector = fabric_collector(topology, rack.endpoints())
+    clock = LoopClock(manual := ManualTime())
+    monkeypatch.setattr(collector, "_clock", clock)
+    with collector, MetricsServer(collector.exposition, collector, port=0) as server:
+        assert json.loads(got(f"{server.url}/healthz")[2]) == {"collecting": True}
+        assert b"overloaded" not in got(server.url)[2]
+        for _ in range(3):
+            after(9.0, clock, manual)
+        for page in ("healthz", "readyz"):
+            status, _, body = got(f"{server.url}/{page}")
+            overload = json.loads(body)["overloaded"]
+            assert (status, overload["lag_s"]) == (200, 8.9)
+            assert time.time() - datetime.fromisoformat(overload["since"]).timestamp() == pytest.approx(17.8, abs=5)
+        assert f"<p>overloaded since {overload['since']}, up to 8.9 s late</p>".encode() in got(server.url)[2]
 
 
 @pytest.mark.asyncio

@@ -14,6 +14,7 @@ from railfab.endpoints import Endpoint
 from railfab.gnmi import messages
 from railfab.gnmi.paths import to_proto
 from railfab.platforms import SubscriptionMode, TelemetrySubscription, platform
+from railfab.telemetry.dials import Dials
 from railfab.telemetry.health import Reason, State
 from railfab.telemetry.loop_clock import LoopClock
 from railfab.telemetry.receive.contract import Ask, Batch
@@ -80,7 +81,7 @@ def of_answers(
 ) -> TargetSession:
     telemetry = replace(platform("srlinux").telemetry, subscriptions=(polled,))
     spec = TargetSpec(name="leaf1", platform="srlinux", endpoint=WHERE, telemetry=telemetry)
-    return TargetSession(spec, target, interval_s=interval_s, policy=QUICK, clock=clock)
+    return TargetSession(spec, target, interval_s=interval_s, policy=QUICK, clock=clock, dials=Dials(1))
 
 
 def ports_after(interval_s: float, *answers: Sequence[str | float]) -> tuple[list[str], int]:

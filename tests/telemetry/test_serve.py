@@ -50,6 +50,7 @@ class Parts:
             age_s=None,
             reconnects=3,
             error="leaf1: no answer <b>",
+            overloaded=False,
             labels={"site": "fra1"},
         )
         return [down]

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
+import sys
 import threading
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from types import MappingProxyType, TracebackType
 from typing import Any, Self
 
@@ -27,12 +30,11 @@ from railfab.telemetry.loop_clock import LoopClock
 from railfab.telemetry.push import Pusher
 from railfab.telemetry.receive.choice import receiver as made_receiver
 from railfab.telemetry.receive.contract import Receiver
-from railfab.telemetry.receive.dials import Dials
 from railfab.telemetry.replay import Replay
 from railfab.telemetry.retry import Policy
 from railfab.telemetry.sinks.contract import Labels
 from railfab.telemetry.sinks.queued import QueuedSink
-from railfab.telemetry.status import TargetStatus, target_statuses
+from railfab.telemetry.status import Parts, TargetStatus, target_statuses
 from railfab.telemetry.targets import WHOLE, Diff, Loader, Share, TargetSpec, targets_of_intent
 from railfab.telemetry.tasks import end_tasks
 from railfab.telemetry.warm import compile_kernels
@@ -84,8 +86,8 @@ class Collector:
         own: Mapping[str, Metric] = NO_METRICS,
     ) -> None:
         policy = policy or Policy()
-        if isinstance(receiver, Replay):  # a recording keeps the times of its day
-            policy = replace(policy, skew_s=0.0)
+        if isinstance(receiver, Replay):  # a recording keeps the times of its day, and is not dialed
+            policy = replace(policy, skew_s=0.0, dials=sys.maxsize, dials_per_s=math.inf)
         self._clock = LoopClock()
         self._static, self._share, self._loaders, self._sinks, self._push_s = specs, share, loaders, sinks, push_s
         self._push_labels = push_labels
@@ -140,9 +142,9 @@ class Collector:
         """The state of the session with each target."""
         return {session.name: session.health.state for session in self.fleet.sessions}
 
-    def healthy(self) -> Mapping[str, bool]:
+    def healthy(self) -> Parts:
         """Whether the collector itself works, for /healthz; targets may come and go."""
-        return {"collecting": self._thread.is_alive() and self._clock.blocked_s() < BLOCKED_S}
+        return {"collecting": self._thread.is_alive() and self._clock.blocked_s() < BLOCKED_S, **self._overloaded()}
 
     def wait_until_up(self, timeout_s: float) -> bool:
         """Wait until every target that has an endpoint streams and is in sync; False when not all do in time."""
@@ -153,10 +155,17 @@ class Collector:
             time.sleep(POLL_S)
         return True
 
-    def ready(self) -> Mapping[str, bool]:
+    def ready(self) -> Parts:
         """Whether the collector has begun to stream, for /readyz: every list of targets was read once."""
         read = {loader.source.name: loader.health.last_success_s > 0 for loader in self._loaders}
-        return {"collecting": self._thread.is_alive(), **read}
+        return {"collecting": self._thread.is_alive(), **read, **self._overloaded()}
+
+    def _overloaded(self) -> Parts:
+        """Since when it is overloaded, and how late, where it is: it needs time, and a restart would make it later."""
+        if not self._thread.is_alive() or (overload := self._clock.overload()) is None:
+            return {}
+        since = datetime.fromtimestamp(overload.since_s, UTC).isoformat(timespec="seconds")
+        return {"overloaded": {"since": since.replace("+00:00", "Z"), "lag_s": round(overload.lag_s, 1)}}
 
     def targets(self) -> list[TargetStatus]:
         """The targets and their states, those that are not up first."""
@@ -212,7 +221,7 @@ class Collector:
 
 def receiver_of(name: str, policy: Policy) -> Receiver:
     """The receiver of this name, one of `receive.choice.RECEIVERS`, with the bounds of a policy."""
-    return made_receiver(name, dial_timeout_s=policy.dial_timeout_s, dials=Dials(policy.dials, policy.dials_per_s))
+    return made_receiver(name, dial_timeout_s=policy.dial_timeout_s)
 
 
 def _names(tasks: Iterable[asyncio.Task[Any]]) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from railfab.telemetry.budget import SeriesBudget
+from railfab.telemetry.dials import Dials
 from railfab.telemetry.loop_clock import LoopClock
 from railfab.telemetry.receive.contract import Receiver
 from railfab.telemetry.retry import Policy
@@ -38,6 +39,7 @@ class Fleet:
         self._receiver, self._clock = receiver, clock
         self._interval_s, self._policy, self._speeds_gbps = interval_s, policy, speeds_gbps
         self._budget = SeriesBudget(policy.max_series)
+        self._dials = Dials(policy.dials, policy.dials_per_s, clock.not_overloaded)
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._ending: set[asyncio.Task[Any]] = set()
         self._defect: asyncio.Future[None] | None = None
@@ -78,6 +80,7 @@ class Fleet:
             interval_s=self._interval_s,
             policy=self._policy,
             clock=self._clock,
+            dials=self._dials,
             budget=self._budget,
             designed_gbps=self._speeds_gbps.get(spec.name, NO_SPEEDS),
         )

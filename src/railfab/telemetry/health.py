@@ -30,7 +30,7 @@ class Stream(StrEnum):
 
 
 class State(IntEnum):
-    """The state of a target's session; the value of fabric_collector_session_state."""
+    """The state of a target's session; the value of fabric_collector_session_state. IDLE: not dialed yet."""
 
     IDLE = 0
     CONNECTING = 1

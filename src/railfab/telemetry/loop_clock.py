@@ -7,6 +7,7 @@ import logging
 import time
 from collections import deque
 from collections.abc import Callable
+from dataclasses import dataclass
 
 logger = logging.getLogger(__name__)
 
@@ -24,6 +25,14 @@ WAIT_S = 1.0
 """How often a dial that waits for an overloaded loop looks at it."""
 
 
+@dataclass(frozen=True, slots=True)
+class Overload:
+    """The overload of a loop. since_s: Unix time. lag_s: the largest lateness of the last LAG_OVER_S [s]."""
+
+    since_s: float
+    lag_s: float
+
+
 class LoopClock:
     """Counts the time during which the event loop ran nearly on time.
 
@@ -38,7 +47,7 @@ class LoopClock:
         self._last_tick = (0.0, monotonic_s())
         self._lags: deque[tuple[float, float]] = deque()
         self._logged_s = float("-inf")
-        self._overloaded = False
+        self._overloaded_since_s: float | None = None
 
     async def run(self) -> None:
         """Tick until cancelled. The time before, in which kernels are compiled, is no lateness."""
@@ -57,7 +66,7 @@ class LoopClock:
 
     async def not_overloaded(self) -> None:
         """Wait while the loop is overloaded: what may be left for later is left."""
-        while self._overloaded:
+        while self._overloaded_since_s is not None:
             await asyncio.sleep(WAIT_S)
 
     def tick(self) -> None:
@@ -75,13 +84,21 @@ class LoopClock:
     @property
     def is_overloaded(self) -> bool:
         """Whether the loop has more work than its core can do, or does not run. Any thread."""
-        return self._overloaded or self.blocked_s() > OVERLOADED_FROM * LAG_OVER_S
+        return self.overload() is not None
+
+    def overload(self) -> Overload | None:
+        """Return since when the loop is overloaded, and how late it is; None where it is not. Any thread."""
+        since_s, blocked_s = self._overloaded_since_s, self.blocked_s()
+        if since_s is None and blocked_s > OVERLOADED_FROM * LAG_OVER_S:
+            since_s = time.time() - blocked_s
+        return None if since_s is None else Overload(since_s, self.lag_s())
 
     def _judge(self) -> None:
         """Log when the loop becomes overloaded, and when it is no longer."""
         late = sum(lag_s for _, lag_s in self._lags) / LAG_OVER_S
-        if not self._overloaded and late >= OVERLOADED_FROM:
-            self._overloaded = True
+        is_overloaded = self._overloaded_since_s is not None
+        if not is_overloaded and late >= OVERLOADED_FROM:
+            self._overloaded_since_s = time.time() - late * LAG_OVER_S
             logger.warning(
                 "the collector is overloaded: it was late for %.0f s of the last %.0f s. Sessions are kept, no new one"
                 " is begun, and no target is judged until it keeps up; give it more cores with --processes, or sample"
@@ -89,8 +106,8 @@ class LoopClock:
                 late * LAG_OVER_S,
                 LAG_OVER_S,
             )
-        elif self._overloaded and late < OVERLOADED_UNTIL:
-            self._overloaded = False
+        elif is_overloaded and late < OVERLOADED_UNTIL:
+            self._overloaded_since_s = None
             logger.info("the collector keeps up again.")
 
     def now_s(self) -> float:

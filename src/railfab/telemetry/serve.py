@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -24,7 +25,7 @@ from railfab.telemetry.http_server import (
     json_answer,
     text_answer,
 )
-from railfab.telemetry.status import UNKNOWN, TargetStatus, as_html, as_json
+from railfab.telemetry.status import UNKNOWN, Parts, TargetStatus, as_html, as_json
 from railfab.units import COLLECTOR_PORT
 
 INDEX = """<!doctype html>
@@ -53,11 +54,11 @@ class _Scrape:
 class Served(Protocol):
     """Whom the server asks besides the exposition."""
 
-    def healthy(self) -> Mapping[str, bool]:
+    def healthy(self) -> Parts:
         """Whether each part works, for /healthz."""
         ...
 
-    def ready(self) -> Mapping[str, bool]:
+    def ready(self) -> Parts:
         """Whether each part has begun, for /readyz."""
         ...
 
@@ -69,7 +70,7 @@ class Served(Protocol):
 class MetricsServer(HttpServer):
     """Serves an exposition over HTTP from its own threads; a context manager. host, port: as of `HttpServer`.
 
-    served: the answers of /healthz and /readyz, with status 200 when every value is true, else 503, and of /targets,
+    served: the answers of /healthz and /readyz, with status 503 when a value is false, else 200, and of /targets,
     with 503 when one of them is not known. further: more pages.
     """
 
@@ -87,7 +88,7 @@ class MetricsServer(HttpServer):
         self._scrapes: dict[tuple[str, ...], _Scrape] = {}
         self._scrapes_lock = threading.Lock()
         pages: dict[str, Page] = {
-            "/": lambda _: html_answer(INDEX),
+            "/": lambda _: _index(served.healthy()),
             "/metrics": self._metrics,
             "/targets": self._targets,
             "/healthz": lambda _: _parts(served.healthy()),
@@ -142,6 +143,16 @@ class MetricsServer(HttpServer):
         return Answer(OK, [*headers, ("Content-Length", str(len(body)))], [body])
 
 
-def _parts(parts: Mapping[str, bool]) -> Answer:
-    """Each part and whether it is as it should be."""
-    return json_answer(dict(parts), OK if all(parts.values()) else UNAVAILABLE)
+def _parts(parts: Parts) -> Answer:
+    """Each part and whether it is as it should be. One that is overloaded is: a restart would make it later."""
+    return json_answer(dict(parts), UNAVAILABLE if any(part is False for part in parts.values()) else OK)
+
+
+def _index(parts: Parts) -> Answer:
+    """Links to the other pages, and what is overloaded."""
+    lines = [
+        f"<p>{html.escape(name)} since {html.escape(str(part['since']))}, up to {part['lag_s']} s late</p>\n"
+        for name, part in parts.items()
+        if isinstance(part, Mapping)
+    ]
+    return html_answer(INDEX + "".join(lines))

@@ -8,7 +8,8 @@ import math
 import random
 import time
 from collections.abc import AsyncGenerator, Collection, Iterable, Iterator, Mapping
-from contextlib import aclosing, nullcontext, suppress
+from contextlib import AsyncExitStack, aclosing, nullcontext, suppress
+from typing import Any
 
 import numpy as np
 
@@ -23,6 +24,7 @@ from railfab.metrics import Metric
 from railfab.platforms import SIMULATED_TIME, has_simulated_time, of_twin, platform_names
 from railfab.telemetry.budget import SeriesBudget
 from railfab.telemetry.decode import Decoder, Taken
+from railfab.telemetry.dials import Dials
 from railfab.telemetry.health import Drop, Health, Reason, State, Stream
 from railfab.telemetry.lines import Page, Writer
 from railfab.telemetry.loop_clock import LoopClock
@@ -100,6 +102,7 @@ class TargetSession:
         interval_s: float,
         policy: Policy,
         clock: LoopClock,
+        dials: Dials,
         budget: SeriesBudget | None = None,
         designed_gbps: Mapping[str, float] = NO_SPEEDS,
     ) -> None:
@@ -129,7 +132,7 @@ class TargetSession:
         self._writer = Writer()
         self._spec, self._receiver = spec, receiver
         self._silence_s, self._policy = silence_s, policy
-        self._clock = clock
+        self._clock, self._dials = clock, dials
         self._telemetry = spec.telemetry
         self._asks_time = not has_simulated_time(spec.telemetry)
         self._decoder = Decoder(spec.name, PathMap(of_twin(spec.telemetry)), self.store)
@@ -158,6 +161,11 @@ class TargetSession:
         """The names of the encodings in which the target is asked now."""
         numbers = dict.fromkeys(rpc.subscription.encoding for rpc in self._rpcs)
         return tuple(messages.Encoding.Name(number) for number in numbers)
+
+    @property
+    def collector_is_overloaded(self) -> bool:
+        """Whether the collector reads its targets later than they send. Any thread."""
+        return self._clock.is_overloaded
 
     @property
     def is_up(self) -> bool:
@@ -205,12 +213,12 @@ class TargetSession:
             return
         failures, refused_before = 0, False
         while True:
-            await self._clock.not_overloaded()
             error = await self._run_once(endpoint)
             was_healthy = self.health.state is State.UP and self._clock.now_s() - self._began_s > self._healthy_s
             failures = 1 if was_healthy else failures + 1
             if isinstance(error, HasSimulatedTime) or (isinstance(error, Refused) and self._next_mode(error)):
                 self.store.down(self._clock.now_s())
+                self.health.state = State.CONNECTING
                 failures = 0
                 continue
             refused = self._end(error)
@@ -266,25 +274,24 @@ class TargetSession:
         return sample
 
     async def _run_once(self, endpoint: Endpoint) -> RailfabError:
-        """Connect and stream until an error ends it; return the error."""
-        self.health.state = State.CONNECTING
+        """Wait for a dial, connect and stream until an error ends it; return the error."""
         self._rpcs = self._wanted_rpcs()
         self._polls = Polls(self._rpcs, self.interval_s)
         found: list[RailfabError] = []
         try:
-            credentials = await _login(endpoint) if self._receiver.needs_login else NO_LOGIN
-            wanted = [rpc.subscription for rpc in self._rpcs]
-            if self._asks_time:
-                wanted.append(time_question(self._modes[self._mode]))
-            requests = [subscription.request(endpoint.gnmi_target) for subscription in wanted]
-            stream = self._receiver.stream(endpoint, credentials, requests, self._polls.begin)
-            async with aclosing(stream):
-                with self._polls:
-                    event = await self._first(stream)
-                    self._begin()
-                    async with asyncio.TaskGroup() as tasks:
-                        tasks.create_task(self._watch(), name=f"{self.name} watch")
-                        tasks.create_task(self._follow(stream, event), name=f"{self.name} stream")
+            async with AsyncExitStack() as ends:
+                async with self._dials:
+                    self.health.state = State.CONNECTING
+                    stream = await ends.enter_async_context(aclosing(await self._stream(endpoint)))
+                    ends.enter_context(self._polls)
+                    first = asyncio.ensure_future(anext(stream))
+                    ends.push_async_callback(end_task, first)
+                    await self._connected(first)
+                event = await self._first(first)
+                self._begin()
+                async with asyncio.TaskGroup() as tasks:
+                    tasks.create_task(self._watch(), name=f"{self.name} watch")
+                    tasks.create_task(self._follow(stream, event), name=f"{self.name} stream")
         except* RailfabError as group:
             found.extend(error for error in _leaves(group) if isinstance(error, RailfabError))
         except* Exception as group:  # noqa: BLE001 what one target uncovers must not end the sessions of all others
@@ -299,20 +306,32 @@ class TargetSession:
         wanted = telemetry.subscriptions if endpoint is None else of_target(telemetry, endpoint)
         return subscribe_rpcs(wanted, self.interval_s, self._modes[self._mode])
 
-    async def _first(self, stream: AsyncGenerator[Batch | RpcEnded]) -> Batch | RpcEnded:
-        """What the target sends first. Raises Stalled when one that is connected sends nothing for 3 intervals."""
-        first, opened = asyncio.ensure_future(anext(stream)), asyncio.ensure_future(self._polls.connected.wait())
+    async def _stream(self, endpoint: Endpoint) -> AsyncGenerator[Batch | RpcEnded]:
+        """The stream of the target, with its credentials as they are now; it connects once it is asked for an event."""
+        credentials = await _login(endpoint) if self._receiver.needs_login else NO_LOGIN
+        wanted = [rpc.subscription for rpc in self._rpcs]
+        if self._asks_time:
+            wanted.append(time_question(self._modes[self._mode]))
+        requests = [subscription.request(endpoint.gnmi_target) for subscription in wanted]
+        return self._receiver.stream(endpoint, credentials, requests, self._polls.begin)
+
+    async def _connected(self, first: asyncio.Future[Batch | RpcEnded]) -> None:
+        """Wait until the target is connected, or the first event of its stream shows why it is not."""
+        connected = asyncio.ensure_future(self._polls.connected.wait())
+        waiting: set[asyncio.Future[Any]] = {first, connected}
         try:
-            await asyncio.wait({first, opened}, return_when=asyncio.FIRST_COMPLETED)
-            with suppress(TimeoutError):
-                async with listening_timeout(self._silence_s):
-                    await asyncio.wait({first})
-            if not first.done():
-                raise self._stalled(self._silence_s)
-            return first.result()
+            await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            opened.cancel()
-            await end_task(first)
+            connected.cancel()
+
+    async def _first(self, first: asyncio.Future[Batch | RpcEnded]) -> Batch | RpcEnded:
+        """What the target sends first. Raises Stalled when one that is connected sends nothing for 3 intervals."""
+        with suppress(TimeoutError):
+            async with listening_timeout(self._silence_s):
+                await asyncio.wait({first})
+        if not first.done():
+            raise self._stalled(self._silence_s)
+        return first.result()
 
     def _begin(self) -> None:
         """Start afresh, in the present mode."""

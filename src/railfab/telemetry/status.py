@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import html
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 
 from railfab.printable import printable
 from railfab.telemetry.health import State
 from railfab.telemetry.session import TargetSession
+from railfab.units import counted
 
+Parts = Mapping[str, bool | Mapping[str, str | float]]
+"""Parts of a collector, and whether each is as it should be; of what slows it down, what it is."""
 UNKNOWN = "unknown"
 """State of what stands for the targets of a shard that does not answer."""
+NOT_DIALED = "not dialed yet"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +28,8 @@ class TargetStatus:
     endpoint. interval_s: between its samples [s]; None where it is not known.
 
     series: that are known, also those not scraped yet. age_s: since the last sampled update [s], None before the first.
-    error: why the session ended the last time, empty while it is up.
+    error: why the session ended the last time, or that none was begun; empty while it is up. overloaded: whether its
+    collector is.
     """
 
     name: str
@@ -38,6 +43,7 @@ class TargetStatus:
     age_s: float | None
     reconnects: int
     error: str
+    overloaded: bool
     labels: dict[str, str]
 
 
@@ -64,7 +70,8 @@ def _status(session: TargetSession) -> TargetStatus:
         series=len(session.store),
         age_s=round(time.time() - health.last_update_s, 1) if health.last_update_s else None,
         reconnects=health.reconnects,
-        error=health.last_error,
+        error=NOT_DIALED if health.state is State.IDLE else health.last_error,
+        overloaded=session.collector_is_overloaded,
         labels=dict(session.labels),
     )
 
@@ -79,9 +86,10 @@ PAGE = """<!doctype html>
 <style>body {{font-family: sans-serif}} td, th {{padding: .2em .8em; text-align: left}}
 tr:nth-child(even) {{background: #eee}}</style>
 <h1>Targets</h1>
-<table>
+{overload}<table>
 {rows}</table>
 """
+OVERLOADED = "it reads them later than they send, keeps their sessions, and dials no other"
 COLUMNS = (
     "name",
     "platform",
@@ -99,9 +107,12 @@ COLUMNS = (
 
 def as_html(statuses: Iterable[TargetStatus]) -> str:
     """The targets as a page with a table."""
+    statuses = list(statuses)
     rows = [_row("th", COLUMNS)]
     rows += (_row("td", (getattr(status, column) for column in COLUMNS)) for status in statuses)
-    return PAGE.format(rows="".join(rows))
+    late = sum(status.overloaded for status in statuses)
+    overload = f"<p>{counted(late, 'target')} of a collector that is overloaded: {OVERLOADED}.</p>\n" if late else ""
+    return PAGE.format(overload=overload, rows="".join(rows))
 
 
 def _row(cell: str, values: Iterable[object]) -> str:

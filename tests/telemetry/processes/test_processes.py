@@ -31,15 +31,16 @@ SHARD = """\
 import json, os, signal, socket, sys
 from http.server import BaseHTTPRequestHandler, HTTPServer
 number, path = sys.argv[1:]
-STATUS = dict(name=f"leaf{number}", platform="eos", address="", state="up", receiver="fast",
-              encoding="PROTO", interval_s=2.0, series=1, age_s=0.1, reconnects=0, error="", labels={})
-PAGES = {"/healthz": {"collecting": True}, "/readyz": {"collecting": True, "hosts.yml": number != "1"},
+STATUS = dict(name=f"leaf{number}", platform="eos", address="", state="up", receiver="fast", encoding="PROTO",
+              interval_s=2.0, series=1, age_s=0.1, reconnects=0, error="", overloaded=False, labels={})
+LATE = {"overloaded": {"since": "2026-11-28T12:00:00Z", "lag_s": 9.5}} if number == "1" else {}
+PAGES = {"/healthz": {"collecting": True, **LATE}, "/readyz": {"collecting": True, "hosts.yml": number != "1"},
          "/targets": [STATUS]}
 class Handler(BaseHTTPRequestHandler):
     def do_GET(self):
         page = self.path.partition("?")[0]
         found = json.dumps(PAGES[page]) if page in PAGES else f"{self.path} {self.headers['Accept-Encoding']}"
-        self.send_response(200 if "false" not in found else 503)
+        self.send_response(200 if ": false}" not in found else 503)
         self.send_header("content-encoding", "identity")
         self.send_header("Content-Length", str(len(found)))
         self.end_headers()
@@ -54,7 +55,8 @@ class Server(HTTPServer):
     def get_request(self): return self.socket.accept()[0], ("", 0)
 Server(path, Handler).serve_forever()
 """
-"""What a collector answers, without a collector; of number 1 a list has not been read."""
+"""What a collector answers, without a collector; number 1 is overloaded, and a list of it has not been read."""
+LATE = {"since": "2026-11-28T12:00:00Z", "lag_s": 9.5}
 ENDS = "import sys; sys.exit({})"
 
 
@@ -91,7 +93,11 @@ def killed(child: Child, number: signal.Signals = signal.SIGKILL) -> int:
 def test_health_and_targets_are_of_all_and_a_scrape_is_of_one() -> None:
     with served() as (_, url):
         status, _, body = got(f"{url}/healthz")
-        assert (status, json.loads(body)) == (200, {"shard 0: collecting": True, "shard 1: collecting": True})
+        assert (status, json.loads(body)) == (
+            200,
+            {"shard 0: collecting": True, "shard 1: collecting": True, "shard 1: overloaded": LATE},
+        )
+        assert b"<p>shard 1: overloaded since 2026-11-28T12:00:00Z, up to 9.5 s late</p>" in got(url)[2]
         status, _, body = got(f"{url}/readyz")
         assert (status, json.loads(body)["shard 1: hosts.yml"]) == (503, False)
         status, _, body = got(f"{url}/targets")
@@ -117,7 +123,10 @@ def test_one_that_hangs_is_an_error_and_not_left_out(monkeypatch: pytest.MonkeyP
     with served() as (running, url):
         stopped = killed(running.children[0], signal.SIGSTOP)
         status, _, body = got(f"{url}/healthz")
-        assert (status, json.loads(body)) == (503, {"shard 0": False, "shard 1: collecting": True})
+        assert (status, json.loads(body)) == (
+            503,
+            {"shard 0": False, "shard 1: collecting": True, "shard 1: overloaded": LATE},
+        )
         assert (got(f"{url}/readyz")[0], json.loads(got(f"{url}/readyz")[2])["shard 0"]) == (503, False)
         status, _, body = got(f"{url}/targets")
         unknown, known = json.loads(body)

@@ -39,7 +39,6 @@ from railfab.gnmi.statuses import StreamClosed, Unimplemented
 from railfab.gnmi.tls import CertificateRefused, ClientCertificateRefused, OtherProtocol, PlaintextPort, TlsPort
 from railfab.telemetry.receive import frames
 from railfab.telemetry.receive.contract import Batch, Receiver, RpcEnded
-from railfab.telemetry.receive.dials import Dials
 from railfab.telemetry.receive.errors import ProtocolError
 from railfab.telemetry.receive.fast import FastReceiver
 from railfab.telemetry.receive.grpcio import GrpcReceiver
@@ -395,29 +394,6 @@ def test_no_answer_is_given_up(receiver: Receiver) -> None:
         port = silent.getsockname()[1]
         assert f"no answer from 127.0.0.1:{port} (none within 2 s)" in str(told(receiver, endpoint(port)))
     assert f"no answer from 127.0.0.1:{port} (connection refused)" in str(told(receiver, endpoint(port)))
-
-
-@pytest.mark.parametrize("kind", [FastReceiver, GrpcReceiver])
-def test_only_so_many_connect_at_one_time(kind: type[FastReceiver | GrpcReceiver]) -> None:
-    """While streams that are up count no more."""
-    connecting: list[int] = []
-
-    async def script(peer: Peer) -> None:
-        connecting.append(1)
-        await asyncio.sleep(0.02)
-        most.append(len(connecting))
-        connecting.pop()
-        await peer.greet()
-        peer.send(answer(1, SENT[1]))
-
-    async def run() -> None:
-        receiver = kind(dials=Dials(2))
-        async with serving(script) as port:
-            await asyncio.gather(*[received(receiver, endpoint(port), 1) for _ in range(6)])
-
-    most: list[int] = []
-    asyncio.run(run())
-    assert max(most) == 2
 
 
 def test_an_ipv6_address(receiver: Receiver) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from railfab.dashboards.alerts.terms import DEVICE, NUMBER
+from railfab.dashboards.alerts.terms import DEVICE, NOT_OVERLOADED, NUMBER
 from railfab.dashboards.rules import Alert, AlertSeverity
 
 CONFIGURATION = (
@@ -31,7 +31,8 @@ CONFIGURATION = (
         condition=(
             "time() - fabric_configuration_checked_timestamp_seconds\n"
             "> on (fabric) group_left () "
-            "clamp_min(3 * max by (fabric) (fabric_configuration_check_interval_seconds), 900)"
+            "clamp_min(3 * max by (fabric) (fabric_configuration_check_interval_seconds), 900)\n"
+            f"{NOT_OVERLOADED}"
         ),
         severity=AlertSeverity.WARNING,
         summary=f"{DEVICE}: configuration not compared with the intent for {{{{ $value | humanizeDuration }}}}",

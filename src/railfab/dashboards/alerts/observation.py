@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from railfab.dashboards.alerts.terms import DEVICE, PERCENT
+from railfab.dashboards.alerts.terms import DEVICE, NOT_OVERLOADED, PERCENT
 from railfab.dashboards.promql import pace
 from railfab.dashboards.rules import Alert, AlertSeverity, Silence
 
 SLOW_PACE = 0.25
 """A twin that simulates less than this share of real time takes minutes for what takes seconds."""
 
-NOT_OVERLOADED = "unless on (fabric, device) fabric_collector_overloaded == 1"
-"""A collector that is late says nothing about its targets."""
+NOT_DIALED = "unless on (fabric, device) fabric_collector_session_state == 0"
+"""A target that waits for its first dial, behind others or in an overload, is not known to be down."""
 
 OBSERVATION = (
     Alert(
@@ -28,7 +28,7 @@ OBSERVATION = (
     ),
     Alert(
         alert="FabricCollectorSessionDown",
-        condition=f"max_over_time(fabric_collector_session_up[30s]) == 0 {NOT_OVERLOADED}",
+        condition=f"max_over_time(fabric_collector_session_up[30s]) == 0\n{NOT_OVERLOADED}\n{NOT_DIALED}",
         lasting="30s",
         severity=AlertSeverity.CRITICAL,
         summary=f"{DEVICE} has no telemetry session",

@@ -11,6 +11,9 @@ PORT = DEVICE + " {{ $labels.interface }}"
 PERCENT = "{{ $value | humanizePercentage }}"
 NUMBER = "{{ $value | humanize }}"
 
+NOT_OVERLOADED = "unless on (fabric, device) max_over_time(fabric_collector_overloaded[1m]) == 1"
+"""A collector that is late says nothing about its targets, nor in the minute in which it dials those that waited."""
+
 
 def held(selector: str, window: str = HELD) -> str:
     """The last value of a state, also while its target is silent."""

@@ -7,7 +7,7 @@ import logging
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import TracebackType
@@ -16,7 +16,7 @@ from typing import Self
 from railfab.telemetry.processes.asking import Asked, ask
 from railfab.telemetry.processes.child import Child
 from railfab.telemetry.processes.watchdog import Patience, Watchdog
-from railfab.telemetry.status import UNKNOWN, TargetStatus, in_order
+from railfab.telemetry.status import UNKNOWN, Parts, TargetStatus, in_order
 
 logger = logging.getLogger(__name__)
 
@@ -98,11 +98,11 @@ class Processes:
         """Each process, and whether it runs and collects."""
         return [(child, asked.is_well) for child, asked in self._asked("/healthz")]
 
-    def healthy(self) -> Mapping[str, bool]:
+    def healthy(self) -> Parts:
         """Whether each part of each process works, for /healthz; a process without an answer is a part that fails."""
         return self._parts("/healthz")
 
-    def ready(self) -> Mapping[str, bool]:
+    def ready(self) -> Parts:
         """Whether each part of each process has begun, for /readyz."""
         return self._parts("/readyz")
 
@@ -110,10 +110,8 @@ class Processes:
         """The targets of all processes, and one of state UNKNOWN for those of each process without an answer."""
         return in_order(status for child, asked in self._asked("/targets") for status in _statuses(child, asked))
 
-    def _parts(self, page: str) -> dict[str, bool]:
-        return {
-            name: is_well for child, asked in self._asked(page) for name, is_well in _parts(child.shard, asked).items()
-        }
+    def _parts(self, page: str) -> Parts:
+        return {name: part for child, asked in self._asked(page) for name, part in _parts(child.shard, asked).items()}
 
     def _asked(self, page: str) -> list[tuple[Child, Asked]]:
         """What each process answers, asked at one time."""
@@ -121,10 +119,10 @@ class Processes:
         return list(zip(self.children, answers, strict=True))
 
 
-def _parts(shard: str, asked: Asked) -> dict[str, bool]:
+def _parts(shard: str, asked: Asked) -> Parts:
     if not asked.status:
         return {f"shard {shard}": False}
-    return {f"shard {shard}: {part}": is_well for part, is_well in json.loads(asked.body).items()}
+    return {f"shard {shard}: {name}": part for name, part in json.loads(asked.body).items()}
 
 
 def _statuses(child: Child, asked: Asked) -> list[TargetStatus]:
@@ -147,5 +145,6 @@ def _unknown(shard: str, problem: str) -> TargetStatus:
         age_s=None,
         reconnects=0,
         error=problem,
+        overloaded=False,
         labels={},
     )

@@ -15,7 +15,6 @@ from railfab.gnmi import messages
 from railfab.gnmi.statuses import StreamClosed
 from railfab.remedies import distribution, install
 from railfab.telemetry.receive.contract import Ask, Batch, Receiver, RpcEnded, ignored
-from railfab.telemetry.receive.dials import Dials
 from railfab.telemetry.receive.errors import ProtocolError
 from railfab.telemetry.receive.fast import DIAL_TIMEOUT_S, FastReceiver
 from railfab.telemetry.tasks import end_task
@@ -28,25 +27,25 @@ _Target = tuple[str, str, int | None]
 """Name and address."""
 
 
-def receiver(name: str, *, dial_timeout_s: float = DIAL_TIMEOUT_S, dials: Dials | None = None) -> Receiver:
+def receiver(name: str, *, dial_timeout_s: float = DIAL_TIMEOUT_S) -> Receiver:
     """The receiver of this name, one of RECEIVERS, for the targets of one event loop. Raises KeyError.
 
-    dials: the limit of connections; None for any number. Raises RailfabError where pygnmi is not installed.
+    Raises RailfabError where pygnmi is not installed.
     """
-    return RECEIVERS[name](dial_timeout_s=dial_timeout_s, dials=dials)
+    return RECEIVERS[name](dial_timeout_s=dial_timeout_s)
 
 
-def _grpc(*, dial_timeout_s: float, dials: Dials | None) -> Receiver:
+def _grpc(*, dial_timeout_s: float) -> Receiver:
     from railfab.telemetry.receive.grpcio import GrpcReceiver  # takes 30 MB that the fast receiver does not need
 
-    return GrpcReceiver(dial_timeout_s=dial_timeout_s, dials=dials)
+    return GrpcReceiver(dial_timeout_s=dial_timeout_s)
 
 
-def _pygnmi(*, dial_timeout_s: float, dials: Dials | None) -> Receiver:
+def _pygnmi(*, dial_timeout_s: float) -> Receiver:
     from railfab.telemetry.receive.pygnmi import PygnmiReceiver
 
     try:
-        return PygnmiReceiver(dial_timeout_s=dial_timeout_s, dials=dials)
+        return PygnmiReceiver(dial_timeout_s=dial_timeout_s)
     except ModuleNotFoundError as error:
         problem = f"{distribution(error.name or '')} is not installed"
         raise RailfabError("--receiver pygnmi", problem, install("deploy")) from None
@@ -61,15 +60,9 @@ class AutoReceiver:
 
     needs_login = True
 
-    def __init__(
-        self,
-        *,
-        dial_timeout_s: float = DIAL_TIMEOUT_S,
-        dials: Dials | None = None,
-        again_after_s: float = AGAIN_AFTER_S,
-    ) -> None:
-        self._fast = FastReceiver(dial_timeout_s=dial_timeout_s, dials=dials)
-        self._grpc = partial(_grpc, dial_timeout_s=dial_timeout_s, dials=dials)
+    def __init__(self, *, dial_timeout_s: float = DIAL_TIMEOUT_S, again_after_s: float = AGAIN_AFTER_S) -> None:
+        self._fast = FastReceiver(dial_timeout_s=dial_timeout_s)
+        self._grpc = partial(_grpc, dial_timeout_s=dial_timeout_s)
         self._again_after_s = again_after_s
         self.fallbacks: dict[_Target, float] = {}
 

@@ -6,7 +6,6 @@ import asyncio
 import logging
 import ssl
 from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import nullcontext
 from functools import partial
 
 from railfab.endpoints import Credentials, Endpoint
@@ -19,7 +18,6 @@ from railfab.gnmi.statuses import Callee, Refused, Status
 from railfab.gnmi.tls import address_of, context_of, reason, server_name, unanswered, unconnected
 from railfab.telemetry.receive import frames
 from railfab.telemetry.receive.contract import ENDS_ONE, POLL, Ask, Batch, RpcEnded, ignored, is_once
-from railfab.telemetry.receive.dials import Dials
 from railfab.telemetry.receive.errors import ProtocolError
 from railfab.telemetry.receive.http2 import Connection, GoneAway, ProtocolViolation
 from railfab.telemetry.receive.inflow import Shared
@@ -44,7 +42,6 @@ class FastReceiver:
     """Receives the targets of one event loop, as `contract.Receiver` says; also raises ProtocolError.
 
     coalesce_s: a target that sends a little all the time is read that often; 0: whenever it has sent something.
-    dials: the limit of connections; None for any number.
     keepalive_s: silence before a ping, doubled for a target each time that it finds its pings too many.
     """
 
@@ -54,14 +51,12 @@ class FastReceiver:
         self,
         *,
         dial_timeout_s: float = DIAL_TIMEOUT_S,
-        dials: Dials | None = None,
         window: int = WINDOW,
         coalesce_s: float = COALESCE_S,
         keepalive_s: float = KEEPALIVE_S,
         keepalive_timeout_s: float = KEEPALIVE_TIMEOUT_S,
     ) -> None:
         self._dial_timeout_s, self._window = dial_timeout_s, window
-        self._dials = dials or nullcontext()
         self._ticks = Ticks(coalesce_s) if coalesce_s else None
         self._keepalive_s, self._keepalive_timeout_s = keepalive_s, keepalive_timeout_s
         self._doublings: dict[str, int] = {}
@@ -83,8 +78,7 @@ class FastReceiver:
         """Connect, make one Subscribe RPC for each request and yield what arrives, as the contract says."""
         callee = Callee(endpoint.name, address_of(endpoint), login_name(credentials))
         headers = _headers(endpoint, callee, credentials)
-        async with self._dials:
-            wire, connection = await self._open(endpoint, callee, len(requests))
+        wire, connection = await self._open(endpoint, callee, len(requests))
         keepalive = self._keepalive(callee, connection, wire)
         started, over = False, set[int]()
         try:

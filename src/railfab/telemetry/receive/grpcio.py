@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import aclosing, nullcontext, suppress
+from contextlib import aclosing, suppress
 from functools import partial
 from typing import Any
 
@@ -24,7 +24,6 @@ from railfab.gnmi.statuses import Callee, Status
 from railfab.gnmi.tls import address_of
 from railfab.gnmi.trust import Trust, trust_of
 from railfab.telemetry.receive.contract import ENDS_ONE, POLL, Ask, Batch, RpcEnded, ignored, is_once
-from railfab.telemetry.receive.dials import Dials
 from railfab.telemetry.receive.readers import Call, Reader, Readers
 
 _SETTLED = (
@@ -35,15 +34,12 @@ _SETTLED = (
 
 
 class GrpcReceiver:
-    """Receives with grpcio, as `contract.Receiver` says: a batch is what has arrived at common moments.
-
-    dials: the limit of connections; None for any number.
-    """
+    """Receives with grpcio, as `contract.Receiver` says: a batch is what has arrived at common moments."""
 
     needs_login = True
 
-    def __init__(self, *, dial_timeout_s: float = DIAL_TIMEOUT_S, dials: Dials | None = None) -> None:
-        self._dial_timeout_s, self._dials = dial_timeout_s, dials or nullcontext()
+    def __init__(self, *, dial_timeout_s: float = DIAL_TIMEOUT_S) -> None:
+        self._dial_timeout_s = dial_timeout_s
         self._closed = ClosedPorts()
 
     def name_of(self, _: Endpoint) -> str:
@@ -59,8 +55,7 @@ class GrpcReceiver:
     ) -> AsyncGenerator[Batch | RpcEnded]:
         """Connect, make one Subscribe RPC for each request and yield what arrives, as the contract says."""
         callee = Callee(endpoint.name, address_of(endpoint), login_name(credentials))
-        async with self._dials:
-            channel = await self._channel(endpoint, callee.address)
+        channel = await self._channel(endpoint, callee.address)
         method: Any = channel.stream_stream(messages.METHODS["Subscribe"], None, None)
         try:
             begin = partial(method, metadata=login_metadata(credentials))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
-from contextlib import aclosing, nullcontext, suppress
+from contextlib import aclosing, suppress
 from typing import Any
 
 from railfab.endpoints import Credentials, Endpoint
@@ -22,27 +22,23 @@ from railfab.gnmi.statuses import Callee
 from railfab.gnmi.tls import address_of, unanswered
 from railfab.gnmi.trust import trust_of
 from railfab.telemetry.receive.contract import Ask, Batch, RpcEnded, ignored
-from railfab.telemetry.receive.dials import Dials
 from railfab.telemetry.receive.grpcio import received
 from railfab.telemetry.receive.readers import Call
 
 
 class PygnmiReceiver:
-    """Receives with pygnmi, as `contract.Receiver` says. Raises ModuleNotFoundError where it is not installed.
-
-    dials: the limit of connections; None for any number.
-    """
+    """Receives with pygnmi, as `contract.Receiver` says. Raises ModuleNotFoundError where it is not installed."""
 
     needs_login = True
 
-    def __init__(self, *, dial_timeout_s: float = DIAL_TIMEOUT_S, dials: Dials | None = None) -> None:
+    def __init__(self, *, dial_timeout_s: float = DIAL_TIMEOUT_S) -> None:
         from pygnmi.client import gNMIException
         from pygnmi.spec.v080 import gnmi_pb2, gnmi_pb2_grpc
 
         self._stub: Any = gnmi_pb2_grpc.gNMIStub
         self._request: Any = gnmi_pb2.SubscribeRequest
         self._failed = gNMIException
-        self._dial_timeout_s, self._dials = dial_timeout_s, dials or nullcontext()
+        self._dial_timeout_s = dial_timeout_s
         self._closed = ClosedPorts()
 
     def name_of(self, _: Endpoint) -> str:
@@ -58,11 +54,10 @@ class PygnmiReceiver:
     ) -> AsyncGenerator[Batch | RpcEnded]:
         """Connect, make one Subscribe RPC for each request and yield what arrives, as the contract says."""
         callee = Callee(endpoint.name, address_of(endpoint), login_name(credentials))
-        async with self._dials:
-            trusted = await trust_of(endpoint, self._dial_timeout_s, self._closed)
-            client, folder = pygnmi_client(endpoint, credentials, trusted)
-            with folder:
-                await self._connect(client, callee)
+        trusted = await trust_of(endpoint, self._dial_timeout_s, self._closed)
+        client, folder = pygnmi_client(endpoint, credentials, trusted)
+        with folder:
+            await self._connect(client, callee)
         stub = self._stub(client._gNMIclient__channel)
 
         def begin(asked: Call) -> _Responses:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from railfab.telemetry.receive.dials import BURST_S, Dials
+from railfab.telemetry.dials import BURST_S, Dials
 
 
 def begun_s(dials: Dials, count: int, lasts_s: float) -> tuple[list[float], int]:
@@ -33,6 +33,22 @@ def begun_s(dials: Dials, count: int, lasts_s: float) -> tuple[list[float], int]
 
 def test_no_more_are_in_the_making_than_allowed() -> None:
     assert begun_s(Dials(3), 10, 0.01)[1] == 3
+
+
+def test_none_begins_before_it_is_allowed() -> None:
+    async def run() -> None:
+        allowed = asyncio.Event()
+
+        async def wait() -> None:
+            await allowed.wait()
+
+        dial = asyncio.create_task(Dials(1, allowed=wait).__aenter__())
+        await asyncio.sleep(0)
+        assert not dial.done()
+        allowed.set()
+        await dial
+
+    asyncio.run(run())
 
 
 def test_after_a_burst_they_begin_one_after_the_other() -> None:
