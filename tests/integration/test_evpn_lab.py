@@ -94,6 +94,30 @@ def test_hosts_in_a_vlan_on_different_switches_reach_each_other(lab: RunningLab)
     assert re.search(rf"(?m)^{mac} .*\bdst 10\.192\.0\.2\b", forwarding), forwarding
 
 
+def test_the_address_of_another_host_behind_a_port_of_a_vlan_is_a_wrong_cable(lab: RunningLab) -> None:
+    """As two exchanged host cables look to the switch: its bridge has the MAC address of the address on swp1."""
+    leaf, gateway, own, foreign = "pod1-seg1-leaf1", "10.0.1.1", "10.0.1.2", "10.0.1.3"
+
+    def verified(address: str) -> tuple[int, str]:
+        lab.run(HOST, "ping", "-c", "1", "-W", "2", "-I", address, gateway)
+        return railfab(lab, "verify", "--on", "lab", "--wait", "0", "--limit", leaf)
+
+    lab.run(HOST, "ip", "addr", "add", f"{foreign}/32", "dev", "rail1-p0")
+    lab.run(leaf, "ip", "neigh", "flush", "dev", "vlan101")
+    try:
+        status, output = verified(foreign)
+    finally:
+        lab.run(HOST, "ip", "addr", "del", f"{foreign}/32", "dev", "rail1-p0")
+    assert status == 1
+    assert (
+        f"error {leaf} swp1: resolves {foreign} of pod1-seg1-host2, the intent says {HOST} rail1-p0. "
+        "Correct the cabling, or the addresses of the host. [miscabled]"
+    ) in " ".join(output.split())
+    status, output = verified(own)
+    assert status == 0
+    assert f"hosts that ARP identifies, but not their NIC: {leaf} swp1;" in " ".join(output.split())
+
+
 @pytest.fixture
 def moved_host(lab: RunningLab) -> Iterator[str]:
     """An address of the other host in the second VLAN of its tenant, where its leaf has its port for a while."""

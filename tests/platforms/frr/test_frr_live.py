@@ -194,6 +194,27 @@ def test_resolved_addresses_are_those_that_a_neighbour_has_answered_for() -> Non
     assert port.resolved_addresses == {ip_address("10.17.0.1"), ip_address("fe80::1")}
 
 
+def test_addresses_in_a_vlan_are_those_of_the_port_on_which_the_bridge_has_learned_their_macs() -> None:
+    """Recorded from `bridge -j fdb show` of iproute2: a MAC address of a port itself, one of EVPN, and static ones."""
+    resolved = json.dumps(
+        [
+            {"dst": f"10.0.1.{number}", "dev": "vlan101", "lladdr": f"02:00:00:00:00:0{number}", "state": ["STALE"]}
+            for number in range(1, 7)
+        ]
+    )
+    bridged = """[{"mac":"02:00:00:00:00:01","ifname":"swp1","flags":[],"master":"vlan101","state":""},
+      {"mac":"02:00:00:00:00:02","ifname":"swp1","flags":[],"master":"vlan102","state":""},
+      {"mac":"02:00:00:00:00:03","ifname":"swp1","flags":[],"master":"vlan101","state":"permanent"},
+      {"mac":"02:00:00:00:00:04","ifname":"swp1","flags":["extern_learn"],"master":"vlan101","state":""},
+      {"mac":"02:00:00:00:00:05","ifname":"swp1","flags":[],"master":"vlan101","state":"static"},
+      {"mac":"02:00:00:00:00:06","ifname":"swp1","flags":["self"],"state":"permanent"}]"""
+    addresses = json.dumps([{"ifname": "swp1", "flags": ["UP"], "operstate": "UP", "mtu": 9000}])
+    (port,) = observed_state(
+        "leaf1", neighbors="{}", addresses=addresses, resolved=resolved, bridged=bridged
+    ).interfaces
+    assert port.resolved_addresses == {ip_address("10.0.1.1")}
+
+
 @pytest.mark.parametrize(
     ("hashing", "has_port"),
     [

@@ -105,6 +105,7 @@ class FrrSession:
             neighbors=found["neighbors"],
             addresses=found["addresses"],
             resolved=found["resolved"],
+            bridged=found["bridged"],
             hashing=found["hash"],
             vnis=found["vnis"],
         )

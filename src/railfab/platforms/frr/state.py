@@ -29,18 +29,28 @@ ip-sysctl.rst, fib_multipath_hash_policy and fib_multipath_hash_fields)."""
 
 
 def observed_state(
-    name: str, *, neighbors: str, addresses: str, resolved: str = "", hashing: str = "", vnis: str = ""
+    name: str,
+    *,
+    neighbors: str,
+    addresses: str,
+    resolved: str = "",
+    bridged: str = "",
+    hashing: str = "",
+    vnis: str = "",
 ) -> Observed:
     """Interfaces with what ARP and neighbour discovery resolved, BGP sessions, VNIs, and the hash of the kernel.
 
-    FRR has no LLDP. neighbors, addresses, resolved, vnis: JSON of the commands of dialect.yml. hashing: output of
-    `hash` there. Raises DeviceError.
+    FRR has no LLDP. neighbors, addresses, resolved, bridged, vnis: JSON of the commands of dialect.yml. hashing: output
+    of `hash` there. Raises DeviceError.
     """
     links = [link for link in _json(name, addresses, "ip -j addr show") if "LOOPBACK" not in link["flags"]]
     shown = _json(name, neighbors, "show bgp neighbors json") if neighbors.lstrip().startswith("{") else {}
-    answers = _answers(_json(name, resolved, "ip -j neigh show")) if resolved.strip() else {}
+    macs = _learned_macs(_json(name, bridged, "bridge -j fdb show")) if bridged.strip() else {}
+    answers = _answers(_json(name, resolved, "ip -j neigh show"), macs) if resolved.strip() else None
     return Observed(
-        interfaces=tuple(_interface(link, answers.get(link["ifname"], frozenset())) for link in links),
+        interfaces=tuple(
+            _interface(link, None if answers is None else answers.get(link["ifname"], frozenset())) for link in links
+        ),
         sessions=tuple(_session(links, *found) for found in _peers(shown)),
         lldp=False,
         hashes_source_port=_hashes_source_port(hashing),
@@ -74,16 +84,33 @@ def _json(name: str, text: str, source: str) -> Any:
         ) from None
 
 
-def _answers(entries: list[dict[str, Any]]) -> dict[str, frozenset[IpAddress]]:
-    """The addresses from which an answer has come, by device. Linux forgets them when the link goes down."""
+def _answers(entries: list[dict[str, Any]], ports: dict[tuple[str, str], str]) -> dict[str, frozenset[IpAddress]]:
+    """The addresses from which an answer has come, by device. Linux forgets them when the link goes down.
+
+    ports: by bridge and MAC address: an entry of a bridge, which is an SVI, is one of such a port too.
+    """
     heard: dict[str, set[IpAddress]] = {}
     for entry in entries:
         if ANSWERED.intersection(entry.get("state", ())):
-            heard.setdefault(entry["dev"], set()).add(ip_address(entry["dst"]))
+            place = entry["dev"]
+            for device in {place, ports.get((place, entry.get("lladdr", "")), place)}:
+                heard.setdefault(device, set()).add(ip_address(entry["dst"]))
     return {device: frozenset(addresses) for device, addresses in heard.items()}
 
 
-def _interface(link: dict[str, Any], answers: frozenset[IpAddress]) -> ObservedInterface:
+def _learned_macs(entries: list[dict[str, Any]]) -> dict[tuple[str, str], str]:
+    """The port of each MAC address that a bridge has learned, by bridge and address.
+
+    Those of the ports themselves are permanent, configured ones static, and those of EVPN extern_learn.
+    """
+    return {
+        (entry["master"], entry["mac"]): entry["ifname"]
+        for entry in entries
+        if "master" in entry and entry.get("state") == "" and "extern_learn" not in entry.get("flags", ())
+    }
+
+
+def _interface(link: dict[str, Any], answers: frozenset[IpAddress] | None) -> ObservedInterface:
     enabled = "UP" in link["flags"]
     up = link["operstate"] in UP and enabled
     return ObservedInterface(

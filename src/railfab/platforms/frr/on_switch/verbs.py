@@ -79,7 +79,7 @@ def management() -> dict[str, Any]:
 
 def observe(request: dict[str, Any]) -> dict[str, Any]:
     check_daemons((startup_text(),))
-    shown = ("neighbors", "addresses", "resolved", "hash", "vnis")
+    shown = ("neighbors", "addresses", "resolved", "bridged", "hash", "vnis")
     return {name: run(request["commands"][name], SHOW_WITHIN_S)[1] for name in shown}
 
 
