@@ -20,8 +20,8 @@ PATIENCE_S = 60.0
 STEPS = [step for page in sorted(DOCS.glob("*.md")) for step in steps(page)]
 PAGES = list(dict.fromkeys((step.page, step.world) for step in STEPS))
 """Pages and worlds of their examples: those of another world are another test, in another folder."""
-MARKS = {("lab.md", "lab"): [pytest.mark.lab, pytest.mark.matrix]}
-"""tests/integration does with the same lab what that page shows."""
+MARKS = {("lab.md", "lab"): [pytest.mark.lab, pytest.mark.matrix], ("python.md", "lab"): [pytest.mark.lab]}
+"""tests/integration does with the same lab what lab.md shows."""
 
 
 @pytest.mark.timeout(600)

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.lab.fabrics import FRR_POD, lab_plan
+from tests.lab.fabrics import FRR_POD
 
 from railfab.fabric import design
-from railfab.lab import LabPlace, backend
+from railfab.lab import Lab, LabPlace
 from railfab.lab.agent.sources import vty_json
 from railfab.lab.netns.state import LabState, lab_state_file, load_state
 
@@ -93,11 +93,9 @@ def wait_for(condition: Callable[[], bool], what: str, within_s: float = SESSION
 @pytest.fixture(scope="package")
 def frr_lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Path]]:
     """The FRR pod, up: its intent file and its state directory. Its switches boot empty; tests share them."""
-    plan = lab_plan(FRR_POD, tmp_path_factory.mktemp("frr-lab"))
-    lab = backend("netns")
-    lab.up(plan, print)
-    yield FRR_POD, plan.place.state
-    lab.down(plan.place, print)
+    state = tmp_path_factory.mktemp("frr-lab")
+    with Lab(design(FRR_POD), state=state):
+        yield FRR_POD, state
 
 
 @pytest.fixture(scope="package")

@@ -20,7 +20,7 @@ from typer.testing import CliRunner
 
 from railfab.cli import app
 from railfab.endpoints import Endpoint, load_endpoints, read_credentials
-from railfab.lab import backend
+from railfab.lab import LabStart, backend
 from railfab.lab.netns.node import unresponsive_daemons
 
 pytestmark = [
@@ -88,9 +88,9 @@ def test_a_second_up_says_that_it_is_up_and_changes_nothing(frr_fabric: RunningL
     progress: list[str] = []
     plan = lab_plan(frr_fabric.intent, frr_fabric.place.state)
     before = frr_fabric.state
-    endpoints = backend("netns").up(plan, progress.append)
+    start = backend("netns").up(plan, progress.append)
     assert progress == ["lab frr-pod is up already"]
-    assert endpoints == load_endpoints(frr_fabric.place.endpoints_file)
+    assert start == LabStart(endpoints=load_endpoints(frr_fabric.place.endpoints_file), booted=False)
     assert frr_fabric.state == before
 
 

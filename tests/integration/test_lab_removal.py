@@ -13,6 +13,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -25,8 +26,10 @@ from tests.signals import interruptible, until_caught
 from typer.testing import CliRunner
 
 from railfab.cli.lab import lab_app
+from railfab.endpoints import load_endpoints
 from railfab.errors import LabError, RailfabError
-from railfab.lab import LabPlan, backend
+from railfab.fabric import design
+from railfab.lab import Lab, LabPlan, backend
 from railfab.lab.netns import runtime
 from railfab.lab.netns.names import LabNames, lab_names
 from railfab.lab.netns.namespaces import interface_names, namespace_names
@@ -97,12 +100,27 @@ def test_down_leaves_nothing(plan: LabPlan) -> None:
     assert not LAB.down(plan.place, print)
 
 
-@pytest.mark.matrix
-def test_a_lab_comes_up_again_at_once_after_down(plan: LabPlan) -> None:
-    for _ in range(2):
-        LAB.up(plan, print)
+def test_a_context_removes_its_lab_also_after_an_error_and_refuses_one_that_is_up(plan: LabPlan) -> None:
+    intent, state = plan.place.folder / "small.yml", plan.place.state
+    with suppress(ZeroDivisionError), Lab(design(intent), state=state) as lab:
+        before = running(plan)
+        with pytest.raises(LabError) as raised, Lab(design(intent), state=state):
+            pass
+        assert str(raised.value) == (
+            f"lab small: is up already. Remove it with railfab lab down {intent} --state {state}."
+        )
+        assert running(plan) == before
         assert LAB.status(plan.place).state == "running"
+        assert lab.endpoints == load_endpoints(plan.place.endpoints_file)
+        _ = 1 / 0
+    assert Traces.of(lab_names(plan.place)) == NOTHING
+
+
+def test_a_context_leaves_a_lab_that_was_removed_and_started_again_from_elsewhere(plan: LabPlan) -> None:
+    with Lab(design(plan.place.folder / "small.yml"), state=plan.place.state):
         LAB.down(plan.place, print)
+        LAB.up(plan, print)
+    assert LAB.status(plan.place).state == "running"
 
 
 def test_down_cleans_up_after_killed_switches(plan: LabPlan) -> None:

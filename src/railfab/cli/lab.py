@@ -79,15 +79,14 @@ def up(
     fabric = design(intent)
     stop_at_errors(fabric, accept, output)
     wanted = lab_plan(fabric, state, configured=configured)
-    was_up = wanted.place.endpoints_file.exists()
     with ended_by_signal(_partly(wanted.place)):
-        running = lab_backend(_backend_name(backend, wanted.place)).up(wanted, _print_progress)
-    if configured and was_up:
+        start = lab_backend(_backend_name(backend, wanted.place)).up(wanted, _print_progress)
+    if configured and not start.booted:
         deploy(intent, on=LAB, yes=True, accept=accept, state=state, output=output)
     elif output is Output.JSON:
-        print_json(asdict(running))
+        print_json(asdict(start.endpoints))
     else:
-        _print_endpoints(running)
+        _print_endpoints(start.endpoints)
         _print_progress(f"endpoints in {wanted.place.endpoints_file}")
 
 

@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-
-from railfab.errors import LabError
-from railfab.lab.backend import Backend, LabPlace, LabPlan, LabStatus, NodeStatus, Progress, Requirement, lab_plan
+from railfab.lab.backend import (
+    Backend,
+    LabPlace,
+    LabPlan,
+    LabStart,
+    LabStatus,
+    NodeStatus,
+    Progress,
+    Requirement,
+    lab_plan,
+)
+from railfab.lab.registry import BACKENDS, backend
+from railfab.lab.running import Lab
 from railfab.lab.unenforced import unenforced, unenforced_requirements
 
 __all__ = [
     "BACKENDS",
     "Backend",
+    "Lab",
     "LabPlace",
     "LabPlan",
+    "LabStart",
     "LabStatus",
     "NodeStatus",
     "Progress",
@@ -22,13 +33,3 @@ __all__ = [
     "unenforced",
     "unenforced_requirements",
 ]
-
-BACKENDS = ("netns", "containerlab")
-
-
-def backend(name: str) -> Backend:
-    """The backend of that name. Raises LabError."""
-    if name not in BACKENDS:
-        raise LabError(f"backend {name!r}", "does not exist", f"Use one of {', '.join(BACKENDS)}")
-    found: Backend = import_module(f"{__name__}.{name}").BACKEND
-    return found

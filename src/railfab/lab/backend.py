@@ -62,6 +62,14 @@ def _lab_topology(topology: Topology) -> Topology:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LabStart:
+    """A lab that is up. booted: by this call; otherwise it was up already and is unchanged."""
+
+    endpoints: Endpoints
+    booted: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NodeStatus:
     """One node of a lab. state: `running`, `degraded` or `gone`; detail: the problem, or how to reach the node.
 
@@ -124,10 +132,10 @@ class Backend(Protocol):
         """`netns` or `containerlab`, as in the endpoints file."""
         ...
 
-    def up(self, plan: LabPlan, progress: Progress) -> Endpoints:
+    def up(self, plan: LabPlan, progress: Progress) -> LabStart:
         """Boot the fabric, write the endpoints file and return the endpoints.
 
-        A lab that is up already is not changed, whatever its startup configurations; its endpoints are returned.
+        A lab that is up already is not changed, whatever its startup configurations.
         """
         ...
 

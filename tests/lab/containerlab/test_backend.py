@@ -24,7 +24,7 @@ from typer.testing import CliRunner
 from railfab.cli import app
 from railfab.endpoints import load_endpoints, read_credentials
 from railfab.errors import LabError
-from railfab.lab import LabPlan, programs
+from railfab.lab import LabPlan, LabStart, programs
 from railfab.lab.containerlab import ContainerlabBackend
 from railfab.lab.containerlab.host_keys import host_key_lines
 from railfab.lab.containerlab.state import LabPaths, load_state
@@ -82,7 +82,8 @@ class TestUp:
         self, up: ContainerlabBackend, plan: LabPlan, standin: StandIn
     ) -> None:
         before, progress = gateway(plan), []
-        assert up.up(plan, progress.append) == load_endpoints(plan.place.endpoints_file)
+        start = up.up(plan, progress.append)
+        assert start == LabStart(endpoints=load_endpoints(plan.place.endpoints_file), booted=False)
         assert gateway(plan) == before
         assert progress == ["lab small is up already"]
         assert len([call for call in standin.calls if call.startswith("deploy")]) == 1
@@ -229,7 +230,7 @@ def test_switches_with_their_own_servers_are_reached_directly(standin: StandIn, 
     except LabError as error:
         pytest.skip(f"needs port 22 of the loopback addresses ({error.problem})")
     backend = standin.backend()
-    running = backend.up(plan, quiet)
+    running = backend.up(plan, quiet).endpoints
     assert {node.name: node.host for node in running.nodes} == addresses
     leaf = running.nodes[0]
     assert (leaf.platform, leaf.ssh_port, leaf.gnmi_port) == ("srlinux", 22, 57400)

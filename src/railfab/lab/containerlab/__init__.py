@@ -9,7 +9,7 @@ from pathlib import Path
 
 from railfab.endpoints import Endpoints, load_endpoints
 from railfab.errors import LabError, RailfabError, raise_all
-from railfab.lab.backend import LabPlace, LabPlan, LabStatus, NodeStatus, Progress, Requirement, not_up
+from railfab.lab.backend import LabPlace, LabPlan, LabStart, LabStatus, NodeStatus, Progress, Requirement, not_up
 from railfab.lab.containerlab import doctor, lifecycle
 from railfab.lab.containerlab.binary import Container, Containerlab, ExecResult
 from railfab.lab.containerlab.check import check, check_file
@@ -45,7 +45,7 @@ class ContainerlabBackend:
         self.binary = binary or Containerlab()
         self.proc = proc
 
-    def up(self, plan: LabPlan, progress: Progress) -> Endpoints:
+    def up(self, plan: LabPlan, progress: Progress) -> LabStart:
         """Boot the fabric; see Backend.up."""
         place, files = plan.place, LabPaths(plan.place)
         wanted = lab_files(plan, load_settings(place.folder))
@@ -53,7 +53,7 @@ class ContainerlabBackend:
         _require(doctor.machine(self.binary, self.proc) + doctor.lab(self.binary, plan))
         found = self.binary.inspect(place.fabric)
         if found:
-            return self._running(plan, wanted, found, progress)
+            return LabStart(endpoints=self._running(plan, wanted, found, progress), booted=False)
         with ExitStack() as undo:
             undo.callback(lifecycle.remove_files, files)
             wanted.write(files.folder)
@@ -64,7 +64,7 @@ class ContainerlabBackend:
             running = self._reachable(plan, files, progress)
             undo.pop_all()
         logger.info("lab %s is up: %d switches", place.fabric, len(running.nodes))
-        return running
+        return LabStart(endpoints=running, booted=True)
 
     def down(self, place: LabPlace, progress: Progress) -> bool:
         """Remove the lab; see Backend.down."""

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 
 from railfab.endpoints import Endpoints, load_endpoints
 from railfab.errors import LabError, RailfabError, raise_all
-from railfab.lab.backend import LabPlace, LabPlan, LabStatus, NodeStatus, Progress, Requirement, not_up
+from railfab.lab.backend import LabPlace, LabPlan, LabStart, LabStatus, NodeStatus, Progress, Requirement, not_up
 from railfab.lab.netns import doctor, lifecycle, processes, restart
 from railfab.lab.netns.names import lab_names
 from railfab.lab.netns.runtime import lab_lock, remove_files, runtime_of
@@ -25,12 +25,14 @@ class NetnsBackend:
 
     name = "netns"
 
-    def up(self, plan: LabPlan, progress: Progress) -> Endpoints:
+    def up(self, plan: LabPlan, progress: Progress) -> LabStart:
         """Boot the fabric; see Backend.up."""
         _require(doctor.machine() + doctor.lab(plan))
         with lab_lock(progress):
             running = self._running(plan, progress)
-            return running if running is not None else self._boot(plan, progress)
+            if running is not None:
+                return LabStart(endpoints=running, booted=False)
+            return LabStart(endpoints=self._boot(plan, progress), booted=True)
 
     def down(self, place: LabPlace, progress: Progress) -> bool:
         """Remove the lab; see Backend.down."""

@@ -1,0 +1,18 @@
+"""The lab backends by name."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from railfab.errors import LabError
+from railfab.lab.backend import Backend
+
+BACKENDS = ("netns", "containerlab")
+
+
+def backend(name: str) -> Backend:
+    """The backend of that name. Raises LabError."""
+    if name not in BACKENDS:
+        raise LabError(f"backend {name!r}", "does not exist", f"Use one of {', '.join(BACKENDS)}")
+    module: Backend = import_module(f"railfab.lab.{name}").BACKEND
+    return module
