@@ -259,3 +259,20 @@ def test_the_version_and_the_help_answer_at_once(tmp_path: Path) -> None:
         "dashboards",
     ):
         assert verb in helped
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("rollback", POD64, "--list", "--to", "3", "--plan"), "--list changes nothing: leave out --to, --plan."),
+        (("rollback", POD64, "--list", "--limit", "leaf"), "--list changes nothing: leave out --limit."),
+        (
+            ("dashboards", "push", "--url", "http://127.0.0.1:9", "--interval", "5"),
+            "Add --prometheus, or leave out --interval.",
+        ),
+    ],
+)
+def test_an_option_without_effect_is_refused(arguments: tuple[str | Path, ...], said: str, tmp_path: Path) -> None:
+    done = railfab(*arguments, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert said in done.stderr

@@ -282,7 +282,7 @@ def test_what_is_no_gnmic_configuration_is_refused_in_one_line(tmp_path: Path, t
 
 def test_options_that_need_a_gnmic_file_say_so() -> None:
     alone = run("inventory/fabrics/pod64.yml", "--write", "x")
-    assert (alone.exit_code, "need --from-gnmic" in alone.output) == (2, True)
+    assert (alone.exit_code, "Add --from-gnmic, or leave out --write" in alone.output) == (2, True)
     nothing = run()
     assert (nothing.exit_code, "Name the fabric's intent" in nothing.output) == (2, True)
     wrong = run("--from-gnmic", str(FILES / "clos.yaml"), "--platform", "eso")

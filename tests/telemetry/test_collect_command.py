@@ -155,14 +155,25 @@ def served(endpoints_file: Path, *options: str) -> None:
     [
         ((), "Name the fabric's intent, or targets with --targets."),
         (("--targets", "none.yml"), "none.yml: no such file"),
-        (("--targets", "none.yml", "--limit", "leaf"), "--on and --limit need the fabric's intent."),
+        (("--targets", "none.yml", "--limit", "leaf"), "Name the fabric's intent, or leave out --limit."),
+        (("--targets", "none.yml", "--drift", "5", "--state", "x"), "intent, or leave out --drift, --state."),
         ((FABRIC, "--shard", "3/3"), "there is no shard 3 of 3"),
         ((FABRIC, "--processes", "many"), "--processes many: is no number of processes. Use auto, or 1 to 256."),
         ((FABRIC, "--processes", "257"), "--processes 257: is no number of processes. Use auto, or 1 to 256."),
         ((FABRIC, "--processes", "2", "--record", "x"), "--record needs a single process"),
         (("-", "--processes", "2"), "--processes needs the intent as a file"),
         (("--targets", "none.yml", "--processes", "2", "--port", "0"), "none.yml: no such file"),
-        ((FABRIC, "--push-label", "replica=a"), "--push-label needs --remote-write, --kafka or --nats."),
+        ((FABRIC, "--push-label", "replica=a"), "Add --remote-write, --kafka or --nats, or leave out --push-label."),
+        ((FABRIC, "--push-interval", "10"), "Add --remote-write, --kafka or --nats, or leave out --push-interval."),
+        ((FABRIC, "--write", "x"), "Add --from-gnmic, or leave out --write."),
+        (
+            (FABRIC, "--replay", "none.gz", "--receiver", "fast"),
+            "--replay connects to no target: leave out --receiver.",
+        ),
+        (
+            (FABRIC, "--check", "--interval", "5", "--port", "0"),
+            "--check collects nothing: leave out --port, --interval.",
+        ),
         ((FABRIC, "--check", "--replay", "x"), "--check collects nothing: leave out --replay."),
         ((FABRIC, "--check", "--nats", "nats://h", "--shard", "0/2"), "nothing: leave out --nats, --shard."),
         (

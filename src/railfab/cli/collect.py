@@ -91,7 +91,7 @@ def collect(
     state: StateOption = STATE_DEFAULT,
 ) -> None:
     """Stream from the switches over gNMI and serve canonical metrics to Prometheus, until Ctrl-C or SIGTERM."""
-    refuse_what_does_not_fit(context.params)
+    refuse_what_does_not_fit(context)
     if gnmic is not None:
         return from_gnmic(gnmic, write, platforms or (), output)
     wanted = Wanted(intent, on, limit, state, lists=targets or (), mappings=mappings or ())

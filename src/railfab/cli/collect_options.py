@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from railfab.cli import completion
-from railfab.cli.common import Output, finite
-from railfab.units import listed
+from railfab.cli.common import Output, finite, given_parameters, refuse
 
 SOURCES = "Targets"
 PUSH = "Push"
@@ -254,35 +253,47 @@ class Wanted:
     mappings: Sequence[Path]
 
 
-def refuse_what_does_not_fit(stated: Mapping[str, Any]) -> None:
-    """Refuse options that do not fit each other. stated: parameters of collect by name."""
-    if stated["gnmic"] is not None:
-        _refuse(stated, NOT_FROM_GNMIC, "--from-gnmic collects nothing: leave out")
+def refuse_what_does_not_fit(context: typer.Context) -> None:
+    """Refuse options that do not fit each other, those with a default too where they are given."""
+    given = given_parameters(context)
+    if "gnmic" in given:
+        refuse(given, NOT_FROM_GNMIC, "--from-gnmic collects nothing: leave out")
         return
-    if stated["check"]:
-        _refuse(stated, NOT_CHECKED, "--check collects nothing: leave out")
-    if stated["push_label"] and not any(stated[name] for name in SINKS):
-        raise typer.BadParameter("--push-label needs --remote-write, --kafka or --nats.")
-    if stated["write"] is not None or stated["platforms"]:
-        raise typer.BadParameter("--write and --platform need --from-gnmic.")
-    if stated["output"] is Output.JSON and not stated["check"]:
+    if "check" in given:
+        refuse(given, NOT_CHECKED, "--check collects nothing: leave out")
+    if not SINKS.keys() & given:
+        refuse(given, OF_SINKS, "Add --remote-write, --kafka or --nats, or leave out")
+    refuse(given, OF_GNMIC, "Add --from-gnmic, or leave out")
+    if "replay" in given:
+        refuse(given, OF_CONNECTIONS, "--replay connects to no target: leave out")
+    if given.get("output") is Output.JSON and "check" not in given:
         raise typer.BadParameter("--output needs --from-gnmic or --check.")
-    if stated["intent"] is not None:
+    if "intent" in given:
         return
-    if not stated["targets"]:
+    if "targets" not in given:
         raise typer.BadParameter("Name the fabric's intent, or targets with --targets.")
-    if stated["on"] is not None or stated["limit"] is not None:
-        raise typer.BadParameter("--on and --limit need the fabric's intent.")
+    refuse(given, OF_INTENT, "Name the fabric's intent, or leave out")
 
 
 SINKS = {"remote_write": "--remote-write", "kafka": "--kafka", "nats": "--nats"}
+OF_SINKS = {"push_label": "--push-label", "push_interval": "--push-interval"}
+OF_GNMIC = {"write": "--write", "platforms": "--platform"}
+OF_CONNECTIONS = {"receiver": "--receiver"}
+OF_INTENT = {"on": "--on", "limit": "--limit", "drift": "--drift", "state": "--state"}
 NOT_CHECKED = {
     **SINKS,
-    "push_label": "--push-label",
+    **OF_SINKS,
+    "receiver": "--receiver",
     "record": "--record",
     "replay": "--replay",
     "shard": "--shard",
     "processes": "--processes",
+    "listen": "--listen",
+    "port": "--port",
+    "interval": "--interval",
+    "drift": "--drift",
+    "max_series": "--max-series",
+    "max_series_per_target": "--max-series-per-target",
 }
 """Options of what is collected, by parameter."""
 NOT_FROM_GNMIC = {
@@ -292,10 +303,6 @@ NOT_FROM_GNMIC = {
     "targets": "--targets",
     "check": "--check",
     "mappings": "--map",
+    "state": "--state",
     **NOT_CHECKED,
 }
-
-
-def _refuse(stated: Mapping[str, Any], options: Mapping[str, str], why: str) -> None:
-    if given := [option for name, option in options.items() if stated[name]]:
-        raise typer.BadParameter(f"{why} {listed(given)}.")

@@ -23,6 +23,7 @@ from railfab.endpoints import STATE_DIR
 from railfab.errors import Problems, RailfabError, each
 from railfab.findings import DesignCode, Finding, Severity
 from railfab.printable import json_text, printable
+from railfab.units import listed
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -110,6 +111,18 @@ def finite(value: float | None) -> float | None:
     if value is not None and not math.isfinite(value):
         raise typer.BadParameter(f"{value} is not a number of seconds.")
     return value
+
+
+def given_parameters(context: typer.Context) -> dict[str, Any]:
+    """The parameters of the command line; no defaults."""
+    sources = {name: context.get_parameter_source(name) for name in context.params}
+    return {name: context.params[name] for name, source in sources.items() if source and source.name == "COMMANDLINE"}
+
+
+def refuse(given: Collection[str], options: Mapping[str, str], why: str) -> None:
+    """Refuse options, by parameter, that would have no effect. Raises BadParameter with the reason and those given."""
+    if refused := [option for name, option in options.items() if name in given]:
+        raise typer.BadParameter(f"{why} {listed(refused)}.")
 
 
 def stdout() -> PrintableConsole:

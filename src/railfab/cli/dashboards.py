@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from railfab.cli.common import Output, OutputOption, print_json, print_table
+from railfab.cli.common import Output, OutputOption, given_parameters, print_json, print_table, refuse
 from railfab.errors import RailfabError
 from railfab.units import COLLECTOR_PORT, LONGEST_SCRAPE_INTERVAL_S, PROMETHEUS_PORT
 
@@ -75,6 +75,7 @@ def _check_addresses(targets: Iterable[tuple[str, str | None]], urls: Iterable[t
 
 @app.command()
 def push(
+    context: typer.Context,
     url: Annotated[str, typer.Option(metavar="URL", help="URL of Grafana.", show_default=False)],
     prometheus: Annotated[
         str | None,
@@ -96,6 +97,8 @@ def push(
     from railfab.dashboards import push as deliver
     from railfab.dashboards.grafana import GrafanaSink, grafana_login
 
+    if prometheus is None:
+        refuse(given_parameters(context), {"interval": "--interval"}, "Add --prometheus, or leave out")
     sink = GrafanaSink(url, grafana_login(os.environ, token_file), ca=ca)
     datasource = Datasource(url=prometheus, interval_s=interval) if prometheus else None
     deliveries = list(deliver(sink, boards(), datasource=datasource, overwrite=overwrite))

@@ -18,8 +18,10 @@ from railfab.cli.common import (
     Output,
     OutputOption,
     StateOption,
+    given_parameters,
     print_json,
     print_table,
+    refuse,
     stdout,
 )
 from railfab.cli.echo import echo
@@ -36,7 +38,19 @@ ToOption = Annotated[
 ListOption = Annotated[bool, typer.Option("--list", metavar="", help="List the deploys that can be undone.")]
 
 
+NOT_LISTED = {
+    "limit": "--limit",
+    "to": "--to",
+    "plan": "--plan",
+    "yes": "--yes",
+    "stat": "--stat",
+    "full": "--full",
+}
+"""Options of a change, by parameter."""
+
+
 def rollback(
+    context: typer.Context,
     intent: IntentFile,
     on: OnOption = None,
     limit: LimitOption = None,
@@ -55,6 +69,7 @@ def rollback(
     fabric = design(intent)
     journal = Journal(state, fabric.intent.fabric)
     if show:
+        refuse(given_parameters(context), NOT_LISTED, "--list changes nothing: leave out")
         _print_deploys(journal.deploys(), output)
         return
     if not journal.deploys():
