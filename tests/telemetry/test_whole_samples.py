@@ -46,10 +46,21 @@ class Switch:
         self._store.begin()
         self._store.synced()
 
-    def begin_again(self) -> None:
+    def end(self, now_s: float) -> None:
+        """The session ends; its series stay for the grace."""
+        self.whole.end()
+        self._store.down(now_s)
+
+    def begin_again(self, now_s: float = 4.0) -> None:
         """The session has ended, and another one begins."""
         self.whole.end()
+        self.whole.begin(now_s)
         self._store.begin()
+
+    def synced(self) -> None:
+        """All that the session has was sent."""
+        self._store.synced()
+        self.whole.synced()
 
     def take(self, sent: Sequence[messages.SubscribeResponse], now_s: float) -> None:
         """Store a batch."""
@@ -126,14 +137,51 @@ def test_a_sync_ends_no_sample_and_begins_none() -> None:
     assert sent_gbytes(switch, 1.0) == {625}
 
 
-def test_what_came_of_a_sample_before_its_session_ended_is_read_then() -> None:
-    """It would stay as it was before until the next session has a whole one, for however long."""
+def broken_off() -> Switch:
+    """A switch whose session ended between the ports and the simulated time of a sample."""
     switch = Switch()
     switch.take(list(responses(0, 50)), 0.0)
     *ports, _ = responses(1, 51)
     switch.take(ports, 1.0)
-    switch.whole.end()
-    assert sent_gbytes(switch, 1.0) == {637.5}
+    switch.end(1.0)
+    return switch
+
+
+def test_a_sample_that_its_session_broke_off_is_not_read_in_the_grace_and_ends_with_it() -> None:
+    """Its counters are of a later moment than its time: by these a port would have sent twice what it can."""
+    switch = broken_off()
+    assert (simulated(switch, 1.0), sent_gbytes(switch, 1.0)) == (50, {625})
+    assert (simulated(switch, 6.9), sent_gbytes(switch, 6.9)) == (50, {625})
+    assert switch.series(7.1) == []
+
+
+def test_the_first_whole_sample_of_the_next_session_replaces_what_was_broken_off() -> None:
+    switch = broken_off()
+    switch.begin_again()
+    *ports, time = responses(4, 53)
+    switch.take(ports, 4.0)
+    assert (simulated(switch, 4.0), sent_gbytes(switch, 4.0)) == (50, {625})
+    switch.take([time], 4.0)
+    assert (simulated(switch, 4.0), sent_gbytes(switch, 4.0)) == (53, {662.5})
+
+
+def test_after_the_grace_no_session_brings_back_what_was_broken_off() -> None:
+    switch = broken_off()
+    switch.begin_again(100.0)
+    *ports, time = responses(100, 53)
+    switch.take(ports, 100.0)
+    assert switch.series(100.0) == []
+    switch.take([time], 100.0)
+    assert (simulated(switch, 100.0), sent_gbytes(switch, 100.0)) == (53, {662.5})
+
+
+def test_a_session_that_is_in_sync_without_a_simulated_time_replaces_what_was_broken_off() -> None:
+    switch = broken_off()
+    switch.begin_again()
+    *ports, _ = responses(4, 53)
+    switch.take(ports, 4.0)
+    switch.synced()
+    assert (simulated(switch, 4.0), sent_gbytes(switch, 4.0)) == (None, {662.5})
 
 
 def test_the_first_sample_of_another_session_is_read_as_a_whole_too() -> None:

@@ -336,6 +336,7 @@ class TargetSession:
     def _begin(self) -> None:
         """Start afresh, in the present mode."""
         self.health.state = State.SYNCING
+        self._whole.begin(self._clock.now_s())
         self.store.begin(self._number(rpc) for rpc in self._rpcs if rpc.subscription.updates_only)
         self._pending = set(self._rpcs)
         self._silence = Silence()
@@ -447,6 +448,7 @@ class TargetSession:
         if self._pending or self.health.state is not State.SYNCING:
             return
         self.store.synced()
+        self._whole.synced()
         if not len(self.store) and not self._may_be_empty:
             self._log.warning(f"{self.name}: streams nothing that has a metric. Check its platform, and --map")
             return

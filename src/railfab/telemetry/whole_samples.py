@@ -19,18 +19,23 @@ class WholeSamples:
 
     Such a switch sends its counters in several notifications with one time stamp, and in the last of them the simulated
     time at which it read them. Until that has arrived, readers get what was true before the first one, so that counters
-    and simulated time are of one moment.
+    and simulated time are of one moment. Where the session ends first, they get it until the series of the store end,
+    or another session has brought a whole sample.
     """
 
     def __init__(self, store: TargetStore) -> None:
         self._store = store
         self._lock = threading.Lock()
         self._before: Sample | None = None
+        self._broken = False
 
     def sample(self, now_s: float) -> Sample:
         """Copies of what is true now, or was before the sample that is arriving. Any thread."""
         with self._lock:
-            return self._store.sample(now_s) if self._before is None else self._before
+            if self._before is not None and not self._broken:
+                return self._before
+            now = self._store.sample(now_s)
+            return now if self._before is None or not now.count else self._before
 
     @contextmanager
     def arriving(self, now_s: float) -> Iterator[None]:
@@ -40,12 +45,24 @@ class WholeSamples:
                 self._before = self._store.sample(now_s)
             yield
             if self._is_whole():
-                self._before = None
+                self._before, self._broken = None, False
 
     def end(self) -> None:
-        """The session has ended: what has arrived of a sample is all of it."""
+        """The session has ended: what has arrived of a sample is all of it, and of another moment than the rest."""
         with self._lock:
-            self._before = None
+            self._broken = self._before is not None
+
+    def begin(self, now_s: float) -> None:
+        """A session begins; after the grace of the last one nothing of that is read again."""
+        with self._lock:
+            if self._broken and not self._store.sample(now_s).count:
+                self._before, self._broken = None, False
+
+    def synced(self) -> None:
+        """A session is in sync: the store has what it brought, also where that has no simulated time."""
+        with self._lock:
+            if self._broken:
+                self._before, self._broken = None, False
 
     def _is_whole(self) -> bool:
         """Whether the simulated time has the time stamp of the last notification; also where one of them has none."""
