@@ -12,6 +12,7 @@ import pytest
 from tests import commands
 from tests.docs.schemas import conforming
 
+from railfab.cli.design import CABLING_UNCHECKED
 from railfab.deploy import Journal
 
 ROOT = Path(__file__).parents[2]
@@ -150,11 +151,11 @@ def test_draw_writes_the_picture_with_the_error_in_it(folder: Path) -> None:
 
 def test_audit_reports_the_error_and_accepts_it(folder: Path) -> None:
     done = railfab(folder, "audit", "pod64.yml")
-    assert (done.returncode, done.stdout) == (1, f"{LINE}\n6 of 6 switches checked, 1 error\n")
+    assert (done.returncode, done.stdout) == (1, f"{LINE}\n6 of 6 switches checked, 1 error\n{CABLING_UNCHECKED}\n")
     found = json.loads(railfab(folder, "audit", "pod64.yml", "--output", "json").stdout)["findings"]
     assert [finding["code"] for finding in found] == ["oversubscription"]
     accepted = railfab(folder, "audit", "pod64.yml", *ACCEPT)
-    assert (accepted.returncode, accepted.stdout) == (0, "6 of 6 switches checked, no finding\n")
+    assert (accepted.returncode, accepted.stdout) == (0, f"6 of 6 switches checked, no finding\n{CABLING_UNCHECKED}\n")
 
 
 def test_rollback_and_lab_down_do_not_stop_at_an_error(folder: Path) -> None:

@@ -24,6 +24,7 @@ from tests.docs.schemas import conforming
 
 from railfab.cli.change import ChangeRun
 from railfab.cli.common import Output
+from railfab.cli.design import CABLING_UNCHECKED
 from railfab.deploy import DeployRecord, Journal, OpenDeploy
 from railfab.errors import RailfabError
 from railfab.fabric import design, resolve_endpoints
@@ -118,8 +119,8 @@ def test_a_factory_fabric_is_brought_to_the_intent_and_a_second_run_changes_noth
     )
     audited = railfab("audit")
     assert audited.returncode == 0
-    assert [line.partition(" ")[0] for line in audited.stdout.splitlines()] == ["note", "note", "note", "8"]
-    assert audited.stdout.endswith("8 of 8 switches checked, 24 notes\n")
+    assert [line.partition(" ")[0] for line in audited.stdout.splitlines()] == ["note", "note", "note", "8", "cabling:"]
+    assert audited.stdout.endswith(f"8 of 8 switches checked, 24 notes\n{CABLING_UNCHECKED}\n")
 
 
 def test_groups_select_by_role_pod_segment_platform_and_rail(control: Control, pod64: Path, state: Path) -> None:

@@ -49,6 +49,8 @@ ReadFromOption = Annotated[
 MAX_BYTES = 16_000_000
 """A configuration with tens of thousands of filter entries takes some MB; a larger file is another kind of file."""
 
+CABLING_UNCHECKED = "cabling: not checked, as configurations do not show it (railfab verify does)"
+
 
 @uncollected()
 def render(
@@ -110,6 +112,7 @@ def audit(
         print_findings(folded(found))
         checked = f"{len(texts)} of {counted(len(fabric.models), 'switch')} checked"
         stdout().print(f"{checked}, {findings_text(found)}")
+        stdout().print(CABLING_UNCHECKED)
     findings_exit(found, unread.values())
 
 
