@@ -1,9 +1,11 @@
-"""Nokia's YANG in the XPath that libyang knows.
+"""Nokia's YANG for one device, in the XPath that libyang knows.
 
 Nokia's engine compares boolean leaves by value (`= true()`), takes an absent leaf as different from every literal,
 compares identities without their prefix, and switches some `must` statements with an extension of its own,
 `srl_nokia-ext:if-feature`. Plain XPath 1.0 does none of that, so the expressions are rewritten before yanglint reads
-them: 459 of them, and 78 `must` statements dropped, in v25.3.1.
+them: 459 of them, and 78 `must` statements dropped, in v25.3.1. An `if-feature` that the device satisfies is removed,
+and of another the first feature is left: the result is for a device without features, since yanglint reads commands of
+at most 4,095 bytes, and the names of the features have more.
 """
 
 from __future__ import annotations
@@ -16,6 +18,8 @@ from tests.oracles.yang import holds
 COMPARISON = re.compile(r"\s*(!=|=)\s*(true\(\)|false\(\)|'[^']*'|\"[^\"]*\"|\d+|(?:\.\./)+[\w:/-]+)")
 CONSTRAINT = re.compile(r'\b(must|when)(\s+)("(?:[^"\\]|\\.)*"|\'[^\']*\')', re.DOTALL)
 GATED_MUST = re.compile(r'\bmust\s+(?:"(?:[^"\\]|\\.)*"|\'[^\']*\')\s*\{(?P<body>[^{}]*)\}', re.DOTALL)
+IF_FEATURE = re.compile(r"""(?<![:\w-])if-feature\s+(?:"([^"]*)"|'([^']*)'|([^\s;"']+))\s*;""")
+FEATURE_NAME = re.compile(r"(?<![\w.:-])(?!(?:not|and|or)\b)[\w.-]+(?::[\w.-]+)?")
 GATE = re.compile(r'srl_nokia-ext:if-feature\s+["\']([^"\']*)["\']')
 PATH = re.compile(r"^(\.\.?(/|$)|/|[a-z_])")
 IDENTITY_LEAF = re.compile(r"\bleaf\s+([\w.-]+)\s*\{(?:[^{}]|\{[^{}]*\}){0,400}?type\s+identityref")
@@ -24,6 +28,7 @@ MODULE = re.compile(r"\bmodule\s+([\w-]+)")
 IMPORT = re.compile(r'import\s+([\w-]+)\s*\{\s*prefix\s+"?([\w-]+)"?')
 OWN_PREFIX = re.compile(r'\bmodule\s+([\w-]+)\s*\{.*?\bprefix\s+"?([\w-]+)"?', re.DOTALL)
 LITERAL_COMPARISON = re.compile(r"(?<![\w-])([\w:-]+)(\s*!?=\s*)(['\"])([\w.-]+)\3")
+OWN_VALUE = re.compile(r"(?<![\w./-])\.(\s*=\s*)(['\"])([\w.-]+)\2")
 STEP_ENDS = " \t\n(),|=<>!"
 
 
@@ -40,14 +45,31 @@ def plain(modules: Mapping[str, str], features: Collection[str]) -> dict[str, st
 
 
 def _module(text: str, features: Collection[str], identities: Mapping[str, set[str]], leaves: set[str]) -> str:
+    text = IF_FEATURE.sub(lambda found: _if_feature(found, features), text)
     text = GATED_MUST.sub(lambda found: _kept(found, features), text)
     prefixes = dict(IMPORT.findall(text)) | dict(OWN_PREFIX.findall(text)[:1])
 
     def identity(found: re.Match[str]) -> str:
         return _identity(found, prefixes, identities, leaves)
 
-    text = CONSTRAINT.sub(lambda found: found[1] + found[2] + LITERAL_COMPARISON.sub(identity, found[3]), text)
+    def own_identity(found: re.Match[str]) -> str:
+        equals, quote, literal = found.groups()
+        prefix = _prefix_of(literal, prefixes, identities)
+        return f"({found[0]} or .{equals}{quote}{prefix}:{literal}{quote})" if prefix else found[0]
+
+    def with_identities(found: re.Match[str]) -> str:
+        return found[1] + found[2] + OWN_VALUE.sub(own_identity, LITERAL_COMPARISON.sub(identity, found[3]))
+
+    text = CONSTRAINT.sub(with_identities, text)
     return CONSTRAINT.sub(_constraint, text)
+
+
+def _if_feature(statement: re.Match[str], features: Collection[str]) -> str:
+    """A condition that is false without any feature, where the device does not satisfy this one; else nothing."""
+    expression = next(filter(None, statement.groups()))
+    name = FEATURE_NAME.search(expression)
+    assert name is not None
+    return "" if holds(expression, features.__contains__) else f"if-feature {name[0]};"
 
 
 def _kept(must: re.Match[str], features: Collection[str]) -> str:
@@ -61,11 +83,16 @@ def _identity(
 ) -> str:
     """A comparison with an identity, with the prefix of the module that defines it."""
     leaf, operator, quote, literal = found.groups()
-    defining = [prefix for module, prefix in prefixes.items() if module in identities.get(literal, ())]
-    if leaf.rpartition(":")[2] not in leaves or not defining:
+    prefix = _prefix_of(literal, prefixes, identities)
+    if leaf.rpartition(":")[2] not in leaves or prefix is None:
         return found[0]
-    prefix = min(defining, key=lambda prefix: ("comm" not in prefix, prefix))
     return f"{leaf}{operator}{quote}{prefix}:{literal}{quote}"
+
+
+def _prefix_of(literal: str, prefixes: Mapping[str, str], identities: Mapping[str, set[str]]) -> str | None:
+    """The prefix of the module that defines an identity; None where the module at hand has none for it."""
+    defining = [prefix for module, prefix in prefixes.items() if module in identities.get(literal, ())]
+    return min(defining, key=lambda prefix: ("comm" not in prefix, prefix), default=None)
 
 
 def _constraint(found: re.Match[str]) -> str:

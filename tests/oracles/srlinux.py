@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import tarfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -35,6 +35,10 @@ MODULES = (
     *("ntp", "logging", "aaa", "aaa-types", "system-banner", "tls", "maintenance-mode"),
     *("system-network-instance-bgp-evpn-ethernet-segments", "policy-types"),
 )
+NO_FEATURES = "srl_nokia-features:"
+"""Modules are plain for one device: what an `if-feature` leaves out is left out without any feature."""
+ERROR = "libyang[0]"
+FAILED = re.compile(r'YANGLINT\[E\]: Failed to parse input data file "(?P<file>.*)"\.')
 CONSTRUCT = re.compile(
     r"^(?P<indent>[ |]*)\+--(?P<access>rw|ro) (?P<name>[\w.:-]+)[?!*]?(?: (?P<keys>\[.*?\]))? *(?P<type>[^{]*)"
 )
@@ -58,18 +62,32 @@ class NokiaModels:
             packed.extractall(source)
         files = {path.name: path.read_text() for path in source.rglob("*.yang") if "openconfig" not in path.parts}
         declared = next(text for name, text in files.items() if name == "srl_nokia-features.yang")
-        self.features = [name for name in FEATURE.findall(declared) if not NOT_7220.fullmatch(name)]
+        features = [name for name in FEATURE.findall(declared) if not NOT_7220.fullmatch(name)]
         self.folder = folder / "plain"
         self.folder.mkdir()
-        for name, text in plain(files, self.features).items():
+        for name, text in plain(files, features).items():
             (self.folder / name).write_text(text)
 
     def complaints(self, *configurations: Path) -> list[str]:
         """What a switch would say against any of these configurations; empty when it would take them all."""
-        done = self._yanglint("-t", "config", *self._modules(), *map(str, configurations))
-        said = [line for line in done.stderr.splitlines() if line and "libyang warn" not in line]
-        assert bool(done.returncode) == bool(said), done.stderr
-        return said
+        return [line for said in self.complaints_of_each(configurations) for line in said]
+
+    def complaints_of_each(self, configurations: Iterable[Path]) -> list[list[str]]:
+        """What a switch would say against each configuration: libyang ends at its first error in each."""
+        files = [*map(str, configurations)]
+        checks = "".join(f"data -t config {file}\n" for file in files)
+        modules = " ".join(f"srl_nokia-{name}" for name in MODULES)
+        done = _yanglint(commands=f"searchpath {self.folder}\nload -F {NO_FEATURES} {modules}\n{checks}")
+        said: dict[str, list[str]] = {file: [] for file in files}
+        open_lines: list[str] = []
+        for line in done.stderr.splitlines():
+            if failed := FAILED.fullmatch(line):
+                said[failed["file"]] = open_lines
+                open_lines = []
+            elif line.startswith(ERROR):
+                open_lines.append(line)
+        assert (open_lines, done.returncode) == ([], 0), done.stderr
+        return [*said.values()]
 
     @cached_property
     def leaves(self) -> dict[str, Leaf]:
@@ -84,17 +102,17 @@ class NokiaModels:
     @cached_property
     def _tree(self) -> str:
         """The schema as a YANG tree diagram (RFC 8340)."""
-        done = self._yanglint("-f", "tree", *self._modules())
+        modules = [f"{self.folder}/srl_nokia-{name}.yang" for name in MODULES]
+        done = _yanglint("-p", str(self.folder), "-F", NO_FEATURES, "-f", "tree", *modules)
         assert done.returncode == 0, done.stderr
         return done.stdout
 
-    def _modules(self) -> list[str]:
-        return [str(self.folder / f"srl_nokia-{name}.yang") for name in MODULES]
 
-    def _yanglint(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        features = f"srl_nokia-features:{','.join(self.features)}"
-        command = ["yanglint", "-p", str(self.folder), "-F", features, *arguments]
-        return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+def _yanglint(*arguments: str, commands: str = "") -> subprocess.CompletedProcess[str]:
+    """A run with arguments, or of commands, which it ends with 0 whatever they say."""
+    return subprocess.run(
+        ["yanglint", *arguments], input=commands, capture_output=True, text=True, check=False, timeout=60
+    )
 
 
 def _constructs(tree: str) -> Iterator[tuple[str, re.Match[str]]]:

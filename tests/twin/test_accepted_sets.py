@@ -42,7 +42,7 @@ FILTER = "/acl/acl-filter[name=own][type=ipv4]"
 OWN = "/network-instance[name=own]"
 WITHOUT_FAMILY = {
     "type": "ip-vrf",
-    "protocols": {"bgp": {"autonomous-system": 1, "router-id": "10.0.0.1", "admin-state": "enable"}},
+    "protocols": {"bgp": {"autonomous-system": 1, "router-id": "10.0.0.1"}},
 }
 OSPF = f"{INSTANCE}/protocols/ospf/instance[name=own]"
 

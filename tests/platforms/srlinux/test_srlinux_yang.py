@@ -15,10 +15,8 @@ from tests.laws import examples
 from tests.oracles import srlinux_schema
 from tests.oracles.srlinux import ARCHIVE, NokiaModels
 from tests.platforms.srlinux.oracle import judge_of, laid_over_the_factory
-from tests.platforms.srlinux.references import dangling
 from tests.platforms.srlinux.switches import rail_switch, spine
 from tests.platforms.srlinux.test_srlinux_management import STATED
-from tests.sampled import sampled
 
 from railfab.device import AaaServer, DeviceModel
 from railfab.fabric import design
@@ -32,13 +30,6 @@ from railfab.testing.device_models import device_models
 
 pytestmark = pytest.mark.oracle
 SRLINUX = platform("srlinux")
-
-
-@pytest.fixture(scope="module")
-def nokia(oracles: Path, tmp_path_factory: pytest.TempPathFactory) -> NokiaModels:
-    if not (oracles / ARCHIVE).exists():
-        pytest.skip(f"needs {ARCHIVE} in {oracles}; tests/README.md says where to get it")
-    return NokiaModels(oracles / ARCHIVE, tmp_path_factory.mktemp("nokia"))
 
 
 def complaints(nokia: NokiaModels, tree: Json, folder: Path) -> list[str]:
@@ -167,14 +158,6 @@ def test_nokias_models_refuse_wrong_configuration(
     assert any(complaint in line for line in complaints(nokia, tree, tmp_path))
     plain = stripped(laid_over_the_factory(tree))
     assert plain_refusals(plain) or violations(plain)
-
-
-DANGLING = dangling(SRLINUX.render(rail_switch()))
-
-
-@pytest.mark.parametrize("path", sampled([*DANGLING], few=[*DANGLING][:: max(1, len(DANGLING) // 2)]))
-def test_nokias_models_refuse_a_reference_without_its_target(nokia: NokiaModels, path: str, tmp_path: Path) -> None:
-    assert any("Invalid leafref" in line for line in complaints(nokia, DANGLING[path], tmp_path))
 
 
 def test_the_subinterface_of_a_network_instance_is_no_reference_and_need_not_exist(

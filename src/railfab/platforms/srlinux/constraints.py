@@ -1,20 +1,21 @@
 """What SR Linux checks of a configuration as a whole when it is committed, beyond the types of its leaves.
 
 References to what does not exist, entries of a list with the same keys or the same unique leaves, leaves and entries
-that must be there, nodes of two cases of a choice, and the `must` statements of Nokia's models, with their messages.
-`when` is used for state alone in the models. A configuration is without module prefixes.
+that must be there, nodes of two cases of a choice, and the `must` statements of Nokia's models, with their messages, at
+defaults too. `when` is used for state alone in the models. A configuration is without module prefixes.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import Any
 
 from railfab.platforms.contract import Refusal
 from railfab.platforms.shared.json_tree import Json, leaf_text
 from railfab.platforms.srlinux.place import Place
-from railfab.platforms.srlinux.schema import MARK, schema
+from railfab.platforms.srlinux.schema import MARK, names, schema
 from railfab.platforms.srlinux.tree import key_words
 from railfab.platforms.srlinux.xpath import holds_at, places_at
 
@@ -49,10 +50,15 @@ class _Check:
                 yield from self._node(at, said, Place(child, node, place, name))
             else:
                 yield from self._values(at, said, place, name)
+        for name in _implicit_names(path):
+            if name not in place.value and _is_in_a_chosen_case(path, name, place.value):
+                for unset in place.below(name):
+                    yield from self._node(f"{path}/{name}", f"{where} {name}", unset)
 
     def _node(self, path: str, where: str, place: Place) -> Iterator[Refusal]:
         yield from self._broken_rules(path, where, place)
-        yield from self.container(path, where, place)
+        if isinstance(place.value, dict):
+            yield from self.container(path, where, place)
 
     def _entries(self, path: str, where: str, above: Place, name: str, keys: list[str]) -> Iterator[Refusal]:
         entries = above.value[name]
@@ -103,6 +109,20 @@ class _Check:
         if path not in self._targets:
             self._targets[path] = _texts(path, place)
         return self._targets[path]
+
+
+@cache
+def _implicit_names(path: str) -> tuple[str, ...]:
+    """Names below a container of leaves with a default, and of containers that always exist, that rules are about."""
+    node = schema().at(path) if path else schema().nodes
+    above_rules = schema().paths_above_rules
+    return tuple(name for name in names(node) if f"{path}/{name}" in above_rules and schema().is_implicit(node[name]))
+
+
+def _is_in_a_chosen_case(path: str, name: str, tree: Json) -> bool:
+    """Whether a node is in no choice, or another one of its case is set (RFC 7950, sections 7.5.1 and 7.6.1)."""
+    cases = [case for choice in schema().choices.get(path, ()) for case in choice if name in case]
+    return all(any(beside in tree for beside in case) for case in cases)
 
 
 def _has(tree: Any, steps: list[str]) -> bool:

@@ -73,6 +73,12 @@ class Schema:
             found.setdefault(name, set()).add(keys)
         return {name: tuple(sorted(keys, key=lambda one: (-len(one), one))) for name, keys in found.items()}
 
+    @cached_property
+    def paths_above_rules(self) -> frozenset[str]:
+        """The paths of nodes that have constraints, and of the nodes above them."""
+        steps = (path.split("/") for path in self.must)
+        return frozenset("/".join(path[:depth]) for path in steps for depth in range(2, len(path) + 1))
+
     def rules_at(self, path: str) -> list[tuple[str, str]]:
         """The constraints of a node at a path without keys, with their messages."""
         return [self.rules[number] for number in self.must.get(path, ())]
@@ -102,6 +108,12 @@ class Schema:
         """Whether a node is a container that means nothing when it is empty."""
         node = self.at(path)
         return isinstance(node, dict) and MARK not in node
+
+    def is_implicit(self, node: Node) -> bool:
+        """Whether a node exists where it is not set: a leaf with a default, or a container that means nothing empty."""
+        if isinstance(node, dict):
+            return MARK not in node
+        return isinstance(node, int) and "default" in self.types[node]
 
     def keys(self, path: str) -> tuple[str, ...] | None:
         """The keys of a list; None for one that the schema does not know."""
