@@ -306,3 +306,14 @@ def test_any_change_of_the_files_gives_hosts_or_an_error_of_ours(
 def test_names_are_read_as_they_are_written(tmp_path: Path) -> None:
     hosts = "7: {hostname: h}\n~: {hostname: h}\non: {hostname: h}\n2001-01-01: {hostname: h, data: {0x10: a}}\n"
     assert [host.endpoint.name for host in load_hosts(written(tmp_path, hosts))] == ["7", "~", "on", "2001-01-01"]
+
+
+@pytest.mark.parametrize("host", ["192.0.2.67/32", "2001:db8::1/128"])
+def test_an_address_with_a_mask_is_an_error_with_file_and_line(tmp_path: Path, host: str) -> None:
+    address, _, mask = host.partition("/")
+    with pytest.raises(RailfabError) as refused:
+        load_hosts(written(tmp_path, f"leaf1: {{hostname: 192.0.2.1}}\nleaf2:\n  hostname: {host}\n"))
+    assert str(refused.value) == (
+        f"{tmp_path}/hosts.yml:3: leaf2: hostname {host!r} is not an address or a name: it has the mask /{mask}. "
+        f"Write {address}."
+    )

@@ -56,7 +56,8 @@ def test_a_detached_twin_is_ready_when_the_command_returns_and_is_listed_until_i
 
 def test_what_is_next_for_a_configured_twin_is_to_verify_it(tmp_path: Path) -> None:
     printed = twin(POD64, "--detach", "--configured", "--port", "0", state=tmp_path)[1]
-    twin("stop", state=tmp_path)
+    stopped = twin("stop", "--output", "json", state=tmp_path)[1]
+    assert conforming("twin-stop", stopped) == {"fabric": "pod64", "stopped": True}
     assert f"next: railfab verify {POD64} --on twin --state {tmp_path}; to end it: " in printed
 
 
