@@ -16,7 +16,7 @@ from railfab.fabric import Design, design
 from railfab.fabric.audit import causes_first, configuration_findings, folded
 from railfab.fabric.design import render_text
 from railfab.fabric.trial import changed
-from railfab.findings import DifferenceCode, Finding, error, note, warning
+from railfab.findings import DifferenceCode, Finding, Severity, error, note, warning
 from railfab.platforms import Support, platform, platform_names
 from railfab.platforms.admission import support_of
 from railfab.topology import wire
@@ -286,14 +286,30 @@ def test_a_configuration_as_a_terminal_shows_it_has_no_finding(name: str) -> Non
     assert configuration_findings(fabric, {LEAF: text}) == ()
 
 
-def test_an_aggregate_that_is_no_summary_any_more_is_one_finding() -> None:
-    """The entry has its key alone then, while the rendering of the same model states the default."""
+def of_aggregates() -> tuple[Design, dict[str, Any], dict[str, Any]]:
+    """A fabric whose leaves aggregate, the configuration of a leaf, and the first aggregate in it."""
     small = design_of("srlinux", "srlinux")
     intent = changed(small.intent, {"profile.bgp.aggregate_hosts": True})
     fabric = replace(small, intent=intent, topology=wire(intent))
     tree = json.loads(fabric.texts[LEAF])
     instances = {instance["name"]: instance for instance in tree["srl_nokia-network-instance:network-instance"]}
-    first = instances["default"]["srl_nokia-aggregate-routes:aggregate-routes"]["route"][0]
+    return fabric, tree, instances["default"]["srl_nokia-aggregate-routes:aggregate-routes"]["route"][0]
+
+
+def test_an_aggregate_that_is_no_summary_any_more_is_one_finding() -> None:
+    """The entry has its key alone then, while the rendering of the same model states the default."""
+    fabric, tree, first = of_aggregates()
     assert first.pop("summary-only") is True
     (found,) = configuration_findings(fabric, {LEAF: json.dumps(tree)})
     assert found.line.startswith(f"error {LEAF}: bgp.aggregates[10.17.0.0/24].summary_only: is off, the intent says on")
+
+
+def test_a_disabled_aggregate_is_one_finding_and_one_of_the_operator_is_a_note() -> None:
+    fabric, tree, first = of_aggregates()
+    first["admin-state"] = "disable"
+    (found,) = configuration_findings(fabric, {LEAF: json.dumps(tree)})
+    assert found.line.startswith(f"error {LEAF}: bgp.aggregates[10.17.0.0/24]: is missing.")
+    first["prefix"] = "192.0.2.0/24"
+    found, theirs = configuration_findings(fabric, {LEAF: json.dumps(tree)})
+    assert found.line.startswith(f"error {LEAF}: bgp.aggregates[10.17.0.0/24]: is missing.")
+    assert (theirs.severity, "192.0.2.0/24" in theirs.line) == (Severity.NOTE, True)

@@ -16,6 +16,8 @@ SECTION_DEPTH = {"/system": 2}
 """Containers whose children are the sections of a configuration; elsewhere those at the top are."""
 LEFT_BY_DRAIN = "/system/maintenance"
 """Container that is a setting only when it is empty: it stays when a drain ends, and has no meaning."""
+DISABLED_IS_NONE = "/network-instance/aggregate-routes/route"
+"""List of which a disabled entry is as one that is missing: its leaves are no difference of their own."""
 MANAGEMENT = "management"
 """Value of `filter.bound` for a filter of the management port or the control plane alone."""
 
@@ -66,11 +68,16 @@ def differences(text: str, rendered: str) -> tuple[Difference, ...]:
     """Every leaf in which a configuration differs from a rendered one, sorted. Raises ConfigError for broken JSON."""
     found, wanted = map(_by_place, _unequal(plain_tree(text), plain_tree(rendered), ""))
     entries = {one.entry.place for one in found.values()} & {one.entry.place for one in wanted.values()}
+    found = {place: one for place, one in found.items() if one.entry.place not in entries or not _is_none(one.entry)}
     bound = _bound_filters(plain_tree(text))
     places = {**found, **wanted}
     places = {place: setting for place, setting in places.items() if setting.path != LEFT_BY_DRAIN}
     different = (_difference(found.get(place), wanted.get(place), entries, bound) for place in places)
     return tuple(sorted((one for one in different if one is not None), key=lambda difference: difference.text))
+
+
+def _is_none(entry: ListEntry) -> bool:
+    return entry.path == DISABLED_IS_NONE and entry.tree.get("admin-state") == "disable"
 
 
 def _by_place(tree: Json) -> dict[str, Setting]:
