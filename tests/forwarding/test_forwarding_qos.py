@@ -242,6 +242,16 @@ def test_each_class_is_marked_by_its_own_ramp_where_the_port_marks_it() -> None:
     assert np.isinf(converged(without_ramp).network.kmin_bytes[up, CNP])
 
 
+@pytest.mark.parametrize(("kmin_bytes", "drops"), [(1_000, True), (10_000_000, False)])
+def test_of_two_ramps_of_a_class_that_which_begins_first_is_in_effect(kmin_bytes: int, drops: bool) -> None:
+    ramp = EcnRamp(kmin_bytes=kmin_bytes, kmax_bytes=20_000_000, pmax_percent=30)
+    leaf = with_thresholds(model(LEAF), lambda held: replace(held, wred=ramp))
+    network = converged(with_ports(leaf, lambda port: replace(port, wred=("roce",)))).network
+    up = link(converged(), LEAF, UPLINK)
+    assert network.wred[up, ROCE] == drops
+    assert (network.kmin_bytes[up, ROCE] == kmin_bytes) == drops
+
+
 def test_a_class_has_the_tail_drop_limit_of_its_thresholds() -> None:
     limited = with_thresholds(model(LEAF), lambda held: replace(held, limit_bytes=77_000))
     state = converged(limited)

@@ -41,6 +41,8 @@ OBEYS = f"{MAPPING}/received-pfc-pause-frames/queue[queue-name=roce]/pfc-pause-f
 DSCP = "/qos/classifiers/dscp-policy[name=fabric]/dscp[value=26]"
 WRED = "/wred/wred-slope[traffic-type=all][drop-probability=all][enable-ecn=true]"
 SLOPE = f"/qos/buffer-management/queue-management-profile[name=100g-5m]{WRED}"
+DROP_SLOPE = SLOPE.replace("enable-ecn=true", "enable-ecn=false")
+DROPPING = {"min-threshold": "1000", "max-threshold": "20000", "slope-enabled": True}
 BUFFERS = "/qos/buffer-management/buffer-allocation-profile[name={}]/queues"
 PFC_BUFFERS = f"{BUFFERS}/pfc-queue[pfc-queue-name=pfc-roce]"
 DEPTH = f"{PORT.format(RECEIVER_PORT)}/output/queues/queue[queue-name=roce]/queue-depth/average-1"
@@ -115,6 +117,13 @@ MISTAKES = {
     ),
     "12 the slope is disabled": Mistake(update=[(f"{SLOPE}/slope-enabled", False)], **NO_ECN),
     "13 no slope": Mistake(delete=[SLOPE], **NO_ECN),
+    "a drop slope in place of the marking one": Mistake(
+        update=[(DROP_SLOPE, DROPPING)],
+        delete=[SLOPE],
+        grow=((LEAF, "roce dropped"), (LEAF, "out discarded")),
+        still=((LEAF, "roce marked"),),
+    ),
+    "a drop slope below the marking one": Mistake(update=[(DROP_SLOPE, DROPPING)], grow=((LEAF, "roce dropped"),)),
     "14 no ECN": Mistake(delete=["/qos/explicit-congestion-notification"], **NO_ECN),
     "16 Pmax 0": Mistake(
         update=[(f"{SLOPE}/max-drop-probability-percent", 0)], job=SQUEEZE, grow=((LEAF, "roce marked"),)

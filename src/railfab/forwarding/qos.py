@@ -207,9 +207,9 @@ class _Chip:
     def _queue(self, found: TrafficClass, port: PortQos, profile: PortProfile | None) -> QueueEffect:
         thresholds = profile.of(found.name) if profile else None
         limit_bytes, limit_share = self._limit(found, thresholds)
-        ramp = thresholds.ecn if thresholds and found.name in port.ecn else None
+        ecn = thresholds.ecn if thresholds and found.name in port.ecn else None
         wred = thresholds.wred if thresholds and found.name in port.wred else None
-        ramp = ramp or wred
+        ramp = min((each for each in (wred, ecn) if each is not None), key=lambda each: each.kmin_bytes, default=None)
         if ramp is None:
             return QueueEffect(queue=found.queue, limit_bytes=limit_bytes, limit_share=limit_share)
         return QueueEffect(
@@ -219,7 +219,7 @@ class _Chip:
             pmax=ramp.pmax_percent / 100,
             limit_bytes=limit_bytes,
             limit_share=limit_share,
-            wred=wred is not None,
+            wred=ramp is wred,
         )
 
     def _limit(self, found: TrafficClass, thresholds: ClassThresholds | None) -> tuple[float, float]:

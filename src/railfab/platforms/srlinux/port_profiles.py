@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 from railfab.device import ClassThresholds, EcnRamp, PortProfile, Qos
 from railfab.platforms.shared.config_node import ConfigNode
-from railfab.platforms.srlinux.qos import PFC_PREFIX, marking_name
+from railfab.platforms.shared.json_tree import Json
+from railfab.platforms.srlinux.qos import DROPS, PFC_PREFIX, marking_name
 
 DEFAULT_PMAX_PERCENT = 100
 """SR Linux's default (srl_nokia-qos 25.3.1)."""
@@ -42,6 +43,21 @@ class ProfileUse(NamedTuple):
         return " ".join((self.buffers or "none", *others)) if others else self.buffers
 
 
+class Slopes(NamedTuple):
+    """The slopes of a queue management profile by which packets are marked, and dropped."""
+
+    marks: ConfigNode | None = None
+    drops: ConfigNode | None = None
+
+    @property
+    def mark(self) -> bool:
+        """Whether packets are marked, or would be with a slope."""
+        return _is_enabled(self.marks) or (self.marks is None and self.drops is None)
+
+
+NO_SLOPES = Slopes()
+
+
 class PortProfiles:
     """The profiles by name. queue_of: the queue of each class."""
 
@@ -49,7 +65,7 @@ class PortProfiles:
         self._nothing = ConfigNode({}, management.path, management.problems)
         self.buffers = by_key(management, "buffer-allocation-profile", "name")
         self._slopes = {
-            name: _slope(found) for name, found in by_key(management, "queue-management-profile", "name").items()
+            name: _slopes(found) for name, found in by_key(management, "queue-management-profile", "name").items()
         }
         self._queue_of = queue_of
 
@@ -73,8 +89,12 @@ class PortProfiles:
         )
 
     def marked(self, use: ProfileUse) -> tuple[str, ...]:
-        """Classes with a queue management profile whose slope is not disabled."""
-        return tuple(traffic_class for traffic_class, name in use.markings if _marks(self._slopes[name]))
+        """Classes with a queue management profile whose marking slope is not disabled, or that has no slope."""
+        return tuple(traffic_class for traffic_class, name in use.markings if self._slopes[name].mark)
+
+    def dropped(self, use: ProfileUse) -> tuple[str, ...]:
+        """Classes with a queue management profile that has a dropping slope."""
+        return tuple(traffic_class for traffic_class, name in use.markings if _is_enabled(self._slopes[name].drops))
 
     def profile(self, name: str, use: ProfileUse, qos: Qos) -> PortProfile:
         """The thresholds of the classes on ports that use these profiles."""
@@ -86,9 +106,11 @@ class PortProfiles:
         queue = self._listed(use.buffers, "queue", "queue-name", self._queue_of[traffic_class] or "")
         pfc = self._listed(use.pfc_buffers, "pfc-queue", "pfc-queue-name", PFC_PREFIX + traffic_class)
         limit_bytes = queue.number("maximum-burst-size")
+        slopes = self._slopes.get(use.marking(traffic_class, qos), NO_SLOPES)
         found = ClassThresholds(
             traffic_class=traffic_class,
-            ecn=_ramp(self._slopes.get(use.marking(traffic_class, qos)), limit_bytes),
+            ecn=_ramp(slopes.marks, limit_bytes),
+            wred=_ramp(slopes.drops, limit_bytes),
             xoff_bytes=pfc.number("maximum-burst-size"),
             headroom_percent=pfc.number("maximum-pfc-reserved-share-percentage"),
             limit_bytes=limit_bytes,
@@ -117,15 +139,19 @@ def known_name(node: ConfigNode, leaf: str, known: Mapping[str, object]) -> str 
     return name
 
 
-def _slope(marking: ConfigNode) -> ConfigNode | None:
-    """The ECN marking slope of a queue management profile."""
-    slopes = marking.child("wred").entries("wred-slope", "traffic-type", "drop-probability", "enable-ecn")
-    return next((slope for slope in slopes if slope.flag("enable-ecn", default=False)), None)
+def _slopes(marking: ConfigNode) -> Slopes:
+    """The slopes of a queue management profile that apply to all packets."""
+    found = list(marking.child("wred").entries("wred-slope", "traffic-type", "drop-probability", "enable-ecn"))
+    marks = next((slope for slope in found if slope.flag("enable-ecn", default=False)), None)
+    return Slopes(marks, next((slope for slope in found if _key(slope) == DROPS), None))
 
 
-def _marks(slope: ConfigNode | None) -> bool:
-    """Whether a queue management profile with this slope marks, or would with a slope."""
-    return slope is None or slope.flag("slope-enabled", default=False)
+def _key(slope: ConfigNode) -> Json:
+    return {leaf: slope.value[leaf] for leaf in DROPS} | {"enable-ecn": slope.flag("enable-ecn", default=False)}
+
+
+def _is_enabled(slope: ConfigNode | None) -> bool:
+    return slope is not None and slope.flag("slope-enabled", default=False)
 
 
 def _ramp(slope: ConfigNode | None, limit_bytes: int | None) -> EcnRamp | None:

@@ -8,6 +8,7 @@ profile where they have PFC for the same priorities. There is one scheduler poli
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from railfab.device import (
     Classifier,
@@ -26,8 +27,8 @@ from railfab.platforms.shared.json_tree import Json
 NAME = "fabric"
 PFC_PREFIX = "pfc-"
 LINECARD, FORWARDING_COMPLEX = 1, "0"
-SLOPE = {"traffic-type": "all", "drop-probability": "all", "enable-ecn": True}
-"""Key of the WRED slope that marks ECN; marking needs traffic type `all`."""
+MARKS, DROPS = ({"traffic-type": "all", "drop-probability": "all", "enable-ecn": marks} for marks in (True, False))
+"""Keys of the WRED slopes that mark ECN and that drop all packets; marking needs traffic type `all`."""
 
 STRICT, WEIGHTED = 0, 1
 """Sequence numbers of the two schedulers; SR Linux requires this order."""
@@ -61,14 +62,32 @@ def bridged_units(interfaces: Iterable[Interface]) -> Units:
     }
 
 
-Marked = Collection[tuple[str | None, str]]
-"""Port profiles and classes of which a port marks the class."""
+Named = Collection[tuple[str | None, str]]
+
+
+class Ramped(NamedTuple):
+    """Port profiles and classes of which a port marks the class, and of which one drops it by a ramp."""
+
+    marked: Named
+    dropped: Named
+
+    @classmethod
+    def of(cls, qos: Qos) -> Ramped:
+        """Those of all ports."""
+        return cls(
+            {(port.profile, name) for port in qos.ports for name in port.ecn},
+            {(port.profile, name) for port in qos.ports for name in port.wred},
+        )
+
+    def has(self, named: tuple[str | None, str]) -> bool:
+        """Whether a port does either."""
+        return named in self.marked or named in self.dropped
 
 
 def render_qos(qos: Qos, units: Units, *, ends_tunnels: bool = False) -> Json:
     """`/qos`. ends_tunnels: whether VXLAN packets end here, which no classifier of a port sees decapsulated."""
-    marked = {(port.profile, name) for port in qos.ports for name in port.ecn}
-    ports = [entry for port in qos.ports for entry in _port(port, qos, marked, units.get(port.interface, (0,)))]
+    ramped = Ramped.of(qos)
+    ports = [entry for port in qos.ports for entry in _port(port, qos, ramped, units.get(port.interface, (0,)))]
     tree: Json = {
         "queues": _queues(qos),
         "forwarding-classes": {"forwarding-class": list(_forwarding_classes(qos))},
@@ -82,12 +101,12 @@ def render_qos(qos: Qos, units: Units, *, ends_tunnels: bool = False) -> Json:
         if ends_tunnels:
             tree["classifiers"][OF_TUNNELS] = qos.classifiers[0].name
     management = {
-        "queue-management-profile": [found for profile in qos.profiles for found in _markings(profile, qos, marked)],
+        "queue-management-profile": [found for profile in qos.profiles for found in _markings(profile, qos, ramped)],
         "buffer-allocation-profile": [_buffers(profile, qos) for profile in qos.profiles],
     }
     if filled := {name: found for name, found in management.items() if found}:
         tree["buffer-management"] = filled
-    if marked:
+    if ramped.marked:
         tree["explicit-congestion-notification"] = {}
     return tree
 
@@ -132,29 +151,37 @@ def _input(cls: TrafficClass) -> Json:
     return tree if cls.rate_percent is None else tree | {"peak-rate-percent": cls.rate_percent}
 
 
-def _markings(profile: PortProfile, qos: Qos, marked: Marked) -> Iterator[Json]:
-    """Queue management profiles of the classes that are marked on any port with the profile, or could be."""
+def _markings(profile: PortProfile, qos: Qos, ramped: Ramped) -> Iterator[Json]:
+    """Queue management profiles of the classes that are marked, or dropped by a ramp, on any port, or could be."""
     for cls in qos.classes:
         thresholds = profile.of(cls.name)
-        enabled = (profile.name, cls.name) in marked
-        if enabled or (thresholds is not None and thresholds.ecn is not None):
-            yield _marking(marking_name(profile.name, cls.name, qos), thresholds, enabled=enabled)
+        named = (profile.name, cls.name)
+        if ramped.has(named) or (thresholds is not None and has_ramp(thresholds)):
+            yield _marking(named, marking_name(profile.name, cls.name, qos), thresholds, ramped)
 
 
-def _marking(name: str, thresholds: ClassThresholds | None, *, enabled: bool) -> Json:
+def _marking(named: tuple[str, str], name: str, thresholds: ClassThresholds | None, ramped: Ramped) -> Json:
     """ECN marking by the instantaneous queue length (weight factor 0), not its average, as DCQCN requires."""
     tree: Json = {"name": name, "weight-factor": 0}
-    ramp = thresholds.ecn if thresholds else None
-    if ramp is None:
-        return tree
-    slope = {
-        **SLOPE,
-        "min-threshold": str(ramp.kmin_bytes),
-        "max-threshold": str(ramp.kmax_bytes),
-        "max-drop-probability-percent": ramp.pmax_percent,
-        "slope-enabled": enabled,
-    }
-    return tree | {"wred": {"wred-slope": [slope]}}
+    found = thresholds or ClassThresholds(traffic_class="")
+    ramps = ((MARKS, found.ecn, ramped.marked), (DROPS, found.wred, ramped.dropped))
+    slopes = [
+        {
+            **key,
+            "min-threshold": str(ramp.kmin_bytes),
+            "max-threshold": str(ramp.kmax_bytes),
+            "max-drop-probability-percent": ramp.pmax_percent,
+            "slope-enabled": named in enabled,
+        }
+        for key, ramp, enabled in ramps
+        if ramp is not None
+    ]
+    return tree | ({"wred": {"wred-slope": slopes}} if slopes else {})
+
+
+def has_ramp(thresholds: ClassThresholds) -> bool:
+    """Whether packets of the class are marked or dropped by a ramp."""
+    return thresholds.ecn is not None or thresholds.wred is not None
 
 
 def _buffers(profile: PortProfile, qos: Qos) -> Json:
@@ -169,7 +196,7 @@ def _queue_limit(cls: TrafficClass, profile: PortProfile, qos: Qos) -> Json | No
     """The egress limit of a queue that has one, is lossless or is marked."""
     thresholds = profile.of(cls.name) or ClassThresholds(traffic_class=cls.name)
     limit = thresholds.limit_bytes
-    if limit is None and (cls.lossless or thresholds.ecn is not None):
+    if limit is None and (cls.lossless or has_ramp(thresholds)):
         limit = default_limit_bytes(qos)
     return None if limit is None else {"queue-name": cls.name, "maximum-burst-size": limit}
 
@@ -248,7 +275,7 @@ def _headroom_pool(qos: Qos) -> Json:
     return {"name": FORWARDING_COMPLEX, "input": {"pfc-buffer-reservation": qos.headroom_pool_percent}}
 
 
-def _port(port: PortQos, qos: Qos, marked: Marked, units: Sequence[int]) -> list[Json]:
+def _port(port: PortQos, qos: Qos, ramped: Ramped, units: Sequence[int]) -> list[Json]:
     """PFC, buffers and scheduler are bound to the port, the classifier to its subinterfaces."""
     output: Json = {"scheduler": {"scheduler-policy": NAME}}
     entry: Json = {
@@ -263,22 +290,22 @@ def _port(port: PortQos, qos: Qos, marked: Marked, units: Sequence[int]) -> list
         output["buffer-allocation-profile"] = port.profile
         if port.pfc:
             entry["input"] = {"pfc-buffer-allocation-profile": port.profile}
-        if queues := _marked_queues(port, qos, marked):
+        if queues := _marked_queues(port, qos, ramped):
             output["queues"] = {"queue": queues}
     if port.classifier is None:
         return [entry]
     return [entry, *(_classification(port.interface, index, port.classifier) for index in units)]
 
 
-def _marked_queues(port: PortQos, qos: Qos, marked: Marked) -> list[Json]:
+def _marked_queues(port: PortQos, qos: Qos, ramped: Ramped) -> list[Json]:
     """Bindings of the classes that the port marks, and of those whose slope is there but disabled for all its ports."""
     profile = qos.profile(port.profile or "")
-    ramps = {found.traffic_class for found in profile.thresholds if found.ecn is not None} if profile else set()
-    idle = {name for name in ramps if (port.profile, name) not in marked}
+    ramps = {found.traffic_class for found in profile.thresholds if has_ramp(found)} if profile else set()
+    idle = {name for name in ramps if not ramped.has((port.profile, name))}
     return [
         {"queue-name": cls.name, "queue-management-profile": marking_name(port.profile or "", cls.name, qos)}
         for cls in qos.classes
-        if cls.name in port.ecn or cls.name in idle
+        if cls.name in {*port.ecn, *port.wred, *idle}
     ]
 
 

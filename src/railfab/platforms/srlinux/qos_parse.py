@@ -26,6 +26,7 @@ from railfab.platforms.srlinux.qos import (
     NAME,
     STRICT,
     default_limit_bytes,
+    has_ramp,
 )
 
 DEFAULT_RESERVATION_PERCENT = 1
@@ -195,6 +196,7 @@ class _Reader:
                 pfc=(pfc := self._pfc(entry.child("pfc"))),
                 priorities=tuple(self._priorities(entry.child("pfc"), pfc, qos)),
                 ecn=self._profiles.marked(use) if with_ecn else (),
+                wred=self._profiles.dropped(use),
             )
 
     def _pfc(self, node: ConfigNode) -> tuple[int, ...]:
@@ -257,7 +259,7 @@ def _without_default_limits(qos: Qos) -> Qos:
     lossless = {cls.name for cls in qos.lossless()}
 
     def stated(found: ClassThresholds) -> ClassThresholds | None:
-        needed = found.traffic_class in lossless or found.ecn is not None
+        needed = found.traffic_class in lossless or has_ramp(found)
         if not needed or found.limit_bytes != default:
             return found
         left = replace(found, limit_bytes=None)
