@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import pytest
@@ -184,6 +184,23 @@ def test_a_server_that_freezes_between_two_commands_is_unreachable_within_the_li
     assert caplog.text == ""
 
 
+def test_a_deploy_to_a_server_that_freezes_before_the_commit_ends_and_says_to_check_the_switch(
+    leaf: Node, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It lasts no longer than the timer with its margin, here 2 s, and the tries to reach the switch again."""
+    monkeypatch.setattr(frr_session, "COMMIT_MARGIN_S", 2.0 - tasks.CONFIRM_WITHIN_S)
+    monkeypatch.setattr(root_shell, "CONNECT_WITHIN_S", 2)
+    monkeypatch.setattr(tasks, "RECONNECT_WITHIN_S", 2.0)
+    with ExitStack() as frozen, pytest.MonkeyPatch.context() as patched:
+        commit = _after(lambda: frozen.enter_context(frozen_server(leaf)), FrrSession.commit)
+        patched.setattr(FrrSession, "commit", commit)
+        began = time.monotonic()
+        with pytest.raises(NotRolledBack) as left:
+            task_of(leaf, text(SLOWER))
+        assert time.monotonic() - began < 60
+    assert "does not answer within 2 s" in str(left.value)
+
+
 @pytest.mark.parametrize("sign", sampled([signal.SIGTERM, signal.SIGINT], few=[signal.SIGTERM]))
 def test_another_thread_ends_a_session_that_waits_so_that_a_signal_ends_the_process(leaf: Node, sign: int) -> None:
     program = (
@@ -270,15 +287,20 @@ def _after(fill: Callable[[], object], step: Callable[..., Any]) -> Callable[...
 
 def reconcile(node: Node, configuration: str) -> None:
     """Change a switch as `deploy` does. Raises DeviceError when the switch is unchanged."""
+    try:
+        task_of(node, configuration)
+    except NotRolledBack as error:
+        raise AssertionError(error) from error
+
+
+def task_of(node: Node, configuration: str) -> None:
+    """Change a switch as `deploy` does. Raises NotRolledBack when one has to check it."""
     host = Host(name=node.name, data={"endpoint": node.endpoint})
     inventory = Inventory(hosts=Hosts({node.name: host}), groups=Groups(), defaults=Defaults())
     nornir = Nornir(inventory=inventory, config=Config())
     task = Task(task=tasks.reconcile, nornir=nornir, global_dry_run=False, processors=Processors())
     task.host = host
-    try:
-        tasks.reconcile(task, {node.name: configuration}, change())
-    except NotRolledBack as error:
-        raise AssertionError(error) from error
+    tasks.reconcile(task, {node.name: configuration}, change())
 
 
 @pytest.mark.usefixtures("impatient")
