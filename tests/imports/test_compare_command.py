@@ -41,6 +41,16 @@ def lab(tmp_path: Path) -> Path:
     return path
 
 
+def test_a_lab_of_a_fabric_with_a_prefix_of_names_has_no_difference(tmp_path: Path) -> None:
+    intent = tmp_path / "intent.yml"
+    intent.write_text(INTENT.read_text().replace("fabric: srl-pod\n", "fabric: east\nnames: {prefix: dc1-}\n"))
+    assert run("lab", "render", intent, "-o", "lab", cwd=tmp_path).returncode == 0
+    assert "dc1-pod1-seg1-leaf1" in {path.name for path in (tmp_path / "lab" / "configs").iterdir()}
+    done = run("compare", intent, "--with", "lab/east.clab.yml", cwd=tmp_path)
+    assert (done.returncode, done.stdout.count("\n")) == (0, 1), done.stdout
+    assert done.stdout.endswith("compared with east: no difference\n")
+
+
 def test_a_lab_without_difference_is_one_line_and_exit_code_0(tmp_path: Path) -> None:
     done = compare("--with", LAB, cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
