@@ -35,7 +35,7 @@ STOPPED_S, SLOWED_S = 4.0, 8.0
 FAULTS = {
     "sound": "",
     "drop": "drop=7.2",
-    "stall": "stall=20/4",
+    "stall": "stall=20/8",
     "pause": "stall=7/1.2",
     "delete": "delete=12/5",
     "omit": "omit=12/5",
