@@ -34,12 +34,14 @@ pytestmark = pytest.mark.lab
 Switches = tuple[Node, Node]
 
 
-def established(node: Node) -> dict[str, int]:
-    """Number of times that each established session of a switch has come up."""
+def established(node: Node, for_s: float = 0.0) -> dict[str, int]:
+    """Number of times that each session of a switch has come up, of those that have been up for so long."""
     return {
-        peer: found["connectionsEstablished"]
-        for peer, found in node.show("bgp vrf default neighbors").items()
-        if isinstance(found, dict) and found.get("bgpState") == "Established"
+        peer: neighbor["connectionsEstablished"]
+        for peer, neighbor in node.show("bgp vrf default neighbors").items()
+        if isinstance(neighbor, dict)
+        and neighbor.get("bgpState") == "Established"
+        and neighbor["bgpTimerUpMsec"] >= 1000 * for_s
     }
 
 
@@ -51,7 +53,8 @@ def leaf(switches: Switches) -> Node:
 
 @pytest.fixture
 def leaf_at_work(leaf: Node) -> Node:
-    assert within(30, lambda: len(established(leaf)) == 3), leaf.inside("vtysh", "-c", "show bgp summary")
+    """The leaf with its sessions up; a new one may still end when the two ends have connected to each other."""
+    assert within(30, lambda: len(established(leaf, for_s=3)) == 3), leaf.inside("vtysh", "-c", "show bgp summary")
     return leaf
 
 
