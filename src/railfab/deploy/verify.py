@@ -59,9 +59,9 @@ def verify_all(nornir: Nornir, fabric: Design, *, wait_s: float, on_done: OnDone
         unread.update(read.unread)
         states = {name: observed for name, (_, observed) in read.answers.items()}
         cabling = cabling_of(fabric.topology, nornir.inventory.hosts.keys(), states)
-        found = causes_first((*_findings(fabric, read.answers, owned), *_wrong_hosts(cabling)))
-        if all(one.severity is Severity.NOTE for one in found) or time.monotonic() >= deadline:
-            return Verification(found, tuple(sorted(read.answers)), unread, cabling)
+        findings = causes_first((*_findings(fabric, read.answers, owned), *_wrong_hosts(cabling)))
+        if all(finding.severity is Severity.NOTE for finding in findings) or time.monotonic() >= deadline:
+            return Verification(findings, tuple(sorted(read.answers)), unread, cabling)
         time.sleep(POLL_S)
 
 

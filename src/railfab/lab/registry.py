@@ -14,5 +14,5 @@ def backend(name: str) -> Backend:
     """The backend of that name. Raises LabError."""
     if name not in BACKENDS:
         raise LabError(f"backend {name!r}", "does not exist", f"Use one of {', '.join(BACKENDS)}")
-    module: Backend = import_module(f"railfab.lab.{name}").BACKEND
-    return module
+    chosen: Backend = import_module(f"railfab.lab.{name}").BACKEND
+    return chosen

@@ -66,14 +66,23 @@ def settings(tree: Json) -> Iterator[Setting]:
 
 def differences(text: str, rendered: str) -> tuple[Difference, ...]:
     """Every leaf in which a configuration differs from a rendered one, sorted. Raises ConfigError for broken JSON."""
-    found, wanted = map(_by_place, _unequal(plain_tree(text), plain_tree(rendered), ""))
-    entries = {one.entry.place for one in found.values()} & {one.entry.place for one in wanted.values()}
-    found = {place: one for place, one in found.items() if one.entry.place not in entries or not _is_none(one.entry)}
+    stated, wanted = map(_by_place, _unequal(plain_tree(text), plain_tree(rendered), ""))
+    entries = _entries(stated) & _entries(wanted)
+    stated = {
+        place: setting
+        for place, setting in stated.items()
+        if setting.entry.place not in entries or not _is_none(setting.entry)
+    }
     bound = _bound_filters(plain_tree(text))
-    places = {**found, **wanted}
+    places = {**stated, **wanted}
     places = {place: setting for place, setting in places.items() if setting.path != LEFT_BY_DRAIN}
-    different = (_difference(found.get(place), wanted.get(place), entries, bound) for place in places)
+    different = (_difference(stated.get(place), wanted.get(place), entries, bound) for place in places)
     return tuple(sorted((one for one in different if one is not None), key=lambda difference: difference.text))
+
+
+def _entries(settings: Mapping[str, Setting]) -> set[str]:
+    """The places of the list entries that have one of the settings."""
+    return {setting.entry.place for setting in settings.values()}
 
 
 def _is_none(entry: ListEntry) -> bool:

@@ -141,9 +141,9 @@ def known_name(node: ConfigNode, leaf: str, known: Mapping[str, object]) -> str 
 
 def _slopes(marking: ConfigNode) -> Slopes:
     """The slopes of a queue management profile that apply to all packets."""
-    found = list(marking.child("wred").entries("wred-slope", "traffic-type", "drop-probability", "enable-ecn"))
-    marks = next((slope for slope in found if slope.flag("enable-ecn", default=False)), None)
-    return Slopes(marks, next((slope for slope in found if _key(slope) == DROPS), None))
+    slopes = list(marking.child("wred").entries("wred-slope", "traffic-type", "drop-probability", "enable-ecn"))
+    marks = next((slope for slope in slopes if slope.flag("enable-ecn", default=False)), None)
+    return Slopes(marks, next((slope for slope in slopes if _key(slope) == DROPS), None))
 
 
 def _key(slope: ConfigNode) -> Json:

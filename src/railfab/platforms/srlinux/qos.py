@@ -163,8 +163,8 @@ def _markings(profile: PortProfile, qos: Qos, ramped: Ramped) -> Iterator[Json]:
 def _marking(named: tuple[str, str], name: str, thresholds: ClassThresholds | None, ramped: Ramped) -> Json:
     """ECN marking by the instantaneous queue length (weight factor 0), not its average, as DCQCN requires."""
     tree: Json = {"name": name, "weight-factor": 0}
-    found = thresholds or ClassThresholds(traffic_class="")
-    ramps = ((MARKS, found.ecn, ramped.marked), (DROPS, found.wred, ramped.dropped))
+    thresholds = thresholds or ClassThresholds(traffic_class=named[1])
+    ramps = ((MARKS, thresholds.ecn, ramped.marked), (DROPS, thresholds.wred, ramped.dropped))
     slopes = [
         {
             **key,
