@@ -25,7 +25,10 @@ from tests.commands.client import ask
 __all__ = ["folder", "run"]
 
 SERVER, CLIENT = (Path(__file__).with_name(name) for name in ("server.py", "client.py"))
-IMPORTED = ("railfab.intent", "railfab.cli", "railfab.documents", "railfab.draw", "railfab.platforms.srlinux")
+IMPORTED = (
+    *("railfab.intent", "railfab.cli", "railfab.cli.console", "railfab.documents", "railfab.draw"),
+    *("railfab.platforms.srlinux", "rich.progress", "rich.status", "rich.table"),
+)
 NAME = "railfab"
 
 

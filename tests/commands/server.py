@@ -26,6 +26,7 @@ MESSAGE_BYTES = 1 << 17
 """A request is one message; Linux allows 208 KiB."""
 STREAMS = 3
 FOR_SWITCHES = (
+    "netmiko",
     "railfab.gnmi",
     "railfab.deploy",
     "railfab.platforms.srlinux.session",

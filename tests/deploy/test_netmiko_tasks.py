@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -34,3 +36,22 @@ def test_a_netmiko_task_of_a_user_runs_without_any_setup_of_plugins(endpoint: En
         answer = nornir.run(netmiko_send_command, command_string="show clock")[LEAF][0]
     assert answer.exception is None, answer.result
     assert answer.result == "% Invalid input"
+
+
+def test_netmiko_is_imported_with_the_first_connection_of_a_task_and_init_nornir_registers_it_too(
+    endpoint: Endpoint, repository: Path
+) -> None:
+    program = f"""
+import sys
+from nornir.core.plugins.connections import ConnectionPluginRegister
+from railfab.deploy import nornir_of
+from railfab.endpoints import Endpoint, Endpoints
+from railfab.fabric import design
+endpoint = Endpoint(name={LEAF!r}, platform="frr", host="127.0.0.1", ssh_port={endpoint.ssh_port})
+fabric = design({str(repository / "labs" / "frr-pod" / "intent.yml")!r})
+with nornir_of(fabric, Endpoints(fabric="frr-pod", backend="file", nodes=(endpoint,))):
+    assert "netmiko" not in sys.modules
+    ConnectionPluginRegister.auto_register()
+    assert "netmiko" in sys.modules
+"""
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
