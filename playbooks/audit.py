@@ -12,7 +12,7 @@ from nornir import InitNornir
 from railfab.deploy import read_running
 from railfab.errors import RailfabError
 from railfab.fabric import design
-from railfab.fabric.audit import configuration_findings
+from railfab.fabric.audit import CABLING_UNCHECKED, configuration_findings
 from railfab.findings import Severity, findings_text
 from railfab.printable import printable
 from railfab.units import counted
@@ -41,6 +41,7 @@ def main() -> int:
         print(printable(finding.line))
     of = f"{len(texts)} of {counted(len(fabric.topology.switches()), 'switch')}"
     print(f"{of}, {findings_text(findings)}")
+    print(CABLING_UNCHECKED)
     return 2 if result.failed else 1 if wrong else 0
 
 

@@ -12,8 +12,8 @@ import pytest
 from tests import commands
 from tests.docs.schemas import conforming
 
-from railfab.cli.design import CABLING_UNCHECKED
 from railfab.deploy import Journal
+from railfab.fabric.audit import CABLING_UNCHECKED
 
 ROOT = Path(__file__).parents[2]
 LINE = (
@@ -193,7 +193,9 @@ def test_the_deploy_playbook_stops_at_an_error_and_the_audit_playbook_reports_it
     unknown = run(folder, *playbook, "--accept", "x", **secrets)
     assert (unknown.returncode, "invalid choice: 'x' (choose from 'oversubscription'," in unknown.stderr) == (2, True)
     audit = (sys.executable, str(ROOT / "playbooks" / "audit.py"), "pod64.yml", "--on", "hosts.yml")
-    assert LINE in run(folder, *audit, "--limit", "pod1-spine1", **secrets).stdout
+    printed = run(folder, *audit, "--limit", "pod1-spine1", **secrets).stdout
+    assert LINE in printed
+    assert printed.endswith(f"\n{CABLING_UNCHECKED}\n")
 
 
 def test_collect_works_for_a_design_that_cannot_be_rendered(tmp_path: Path) -> None:

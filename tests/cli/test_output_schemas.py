@@ -105,6 +105,7 @@ def test_an_audit_has_each_line_of_a_hazard(tmp_path: Path) -> None:
         profile["weight-factor"] = 15
     path.write_text(json.dumps(tree))
     document = conforming("audit", printed("audit", FABRICS / "pod64.yml", "--configs", tmp_path, code=1))
+    assert document["not_checked"] == ["cabling"]
     (finding,) = document["findings"]
     assert [PROFILES in line for line in (finding["where"], *finding["more"])] == [True, True]
     assert " more)" not in finding["problem"]

@@ -49,8 +49,6 @@ ReadFromOption = Annotated[
 MAX_BYTES = 16_000_000
 """A configuration with tens of thousands of filter entries takes some MB; a larger file is another kind of file."""
 
-CABLING_UNCHECKED = "cabling: not checked, as configurations do not show it (railfab verify does)"
-
 
 @uncollected()
 def render(
@@ -92,7 +90,7 @@ def audit(
     Without --configs and --on, the configurations that railfab renders are checked.
     """
     from railfab.fabric import limited, session_endpoints
-    from railfab.fabric.audit import configuration_findings, folded
+    from railfab.fabric.audit import CABLING, CABLING_UNCHECKED, configuration_findings, folded
 
     if configs is not None and on is not None:
         raise RailfabError("audit", "both --configs and --on are given", "Use one of them")
@@ -107,7 +105,8 @@ def audit(
         *(_strangers(fabric, configs) if configs is not None else ()),
     )
     if output is Output.JSON:
-        print_json({"fabric": fabric.topology.fabric, "checked": sorted(texts), "findings": findings_document(found)})
+        document = {"fabric": fabric.topology.fabric, "checked": sorted(texts), "not_checked": [CABLING]}
+        print_json(document | {"findings": findings_document(found)})
     else:
         print_findings(folded(found))
         checked = f"{len(texts)} of {counted(len(fabric.models), 'switch')} checked"

@@ -41,10 +41,11 @@ class SwitchFinding:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """`audit`. checked: the switches whose configuration was read."""
+    """`audit`. checked: the switches whose configuration was read. not_checked: what configurations do not show."""
 
     fabric: str
     checked: tuple[str, ...]
+    not_checked: tuple[str, ...]
     findings: tuple[SwitchFinding, ...]
 
 

@@ -21,6 +21,8 @@ from railfab.topology.grouping import grouped
 from railfab.units import counted
 
 DEPLOY = "Deploy the intent"
+CABLING = "cabling"
+CABLING_UNCHECKED = f"{CABLING}: not checked, as configurations do not show it (railfab verify does)"
 T = TypeVar("T")
 
 
