@@ -183,6 +183,28 @@ def test_a_deviation_of_a_value_has_its_path_and_both_values() -> None:
     ]
 
 
+def test_drops_in_place_of_marks_are_a_deviation_of_each_profile_and_port() -> None:
+    qos = LEAF_MODEL.qos
+    assert qos is not None
+    profiles = tuple(
+        replace(found, thresholds=tuple(replace(held, ecn=None, wred=held.ecn) for held in found.thresholds))
+        for found in qos.profiles
+    )
+    ports = tuple(replace(port, ecn=(), wred=port.ecn) for port in qos.ports)
+    running = replace(LEAF_MODEL, qos=replace(qos, profiles=profiles, ports=ports))
+    places = [f"{LEAF}: qos.profiles[{found.name}].thresholds[roce].ecn" for found in profiles]
+    places += [f"{LEAF}: qos.ports[{port.interface}].ecn" for port in ports]
+    found = list(deviations(running, LEAF_MODEL))
+    assert [one.where for one in found] == places
+    assert {one.problem for one in found} == {"drops by WRED what the intent marks by ECN"}
+    lowered = replace(ports[0], wred=("default",)), *ports[1:]  # of another class
+    others = deviations(replace(running, qos=replace(qos, profiles=profiles, ports=lowered)), LEAF_MODEL)
+    assert [str(one).partition(": ")[2] for one in others if ports[0].interface + "]" in one.where] == [
+        f"qos.ports[{ports[0].interface}].ecn: is none, the intent says roce. Deploy the intent.",
+        f"qos.ports[{ports[0].interface}].wred: is default, the intent says none. Deploy the intent.",
+    ]
+
+
 def test_a_label_and_a_spare_loopback_are_notes() -> None:
     labelled = with_port(LEAF_MODEL, description="spare")
     spare = replace(labelled, interfaces=(*labelled.interfaces, Loopback(name="loopback9")))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from railfab.device.diff import Change, changes
+from railfab.device.diff import Change, Step, changes
 from railfab.device.interfaces import Loopback, Port
 from railfab.device.model import DeviceModel
 from railfab.device.qos import Classifier, PortProfile
@@ -14,6 +14,8 @@ from railfab.findings import DifferenceCode, Finding, error, note
 UNMODELLED = "unmodelled"
 LABELS = ("description", "vlans.name")
 """Fields that only people read."""
+DROPS_FOR_MARKS = "drops by WRED what the intent marks by ECN"
+Steps = tuple[Step, ...]
 
 
 def deviations(running: DeviceModel, intended: DeviceModel) -> Iterator[Finding]:
@@ -21,11 +23,25 @@ def deviations(running: DeviceModel, intended: DeviceModel) -> Iterator[Finding]
 
     What the models have no word for is left out.
     """
-    for change in changes(running, intended):
-        if change.path != UNMODELLED:
+    differing = changes(running, intended)
+    replaced = _wred_for_ecn(differing)
+    for change in differing:
+        if change.path != UNMODELLED and change.steps not in replaced.values():
             severity = note if _is_harmless(change, running) else error
             where = f"{intended.name}: {change.path}"
-            yield severity(DifferenceCode.CONFIGURATION_DIFFERS, where, change.problem, "Deploy the intent")
+            problem = DROPS_FOR_MARKS if change.steps in replaced else change.problem
+            yield severity(DifferenceCode.CONFIGURATION_DIFFERS, where, problem, "Deploy the intent")
+
+
+def _wred_for_ecn(differing: Iterable[Change]) -> dict[Steps, Steps]:
+    """The ECN settings in whose place WRED drops by the same ramp, or the same classes; with that of WRED there."""
+    by_place = {change.steps: change for change in differing}
+    pairs = ((change, by_place.get((*change.steps[:-1], Step("wred")))) for change in by_place.values())
+    return {
+        ecn.steps: wred.steps
+        for ecn, wred in pairs
+        if ecn.steps[-1] == Step("ecn") and wred and (wred.before, wred.after) == (ecn.after, ecn.before)
+    }
 
 
 def _is_harmless(change: Change, running: DeviceModel) -> bool:
