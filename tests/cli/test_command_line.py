@@ -16,6 +16,7 @@ from railfab.deploy import Journal
 
 ROOT = Path(__file__).parents[2]
 POD64 = ROOT / "inventory" / "fabrics" / "pod64.yml"
+RING = ROOT / "inventory" / "jobs" / "ring.yml"
 
 
 def railfab(*arguments: str | Path, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -270,6 +271,27 @@ def test_the_version_and_the_help_answer_at_once(tmp_path: Path) -> None:
     [
         (("rollback", POD64, "--list", "--to", "3", "--plan"), "--list changes nothing: leave out --to, --plan."),
         (("rollback", POD64, "--list", "--limit", "leaf"), "--list changes nothing: leave out --limit."),
+        (("rollback", POD64, "--list", "--on", "twin"), "--list changes nothing: leave out --on."),
+        (("rollback", POD64, "--plan", "--yes"), "--plan changes nothing: leave out --yes."),
+        (("deploy", POD64, "--plan", "--yes"), "--plan changes nothing: leave out --yes."),
+        (("deploy", POD64, "--yes", "--stat"), "--yes shows no differences before the change: leave out --stat."),
+        (
+            ("deploy", POD64, "--plan", "--full", "--output", "json"),
+            "--output json has the differences of each switch: leave out --full.",
+        ),
+        (("audit", POD64, "--state", "x"), "Add --on twin or --on lab, or leave out --state."),
+        (("verify", POD64, "--on", "hosts.yml", "--state", "x"), "Add --on twin or --on lab, or leave out --state."),
+        (("up", POD64, "--job", RING, "--turn", "20"), "A single job has no turns: add another --job, or leave out"),
+        (("new", "pod64", "--list", "-o", "x.yml"), "--list writes no intent: leave out DESIGN, -o."),
+        (("lab", "doctor", "--state", "x"), "Name the intent, or leave out --state."),
+        (
+            ("compare", POD64, "--with", "https://h", "--ca", "ca.pem", "--skip-verify"),
+            "--skip-verify checks no certificate: leave out --ca.",
+        ),
+        (
+            ("twin", "link", "pod1-spine1", "ethernet-1/1", "up", "--undetected"),
+            "A link that works loses nothing: leave out --undetected.",
+        ),
         (
             ("dashboards", "push", "--url", "http://127.0.0.1:9", "--interval", "5"),
             "Add --prometheus, or leave out --interval.",

@@ -40,11 +40,14 @@ def test_a_run_over_switches_without_sessions_is_refused_in_one_line_with_their_
     "command",
     ["deploy", "deploy --plan --on twin", "verify --on lab", "audit --on hosts.yml", "rollback", "rollback --plan"],
 )
-def test_a_command_that_logs_in_is_refused_before_it_looks_for_addresses(command: str, tmp_path: Path) -> None:
+def test_a_command_that_logs_in_is_refused_before_it_looks_for_addresses(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Otherwise it would ask for a twin, a lab or a file first, with which it fails all the same."""
+    monkeypatch.chdir(tmp_path)
     verb, *options = command.split()
     with pytest.raises(RailfabError) as refused:
-        CliRunner().invoke(app, [verb, str(RACK), *options, "--state", str(tmp_path)], catch_exceptions=False)
+        CliRunner().invoke(app, [verb, str(RACK), *options], catch_exceptions=False)
     assert str(refused.value) == (
         "pod1-seg1-leaf1 and 2 more: railfab cannot connect to switches of platform eos yet. "
         "Write their files with `railfab render INTENT -o DIR`, and load them with the tools of the vendor."
@@ -52,10 +55,10 @@ def test_a_command_that_logs_in_is_refused_before_it_looks_for_addresses(command
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_run_of_two_vendors_is_refused_in_a_line_for_each(tmp_path: Path) -> None:
+def test_a_run_of_two_vendors_is_refused_in_a_line_for_each() -> None:
     mixed = ROOT / "inventory" / "fabrics" / "mixed-eos-spine.yml"
     with pytest.raises(Problems) as refused:
-        CliRunner().invoke(app, ["verify", str(mixed), "--state", str(tmp_path)], catch_exceptions=False)
+        CliRunner().invoke(app, ["verify", str(mixed)], catch_exceptions=False)
     assert [error.where for error in each(refused.value)] == ["pod1-seg1-leaf1 and 3 more", "pod1-spine1 and 3 more"]
 
 

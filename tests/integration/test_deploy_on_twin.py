@@ -22,12 +22,12 @@ from nornir.core.filter import F
 from tests import commands
 from tests.docs.schemas import conforming
 
-from railfab.cli.change import ChangeRun
+from railfab.cli.change import ChangeOptions, ChangeRun
 from railfab.cli.common import Output
-from railfab.cli.design import CABLING_UNCHECKED
 from railfab.deploy import DeployRecord, Journal, OpenDeploy
 from railfab.errors import RailfabError
 from railfab.fabric import design, resolve_endpoints
+from railfab.fabric.audit import CABLING_UNCHECKED
 from railfab.gnmi.server import _Service
 from railfab.twin import Control, Twin, connect
 
@@ -60,7 +60,8 @@ def railfab(control: Control, pod64: Path, state: Path, repository: Path) -> Rai
 
     def run(verb: str, *arguments: str) -> subprocess.CompletedProcess[str]:
         environment = {**os.environ, "COLUMNS": "200", "NO_COLOR": "1"}
-        words = (verb, pod64, "--on", "twin", "--state", state, *arguments)
+        on = () if "--list" in arguments else ("--on", "twin")
+        words = (verb, pod64, *on, "--state", state, *arguments)
         return commands.run(*words, cwd=repository, environment=environment, timeout_s=120)
 
     return run
@@ -188,7 +189,8 @@ def test_a_stopped_deploy_ends_with_130_also_when_a_switch_has_failed(
     assert railfab("deploy", "--yes", "--limit", SPINE).returncode == 0
     fabric = design(pod64)
     endpoints = resolve_endpoints(fabric, "twin", state, SPINE)
-    run = ChangeRun(fabric, endpoints, state, plan=False, yes=True, stat=False, full=False, output=Output.JSON)
+    options = ChangeOptions(plan=False, yes=True, stat=False, full=False, output=Output.JSON)
+    run = ChangeRun(fabric, endpoints, state, options)
     texts = {SPINE: "{}"}
     record = DeployRecord(deploy="20261122T093012.345Z-4f2a", user="kim", host="control1", verb="deploy", began="")
     with pytest.raises(typer.Exit) as ended:

@@ -55,7 +55,7 @@ def started(frr_lab: tuple[Path, Path], repository: Path) -> Callable[..., subpr
 
 @pytest.fixture(scope="module")
 def railfab(frr_lab: tuple[Path, Path], repository: Path) -> Railfab:
-    """Runs a command on the lab to its end."""
+    """Runs a command on the lab to its end; `rollback --list` needs none."""
 
     def run(verb: str, *arguments: str) -> subprocess.CompletedProcess[str]:
         words = on_lab(frr_lab, verb, arguments)
@@ -67,7 +67,8 @@ def railfab(frr_lab: tuple[Path, Path], repository: Path) -> Railfab:
 def on_lab(lab: tuple[Path, Path], verb: str, arguments: tuple[str, ...]) -> list[str]:
     """The words of a command on the lab of this intent and state."""
     intent, state = map(str, lab)
-    return [verb, intent, "--on", "lab", "--state", state, *arguments]
+    on = [] if "--list" in arguments else ["--on", "lab"]
+    return [verb, intent, *on, "--state", state, *arguments]
 
 
 def environment() -> dict[str, str]:

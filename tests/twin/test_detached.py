@@ -19,6 +19,7 @@ from railfab.twin import connect, found_twins
 from railfab.twin.files import claimed, twin_files
 
 POD64 = str(REPOSITORY / "inventory" / "fabrics" / "pod64.yml")
+RING = str(REPOSITORY / "inventory" / "jobs" / "ring.yml")
 
 
 def twin(*arguments: str, state: Path) -> tuple[int, str]:
@@ -43,6 +44,8 @@ def test_a_detached_twin_is_ready_when_the_command_returns_and_is_listed_until_i
         LabError, match=r"^pod64: a twin is already running .* Stop it: railfab twin stop --state \S+\.$"
     ):
         twin(POD64, "--detach", state=tmp_path)
+    assert twin(POD64, "--job", RING, "--configured", state=tmp_path) == (2, "")  # only the job would change
+    assert connect(tmp_path, "pod64").status().job is None
     (found,) = conforming("twin-status", twin("status", "--output", "json", state=tmp_path)[1])
     assert (found["fabric"], found["pid"], len(found["status"]["switches"])) == ("pod64", status.pid, 8)
     assert twin("status", POD64, state=tmp_path)[1].splitlines()[1].split()[:4] == [

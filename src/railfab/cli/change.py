@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from threading import Lock, Timer
@@ -22,7 +22,7 @@ from railfab.cli.change_report import (
     print_outcomes,
     print_previews,
 )
-from railfab.cli.common import Output, progress_bar
+from railfab.cli.common import Output, progress_bar, refuse
 from railfab.cli.echo import echo, echo_line
 from railfab.endpoints import Endpoints
 from railfab.errors import RailfabError
@@ -45,51 +45,72 @@ LATE_S = 30.0
 FINISHING = "stopping: changes that have begun get 4 s to finish, no other is begun"
 
 
-@dataclass(frozen=True, slots=True)
-class ChangeRun:
-    """A change of these switches. plan: preview only. yes: do not ask. stat, full: see `view`."""
+OF_DIFFERENCES = {"stat": "--stat", "full": "--full"}
 
-    fabric: Design
-    endpoints: Endpoints
-    state: Path
-    _: KW_ONLY
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeOptions:
+    """Options of a change. plan: preview only. yes: do not ask. stat, full: see `view`.
+
+    Raises BadParameter or RailfabError for options that have no effect together.
+    """
+
     plan: bool
     yes: bool
     stat: bool
     full: bool
     output: Output
 
-    @property
-    def view(self) -> View:
-        """The part of the differences that is shown. Raises RailfabError for both options."""
+    def __post_init__(self) -> None:
+        given = [name for name in ("yes", "stat", "full") if getattr(self, name)]
+        if self.plan:
+            refuse(given, {"yes": "--yes"}, "--plan changes nothing: leave out")
+        elif self.yes:
+            refuse(given, OF_DIFFERENCES, "--yes shows no differences before the change: leave out")
+        if self.output is Output.JSON:
+            refuse(given, OF_DIFFERENCES, "--output json has the differences of each switch: leave out")
         if self.stat and self.full:
             raise RailfabError("--full", "is the opposite of --stat", "Leave one of them out")
+
+    @property
+    def view(self) -> View:
+        """The part of the differences that is shown."""
         return View.STAT if self.stat else View.FULL if self.full else View.FOLDED
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeRun:
+    """A change of these switches."""
+
+    fabric: Design
+    endpoints: Endpoints
+    state: Path
+    options: ChangeOptions
 
     def change(self, texts: Mapping[str, str], verb: str) -> None:
         """Bring the switches to these configurations, and leave with the exit code of the outcome."""
         from railfab.deploy import Journal
 
-        view = self.view
-        if self.plan:
-            print_previews(self.fabric, self._previews(texts, None), texts, self.output, view)
+        options = self.options
+        if options.plan:
+            print_previews(self.fabric, self._previews(texts, None), texts, options.output, options.view)
             return
         self._require_answer(verb)
         journal = Journal(self.state, self.fabric.intent.fabric)
         with journal.open(verb) as entry:
             previews = self._previews(texts, journal.is_own)
             changing = [found for found in previews if found.changed]
-            if changing and not self.yes:
-                print_changes(self.fabric, changing, texts, view)
+            if changing and not options.yes:
+                print_changes(self.fabric, changing, texts, options.view)
                 typer.confirm(f"Change {counted(len(changing), 'switch')}?", abort=True)
             self._apply(texts, previews, entry)
 
     def _require_answer(self, verb: str) -> None:
         """Raise RailfabError where the question cannot be asked, and `--yes` does not answer it."""
-        if self.yes:
+        if self.options.yes:
             return
         remedy = "Show the differences with --plan, then add --yes"
-        if self.output is Output.JSON:
+        if self.options.output is Output.JSON:
             raise RailfabError(verb, "--output json leaves no room for the question before a change", remedy)
         if not all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout)):
             problem = "asks before it changes switches, and standard input or output is not a terminal"
@@ -113,7 +134,7 @@ class ChangeRun:
         approved = {found.name: found.diff for found in previews}
         with stop_on_signal(lambda: echo(FINISHING, err=True)) as stop_requested:
             nornir = nornir_of(self.fabric, self.endpoints, stop_requested)
-            with _results_as_they_come([preview.name for preview in previews], self.output) as on_outcome:
+            with _results_as_they_come([preview.name for preview in previews], self.options.output) as on_outcome:
                 outcomes = apply_all(
                     nornir,
                     texts,
@@ -127,7 +148,8 @@ class ChangeRun:
         try:
             entry.finish({outcome.name: outcome.result for outcome in outcomes})
         finally:
-            print_outcomes(self.fabric, outcomes, changed_settings(self.fabric, previews, texts), self.output)
+            settings = changed_settings(self.fabric, previews, texts)
+            print_outcomes(self.fabric, outcomes, settings, self.options.output)
         raise typer.Exit(INTERRUPTED if stop_requested.is_set() else exit_code(outcomes))
 
 

@@ -125,6 +125,12 @@ def refuse(given: Collection[str], options: Mapping[str, str], why: str) -> None
         raise typer.BadParameter(f"{why} {listed(refused)}.")
 
 
+def refuse_state(context: typer.Context, on: str | None) -> None:
+    """Refuse the state directory of labs and twins for a command that uses none of them."""
+    if on not in ("twin", "lab"):
+        refuse(given_parameters(context), {"state": "--state"}, "Add --on twin or --on lab, or leave out")
+
+
 def stdout() -> PrintableConsole:
     """Console of results, as wide as COLUMNS or the terminal; as wide as needed where neither says."""
     from railfab.cli.console import PrintableConsole

@@ -63,6 +63,8 @@ def compare(
     from railfab.imports import NetBox, read_containerlab, read_netbox
     from railfab.imports.compare import differences, match_topology
 
+    if skip_verify and ca is not None:
+        raise typer.BadParameter("--skip-verify checks no certificate: leave out --ca.")
     topology = design(intent).topology
     if existing.startswith(("http://", "https://")):
         token = _token(token_file)

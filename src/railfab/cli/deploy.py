@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from railfab.cli.change import ChangeRun, FullOption, PlanOption, StatOption, YesOption
+from railfab.cli.change import ChangeOptions, ChangeRun, FullOption, PlanOption, StatOption, YesOption
 from railfab.cli.common import (
     STATE_DEFAULT,
     AcceptOption,
@@ -30,9 +30,8 @@ def deploy(
     output: OutputOption = Output.TABLE,
 ) -> None:
     """Bring switches to the intent: show the differences, apply them, read back; a switch that fails is rolled back."""
+    options = ChangeOptions(plan=plan, yes=yes, stat=stat, full=full, output=output)
     fabric = design(intent)
     stop_at_errors(fabric, accept, output)
     endpoints = session_endpoints(fabric, on, state, limit)
-    ChangeRun(fabric, endpoints, state, plan=plan, yes=yes, stat=stat, full=full, output=output).change(
-        fabric.texts, "deploy"
-    )
+    ChangeRun(fabric, endpoints, state, options).change(fabric.texts, "deploy")

@@ -21,6 +21,7 @@ from railfab.cli.common import (
     print_findings,
     print_json,
     print_table,
+    refuse_state,
     stdout,
     stop_at_errors,
     uncollected,
@@ -75,6 +76,7 @@ def render(
 
 
 def audit(
+    context: typer.Context,
     intent: IntentFile,
     configs: Annotated[
         Path | None, typer.Option("--configs", metavar="DIR", help="Configurations to check.", show_default=False)
@@ -94,6 +96,7 @@ def audit(
 
     if configs is not None and on is not None:
         raise RailfabError("audit", "both --configs and --on are given", "Use one of them")
+    refuse_state(context, on)
     fabric = design(intent)
     names = [node.name for node in limited(fabric.topology, limit)]
     endpoints = session_endpoints(fabric, on, state, limit) if on is not None else None

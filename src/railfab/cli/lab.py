@@ -19,8 +19,10 @@ from railfab.cli.common import (
     Output,
     OutputOption,
     StateOption,
+    given_parameters,
     print_json,
     print_table,
+    refuse,
     stop_at_errors,
 )
 from railfab.cli.deploy import deploy
@@ -161,6 +163,7 @@ def restart(
 
 @lab_app.command()
 def doctor(
+    context: typer.Context,
     intent: OptionalIntent = None,
     backend: BackendOption = None,
     state: StateOption = STATE_DEFAULT,
@@ -170,6 +173,8 @@ def doctor(
     from railfab.lab import backend as lab_backend
     from railfab.lab import lab_plan, unenforced_requirements
 
+    if intent is None:
+        refuse(given_parameters(context), {"state": "--state"}, "Name the intent, or leave out")
     wanted = lab_plan(design(intent), state, configured=False) if intent is not None else None
     name = backend or BackendName.NETNS
     found = lab_backend(name if wanted is None else _backend_name(backend, wanted.place)).doctor(wanted)

@@ -10,14 +10,19 @@ from typing import Annotated
 import typer
 
 from railfab.cli import completion
-from railfab.cli.common import Output, OutputOption, print_json, print_table
+from railfab.cli.common import Output, OutputOption, given_parameters, print_json, print_table, refuse
 from railfab.cli.echo import echo, echo_line
 from railfab.errors import IntentError, RailfabError
 
 SCHEMA = "intent.schema.json"
 
 
+NOT_LISTED = {"design": "DESIGN", "out": "-o", "fabric": "--fabric"}
+"""Parameters of a file that is written."""
+
+
 def new(
+    context: typer.Context,
     design: Annotated[
         str | None,
         typer.Argument(
@@ -37,11 +42,13 @@ def new(
     """Write a commented starter intent of a design; without DESIGN, list the designs and when to choose each."""
     from railfab.intent.starters import designs, starter
 
+    if listed:
+        refuse(given_parameters(context), NOT_LISTED, "--list writes no intent: leave out")
     if fabric is not None:
         _check_name(fabric)
     if design is None and (out is not None or fabric is not None):
         raise RailfabError("new", "no design is named", "`railfab new` lists them")
-    if design is None or listed:
+    if design is None:
         _print_designs(dict(designs()), output)
         return
     schema = _schema(out.parent if out else Path())

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from railfab.cli.change import ChangeRun, FullOption, PlanOption, StatOption, YesOption
+from railfab.cli.change import ChangeOptions, ChangeRun, FullOption, PlanOption, StatOption, YesOption
 from railfab.cli.common import (
     STATE_DEFAULT,
     IntentFile,
@@ -39,6 +39,7 @@ ListOption = Annotated[bool, typer.Option("--list", metavar="", help="List the d
 
 
 NOT_LISTED = {
+    "on": "--on",
     "limit": "--limit",
     "to": "--to",
     "plan": "--plan",
@@ -66,10 +67,12 @@ def rollback(
     """Return switches to the configurations that they had before the last deploy, or before the one of --to."""
     from railfab.deploy import Journal
 
+    if show:
+        refuse(given_parameters(context), NOT_LISTED, "--list changes nothing: leave out")
+    options = ChangeOptions(plan=plan, yes=yes, stat=stat, full=full, output=output)
     fabric = design(intent)
     journal = Journal(state, fabric.intent.fabric)
     if show:
-        refuse(given_parameters(context), NOT_LISTED, "--list changes nothing: leave out")
         _print_deploys(journal.deploys(), output)
         return
     if not journal.deploys():
@@ -82,9 +85,7 @@ def rollback(
     endpoints = session_endpoints(fabric, on, state, limit, among=texts.keys())
     if not endpoints.nodes:
         raise RailfabError("rollback", "none of these switches was changed", f"Choose among {listed(list(texts))}")
-    ChangeRun(fabric, endpoints, state, plan=plan, yes=yes, stat=stat, full=full, output=output).change(
-        texts, "rollback"
-    )
+    ChangeRun(fabric, endpoints, state, options).change(texts, "rollback")
 
 
 def _last(journal: Journal) -> DeployRecord:

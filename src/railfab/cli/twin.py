@@ -21,9 +21,11 @@ from railfab.cli.common import (
     Output,
     OutputOption,
     StateOption,
+    given_parameters,
     prepare_simulator,
     print_json,
     print_table,
+    refuse,
     stderr,
     stdout,
     stop_at_errors,
@@ -101,8 +103,19 @@ class TwinGroup(TyperGroup):
 twin_app = typer.Typer(cls=TwinGroup, help="Serve every switch of a fabric on this machine; list and stop twins.")
 
 
+NOT_OF_A_RUNNING_TWIN = {
+    "port": "--port",
+    "configured": "--configured",
+    "new_credentials": "--new-credentials",
+    "cpu": "--cpu",
+    "accept": "--accept",
+}
+"""Options of a start, by parameter."""
+
+
 @twin_app.command(SERVE, hidden=True)
 def twin(
+    context: typer.Context,
     file: IntentFile,
     job: JobOption = None,
     state: StateOption = STATE_DEFAULT,
@@ -126,6 +139,8 @@ def twin(
     fabric = design(file)
     there = running(state, fabric.topology.fabric)
     if there is not None and wanted is not None:
+        why = f"The twin of {fabric.topology.fabric} is running, and only its job changes: leave out"
+        refuse(given_parameters(context), NOT_OF_A_RUNNING_TWIN, why)
         there.switch_job(wanted)
         stderr().print(f"{fabric.topology.fabric}: the running twin changed to job {wanted.job}")
         return

@@ -135,6 +135,8 @@ def set_link(
     """
     from railfab.twin import Direction, connect
 
+    if wanted is LinkState.UP and undetected:
+        raise typer.BadParameter("A link that works loses nothing: leave out --undetected.")
     fabric, up = only_twin(file, state).fabric, wanted is LinkState.UP
     connect(state, fabric).set_link(node, port, up=up, direction=Direction(direction), detected=not undetected)
     end = f"{node} {port}"

@@ -116,6 +116,8 @@ def up(
     from railfab.app.up import up as run
     from railfab.twin import require_served
 
+    if turn is not None and job is not None and len(job) == 1:
+        raise typer.BadParameter("A single job has no turns: add another --job, or leave out --turn.")
     fabric = design(intent)
     stop_at_errors(fabric, accept, output)
     require_served(fabric)

@@ -19,6 +19,7 @@ from railfab.cli.common import (
     findings_exit,
     print_findings,
     print_json,
+    refuse_state,
     stderr,
     stdout,
 )
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 
 def verify(
+    context: typer.Context,
     intent: IntentFile,
     on: OnOption = None,
     limit: LimitOption = None,
@@ -44,6 +46,7 @@ def verify(
     from railfab.deploy import nornir_of, verify_all
     from railfab.fabric.audit import folded
 
+    refuse_state(context, on)
     fabric = design(intent)
     nornir = nornir_of(fabric, session_endpoints(fabric, on, state, limit))
     with stderr().status("reading the switches"):
