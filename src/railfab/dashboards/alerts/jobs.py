@@ -17,7 +17,7 @@ JOBS = (
         condition=(
             f"{wall_seconds(USUAL_S)} < 10\n"
             f"and on (fabric, job_id) {STEPS.format('1m')} == 0\n"
-            "unless on (fabric, job_id) training_job_running == 0"
+            "unless on (fabric, job_id) last_over_time(training_job_running[1m]) == 0"
         ),
         silence=Silence.NEVER,
         lasting="15s",
