@@ -230,7 +230,7 @@ def test_switches_are_in_maintenance_while_a_deploy_changes_them_and_two_minutes
     os.utime(record, (time.time() + 86400, time.time() + 86400))  # the clock was ahead, and is right again
     assert exposed(check, "fabric_maintenance") == {}
     os.utime(record)
-    monkeypatch.setattr("railfab.app.deploys.SETTLES_WITHIN_S", 0.0)
+    monkeypatch.setattr("railfab.app.deploys.SHOWN_FOR_S", 0.0)
     assert exposed(check, "fabric_maintenance") == {}
 
 

@@ -106,7 +106,7 @@ def drained(tmp_path_factory: pytest.TempPathFactory) -> Design:
 def work(tmp_path_factory: pytest.TempPathFactory, drained: Design) -> Iterator[Work]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("tests.faults.trial.SCRAPE_S", 10.0)
-        patch.setattr("railfab.app.deploys.SETTLES_WITHIN_S", 120.0 / SPEED)
+        patch.setattr("railfab.app.deploys.SHOWN_FOR_S", 30.0 / SPEED)
         with Workshop(
             tmp_path_factory.mktemp("state"), wanted_metrics((*LOST, "fabric_interface_receive_bytes_total"))
         ) as workshop:

@@ -9,14 +9,14 @@ from pathlib import Path
 
 from railfab.errors import RailfabError
 
-SETTLES_WITHIN_S = 120.0
-"""Time after a deploy in which sessions come up and rates of a minute forget what it interrupted [s]."""
+SHOWN_FOR_S = 30.0
+"""Time for which a deploy that has ended is shown, so that a scrape sees it; alerts wait longer (`Silence`) [s]."""
 ATTEMPTS = 2
 """A deploy that begins may remove the oldest records while they are read."""
 
 
 def switches_in_deploys(state: Path, fabric: str) -> frozenset[str]:
-    """Those that a running deploy has begun to change, and those of deploys that ended within SETTLES_WITHIN_S.
+    """Those that a running deploy has begun to change, and those of deploys that ended within SHOWN_FOR_S.
 
     Without the extra `deploy` there are none: nothing is deployed from here.
     """
@@ -33,5 +33,5 @@ def _switches(state: Path, fabric: str) -> Iterator[str]:
     for record in journal.deploys():
         written_s = (journal.folder / record.folder / RECORD).stat().st_mtime
         away_s = abs(time.time() - written_s)  # a clock that was ahead has left times of the future
-        if record.running or (record.finished and away_s < SETTLES_WITHIN_S):
+        if record.running or (record.finished and away_s < SHOWN_FOR_S):
             yield from record.switches

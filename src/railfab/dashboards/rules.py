@@ -35,13 +35,16 @@ class Silence(StrEnum):
     DEVICE: of its switch. NEIGHBOR: of its switch or of one that it has a link to. PORT: of its switch or of the one at
     the other end of its port. PEER: the same of a session. FABRIC: of any switch of the fabric. NEVER: none; what a job
     or the observation lacks is lacking during maintenance too.
+
+    Maintenance counts for 2 minutes more: until states have settled, and, like the windows of alerts on states, while
+    the collector is restarted.
     """
 
-    DEVICE = "unless on (fabric, device) fabric_maintenance_info"
-    NEIGHBOR = "unless on (fabric, device) device_interface:fabric_maintenance:count"
-    PORT = "unless on (fabric, device, interface) device_interface:fabric_maintenance:count"
-    PEER = "unless on (fabric, device, peer) device_peer:fabric_maintenance:count"
-    FABRIC = "unless on (fabric) fabric_maintenance_info"
+    DEVICE = "unless on (fabric, device) last_over_time(fabric_maintenance_info[2m])"
+    NEIGHBOR = "unless on (fabric, device) last_over_time(device_interface:fabric_maintenance:count[2m])"
+    PORT = "unless on (fabric, device, interface) last_over_time(device_interface:fabric_maintenance:count[2m])"
+    PEER = "unless on (fabric, device, peer) last_over_time(device_peer:fabric_maintenance:count[2m])"
+    FABRIC = "unless on (fabric) last_over_time(fabric_maintenance_info[2m])"
     NEVER = ""
 
 
