@@ -60,7 +60,7 @@ def test_a_run_of_two_turns_ends_by_itself_with_marks_and_pauses_in_the_incast_a
         assert done.returncode == 0, done.stderr
         summary = conforming("up", done.stdout)
         jobs = {job["job"]: job for job in summary["jobs"]}
-        if len(jobs) == 2:
+        if len(jobs) == 2 and all(job["sent_bytes"] for job in jobs.values()):
             break
     assert (summary["sessions_up"], summary["sessions"], summary["healthy"]) == (64, 64, True)
     assert (summary["targets_up"], summary["targets"]) == (8, 8)
