@@ -23,7 +23,7 @@ from tests.faults.healthy import JOBS, SECONDS
 from tests.faults.judge import Judge, verdicts, wanted_metrics
 from tests.faults.matrix import PAGE, Origin, faulty, matrix, page
 from tests.faults.mistakes import jobs, mistakes, nothing
-from tests.faults.trial import Rack, Refused, Trial
+from tests.faults.trial import Rack, Refused, Trial, rack_of
 
 TRIALS = "RAILFAB_FAULT_TRIALS"
 """Folder that keeps trials, so that an interrupted run continues."""
@@ -37,7 +37,7 @@ def _try(folder: Path, names: list[str]) -> None:
     waiting = [name for name in names if not (folder / name).exists()]
     failures: Counter[str] = Counter()
     while waiting:
-        with tempfile.TemporaryDirectory() as state, Rack(Path(state), wanted_metrics(_symptoms())) as rack:
+        with tempfile.TemporaryDirectory() as state, Rack(rack_of(), Path(state), wanted_metrics(_symptoms())) as rack:
             try:
                 while waiting:
                     (folder / waiting[0]).write_bytes(pickle.dumps(_trial(rack, waiting[0])))

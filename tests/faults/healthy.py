@@ -1,6 +1,6 @@
 """Three jobs on a healthy fabric that has just been deployed, in simulated time, which raise no alert in Prometheus.
 
-python -m tests.faults.healthy [SECONDS]     simulated time of each job, 600 s
+python -m tests.faults.healthy [SECONDS]     simulated time of each job on each platform of the twin, 600 s
 """
 
 from __future__ import annotations
@@ -8,27 +8,26 @@ from __future__ import annotations
 import logging
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tests.faults.judge import Judge, wanted_metrics
 from tests.faults.mistakes import jobs
-from tests.faults.trial import Rack, Trial
-from tests.twin.twins import switch
+from tests.faults.trial import Rack, Trial, rack_of
 
 from railfab.dashboards import ALERTS
-from railfab.deploy import apply_all, new_change, nornir_of, preview_all
-from railfab.platforms import platform
+from railfab.deploy import apply_all, new_change, nornir_of
+from railfab.fabric.design import Design
+from railfab.intent import Ramp
+from railfab.platforms import platform, platform_names
+from railfab.topology import wire
 
+SERVED = tuple(name for name in platform_names() if platform(name).twin is not None)
+"""Platforms that the twin serves."""
 JOBS = ("ring", "incast", "allreduce")
 """Of jobs.yml: ring AllReduce after compute, an incast each second beside compute, AllReduce without pause."""
-SLOPE = (
-    "/qos/buffer-management/queue-management-profile[name={}]"
-    "/wred/wred-slope[traffic-type=all][drop-probability=all][enable-ecn=true]/min-threshold"
-)
-PROFILES = ("100g-5m", "400g-40m")
-OTHER_KMIN = '"100000"'
+OTHER_RAMP = Ramp(kmin_bytes=100_000, kmax_bytes=1_000_000)
 SECONDS = 600.0
 """Three jobs of ten minutes."""
 
@@ -41,29 +40,42 @@ class Alarms:
     pending: Mapping[str, float]
 
 
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A healthy trial on switches of a platform, with its alerts."""
+
+    platform: str
+    trial: Trial
+    alarms: Alarms
+
+    def __str__(self) -> str:
+        last_s, _ = self.trial.scrapes[-1]
+        what = f"{self.platform}: {last_s:.0f} s of {self.trial.mistake.title}, {len(self.trial.scrapes)} scrapes"
+        fired, pending = _times(self.alarms.fired), _times(self.alarms.pending)
+        return f"{what}: {fired or 'no alert'}; pending: {pending or 'none'}"
+
+
+def _times(alerts: Mapping[str, float]) -> str:
+    return ", ".join(f"{name} at {at_s:.0f} s" for name, at_s in alerts.items())
+
+
 def redeploy(rack: Rack) -> None:
-    """Deploy the intent to every switch, over another Kmin."""
-    for name in rack.fabric.models:
-        with switch(rack.twin, name) as found:
-            found.set(update=[(SLOPE.format(profile), OTHER_KMIN) for profile in _profiles(rack, name)])
-    texts = {name: _text(rack, name) for name in rack.fabric.models}
-    shown = preview_all(nornir_of(rack.fabric, rack.twin.endpoints), texts, lambda _: None)
-    approved = {one.name: one.diff for one in shown}
-    done = apply_all(
-        nornir_of(rack.fabric, rack.twin.endpoints), texts, new_change(), lambda _: None, approved=approved
-    )
-    assert [(one.name, one.error) for one in done if one.failed or not one.changed] == []
+    """Deploy the intent to every switch, over ECN thresholds that it does not have."""
+    for fabric in (with_ramp(rack.fabric, OTHER_RAMP), rack.fabric):
+        outcomes = apply_all(
+            nornir_of(fabric, rack.twin.endpoints), fabric.configurations(), new_change(), lambda _: None
+        )
+        assert [(switch.name, switch.error) for switch in outcomes if switch.failed or not switch.changed] == []
 
 
-def _profiles(rack: Rack, name: str) -> list[str]:
-    qos = rack.fabric.models[name].qos
-    return [profile.name for profile in qos.profiles] if qos else []
-
-
-def _text(rack: Rack, name: str) -> str:
-    model = rack.fabric.models[name]
-    found = platform(model.platform)
-    return found.text(found.render(model))
+def with_ramp(fabric: Design, ramp: Ramp) -> Design:
+    """The same fabric with this ECN ramp on its ports of every speed."""
+    profile = fabric.intent.profile
+    assert profile.lossless is not None
+    ramps = {link.rate_gbps: ramp for link in fabric.topology.links}
+    lossless = profile.lossless.model_copy(update={"ecn": ramps})
+    intent = fabric.intent.model_copy(update={"profile": profile.model_copy(update={"lossless": lossless})})
+    return Design(path=fabric.path, intent=intent, topology=wire(intent))
 
 
 def alarms(judge: Judge, place: int, trial: Trial) -> Alarms:
@@ -76,33 +88,29 @@ def alarms(judge: Judge, place: int, trial: Trial) -> Alarms:
     )
 
 
-def deployed(rack: Rack, job: str, seconds: float) -> Trial:
-    """A job for this simulated time [s], after a deploy."""
+def tried(platforms: Sequence[str], names: Sequence[str], seconds: float) -> list[Judged]:
+    """Each of these jobs for this simulated time [s] after a deploy, on each platform, judged by a real Prometheus."""
+    trials = [(name, trial) for name in platforms for trial in _trials(name, names, seconds)]
+    scrapes = [trial.scrapes for _, trial in trials]
+    with tempfile.TemporaryDirectory() as folder, Judge(Path(folder), scrapes) as judge:
+        return [Judged(name, trial, alarms(judge, place, trial)) for place, (name, trial) in enumerate(trials)]
+
+
+def _trials(served: str, names: Sequence[str], seconds: float) -> list[Trial]:
+    with tempfile.TemporaryDirectory() as state, Rack(rack_of(served), Path(state), wanted_metrics()) as rack:
+        return [_deployed(rack, name, seconds) for name in names]
+
+
+def _deployed(rack: Rack, job: str, seconds: float) -> Trial:
     redeploy(rack)
     return rack.healthy(jobs()[job], seconds)
 
 
-def tried(seconds: float) -> list[tuple[Trial, Alarms]]:
-    """Each job for this simulated time [s], with what a real Prometheus makes of it."""
-    with tempfile.TemporaryDirectory() as state, Rack(Path(state), wanted_metrics()) as rack:
-        trials = [deployed(rack, name, seconds) for name in JOBS]
-    with tempfile.TemporaryDirectory() as folder, Judge(Path(folder), [trial.scrapes for trial in trials]) as judge:
-        return [(trial, alarms(judge, place, trial)) for place, trial in enumerate(trials)]
-
-
-def line(trial: Trial, found: Alarms) -> str:
-    """A trial in a sentence."""
-    last_s, _ = trial.scrapes[-1]
-    fired = ", ".join(f"{name} at {at_s:.0f} s" for name, at_s in found.fired.items()) or "no alert"
-    pending = ", ".join(f"{name} at {at_s:.0f} s" for name, at_s in found.pending.items()) or "none"
-    return f"{last_s:.0f} s of {trial.mistake.title}, {len(trial.scrapes)} scrapes: {fired}; pending: {pending}"
-
-
 def main(arguments: list[str]) -> int:
     logging.disable(logging.CRITICAL)
-    found = tried(float(arguments[0]) if arguments else SECONDS)
-    sys.stdout.writelines(f"{line(*one)}\n" for one in found)
-    return int(any(one.fired for _, one in found))
+    judged = tried(SERVED, JOBS, float(arguments[0]) if arguments else SECONDS)
+    sys.stdout.writelines(f"{trial}\n" for trial in judged)
+    return int(any(trial.alarms.fired for trial in judged))
 
 
 if __name__ == "__main__":

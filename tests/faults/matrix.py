@@ -161,13 +161,14 @@ HEAD = """# Mistakes, faults and their alerts
 This page shows which alert says what is wrong with a fabric, for each mistake and fault of `tests/faults/mistakes.yml`.
 `make faults` writes it; do not edit it.
 
-Each mistake is made over gNMI, or as a fault of a link, an optic or a host, on a twin of 16 GPUs
+Each mistake is made over gNMI, or as a fault of a link, an optic or a host, on a twin of 16 GPUs and SR Linux
 ([tests/faults/rack.yml](../tests/faults/rack.yml)) that runs a job and has been healthy for 75 s. The collector's
 metrics are scraped every 5 s of simulated time and given to a real Prometheus as blocks with their simulated times;
 rules and their `for` are those of [dashboards/rules](../dashboards/rules), unscaled. Times are simulated seconds from
 the mistake until the symptom, an expression over the metrics, first holds, and until the alert fires, at most 120 s.
 Other alerts are consequences, and the comparison of the configuration with the intent. A number as source is a row of
 a list of mistakes that were pushed to a twin before, I and a number an incident of the published record. The last table
-has the incidents that are not in the list.
+has the incidents that are not in the list. `make soak-twin` tries the healthy jobs after a deploy on each platform that
+the twin serves; no alert may fire.
 
 """

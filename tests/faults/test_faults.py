@@ -2,6 +2,7 @@
 
 `make faults` tries all of them, under their jobs; docs/faults.md is its result. The three need no job, and share a twin
 and a Prometheus: a link that flaps, a Set over gNMI that a recording rule shows, and one that is a drift alone.
+`make soak-twin` tries healthy jobs on each platform; here is the beginning of one, on another platform than the three.
 """
 
 from __future__ import annotations
@@ -11,16 +12,19 @@ from pathlib import Path
 
 import pytest
 from tests.dashboards.promql_labels import labels_of
+from tests.faults.healthy import SERVED, tried
 from tests.faults.judge import Judge, held, verdicts, wanted_metrics
 from tests.faults.matrix import Origin, page, problem
 from tests.faults.mistakes import Mistake, jobs, mistakes, omitted
-from tests.faults.trial import INTERVAL_S, SPEED, Rack, in_simulated_time
+from tests.faults.trial import HARDWARE, INTERVAL_S, SCRAPE_S, SPEED, Rack, in_simulated_time, rack_of
 
 from railfab.dashboards import ALERTS
 from railfab.platforms import platform
 
 NAMES = {alert.alert for alert in ALERTS}
 THREE = ("flap", "loopback-removed", "second-address")
+HEALTHY_S = 90.0
+"""Simulated time in which an alert fires that holds for 30 s, on a rate over a minute."""
 BEFORE_S, AFTER_S = 20.0, 90.0
 """Simulated time; the slowest of their alerts fires 75 s after the mistake."""
 
@@ -32,11 +36,26 @@ def test_three_mistakes_raise_the_right_alert_and_no_other(tmp_path: Path) -> No
     assert len({mistake.alert for mistake in chosen}) == len(THREE)
     (tmp_path / "state").mkdir()
     (tmp_path / "prometheus").mkdir()
-    with Rack(tmp_path / "state", wanted_metrics(mistake.symptom for mistake in chosen if mistake.symptom)) as rack:
+    wanted = wanted_metrics(mistake.symptom for mistake in chosen if mistake.symptom)
+    with Rack(rack_of(), tmp_path / "state", wanted) as rack:
         trials = [rack.tried(mistake, BEFORE_S, AFTER_S, idle=True) for mistake in chosen]
     with Judge(tmp_path / "prometheus", [trial.scrapes for trial in trials]) as judge:
         found = verdicts(judge, trials)
     assert {trial.mistake.id: text for trial in trials if (text := problem(trial, found[trial.mistake.id]))} == {}
+
+
+@pytest.mark.prometheus
+@pytest.mark.timeout(600)
+def test_a_healthy_job_on_sonic_raises_no_alert_after_a_deploy() -> None:
+    (judged,) = tried(("sonic",), ("ring",), HEALTHY_S)
+    assert judged.alarms.fired == {}, str(judged)
+    assert judged.trial.scrapes[-1][0] > HEALTHY_S - 2 * SCRAPE_S
+
+
+def test_the_rack_has_switches_of_each_platform_that_the_twin_serves() -> None:
+    assert HARDWARE.keys() == set(SERVED)
+    for name in SERVED:
+        assert {model.platform for model in rack_of(name).models.values()} == {name}
 
 
 def test_every_path_is_sampled_several_times_after_a_mistake() -> None:

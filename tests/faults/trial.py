@@ -19,10 +19,11 @@ from tests.faults.mistakes import FOLDER, Mistake, jobs, nothing
 from tests.twin.twins import switch
 
 from railfab.app.configuration_check import ConfigurationCheck
-from railfab.fabric.design import Design, design
-from railfab.intent import Job
+from railfab.fabric.design import Design
+from railfab.intent import Job, load_intent
 from railfab.platforms import TelemetryMap, platform
 from railfab.telemetry import Policy, fabric_collector
+from railfab.topology import wire
 from railfab.twin import Direction, SwitchOperation, Twin
 
 SPEED = 20.0
@@ -38,6 +39,9 @@ SETTLES_S = 5.0
 """Simulated time in which what was on its way arrives."""
 FLAP_S = 5.0
 """Simulated time for which a link that flaps is down, and up."""
+
+HARDWARE = {"srlinux": "7220-ixr-d5", "sonic": "sn4700"}
+"""Model of the switches of the rack, by platform."""
 
 Labels = tuple[tuple[str, str], ...]
 Series = tuple[str, Labels]
@@ -59,11 +63,23 @@ class Trial:
     scrapes: list[Scrape] = field(default_factory=list)
 
 
-class Rack:
-    """The twin, its collector and the comparison of configurations; a context manager."""
+def rack_of(served: str = "srlinux") -> Design:
+    """The fabric of rack.yml, whose switches run this platform."""
+    path = FOLDER / "rack.yml"
+    intent = load_intent(path)
+    tiers = {
+        tier: getattr(intent.backend, tier).model_copy(update={"platform": served, "model": HARDWARE[served]})
+        for tier in ("segments", "spines")
+    }
+    intent = intent.model_copy(update={"backend": intent.backend.model_copy(update=tiers)})
+    return Design(path=path, intent=intent, topology=wire(intent))
 
-    def __init__(self, state: Path, wanted: frozenset[str], speed: float = SPEED) -> None:
-        self.fabric: Design = design(FOLDER / "rack.yml")
+
+class Rack:
+    """The twin of a fabric, its collector and the comparison of configurations; a context manager."""
+
+    def __init__(self, fabric: Design, state: Path, wanted: frozenset[str], speed: float = SPEED) -> None:
+        self.fabric = fabric
         self._state, self._wanted, self._speed = state, wanted, speed
         self._stack = ExitStack()
         self._clock: list[tuple[float, float]] = []
@@ -87,7 +103,6 @@ class Rack:
             self.check = stack.enter_context(
                 ConfigurationCheck(self.fabric, self.twin.endpoints, state=self._state, interval_s=60 / self._speed)
             )
-            self._configurations = {name: self._configuration(name) for name in self.fabric.models}
             self._own = CollectorRegistry()
             self._own.register(self.check)
             self._stack = stack.pop_all()
@@ -108,6 +123,7 @@ class Rack:
         """Make a mistake after a healthy time, and watch; then undo it. idle: without its job."""
         trial = Trial(mistake)
         self._heal()
+        configurations = {name: self._configuration(name) for name in mistake.edits}
         self.twin.switch_job(None if idle else jobs()[mistake.job])
         began_s = self._now_s()
         trial.scrapes += self._watch(began_s, before_s)
@@ -119,7 +135,7 @@ class Rack:
         except Refused as refused:
             trial.refused = str(refused)
         finally:
-            self._undo(mistake)
+            self._undo(mistake, configurations)
         return trial
 
     def _make(self, mistake: Mistake) -> None:
@@ -144,7 +160,7 @@ class Rack:
         for name, operation, _ in _operations(mistake):
             self.twin.operate(name, operation)
 
-    def _undo(self, mistake: Mistake) -> None:
+    def _undo(self, mistake: Mistake, configurations: Mapping[str, Any]) -> None:
         for name, _, operation in _operations(mistake):
             self.twin.operate(name, operation)
         for node, interface, _ in _fibres(mistake):
@@ -157,8 +173,8 @@ class Rack:
             self.twin.set_optic_loss(node, interface, loss_db=0.0)
         for host in mistake.slow_hosts:
             self.twin.set_host_rate(host, None)
-        for name in mistake.edits:
-            self._set(name, {"replace": {"/": self._configurations[name]}})
+        for name, configuration in configurations.items():
+            self._set(name, {"replace": {"/": configuration}})
 
     def _configuration(self, name: str) -> Any:
         """All of the configuration of a switch, that of its management included."""
