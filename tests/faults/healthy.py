@@ -1,4 +1,6 @@
-"""Three jobs on a healthy fabric that has just been deployed, in simulated time, which raise no alert in Prometheus.
+"""Three jobs on a healthy fabric, in simulated time, which raise no alert in Prometheus.
+
+Each begins after a deploy where railfab has sessions of the platform; else on switches that were started configured.
 
 python -m tests.faults.healthy [SECONDS]     simulated time of each job on each platform of the twin, 600 s
 """
@@ -89,7 +91,7 @@ def alarms(judge: Judge, place: int, trial: Trial) -> Alarms:
 
 
 def tried(platforms: Sequence[str], names: Sequence[str], seconds: float) -> list[Judged]:
-    """Each of these jobs for this simulated time [s] after a deploy, on each platform, judged by a real Prometheus."""
+    """Each of these jobs for this simulated time [s] on each platform, judged by a real Prometheus."""
     trials = [(name, trial) for name in platforms for trial in _trials(name, names, seconds)]
     scrapes = [trial.scrapes for _, trial in trials]
     with tempfile.TemporaryDirectory() as folder, Judge(Path(folder), scrapes) as judge:
@@ -98,11 +100,12 @@ def tried(platforms: Sequence[str], names: Sequence[str], seconds: float) -> lis
 
 def _trials(served: str, names: Sequence[str], seconds: float) -> list[Trial]:
     with tempfile.TemporaryDirectory() as state, Rack(rack_of(served), Path(state), wanted_metrics()) as rack:
-        return [_deployed(rack, name, seconds) for name in names]
+        return [_healthy(rack, served, name, seconds) for name in names]
 
 
-def _deployed(rack: Rack, job: str, seconds: float) -> Trial:
-    redeploy(rack)
+def _healthy(rack: Rack, served: str, job: str, seconds: float) -> Trial:
+    if platform(served).session is not None:
+        redeploy(rack)
     return rack.healthy(jobs()[job], seconds)
 
 

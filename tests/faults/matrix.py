@@ -168,7 +168,7 @@ rules and their `for` are those of [dashboards/rules](../dashboards/rules), unsc
 the mistake until the symptom, an expression over the metrics, first holds, and until the alert fires, at most 120 s.
 Other alerts are consequences, and the comparison of the configuration with the intent. A number as source is a row of
 a list of mistakes that were pushed to a twin before, I and a number an incident of the published record. The last table
-has the incidents that are not in the list. `make soak-twin` tries the healthy jobs after a deploy on each platform that
-the twin serves; no alert may fire.
+has the incidents that are not in the list. `make soak-twin` tries the healthy jobs on each platform that the twin
+serves, after a deploy where railfab has sessions of the platform; no alert may fire.
 
 """

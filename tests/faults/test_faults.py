@@ -46,7 +46,7 @@ def test_three_mistakes_raise_the_right_alert_and_no_other(tmp_path: Path) -> No
 
 @pytest.mark.prometheus
 @pytest.mark.timeout(600)
-def test_a_healthy_job_on_sonic_raises_no_alert_after_a_deploy() -> None:
+def test_a_healthy_job_on_sonic_raises_no_alert() -> None:
     (judged,) = tried(("sonic",), ("ring",), HEALTHY_S)
     assert judged.alarms.fired == {}, str(judged)
     assert judged.trial.scrapes[-1][0] > HEALTHY_S - 2 * SCRAPE_S
