@@ -30,6 +30,9 @@ SERVED = tuple(name for name in platform_names() if platform(name).twin is not N
 JOBS = ("ring", "incast", "allreduce")
 """Of jobs.yml: ring AllReduce after compute, an incast each second beside compute, AllReduce without pause."""
 OTHER_RAMP = Ramp(kmin_bytes=100_000, kmax_bytes=1_000_000)
+RIGHTLY_RAISED = {("sonic", "healthy-allreduce"): {"FabricEcmpImbalance"}}
+"""Alerts that a job raises on a platform rightly: SONiC's hash sends seven eighths of its traffic from one spine over
+one of two links."""
 SECONDS = 600.0
 """Three jobs of ten minutes."""
 
@@ -49,6 +52,11 @@ class Judged:
     platform: str
     trial: Trial
     alarms: Alarms
+
+    @property
+    def is_wrong(self) -> bool:
+        """Whether an alert fired that should not."""
+        return not self.alarms.fired.keys() <= RIGHTLY_RAISED.get((self.platform, self.trial.mistake.id), set())
 
     def __str__(self) -> str:
         last_s, _ = self.trial.scrapes[-1]
@@ -113,7 +121,7 @@ def main(arguments: list[str]) -> int:
     logging.disable(logging.CRITICAL)
     judged = tried(SERVED, JOBS, float(arguments[0]) if arguments else SECONDS)
     sys.stdout.writelines(f"{trial}\n" for trial in judged)
-    return int(any(trial.alarms.fired for trial in judged))
+    return int(any(trial.is_wrong for trial in judged))
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 `make faults` tries all of them, under their jobs; docs/faults.md is its result. The three need no job, and share a twin
 and a Prometheus: a link that flaps, a Set over gNMI that a recording rule shows, and one that is a drift alone.
-`make soak-twin` tries healthy jobs on each platform; here is the beginning of one, on another platform than the three.
+`make soak-twin` tries healthy jobs on each platform; `make matrix` the beginning of one.
 """
 
 from __future__ import annotations
@@ -44,6 +44,7 @@ def test_three_mistakes_raise_the_right_alert_and_no_other(tmp_path: Path) -> No
     assert {trial.mistake.id: text for trial in trials if (text := problem(trial, found[trial.mistake.id]))} == {}
 
 
+@pytest.mark.matrix
 @pytest.mark.prometheus
 @pytest.mark.timeout(600)
 def test_a_healthy_job_on_sonic_raises_no_alert() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.faults.judge import Judge, wanted_metrics
 from tests.faults.mistakes import FOLDER
-from tests.faults.trial import SPEED, Rack, Scrape
+from tests.faults.trial import SPEED, Rack, Scrape, rack_of
 from tests.twin.twins import made_job
 
 from railfab.dashboards import ALERTS
@@ -107,9 +107,8 @@ def work(tmp_path_factory: pytest.TempPathFactory, drained: Design) -> Iterator[
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("tests.faults.trial.SCRAPE_S", 10.0)
         patch.setattr("railfab.app.deploys.SHOWN_FOR_S", 30.0 / SPEED)
-        with Workshop(
-            tmp_path_factory.mktemp("state"), wanted_metrics((*LOST, "fabric_interface_receive_bytes_total"))
-        ) as workshop:
+        wanted = wanted_metrics((*LOST, "fabric_interface_receive_bytes_total"))
+        with Workshop(rack_of(), tmp_path_factory.mktemp("state"), wanted) as workshop:
             yield workshop.worked(drained)
 
 

@@ -468,11 +468,12 @@ def test_the_command_serves_switches_its_job_and_ends_clean_on_ctrl_c(tmp_path: 
         try:
             until(lambda: served.poll() is not None or running(tmp_path, "pod64") is not None)
             assert connect(tmp_path, "pod64").status().job == "ring"
-            switched = CliRunner().invoke(app, [*command[3:], "--job", str(jobs / "incast.yml")])
+            again = command[3:-2]
+            switched = CliRunner().invoke(app, [*again, "--job", str(jobs / "incast.yml")])
             assert switched.exit_code == 0, switched.output
             assert connect(tmp_path, "pod64").status().job == "incast"
             with pytest.raises(LabError):
-                CliRunner().invoke(app, command[3:], catch_exceptions=False)
+                CliRunner().invoke(app, again, catch_exceptions=False)
         finally:
             served.send_signal(signal.SIGINT)
             out, err = served.communicate(timeout=30)
