@@ -8,9 +8,8 @@ sonic_yang_ext.py, written again.
 from __future__ import annotations
 
 import re
-import subprocess
 import tarfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -19,12 +18,14 @@ from xml.sax.saxutils import escape
 
 from tests.oracles.archives import DATA_FILTER
 from tests.oracles.yang import Modules, SchemaNode
+from tests.oracles.yanglint import complaints_of_each
+
+from railfab.platforms.sonic.tables import values
 
 ARCHIVE = "sonic-yang-2026-08.tar.xz"
 TEMPLATE = re.compile(r"\{% if yang_model_type == \"cvl\" %\}.*?(?:\{% else %\}(?P<py>.*?))?\{% endif %\}", re.DOTALL)
 """What the templates of the models say for the two users of them; SonicYang takes the part for `py`."""
 
-ERROR = ("libyang err", "YANGLINT[E]")
 NAMESPACE = re.compile(r"\bnamespace\s+\"?([^\s\";]+)")
 Tables = Mapping[str, Mapping[str, Mapping[str, Any]]]
 
@@ -97,23 +98,21 @@ class SonicModels:
             if node.kind == "container"
         }
 
-    def complaints(self, tables: Tables, file: Path) -> list[str]:
-        """What the models say against a configuration; empty when they take it."""
-        unknown = [f"no table {name}" for name in tables if name not in self.tables]
-        problems: list[str] = []
-        file.write_text("\n".join(self.xml(tables, problems)))
-        return [*unknown, *problems, *self.said_of([file])]
+    def complaints_of_each(self, configurations: Iterable[Tables], folder: Path) -> list[list[str]]:
+        """What the models say against each configuration: what they do not know of it, and libyang's first error.
 
-    def said_of(self, files: Sequence[Path]) -> list[str]:
-        """What yanglint says about files of YANG data, each by itself."""
-        schemas = [
-            str(self.folder / f"{name}.yang") for name in sorted({found.module for found in self.tables.values()})
-        ]
-        command = ["yanglint", "-p", str(self.folder), "-t", "config", *schemas, *map(str, files)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=170)
-        said = [line for line in done.stderr.splitlines() if line.startswith(ERROR)]
-        assert bool(done.returncode) == bool(said), done.stderr
-        return said
+        folder: for files of their YANG data.
+        """
+        files, unknown = [], []
+        for number, tables in enumerate(map(without_newer, configurations)):
+            problems = [f"no table {name}" for name in tables if name not in self.tables]
+            file = folder / f"{number}.xml"
+            file.write_text("\n".join(self.xml(tables, problems)))
+            files.append(file)
+            unknown.append(problems)
+        modules = " ".join(sorted({found.module for found in self.tables.values()}))
+        said = complaints_of_each(files, self.folder, modules)
+        return [[*problems, *lines] for problems, lines in zip(unknown, said, strict=True)]
 
     def xml(self, tables: Tables, problems: list[str]) -> Iterator[str]:
         """A configuration as YANG data. problems: grows by rows and fields that the models do not know."""
@@ -150,10 +149,8 @@ def _leaves(node: SchemaNode, where: str, fields: Mapping[str, Any], problems: l
         pairs = (f"{_leaf(key, name)}{_leaf(value, text)}" for name, text in fields.items())
         return "".join(f"<{maps[0].name}>{pair}</{maps[0].name}>" for pair in pairs)
     problems += [f"{where} has no field {name}" for name in fields if name not in node.children]
-    known = {name: value for name, value in fields.items() if name in node.children}
-    return "".join(
-        _leaf(name, text) for name, value in known.items() for text in (value if isinstance(value, list) else [value])
-    )
+    known = {name: values(where, name, value) for name, value in fields.items() if name in node.children}
+    return "".join(_leaf(name, text) for name, texts in known.items() for text in texts)
 
 
 def _leaf(name: str, text: Any) -> str:

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import tempfile
-from collections.abc import Iterator
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -37,10 +38,13 @@ IETF = {
 """Typedefs of RFC 6991, which yanglint has itself: names, and what is left of them here."""
 
 ADDRESSES = {
-    **{"ip-address": "address", "ipv4-address": "address", "ipv6-address": "address"},
-    **{"ip-prefix": "prefix", "ipv4-prefix": "prefix", "ipv6-prefix": "prefix", "mac-address": "mac"},
+    **{"ip-address": "address", "ipv4-address": "ipv4-address", "ipv6-address": "ipv6-address"},
+    **{"ip-prefix": "prefix", "ipv4-prefix": "ipv4-prefix", "ipv6-prefix": "ipv6-prefix", "mac-address": "mac"},
 }
 """Kinds of the typedefs of RFC 6991 that a checker knows."""
+
+PREDICATE = re.compile(r"\[(?:[\w-]+:)?(?P<key>[\w-]+)\s*=\s*current\(\)/\.\./(?:[\w-]+:)?(?P=key)\]")
+"""A predicate of a path to rows that share a key with the row that refers; the models have no others."""
 
 NEWER_FIELDS: dict[str, dict[str, Any]] = {
     "BGP_NEIGHBOR": {
@@ -56,7 +60,7 @@ NEWER_FIELDS: dict[str, dict[str, Any]] = {
         "advertise-ipv6-unicast": {"type": "boolean"},
     },
 }
-ARS_OBJECT = {"type": "reference", "table": "ARS_OBJECT", "key": "ars_obj_name"}
+ARS_OBJECT = {"type": "reference", "table": "ARS_OBJECT", "keys": ["ars_obj_name"], "key": "ars_obj_name"}
 WHOLE = {"type": "uint32", "range": [[0, 2**32 - 1]]}
 MODE = {"type": "enumeration", "names": ["global", "interface", "nexthop"]}
 NEWER_TABLES: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
@@ -100,9 +104,11 @@ NEWER_TABLES: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
 class Compact:
     """A schema as JSON.
 
-    `types` are descriptions; a field has the number of its type, a leaf-list that in an array. A table has `lists`,
-    each with the types of its `keys` by name, its `fields`, the `mandatory` ones, the largest number of `rows`, and
-    `map` with the types of name and value where the fields are free; and `named`, rows with fields of their own.
+    `types` are descriptions; a field has the number of its type, a leaf-list that in an array, with the largest number
+    of its values after it. A table has `lists`, each with the types of its `keys` by name, its `fields`, the
+    `mandatory` ones, the largest number of `rows`, and `map` with the types of name and value where the fields are
+    free; and `named`, rows with fields of their own. A reference has the `keys` of the rows that it may name, and the
+    one that it names; the keys in `same` are those of its own row.
     """
 
     def __init__(self, models: SonicModels) -> None:
@@ -112,12 +118,7 @@ class Compact:
         self._types: dict[str, int] = {}
 
     def document(self) -> dict[str, Any]:
-        tables: dict[str, Any] = {}
-        for module, top in sorted(self._modules.tree.children.items()):
-            if not module.startswith("sonic-events") and module != "sonic-dash":
-                tables |= {
-                    name: self._table(node) for name, node in sorted(top.children.items()) if node.kind == "container"
-                }
+        tables = {name: self._table(node) for name, node in self._tables.items()}
         for name, fields in NEWER_FIELDS.items():
             tables[name]["lists"][-1]["fields"] |= {field: self._given(kind) for field, kind in fields.items()}
         for name, (keys, fields) in NEWER_TABLES.items():
@@ -125,6 +126,18 @@ class Compact:
             tables[name] = {"lists": [{"keys": {key: self._given({"type": "string"}) for key in keys}, "fields": own}]}
         assert set(NEWER) == {*NEWER_FIELDS, *NEWER_TABLES}
         return {"types": [json.loads(text) for text in self._types], "tables": dict(sorted(tables.items()))}
+
+    @cached_property
+    def _tables(self) -> dict[str, SchemaNode]:
+        """Every table by its name."""
+        tops = sorted(self._modules.tree.children.items())
+        return {
+            name: node
+            for module, top in tops
+            if not module.startswith("sonic-events") and module != "sonic-dash"
+            for name, node in sorted(top.children.items())
+            if node.kind == "container"
+        }
 
     def _given(self, kind: Any) -> Any:
         return [self._number(kind[0])] if isinstance(kind, list) else self._number(kind)
@@ -142,9 +155,7 @@ class Compact:
         fields = found["fields"]
         found["keys"] = {name: fields.pop(name) for name in node.keys}
         found["mandatory"] = [name for name in found.get("mandatory", []) if name not in node.keys]
-        most = node.statement.first("max-elements")
-        if most and most != "unbounded":
-            found["rows"] = int(most)
+        found["rows"] = _most(node)
         return {name: value for name, value in found.items() if value}
 
     def _fields(self, node: SchemaNode) -> dict[str, Any]:
@@ -160,13 +171,23 @@ class Compact:
 
     def _leaf(self, node: SchemaNode) -> Any:
         number = self._number(self._type(self._modules.type_of(node)))
-        return number if node.kind == "leaf" else [number]
+        most = _most(node)
+        return number if node.kind == "leaf" else [number] if most is None else [number, most]
+
+    def _reference(self, path: str) -> dict[str, Any]:
+        """A reference to the rows of a list. A predicate says which of their keys are those of the row that refers."""
+        steps = [step for step in (found.rpartition(":")[2] for found in PREDICATE.sub("", path).split("/")) if step]
+        *above, of_rows, name = [step for step in steps if step != ".."]
+        table = above[-1] if above else of_rows.removesuffix("_LIST")
+        same = [predicate["key"] for predicate in PREDICATE.finditer(path)]
+        keys = list(self._tables[table].children[of_rows].keys)
+        return {"type": "reference", "table": table, "keys": keys, "key": name, **({"same": same} if same else {})}
 
     def _type(self, found: Type) -> dict[str, Any]:
         if found.alias in ADDRESSES:
             return {"type": ADDRESSES[found.alias]}
         if found.name == "leafref":
-            return _reference(found.path)
+            return self._reference(found.path)
         described: dict[str, Any] = {"type": found.name}
         if found.ranges:
             described["range"] = [list(ends) for ends in found.ranges]
@@ -181,25 +202,10 @@ class Compact:
         return described
 
 
-def _reference(path: str) -> dict[str, Any]:
-    """A reference to the keys of a table: its name, and the name of the key there."""
-    steps = [step.partition("[")[0].rpartition(":")[2] for step in _steps(path)]
-    named = [step for step in steps if step not in ("", "..")]
-    above = [step for step in named[:-1] if not step.endswith("_LIST")]
-    return {"type": "reference", "table": above[-1] if above else named[-2].removesuffix("_LIST"), "key": named[-1]}
-
-
-def _steps(path: str) -> Iterator[str]:
-    """The steps of a path, whose predicates may have slashes too."""
-    depth, step = 0, ""
-    for character in path:
-        depth += (character == "[") - (character == "]")
-        if character == "/" and depth == 0:
-            yield step
-            step = ""
-        else:
-            step += character
-    yield step
+def _most(node: SchemaNode) -> int | None:
+    """The largest number of entries of a list or leaf-list, if there is one."""
+    most = node.statement.first("max-elements")
+    return None if most in (None, "unbounded") else int(most)
 
 
 def _ietf(module: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
 import tarfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from pathlib import Path
 
 from tests.oracles.archives import DATA_FILTER
 from tests.oracles.nokia_xpath import plain
+from tests.oracles.yanglint import complaints_of_each, yanglint
 
 ARCHIVE = "srlinux-yang-25.3.1.tar.xz"
 FEATURE = re.compile(r"^\s*feature\s+([\w.-]+)", re.MULTILINE)
@@ -37,8 +37,6 @@ MODULES = (
 )
 NO_FEATURES = "srl_nokia-features:"
 """Modules are plain for one device: what an `if-feature` leaves out is left out without any feature."""
-ERROR = "libyang[0]"
-FAILED = re.compile(r'YANGLINT\[E\]: Failed to parse input data file "(?P<file>.*)"\.')
 CONSTRUCT = re.compile(
     r"^(?P<indent>[ |]*)\+--(?P<access>rw|ro) (?P<name>[\w.:-]+)[?!*]?(?: (?P<keys>\[.*?\]))? *(?P<type>[^{]*)"
 )
@@ -74,20 +72,8 @@ class NokiaModels:
 
     def complaints_of_each(self, configurations: Iterable[Path]) -> list[list[str]]:
         """What a switch would say against each configuration: libyang ends at its first error in each."""
-        files = [*map(str, configurations)]
-        checks = "".join(f"data -t config {file}\n" for file in files)
         modules = " ".join(f"srl_nokia-{name}" for name in MODULES)
-        done = _yanglint(commands=f"searchpath {self.folder}\nload -F {NO_FEATURES} {modules}\n{checks}")
-        said: dict[str, list[str]] = {file: [] for file in files}
-        open_lines: list[str] = []
-        for line in done.stderr.splitlines():
-            if failed := FAILED.fullmatch(line):
-                said[failed["file"]] = open_lines
-                open_lines = []
-            elif line.startswith(ERROR):
-                open_lines.append(line)
-        assert (open_lines, done.returncode) == ([], 0), done.stderr
-        return [*said.values()]
+        return complaints_of_each(configurations, self.folder, f"-F {NO_FEATURES} {modules}")
 
     @cached_property
     def leaves(self) -> dict[str, Leaf]:
@@ -103,16 +89,9 @@ class NokiaModels:
     def _tree(self) -> str:
         """The schema as a YANG tree diagram (RFC 8340)."""
         modules = [f"{self.folder}/srl_nokia-{name}.yang" for name in MODULES]
-        done = _yanglint("-p", str(self.folder), "-F", NO_FEATURES, "-f", "tree", *modules)
+        done = yanglint("-p", str(self.folder), "-F", NO_FEATURES, "-f", "tree", *modules)
         assert done.returncode == 0, done.stderr
         return done.stdout
-
-
-def _yanglint(*arguments: str, commands: str = "") -> subprocess.CompletedProcess[str]:
-    """A run with arguments, or of commands, which it ends with 0 whatever they say."""
-    return subprocess.run(
-        ["yanglint", *arguments], input=commands, capture_output=True, text=True, check=False, timeout=60
-    )
 
 
 def _constructs(tree: str) -> Iterator[tuple[str, re.Match[str]]]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tests.oracles.every_switch import Judge
-from tests.oracles.sonic import ARCHIVE, SonicModels, without_newer
+from tests.oracles.sonic import ARCHIVE, SonicModels
 from tests.platforms.sonic.ds5000 import laid_over
 
 from railfab.device import DeviceModel
@@ -20,11 +20,8 @@ def judge(oracles: Path, scratch: Path) -> Judge:
     folder.mkdir()
     models, render = SonicModels(oracles / ARCHIVE, folder), platform("sonic").render
 
-    def said(switches: Sequence[DeviceModel]) -> Sequence[str]:
-        problems: list[str] = []
-        files = [folder / f"{number}.xml" for number in range(len(switches))]
-        for file, switch in zip(files, switches, strict=True):
-            file.write_text("\n".join(models.xml(without_newer(laid_over(render(switch))), problems)))
-        return [*problems, *models.said_of(files)]
+    def complaints(switches: Sequence[DeviceModel]) -> Sequence[str]:
+        said = models.complaints_of_each((laid_over(render(switch)) for switch in switches), folder)
+        return [line for lines in said for line in lines]
 
-    return said
+    return complaints

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from importlib.resources import files
-from ipaddress import ip_address, ip_interface
+from ipaddress import ip_address
 from typing import Any
 
 from railfab.platforms.contract import Refusal
 from railfab.platforms.sonic.constraints import violations
-from railfab.platforms.sonic.tables import FALSE, SEPARATOR, TRUE, Row, Tables, key, tree_of
+from railfab.platforms.sonic.tables import FALSE, SEPARATOR, TRUE, Row, Tables, key, tree_of, values
 
 RELEASE = "SONiC of August 2026"
 BOOLEANS = (TRUE, FALSE, "True", "False")
@@ -45,11 +45,6 @@ class Schema:
         parts = row.split(SEPARATOR)
         return next((one for one in known.get("lists", ()) if len(one["keys"]) == len(parts)), None)
 
-    def key_place(self, table: str, name: str) -> list[tuple[int, int]]:
-        """Number of the parts of a key, and the place of the part of that name, for each list of a table."""
-        lists = self.tables.get(table, {}).get("lists", ())
-        return [(len(one["keys"]), list(one["keys"]).index(name)) for one in lists if name in one["keys"]]
-
 
 @cache
 def schema() -> Schema:
@@ -74,7 +69,8 @@ class Checker:
     def __init__(self, tree: Tables) -> None:
         self._tree = tree
         self._schema = schema()
-        self._targets: dict[tuple[str, str], frozenset[str]] = {}
+        self._targets: dict[tuple[str, ...], frozenset[tuple[str, ...]]] = {}
+        self._keys: Mapping[str, str] = {}
 
     def refusals(self) -> Iterator[Refusal]:
         for table, rows in self._tree.items():
@@ -96,8 +92,9 @@ class Checker:
         if known is None:
             yield Refusal(where=where, problem=f"has a key that {table} does not take", is_unknown=True)
             return
-        for (name, number), part in zip(known.get("keys", {}).items(), row.split(SEPARATOR), strict=False):
-            yield from self._value(where, f"key {name}", part, number)
+        self._keys = dict(zip(known.get("keys", {}), row.split(SEPARATOR), strict=False))
+        for name, part in self._keys.items():
+            yield from self._value(where, f"key {name}", part, known["keys"][name])
         for name, value in fields.items():
             yield from self._field(where, name, value, known)
         exempt = OF_HARDWARE.get(table, ())
@@ -115,10 +112,20 @@ class Checker:
         if number is None:
             yield Refusal(where=f"{where} {name}", problem=f"is unknown to {RELEASE}", is_unknown=True)
         elif isinstance(number, list):
-            for one in value if isinstance(value, list) else [value]:
-                yield from self._value(where, name, one, number[0])
+            yield from self._values(where, name, values(where, name, value), *number)
         else:
             yield from self._value(where, name, value, number)
+
+    def _values(
+        self, where: str, name: str, found: Sequence[str], number: int, most: int | None = None
+    ) -> Iterator[Refusal]:
+        """What is wrong with the values of a leaf-list, of which each is there once."""
+        for one in found:
+            yield from self._value(where, name, one, number)
+        if most is not None and len(found) > most:
+            yield Refusal(where=f"{where} {name}", problem=f"has {len(found)} values, and takes {most}")
+        if len(set(found)) < len(found):
+            yield Refusal(where=f"{where} {name}", problem="has a value twice")
 
     def _value(self, where: str, name: str, value: Any, number: int) -> Iterator[Refusal]:
         kind = self._schema.types[number]
@@ -131,30 +138,30 @@ class Checker:
         if kind["type"] == "union":
             return any(self._fits(value, member) for member in kind["members"])
         if kind["type"] == "reference":
-            return value in self._target(kind["table"], kind["key"])
+            same = kind.get("same", [])
+            return (*(self._keys.get(key, "") for key in same), value) in self._target(kind, (*same, kind["key"]))
         return fits(value, kind)
 
-    def _target(self, table: str, name: str) -> frozenset[str]:
-        """The values that a reference to a key of a table may have."""
-        place = (table, name)
+    def _target(self, kind: Type, names: tuple[str, ...]) -> frozenset[tuple[str, ...]]:
+        """What a reference may name: keys and fields of these names, of all rows of its table that have its keys."""
+        table, keys = kind["table"], kind["keys"]
+        place = (table, *keys, *names)
         if place not in self._targets:
-            found = {
-                row.split(SEPARATOR)[at]
-                for parts, at in self._schema.key_place(table, name)
-                for row in self._tree.get(table, {})
-                if len(row.split(SEPARATOR)) == parts
-            }
-            self._targets[place] = frozenset(found)
+            rows = self._tree.get(table, {}).items()
+            known = (
+                {**fields, **dict(zip(keys, row.split(SEPARATOR), strict=False))}
+                for row, fields in rows
+                if not keys or len(row.split(SEPARATOR)) == len(keys)
+            )
+            self._targets[place] = frozenset(tuple(str(one.get(name, "")) for name in names) for one in known)
         return self._targets[place]
 
 
 def fits(value: str, kind: Type) -> bool:
     """Whether a text is a value of a type that is neither a union nor a reference."""
     name = kind["type"]
-    if name == "boolean":
-        return value in BOOLEANS
     if name in CHECKS:
-        return CHECKS[name](value)
+        return CHECKS[name][1](value)
     if "names" in kind:
         return value in kind["names"]
     if "int" in name:
@@ -168,28 +175,34 @@ def _is_whole(value: str) -> bool:
     return value.lstrip("-").isdecimal() and value.count("-") <= 1
 
 
-def _address(text: str) -> bool:
-    return _parses(ip_address, text)
+def _address(text: str, versions: Collection[int] = (4, 6)) -> bool:
+    try:
+        return ip_address(text).version in versions
+    except ValueError:
+        return False
 
 
-def _prefix(text: str) -> bool:
-    return _parses(ip_interface, text)
+def _prefix(text: str, versions: Collection[int] = (4, 6)) -> bool:
+    address, _, length = text.partition("/")
+    bits = 32 if ":" not in address else 128
+    return _address(address, versions) and length.isdecimal() and int(length) <= bits
 
 
 def _mac(text: str) -> bool:
     return MAC.fullmatch(text) is not None
 
 
-def _parses(parse: Callable[[str], object], text: str) -> bool:
-    try:
-        parse(text)
-    except ValueError:
-        return False
-    return True
-
-
-CHECKS: Mapping[str, Callable[[str], bool]] = {"address": _address, "prefix": _prefix, "mac": _mac}
-"""Types of RFC 6991."""
+CHECKS: Mapping[str, tuple[str, Callable[[str], bool]]] = {
+    "address": ("an IP address", _address),
+    "ipv4-address": ("an IPv4 address", partial(_address, versions=(4,))),
+    "ipv6-address": ("an IPv6 address", partial(_address, versions=(6,))),
+    "prefix": ("a prefix", _prefix),
+    "ipv4-prefix": ("an IPv4 prefix", partial(_prefix, versions=(4,))),
+    "ipv6-prefix": ("an IPv6 prefix", partial(_prefix, versions=(6,))),
+    "mac": ("a MAC address", _mac),
+    "boolean": ("true or false", BOOLEANS.__contains__),
+}
+"""Types that are no text, each in words: those of RFC 6991, and booleans."""
 
 
 @lru_cache(maxsize=1024)
@@ -209,5 +222,4 @@ def meaning(kind: Type) -> str:
         return " or ".join(f"{low} to {high}" for low, high in kind["range"])
     if "patterns" in kind:
         return f"like {kind['patterns'][0]}"
-    words = {"boolean": "true or false", "address": "an IP address", "prefix": "a prefix", "mac": "a MAC address"}
-    return words.get(kind["type"], "a text of a permitted length")
+    return CHECKS[kind["type"]][0] if kind["type"] in CHECKS else "a text of a permitted length"

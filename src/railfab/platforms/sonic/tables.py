@@ -22,6 +22,16 @@ SEPARATOR = "|"
 NOTHING = "NULL"
 """Field of a row without fields, as Redis has it."""
 WHAT = "config_db.json"
+JOINED = {
+    **dict.fromkeys((("PORT", "adv_speeds"), ("PORT", "adv_interface_types"), ("MIRROR_SESSION", "src_ip")), ","),
+    **dict.fromkeys((("BGP_ALLOWED_PREFIXES", "prefixes_v4"), ("BGP_ALLOWED_PREFIXES", "prefixes_v6")), ","),
+    ("BUFFER_PORT_EGRESS_PROFILE_LIST", "profile_list"): ",",
+    ("BUFFER_PORT_INGRESS_PROFILE_LIST", "profile_list"): ",",
+    ("NTP", "src_intf"): ";",
+}
+"""Leaf-lists that CONFIG_DB has as one text, and what is between their values (sonic-yang-mgmt, sonic_yang_ext.py,
+LEAF_LIST_WITH_STRING_VALUE_DICT)."""
+
 TRUE, FALSE = "true", "false"
 UP, DOWN = "up", "down"
 
@@ -107,6 +117,14 @@ def merged(trees: Iterable[Tables]) -> Tables:
             for row_key, fields in table.items():
                 found.setdefault(name, {}).setdefault(row_key, {}).update(fields)
     return found
+
+
+def values(where: str, name: str, value: Any) -> list[Any]:
+    """The values of a leaf-list. where: `TABLE|key` of its row."""
+    if isinstance(value, list):
+        return value
+    between = JOINED.get((where.partition(SEPARATOR)[0], name))
+    return [value] if between is None else [part.strip() for part in value.split(between)]
 
 
 def value_text(value: Any) -> str:
