@@ -11,6 +11,8 @@ GAUGE_UNITS = {"bytes": "bytes", "bytes_per_second": "Bps", "seconds": "s", "rat
 SELECTED = 'fabric=~"$fabric"'
 """Matcher of the fabrics that are selected on a board."""
 OF_DEVICES = 'device!=""'
+HELD = "2m"
+"""Window in which the last value of a state counts: longer than a target is silent before another alert says so."""
 
 
 def selector(name: str, *matchers: str) -> str:
@@ -21,6 +23,11 @@ def selector(name: str, *matchers: str) -> str:
 def selected(name: str) -> str:
     """Selector of the series of the fabrics that are selected on a board."""
     return selector(name, SELECTED)
+
+
+def held(series: str, window: str = HELD) -> str:
+    """The last value of a state, also while its target is silent."""
+    return f"last_over_time({series}[{window}])"
 
 
 def pace(window: str, *matchers: str) -> str:

@@ -6,7 +6,7 @@ simulated second.
 
 from __future__ import annotations
 
-from railfab.dashboards.promql import simulated_rate
+from railfab.dashboards.promql import held, simulated_rate
 from railfab.dashboards.rules import RecordingRule
 from railfab.metrics import DEVICE, FABRIC, PEER, PORT, RUN
 
@@ -18,6 +18,7 @@ GROUP = "fabric, device, link, peer_device"
 ECMP_BYTES = "device_interface:fabric_ecmp_transmit_bytes:rate1m"
 TRANSMIT_1M = simulated_rate("fabric_interface_transmit_bytes_total", "1m")
 RECEIVE_1M = simulated_rate("fabric_interface_receive_bytes_total", "1m")
+INSTALLED = 'fabric_bgp_prefixes{direction="installed"}'
 HOST_PORTS = 'on (fabric, device, interface) group_left (rail) fabric_interface_info{link="host"}'
 
 RECORDING: tuple[RecordingRule, ...] = (
@@ -102,8 +103,8 @@ RECORDING: tuple[RecordingRule, ...] = (
     RecordingRule(  # over the session with the most of them: what one lacks, another may have
         record="device:fabric_bgp_prefixes_installed:max",
         expr=(
-            'max by (fabric, device) (last_over_time(fabric_bgp_prefixes{direction="installed"}[2m])\n'
-            "  and on (fabric, device, peer) last_over_time(fabric_bgp_session_up[2m]) == 1)"
+            f"max by (fabric, device) ({held(INSTALLED)}\n"
+            f"  and on (fabric, device, peer) {held('fabric_bgp_session_up')} == 1)"
         ),
         labels=DEVICE,
     ),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from railfab.dashboards.alerts.terms import NUMBER
-from railfab.dashboards.promql import wall_seconds
+from railfab.dashboards.promql import held, wall_seconds
 from railfab.dashboards.rules import Alert, AlertSeverity, Silence
 
 STEP_S = "job_id:training_step_duration_seconds:mean1m"
@@ -17,7 +17,7 @@ JOBS = (
         condition=(
             f"{wall_seconds(USUAL_S)} < 10\n"
             f"and on (fabric, job_id) {STEPS.format('1m')} == 0\n"
-            "unless on (fabric, job_id) last_over_time(training_job_running[1m]) == 0"
+            f"unless on (fabric, job_id) {held('training_job_running', '1m')} == 0"
         ),
         silence=Silence.NEVER,
         lasting="15s",

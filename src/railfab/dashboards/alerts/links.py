@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from railfab.dashboards.alerts.terms import NUMBER, PORT, held
+from railfab.dashboards.alerts.terms import NUMBER, PORT
+from railfab.dashboards.promql import held
 from railfab.dashboards.rules import Alert, AlertSeverity, Silence
 
 NEIGHBOR = held("fabric_lldp_neighbor_info", "30s")

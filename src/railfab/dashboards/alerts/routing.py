@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from railfab.dashboards.alerts.terms import DEVICE, NUMBER, held
+from railfab.dashboards.alerts.terms import DEVICE, NUMBER
+from railfab.dashboards.promql import held
 from railfab.dashboards.rules import Alert, AlertSeverity, Silence
 
 PREFIXES = "device:fabric_bgp_prefixes_installed:max"

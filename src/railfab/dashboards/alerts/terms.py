@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-HELD = "2m"
-"""Window in which the last value of a state counts: longer than a target is silent before another alert says so."""
-
 RAIL_BYTES = "rail:fabric_transmit_bytes:rate1m"
 DEVICE = "{{ $labels.device }}"
 PORT = DEVICE + " {{ $labels.interface }}"
@@ -13,8 +10,3 @@ NUMBER = "{{ $value | humanize }}"
 
 NOT_OVERLOADED = "unless on (fabric, device) max_over_time(fabric_collector_overloaded[1m]) == 1"
 """A collector that is late says nothing about its targets, nor in the minute in which it dials those that waited."""
-
-
-def held(selector: str, window: str = HELD) -> str:
-    """The last value of a state, also while its target is silent."""
-    return f"last_over_time({selector}[{window}])"
