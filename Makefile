@@ -69,7 +69,7 @@ soak-collector: $(READY) lab-deps-here ## two collectors of targets with faults 
 	@RAILFAB_COLLECTED_S=$(or $(FOR),1200) RAILFAB_POWER_CUT=full $(BIN)/python -m pytest -s --timeout=0 \
 		tests/integration/test_collector_truth.py tests/integration/test_power_cut.py $(ARGS)
 
-soak-twin: $(READY) lab-deps-here ## a twin under random Sets (300 s), 50 gNMI subscribers (3600 s), and on each of its platforms three healthy jobs of 10 simulated minutes, which raise no alert
+soak-twin: $(READY) lab-deps-here ## a twin under random Sets (300 s), 50 gNMI subscribers (3600 s), and on each of its platforms three healthy jobs of 10 simulated minutes, which raise no false alert
 	@RAILFAB_SOAK_S=$(or $(FOR),300) RAILFAB_SUBSCRIBED_S=$(or $(FOR),3600) RAILFAB_SOAK_SEED=$(or $(SEED),1) \
 		$(BIN)/python -m pytest --timeout=0 tests/twin/test_twin_soak.py tests/twin/test_many_subscribers.py $(ARGS)
 	@$(BIN)/python -m tests.faults.healthy

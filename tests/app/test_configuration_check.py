@@ -215,7 +215,7 @@ def test_records_that_a_deploy_removes_meanwhile_are_read_again(
     assert switches_in_deploys(tmp_path, fabric.intent.fabric) == frozenset()
 
 
-def test_switches_are_in_maintenance_while_a_deploy_changes_them_and_two_minutes_longer(
+def test_switches_are_in_maintenance_while_a_deploy_changes_them_and_half_a_minute_longer(
     fabric: Design, twin: Twin, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     check = ConfigurationCheck(fabric, twin.endpoints, state=tmp_path, interval_s=60)

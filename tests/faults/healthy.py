@@ -1,4 +1,4 @@
-"""Three jobs on a healthy fabric, in simulated time, which raise no alert in Prometheus.
+"""Three jobs on a healthy fabric, in simulated time, which raise no false alert in Prometheus.
 
 Each begins after a deploy where railfab has sessions of the platform; else on switches that were started configured.
 

@@ -169,6 +169,6 @@ the mistake until the symptom, an expression over the metrics, first holds, and 
 Other alerts are consequences, and the comparison of the configuration with the intent. A number as source is a row of
 a list of mistakes that were pushed to a twin before, I and a number an incident of the published record. The last table
 has the incidents that are not in the list. `make soak-twin` tries the healthy jobs on each platform that the twin
-serves, after a deploy where railfab has sessions of the platform; no alert may fire.
+serves, after a deploy where railfab has sessions of the platform; no alert may fire that is not true.
 
 """

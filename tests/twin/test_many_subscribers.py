@@ -1,8 +1,8 @@
 """Fifty gNMI subscribers of a twin of pod64 receive what the intent says, and its memory stays as it is.
 
 For RAILFAB_SUBSCRIBED_S seconds, an hour in `make soak`; else twenty, until each has received everything once.
-Missing samples count from a minute on, memory, file descriptors and threads from
-20 minutes on: the heap of the twin has grown to its size after 18.
+Missing samples count from a minute on, memory, file descriptors and threads from 20 minutes on: in the first 18 the
+heap of the twin grows most.
 """
 
 from __future__ import annotations

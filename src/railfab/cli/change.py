@@ -46,6 +46,7 @@ FINISHING = "stopping: changes that have begun get 4 s to finish, no other is be
 
 
 OF_DIFFERENCES = {"stat": "--stat", "full": "--full"}
+"""Options of how differences are shown, by parameter."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -92,7 +92,7 @@ class _ImportedOnUse:
         return plugin()
 
     def __eq__(self, plugin: object) -> bool:
-        return plugin is self.entry_point.load()
+        return plugin is self or plugin is self.entry_point.load()
 
     def __hash__(self) -> int:
         return hash(self.entry_point.load())

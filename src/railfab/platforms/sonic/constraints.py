@@ -96,8 +96,8 @@ def _ports(tree: Tables) -> Iterator[Violation]:
     in_chips = host.get("switch_type") in CHASSIS or host.get("hwsku") in SEVERAL_CHIPS
     for where, _, fields in _rows(tree, "PORT"):
         for name in ("adv_speeds", "adv_interface_types"):
-            found = values(where, name, fields.get(name, []))
-            if "all" in found and len(found) > 1:
+            stated = values(where, name, fields.get(name, []))
+            if "all" in stated and len(stated) > 1:
                 yield where, f"{name} has `all` beside other values"
         if "lanes" in fields and in_chips and "asic_name" not in host:
             yield where, "lanes are in the configuration of a chip, which DEVICE_METADATA names as asic_name"

@@ -117,14 +117,14 @@ class Checker:
             yield from self._value(where, name, value, number)
 
     def _values(
-        self, where: str, name: str, found: Sequence[str], number: int, most: int | None = None
+        self, where: str, name: str, stated: Sequence[str], number: int, most: int | None = None
     ) -> Iterator[Refusal]:
         """What is wrong with the values of a leaf-list, of which each is there once."""
-        for one in found:
-            yield from self._value(where, name, one, number)
-        if most is not None and len(found) > most:
-            yield Refusal(where=f"{where} {name}", problem=f"has {len(found)} values, and takes {most}")
-        if len(set(found)) < len(found):
+        for value in stated:
+            yield from self._value(where, name, value, number)
+        if most is not None and len(stated) > most:
+            yield Refusal(where=f"{where} {name}", problem=f"has {len(stated)} values, and takes {most}")
+        if len(set(stated)) < len(stated):
             yield Refusal(where=f"{where} {name}", problem="has a value twice")
 
     def _value(self, where: str, name: str, value: Any, number: int) -> Iterator[Refusal]:
