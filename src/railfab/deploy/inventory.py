@@ -80,7 +80,7 @@ def _host(endpoint: Endpoint, node: Node, groups: list[Group]) -> Host:
 
 @dataclass(frozen=True, eq=False)
 class _ImportedOnUse:
-    """A connection plugin of another package, which is imported with the first connection: netmiko's takes 0.25 s.
+    """A connection plugin of another package, which is imported with the first connection.
 
     Equal to the plugin itself, so that InitNornir may register that later.
     """
