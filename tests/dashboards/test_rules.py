@@ -50,8 +50,8 @@ def test_promtool_accepts_the_configuration_and_finds_the_rules_beside_it(promet
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
 def test_alerts_fire_as_written(case: dict[str, Any], prometheus: Path, tmp_path: Path) -> None:
-    """The files contain labels and summary; rules are tried without their other annotations, each 15 s as Prometheus does,
-    or each minute in a case of hours, whose series have a value a minute."""
+    """The files contain labels and summary; rules are tried without their other annotations, each 15 s as in
+    Prometheus, or each minute in a case of hours, whose series have a value a minute."""
     rules = [str(prometheus / "rules" / name) for name in ("recording.yml", "short.yml")]
     order = ["fabric.recording", "fabric.alerts"]
     document = {

@@ -39,8 +39,8 @@ def test_the_examples_of_a_page_print_what_it_shows(page: str, world: str, repos
 def outcome(world: World, step: Step) -> str:
     """Why a command did not do what the page shows; empty when it did.
 
-    What is measured, what a twin does by itself, targets, which are dialed again and again, and what switches answer are
-    looked at again: on a busy machine the twin simulates less than the wall clock passes, and a dial takes long.
+    What is measured, what a twin does by itself, targets, which are dialed again and again, and what switches answer
+    are looked at again: on a busy machine the twin simulates less than the wall clock passes, and a dial takes long.
     """
     asks = step.command.startswith(("railfab verify", "railfab lab status"))
     takes_time = step.numbers is not None or step.world == "switches" or asks

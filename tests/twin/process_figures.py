@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean
@@ -25,20 +25,25 @@ MOST_MORE = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figures:
-    """A process at a moment. at_s: since the beginning of the run. rss_mb: resident set [1e6 bytes]."""
+    """A process at a moment. at_s: since the beginning of the run. rss_mb: resident set [1e6 bytes].
+
+    used_mb: what its allocators have handed out [1e6 bytes]; None where it is not known.
+    """
 
     at_s: float
     rss_mb: float
     fds: int
     threads: int
+    used_mb: float | None = None
 
 
-def figures(pid: int, at_s: float) -> Figures:
-    """The figures of a process now."""
+def figures(pid: int, at_s: float, heap: Path | None = None) -> Figures:
+    """The figures of a process now. heap: the file that heap/sitecustomize.py writes."""
     process = Path(f"/proc/{pid}")
     rss_mb = int((process / "statm").read_text().split()[1]) * PAGE_MB
     fds, threads = (len(list((process / name).iterdir())) for name in ("fd", "task"))
-    return Figures(at_s=at_s, rss_mb=rss_mb, fds=fds, threads=threads)
+    used_mb = int(heap.read_text()) / 1e6 if heap is not None else None
+    return Figures(at_s=at_s, rss_mb=rss_mb, fds=fds, threads=threads, used_mb=used_mb)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,8 +58,13 @@ class Growth:
         """Whether memory surely grows by less than MOST_MB_PER_MIN."""
         return self.mb_per_min + self.plus_minus < MOST_MB_PER_MIN
 
+    @property
+    def is_sure(self) -> bool:
+        """Whether memory surely grows by more than MOST_MB_PER_MIN."""
+        return self.mb_per_min - self.plus_minus > MOST_MB_PER_MIN
 
-def growth(run: Sequence[Figures]) -> Growth | None:
+
+def growth(run: Sequence[Figures], memory: Callable[[Figures], float] = lambda at: at.rss_mb) -> Growth | None:
     """The growth of memory after the warm-up; None for a run that is too short to tell."""
     blocks: dict[int, list[Figures]] = {}
     for one in after_warm_up(run):
@@ -62,12 +72,18 @@ def growth(run: Sequence[Figures]) -> Growth | None:
     if len(blocks) < NEEDED_BLOCKS:
         return None
     minutes = np.array([mean(one.at_s for one in block) for block in blocks.values()]) / 60
-    rss_mb = np.array([mean(one.rss_mb for one in block) for block in blocks.values()])
+    means_mb = np.array([mean(map(memory, block)) for block in blocks.values()])
     apart = minutes - minutes.mean()
-    slope = float(apart @ rss_mb / (apart @ apart))
-    left = rss_mb - rss_mb.mean() - slope * apart
+    slope = float(apart @ means_mb / (apart @ apart))
+    left = means_mb - means_mb.mean() - slope * apart
     error = float(np.sqrt(left @ left / (len(blocks) - 2) / (apart @ apart)))
     return Growth(mb_per_min=slope, plus_minus=2 * error)
+
+
+def used_growth(run: Sequence[Figures]) -> Growth | None:
+    """The growth of memory in use after the warm-up; None where it is not known."""
+    known = [at for at in run if at.used_mb is not None]
+    return growth(known, lambda at: at.used_mb or 0.0)
 
 
 def after_warm_up(run: Sequence[Figures]) -> list[Figures]:
@@ -76,13 +92,19 @@ def after_warm_up(run: Sequence[Figures]) -> list[Figures]:
 
 
 def grown(run: Sequence[Figures]) -> list[str]:
-    """What of a process grew during a run though it should not; nothing of a run that is too short to tell."""
-    found = growth(run)
-    if found is None:
+    """What of a process grew during a run though it should not; nothing of a run that is too short to tell.
+
+    Memory in use surely does not grow. Where that is known, the resident set may: the allocator comes to keep more
+    free memory, for hours less and less; only growth that is sure is a problem.
+    """
+    resident, used = growth(run), used_growth(run)
+    if resident is None:
         return []
     problems = []
-    if not found.is_none:
-        problems.append(f"memory grows by {found.mb_per_min:.2f} MB a minute, +-{found.plus_minus:.2f}")
+    if resident.is_sure or (used is None and not resident.is_none):
+        problems.append(f"memory grows by {resident.mb_per_min:.2f} MB a minute, +-{resident.plus_minus:.2f}")
+    if used is not None and not used.is_none:
+        problems.append(f"memory in use grows by {used.mb_per_min:.2f} MB a minute, +-{used.plus_minus:.2f}")
     warm = [one for one in run if one.at_s < WARM_UP * run[-1].at_s]
     for name in ("fds", "threads"):
         most, last = max(getattr(one, name) for one in warm), getattr(run[-1], name)

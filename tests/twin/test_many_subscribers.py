@@ -2,7 +2,7 @@
 
 For RAILFAB_SUBSCRIBED_S seconds, an hour in `make soak`; else twenty, until each has received everything once.
 Missing samples count from a minute on, memory, file descriptors and threads from 20 minutes on: in the first 18 the
-heap of the twin grows most.
+resident set of the twin grows most.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from random import Random
 
 import pytest
 from tests.twin.disturbances import Disturbances
-from tests.twin.process_figures import Figures, figures, grown, growth
+from tests.twin.process_figures import Figures, figures, grown, growth, used_growth
 from tests.twin.subscribers import Subscriber, received, wishes
 from tests.twin.twins import REPOSITORY, pod64, until
 
@@ -43,6 +43,8 @@ COUNTED_FROM_S = 60.0
 """Shortest run in which missing samples are a problem."""
 COMPLAINT = re.compile(r"Traceback|Exception|\b(ERROR|CRITICAL|WARNING)\b")
 INTENT = REPOSITORY / "inventory" / "fabrics" / "pod64.yml"
+HEAP = Path(__file__).parent / "heap"
+"""Its sitecustomize.py writes the memory in use of every Python process that begins meanwhile."""
 JOB = REPOSITORY / "inventory" / "jobs" / "ring.yml"
 
 
@@ -89,10 +91,12 @@ class Run:
         yield f"{disturbed.sets} Sets, {disturbed.cuts} links cut and restored"
         yield f"{disturbed.seen} changes received, the slowest {disturbed.longest_s:.2f} s after it was made"
         for at in self.process[:: max(1, len(self.process) // 12)]:
-            yield f"at {at.at_s:5.0f} s: {at.rss_mb:.1f} MB, {at.fds} file descriptors, {at.threads} threads"
-        if memory := growth(self.process):
-            slope, error = 10 * memory.mb_per_min, 10 * memory.plus_minus
-            yield f"memory after the warm-up: {slope:+.2f} +- {error:.2f} MB in 10 minutes"
+            sizes = f"{at.rss_mb:.1f} MB resident, {at.used_mb or 0:.1f} MB in use"
+            yield f"at {at.at_s:5.0f} s: {sizes}, {at.fds} file descriptors, {at.threads} threads"
+        for name, rise in (("resident memory", growth(self.process)), ("memory in use", used_growth(self.process))):
+            if rise is not None:
+                slope, error = 10 * rise.mb_per_min, 10 * rise.plus_minus
+                yield f"{name} after the warm-up: {slope:+.2f} +- {error:.2f} MB in 10 minutes"
 
 
 @contextmanager
@@ -108,8 +112,8 @@ def twin(state: Path) -> Iterator[subprocess.Popen[bytes]]:
         process.wait(30)
 
 
-async def subscribed(state: Path, pid: int, seconds: float) -> Run:
-    """Subscribe, disturb, and take the process's figures for this long."""
+async def subscribed(state: Path, pid: int, seconds: float, heap: Path) -> Run:
+    """Subscribe, disturb, and take the process's figures for this long. heap: the file of its memory in use."""
     nodes = load_endpoints(twin_files(state, "pod64").endpoints).by_name()
     control = running(state, "pod64")
     assert control is not None
@@ -120,9 +124,9 @@ async def subscribed(state: Path, pid: int, seconds: float) -> Run:
     began_s = time.monotonic()
     while (at_s := time.monotonic() - began_s) < seconds or (not run.complete and at_s < COMPLETE_WITHIN_S):
         if not run.process or at_s - run.process[-1].at_s >= FIGURES_S:
-            run.process.append(figures(pid, at_s))
+            run.process.append(figures(pid, at_s, heap))
         await asyncio.sleep(POLL_S)
-    run.process.append(figures(pid, at_s))
+    run.process.append(figures(pid, at_s, heap))
     run.ended_s = time.monotonic()
     status = await asyncio.to_thread(control.status)
     run.failure, run.steps, run.simulated_s = status.failure, status.steps, status.simulated_s
@@ -145,10 +149,13 @@ def complaints(log: Path) -> list[str]:
 
 @pytest.mark.timeout(2 * SECONDS + STARTS_WITHIN_S + COMPLETE_WITHIN_S + 60)
 def test_subscribers_receive_what_the_intent_says_and_the_twin_does_not_grow(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    heap = tmp_path / "heap"
+    monkeypatch.setenv("RAILFAB_HEAP", str(heap))
+    monkeypatch.setenv("PYTHONPATH", str(HEAP))
     with twin(tmp_path) as process:
-        run = asyncio.run(subscribed(tmp_path, process.pid, SECONDS))
+        run = asyncio.run(subscribed(tmp_path, process.pid, SECONDS, heap))
         assert process.poll() is None
     with capsys.disabled() if SECONDS else nullcontext():
         sys.stdout.write("\n".join(("", *run.report(), "")))
