@@ -37,7 +37,7 @@ test: $(READY) lab-deps-here ## all tests; those that need root, FRR or Promethe
 matrix: $(READY) oracle-deps lab-deps-here ## every case of the matrices of which `make test` tries a few: pairs of platforms, designs, mistakes, moments
 	@$(BIN)/python -m pytest -n auto -m matrix $(ARGS)
 
-laws: $(READY) oracle-deps ## every law in full, of which `make test` tries a third; EXAMPLES=2000 says how many models those of platforms and of convergence draw
+laws: $(READY) oracle-deps ## every law in full, of which `make test` tries a fifth; EXAMPLES=2000 says how many models those of platforms and of convergence draw
 	@RAILFAB_EXAMPLES=100 $(BIN)/python -m pytest -n auto -m hypothesis $(LAWS:%=--ignore=%) $(ARGS)
 	@RAILFAB_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest -n auto --timeout=0 $(LAWS) $(ARGS)
 

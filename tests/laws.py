@@ -1,4 +1,4 @@
-"""How many examples a law draws: a third in `make test`, all of them in `make laws`."""
+"""How many examples a law draws: a fifth in `make test`, all of them in `make laws`."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ FEWEST = 5
 
 
 def examples(in_full: int) -> int:
-    """That many, or a third of them."""
-    return in_full if IN_FULL else max(FEWEST, in_full // 3)
+    """That many, or a fifth of them."""
+    return in_full if IN_FULL else max(FEWEST, in_full // 5)

@@ -20,8 +20,12 @@ PATIENCE_S = 60.0
 STEPS = [step for page in sorted(DOCS.glob("*.md")) for step in steps(page)]
 PAGES = list(dict.fromkeys((step.page, step.world) for step in STEPS))
 """Pages and worlds of their examples: those of another world are another test, in another folder."""
-MARKS = {("lab.md", "lab"): [pytest.mark.lab, pytest.mark.matrix], ("python.md", "lab"): [pytest.mark.lab]}
-"""tests/integration does with the same lab what lab.md shows."""
+MARKS = {
+    ("lab.md", "lab"): [pytest.mark.lab, pytest.mark.matrix],
+    ("python.md", "lab"): [pytest.mark.lab],
+    ("twin.md", "paste"): [pytest.mark.matrix],
+}
+"""tests/integration does with the same lab what lab.md shows, and tests/twin with a twin what twin.md shows."""
 
 
 @pytest.mark.timeout(600)

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from tests.sampled import sampled
 
 from railfab.compiled import kernel
 from railfab.compiled.cache import KEEP_DAYS, cache_base, cache_directory, digest_of
@@ -258,7 +259,7 @@ def test_a_damaged_file_is_compiled_again(suffix: str, damage: Callable[[bytes],
     assert hits(tmp_path) == 1
 
 
-@pytest.mark.parametrize("eighth", range(1, 8))
+@pytest.mark.parametrize("eighth", sampled(range(1, 8), few=[1, 4, 7]))
 def test_code_with_a_wrong_byte_is_compiled_again_and_never_run(eighth: int, tmp_path: Path) -> None:
     assert kept_double(tmp_path)(4) == 8
     (path,) = tmp_path.glob("*/*.nbc")

@@ -114,6 +114,7 @@ class TestOnTheStandIn:
         again = lab.run("verify", "--wait", "60")
         assert again.returncode == 0, again.stdout
 
+    @pytest.mark.matrix
     def test_a_restarted_container_has_its_links_its_servers_and_its_saved_configuration(self, lab: Running) -> None:
         lab.sh("pod1-seg2-leaf1", "ip addr add 192.0.2.9/32 dev lo")
         progress: list[str] = []

@@ -34,6 +34,7 @@ def said(models: JunosModels, switches: Sequence[DeviceModel], folder: Path) -> 
     return models.validated([models.document(rendered(JUNOS.render(model))) for model in switches], folder)
 
 
+@pytest.mark.matrix
 def test_the_models_accept_the_switches_of_every_design_which_are_read_back(
     models: JunosModels, repository: Path, tmp_path: Path
 ) -> None:
