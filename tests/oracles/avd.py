@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
+from ipaddress import IPv6Address
 from typing import Any
 
 from railfab.device import (
@@ -35,10 +36,10 @@ from railfab.device import (
     Svi,
     interfaces_of_peers,
 )
+from railfab.platforms.eos.bgp import Groups, groups_of
 from railfab.platforms.eos.names import SEVERITIES, native_name, queue_section, speed_name
 from railfab.platforms.eos.peer_link import addresses_of
-from railfab.platforms.eos.render_bgp import Groups, Settings, groups_of
-from railfab.platforms.eos.render_qos import Variant, service_profiles, variants_of
+from railfab.platforms.eos.qos import Variant, service_profiles, variants_of
 from railfab.platforms.shared.line_tree import Line
 from railfab.platforms.shared.route_map_lines import all_entries
 from railfab.platforms.shared.route_maps import Entry
@@ -391,8 +392,8 @@ def _bgp(model: DeviceModel, bgp: Bgp) -> Structure:
     }
 
 
-def _group(settings: Settings, name: str) -> Structure:
-    timers, bfd = (settings.keepalive_s, settings.hold_s), settings.bfd
+def _group(settings: BgpNeighbor, name: str) -> Structure:
+    timers, bfd = (settings.timers.keepalive_s, settings.timers.hold_s), settings.bfd
     return {
         "name": name,
         "next_hop_self": (settings.next_hop is NextHop.SELF) or None,
@@ -407,7 +408,7 @@ def _group(settings: Settings, name: str) -> Structure:
         }
         if bfd
         else None,
-        "ebgp_multihop": None if settings.internal else settings.multihop_ttl,
+        "ebgp_multihop": None if settings.remote_as is Remote.INTERNAL else settings.multihop_ttl,
         "route_reflector_client": settings.reflector_client or None,
         "timers": None if timers == (60, 180) else f"{timers[0]} {timers[1]}",
         "route_map_in": next(iter(settings.import_policies), None),
@@ -471,7 +472,7 @@ def _active(groups: Groups, family: Family) -> list[Structure]:
     found = []
     for settings, name in groups.names.items():
         if family in settings.families:
-            originates = family is Family.IPV4 and settings.over_ipv6
+            originates = family is Family.IPV4 and isinstance(settings.peer, IPv6Address)
             next_hop = {"address_family_ipv6": {"enabled": True, "originate": True}} if originates else None
             found.append({"name": name, "activate": True, "next_hop": next_hop})
     return found

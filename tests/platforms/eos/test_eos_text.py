@@ -243,6 +243,20 @@ def test_an_impossible_value_is_an_error_with_its_line_and_section(section: str,
     assert str(refused.value) == f"line 2, in {section}: {line!r} has a bad value ({problem}). Correct the value."
 
 
+def test_a_weighted_queue_without_a_share_differs_in_its_share_and_in_no_line() -> None:
+    model = EOS.parse("qos profile A\n   uc-tx-queue 3\n      no priority\n")
+    assert model.qos is not None
+    assert [queue.weight for queue in model.qos.classes if queue.queue == 3] == [None]
+    assert not [line for line in model.unmodelled if "None" in line]
+
+
+def test_a_section_that_stands_twice_is_one() -> None:
+    text = "router bgp 65001\n   router-id 192.0.2.1\nrouter bgp 65001\n   maximum-paths 8\n"
+    bgp = EOS.parse(text).bgp
+    assert bgp is not None
+    assert (str(bgp.router_id), bgp.max_paths) == ("192.0.2.1", 8)
+
+
 def test_code_points_that_eos_maps_so_by_itself_may_be_hidden() -> None:
     """24 to 31 are of class 3 by default, and 48 to 55 of class 6."""
     model = leaf()

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from railfab.device import LOOPBACK, Fec
 from railfab.platforms.shared.native_names import InterfaceNames
 
 _NAMES = InterfaceNames(loopback="Loopback", lag="Port-Channel", vlan="Vlan")
-native_name = _NAMES.device_name
-interface_name = _NAMES.interface_name
+native_name = lru_cache(maxsize=8192)(_NAMES.device_name)
+interface_name = lru_cache(maxsize=8192)(_NAMES.interface_name)
 
 _CAGE = re.compile(r"(Ethernet\d+)/1")
 
@@ -60,6 +61,7 @@ COMMUNITIES = {"graceful-shutdown": "GSHUT", "local-AS": "local-as"}
 _COMMUNITY_NAMES = {native: name for name, native in COMMUNITIES.items()}
 
 
+@lru_cache(maxsize=64)
 def speed_name(rate_gbps: int, lanes: int | None = None) -> str:
     """`400g-8`. lanes: the most that a port of a breakout has; None for a whole cage."""
     most = LANES.get(rate_gbps, 1) if lanes is None else lanes
@@ -69,6 +71,7 @@ def speed_name(rate_gbps: int, lanes: int | None = None) -> str:
     return f"{rate_gbps}g"
 
 
+@lru_cache(maxsize=1024)
 def cage_ports(cage: str, lanes: int) -> tuple[str, ...]:
     """The ports of a cage that is split into `lanes` of them: each has the name of its first lane."""
     found = _CAGE.fullmatch(cage)

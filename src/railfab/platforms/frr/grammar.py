@@ -19,9 +19,10 @@ from railfab.platforms.frr.render_bgp import (
     PREFIXES,
     REQUIRES_POLICY,
 )
-from railfab.platforms.shared.line_grammar import ignored, rule, within
+from railfab.platforms.shared.line_grammar import ignored, rule
 from railfab.platforms.shared.native_names import interface_address
 from railfab.platforms.shared.route_map_grammar import MAX_ASN
+from railfab.platforms.shared.statements import within
 
 _FAMILIES = {name: family for family, name in FAMILIES.items()}
 _NEXT_HOPS = {line: next_hop for next_hop, line in NEXT_HOPS.items()}

@@ -13,8 +13,9 @@ from railfab.platforms.nxos.grammar_policy import POLICY
 from railfab.platforms.nxos.grammar_qos import PORT_QOS, QOS
 from railfab.platforms.nxos.render_interfaces import ANYCAST, FECS, NO_LLDP, PEER_LINK, UNNUMBERED
 from railfab.platforms.nxos.render_system import DLB_MODES, GRPC_PORT, HASHES, SEVERITIES, SYSLOG_PORT
-from railfab.platforms.shared.line_grammar import ignored, rule, within
+from railfab.platforms.shared.line_grammar import ignored, rule
 from railfab.platforms.shared.native_names import interface_address, numbers_in, plain_mac
+from railfab.platforms.shared.statements import within
 
 _FECS = {word: fec for fec, word in FECS.items()}
 _HASHES = {text: tuple(sorted(fields, key=list(HashField).index)) for fields, text in HASHES.items()}

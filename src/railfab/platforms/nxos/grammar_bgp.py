@@ -9,8 +9,9 @@ from railfab.device import DEFAULT_INSTANCE, NextHop
 from railfab.platforms.nxos.draft import Draft, DraftFamily, DraftNeighbor, DraftRouter
 from railfab.platforms.nxos.names import instance_name
 from railfab.platforms.nxos.render_bgp import DRAIN, FAMILIES, MULTIPATH_RELAX, NEXT_HOP_SELF
-from railfab.platforms.shared.line_grammar import rule, within
+from railfab.platforms.shared.line_grammar import rule
 from railfab.platforms.shared.route_map_grammar import MAX_ASN, MAX_NUMBER
+from railfab.platforms.shared.statements import within
 
 MAX_PATHS = 128
 _FAMILIES = {name: family for family, name in FAMILIES.items()}

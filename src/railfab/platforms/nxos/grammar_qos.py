@@ -7,8 +7,9 @@ import re
 from railfab.device import EcnRamp
 from railfab.platforms.nxos.draft import Draft
 from railfab.platforms.nxos.draft_qos import DraftPause, DraftQueue
-from railfab.platforms.shared.line_grammar import ignored, rule, within
+from railfab.platforms.shared.line_grammar import ignored, rule
 from railfab.platforms.shared.native_names import numbers_in
+from railfab.platforms.shared.statements import within
 
 UNITS = {"bytes": 1, "kbytes": 1000, "mbytes": 1_000_000}
 

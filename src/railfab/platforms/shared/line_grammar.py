@@ -104,13 +104,3 @@ def _negated(line: str) -> str:
 
 def ignored(_draft: LineDraft, _match: re.Match[str]) -> None:
     """Store nothing: the line does not concern the model."""
-
-
-def within(text: str, low: int, high: int) -> int:
-    """The number in a text. Raises ValueError for another text, and outside its range."""
-    if not text.isdecimal():
-        raise ValueError(f"{text!r} is not a number")
-    number = int(text)
-    if not low <= number <= high:
-        raise ValueError(f"{number} is not within {low} to {high}")
-    return number

@@ -6,7 +6,7 @@ import re
 from ipaddress import ip_interface
 
 from railfab.device import IpInterface, lag_name, loopback_name, svi_name
-from railfab.platforms.shared.line_grammar import within
+from railfab.platforms.shared.statements import within
 
 IP_WORDS = {4: "ip", 6: "ipv6"}
 """The words with which lines of addresses and prefixes begin, by IP version."""

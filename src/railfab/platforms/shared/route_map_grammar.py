@@ -7,9 +7,10 @@ from ipaddress import ip_network
 from typing import TypeVar
 
 from railfab.device import Action, PrefixRange
-from railfab.platforms.shared.line_grammar import Rule, rule, within
+from railfab.platforms.shared.line_grammar import Rule, rule
 from railfab.platforms.shared.native_names import VERSIONS
 from railfab.platforms.shared.route_maps import DraftEntry, RouteMapDraft
+from railfab.platforms.shared.statements import within
 
 MAX_ASN = MAX_NUMBER = 2**32 - 1
 Draft = TypeVar("Draft", bound=RouteMapDraft, contravariant=True)

@@ -23,7 +23,8 @@ from railfab.device import (
 )
 from railfab.errors import ConfigError, raise_all
 from railfab.platforms import Difference
-from railfab.platforms.shared.line_grammar import LineDraft, line_differences, read, rule, unmodelled, within
+from railfab.platforms.shared.line_grammar import LineDraft, line_differences, read, rule, unmodelled
+from railfab.platforms.shared.statements import within
 from railfab_toy.lines import FORMAT
 from railfab_toy.render import render
 
