@@ -7,11 +7,13 @@ import logging
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -23,6 +25,7 @@ from tests.telemetry.test_serve import got
 from railfab.telemetry import MetricsServer
 from railfab.telemetry.processes import Child, Processes, ProcessMetrics, ask, pages_of, supervisor
 from railfab.telemetry.processes import child as child_module
+from railfab.telemetry.processes import watchdog as watchdog_module
 from railfab.telemetry.processes.watchdog import Patience, Watchdog
 
 QUICK = Patience(every_s=0.2, answer_within_s=0.5, hung_after_s=1.5)
@@ -185,6 +188,22 @@ def test_time_that_the_parent_was_late_itself_is_not_counted() -> None:
     assert watching(patience, [well, *[silent] * 4, well, *[silent] * 4]) == []
     assert watching(patience, [*[silent] * 12, well]) == []
     assert watching(patience, [silent] * 13) == [12]
+
+
+@pytest.mark.filterwarnings("error::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_watchdog_that_is_ended_while_a_question_waits_ends_without_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watchdog_module, "ThreadPoolExecutor", lambda *_, **__: ThreadPoolExecutor(1))
+    with socket.socket(socket.AF_UNIX) as silent:
+        silent.bind(str(tmp_path / "silent"))
+        silent.listen()
+        children = [Child(shard, [], tmp_path / "silent") for shard in ("0", "1")]
+        watchdog = Watchdog(children, Patience(every_s=0.01, answer_within_s=0.5))
+        watchdog.start()
+        silent.accept()
+        watchdog.end()
+        until(lambda: "railfab-watchdog" not in {thread.name for thread in threading.enumerate()})
 
 
 def test_a_process_that_hangs_again_and_again_is_started_after_longer_pauses(

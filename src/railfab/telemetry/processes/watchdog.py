@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from dataclasses import dataclass
 
 from railfab.telemetry.processes.asking import ask
@@ -62,7 +62,7 @@ class Watchdog:
             processes = [child.process_id for child in self._children]
             try:
                 well = list(self._askers.map(self._is_well, self._children))
-            except RuntimeError:  # ended meanwhile
+            except (RuntimeError, CancelledError):  # ended meanwhile
                 return
             began_s, last_s = last_s, time.monotonic()
             self.judge(processes, well, last_s - began_s)
