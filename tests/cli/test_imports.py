@@ -72,7 +72,7 @@ def test_a_rendering_needs_the_design_and_the_renderer_of_its_platform(tmp_path:
         {"cumulus", "frr", "junos", "nxos", "sonic", "srlinux", "session", "twin_face", "hazards"}
     )
     assert own.isdisjoint({"device.agreement", "device.observed", "fabric.endpoints", "intent.job", "intent.telemetry"})
-    assert own.isdisjoint({"platforms.eos.parse", "endpoints.document", "endpoints.nornir_hosts"})
+    assert own.isdisjoint({"endpoints.document", "endpoints.nornir_hosts"})
 
 
 def test_each_command_is_found_by_its_name() -> None:
