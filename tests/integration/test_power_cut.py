@@ -26,6 +26,9 @@ NS = 1e9
 MOST_OF_A_DIAL = 2
 """Connections of a dial that fails: a port that closes at once is asked what it speaks."""
 
+LATE_S = 1.0
+"""A target on a busy machine accepts a connection so much later [s]; without a limit there are ten times as many."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
@@ -80,7 +83,7 @@ def test_targets_that_lose_power_together_come_back_without_a_storm(tmp_path: Pa
     assert back_s < CASE.back_within_s + lag_s
     assert max(entry["making"] for entry in dials) <= CASE.policy.dials
     seconds = Counter(int(entry["at"] / NS) for entry in dials)
-    assert max(seconds.values()) <= MOST_OF_A_DIAL * (CASE.policy.dials_per_s * (1 + BURST_S) + 1)
+    assert max(seconds.values()) <= MOST_OF_A_DIAL * (CASE.policy.dials_per_s * (1 + LATE_S + BURST_S) + 1)
     if cut == "dark":
         assert max(entry["making"] for entry in dials) == CASE.policy.dials
 
