@@ -1,4 +1,4 @@
-"""A statement is written once and read in both directions: what `written` gives, `Reading` stores."""
+"""A statement stands once and works in both directions: what `written` gives, `Reading` stores."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Writes each second how much of its heap a process uses [bytes] to the file that RAILFAB_HEAP names.
 
 The resident set of a process has free memory too, which lies between what glibc has handed out and cannot be returned:
-in an hour of 50 subscribers that rises from 28 to 33 MB and stays, while what is in use does not change.
+in half an hour of 50 subscribers that rose from 28 to 33 MB and stayed, while what is in use did not change.
 """
 
 import ctypes

@@ -159,10 +159,7 @@ def line(
     before it and not read.
     """
     form = Template(template, words)
-    above = tuple(map(leaf, beside))
-    single = len(words) == 1
-
-    text = form.text
+    above, text, single = tuple(map(leaf, beside)), form.text, len(words) == 1
 
     @lru_cache(maxsize=4096)
     def lines(value: Any) -> tuple[Line, ...]:
