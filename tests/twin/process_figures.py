@@ -95,7 +95,7 @@ def grown(run: Sequence[Figures]) -> list[str]:
     """What of a process grew during a run though it should not; nothing of a run that is too short to tell.
 
     Memory in use surely does not grow. Where that is known, the resident set may: the allocator comes to keep more
-    free memory, for hours less and less; only growth that is sure is a problem.
+    free memory; only growth that is sure is a problem.
     """
     resident, used = growth(run), used_growth(run)
     if resident is None:
