@@ -77,6 +77,11 @@ def pass_time(twin: Twin, seconds: float) -> None:
     until(lambda: twin.status().simulated_s >= end_s)
 
 
+def elapsed_s(twin: Twin, began_s: float) -> float:
+    """Simulated time since a moment, which is a whole number of nanoseconds."""
+    return round(twin.status().simulated_s - began_s, 9)
+
+
 class Switch:
     """One switch of the twin, over gNMI."""
 

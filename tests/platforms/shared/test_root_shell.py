@@ -10,12 +10,16 @@ import threading
 import time
 from collections.abc import Iterator
 
+import paramiko
 import pytest
 
 from railfab.endpoints import Credentials, Endpoint
 from railfab.errors import Unreachable
 from railfab.platforms.shared import root_shell
 from railfab.platforms.shared.root_shell import RootShell
+
+END_OF_FILE = b"\x60"
+"""SSH_MSG_CHANNEL_EOF (RFC 4254, 9)."""
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="needs root; run the tests with sudo")
 
@@ -49,6 +53,22 @@ def shell(server: tuple[subprocess.Popen[str], int], monkeypatch: pytest.MonkeyP
 
 def test_keepalives_leave_a_command_that_is_silent_for_long_alone(shell: RootShell) -> None:
     assert shell.run("sleep 2; echo done").out == "done\n"
+
+
+def test_a_command_without_input_that_ends_at_once_keeps_the_connection(
+    shell: RootShell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A server closes the connection at an end of file for a channel that is closed, as it comes from a slow client."""
+    send = paramiko.Transport._send_user_message  # type: ignore[attr-defined]
+
+    def send_late(transport: paramiko.Transport, message: paramiko.Message) -> None:
+        if message.asbytes()[:1] == END_OF_FILE and threading.current_thread() is not transport:
+            time.sleep(0.2)
+        send(transport, message)
+
+    monkeypatch.setattr(paramiko.Transport, "_send_user_message", send_late)
+    assert shell.run("id -u").out == "0\n"
+    assert shell.run("sleep 1; id -u").out == "0\n"
 
 
 def test_a_server_that_freezes_during_a_command_is_lost_long_before_the_limit_of_the_command(

@@ -91,7 +91,11 @@ class RootShell:
         self._cut()
 
     def run(self, command: str, *, stdin: str = "", within_s: float = ANSWER_WITHIN_S) -> CommandResult:
-        """Run a shell command as root. Raises Unreachable when the switch does not answer in time."""
+        """Run a shell command as root. Raises Unreachable when the switch does not answer in time.
+
+        stdin: the command reads all of it. Without one its standard input stays open: an end of file that comes after
+        the command has ended makes the server close the connection.
+        """
         from paramiko.ssh_exception import SSHException
 
         client = self._client
@@ -217,8 +221,8 @@ def _exec(client: SSHClient, command: str, stdin: str, within_s: float) -> Comma
         raise EOFError("connection lost")
     with transport.open_session(timeout=within_s) as channel:
         channel.exec_command(command)
-        writer = threading.Thread(target=_write, args=(channel, stdin.encode()), daemon=True)
-        writer.start()
+        if stdin:
+            threading.Thread(target=_write, args=(channel, stdin.encode()), daemon=True).start()
         out, errors = bytearray(), bytearray()
         reader = threading.Thread(target=_read, args=(channel.recv_stderr, errors), daemon=True)
         reader.start()
