@@ -25,8 +25,8 @@ from railfab.errors import ConfigError, raise_all
 from railfab.platforms import Difference
 from railfab.platforms.shared.line_grammar import LineDraft, line_differences, read, rule, unmodelled
 from railfab.platforms.shared.statements import within
-from railfab_toy.lines import FORMAT
 from railfab_toy.render import render
+from railfab_toy.text import FORMAT
 
 NAME = "toy"
 MAX_ASN = 2**32 - 1

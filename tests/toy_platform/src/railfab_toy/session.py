@@ -12,9 +12,10 @@ from typing import Any, NoReturn, Self
 from railfab.device import Family, Observed, ObservedBgpSession, ObservedFamily, ObservedInterface
 from railfab.endpoints import Credentials, Endpoint
 from railfab.errors import CommitRefused, DeviceError, Unreachable, UnsupportedFeature
-from railfab.platforms import ChangeName, Dialect, Identity, Pending, Running, Staged, Verb
+from railfab.platforms import ChangeName, Identity, Pending, Running, Staged, Verb
+from railfab.platforms.shared import yaml_files
 from railfab.platforms.shared.cli_connection import CliConnection
-from railfab_toy.lines import FORMAT
+from railfab_toy.text import FORMAT
 
 BLOCK_LINES = 40
 """Lines of a candidate that are typed at once: an answer of the CLI takes some 40 ms."""
@@ -23,7 +24,8 @@ BLOCK_LINES = 40
 class ToySession:
     """See `railfab.platforms.Session`. The switch keeps a change by its name, and reverts it unless it is confirmed."""
 
-    def __init__(self, endpoint: Endpoint, credentials: Credentials, dialect: Dialect) -> None:
+    def __init__(self, endpoint: Endpoint, credentials: Credentials) -> None:
+        dialect = yaml_files.dialect(__package__)
         self._name = endpoint.name
         self._cli = CliConnection(endpoint, credentials, dialect)
         self._verbs = dialect.verbs

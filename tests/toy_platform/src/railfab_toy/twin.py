@@ -13,8 +13,8 @@ from railfab.gnmi.target import Model
 from railfab.platforms import Tree, TwinFace, VirtualDevice
 from railfab.platforms.shared.line_datastore import LineDatastore
 from railfab.ssh import NewCli, Reply
-from railfab_toy.lines import FORMAT
 from railfab_toy.parse import parse
+from railfab_toy.text import FORMAT
 
 VERSION = "1.0"
 
@@ -142,4 +142,6 @@ def _wildcard(_device: str, _name: str, _pattern: str, _labels: Mapping[str, str
     """No rule of the telemetry map has a `*`."""
 
 
-TWIN = TwinFace(datastore=_datastore, models=(Model("toy-state", "Nobody", VERSION),), wildcard=_wildcard, cli=_cli)
+def twin() -> TwinFace:
+    """What a virtual switch of Toy OS is."""
+    return TwinFace(datastore=_datastore, models=(Model("toy-state", "Nobody", VERSION),), wildcard=_wildcard, cli=_cli)
