@@ -6,6 +6,7 @@ import json
 import math
 import tracemalloc
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,12 +16,12 @@ from hypothesis import strategies as st
 
 from railfab.gnmi import messages
 from railfab.gnmi.paths import Element
-from railfab.platforms import platform
+from railfab.platforms import of_twin, platform
 from railfab.telemetry import decode
 from railfab.telemetry.decode import BadMessage, Decoder, Taken
 from railfab.telemetry.health import Drop, Health
 from railfab.telemetry.kernel.columns import At
-from railfab.telemetry.mapping import PathMap
+from railfab.telemetry.mapping import PathMap, path_map
 from railfab.telemetry.notification import NotificationDecoder, normalised_ns
 from railfab.telemetry.series import Series
 from railfab.telemetry.store import TargetStore
@@ -379,3 +380,10 @@ def test_every_time_stamp_is_the_time_of_the_reference_or_none(stamp: int) -> No
     assert store.at[At.DEVICE_NS] == store.table.series.device_ns[0] == (normalised_ns(stamp) or 0) < 2**63
     decoder._general(messages.SubscribeResponse(update=sent).SerializeToString(), taken := Taken())
     assert taken.device_ns == normalised_ns(stamp)
+
+
+def test_the_rules_of_a_platform_are_compiled_once_for_all_of_its_targets() -> None:
+    telemetry = platform("srlinux").telemetry
+    assert path_map(of_twin(telemetry)) is path_map(of_twin(telemetry))
+    assert path_map(of_twin(telemetry)) is not path_map(telemetry)
+    assert path_map(replace(telemetry, rules=telemetry.rules[:1])) is not path_map(telemetry)

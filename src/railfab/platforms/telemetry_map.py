@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from railfab.metrics import Metric
@@ -116,6 +117,9 @@ class TelemetryMap:
     metrics: Mapping[str, Metric] = field(default_factory=dict)
     queues: QueueLabels = QueueLabels.UNKNOWN
 
+    def __hash__(self) -> int:
+        return hash(tuple(rule.path for rule in self.rules))
+
     def metric(self, name: str) -> Metric:
         """The metric of a rule. Raises KeyError: a name that neither the catalogue nor a user defines is a bug."""
         return self.metrics[name] if name in self.metrics else catalogue_metric(name)
@@ -139,6 +143,7 @@ def has_simulated_time(telemetry: TelemetryMap) -> bool:
     return any(entry.path == SIMULATED_TIME for entry in telemetry.subscriptions)
 
 
+@lru_cache(maxsize=16)
 def of_twin(telemetry: TelemetryMap) -> TelemetryMap:
     """The map of a platform's virtual switches: theirs, and the simulated time of their counters.
 

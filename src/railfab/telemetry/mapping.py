@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import partial
+from functools import lru_cache, partial
 from math import isfinite
 from typing import Any
 
@@ -134,6 +134,10 @@ class PathMap:
         return frozenset(self._keys.get(path, ())).union(
             name for rule in patterned for index, name, _ in rule.keys if index == here
         )
+
+
+path_map = lru_cache(maxsize=16)(PathMap)
+"""The rules of a platform, compiled once for all of its targets."""
 
 
 def names(steps: Steps) -> Names:

@@ -28,7 +28,7 @@ from railfab.telemetry.dials import Dials
 from railfab.telemetry.health import Drop, Health, Reason, State, Stream
 from railfab.telemetry.lines import Page, Writer
 from railfab.telemetry.loop_clock import LoopClock
-from railfab.telemetry.mapping import PathMap
+from railfab.telemetry.mapping import path_map
 from railfab.telemetry.polling import Polls
 from railfab.telemetry.receive.contract import Batch, Receiver, RpcEnded
 from railfab.telemetry.repeated_log import AGAIN_AFTER_S, RepeatedLog
@@ -135,7 +135,7 @@ class TargetSession:
         self._clock, self._dials = clock, dials
         self._telemetry = spec.telemetry
         self._asks_time = not has_simulated_time(spec.telemetry)
-        self._decoder = Decoder(spec.name, PathMap(of_twin(spec.telemetry)), self.store)
+        self._decoder = Decoder(spec.name, path_map(of_twin(spec.telemetry)), self.store)
         self._modes, self._mode = modes_of(spec.endpoint), 0
         self._draw = random.Random()
         self._rpcs = self._wanted_rpcs()

@@ -20,7 +20,7 @@ from railfab.gnmi.statuses import CallFailed, Refused, StreamClosed, Unimplement
 from railfab.gnmi.tls import CertificateRefused, ClientCertificateRefused, address_of, context_of
 from railfab.gnmi.values import JSON, JSON_IETF, PROTO
 from railfab.platforms import TelemetrySubscription
-from railfab.telemetry.mapping import PathMap
+from railfab.telemetry.mapping import path_map
 from railfab.telemetry.notification import NotificationDecoder, normalised_ns
 from railfab.telemetry.subscriptions import encoding_number, of_target
 from railfab.telemetry.targets import TargetSpec, newest_credentials
@@ -144,7 +144,7 @@ class _Check:
     def __post_init__(self) -> None:
         self.found = TargetCheck(target=self.target)
         self.stated = encoding_number(self.endpoint.gnmi_encoding) if self.endpoint.gnmi_encoding else None
-        self.decoder = NotificationDecoder(PathMap(self.target.telemetry))
+        self.decoder = NotificationDecoder(path_map(self.target.telemetry))
 
     async def ask(self, client: GnmiClient) -> None:
         await self._capabilities(client)

@@ -42,7 +42,7 @@ from railfab.platforms.admission import measures_of, support_of
 from railfab.platforms.features import FEATURES
 from railfab.platforms.telemetry_checks import covers
 from railfab.platforms.telemetry_map import carried_labels
-from railfab.telemetry.mapping import PathMap, compiled
+from railfab.telemetry.mapping import compiled, path_map
 from railfab.telemetry.notification import NotificationDecoder
 from railfab.testing.device_models import device_models, features
 from railfab.testing.edits import edited_trees
@@ -56,7 +56,7 @@ EXAMPLES = int(os.environ.get("RAILFAB_EXAMPLES", "15"))
 """Models that the law of rendering and parsing draws; `make laws` draws many more."""
 
 thorough = settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=inherited)
-brief = settings(max_examples=10, deadline=None, suppress_health_check=inherited)
+brief = settings(max_examples=min(EXAMPLES // 3, 10), deadline=None, suppress_health_check=inherited)
 LABEL = re.compile(r"\{(\w+)\}")
 
 
@@ -227,7 +227,7 @@ class PlatformLaws:
         telemetry = self.platform.telemetry
         encoded = Encoder(telemetry, self._wildcard()).encode([(metric, labels)], np.array([value]))
         leaves = [Selected(leaf, place) for place, leaf in enumerate(encoded.leaves)]
-        decoder = NotificationDecoder(PathMap(telemetry))
+        decoder = NotificationDecoder(path_map(telemetry))
         found = [
             decoder.decode(messages.SubscribeResponse.FromString(bundle.whole(encoded.values, 1)).update)
             for bundle in bundles(leaves, encoding=encoding, target="")
