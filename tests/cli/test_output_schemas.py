@@ -74,7 +74,7 @@ def test_a_schema_is_complete(name: str) -> None:
         ("compare", ("compare", FRR_POD / "intent.yml", "--with", FRR_POD / "frr-pod.clab.yml")),
         ("new", ("new", "pod64")),
         ("new-list", ("new",)),
-        ("collect-from-gnmic", ("collect", "--from-gnmic", GNMIC)),
+        ("import-gnmic", ("import", "gnmic", GNMIC)),
     ],
 )
 def test_a_command_prints_what_its_schema_says(name: str, words: tuple[object, ...]) -> None:

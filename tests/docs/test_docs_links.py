@@ -55,8 +55,10 @@ def test_every_command_and_option_that_is_shown_exists(page: Path) -> None:
     for words in _typed(page):
         command = typer.main.get_command(app)
         rest = list(words)
-        while rest and hasattr(command, "commands") and not rest[0].startswith("-"):
+        while rest and hasattr(command, "commands"):
             default = getattr(command, "default", None)  # of `railfab twin FILE`
+            if rest[0].startswith("-") and default is None:
+                break
             assert default or rest[0] in command.commands, words
             command = command.commands[rest.pop(0) if rest[0] in command.commands else default]
         known = {option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts)}

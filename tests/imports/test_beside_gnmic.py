@@ -116,13 +116,13 @@ def gnmic(configuration: Path, environment: dict[str, str]) -> Iterator[str]:
 @contextmanager
 def moved(configuration: Path, environment: dict[str, str]) -> Iterator[str]:
     """The address of what railfab exposes with the files that gnmic's become."""
-    folder, railfab = configuration.with_name("moved"), [sys.executable, "-m", "railfab", "collect"]
-    written = [*railfab, "--from-gnmic", str(configuration), "--write", str(folder)]
+    folder, railfab = configuration.with_name("moved"), [sys.executable, "-m", "railfab"]
+    written = [*railfab, "import", "gnmic", str(configuration), "--write", str(folder)]
     done = subprocess.run(written, env=environment, capture_output=True, text=True, timeout=WITHIN_S)
     assert done.returncode == 0, done.stderr
     log = configuration.with_name("railfab.log")
     given = ["--targets", str(folder / "hosts.yml"), "--map", str(folder / "mappings.yml"), "--interval", "1"]
-    with running([*railfab, *given, "--port", "0"], environment, log):
+    with running([*railfab, "collect", *given, "--port", "0"], environment, log):
         end_s = time.monotonic() + WITHIN_S
         while not (found := re.search(r"http://\S+/metrics", log.read_text())):
             assert time.monotonic() < end_s, log.read_text()

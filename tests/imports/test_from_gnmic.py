@@ -1,4 +1,4 @@
-"""`railfab collect --from-gnmic`: what real shapes of gnmic configurations become."""
+"""`railfab import gnmic`: what real shapes of gnmic configurations become."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ def converted(name: str, *platforms: str) -> Conversion:
 
 def run(*arguments: str) -> Result:
     environment = {"COLUMNS": "80", "GNMI_PASSWORD": "hunter2-environment", **ENVIRONMENT}
-    return CliRunner().invoke(app, ["collect", *arguments], env=environment)
+    return CliRunner().invoke(app, ["import", "gnmic", *arguments], env=environment)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_report_fits_80_columns_and_shows_no_secret(name: str) -> None:
-    done = run("--from-gnmic", str(FILES / f"{name}.yaml"))
+    done = run(str(FILES / f"{name}.yaml"))
     assert done.exit_code == 0
     lines = [line for line in done.output.splitlines() if not line.startswith("  read -rs")]
     assert [line for line in lines if len(line) > 80] == []
     assert "hunter2" not in done.output
-    document = run("--from-gnmic", str(FILES / f"{name}.yaml"), "--output", "json")
+    document = run(str(FILES / f"{name}.yaml"), "--output", "json")
     assert json.loads(document.output)["written"] == []
     assert "hunter2" not in document.output
 
@@ -56,7 +56,7 @@ def test_every_key_of_a_file_is_converted_or_has_a_note(name: str) -> None:
 
 
 def test_targets_are_written_as_hosts_with_references_for_credentials(tmp_path: Path) -> None:
-    done = run("--from-gnmic", str(FILES / "clos.yaml"), "--write", str(tmp_path / "new"))
+    done = run(str(FILES / "clos.yaml"), "--write", str(tmp_path / "new"))
     hosts = yaml.safe_load((tmp_path / "new" / "hosts.yml").read_text())
     assert hosts == {
         "leaf1": {
@@ -92,7 +92,7 @@ def test_targets_are_written_as_hosts_with_references_for_credentials(tmp_path: 
 
 
 def test_credentials_are_exported_by_the_user_and_secrets_are_named_by_their_line() -> None:
-    said = run("--from-gnmic", str(FILES / "clos.yaml")).output.partition("environment:\n")[2].splitlines()[:7]
+    said = run(str(FILES / "clos.yaml")).output.partition("environment:\n")[2].splitlines()[:7]
     assert [line.strip() for line in said] == [
         "export RAILFAB_USERNAME=admin",
         "read -rs RAILFAB_PASSWORD && export RAILFAB_PASSWORD  # it is on line 3 of clos.yaml",
@@ -145,7 +145,7 @@ def test_paths_tell_the_platform_where_one_vendor_has_them() -> None:
     ],
 )
 def test_nothing_is_written_while_a_platform_is_not_known(tmp_path: Path, name: str, why: str) -> None:
-    done = run("--from-gnmic", str(FILES / f"{name}.yaml"), "--write", str(tmp_path / "new"))
+    done = run(str(FILES / f"{name}.yaml"), "--write", str(tmp_path / "new"))
     assert isinstance(done.exception, RailfabError)
     assert why in str(done.exception)
     assert "--platform PATTERN=NAME" in done.exception.remedy
@@ -153,18 +153,18 @@ def test_nothing_is_written_while_a_platform_is_not_known(tmp_path: Path, name: 
 
 
 def test_a_target_in_the_prefix_is_kept_for_each_host(tmp_path: Path) -> None:
-    run("--from-gnmic", str(FILES / "openconfig.yaml"), "--write", str(tmp_path), "--platform", "eos")
+    run(str(FILES / "openconfig.yaml"), "--write", str(tmp_path), "--platform", "eos")
     hosts = yaml.safe_load((tmp_path / "hosts.yml").read_text())
     assert hosts["qfx-leaf2"]["data"]["gnmi_target"] == "qfx-leaf2"
 
 
 def test_tags_of_a_target_are_labels_of_its_metrics(tmp_path: Path) -> None:
-    run("--from-gnmic", str(FILES / "openconfig.yaml"), "--write", str(tmp_path), "--platform", "eos")
+    run(str(FILES / "openconfig.yaml"), "--write", str(tmp_path), "--platform", "eos")
     assert [host.labels for host in load_hosts(tmp_path / "hosts.yml")] == [{}, {"rack": "r2"}]
 
 
 def test_modes_heartbeats_and_encodings_are_asked_for_as_gnmic_does(tmp_path: Path) -> None:
-    run("--from-gnmic", str(FILES / "asked.yaml"), "--write", str(tmp_path))
+    run(str(FILES / "asked.yaml"), "--write", str(tmp_path))
     first, second = load_hosts(tmp_path / "hosts.yml")
     assert (first.endpoint.gnmi_mode, first.endpoint.gnmi_encoding) == ("poll", "bytes")
     assert (second.endpoint.gnmi_mode, second.endpoint.gnmi_encoding) == (None, None)
@@ -179,7 +179,7 @@ def test_modes_heartbeats_and_encodings_are_asked_for_as_gnmic_does(tmp_path: Pa
 
 
 def test_a_target_that_is_sampled_less_often_keeps_its_interval_and_changes_that_of_no_other(tmp_path: Path) -> None:
-    done = run("--from-gnmic", str(FILES / "intervals.yaml"), "--write", str(tmp_path))
+    done = run(str(FILES / "intervals.yaml"), "--write", str(tmp_path))
     assert " --interval 1" in done.output
     intervals = [host.endpoint.gnmi_interval_s for host in load_hosts(tmp_path / "hosts.yml")]
     assert intervals == [None, 5, 86_400]
@@ -242,7 +242,7 @@ def test_templates_for_other_paths_are_mappings_once_they_are_filled_in(tmp_path
 
 
 def test_a_file_that_was_edited_is_not_written_over(tmp_path: Path) -> None:
-    arguments = ("--from-gnmic", str(FILES / "clos.yaml"), "--write", str(tmp_path))
+    arguments = (str(FILES / "clos.yaml"), "--write", str(tmp_path))
     assert run(*arguments).exit_code == run(*arguments).exit_code == 0
     (tmp_path / "mappings.yml").write_text("mine")
     done = run(*arguments)
@@ -252,7 +252,7 @@ def test_a_file_that_was_edited_is_not_written_over(tmp_path: Path) -> None:
 
 
 def test_a_file_without_targets_gives_a_list_to_fill_in(tmp_path: Path) -> None:
-    assert run("--from-gnmic", str(FILES / "cluster.yaml"), "--write", str(tmp_path)).exit_code == 0
+    assert run(str(FILES / "cluster.yaml"), "--write", str(tmp_path)).exit_code == 0
     text = (tmp_path / "hosts.yml").read_text()
     assert all(line.startswith("#") for line in text.splitlines())
     assert list(yaml.safe_load(text.partition("\n")[2].replace("# ", ""))) == ["leaf1"]
@@ -275,19 +275,15 @@ def test_what_is_no_gnmic_configuration_is_refused_in_one_line(tmp_path: Path, t
     path = tmp_path / "g.yaml"
     if text is not None:
         path.write_text(text)
-    done = run("--from-gnmic", str(path))
+    done = run(str(path))
     assert isinstance(done.exception, RailfabError)
     assert str(done.exception) == f"{path}{said}"
 
 
-def test_options_that_need_a_gnmic_file_say_so() -> None:
-    alone = run("inventory/fabrics/pod64.yml", "--write", "x")
-    assert (alone.exit_code, "Add --from-gnmic, or leave out --write" in alone.output) == (2, True)
-    nothing = run()
-    assert (nothing.exit_code, "Name the fabric's intent" in nothing.output) == (2, True)
-    wrong = run("--from-gnmic", str(FILES / "clos.yaml"), "--platform", "eso")
+def test_a_platform_that_does_not_exist_or_names_no_target_is_refused() -> None:
+    wrong = run(str(FILES / "clos.yaml"), "--platform", "eso")
     assert "railfab has no platform 'eso'. Use one of cumulus, eos" in str(wrong.exception)
-    wrong = run("--from-gnmic", str(FILES / "clos.yaml"), "--platform", "core*=eos")
+    wrong = run(str(FILES / "clos.yaml"), "--platform", "core*=eos")
     assert str(wrong.exception).startswith(
         "--platform core*=eos: no target has the name 'core*'. Write a name or pattern"
     )

@@ -78,7 +78,7 @@ def test_every_node_runs(frr_fabric: RunningLab) -> None:
 
 def test_the_check_of_the_targets_has_no_finding(frr_fabric: RunningLab) -> None:
     """Which has no IPv6, so that FRR shows no prefixes of it."""
-    command = ["collect", str(frr_fabric.intent), "--on", "lab", "--state", str(frr_fabric.place.state), "--check"]
+    command = ["targets", "check", str(frr_fabric.intent), "--on", "lab", "--state", str(frr_fabric.place.state)]
     done = CliRunner().invoke(app, command)
     assert done.exit_code == 0, done.output
     assert "6 of 6 targets without findings" in done.output

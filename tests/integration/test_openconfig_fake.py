@@ -145,7 +145,7 @@ def test_a_check_finds_what_it_has_and_that_it_has_no_capabilities(tmp_path: Pat
     with fake_target(tmp_path) as endpoint:
         listed = tmp_path / "targets.json"
         save_endpoints(listed, Endpoints(fabric="fake", backend="inventory", nodes=(endpoint,)))
-        command = ["collect", "--check", "--targets", str(listed), "--map", str(mappings(tmp_path)), "--output", "json"]
+        command = ["targets", "check", "--targets", str(listed), "--map", str(mappings(tmp_path)), "--output", "json"]
         done = CliRunner().invoke(app, command)
     (target,) = json.loads(done.output)["targets"]
     assert (target["reachable"], target["logged_in"], target["tls_verified"], target["encodings"]) == (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import inspect
 import json
 import os
 import re
@@ -25,6 +26,8 @@ from tests import commands
 from tests.signals import interruptible, is_running
 from tests.telemetry.rack import Rack
 
+from railfab.cli.from_gnmic import from_gnmic
+from railfab.cli.target_check import check
 from railfab.endpoints import save_endpoints
 from railfab.listeners import in_use
 from railfab.telemetry.targets import Shard
@@ -126,12 +129,13 @@ def test_a_list_of_targets_is_enough_and_what_they_send_is_recorded_and_replayed
     for name in tuple(rack.servers):
         rack.kill(name)
     rack.secret.unlink()
-    served(endpoints_file, "--replay", str(recording))
+    served(endpoints_file, recording=recording)
 
 
-def served(endpoints_file: Path, *options: str) -> None:
-    """Collect from a list until a port's state is there."""
-    command = [sys.executable, "-m", "railfab", "collect", "--targets", str(endpoints_file), "--port", "0", *options]
+def served(endpoints_file: Path, *options: str, recording: Path | None = None) -> None:
+    """Collect from a list, or a recording of it, until a port's state is there."""
+    verb = ["collect"] if recording is None else ["collect", "replay", str(recording)]
+    command = [sys.executable, "-m", "railfab", *verb, "--targets", str(endpoints_file), "--port", "0", *options]
     process = subprocess.Popen(interruptible([*command, "--interval", "0.5"]), stderr=subprocess.PIPE, text=True)
     try:
         assert process.stderr is not None
@@ -165,24 +169,13 @@ def served(endpoints_file: Path, *options: str) -> None:
         (("--targets", "none.yml", "--processes", "2", "--port", "0"), "none.yml: no such file"),
         ((FABRIC, "--push-label", "replica=a"), "Add --remote-write, --kafka or --nats, or leave out --push-label."),
         ((FABRIC, "--push-interval", "10"), "Add --remote-write, --kafka or --nats, or leave out --push-interval."),
-        ((FABRIC, "--write", "x"), "Add --from-gnmic, or leave out --write."),
         (
-            (FABRIC, "--replay", "none.gz", "--receiver", "fast"),
-            "--replay connects to no target: leave out --receiver.",
-        ),
-        (
-            (FABRIC, "--check", "--interval", "5", "--port", "0"),
-            "--check collects nothing: leave out --port, --interval.",
-        ),
-        ((FABRIC, "--check", "--replay", "x"), "--check collects nothing: leave out --replay."),
-        ((FABRIC, "--check", "--nats", "nats://h", "--shard", "0/2"), "nothing: leave out --nats, --shard."),
-        (
-            (FABRIC, "--replay", "inventory/fabrics/pod64.yml"),
+            ("replay", "inventory/fabrics/pod64.yml", FABRIC),
             "pod64.yml: is not a recording. Name the file that a tap",
         ),
-        ((FABRIC, "--replay", "none.gz"), "none.gz: no such recording."),
-        (("--from-gnmic", "g.yaml", "--targets", "hosts.yml"), "--from-gnmic collects nothing: leave out --targets."),
-        ((FABRIC, "--from-gnmic", "g.yaml"), "--from-gnmic collects nothing: leave out the intent."),
+        (("replay", "none.gz", FABRIC), "none.gz: no such recording."),
+        (("replay", "none.gz"), "Name the fabric's intent, or targets with --targets."),
+        (("replay", "none.gz", FABRIC, "--receiver", "fast"), "No such option: --receiver"),
         ((FABRIC, "--remote-write", "http://a:b@c/write"), "the address has a user name or a password in it"),
     ],
 )
@@ -190,6 +183,43 @@ def test_options_that_cannot_be_together_are_refused(arguments: tuple[str, ...],
     done = commands.run("collect", *arguments, cwd=repository)
     assert (done.returncode, done.stdout) == (2, "")
     assert said in done.stderr.replace("\n", " ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ((FABRIC, "--check"), "collect --check: is part of another command. Use `railfab targets check FILE`."),
+        (
+            (FABRIC, "--replay", "tap.gz"),
+            "collect --replay: is part of another command. Use `railfab collect replay RECORDING FILE`.",
+        ),
+        (
+            (FABRIC, "--replay=tap.gz"),
+            "collect --replay: is part of another command. Use `railfab collect replay RECORDING FILE`.",
+        ),
+        (
+            ("--from-gnmic", "g.yml", "--write", "x"),
+            "collect --from-gnmic: is part of another command. Use `railfab import gnmic FILE`.",
+        ),
+        (
+            ("--write", "x"),
+            "collect --write: is part of another command. Use `railfab import gnmic FILE --write DIR`.",
+        ),
+        ((FABRIC, "--receiver", "pygnmi"), "--receiver pygnmi: is no receiver. Use grpc, which reads with grpcio."),
+        ((FABRIC, "--receiver=pygnmi"), "--receiver pygnmi: is no receiver. Use grpc, which reads with grpcio."),
+    ],
+)
+def test_a_former_spelling_is_answered_by_the_present_one(arguments: tuple[str, ...], said: str) -> None:
+    done = commands.run("collect", *arguments)
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", f"railfab: {said}\n")
+
+
+def test_the_parts_of_collect_are_commands_with_few_options(repository: Path) -> None:
+    for command in (("collect", "replay"), ("targets", "check"), ("import", "gnmic")):
+        assert f"Usage: railfab {' '.join(command)} [OPTIONS]" in commands.run(*command, "--help").stdout
+    assert "Usage: railfab collect  [OPTIONS] [FILE]" in commands.run("collect", "--help").stdout
+    assert len(inspect.signature(check).parameters) == 8
+    assert len(inspect.signature(from_gnmic).parameters) == 4
 
 
 def test_a_port_in_use_is_one_line(repository: Path, endpoints_file: Path) -> None:

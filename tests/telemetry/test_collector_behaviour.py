@@ -353,14 +353,14 @@ def test_each_fault_of_a_connection_has_its_reason_and_one_line(
 
 
 def check(node: Endpoint, folder: Path) -> dict[str, str]:
-    """The one finding of `collect --check`."""
+    """The one finding of `targets check`."""
     listed, only = folder / "listed.json", folder / "only.yml"
     save_endpoints(listed, Endpoints(fabric="pod64", backend="inventory", nodes=(node,)))
     kept = "/interface[name=*]/statistics"
     dropped = [one.path for one in platform("srlinux").telemetry.subscriptions if one.path != kept]
     lines = "".join(f"      - {{path: '{one}', drop: true}}\n" for one in dropped)
     only.write_text(f"version: 1\nplatforms:\n  srlinux:\n    subscriptions:\n{lines}")
-    command = ["collect", "--check", "--targets", str(listed), "--map", str(only), "--output", "json"]
+    command = ["targets", "check", "--targets", str(listed), "--map", str(only), "--output", "json"]
     done = CliRunner().invoke(app, command)
     assert done.exit_code == 2
     (finding,) = json.loads(done.output)["findings"]

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 from tests.telemetry.rack import HOST_PORT, INTERVAL_S, PFC, QUICK, UPLINK, Rack, eventually
+from tests.telemetry.receive.pygnmi_receiver import PygnmiReceiver
 
 from railfab.platforms import SubscriptionMode, TelemetrySubscription, platform
 from railfab.telemetry import Collector, Policy
@@ -37,7 +38,8 @@ def wanted(path: str, mode: SubscriptionMode, **fields: object) -> TelemetrySubs
 @pytest.mark.parametrize("receiver", ["fast", "grpc", "pygnmi"])
 @pytest.mark.parametrize("mode", [SubscriptionMode.POLL, SubscriptionMode.ONCE])
 def test_a_target_is_asked_again_and_again_on_one_connection(rack: Rack, receiver: str, mode: SubscriptionMode) -> None:
-    with collector(rack, wanted(COUNTERS, mode), wanted(STATES, SubscriptionMode.SAMPLE), receiver=receiver) as running:
+    by = PygnmiReceiver() if receiver == "pygnmi" else receiver
+    with collector(rack, wanted(COUNTERS, mode), wanted(STATES, SubscriptionMode.SAMPLE), receiver=by) as running:
         assert running.wait_until_up(10)
         before = running.value(OCTETS, interface=UPLINK)
         eventually(running, lambda now: now.value(OCTETS, interface=UPLINK) > before)

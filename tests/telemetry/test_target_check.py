@@ -1,4 +1,4 @@
-"""`railfab collect --check`: what is wrong with targets before anything is collected from them."""
+"""`railfab targets check`: what is wrong with targets before anything is collected from them."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def checked(rack: Rack, folder: Path, mappings: Path, *arguments: str, **changes
     path = folder / "endpoints.json"
     nodes = (rack.endpoint(LEAF, **changes), rack.endpoint(SPINE))
     save_endpoints(path, Endpoints(fabric="pod64", backend="inventory", nodes=nodes))
-    command = ["collect", "--check", "--targets", str(path), "--map", str(mappings), *arguments]
+    command = ["targets", "check", "--targets", str(path), "--map", str(mappings), *arguments]
     return CliRunner().invoke(app, command, env={"COLUMNS": "80"})
 
 
@@ -62,7 +62,7 @@ def test_targets_that_are_well_are_a_table_and_exit_0(rack: Rack, tmp_path: Path
 
 
 def test_a_document_has_what_each_path_gave(rack: Rack, tmp_path: Path, mappings: Path) -> None:
-    document = conforming("collect-check", checked(rack, tmp_path, mappings, "--output", "json").output)
+    document = conforming("targets-check", checked(rack, tmp_path, mappings, "--output", "json").output)
     target = document["targets"][0]
     assert (target["target"], target["reachable"], target["logged_in"], target["tls_verified"]) == (LEAF, *[True] * 3)
     assert abs(target["skew_s"]) < 2
@@ -164,8 +164,8 @@ def test_a_target_that_tells_no_capabilities_is_asked_for_its_paths_all_the_same
     )
     save_endpoints(tmp_path / "odd.json", Endpoints(fabric="pod64", backend="inventory", nodes=(node,)))
     command = [
-        "collect",
-        "--check",
+        "targets",
+        "check",
         "--targets",
         str(tmp_path / "odd.json"),
         "--map",
@@ -206,7 +206,7 @@ def odd_check(folder: Path, mappings: Path, servicer: Any, names: Sequence[str] 
     at = {"host": "127.0.0.1", "gnmi_port": port, "plaintext": True, "credentials": "none"}
     nodes = tuple(Endpoint(name=name, platform="srlinux", **at) for name in names)
     save_endpoints(folder / "odd.json", Endpoints(fabric="pod64", backend="inventory", nodes=nodes))
-    command = ["collect", "--check", "--targets", str(folder / "odd.json"), "--map", str(mappings)]
+    command = ["targets", "check", "--targets", str(folder / "odd.json"), "--map", str(mappings)]
     done = CliRunner().invoke(app, command)
     server.stop(0.1).wait()
     return done
@@ -234,11 +234,11 @@ def test_a_check_where_no_target_answers_ends_with_2(rack: Rack, tmp_path: Path,
     path = tmp_path / "dead.json"
     dead = replace(rack.endpoint(LEAF), gnmi_port=1)
     save_endpoints(path, Endpoints(fabric="pod64", backend="inventory", nodes=(dead,)))
-    done = CliRunner().invoke(app, ["collect", "--check", "--targets", str(path), "--map", str(mappings)])
+    done = CliRunner().invoke(app, ["targets", "check", "--targets", str(path), "--map", str(mappings)])
     assert done.exit_code == 2
     assert "0 of 1 target without findings" in done.output
 
 
 def test_a_check_needs_an_intent_or_a_list() -> None:
-    done = CliRunner().invoke(app, ["collect", "--check"])
+    done = CliRunner().invoke(app, ["targets", "check"])
     assert (done.exit_code, "Name the fabric's intent, or targets" in done.output) == (2, True)

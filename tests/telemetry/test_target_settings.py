@@ -282,7 +282,7 @@ def test_the_check_names_a_stated_encoding_that_the_target_refuses(tmp_path: Pat
             for name, takes in (("leaf1", "ASCII"), ("leaf2", "JSON_IETF"))
         ]
         save_endpoints(listed, Endpoints(fabric="lab", backend="inventory", nodes=tuple(nodes)))
-        command = ["collect", "--check", "--targets", str(listed), "--map", str(only), "--output", "json"]
+        command = ["targets", "check", "--targets", str(listed), "--map", str(only), "--output", "json"]
         done = CliRunner().invoke(app, command)
     (found,) = json.loads(done.output)["findings"]
     assert (found["target"], done.exit_code) == ("leaf2", 1)

@@ -38,6 +38,8 @@ EXTRAS = {
     "rollback": "deploy",
     "verify": "deploy",
     "collect": "collect",
+    "targets": "collect",
+    "import": "collect",
     "compare": "netbox",
     "twin": "twin",
     "up": "all",

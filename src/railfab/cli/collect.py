@@ -1,20 +1,18 @@
-"""collect: gNMI to Prometheus."""
+"""collect and collect replay: gNMI, or a recording of it, to Prometheus."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from railfab.cli.collect_options import (
-    CheckOption,
     DriftOption,
-    FromGnmicOption,
     IntervalOption,
     KafkaOption,
     ListenOption,
@@ -23,7 +21,6 @@ from railfab.cli.collect_options import (
     MaxSeriesPerTargetOption,
     NatsOption,
     OptionalIntentFile,
-    PlatformOption,
     PortOption,
     ProcessesOption,
     ProcessOption,
@@ -31,20 +28,19 @@ from railfab.cli.collect_options import (
     PushLabelOption,
     ReceiverName,
     ReceiverOption,
+    RecordingFile,
     RecordOption,
     RemoteWriteOption,
-    ReplayOption,
     ShardOption,
     TargetsOption,
     Wanted,
-    WriteOption,
+    refuse_old_spelling,
     refuse_what_does_not_fit,
 )
 from railfab.cli.collect_processes import collect_in_processes
-from railfab.cli.common import STATE_DEFAULT, LimitOption, OnOption, Output, OutputOption, StateOption
-from railfab.cli.from_gnmic import from_gnmic
+from railfab.cli.common import STATE_DEFAULT, LimitOption, OnOption, StateOption
+from railfab.cli.default_group import SERVE, DefaultGroup
 from railfab.cli.logs import announce
-from railfab.cli.target_check import check_all
 from railfab.fabric import design, present_endpoints
 from railfab.process_signals import stop_on_signal
 from railfab.units import COLLECTOR_PORT, counted
@@ -59,6 +55,32 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
+class CollectGroup(DefaultGroup):
+    """`railfab collect FILE` and `railfab collect replay`."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        refuse_old_spelling(args)
+        return super().parse_args(ctx, args)
+
+
+collect_app = typer.Typer(cls=CollectGroup, help="Stream from the switches over gNMI, or from a recording.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Serving:
+    """How a collector runs, as its options state it. push: options of a collector."""
+
+    shard: str | None
+    processes: str | None
+    process: str | None
+    listen: str
+    port: int
+    interval_s: float
+    policy: Policy
+    push: dict[str, Any]
+
+
+@collect_app.command(SERVE, hidden=True)
 def collect(
     context: typer.Context,
     intent: OptionalIntentFile = None,
@@ -70,46 +92,111 @@ def collect(
     process: ProcessOption = None,
     receiver: ReceiverOption = ReceiverName.AUTO,
     record: RecordOption = None,
-    replay: ReplayOption = None,
     listen: ListenOption = "127.0.0.1",
     port: PortOption = COLLECTOR_PORT,
     interval: IntervalOption = 2.0,
     drift: DriftOption = 60.0,
     max_series: MaxSeriesOption = 1_000_000,
     max_series_per_target: MaxSeriesPerTargetOption = 100_000,
-    check: CheckOption = False,
     mappings: MapOption = None,
     remote_write: RemoteWriteOption = None,
     kafka: KafkaOption = None,
     nats: NatsOption = None,
     push_interval: PushIntervalOption = 10.0,
     push_label: PushLabelOption = None,
-    gnmic: FromGnmicOption = None,
-    write: WriteOption = None,
-    platforms: PlatformOption = None,
-    output: OutputOption = Output.TABLE,
     state: StateOption = STATE_DEFAULT,
 ) -> None:
-    """Stream from the switches over gNMI and serve canonical metrics to Prometheus, until Ctrl-C or SIGTERM."""
+    """Stream from the switches over gNMI and serve canonical metrics to Prometheus, until Ctrl-C or SIGTERM.
+
+    `railfab collect replay` reads a recording instead, and `railfab targets check` asks each target once.
+    """
     refuse_what_does_not_fit(context)
-    if gnmic is not None:
-        return from_gnmic(gnmic, write, platforms or (), output)
-    wanted = Wanted(intent, on, limit, state, lists=targets or (), mappings=mappings or ())
-    if check:
-        return check_all(wanted, output)
     from railfab.telemetry import Policy
+    from railfab.telemetry.collector import receiver_of
+
+    serving = Serving(
+        shard=shard,
+        processes=processes,
+        process=process,
+        listen=listen,
+        port=port,
+        interval_s=interval,
+        policy=(policy := Policy(max_series=max_series, max_series_per_target=max_series_per_target)),
+        push=_pushed(remote_write, kafka, nats, push_interval, push_label),
+    )
+    wanted = Wanted(intent, on, limit, state, lists=targets or (), mappings=mappings or ())
+
+    def receive(files: ExitStack) -> Receiver:
+        return _recorded(receiver_of(receiver.value, policy), record, files)
+
+    _run(context, wanted, serving, receive, drift)
+
+
+@collect_app.command("replay")
+def replay(
+    context: typer.Context,
+    recording: RecordingFile,
+    intent: OptionalIntentFile = None,
+    on: OnOption = None,
+    limit: LimitOption = None,
+    targets: TargetsOption = None,
+    shard: ShardOption = None,
+    processes: ProcessesOption = None,
+    process: ProcessOption = None,
+    listen: ListenOption = "127.0.0.1",
+    port: PortOption = COLLECTOR_PORT,
+    interval: IntervalOption = 2.0,
+    max_series: MaxSeriesOption = 1_000_000,
+    max_series_per_target: MaxSeriesPerTargetOption = 100_000,
+    mappings: MapOption = None,
+    remote_write: RemoteWriteOption = None,
+    kafka: KafkaOption = None,
+    nats: NatsOption = None,
+    push_interval: PushIntervalOption = 10.0,
+    push_label: PushLabelOption = None,
+    state: StateOption = STATE_DEFAULT,
+) -> None:
+    """Collect from a recording, at its own pace, instead of connecting to the targets, until Ctrl-C or SIGTERM.
+
+    Name the intent or the lists of targets, and the mappings, with which it was recorded; no credentials are needed.
+    """
+    refuse_what_does_not_fit(context)
+    from railfab.telemetry import Policy
+    from railfab.telemetry.replay import Replay
+    from railfab.telemetry.replay import recording as recording_files
+
+    serving = Serving(
+        shard=shard,
+        processes=processes,
+        process=process,
+        listen=listen,
+        port=port,
+        interval_s=interval,
+        policy=Policy(max_series=max_series, max_series_per_target=max_series_per_target),
+        push=_pushed(remote_write, kafka, nats, push_interval, push_label),
+    )
+    wanted = Wanted(intent, on, limit, state, lists=targets or (), mappings=mappings or ())
+    _run(context, wanted, serving, lambda _: Replay(recording_files(recording)), drift_s=0.0)
+
+
+def _run(
+    context: typer.Context,
+    wanted: Wanted,
+    serving: Serving,
+    receive: Callable[[ExitStack], Receiver],
+    drift_s: float,
+) -> None:
+    """Collect, here or in several processes. receive: makes the receiver, and has the stack close its files."""
     from railfab.telemetry.targets import parse_share
 
-    share = parse_share(shard, process)
-    if processes is not None:
-        return collect_in_processes(context, processes, share, listen, port)
-    policy = Policy(max_series=max_series, max_series_per_target=max_series_per_target)
+    share = parse_share(serving.shard, serving.process)
+    if serving.processes is not None:
+        return collect_in_processes(context, serving.processes, share, serving.listen, serving.port)
     logging.getLogger("railfab").setLevel(logging.INFO)  # a service logs what happens to its switches
     with ExitStack() as files:
-        options: dict[str, Any] = {"interval_s": interval, "share": share, "policy": policy}
-        options["receiver"] = _receiver(receiver, policy, record, replay, files)
-        options |= _pushed(remote_write, kafka, nats, push_interval, push_label)
-        return _serve(*_collector(wanted, drift, options), listen, port, process)
+        options = {"interval_s": serving.interval_s, "share": share, "policy": serving.policy, **serving.push}
+        options["receiver"] = receive(files)
+        return _serve(*_collector(wanted, drift_s, options), serving.listen, serving.port, serving.process)
 
 
 def _pushed(
@@ -189,17 +276,12 @@ def _loaders(sources: Sequence[str], maps: Mapping[str, TelemetryMap]) -> list[L
     return found
 
 
-def _receiver(
-    name: ReceiverName, policy: Policy, record: Path | None, replay: Path | None, files: ExitStack
-) -> Receiver:
-    """The receiver, with what it records or replays. files: closes the recording."""
-    from railfab.telemetry.collector import receiver_of
-    from railfab.telemetry.replay import Replay, recording
+def _recorded(receiver: Receiver, record: Path | None, files: ExitStack) -> Receiver:
+    """The receiver, which records what it receives where a file is named. files: closes the recording."""
     from railfab.telemetry.tap import Tap, Tapped
 
-    found: Receiver = receiver_of(name.value, policy) if replay is None else Replay(recording(replay))
     if record is None:
-        return found
+        return receiver
     tap = Tap(record)
     files.callback(tap.close)
-    return Tapped(found, tap)
+    return Tapped(receiver, tap)

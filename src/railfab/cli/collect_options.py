@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import pairwise, takewhile
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from railfab.cli import completion
-from railfab.cli.common import Output, finite, given_parameters, refuse
+from railfab.cli.common import finite, given_parameters, refuse
+from railfab.errors import RailfabError
 
 SOURCES = "Targets"
 PUSH = "Push"
 BOUNDS = "Bounds"
-GNMIC = "From gnmic"
 
 
 class ReceiverName(StrEnum):
@@ -25,7 +26,6 @@ class ReceiverName(StrEnum):
     AUTO = "auto"
     FAST = "fast"
     GRPC = "grpc"
-    PYGNMI = "pygnmi"
 
 
 OptionalIntentFile = Annotated[
@@ -36,6 +36,9 @@ OptionalIntentFile = Annotated[
         show_default=False,
         autocompletion=completion.intents,
     ),
+]
+RecordingFile = Annotated[
+    Path, typer.Argument(metavar="RECORDING", help="A file that --record has written.", show_default=False)
 ]
 TargetsOption = Annotated[
     list[str] | None,
@@ -73,8 +76,7 @@ ReceiverOption = Annotated[
     ReceiverName,
     typer.Option(
         "--receiver",
-        help="fast is railfab's own, grpc is grpcio; auto is fast, and grpc for a target that fast cannot receive."
-        " pygnmi is for comparison.",
+        help="fast is railfab's own, grpc is grpcio; auto is fast, and grpc for a target that fast cannot receive.",
     ),
 ]
 RecordOption = Annotated[
@@ -82,16 +84,7 @@ RecordOption = Annotated[
     typer.Option(
         "--record",
         metavar="FILE",
-        help="Write what the targets send there as well, as received; --replay reads it.",
-        show_default=False,
-    ),
-]
-ReplayOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--replay",
-        metavar="FILE",
-        help="Collect from a recording, at its own pace, instead of connecting to the targets.",
+        help="Write what the targets send there as well, as received; `railfab collect replay` reads it.",
         show_default=False,
     ),
 ]
@@ -127,15 +120,6 @@ MaxSeriesPerTargetOption = Annotated[
         min=1,
         help="Most series of one target; what passes either bound is counted, and not stored.",
         rich_help_panel=BOUNDS,
-    ),
-]
-CheckOption = Annotated[
-    bool,
-    typer.Option(
-        "--check",
-        metavar="",
-        help="Ask each target once instead of collecting: login, certificate, encodings, clock, and every path.",
-        show_default=False,
     ),
 ]
 DriftOption = Annotated[
@@ -209,36 +193,6 @@ PushIntervalOption = Annotated[
         rich_help_panel=PUSH,
     ),
 ]
-FromGnmicOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--from-gnmic",
-        metavar="FILE",
-        help="Say what a gnmic configuration becomes, instead of collecting; connects to nothing.",
-        show_default=False,
-        rich_help_panel=GNMIC,
-    ),
-]
-WriteOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--write",
-        metavar="DIR",
-        help="With --from-gnmic: write hosts.yml and mappings.yml there.",
-        show_default=False,
-        rich_help_panel=GNMIC,
-    ),
-]
-PlatformOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--platform",
-        metavar="[PATTERN=]NAME",
-        help="With --from-gnmic: platform of targets whose paths do not tell it; repeatable.",
-        show_default=False,
-        rich_help_panel=GNMIC,
-    ),
-]
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,18 +210,13 @@ class Wanted:
 def refuse_what_does_not_fit(context: typer.Context) -> None:
     """Refuse options that do not fit each other, those with a default too where they are given."""
     given = given_parameters(context)
-    if "gnmic" in given:
-        refuse(given, NOT_FROM_GNMIC, "--from-gnmic collects nothing: leave out")
-        return
-    if "check" in given:
-        refuse(given, NOT_CHECKED, "--check collects nothing: leave out")
     if not SINKS.keys() & given:
         refuse(given, OF_SINKS, "Add --remote-write, --kafka or --nats, or leave out")
-    refuse(given, OF_GNMIC, "Add --from-gnmic, or leave out")
-    if "replay" in given:
-        refuse(given, OF_CONNECTIONS, "--replay connects to no target: leave out")
-    if given.get("output") is Output.JSON and "check" not in given:
-        raise typer.BadParameter("--output needs --from-gnmic or --check.")
+    refuse_without_targets(given)
+
+
+def refuse_without_targets(given: Collection[str]) -> None:
+    """Refuse a command line without targets, and options that need an intent without one. given: its parameters."""
     if "intent" in given:
         return
     if "targets" not in given:
@@ -275,34 +224,26 @@ def refuse_what_does_not_fit(context: typer.Context) -> None:
     refuse(given, OF_INTENT, "Name the fabric's intent, or leave out")
 
 
+def refuse_old_spelling(arguments: Sequence[str]) -> None:
+    """Refuse options that have become commands. Raises RailfabError with the command."""
+    texts = [
+        text for argument in takewhile(lambda argument: argument != "--", arguments) for text in argument.split("=", 1)
+    ]
+    for text, after in pairwise([*texts, ""]):
+        if text in COMMANDS:
+            raise RailfabError(f"collect {text}", "is part of another command", f"Use `{COMMANDS[text]}`")
+        if (text, after) == ("--receiver", "pygnmi"):
+            raise RailfabError("--receiver pygnmi", "is no receiver", "Use grpc, which reads with grpcio")
+
+
+COMMANDS = {
+    "--check": "railfab targets check FILE",
+    "--replay": "railfab collect replay RECORDING FILE",
+    "--from-gnmic": "railfab import gnmic FILE",
+    "--write": "railfab import gnmic FILE --write DIR",
+    "--platform": "railfab import gnmic FILE --platform NAME",
+}
+"""The commands in which options of former releases are found."""
 SINKS = {"remote_write": "--remote-write", "kafka": "--kafka", "nats": "--nats"}
 OF_SINKS = {"push_label": "--push-label", "push_interval": "--push-interval"}
-OF_GNMIC = {"write": "--write", "platforms": "--platform"}
-OF_CONNECTIONS = {"receiver": "--receiver"}
 OF_INTENT = {"on": "--on", "limit": "--limit", "drift": "--drift", "state": "--state"}
-NOT_CHECKED = {
-    **SINKS,
-    **OF_SINKS,
-    "receiver": "--receiver",
-    "record": "--record",
-    "replay": "--replay",
-    "shard": "--shard",
-    "processes": "--processes",
-    "listen": "--listen",
-    "port": "--port",
-    "interval": "--interval",
-    "drift": "--drift",
-    "max_series": "--max-series",
-    "max_series_per_target": "--max-series-per-target",
-}
-"""Options of what is collected, by parameter."""
-NOT_FROM_GNMIC = {
-    "intent": "the intent",
-    "on": "--on",
-    "limit": "--limit",
-    "targets": "--targets",
-    "check": "--check",
-    "mappings": "--map",
-    "state": "--state",
-    **NOT_CHECKED,
-}

@@ -36,12 +36,13 @@ def collect_in_processes(context: typer.Context, processes: str, share: Share, l
     _refuse_what_cannot_be_shared(context)
     intent: Path | None = context.params["intent"]
     fabric = load_intent(intent).fabric if intent else ""
+    words = [context.info_name] if context.info_name else []
     of_all, again = list(_again(cast(typer.Context, context.find_root()))), list(_again(context))
     shards = [Share(share.collector, process_shard(number, count)).label for number in range(count)]
 
     def command(number: int, socket: Path) -> list[str]:
         own = [f"--process={number}/{count}", f"--listen=unix:{socket}"]
-        return [sys.executable, "-m", "railfab", *of_all, "collect", *own, *again]
+        return [sys.executable, "-m", "railfab", *of_all, "collect", *words, *own, *again]
 
     logging.getLogger("railfab").setLevel(logging.INFO)  # a service logs what happens to its processes
     with stop_on_signal() as ended, Processes(shards, command, ended) as running:
@@ -63,7 +64,7 @@ def _count(text: str) -> int:
 
 
 def _refuse_what_cannot_be_shared(context: typer.Context) -> None:
-    if context.params["record"] is not None:
+    if context.params.get("record") is not None:
         raise typer.BadParameter("--record needs a single process: leave out --processes.")
     if context.params["intent"] == Path("-"):
         raise typer.BadParameter("--processes needs the intent as a file, which each process reads.")

@@ -1,4 +1,4 @@
-"""collect --from-gnmic: what a gnmic configuration becomes."""
+"""import gnmic: what a gnmic configuration becomes."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from railfab.cli.common import Output, print_json, print_table, stdout
+import typer
+
+from railfab.cli.common import Output, OutputOption, print_json, print_table, stdout
 from railfab.cli.echo import echo_line
 from railfab.cli.tables import columns, with_command
 from railfab.endpoints import write_private
@@ -21,11 +23,35 @@ if TYPE_CHECKING:
     from railfab.imports.gnmic.conversion import Export, Renamed, Subscribed, Target
 
 
-def from_gnmic(path: Path, write: Path | None, platforms: Sequence[str], output: Output) -> None:
-    """Print what a gnmic configuration becomes; write hosts.yml and mappings.yml if a folder is named."""
+import_app = typer.Typer(no_args_is_help=True, help="Convert the configurations of other tools.")
+
+GnmicFile = Annotated[Path, typer.Argument(metavar="FILE", help="A gnmic configuration (YAML or JSON).")]
+WriteOption = Annotated[
+    Path | None,
+    typer.Option("--write", metavar="DIR", help="Write hosts.yml and mappings.yml there.", show_default=False),
+]
+PlatformOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--platform",
+        metavar="[PATTERN=]NAME",
+        help="Platform of targets whose paths do not tell it; repeatable.",
+        show_default=False,
+    ),
+]
+
+
+@import_app.command("gnmic")
+def from_gnmic(
+    path: GnmicFile,
+    write: WriteOption = None,
+    platforms: PlatformOption = None,
+    output: OutputOption = Output.TABLE,
+) -> None:
+    """Show what a gnmic configuration becomes: targets, subscriptions, metrics and settings. Connects to nothing."""
     from railfab.imports.gnmic import convert, read_gnmic
 
-    conversion = convert(read_gnmic(path, os.environ), platforms, os.environ)
+    conversion = convert(read_gnmic(path, os.environ), platforms or (), os.environ)
     written = _write(conversion, write) if write is not None else ()
     if output is Output.JSON:
         print_json(_document(conversion, written))

@@ -308,7 +308,7 @@ class PathData:
 
 @dataclass(frozen=True, slots=True)
 class CheckedTarget:
-    """A target of `collect --check`. tls_until: end of its certificate. skew_s: its clock before ours."""
+    """A target of `targets check`. tls_until: end of its certificate. skew_s: its clock before ours."""
 
     target: str
     address: str | None
@@ -333,7 +333,7 @@ class TargetProblem:
 
 @dataclass(frozen=True, slots=True)
 class TargetChecks:
-    """`collect --check`."""
+    """`targets check`."""
 
     targets: tuple[CheckedTarget, ...]
     findings: tuple[TargetProblem, ...]
@@ -374,7 +374,7 @@ class GnmicExport:
 
 @dataclass(frozen=True, slots=True)
 class GnmicReport:
-    """`collect --from-gnmic`. written: the files of `--write`."""
+    """`import gnmic`. written: the files of `--write`."""
 
     file: str
     targets: tuple[GnmicTargetRecord, ...]
@@ -545,8 +545,8 @@ class PortExplanation:
 
 RECORDS: Mapping[str, Any] = {
     "audit": Checked,
-    "collect-check": TargetChecks,
-    "collect-from-gnmic": GnmicReport,
+    "targets-check": TargetChecks,
+    "import-gnmic": GnmicReport,
     "compare": Comparison,
     "dashboards-build": tuple[BuiltFile, ...],
     "dashboards-push": tuple[PushedObject, ...],

@@ -1,4 +1,4 @@
-"""collect --check: what the targets answer, before anything is collected from them."""
+"""targets check: what the targets answer, before anything is collected from them."""
 
 from __future__ import annotations
 
@@ -9,8 +9,23 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from railfab.cli.collect_options import Wanted
-from railfab.cli.common import CANNOT, FOUND, Output, print_json, print_table, progress_bar, report, stdout
+from railfab.cli.collect_options import MapOption, OptionalIntentFile, TargetsOption, Wanted, refuse_without_targets
+from railfab.cli.common import (
+    CANNOT,
+    FOUND,
+    STATE_DEFAULT,
+    LimitOption,
+    OnOption,
+    Output,
+    OutputOption,
+    StateOption,
+    given_parameters,
+    print_json,
+    print_table,
+    progress_bar,
+    report,
+    stdout,
+)
 from railfab.cli.echo import echo_line
 from railfab.errors import EndpointError, LoginRefused
 from railfab.fabric import design, resolve_endpoints
@@ -28,17 +43,32 @@ MAX_SKEW_S = 5.0
 DATE = "%Y-%m-%d"
 
 
-def check_all(wanted: Wanted, output: Output) -> None:
-    """Check every target and print a table; leave with 1 for findings, 2 where no target could be asked for a path.
+targets_app = typer.Typer(no_args_is_help=True, help="Check the targets that are collected from.")
 
-    Raises RailfabError.
+
+@targets_app.command("check")
+def check(
+    context: typer.Context,
+    intent: OptionalIntentFile = None,
+    on: OnOption = None,
+    limit: LimitOption = None,
+    targets: TargetsOption = None,
+    mappings: MapOption = None,
+    output: OutputOption = Output.TABLE,
+    state: StateOption = STATE_DEFAULT,
+) -> None:
+    """Ask each target once: login, certificate, encodings, clock, and every path. Collects nothing.
+
+    Exit code 1 with findings, 2 where no target could be asked for a path.
     """
     from railfab.telemetry.target_check import check_targets
 
-    targets, needed, unread = _targets_now(wanted)
+    refuse_without_targets(given_parameters(context))
+    wanted = Wanted(intent, on, limit, state, lists=targets or (), mappings=mappings or ())
+    specs, needed, unread = _targets_now(wanted)
     with progress_bar() as progress:
-        task = progress.add_task("targets", total=len(targets))
-        checks = asyncio.run(check_targets(targets, needed, lambda: progress.advance(task)))
+        task = progress.add_task("targets", total=len(specs))
+        checks = asyncio.run(check_targets(specs, needed, lambda: progress.advance(task)))
     findings = [(check.target.name, text) for check in checks for text in _findings(check)]
     if output is Output.JSON:
         print_json(_document(checks, findings))

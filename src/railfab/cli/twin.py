@@ -6,10 +6,9 @@ from __future__ import annotations
 import re
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from typer.core import TyperGroup
 
 from railfab.cli import completion
 from railfab.cli.common import (
@@ -30,6 +29,7 @@ from railfab.cli.common import (
     stdout,
     stop_at_errors,
 )
+from railfab.cli.default_group import SERVE, DefaultGroup
 from railfab.cli.echo import echo, echo_line
 from railfab.cli.tables import columns, with_command
 from railfab.endpoints import state_option
@@ -75,32 +75,12 @@ RunningTwin = Annotated[
 TwinOption = Annotated[
     Path | None, typer.Option("--twin", metavar="FILE", help="Intent of the twin's fabric; else the only one.")
 ]
-SERVE = "serve"
 STATUS_COLUMNS = ("fabric", "process", "switches up", "BGP ends up", "job", "simulated s", "unmodelled")
 LISTED = 8
 """Lines of a switch's configuration without effect that the table has."""
 
 
-class TwinGroup(TyperGroup):
-    """`railfab twin FILE` beside `railfab twin status` and others: what is no such word is a file."""
-
-    default = SERVE
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        words = self.commands.keys() - {self.default}
-        completing = ctx.resilient_parsing and not args
-        return super().parse_args(ctx, args if completing or (args[:1] and args[0] in words) else [self.default, *args])
-
-    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
-        name, command, rest = super().resolve_command(ctx, args)
-        return "" if name == self.default else name, command, rest
-
-    def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
-        files = self.commands[self.default].params[0].shell_complete(ctx, incomplete)
-        return [*super().shell_complete(ctx, incomplete), *files]
-
-
-twin_app = typer.Typer(cls=TwinGroup, help="Serve every switch of a fabric on this machine; list and stop twins.")
+twin_app = typer.Typer(cls=DefaultGroup, help="Serve every switch of a fabric on this machine; list and stop twins.")
 
 
 NOT_OF_A_RUNNING_TWIN = {

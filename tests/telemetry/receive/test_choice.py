@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 
 import grpc
 import pytest
@@ -23,7 +22,6 @@ from tests.telemetry.receive.peers import (
 )
 from tests.telemetry.receive.test_servers import SENT, Handler, grpc_aio
 
-from railfab.errors import RailfabError
 from railfab.gnmi.statuses import StreamClosed
 from railfab.telemetry.receive import frames
 from railfab.telemetry.receive.choice import RECEIVERS, AutoReceiver, receiver
@@ -109,16 +107,8 @@ def test_the_fast_receiver_is_tried_again_beside_grpc_and_takes_over_where_it_wo
     asyncio.run(run())
 
 
-def test_without_pygnmi_one_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "pygnmi.client", None)
-    with pytest.raises(RailfabError) as error:
-        receiver("pygnmi")
-    said = "--receiver pygnmi: pygnmi is not installed. Install it with: pip install 'railfab[deploy]'."
-    assert str(error.value) == said
-
-
 def test_receivers_have_names() -> None:
-    assert list(RECEIVERS) == ["auto", "fast", "grpc", "pygnmi"]
+    assert list(RECEIVERS) == ["auto", "fast", "grpc"]
     assert isinstance(receiver("fast"), FastReceiver)
 
     async def run() -> None:

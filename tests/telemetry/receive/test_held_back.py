@@ -13,11 +13,14 @@ import grpc
 import pytest
 from tests.telemetry.rack import QUICK, eventually
 from tests.telemetry.receive.peers import ADMIN, REQUEST, Peer, answer, data, endpoint, response, serving
+from tests.telemetry.receive.pygnmi_receiver import PygnmiReceiver
 
 from railfab.gnmi import messages
 from railfab.telemetry import Collector
 from railfab.telemetry.receive.choice import receiver
-from railfab.telemetry.receive.contract import Batch
+from railfab.telemetry.receive.contract import Batch, Receiver
+from railfab.telemetry.receive.fast import FastReceiver
+from railfab.telemetry.receive.grpcio import GrpcReceiver
 from railfab.telemetry.targets import TargetSpec, telemetry_of
 
 LARGE = response(1, 50_000)
@@ -49,13 +52,13 @@ def flooding() -> Iterator[int]:
         server.stop(0).wait()
 
 
-@pytest.mark.parametrize("name", ["fast", "grpc", "pygnmi"])
-def test_a_target_waits_while_its_reader_pauses(name: str) -> None:
+@pytest.mark.parametrize("kind", [FastReceiver, GrpcReceiver, PygnmiReceiver])
+def test_a_target_waits_while_its_reader_pauses(kind: type[Receiver]) -> None:
     """At least a tenth of the pauses, as a busy machine lets the target send late, and never longer than they took."""
 
     async def run(port: int) -> tuple[float, float]:
         waited_s = 0.0
-        async with aclosing(receiver(name).stream(endpoint(port), ADMIN, [REQUEST])) as stream:
+        async with aclosing(kind().stream(endpoint(port), ADMIN, [REQUEST])) as stream:
             await anext(stream)
             began_s = time.monotonic()
             for _ in range(40):

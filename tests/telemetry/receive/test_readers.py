@@ -11,11 +11,11 @@ from contextlib import aclosing
 import grpc
 import pytest
 from tests.telemetry.receive.peers import ADMIN, REQUEST, endpoint, response
+from tests.telemetry.receive.pygnmi_receiver import PygnmiReceiver
 from tests.telemetry.receive.test_servers import Handler
 
 from railfab.telemetry.receive.contract import Batch
 from railfab.telemetry.receive.grpcio import GrpcReceiver
-from railfab.telemetry.receive.pygnmi import PygnmiReceiver
 from railfab.telemetry.receive.readers import AT_ONCE_S, MOST_UNREAD, PAUSE_S, TRIED_AFTER, Call, Reader
 
 LARGE = response(1, 100_000)

@@ -30,6 +30,7 @@ from tests.telemetry.receive.peers import (
     response,
     serving,
 )
+from tests.telemetry.receive.pygnmi_receiver import PygnmiReceiver
 
 from railfab.endpoints import Credentials, Endpoint
 from railfab.errors import LoginRefused, Unreachable
@@ -42,7 +43,6 @@ from railfab.telemetry.receive.contract import Batch, Receiver, RpcEnded
 from railfab.telemetry.receive.errors import ProtocolError
 from railfab.telemetry.receive.fast import FastReceiver
 from railfab.telemetry.receive.grpcio import GrpcReceiver
-from railfab.telemetry.receive.pygnmi import PygnmiReceiver
 
 TLS_HANDSHAKE, TLS_ALERT = b"\x16", b"\x15\x03\x03\x00\x02\x02\x46"
 """The first byte of a ClientHello; the alert protocol_version (RFC 8446, 5.1 and 6)."""

@@ -10,10 +10,9 @@ from functools import partial
 from typing import Any
 
 from railfab.endpoints import Credentials, Endpoint
-from railfab.errors import DeviceError, RailfabError
+from railfab.errors import DeviceError
 from railfab.gnmi import messages
 from railfab.gnmi.statuses import StreamClosed
-from railfab.remedies import distribution, install
 from railfab.telemetry.receive.contract import Ask, Batch, Receiver, RpcEnded, ignored
 from railfab.telemetry.receive.errors import ProtocolError
 from railfab.telemetry.receive.fast import DIAL_TIMEOUT_S, FastReceiver
@@ -28,10 +27,7 @@ _Target = tuple[str, str, int | None]
 
 
 def receiver(name: str, *, dial_timeout_s: float = DIAL_TIMEOUT_S) -> Receiver:
-    """The receiver of this name, one of RECEIVERS, for the targets of one event loop. Raises KeyError.
-
-    Raises RailfabError where pygnmi is not installed.
-    """
+    """The receiver of this name, one of RECEIVERS, for the targets of one event loop. Raises KeyError."""
     return RECEIVERS[name](dial_timeout_s=dial_timeout_s)
 
 
@@ -39,16 +35,6 @@ def _grpc(*, dial_timeout_s: float) -> Receiver:
     from railfab.telemetry.receive.grpcio import GrpcReceiver  # takes 30 MB that the fast receiver does not need
 
     return GrpcReceiver(dial_timeout_s=dial_timeout_s)
-
-
-def _pygnmi(*, dial_timeout_s: float) -> Receiver:
-    from railfab.telemetry.receive.pygnmi import PygnmiReceiver
-
-    try:
-        return PygnmiReceiver(dial_timeout_s=dial_timeout_s)
-    except ModuleNotFoundError as error:
-        problem = f"{distribution(error.name or '')} is not installed"
-        raise RailfabError("--receiver pygnmi", problem, install("deploy")) from None
 
 
 class AutoReceiver:
@@ -156,6 +142,5 @@ RECEIVERS: dict[str, Callable[..., Receiver]] = {
     "auto": AutoReceiver,
     "fast": FastReceiver,
     "grpc": _grpc,
-    "pygnmi": _pygnmi,
 }
 """How each receiver is made, by name. auto is the default of a collector."""

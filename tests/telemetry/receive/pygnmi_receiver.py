@@ -1,4 +1,4 @@
-"""The receiver of pygnmi, a client that others have written: to tell a defect of ours from one of a target.
+"""A receiver of pygnmi, a client that others have written: the tests hold its behaviour against that of ours.
 
 pygnmi connects and makes the calls; its messages are passed on as they are. Its own ways to read are left out: its
 subscriber waits for ever once its thread has died of an error, and its parser loses updates. Here the thread of the
@@ -11,6 +11,9 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import aclosing, suppress
 from typing import Any
+
+from pygnmi.client import gNMIException
+from pygnmi.spec.v080 import gnmi_pb2, gnmi_pb2_grpc
 
 from railfab.endpoints import Credentials, Endpoint
 from railfab.gnmi import messages
@@ -27,14 +30,11 @@ from railfab.telemetry.receive.readers import Call
 
 
 class PygnmiReceiver:
-    """Receives with pygnmi, as `contract.Receiver` says. Raises ModuleNotFoundError where it is not installed."""
+    """Receives with pygnmi, as `contract.Receiver` says."""
 
     needs_login = True
 
     def __init__(self, *, dial_timeout_s: float = DIAL_TIMEOUT_S) -> None:
-        from pygnmi.client import gNMIException
-        from pygnmi.spec.v080 import gnmi_pb2, gnmi_pb2_grpc
-
         self._stub: Any = gnmi_pb2_grpc.gNMIStub
         self._request: Any = gnmi_pb2.SubscribeRequest
         self._failed = gNMIException
