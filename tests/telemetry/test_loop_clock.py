@@ -17,7 +17,7 @@ from tests.telemetry.test_serve import got
 from railfab.gnmi.listening import listening_timeout
 from railfab.telemetry import MetricsServer, fabric_collector
 from railfab.telemetry import collector as collector_module
-from railfab.telemetry.loop_clock import COUNTED_S, LAG_OVER_S, LATE_S, LOG_EVERY_S, TICK_S, LoopClock
+from railfab.telemetry.loop_clock import COUNTED_S, LAG_OVER_S, LATE_S, ON_TIME_S, TICK_S, LoopClock
 from railfab.telemetry.retry import SILENT_INTERVALS
 from railfab.topology import Topology
 
@@ -111,7 +111,7 @@ def test_a_late_loop_is_logged_once_until_it_has_been_on_time_for_a_minute(caplo
         "the collector is 1.4 s late: it reads updates later than they arrive."
         " Collect from fewer switches, or sample less often."
     ]
-    for _ in range(round(LOG_EVERY_S / TICK_S) + 1):
+    for _ in range(round(ON_TIME_S / TICK_S) + 1):
         after(TICK_S, clock, manual)
     after(LATE_S + 0.5, clock, manual)
     assert len(caplog.records) == 2

@@ -25,6 +25,7 @@ from railfab.fabric.audit import SwitchAudit, findings_of_audits, switch_audit
 from railfab.findings import Severity
 from railfab.metrics import metric
 from railfab.platforms import Platform, has_platform, platform
+from railfab.repeated_warnings import RepeatedWarnings
 from railfab.telemetry.exposition import family
 
 logger = logging.getLogger(__name__)
@@ -59,7 +60,7 @@ class ConfigurationCheck(Collector):
         self._read_s = dict.fromkeys((one.name for one in self._compared), time.time())
         self._checked_s = self._read_s
         self._drained = frozenset() if interval_s else frozenset(fabric.intent.drain)
-        self._problems: dict[str, str] = {}
+        self._warnings: dict[str, RepeatedWarnings] = {}
 
     def __enter__(self) -> Self:
         if self._interval_s:
@@ -164,11 +165,10 @@ class ConfigurationCheck(Collector):
         try:
             text = _running_text(endpoint)
         except RailfabError as error:
-            if self._problems.get(endpoint.name) != str(error):
-                logger.warning("configuration not compared with the intent: %s", error)
-            self._problems[endpoint.name] = str(error)
+            warnings = self._warnings.setdefault(endpoint.name, RepeatedWarnings(logger, endpoint.name))
+            warnings.warning(f"configuration not compared with the intent: {error}")
             return None
-        self._problems.pop(endpoint.name, None)
+        self._warnings.pop(endpoint.name, None)
         return text
 
     def _maintenance(self) -> Iterator[tuple[str, str]]:

@@ -9,6 +9,8 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from railfab.repeated_warnings import RepeatedWarnings
+
 logger = logging.getLogger(__name__)
 
 TICK_S = 0.1
@@ -18,7 +20,8 @@ LATE_S = 1.0
 """A loop that is this late is logged."""
 LAG_OVER_S = 30.0
 """The reported lag is the largest of the last so many seconds, so that a scrape every 15 s misses none."""
-LOG_EVERY_S = 60.0
+ON_TIME_S = 60.0
+"""A loop that is late after so long on time is logged at once."""
 OVERLOADED_FROM, OVERLOADED_UNTIL = 0.5, 0.25
 """A loop that was late for the first share of the last LAG_OVER_S is overloaded, until that is below the second."""
 WAIT_S = 1.0
@@ -46,7 +49,8 @@ class LoopClock:
         self._monotonic_s = monotonic_s
         self._last_tick = (0.0, monotonic_s())
         self._lags: deque[tuple[float, float]] = deque()
-        self._logged_s = float("-inf")
+        self._late_s = float("-inf")
+        self._warnings = RepeatedWarnings(logger, now_s=monotonic_s)
         self._overloaded_since_s: float | None = None
 
     async def run(self) -> None:
@@ -125,13 +129,13 @@ class LoopClock:
         return self._monotonic_s() - ticked_s - TICK_S
 
     def _log(self, now_s: float, lag_s: float) -> None:
-        """Log a late loop once, and again only after it has been on time for LOG_EVERY_S."""
+        """Log a late loop, and at once again after it has been on time for ON_TIME_S."""
         if lag_s < LATE_S:
             return
-        if now_s - self._logged_s > LOG_EVERY_S:
-            logger.warning(
-                "the collector is %.1f s late: it reads updates later than they arrive. Collect from fewer switches,"
-                " or sample less often.",
-                lag_s,
-            )
-        self._logged_s = now_s
+        self._warnings.warning(
+            f"the collector is {lag_s:.1f} s late: it reads updates later than they arrive. Collect from fewer"
+            " switches, or sample less often.",
+            reason="late",
+            again=now_s - self._late_s > ON_TIME_S,
+        )
+        self._late_s = now_s

@@ -22,6 +22,7 @@ from railfab.gnmi.statuses import Busy, Refused
 from railfab.gnmi.tls import CertificateRefused, OtherProtocol
 from railfab.metrics import Metric
 from railfab.platforms import SIMULATED_TIME, has_simulated_time, of_twin, platform_names
+from railfab.repeated_warnings import AGAIN_AFTER_S, RepeatedWarnings
 from railfab.telemetry.budget import SeriesBudget
 from railfab.telemetry.decode import Decoder, Taken
 from railfab.telemetry.dials import Dials
@@ -31,7 +32,6 @@ from railfab.telemetry.loop_clock import LoopClock
 from railfab.telemetry.mapping import path_map
 from railfab.telemetry.polling import Polls
 from railfab.telemetry.receive.contract import Batch, Receiver, RpcEnded
-from railfab.telemetry.repeated_log import AGAIN_AFTER_S, RepeatedLog
 from railfab.telemetry.retry import SILENT_INTERVALS, Policy
 from railfab.telemetry.silence import Silence
 from railfab.telemetry.store import NO_SPEEDS, RPC_BITS, Sample, TargetStore
@@ -127,7 +127,7 @@ class TargetSession:
         )
         self._whole = WholeSamples(self.store)
         self._healthy_s = silence_s if policy.healthy_s is None else policy.healthy_s
-        self._log = RepeatedLog(logger, spec.name)
+        self._warnings = RepeatedWarnings(logger, spec.name)
         self.living = 0
         self._writer = Writer()
         self._spec, self._receiver = spec, receiver
@@ -236,7 +236,7 @@ class TargetSession:
         self.health.state = State.REFUSED if refused else State.RETRYING
         self.store.down(self._clock.now_s(), grace=reason is not Reason.STALLED)
         cause = error.__cause__ if reason is Reason.DEFECT else None
-        self._log.warning(str(error), again=self.health.was_up, cause=cause)
+        self._warnings.warning(str(error), again=self.health.was_up, cause=cause)
         self.health.was_up = False
         return refused
 
@@ -245,7 +245,7 @@ class TargetSession:
         self.health.state = State.REFUSED
         self.health.errors[reason] += 1
         self.health.last_error = str(error)
-        self._log.warning(str(error))
+        self._warnings.warning(str(error))
         await asyncio.Event().wait()
 
     def page(self) -> Page:
@@ -368,7 +368,7 @@ class TargetSession:
         if isinstance(event, Batch) and self._receiver.needs_login and _has_time(event):
             self._telemetry = of_twin(self._telemetry)
             found = HasSimulatedTime(self.name, "is a virtual switch", "Its simulated time is subscribed to as well")
-            self._log.info("%s", found)
+            self._warnings.info("%s", found)
             raise found
 
     def _failed(self, place: int, error: DeviceError) -> None:
@@ -379,7 +379,7 @@ class TargetSession:
         rpc = self._rpcs[place]
         if isinstance(error, Busy):
             self.health.last_error = str(error)
-            self._log.warning(str(error))
+            self._warnings.warning(str(error))
             self._polls.refused_for_now(place)
             if rpc.optional:
                 self._pending.discard(rpc)
@@ -388,7 +388,7 @@ class TargetSession:
         if not (rpc.optional and isinstance(error, Refused)):
             raise error
         paths = ", ".join(rpc.subscription.paths)
-        self._log.info("%s The target does not serve %s; all other subscriptions continue.", error, paths)
+        self._warnings.info("%s The target does not serve %s; all other subscriptions continue.", error, paths)
         self._pending.discard(rpc)
         self._sync_when_complete()
 
@@ -450,15 +450,17 @@ class TargetSession:
         self.store.synced()
         self._whole.synced()
         if not len(self.store) and not self._may_be_empty:
-            self._log.warning(f"{self.name}: streams nothing that has a metric. Check its platform, and --map")
+            self._warnings.warning(f"{self.name}: streams nothing that has a metric. Check its platform, and --map")
             return
         self.health.state = State.UP
         self.health.was_up = True
         self.health.last_error = ""
-        self._log.info("%s: streaming, %s series", self.name, len(self.store))
+        self._warnings.info("%s: streaming, %s series", self.name, len(self.store))
         if self.endpoint and self.endpoint.gnmi_encoding and not self._modes[self._mode].all_paths:
             given, taken = self.endpoint.gnmi_encoding.upper(), ", ".join(self.encodings)
-            self._log.warning(f"{self.name}: refuses {given}, which gnmi_encoding states; it is received in {taken}")
+            self._warnings.warning(
+                f"{self.name}: refuses {given}, which gnmi_encoding states; it is received in {taken}"
+            )
 
     async def _watch(self) -> None:
         """Expire old samples, end a silent session, and do without the sync of a target that sends none.
@@ -497,9 +499,9 @@ class TargetSession:
             raise self._stalled(max(self._silence.age_s(rpc, now_s) for rpc in begun), begun)
         if begun:
             self.health.errors[Reason.STALLED] += 1
-            self._log.warning(f"{self.name}: no sample of {_paths(begun)}, all other subscriptions continue")
+            self._warnings.warning(f"{self.name}: no sample of {_paths(begun)}, all other subscriptions continue")
         elif before and not self._silence.rpcs:
-            self._log.info("%s: samples of all subscriptions arrive again", self.name)
+            self._warnings.info("%s: samples of all subscriptions arrive again", self.name)
 
     def _watch_backlog(self, now_s: float) -> None:
         """Log and count a target whose samples are late.
@@ -516,7 +518,9 @@ class TargetSession:
             problem = f"its samples arrive {late_s:.0f} s late, and ever later: it sends more slowly than it samples"
             raise Lagging(self.name, problem, remedy)
         self.health.errors[Reason.LAGGING] += 1
-        self._log.warning(f"{self.name}: its samples arrive {late_s:.0f} s late. Sample less often (gnmi_interval_s)")
+        self._warnings.warning(
+            f"{self.name}: its samples arrive {late_s:.0f} s late. Sample less often (gnmi_interval_s)"
+        )
 
     def _stalled(self, silent_s: float, rpcs: Collection[SubscribeRpc] = ()) -> Stalled:
         remedy = "It is subscribed again; if that does not help, check the target"
@@ -527,7 +531,7 @@ class TargetSession:
         """Choose the next mode; False when all were refused, and the first is next again."""
         self._mode = (self._mode + 1) % len(self._modes)
         if self._mode:
-            self._log.info("%s Trying %s.", error, self._modes[self._mode])
+            self._warnings.info("%s Trying %s.", error, self._modes[self._mode])
         return bool(self._mode)
 
 

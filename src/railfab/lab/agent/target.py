@@ -16,6 +16,7 @@ from railfab.lab.agent.sources import VTY_TIMEOUT_S, link_facts, proc_net_dev, v
 from railfab.lab.netns.processes import Process, is_running
 from railfab.lab.probes import daemon_probe, unanswered
 from railfab.platforms import TelemetryMap
+from railfab.repeated_warnings import RepeatedWarnings
 
 logger = logging.getLogger(__name__)
 
@@ -48,6 +49,7 @@ class CachedMeasurements:
         self._read = read
         self._measurements: tuple[Measurement, ...] = ()
         self._refresh_at = 0.0
+        self._warnings = RepeatedWarnings(logger)
 
     def current(self) -> tuple[Measurement, ...]:
         if time.monotonic() < self._refresh_at:
@@ -55,7 +57,7 @@ class CachedMeasurements:
         try:
             self._measurements, wait_s = tuple(self._read()), ROUTING_AGE_S
         except (LabError, KeyError) as error:
-            logger.warning("%s: %s", type(error).__name__, error)
+            self._warnings.warning(f"{type(error).__name__}: {error}", again=bool(self._measurements))
             self._measurements, wait_s = (), RETRY_S
         self._refresh_at = time.monotonic() + wait_s
         return self._measurements
@@ -74,6 +76,7 @@ class LinuxSwitch:
         self._leaves = Leaves(name)
         self._holder = holder
         self._sockets = sockets
+        self._warnings = RepeatedWarnings(logger, name)
         self.daemons = daemons
         self._map = map_
         self._daemon_states = CachedMeasurements(self._read_daemons)
@@ -102,7 +105,7 @@ class LinuxSwitch:
         try:
             return tuple(interface_metrics(proc_net_dev(holder.pid), link_facts(holder.pid)))
         except OSError as error:
-            logger.warning("%s: %s", self.name, error)
+            self._warnings.warning(f"{self.name}: {error}")
             return ()
 
     def _read_daemons(self) -> Iterable[Measurement]:

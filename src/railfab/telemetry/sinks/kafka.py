@@ -11,7 +11,7 @@ from functools import partial
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
 from railfab.errors import EndpointError
-from railfab.telemetry.sinks.complaints import Complaints
+from railfab.repeated_warnings import RepeatedWarnings
 from railfab.telemetry.sinks.outbox import Outbox, Parcel
 from railfab.telemetry.sinks.queued import QUEUE_BYTES, QueuedSink
 from railfab.telemetry.sinks.records import MOST_BYTES, RecordEncoder
@@ -37,7 +37,7 @@ class KafkaTransport:
     def __init__(self, servers: str, topic: str, source: SecretSource, *, tls: bool) -> None:
         self._servers, self._topic, self._tls = servers, topic, tls
         self._source = source
-        self._complaints = Complaints(logger, f"kafka {servers}")
+        self._warnings = RepeatedWarnings(logger, prefix=f"kafka {servers}: ")
         self._rejected = False
         self._producer = self._connect(source.read())
 
@@ -70,14 +70,16 @@ class KafkaTransport:
 
     def _delivered(self, outbox: Outbox, parcel: Parcel, error: KafkaError | None, _message: Message) -> None:
         if error is None:
-            self._complaints.over()
+            self._warnings.end("unreachable", "takes samples again")
             outbox.settle(parcel)
         else:
             self._refused(outbox, parcel, error)
 
     def _refused(self, outbox: Outbox, parcel: Parcel, error: KafkaError) -> None:
         reason = error.name().strip("_").lower()
-        self._complaints.say(reason, f"refuses {parcel.samples:,} samples ({error.str()}). They are not sent again")
+        self._warnings.warning(
+            f"refuses {parcel.samples:,} samples ({error.str()}). They are not sent again", reason=reason
+        )
         outbox.settle(parcel, reason)
 
     def _error(self, error: KafkaError) -> None:
@@ -85,7 +87,7 @@ class KafkaTransport:
 
         A login is renewed after the poll: a call of the producer from a callback ends the process.
         """
-        self._complaints.say("unreachable", f"{error.str()}. Samples are queued until it is reached again")
+        self._warnings.warning(f"{error.str()}. Samples are queued until it is reached again", reason="unreachable")
         self._rejected = self._rejected or error.code() == KafkaError._AUTHENTICATION
 
     def _log_in_again(self) -> None:
@@ -93,7 +95,7 @@ class KafkaTransport:
         try:
             secrets = self._source.read()
         except EndpointError as error:
-            self._complaints.say("credentials", str(error))
+            self._warnings.warning(str(error), reason="credentials")
         else:
             self._producer.set_sasl_credentials(secrets.username, secrets.password)
 

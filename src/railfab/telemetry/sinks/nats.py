@@ -18,8 +18,8 @@ from nats.errors import ConnectionReconnectingError
 from nats.errors import Error as NatsError
 
 from railfab.errors import EndpointError
+from railfab.repeated_warnings import RepeatedWarnings
 from railfab.telemetry.retry import Policy
-from railfab.telemetry.sinks.complaints import Complaints
 from railfab.telemetry.sinks.outbox import Outbox, Parcel
 from railfab.telemetry.sinks.queued import QUEUE_BYTES, QueuedSink
 from railfab.telemetry.sinks.records import MOST_BYTES, RecordEncoder
@@ -60,7 +60,7 @@ class NatsTransport:
         self, servers: Sequence[str], subject: str, source: SecretSource, *, retries: Policy = RETRIES
     ) -> None:
         self._servers, self._subject, self._source = list(servers), subject, source
-        self._complaints = Complaints(logger, servers[0])
+        self._warnings = RepeatedWarnings(logger, prefix=f"{servers[0]}: ")
         self._retries = retries
         self._draw = random.Random()
         self._denied = ""
@@ -133,7 +133,7 @@ class NatsTransport:
             for parcel in reversed(parcels):
                 outbox.give_back(parcel)
             raise  # for another client: this one has messages that it has not written, and waits for PONGs
-        self._complaints.over()
+        self._warnings.end("unreachable", "takes samples again")
         for parcel in parcels:
             denied = f'"{self._subject_of(parcel).lower()}"' in self._denied
             outbox.settle(parcel, "permissions_violation" if denied else "")
@@ -160,13 +160,13 @@ class NatsTransport:
         """An error that the library reports: a message that is not allowed, or a connection that it makes again."""
         if "permissions violation" in str(error).lower():
             self._denied += str(error).lower()
-            self._complaints.say("permissions_violation", f"{error}. Samples for it are lost")
+            self._warnings.warning(f"{error}. Samples for it are lost", reason="permissions_violation")
         else:
             self._say(error)
 
     def _say(self, error: Exception) -> None:
         text = str(error).removeprefix("nats: ").rstrip(".") or type(error).__name__
-        self._complaints.say("unreachable", f"{text}. Samples are queued until it is reached again")
+        self._warnings.warning(f"{text}. Samples are queued until it is reached again", reason="unreachable")
 
     async def _pause(self, outbox: Outbox, failures: int) -> None:
         wait_s = self._retries.delay_s(failures, refused=False, draw=self._draw)

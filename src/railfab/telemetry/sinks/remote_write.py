@@ -17,8 +17,8 @@ import cramjam
 
 from railfab.errors import EndpointError
 from railfab.metrics import Metric
+from railfab.repeated_warnings import RepeatedWarnings
 from railfab.telemetry.retry import Policy
-from railfab.telemetry.sinks.complaints import Complaints
 from railfab.telemetry.sinks.contract import Labels, SampleBatch
 from railfab.telemetry.sinks.due import DueSamples
 from railfab.telemetry.sinks.http_post import TIMEOUT_S, Answer, HttpPost
@@ -82,7 +82,7 @@ class RemoteWriteTransport:
     ) -> None:
         self._http = HttpPost(url, source, timeout_s)
         self._retries = retries
-        self._complaints = Complaints(logger, url._replace(query="").geturl())
+        self._warnings = RepeatedWarnings(logger, prefix=f"{url._replace(query='').geturl()}: ")
         self._draw = random.Random()
 
     def run(self, outbox: Outbox) -> None:
@@ -110,20 +110,20 @@ class RemoteWriteTransport:
         except (OSError, http.client.HTTPException) as error:
             return self._later(outbox, parcel, f"no answer ({str(error).lower() or type(error).__name__})")
         if 200 <= answer.status < 300:
-            self._complaints.over()
+            self._warnings.end("unreachable", "takes samples again")
             outbox.settle(parcel)
             return None
         if answer.status == 429 or answer.status >= 500:
             return self._later(outbox, parcel, _says(answer), answer.retry_after_s)
-        self._complaints.say(
-            f"http_{answer.status}",
+        self._warnings.warning(
             f"{_says(answer)}, and {parcel.samples:,} samples are lost. They are not sent again",
+            reason=f"http_{answer.status}",
         )
         outbox.settle(parcel, f"http_{answer.status}")
         return None
 
     def _later(self, outbox: Outbox, parcel: Parcel, problem: str, wait_s: float = 0.0) -> float:
-        self._complaints.say("unreachable", f"{problem}. Samples are queued, and sent again with back-off")
+        self._warnings.warning(f"{problem}. Samples are queued, and sent again with back-off", reason="unreachable")
         outbox.give_back(parcel)
         return wait_s
 

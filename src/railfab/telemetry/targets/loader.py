@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from railfab.errors import RailfabError
-from railfab.telemetry.repeated_log import RepeatedLog
+from railfab.repeated_warnings import RepeatedWarnings
 from railfab.telemetry.targets.spec import Diff, TargetSpec, diff
 from railfab.units import counted
 
@@ -69,7 +69,7 @@ class Loader:
         self.health = LoaderHealth()
         self.specs: tuple[TargetSpec, ...] = ()
         self._failing = False
-        self._log = RepeatedLog(logger)
+        self._warnings = RepeatedWarnings(logger)
 
     def load(self) -> None:
         """Read the list for the first time, outside the loop.
@@ -134,5 +134,5 @@ class Loader:
             used = f"The others are used: {counted(len(error.specs), 'target')}."
         else:
             used = f"The last list is kept: {counted(len(self.specs), 'target')}."
-        self._log.warning(f"{error} {used}", again=not self._failing)
+        self._warnings.warning(f"{error} {used}", again=not self._failing)
         self._failing = True

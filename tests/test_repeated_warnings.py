@@ -1,0 +1,64 @@
+"""What repeats is logged once, after a change, and again after some minutes with its count."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+
+from railfab.errors import LabError
+from railfab.lab.agent import target
+from railfab.lab.agent.linux_metrics import Measurement
+from railfab.repeated_warnings import AGAIN_AFTER_S, RepeatedWarnings
+
+
+def test_a_reason_that_lasts_is_logged_again_after_some_minutes(caplog: pytest.LogCaptureFixture) -> None:
+    now_s = [0.0]
+    log = RepeatedWarnings(logging.getLogger("railfab.test"), "leaf1", now_s=lambda: now_s[0])
+    with caplog.at_level(logging.WARNING):
+        for second, text in ((0, "a"), (10, "a"), (20, "a"), (AGAIN_AFTER_S, "a"), (AGAIN_AFTER_S + 1, "b")):
+            now_s[0] = second
+            log.warning(text)
+        log.warning("b", again=True)
+    assert {record.__dict__["device"] for record in caplog.records} == {"leaf1"}
+    assert caplog.messages == ["a", "a (3 times since this was last logged)", "b", "b"]
+
+
+def test_of_a_reason_whose_texts_differ_one_is_logged_within_some_minutes(caplog: pytest.LogCaptureFixture) -> None:
+    now_s = [0.0]
+    warnings = RepeatedWarnings(logging.getLogger("railfab.test"), prefix="10.0.0.1%2F: ", now_s=lambda: now_s[0])
+    with caplog.at_level(logging.INFO):
+        for second, count in ((0, 7), (10, 8), (AGAIN_AFTER_S, 9)):
+            now_s[0] = second
+            warnings.warning(f"{count} lost", reason="http_400")
+            warnings.warning("no answer", reason="unreachable")
+        warnings.end("unreachable", "answers again")
+        warnings.end("unreachable", "answers again")
+        warnings.warning("no answer", reason="unreachable")
+    assert [text.removeprefix("10.0.0.1%2F: ") for text in caplog.messages] == [
+        "7 lost",
+        "no answer",
+        "9 lost (2 times since this was last logged)",
+        "no answer (2 times since this was last logged)",
+        "answers again",
+        "no answer",
+    ]
+
+
+def test_a_daemon_of_the_lab_that_does_not_answer_is_logged_once_until_it_answers(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    up = Measurement("fabric_daemon_up", {"daemon": "bgpd"}, 1)
+    answers = iter([LabError("bgpd", "does not answer", "Wait")] * 3 + [up] + [LabError("bgpd", "ended", "Wait")])
+    monkeypatch.setattr(target, "ROUTING_AGE_S", 0.0)
+    monkeypatch.setattr(target, "RETRY_S", 0.0)
+
+    def read() -> list[Measurement]:
+        answer = next(answers)
+        if isinstance(answer, LabError):
+            raise answer
+        return [answer]
+
+    measurements = target.CachedMeasurements(read)
+    assert [len(measurements.current()) for _ in range(5)] == [0, 0, 0, 1, 0]
+    assert caplog.messages == ["LabError: bgpd: does not answer. Wait.", "LabError: bgpd: ended. Wait."]
