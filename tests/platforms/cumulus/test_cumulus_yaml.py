@@ -9,6 +9,8 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from railfab.platforms.cumulus.differences import differences
+from railfab.platforms.cumulus.parse import parse, tree_of
 from railfab.platforms.cumulus.tree import text
 
 WORDS = st.text(string.printable, min_size=1, max_size=20) | st.sampled_from(
@@ -25,3 +27,11 @@ def test_a_text_is_read_as_the_tree_that_it_was_written_from(tree: dict[str, obj
 @pytest.mark.parametrize("value", [True, False, 9216, None, "on", "9216", "swp1s0", "10.0.0.1/31", "2001:db8::1"])
 def test_a_scalar_is_written_as_pyyaml_writes_it(value: object) -> None:
     assert text({"a": {"b": value}}) == yaml.dump([{"set": {"a": {"b": value}}}], sort_keys=False)
+
+
+def test_the_tree_of_a_text_is_made_once_for_the_steps_of_an_audit() -> None:
+    shown = "- set:\n    system:\n      hostname: leaf1\n"
+    assert tree_of(shown) is tree_of(shown)
+    parse(shown)
+    differences(shown, "- set:\n    system:\n      hostname: leaf2\n")
+    assert tree_of(shown) == {"system": {"hostname": "leaf1"}}

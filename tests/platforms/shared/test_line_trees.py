@@ -124,3 +124,9 @@ def test_a_section_may_be_empty_and_occur_twice() -> None:
     text = "class-map ROCE\n  match dscp 24\n\nclass-map ROCE\n  match dscp 24\n\nclass-map NONE\n"
     assert NXOS.text(NXOS.tree(text)) == text
     assert [line.text for line in NXOS.tree(text)] == ["class-map ROCE", "class-map ROCE", "class-map NONE"]
+
+
+def test_the_tree_of_a_text_is_made_once_for_the_steps_of_an_audit() -> None:
+    text = "hostname leaf1\n!\nend\n"
+    assert FRR.tree(text) is FRR.tree(text)
+    assert FRR.tree(text) is not EOS.tree(text)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 from railfab.platforms.cumulus.defaults import default_of
@@ -46,14 +45,9 @@ def differences(text: str, rendered: str) -> tuple[Difference, ...]:
     """
     if text == rendered:
         return ()
-    found, wanted = (dict(_settings(_tree(one))) for one in (text, rendered))
+    found, wanted = (dict(_settings(tree_of(one))) for one in (text, rendered))
     different = (_difference(found.get(words), wanted.get(words)) for words in {**found, **wanted})
     return tuple(sorted((one for one in different if one is not None), key=lambda difference: difference.text))
-
-
-@lru_cache(maxsize=4)
-def _tree(text: str) -> dict[str, Any]:
-    return tree_of(text)
 
 
 def _settings(tree: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], Setting]]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 from railfab.device import DeviceModel, in_order
@@ -31,8 +32,7 @@ PLATFORM_NAME = "cumulus"
 
 def parse(text: str) -> DeviceModel:
     """The device model of a configuration text. Raises ConfigError, or Problems with every error found."""
-    tree, other = read(text)
-    found = normal(tree)
+    found, other = _read(text)
     problems: list[RailfabError] = []
     model = _model(ConfigNode(found, "", problems))
     raise_all(list({str(problem): problem for problem in problems}.values()))
@@ -83,4 +83,11 @@ def _model(root: ConfigNode) -> DeviceModel:
 
 def tree_of(text: str) -> Json:
     """The tree of a configuration text in today's spelling."""
-    return normal(read(text)[0])
+    return _read(text)[0]
+
+
+@lru_cache(maxsize=4)
+def _read(text: str) -> tuple[Json, tuple[str, ...]]:
+    """The tree, and what of the text is no setting: an audit asks for those of each of its texts several times."""
+    tree, other = read(text)
+    return normal(tree), other

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import groupby
 
 END = "end"
@@ -61,7 +62,7 @@ class Literal:
         return line.strip() == self.end if self.end is not None else opening[1] in line
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class LineFormat:
     """The text format of one platform.
 
@@ -95,6 +96,9 @@ class LineFormat:
 
     def tree(self, text: str) -> tuple[Line, ...]:
         """The tree of a configuration text, without comments. A missing `exit` is accepted."""
+        return _tree(self, text)
+
+    def _read(self, text: str) -> tuple[Line, ...]:
         root = _OpenSection("", 0, -1)
         stack = [root]
         for number, raw in self._lines(text):
@@ -164,6 +168,12 @@ class LineFormat:
             if opening and (literal.end is not None or opening[1] not in line[opening.end() :]):
                 return literal, opening
         return None, None
+
+
+@lru_cache(maxsize=4)
+def _tree(form: LineFormat, text: str) -> tuple[Line, ...]:
+    """The tree of a text: an audit asks for that of each of its texts several times."""
+    return form._read(text)
 
 
 class _OpenSection:
