@@ -14,8 +14,8 @@ from railfab.errors import RailfabError
 from railfab.fabric import design
 from railfab.fabric.audit import CABLING_UNCHECKED, configuration_findings
 from railfab.findings import Severity, findings_text
-from railfab.printable import printable
-from railfab.units import counted
+from railfab.text.counted import counted
+from railfab.text.printable import printable
 
 
 def main() -> int:

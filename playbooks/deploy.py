@@ -14,7 +14,7 @@ from railfab.endpoints import STATE_DIR
 from railfab.errors import RailfabError
 from railfab.fabric import NotAccepted, design, resolve_endpoints
 from railfab.findings import DesignCode
-from railfab.printable import printable, printable_lines
+from railfab.text.printable import printable, printable_lines
 
 
 def state_of(results: MultiResult) -> str:

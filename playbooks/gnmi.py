@@ -14,7 +14,7 @@ from railfab.deploy import nornir_of
 from railfab.endpoints import STATE_DIR
 from railfab.errors import RailfabError
 from railfab.fabric import design, resolve_endpoints
-from railfab.printable import printable
+from railfab.text.printable import printable
 
 
 def read(task: Task, path: str) -> Result:

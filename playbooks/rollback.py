@@ -11,7 +11,7 @@ from railfab.deploy import Journal, apply_all, nornir_of, preview_all
 from railfab.endpoints import STATE_DIR
 from railfab.errors import RailfabError
 from railfab.fabric import design, resolve_endpoints
-from railfab.printable import printable_lines
+from railfab.text.printable import printable_lines
 
 
 def main() -> int:

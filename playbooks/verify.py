@@ -12,8 +12,8 @@ from railfab.endpoints import STATE_DIR
 from railfab.errors import RailfabError
 from railfab.fabric import design, resolve_endpoints
 from railfab.findings import Severity, findings_text
-from railfab.printable import printable
-from railfab.units import counted
+from railfab.text.counted import counted
+from railfab.text.printable import printable
 
 
 def main() -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from railfab.errors import ConfigError, Problems
-from railfab.printable import printable
+from railfab.text.printable import printable
 
 
 def test_what_a_file_or_a_device_wrote_is_escaped_in_each_part() -> None:

@@ -84,3 +84,17 @@ def reading_calls(tree: ast.Module) -> Iterator[tuple[str, ast.Call]]:
             name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
             if name in READING:
                 yield name, node
+
+
+def test_few_modules_are_outside_of_the_packages(repository: Path) -> None:
+    """What starts, what every package raises, finds or counts with; processes and texts have packages of their own."""
+    modules = {path.stem for path in (repository / "src" / "railfab").glob("*.py")} - {"__init__", "__main__"}
+    assert modules == {
+        "bounded_json",
+        "errors",
+        "findings",
+        "import_on_use",
+        "metrics",
+        "repeated_warnings",
+        "units",
+    }

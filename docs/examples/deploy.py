@@ -4,7 +4,7 @@ from railfab.deploy import Journal, nornir_of, preview, reconcile, verify_all
 from railfab.endpoints import STATE_DIR
 from railfab.fabric import design
 from railfab.findings import findings_text
-from railfab.printable import printable
+from railfab.text.printable import printable
 from railfab.twin import Twin
 
 

@@ -19,7 +19,7 @@ RailfabError                   one line: place, problem and remedy (exit code 2)
 
 from collections.abc import Sequence
 
-from railfab.printable import printable
+from railfab.text.printable import printable
 
 MOST_CHARACTERS = 4000
 """Length from which on the place, problem or remedy of an error is cut."""

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from enum import StrEnum, unique
 
-from railfab.units import counted
+from railfab.text.counted import counted
 
 
 class Severity(StrEnum):

@@ -1,6 +1,4 @@
-"""Constants, unit conversions, and counted nouns; railfab converts units only with these functions."""
-
-from collections.abc import Sequence
+"""Constants and unit conversions; railfab converts units only with these functions."""
 
 FIBRE_NS_PER_M = 5.0
 """Propagation in optical fibre, refractive index about 1.5 [ns/m]."""
@@ -52,27 +50,3 @@ def gbps(rate_bytes_per_s: float) -> float:
 def pause_frame_seconds(rate_gbps: float) -> float:
     """The longest time one pause frame can stop a port of this speed [s]."""
     return PAUSE_MAX_QUANTA * PAUSE_QUANTUM_BITS / (rate_gbps * 1e9)
-
-
-def counted(count: int, noun: str) -> str:
-    """A number with its noun: `1 finding`, `2 findings`, `1,024 switches`."""
-    plural = {
-        "rail switch": "rail switches",
-        "switch": "switches",
-        "leaf": "leaves",
-        "class": "classes",
-        "process": "processes",
-        "prefix": "prefixes",
-    }.get(noun, f"{noun}s")
-    return f"{count:,} {noun if count == 1 else plural}"
-
-
-LISTED = 8
-"""Names that a message lists before it counts the rest."""
-
-
-def listed(names: Sequence[str], most: int = LISTED) -> str:
-    """Names with commas; of more than `most`, the first of them and the number of the others."""
-    if len(names) <= most:
-        return ", ".join(names)
-    return f"{', '.join(names[:most])} and {len(names) - most:,} more"

@@ -17,8 +17,8 @@ from tests.commands import run
 from tests.docs.schemas import conforming
 from tests.signals import interruptible
 
-from railfab import listeners
 from railfab.cli.common import json_wanted
+from railfab.process import listeners
 
 ROOT = Path(__file__).parents[2]
 POD64 = ROOT / "inventory" / "fabrics" / "pod64.yml"

@@ -13,7 +13,7 @@ from types import ModuleType
 import pytest
 
 from railfab.cli.commands import PLACES, Commands
-from railfab.exports import imported_on_use
+from railfab.import_on_use import imported_on_use
 
 ROOT = Path(__file__).parents[2]
 EOS = ROOT / "tests" / "deploy" / "rack_eos.yml"
@@ -53,12 +53,10 @@ def test_the_version_needs_no_package_but_that_of_the_command_line() -> None:
         "cli",
         "endpoints",
         "errors",
-        "exports",
         "findings",
-        "printable",
-        "process_signals",
-        "remedies",
-        "units",
+        "import_on_use",
+        "process",
+        "text",
     }
 
 

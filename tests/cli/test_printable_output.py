@@ -34,9 +34,9 @@ from railfab.errors import RailfabError, Unreachable
 from railfab.fabric import design
 from railfab.findings import Severity, warning
 from railfab.platforms import platform
-from railfab.printable import json_text, printable, printable_lines
 from railfab.telemetry.target_check import PathCheck, TargetCheck
 from railfab.telemetry.targets import TargetSpec
+from railfab.text.printable import json_text, printable, printable_lines
 
 HOSTILE = "\x1b]0;owned\x07\x1b[2J\x9b31m\u202egnp.exe\u2066\r\x08\x7f\x85\u2028\u200b\x00\t[red]bold[/red] [/] :smile:"
 """Sequences that set the title, erase the screen and colour text; overrides of direction; line breaks that are no new

@@ -8,7 +8,7 @@ import pytest
 
 from railfab.cli.common import print_table
 from railfab.cli.tables import columns, laid_out
-from railfab.folding import folded, number_ranges
+from railfab.text.folding import folded, number_ranges
 
 
 @pytest.fixture(autouse=True)

@@ -21,7 +21,7 @@ from railfab.fabric import Design, design
 from railfab.fabric.trial import changed
 from railfab.findings import Severity
 from railfab.intent import FabricIntent
-from railfab.remedies import Choice, Remedy, remedy, setting
+from railfab.text.remedies import Choice, Remedy, remedy, setting
 from railfab.topology import findings, wire
 
 ROOT = Path(__file__).parents[2]

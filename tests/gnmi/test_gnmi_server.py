@@ -22,7 +22,7 @@ from railfab.gnmi.leaves import Leaves
 from railfab.gnmi.server import GRACE_S, GnmiServer, ServerLoop
 from railfab.gnmi.target import Edit, Model, Operation, RequestRefused, View
 from railfab.gnmi.values import Uint64
-from railfab.listeners import in_use
+from railfab.process.listeners import in_use
 
 # pygnmi's reading thread dies with its channel and says so by an exception (P#104).
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")

@@ -17,7 +17,7 @@ import netmiko
 import paramiko
 import pytest
 
-from railfab.listeners import in_use
+from railfab.process.listeners import in_use
 
 PASSWORD = "quite-secret-9"
 

@@ -29,7 +29,7 @@ from tests.telemetry.rack import Rack
 from railfab.cli.from_gnmic import from_gnmic
 from railfab.cli.target_check import check
 from railfab.endpoints import save_endpoints
-from railfab.listeners import in_use
+from railfab.process.listeners import in_use
 from railfab.telemetry.targets import Shard
 
 FABRIC = "inventory/fabrics/pod64.yml"

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from railfab.cli import app
 from railfab.endpoints import Endpoints, save_endpoints
 from railfab.errors import EndpointError, IntentError, LabError
-from railfab.listeners import in_use
+from railfab.process.listeners import in_use
 from railfab.twin import connect, found_twins
 from railfab.twin.files import claimed, twin_files
 

@@ -44,9 +44,9 @@ from railfab.errors import CommitRefused, DeviceError, EndpointError, LabError, 
 from railfab.fabric.design import design
 from railfab.gnmi import messages, paths, values
 from railfab.gnmi.certificates import Authority
-from railfab.listeners import in_use
 from railfab.metrics import CATALOGUE
 from railfab.platforms import ChangeName, platform, platform_names
+from railfab.process.listeners import in_use
 from railfab.sim.fast_forward import FastForward
 from railfab.telemetry.targets import parse_share
 from railfab.topology import Port

@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Self
 
 from railfab.errors import LabError
-from railfab.tied_process import tied
+from railfab.process.tied import tied
 from railfab.twin.detached import spawn
 
 END_WITHIN_S = 2.5

@@ -6,7 +6,7 @@ import shutil
 import socket
 
 from railfab.errors import LabError
-from railfab.listeners import bind_problem
+from railfab.process.listeners import bind_problem
 from railfab.units import PROMETHEUS_PORT
 
 LOCALHOST = "127.0.0.1"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from railfab.cores import usable_cores
 from railfab.fabric import Design
+from railfab.process.cores import usable_cores
 
 INTERVALS_S = (1, 2, 5, 10, 15, 20, 30, 60)
 LEAVES_PER_PORT = 50

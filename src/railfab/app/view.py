@@ -16,7 +16,7 @@ from railfab.app.fabric_tables import busiest_ports, switch_table
 from railfab.app.rates import Reading
 from railfab.app.sparkline import sparkline
 from railfab.app.summary import JobSummary
-from railfab.printable import printable
+from railfab.text.printable import printable
 
 SLOW_PACE = 0.9
 """A twin slower than this share of real time is shown as slow."""

@@ -18,8 +18,8 @@ from railfab.cli.common import CANNOT, report, report_line
 from railfab.cli.echo import echo
 from railfab.cli.logs import LogFormat, configure
 from railfab.errors import RailfabError
-from railfab.process_signals import INTERRUPTED, SIGNALS, ended_by_signal
-from railfab.remedies import distribution, install
+from railfab.process.signals import INTERRUPTED, SIGNALS, ended_by_signal
+from railfab.text.remedies import distribution, install
 
 __all__ = ["app", "main"]
 

@@ -27,8 +27,8 @@ from railfab.cli.echo import echo, echo_line
 from railfab.endpoints import Endpoints
 from railfab.errors import RailfabError
 from railfab.fabric import Design
-from railfab.process_signals import INTERRUPTED, stop_on_signal
-from railfab.units import counted, listed
+from railfab.process.signals import INTERRUPTED, stop_on_signal
+from railfab.text.counted import counted, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,10 +13,10 @@ from railfab.cli.echo import echo, echo_line
 from railfab.device import change_lines
 from railfab.errors import ConfigError, Problems
 from railfab.fabric import Design
-from railfab.folding import folded_sets
 from railfab.platforms import platform
+from railfab.text.counted import counted
+from railfab.text.folding import folded_sets
 from railfab.topology.grouping import grouped
-from railfab.units import counted
 
 if TYPE_CHECKING:
     from railfab.cli.console import PrintableConsole

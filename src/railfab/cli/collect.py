@@ -42,8 +42,9 @@ from railfab.cli.common import STATE_DEFAULT, LimitOption, OnOption, StateOption
 from railfab.cli.default_group import SERVE, DefaultGroup
 from railfab.cli.logs import announce
 from railfab.fabric import design, present_endpoints
-from railfab.process_signals import stop_on_signal
-from railfab.units import COLLECTOR_PORT, counted
+from railfab.process.signals import stop_on_signal
+from railfab.text.counted import counted
+from railfab.units import COLLECTOR_PORT
 
 if TYPE_CHECKING:
     from railfab.app.configuration_check import ConfigurationCheck

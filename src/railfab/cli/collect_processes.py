@@ -12,10 +12,10 @@ import typer
 
 from railfab.cli.common import CANNOT
 from railfab.cli.logs import announce
-from railfab.cores import usable_cores
 from railfab.errors import RailfabError
-from railfab.process_signals import stop_on_signal
-from railfab.units import counted
+from railfab.process.cores import usable_cores
+from railfab.process.signals import stop_on_signal
+from railfab.text.counted import counted
 
 if TYPE_CHECKING:
     from railfab.telemetry.targets import Share

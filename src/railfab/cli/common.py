@@ -22,8 +22,8 @@ from railfab.cli.tables import laid_out
 from railfab.endpoints import STATE_DIR
 from railfab.errors import Problems, RailfabError, each
 from railfab.findings import DesignCode, Finding, Severity
-from railfab.printable import json_text, printable
-from railfab.units import listed
+from railfab.text.counted import listed
+from railfab.text.printable import json_text, printable
 
 if TYPE_CHECKING:
     from rich.progress import Progress

@@ -14,7 +14,7 @@ from railfab.cli.echo import echo_line
 from railfab.errors import RailfabError
 from railfab.fabric import design
 from railfab.findings import Finding
-from railfab.units import counted
+from railfab.text.counted import counted
 
 if TYPE_CHECKING:
     from railfab.imports import ExistingTopology

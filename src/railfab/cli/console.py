@@ -10,7 +10,7 @@ from rich.segment import Segment
 from rich.text import Text
 
 from railfab.app.escaped import escaped
-from railfab.printable import printable_lines
+from railfab.text.printable import printable_lines
 
 
 class PrintableConsole(Console):

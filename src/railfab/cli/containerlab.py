@@ -11,7 +11,7 @@ from railfab.cli.common import AcceptOption, IntentFile, Output, OutputOption, p
 from railfab.cli.echo import echo
 from railfab.cli.tables import columns, with_command
 from railfab.fabric import design
-from railfab.units import counted
+from railfab.text.counted import counted
 
 FolderOption = Annotated[
     Path | None,

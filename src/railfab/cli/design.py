@@ -31,7 +31,7 @@ from railfab.fabric import Design, design
 from railfab.findings import DifferenceCode, Finding, error, findings_text, note
 from railfab.intent import json_schema
 from railfab.platforms import platform
-from railfab.units import counted, listed
+from railfab.text.counted import counted, listed
 
 if TYPE_CHECKING:
     from railfab.endpoints import Endpoints

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from railfab.printable import printable, printable_lines
+from railfab.text.printable import printable, printable_lines
 
 
 def echo(text: str, *, err: bool = False, nl: bool = True) -> None:

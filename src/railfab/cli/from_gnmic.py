@@ -16,7 +16,8 @@ from railfab.cli.echo import echo_line
 from railfab.cli.tables import columns, with_command
 from railfab.endpoints import write_private
 from railfab.errors import RailfabError
-from railfab.units import COLLECTOR_PORT, counted, listed
+from railfab.text.counted import counted, listed
+from railfab.units import COLLECTOR_PORT
 
 if TYPE_CHECKING:
     from railfab.imports.gnmic import Conversion

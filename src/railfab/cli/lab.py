@@ -30,7 +30,7 @@ from railfab.cli.echo import echo
 from railfab.endpoints import load_endpoints
 from railfab.fabric import design
 from railfab.intent import load_intent
-from railfab.process_signals import ended_by_signal
+from railfab.process.signals import ended_by_signal
 
 if TYPE_CHECKING:
     from railfab.endpoints import Endpoints

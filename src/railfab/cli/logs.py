@@ -8,7 +8,7 @@ import time
 from enum import StrEnum
 
 from railfab.cli.echo import echo
-from railfab.printable import json_text, printable, printable_lines
+from railfab.text.printable import json_text, printable, printable_lines
 
 LINE = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 

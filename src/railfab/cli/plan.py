@@ -23,7 +23,7 @@ from railfab.cli.common import (
     uncollected,
 )
 from railfab.cli.echo import echo_line
-from railfab.folding import folded, number_ranges
+from railfab.text.folding import folded, number_ranges
 
 if TYPE_CHECKING:
     from railfab.device import PortThresholds, SwitchBuffers
@@ -36,7 +36,7 @@ OutDir = Annotated[Path | None, typer.Option("-o", metavar="DIR", help="Write fi
 def plan(intent: IntentFile, out: OutDir = None, output: OutputOption = Output.TABLE) -> None:
     """Expand a fabric, check it, and show it as tables; -o writes summary, cabling plan, addresses, bill and more."""
     from railfab.documents import planned
-    from railfab.units import counted
+    from railfab.text.counted import counted
 
     with _stages() as say:
         fabric = planned(intent, say)

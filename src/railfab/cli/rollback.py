@@ -27,7 +27,7 @@ from railfab.cli.common import (
 from railfab.cli.echo import echo
 from railfab.errors import RailfabError
 from railfab.fabric import design, limited, require_sessions, session_endpoints
-from railfab.units import listed
+from railfab.text.counted import listed
 
 if TYPE_CHECKING:
     from railfab.deploy import DeployRecord, Journal

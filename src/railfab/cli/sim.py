@@ -23,7 +23,7 @@ from railfab.cli.common import (
 )
 from railfab.cli.echo import echo, echo_line
 from railfab.errors import RailfabError
-from railfab.remedies import install
+from railfab.text.remedies import install
 
 if TYPE_CHECKING:
     from railfab.sim.replay.results import SeedResult

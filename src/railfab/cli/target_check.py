@@ -29,9 +29,9 @@ from railfab.cli.common import (
 from railfab.cli.echo import echo_line
 from railfab.errors import EndpointError, LoginRefused
 from railfab.fabric import design, resolve_endpoints
-from railfab.folding import folded_sets
+from railfab.text.counted import counted, listed
+from railfab.text.folding import folded_sets
 from railfab.topology.grouping import grouped
-from railfab.units import counted, listed
 
 if TYPE_CHECKING:
     from railfab.platforms import TelemetryMap

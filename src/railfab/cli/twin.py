@@ -34,7 +34,7 @@ from railfab.cli.echo import echo, echo_line
 from railfab.cli.tables import columns, with_command
 from railfab.endpoints import state_option
 from railfab.errors import EndpointError, LabError
-from railfab.units import counted, listed
+from railfab.text.counted import counted, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

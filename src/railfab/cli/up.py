@@ -32,7 +32,7 @@ from railfab.cli.echo import echo
 from railfab.errors import IntentError
 from railfab.fabric import design, require_sessions
 from railfab.intent import Job, load_job
-from railfab.process_signals import stop_on_signal
+from railfab.process.signals import stop_on_signal
 from railfab.units import COLLECTOR_PORT
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ from railfab.cli.common import (
 )
 from railfab.fabric import design, session_endpoints
 from railfab.findings import Severity, findings_text
-from railfab.units import counted
+from railfab.text.counted import counted
 
 if TYPE_CHECKING:
     from railfab.deploy import Cabling

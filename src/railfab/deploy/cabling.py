@@ -8,9 +8,9 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from railfab.device import IpAddress, Observed, ObservedBgpSession, ObservedInterface
-from railfab.folding import folded_sets
+from railfab.text.counted import counted, listed
+from railfab.text.folding import folded_sets
 from railfab.topology import Link, Port, PortKey, Topology
-from railfab.units import counted, listed
 
 SHOWN = 4
 """Ports, or folded sets of them, that the summary names before it counts the rest."""

@@ -23,7 +23,7 @@ from railfab.deploy.lock import fabric_lock, is_running, running_lock
 from railfab.endpoints import PART, write_private
 from railfab.errors import RailfabError
 from railfab.platforms import ChangeName
-from railfab.units import listed
+from railfab.text.counted import listed
 
 KEPT = 20
 """Deploys whose configurations are kept; older ones are removed when a deploy begins."""

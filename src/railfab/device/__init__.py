@@ -74,7 +74,7 @@ from railfab.device.system import (
     Management,
     SyslogServer,
 )
-from railfab.exports import imported_on_use
+from railfab.import_on_use import imported_on_use
 
 if TYPE_CHECKING:
     from railfab.device.agreement import disagreements

@@ -9,7 +9,7 @@ from typing import Any
 
 from railfab.device.model import DeviceModel
 from railfab.device.secret_text import without_secrets
-from railfab.units import counted, listed
+from railfab.text.counted import counted, listed
 
 
 @dataclass(frozen=True, slots=True)

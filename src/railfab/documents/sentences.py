@@ -8,9 +8,9 @@ from railfab.device import SwitchBuffers
 from railfab.documents.overview import ROLES, CableKind, SwitchPorts
 from railfab.documents.plan import Plan
 from railfab.intent import FabricIntent, Profile
+from railfab.text.counted import counted
 from railfab.topology import FailureDomain, FailureKind, Net, Role
 from railfab.topology.spreading import Spread
-from railfab.units import counted
 
 ATTACHMENTS: Mapping[str, str] = {
     "routed": "every NIC port is routed, with a /{link}",

@@ -12,8 +12,8 @@ from railfab.documents.plan import Plan
 from railfab.documents.sentences import HOST_ROUTES, between, description, division, headline, heat, uneven, watts
 from railfab.findings import findings_text
 from railfab.hosts import needs_settings
+from railfab.text.counted import counted
 from railfab.topology.grouping import grouped
-from railfab.units import counted
 
 FILES = (
     ("topology.svg", "the picture above"),

@@ -19,8 +19,8 @@ from railfab.draw.svg import text_line
 from railfab.draw.text_width import truncated
 from railfab.draw.view import FabricView, ViewBuilder
 from railfab.intent import Hosts
+from railfab.text.counted import counted
 from railfab.topology import Net, Role, Topology
-from railfab.units import counted
 
 TIER_NAMES = {Role.SUPER: "Super-spines", Role.SPINE: "Spines", Role.LEAF: "Rail switches", Role.HOST: "Hosts"}
 

@@ -10,8 +10,8 @@ from railfab.draw.cells import PLURALS, Cell, number_ranges, short_name
 from railfab.draw.graph import NetworkGraph
 from railfab.draw.text_width import truncated, width_of
 from railfab.intent import Hosts
+from railfab.text.counted import counted
 from railfab.topology import Node, Role, Topology
-from railfab.units import counted
 
 NAME_SIZE, NOTE_SIZE = 12.0, 11.0
 INSET = 10.0

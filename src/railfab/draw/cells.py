@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Generic, TypeVar
 
-from railfab import folding
 from railfab.draw.equivalence import Signature, equivalence_classes
+from railfab.text import folding
 from railfab.topology import Node, Role
 
 Key = TypeVar("Key", bound=Hashable)

@@ -10,7 +10,7 @@ from railfab.draw.cables import RAIL_WIDTH, Cabling, LineWidths
 from railfab.draw.palette import rail_colour
 from railfab.draw.svg import element, text_line
 from railfab.draw.text_width import width_of
-from railfab.units import counted
+from railfab.text.counted import counted
 
 TEXT_SIZE = 11
 SAMPLE, SAMPLE_GAP, ENTRY_GAP = 28.0, 8.0, 24.0

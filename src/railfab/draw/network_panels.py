@@ -27,8 +27,8 @@ from railfab.draw.graph import NetworkGraph, tier_of
 from railfab.draw.layout import HEADER, MARGIN, PADDING
 from railfab.draw.shapes import switch_shape
 from railfab.draw.svg import Box, rectangle, text_line
+from railfab.text.counted import counted
 from railfab.topology import Net, Node, Role, Topology
-from railfab.units import counted
 
 PANEL_WIDTH, MIN_WIDTH = 400.0, 320.0
 SWITCH_WIDTH, STACK_WIDTH, SWITCH_HEIGHT, GAP, ROW_GAP = 120.0, 144.0, 40.0, 18.0, 48.0

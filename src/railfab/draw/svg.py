@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from xml.sax.saxutils import escape, quoteattr
 
-from railfab.printable import printable
+from railfab.text.printable import printable
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,8 +19,8 @@ from railfab.draw.svg import Box, document, element, rectangle, text_line, title
 from railfab.draw.text_width import truncated, width_of
 from railfab.findings import Finding, findings_text
 from railfab.intent import Hosts
+from railfab.text.counted import counted
 from railfab.topology import Net, Role, Topology
-from railfab.units import counted
 
 MARK_SIZE = 12
 

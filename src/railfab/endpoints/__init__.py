@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from railfab.endpoints.model import STATE_DIR, Credentials, Endpoint, Endpoints
-from railfab.exports import imported_on_use
+from railfab.import_on_use import imported_on_use
 
 if TYPE_CHECKING:
     from railfab.endpoints.credentials import read_credentials

@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from railfab.exports import imported_on_use
 from railfab.fabric.design import Design, NotAccepted, Say, design
+from railfab.import_on_use import imported_on_use
 
 if TYPE_CHECKING:
     from railfab.fabric.endpoints import present_endpoints, require_sessions, resolve_endpoints, session_endpoints

@@ -11,14 +11,14 @@ from railfab.errors import ConfigError, Problems, each
 from railfab.fabric.design import Design, render_text
 from railfab.fabric.foreign import OtherConfiguration, parsed
 from railfab.findings import DifferenceCode, Finding, Severity, error, note, warning
-from railfab.folding import NUMBER
 from railfab.platforms import Difference, Platform, Side, Support, platform
 from railfab.platforms.admission import support_of
 from railfab.platforms.features import FEATURES
 from railfab.platforms.hazards import harms
 from railfab.platforms.rounding import as_programmed
+from railfab.text.counted import counted
+from railfab.text.folding import NUMBER
 from railfab.topology.grouping import grouped
-from railfab.units import counted
 
 DEPLOY = "Deploy the intent"
 CABLING = "cabling"

@@ -9,8 +9,8 @@ from railfab.device import SwitchBuffers
 from railfab.findings import DesignCode, Finding, warning
 from railfab.intent import FabricIntent, Ramp, SwitchRole
 from railfab.qos import buffer_findings
-from railfab.remedies import Choice, remedy
-from railfab.units import listed
+from railfab.text.counted import listed
+from railfab.text.remedies import Choice, remedy
 
 ROLES: tuple[SwitchRole, ...] = get_args(SwitchRole)
 

@@ -19,8 +19,8 @@ from railfab.intent import FabricIntent, load_intent
 from railfab.intent.document import located
 from railfab.platforms.registry import has_platform, platform, platform_names
 from railfab.platforms.telemetry_map import QueueLabels
+from railfab.text.counted import counted
 from railfab.topology import Net, Role, Topology, wire
-from railfab.units import counted
 
 Say = Callable[[str], object]
 """Called with the name of each stage as it begins."""

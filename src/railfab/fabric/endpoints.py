@@ -13,8 +13,8 @@ from railfab.errors import EndpointError, RailfabError, UnsupportedFeature, one_
 from railfab.fabric.design import Design
 from railfab.fabric.limit import limited
 from railfab.platforms import platform, platforms_called
+from railfab.text.counted import LISTED, counted, listed
 from railfab.topology import Node
-from railfab.units import LISTED, counted, listed
 
 CONNECT_WITHIN_S = 1.0
 """Time that a switch of a twin, on this machine, has to accept a connection."""

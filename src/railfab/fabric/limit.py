@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Mapping
 from fnmatch import fnmatchcase
 
 from railfab.errors import RailfabError
+from railfab.text.counted import listed
 from railfab.topology import Node, Topology
-from railfab.units import listed
 
 LimitFilter = Callable[[str, frozenset[str]], bool]
 """Takes the name and the groups of a switch; returns whether the limit selects it."""

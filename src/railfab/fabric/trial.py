@@ -20,7 +20,7 @@ from railfab.fabric.checks import design_findings
 from railfab.fabric.refusals import refusals
 from railfab.findings import Finding, Severity
 from railfab.intent import FabricIntent
-from railfab.remedies import Choice, Remedy, remedy
+from railfab.text.remedies import Choice, Remedy, remedy
 from railfab.topology import wire
 from railfab.topology.buildable import check_buildable
 from railfab.topology.dimensions import Dimensions

@@ -10,7 +10,7 @@ from railfab.intent import FabricIntent, Watchdog
 from railfab.platforms import Platform, Support, has_platform, platform
 from railfab.platforms.admission import support_of
 from railfab.platforms.rounding import WATCHDOG, rounded_up
-from railfab.remedies import Choice, remedy, values
+from railfab.text.remedies import Choice, remedy, values
 
 KEY = "profile.lossless.watchdog"
 

@@ -30,7 +30,7 @@ from railfab.gnmi.reader import Reader
 from railfab.gnmi.streams import SubscriptionError, Subscriptions, snapshot, stream, subscriptions
 from railfab.gnmi.target import SwitchableTarget, Target
 from railfab.gnmi.values import ENCODINGS
-from railfab.listeners import bind_problem
+from railfab.process.listeners import bind_problem
 
 GET_AGE_S = 0.5
 """Maximum age of the values of a Get [s]."""

@@ -13,7 +13,7 @@ import yaml
 from railfab.errors import TopologyError
 from railfab.findings import DesignCode, Finding, error, note
 from railfab.intent import FabricIntent
-from railfab.remedies import Choice, remedy, setting
+from railfab.text.remedies import Choice, remedy, setting
 from railfab.topology.catalogue import nearest
 
 Family = Literal["mlx5", "bnxt", "ionic"]

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from railfab.exports import imported_on_use
+from railfab.import_on_use import imported_on_use
 from railfab.intent.backend import Backend, Growth, Segments, Spines, Subnets, SuperSpines
 from railfab.intent.catalogue import CatalogueFile, InterfaceNames, SwitchEntry
 from railfab.intent.fabric import FabricIntent, Target

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from railfab.exports import imported_on_use
+from railfab.import_on_use import imported_on_use
 from railfab.platforms.admission import admit
 from railfab.platforms.contract import Capabilities, Dialect, LabFacts, Platform, Refusal, Support
 from railfab.platforms.interface_templates import InterfaceTemplates

@@ -10,7 +10,7 @@ from railfab.qos.buffers import HEADROOM_PERCENT, BufferPlan, PortBuffers
 from railfab.qos.headroom import MIXED_PERCENT, occupancy
 from railfab.qos.thresholds import KMAX_TO_KMIN, Thresholds
 from railfab.qos.traffic import QueueBound
-from railfab.remedies import Choice, remedy, setting
+from railfab.text.remedies import Choice, remedy, setting
 
 STATE = "state"
 MORE_BUFFER = "Use a model with more buffer, or fewer lossless ports on this one"

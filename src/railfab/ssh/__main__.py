@@ -10,8 +10,8 @@ from pathlib import Path
 
 from railfab.endpoints import Endpoint, read_credentials
 from railfab.errors import LabError, RailfabError
-from railfab.printable import printable_lines
 from railfab.ssh.server import SshAccess, serve
+from railfab.text.printable import printable_lines
 
 
 def _arguments(argv: list[str] | None) -> argparse.Namespace:

@@ -17,7 +17,7 @@ from typing import Self
 import asyncssh
 
 from railfab.errors import LabError
-from railfab.listeners import bind_problem
+from railfab.process.listeners import bind_problem
 from railfab.ssh.cli import run_cli
 from railfab.ssh.dialogue import NewCli
 from railfab.ssh.processes import run_session

@@ -14,9 +14,9 @@ from typing import Any, NamedTuple, Protocol
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 from wsgiref.types import StartResponse, WSGIEnvironment
 
-from railfab.background_server import BackgroundServer
 from railfab.errors import RailfabError
-from railfab.listeners import bind_problem
+from railfab.process.background_server import BackgroundServer
+from railfab.process.listeners import bind_problem
 
 logger = logging.getLogger(__name__)
 

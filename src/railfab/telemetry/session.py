@@ -40,7 +40,8 @@ from railfab.telemetry.targets.login import newest_credentials
 from railfab.telemetry.targets.spec import TargetSpec
 from railfab.telemetry.tasks import end_task
 from railfab.telemetry.whole_samples import WholeSamples
-from railfab.units import NS_PER_S, counted
+from railfab.text.counted import counted
+from railfab.units import NS_PER_S
 
 logger = logging.getLogger(__name__)
 

@@ -7,10 +7,10 @@ import time
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 
-from railfab.printable import printable
 from railfab.telemetry.health import State
 from railfab.telemetry.session import TargetSession
-from railfab.units import counted
+from railfab.text.counted import counted
+from railfab.text.printable import printable
 
 Parts = Mapping[str, bool | Mapping[str, str | float]]
 """Parts of a collector, and whether each is as it should be; of what slows it down, what it is."""

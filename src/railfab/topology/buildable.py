@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator
 
 from railfab.errors import TopologyError, raise_all
 from railfab.intent import Subnets
-from railfab.remedies import SET, Choice, remedy, setting, values
+from railfab.text.counted import counted
+from railfab.text.remedies import SET, Choice, remedy, setting, values
 from railfab.topology.addresses import Fields, WidePlan, address_plan
 from railfab.topology.attachment import Attachment
 from railfab.topology.catalogue import SwitchModel, models_of, no_platform, no_speed
@@ -16,7 +17,6 @@ from railfab.topology.networks import network_errors
 from railfab.topology.numbering import AsPlan
 from railfab.topology.port_budget import ports_suffice
 from railfab.topology.shape import SHAPE, Errors, divisors, listed
-from railfab.units import counted
 
 LAST_VLAN = 4094
 NEAREST = 4

@@ -15,8 +15,8 @@ import yaml
 from railfab.errors import RailfabError, TopologyError, each, raise_all
 from railfab.intent import FabricIntent
 from railfab.intent.catalogue import SwitchEntry
-from railfab.remedies import Choice, remedy, values
-from railfab.units import listed
+from railfab.text.counted import listed
+from railfab.text.remedies import Choice, remedy, values
 
 CAGE_FIELDS = {"cage", "port", "electrical"}
 """Fields of a name pattern for a cage: number from 1, from 0; its first electrical lane on the switch, from 0."""

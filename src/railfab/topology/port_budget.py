@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from railfab.errors import RailfabError, TopologyError
-from railfab.remedies import Choice, Remedy, remedy
+from railfab.text.counted import counted
+from railfab.text.remedies import Choice, Remedy, remedy
 from railfab.topology.dimensions import Dimensions
-from railfab.units import counted
 
 LARGER = Choice("a larger model")
 

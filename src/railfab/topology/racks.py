@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from railfab.findings import DesignCode, Finding, Severity
 from railfab.intent import FabricIntent
-from railfab.remedies import Choice, remedy
+from railfab.text.remedies import Choice, remedy
 from railfab.topology.equipment import host_of
 from railfab.topology.model import Net, Node, Role, Topology
 from railfab.topology.optics import SERVER_UNITS

@@ -7,7 +7,7 @@ from ipaddress import IPv4Network
 
 from railfab.errors import RailfabError, TopologyError
 from railfab.intent import FabricIntent
-from railfab.remedies import Choice, remedy, setting, values
+from railfab.text.remedies import Choice, remedy, setting, values
 from railfab.topology.catalogue import models_of, nearest
 
 Errors = Iterator[RailfabError]

@@ -16,9 +16,9 @@ from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from pydantic import ValidationError
 
-from railfab.background_server import BackgroundServer
 from railfab.errors import LabError, RailfabError
 from railfab.intent import Job
+from railfab.process.background_server import BackgroundServer
 from railfab.topology import PortKey
 from railfab.twin.link_parts import Direction
 from railfab.twin.status import SwitchOperation, TwinStatus

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from contextlib import ExitStack
 
-from railfab.process_signals import stop_on_signal
+from railfab.process.signals import stop_on_signal
 from railfab.twin.service import Twin
 
 SWITCH_INTERVAL_S = 0.001

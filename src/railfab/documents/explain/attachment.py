@@ -8,9 +8,9 @@ from railfab.documents.explain.formats import joined, numbered
 from railfab.documents.explain.subject import Subject
 from railfab.platforms.admission import MAC_SEGMENT
 from railfab.platforms.registry import has_platform, platform
+from railfab.text.counted import counted
 from railfab.topology import Bond, Gateway, Net
 from railfab.topology.attachment import VNI_BASE, VNIS_PER_LEAF, Attachment
-from railfab.units import counted
 
 WHY = {
     "routed": "Each NIC port is routed: it and the switch port have the two addresses of a {link}. A host has a route "

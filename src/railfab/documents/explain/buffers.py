@@ -15,7 +15,8 @@ from railfab.qos.frames import PAUSE_FRAME_BYTES
 from railfab.qos.headroom import CABLE_NS_PER_M, response_bits
 from railfab.qos.path import NIC_NS
 from railfab.qos.thresholds import KMAX_TO_KMIN, KMIN_FLOOR_BYTES
-from railfab.units import BITS_PER_BYTE, FIBRE_NS_PER_M, bytes_per_ns, counted
+from railfab.text.counted import counted
+from railfab.units import BITS_PER_BYTE, FIBRE_NS_PER_M, bytes_per_ns
 
 
 def thresholds(subject: Subject) -> Iterator[str]:

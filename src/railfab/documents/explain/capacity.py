@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from railfab.documents.explain.formats import capacity, ratio
 from railfab.documents.explain.subject import Subject
+from railfab.text.counted import counted
 from railfab.topology import Role
 from railfab.topology.scale import scale, three_tiers, two_tiers
-from railfab.units import counted
 
 
 def uplinks(subject: Subject) -> Iterator[str]:

@@ -8,10 +8,10 @@ from railfab.documents.explain.formats import capacity, joined
 from railfab.documents.explain.subject import Subject
 from railfab.documents.sentences import uneven
 from railfab.documents.sizing import gpu_count
+from railfab.text.counted import counted
 from railfab.topology import FailureDomain, FailureKind, Net
 from railfab.topology.equipment import host_of
 from railfab.topology.networks import NamedNetwork, networks_of
-from railfab.units import counted
 
 
 def failures(subject: Subject) -> Iterator[str]:

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from railfab.documents.explain.subject import Subject
 from railfab.platforms.contract import BgpSettings
 from railfab.platforms.registry import platform, platform_names
+from railfab.text.counted import counted
 from railfab.topology import Net
-from railfab.units import counted
 
 UNPUBLISHED = "plus the time to process the message and to program forwarding tables, which vendors do not publish"
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from railfab.documents.explain.subject import Subject
 from railfab.documents.growth import Room, growth, largest_gpus
+from railfab.text.counted import counted
 from railfab.topology.attachment import Attachment
-from railfab.units import counted
 
 
 def rooms(subject: Subject) -> Iterator[str]:

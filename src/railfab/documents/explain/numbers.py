@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from railfab.documents.explain.subject import Subject
+from railfab.text.counted import counted
 from railfab.topology import Link, Node, Role
 from railfab.topology.addresses import (
     CLASSIC_LEAVES,
@@ -19,7 +20,6 @@ from railfab.topology.addresses import (
     address_plan,
 )
 from railfab.topology.numbering import FIRST_LEAF, LAST, AsPlan
-from railfab.units import counted
 
 HOST_FIELDS = ("plane", "rail", "pod", "segment", "leaf of the rail", "host and port", "end of the link")
 LOOPBACK_FIELDS = ("tier", "plane", "pod", "switch")

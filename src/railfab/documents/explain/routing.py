@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from railfab.documents.explain.subject import Subject
+from railfab.text.counted import counted
 from railfab.topology import Net, Role
 from railfab.topology.route_scale import table_use
-from railfab.units import counted
 
 CONTROL = {
     "ebgp": "eBGP runs on every link between switches (RFC 7938): AS paths prevent loops.",

@@ -7,9 +7,9 @@ from itertools import islice
 
 from railfab.documents.explain.formats import capacity, joined, numbered, ranges
 from railfab.documents.explain.subject import Subject
+from railfab.text.counted import counted
 from railfab.topology import Role
 from railfab.topology.front_panel import host_panel_positions, peer_cages, uplink_position
-from railfab.units import counted
 
 PATHS = {
     1: "a rail switch",

@@ -18,7 +18,7 @@ from railfab.imports.gnmic.notes import Note, Verdict, notes
 from railfab.metrics import CATALOGUE
 from railfab.platforms import TelemetryMap, TelemetryRule, platform, platform_names
 from railfab.platforms.telemetry_checks import covers
-from railfab.units import listed
+from railfab.text.counted import listed
 
 PREFIX = "RAILFAB"
 ASKED = frozenset(ASKED_MODES)

@@ -20,7 +20,7 @@ from railfab.lab.netns.processes import Process
 from railfab.lab.netns.runtime import GNMI_PORT, PLATFORM, address, node_directory
 from railfab.lab.netns.state import LabNode, LabState, load_state
 from railfab.platforms import platform
-from railfab.process_signals import stop_on_signal
+from railfab.process.signals import stop_on_signal
 
 HOME = Path("/proc/self/ns/net")
 

@@ -17,7 +17,7 @@ from railfab.lab.containerlab.generate import LabFiles, lab_files, without_start
 from railfab.lab.containerlab.settings import Settings, load_settings
 from railfab.lab.containerlab.state import LabPaths, LabState, load_state
 from railfab.lab.netns import processes
-from railfab.units import counted
+from railfab.text.counted import counted
 
 __all__ = [
     "BACKEND",

@@ -13,7 +13,7 @@ import yaml
 from railfab.errors import LabError
 from railfab.lab.containerlab.model import NODE_KEYS
 from railfab.lab.containerlab.names import INTERFACES, interface_error
-from railfab.units import counted
+from railfab.text.counted import counted
 
 TOP_KEYS = ("name", "prefix", "mgmt", "topology", "settings")
 MANAGEMENT_KEYS = ("network", "bridge", "ipv4-subnet", "ipv6-subnet", "ipv4-gw", "ipv6-gw", "mtu", "external-access")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from railfab.errors import LabError
-from railfab.folding import folded, folded_sets
 from railfab.platforms import LabFacts, platform
+from railfab.text.folding import folded, folded_sets
 from railfab.topology import Topology
 
 

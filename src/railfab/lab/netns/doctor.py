@@ -18,8 +18,8 @@ from railfab.lab.netns.node import DAEMONS, FRR
 from railfab.lab.netns.processes import PROC
 from railfab.lab.netns.runtime import PLATFORM
 from railfab.platforms.frr.devices import DeviceKind, linux_devices
-from railfab.remedies import distribution, install
-from railfab.units import counted
+from railfab.text.counted import counted
+from railfab.text.remedies import distribution, install
 
 MODULES = ("asyncssh", "grpc", "google.protobuf", "cryptography")
 PROBE_WITHIN_S = 20.0

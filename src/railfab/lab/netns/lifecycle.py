@@ -39,8 +39,8 @@ from railfab.lab.netns.runtime import (
 )
 from railfab.lab.netns.state import LabNode, LabState, lab_state_file, save_state, topology_digest
 from railfab.lab.probes import Probe, gnmi_probe, ssh_probe, unanswered
+from railfab.text.counted import counted
 from railfab.topology import Topology
-from railfab.units import counted
 
 AGENT = "gnmi agent"
 ANSWER_WITHIN_S = 60.0

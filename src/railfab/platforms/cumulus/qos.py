@@ -27,11 +27,11 @@ from railfab.device import (
     Scheduling,
     TrafficClass,
 )
-from railfab.folding import number_ranges
 from railfab.platforms.cumulus.names import allowed, cage_of, device_name
 from railfab.platforms.cumulus.nodes import ON, stated
 from railfab.platforms.cumulus.schema import DISABLE, ENABLE
 from railfab.platforms.shared.json_tree import Json
+from railfab.text.folding import number_ranges
 
 GLOBAL = "default-global"
 """The profile of ports that have no other one."""

@@ -24,7 +24,6 @@ from railfab.device import (
     natural,
     number_of,
 )
-from railfab.folding import number_ranges
 from railfab.platforms.eos.names import (
     CAGE_LANES,
     FECS,
@@ -50,6 +49,7 @@ from railfab.platforms.shared.statements import (
     line,
     lines,
 )
+from railfab.text.folding import number_ranges
 
 VLAN = integer(1, 4094)
 IPV4, IPV6 = (Word(r"\S+/\d+", partial(interface_address, word)) for word in ("ip", "ipv6"))

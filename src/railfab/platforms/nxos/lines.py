@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from railfab.folding import number_ranges
 from railfab.platforms.shared.line_tree import Line, LineFormat, Literal
 from railfab.platforms.shared.native_names import numbers_in
+from railfab.text.folding import number_ranges
 
 
 def _block(line: str) -> str:

@@ -21,11 +21,11 @@ from railfab.device import (
     interfaces_of_peers,
     number_of,
 )
-from railfab.folding import number_ranges
 from railfab.platforms.nxos.names import device_name, segment_parts, vrf_name
 from railfab.platforms.nxos.render_qos import port_lines
 from railfab.platforms.shared.line_tree import Line
 from railfab.platforms.shared.native_names import dotted_mac
+from railfab.text.folding import number_ranges
 
 DEFAULT_BFD = BfdTimers(interval_ms=50, multiplier=3)
 """Of an interface without timers (Nexus 9000 Interfaces guide, Default Settings for BFD)."""

@@ -10,7 +10,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from railfab.tied_process import tied
+from railfab.process.tied import tied
 
 logger = logging.getLogger(__name__)
 

@@ -12,10 +12,10 @@ from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
 from railfab.errors import EndpointError, RailfabError, raise_all
-from railfab.remedies import distribution, install
 from railfab.telemetry.sinks.contract import Labels
 from railfab.telemetry.sinks.queued import QueuedSink
 from railfab.telemetry.sinks.secrets import Secrets, SecretSource
+from railfab.text.remedies import distribution, install
 
 logger = logging.getLogger(__name__)
 

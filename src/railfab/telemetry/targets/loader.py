@@ -14,7 +14,7 @@ from typing import Protocol
 from railfab.errors import RailfabError
 from railfab.repeated_warnings import RepeatedWarnings
 from railfab.telemetry.targets.spec import Diff, TargetSpec, diff
-from railfab.units import counted
+from railfab.text.counted import counted
 
 logger = logging.getLogger(__name__)
 

@@ -12,7 +12,7 @@ from math import ceil
 
 from railfab.findings import DesignCode, Finding, Severity, warning
 from railfab.intent import FabricIntent
-from railfab.remedies import Choice, remedy, setting
+from railfab.text.remedies import Choice, remedy, setting
 from railfab.topology.checks.deduplicate import deduplicate
 from railfab.topology.links_by_tier import IndexedTopology
 from railfab.topology.model import Net, Node, Role, Topology

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 
 from railfab.findings import DesignCode, Finding, warning
 from railfab.intent import FabricIntent
+from railfab.text.counted import counted
 from railfab.topology.checks.deduplicate import deduplicate_by
 from railfab.topology.checks.inventory import unknown
 from railfab.topology.links_by_tier import IndexedTopology
 from railfab.topology.model import TIERS, Bond, Link, Net, Node, Role
-from railfab.units import counted
 
 
 def drained_switches(indexed: IndexedTopology, intent: FabricIntent) -> Iterator[Finding]:

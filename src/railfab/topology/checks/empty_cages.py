@@ -7,9 +7,9 @@ from math import ceil
 
 from railfab.findings import DesignCode, Finding, note
 from railfab.intent import FabricIntent
-from railfab.remedies import remedy, setting
+from railfab.text.counted import counted, listed
+from railfab.text.remedies import remedy, setting
 from railfab.topology.dimensions import Dimensions
-from railfab.units import counted, listed
 
 
 def empty_cages(intent: FabricIntent) -> Iterator[Finding]:

@@ -12,9 +12,9 @@ from math import ceil
 
 from railfab.findings import DesignCode, Finding, warning
 from railfab.intent import FabricIntent
-from railfab.remedies import SET, Choice, remedy, setting
+from railfab.text.counted import counted
+from railfab.text.remedies import SET, Choice, remedy, setting
 from railfab.topology.dimensions import Dimensions
-from railfab.units import counted
 
 MOST_TIMES = 2
 """Uplinks by default, as a multiple of those that present hosts can fill, above which they are reported."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from railfab.findings import DesignCode, Finding, error, warning
 from railfab.intent import Bfd, FabricIntent
-from railfab.remedies import SET, Choice, Remedy, remedy, setting
+from railfab.text.remedies import SET, Choice, Remedy, remedy, setting
 from railfab.topology import equipment
 from railfab.units import IP_BYTES, ROCE_BYTES, ROCE_PATH_MTU_BYTES, VXLAN_BYTES
 

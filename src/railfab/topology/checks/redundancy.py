@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from railfab.findings import DesignCode, Finding, error, warning
 from railfab.intent import FabricIntent
-from railfab.remedies import SET, Choice, remedy, setting
+from railfab.text.remedies import SET, Choice, remedy, setting
 from railfab.topology.catalogue import models_of
 from railfab.topology.checks.deduplicate import deduplicate, deduplicate_by
 from railfab.topology.failures import FailureDomain, FailureKind, failure_domains

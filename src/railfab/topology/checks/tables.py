@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from railfab.findings import DesignCode, Finding, error
 from railfab.intent import FabricIntent
-from railfab.remedies import Choice, remedy, setting
+from railfab.text.remedies import Choice, remedy, setting
 from railfab.topology.links_by_tier import IndexedTopology
 from railfab.topology.route_scale import TableUse, table_use
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from railfab.errors import RailfabError, TopologyError
-from railfab.remedies import remedy, values
+from railfab.text.remedies import remedy, values
 from railfab.topology.catalogue import SwitchModel, no_platform, no_speed
 from railfab.topology.model import Net
 from railfab.topology.networks.access import AccessNetwork

@@ -7,7 +7,7 @@ from ipaddress import IPv4Network
 
 from railfab.errors import RailfabError, TopologyError
 from railfab.intent import FabricIntent, Frontend
-from railfab.remedies import SET, Choice, Remedy, remedy, values
+from railfab.text.remedies import SET, Choice, Remedy, remedy, values
 from railfab.topology.model import Net
 from railfab.topology.networks import hardware
 from railfab.topology.networks.access import AccessNetwork

@@ -13,7 +13,7 @@ from tests.signals import interruptible
 
 ENDED = """\
 import sys, time
-from railfab.process_signals import ended_by_signal
+from railfab.process.signals import ended_by_signal
 with ended_by_signal("a lab is left"):
     try:
         print("running", flush=True)
@@ -24,7 +24,7 @@ with ended_by_signal("a lab is left"):
 """
 STOPPED = """\
 import sys, time
-from railfab.process_signals import stop_on_signal
+from railfab.process.signals import stop_on_signal
 with stop_on_signal(lambda: print("stopping", flush=True)) as stop_requested:
     print("running", flush=True)
     stop_requested.wait()
@@ -33,7 +33,7 @@ print("stopped")
 """
 NOT_IN_MAIN_THREAD = """\
 import signal, sys, threading, time
-from railfab.process_signals import ended_by_signal, stop_on_signal
+from railfab.process.signals import ended_by_signal, stop_on_signal
 
 def arrive():
     time.sleep(0.5)  # by now the main thread waits; this wait ends neither by the signal nor by its handler

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from railfab.cores import usable_cores
+from railfab.process.cores import usable_cores
 
 
 @pytest.mark.parametrize(

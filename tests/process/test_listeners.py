@@ -6,7 +6,7 @@ import errno
 import os
 import socket
 
-from railfab.listeners import bind_problem
+from railfab.process.listeners import bind_problem
 
 
 def test_only_a_port_in_use_is_said_to_be_in_use() -> None:

@@ -1,0 +1,1 @@
+"""Texts for people: printable, folded, counted and listed words, and remedies."""
