@@ -579,3 +579,9 @@ def test_a_class_with_the_scheduler_of_another_class_is_a_difference(leaf: Devic
     changed = text.replace(f"{line}default;", f"{line}{scheduler};", 1)
     assert changed != text
     assert any(f"{line}{scheduler}" in one for one in JUNOS.parse(changed).unmodelled)
+
+
+def test_the_statements_of_a_text_are_read_once_for_the_steps_of_an_audit() -> None:
+    text = "system {\n    host-name leaf1;\n}\n"
+    assert read(text) is read(text)
+    assert read(text) == (("system", "host-name", "leaf1"),)

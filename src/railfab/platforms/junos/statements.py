@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 
 from railfab.platforms.differences import Difference, Side
 from railfab.platforms.shared.brace_text import Statement, brace_text, shown, statements
@@ -28,8 +29,12 @@ ORDERED_VALUES = frozenset({"authentication-order", "accounting-order", "export"
 """Leaf-lists whose order has a meaning."""
 
 
+@lru_cache(maxsize=4)
 def read(text: str) -> tuple[Statement, ...]:
-    """The statements of a text. Raises ConfigError for one that is no configuration."""
+    """The statements of a text. Raises ConfigError for one that is no configuration.
+
+    An audit asks for those of each of its texts several times.
+    """
     return _distinct(part for found in statements(text) for part in _split(found) if part[:1] != ("version",))
 
 
