@@ -210,7 +210,7 @@ def test_a_session_between_loopbacks_is_expected_and_named_by_its_peer(fabric: D
     assert spine is not None
     far = replace(model.neighbors[0], peer=spine, update_source="loopback0", bfd=None)
     bgp = replace(model.bgp, neighbors=(*model.neighbors, far))
-    other = Design(path=fabric.path, intent=fabric.intent, topology=fabric.topology)
+    other = Design(document=fabric.document, intent=fabric.intent, topology=fabric.topology)
     vars(other)["models"] = {**fabric.models, LEAF: replace(model, bgp=bgp)}
     message = f"{LEAF} {spine}: has no BGP session with pod1-spine1. Deploy the intent."
     assert [str(found) for found in _live(other, LEAF, healthy(fabric))] == [message]

@@ -21,6 +21,7 @@ from railfab.documents.explain.formats import capacity, joined, numbered, ranges
 from railfab.documents.explain.numbers import HOST_FIELDS, outgrown
 from railfab.documents.explain.subject import Subject
 from railfab.intent import FabricIntent, load_intent
+from railfab.intent.document import Document
 from railfab.qos import PortHeadroom
 from railfab.topology import Role, Topology, capacities, failure_domains, wire
 from railfab.topology.addresses import ClassicPlan, WidePlan, address_plan
@@ -32,7 +33,7 @@ LABS = Path(__file__).parents[2] / "labs"
 
 def plan_of(intent: FabricIntent, topology: Topology) -> Plan:
     """A plan without a file."""
-    return Plan(path=Path("f.yml"), intent=intent, topology=topology)
+    return Plan(document=Document(Path("f.yml"), {}, {}), intent=intent, topology=topology)
 
 
 def said(plan: Plan) -> dict[str, tuple[str, ...]]:

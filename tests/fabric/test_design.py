@@ -50,6 +50,16 @@ def test_ports_faster_than_those_of_the_nic_stop_configurations(tmp_path: Path) 
         design(path).configurations()
 
 
+def test_an_error_has_the_line_of_the_file_that_was_read_though_the_file_is_another_now(tmp_path: Path) -> None:
+    path = tmp_path / "unknown.yml"
+    path.write_text((FABRICS / "pod64.yml").read_text().replace("nic: connectx-6-dx", "nic: connectx-5-dx"))
+    fabric = design(path)
+    line = 1 + path.read_text().partition("nic: connectx-5-dx")[0].count("\n")
+    path.unlink()
+    with pytest.raises(TopologyError, match=rf"unknown\.yml:{line}: hosts\.nic: 'connectx-5-dx' is not in the"):
+        fabric.configurations()
+
+
 def test_an_unknown_nic_stops_configurations(tmp_path: Path) -> None:
     path = tmp_path / "unknown.yml"
     path.write_text((FABRICS / "pod64.yml").read_text().replace("nic: connectx-6-dx", "nic: connectx-5-dx"))

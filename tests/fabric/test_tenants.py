@@ -15,6 +15,7 @@ from railfab.errors import UnsupportedFeature
 from railfab.fabric import Design
 from railfab.fabric.audit import configuration_findings
 from railfab.fabric.design import render_text
+from railfab.intent.document import Document
 from railfab.platforms import admit, platform, platform_names
 from railfab.topology import wire
 
@@ -41,7 +42,7 @@ def frontend_of(name: str) -> Design:
     }
     growth = {"hosts": 4, "segments": 2}
     intent = fabric(frontend=frontend, backend__growth=growth, profile__underlay="numbered")
-    return Design(path=Path("tenants.yml"), intent=intent, topology=wire(intent))
+    return Design(document=Document(Path("tenants.yml"), {}, {}), intent=intent, topology=wire(intent))
 
 
 @pytest.mark.parametrize("name", platform_names())

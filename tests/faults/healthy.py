@@ -85,7 +85,7 @@ def with_ramp(fabric: Design, ramp: Ramp) -> Design:
     ramps = {link.rate_gbps: ramp for link in fabric.topology.links}
     lossless = profile.lossless.model_copy(update={"ecn": ramps})
     intent = fabric.intent.model_copy(update={"profile": profile.model_copy(update={"lossless": lossless})})
-    return Design(path=fabric.path, intent=intent, topology=wire(intent))
+    return Design(document=fabric.document, intent=intent, topology=wire(intent))
 
 
 def alarms(judge: Judge, place: int, trial: Trial) -> Alarms:

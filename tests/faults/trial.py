@@ -21,6 +21,7 @@ from tests.twin.twins import switch
 from railfab.app.configuration_check import ConfigurationCheck
 from railfab.fabric.design import Design
 from railfab.intent import Job, load_intent
+from railfab.intent.document import Document
 from railfab.platforms import TelemetryMap, platform
 from railfab.telemetry import Policy, fabric_collector
 from railfab.topology import wire
@@ -72,7 +73,7 @@ def rack_of(served: str = "srlinux") -> Design:
         for tier in ("segments", "spines")
     }
     intent = intent.model_copy(update={"backend": intent.backend.model_copy(update=tiers)})
-    return Design(path=path, intent=intent, topology=wire(intent))
+    return Design(document=Document(path, {}, {}), intent=intent, topology=wire(intent))
 
 
 class Rack:

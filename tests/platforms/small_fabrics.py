@@ -11,6 +11,7 @@ import pytest
 from tests.topology.fabric_intents import fabric
 
 from railfab.fabric import Design
+from railfab.intent.document import Document
 from railfab.testing.device_models import features
 from railfab.topology import wire
 from railfab.topology.catalogue import catalogue
@@ -84,4 +85,4 @@ def design_of(leaf: str, spine: str, *, numbered: bool = False, virtual: bool = 
         switches=images,
         **classes,
     )
-    return Design(path=Path("small.yml"), intent=intent, topology=wire(intent))
+    return Design(document=Document(Path("small.yml"), {}, {}), intent=intent, topology=wire(intent))

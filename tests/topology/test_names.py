@@ -10,6 +10,7 @@ from tests.topology.fabric_intents import fabric
 from railfab.fabric import Design, design
 from railfab.fabric.audit import configuration_findings
 from railfab.intent import FabricIntent
+from railfab.intent.document import Document
 from railfab.topology import Topology, wire
 
 FABRICS = sorted((Path(__file__).parents[2] / "inventory" / "fabrics").glob("*.yml"))
@@ -28,7 +29,7 @@ def without_prefix(text: str) -> str:
 @pytest.mark.parametrize("path", [path for path in FABRICS if path.name in SMALL], ids=lambda path: path.stem)
 def test_a_fabric_with_a_prefix_is_the_same_with_other_names(path: Path) -> None:
     plain = design(path)
-    named = Design(path=path, intent=prefixed(plain.intent), topology=wire(prefixed(plain.intent)))
+    named = Design(document=plain.document, intent=prefixed(plain.intent), topology=wire(prefixed(plain.intent)))
     assert [node.name for node in named.topology.nodes] == [f"{PREFIX}{node.name}" for node in plain.topology.nodes]
     assert repr(named.topology).count(PREFIX) == places(plain.topology)
     assert without_prefix(repr(named.topology)) == repr(plain.topology)
@@ -46,16 +47,16 @@ def places(topology: Topology) -> int:
 
 def test_configurations_of_a_fabric_with_a_prefix_agree_with_its_intent() -> None:
     intent = prefixed(fabric())
-    named = Design(path=Path("f.yml"), intent=intent, topology=wire(intent))
+    named = Design(document=Document(Path("f.yml"), {}, {}), intent=intent, topology=wire(intent))
     assert configuration_findings(named, {name: f"{text}\n" for name, text in named.texts.items()}) == ()
 
 
 def test_a_drained_switch_is_written_with_its_prefix() -> None:
     intent = replace_drain(prefixed(fabric()), f"{PREFIX}pod1-spine1")
-    named = Design(path=Path("f.yml"), intent=intent, topology=wire(intent))
+    named = Design(document=Document(Path("f.yml"), {}, {}), intent=intent, topology=wire(intent))
     assert [name for name, model in named.models.items() if model.drain] == [f"{PREFIX}pod1-spine1"]
     wrong = replace_drain(prefixed(fabric()), "pod1-spine1")
-    found = Design(path=Path("f.yml"), intent=wrong, topology=wire(wrong)).findings
+    found = Design(document=Document(Path("f.yml"), {}, {}), intent=wrong, topology=wire(wrong)).findings
     assert f"Use a name such as '{PREFIX}pod1-spine1'" in " ".join(one.line for one in found)
 
 

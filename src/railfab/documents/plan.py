@@ -33,7 +33,7 @@ class Plan(Design):
     @cached_property
     def positions(self) -> Mapping[str, Position]:
         """Rack and unit of every node, by name."""
-        with naming(self.path):
+        with naming(self.document):
             return racks(self.topology, self.intent)
 
     @cached_property
@@ -69,6 +69,6 @@ def planned(path: Path | str, say: Say = lambda _: None) -> Plan:
     fabric = design(path, say)
     say("checking")
     raise_all(fabric.refusals())
-    plan = Plan(path=fabric.path, intent=fabric.intent, topology=fabric.topology)
+    plan = Plan(document=fabric.document, intent=fabric.intent, topology=fabric.topology)
     _ = plan.findings
     return plan

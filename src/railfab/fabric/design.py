@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
@@ -15,8 +15,9 @@ from railfab.fabric.checks import design_findings
 from railfab.fabric.refusals import admitted, refusals
 from railfab.fabric.trial import Trial
 from railfab.findings import DesignCode, Finding, Severity, by_severity
-from railfab.intent import FabricIntent, load_intent
-from railfab.intent.document import located
+from railfab.intent import FabricIntent
+from railfab.intent.document import Document
+from railfab.intent.load import load_fabric
 from railfab.platforms.registry import has_platform, platform, platform_names
 from railfab.platforms.telemetry_map import QueueLabels
 from railfab.text.counted import counted
@@ -44,9 +45,15 @@ class NotAccepted(RailfabError):
 class Design:
     """One fabric, designed. The parts that need time, or a platform, are computed when they are first asked for."""
 
-    path: Path
+    document: Document = field(repr=False, compare=False)
+    """The intent's file with the line of each key, for errors; it is not read again."""
     intent: FabricIntent
     topology: Topology
+
+    @property
+    def path(self) -> Path:
+        """The intent's file."""
+        return self.document.path
 
     @cached_property
     def planned_models(self) -> dict[str, DeviceModel]:
@@ -54,7 +61,7 @@ class Design:
 
         Raises UnsupportedFeature for an intent that no device model can express.
         """
-        with naming(self.path):
+        with naming(self.document):
             return plan(self.topology, self.intent)
 
     @property
@@ -69,10 +76,10 @@ class Design:
         Raises NotRenderedYet for a platform that railfab does not have, UnsupportedFeature, or Problems with several of
         them.
         """
-        with naming(self.path):
+        with naming(self.document):
             _require_platforms(self.topology)
         planned = self.planned_models
-        with naming(self.path):
+        with naming(self.document):
             try:
                 return admitted(planned, self.topology)
             except RailfabError as error:
@@ -100,14 +107,14 @@ class Design:
     @cached_property
     def buffers(self) -> tuple[SwitchBuffers, ...]:
         """Buffer plans, one for all switches that have the same model and ports."""
-        with naming(self.path):
+        with naming(self.document):
             return switch_buffers(self.topology, self.intent)
 
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
         """Findings of every check; errors first, notes last."""
         buffers = self.buffers
-        with naming(self.path):
+        with naming(self.document):
             found = tuple(design_findings(self.topology, self.intent, buffers))
         trial = Trial(self.intent)
         return by_severity(trial.finding(finding) for finding in found)
@@ -141,7 +148,7 @@ class Design:
         None for a platform that is not known, and none for what is not rendered yet.
         """
         try:
-            with naming(self.path):
+            with naming(self.document):
                 raise_all(refusals(self.topology, self.intent))
         except RailfabError as error:
             return tuple(each(error))
@@ -160,12 +167,11 @@ def design(path: Path | str, say: Say = lambda _: None) -> Design:
 
     Raises IntentError, TopologyError, or Problems with several of them; each names the file.
     """
-    path = Path(path)
     say("reading")
-    intent = load_intent(path)
+    intent, document = load_fabric(Path(path))
     say("wiring")
-    with naming(path):
-        return Design(path=path, intent=intent, topology=_wired(intent))
+    with naming(document):
+        return Design(document=document, intent=intent, topology=_wired(intent))
 
 
 def _wired(intent: FabricIntent) -> Topology:
@@ -191,12 +197,12 @@ def render_text(model: DeviceModel) -> str:
 
 
 @contextmanager
-def naming(path: Path) -> Iterator[None]:
+def naming(document: Document) -> Iterator[None]:
     """Put the intent's file, and the line of the key that an error names, in front of its place."""
     try:
         yield
     except RailfabError as error:
-        raise_all([type(one)(located(path, one), one.problem, one.remedy) for one in each(error)])
+        raise_all([type(one)(document.located(one), one.problem, one.remedy) for one in each(error)])
 
 
 TIER_KEYS = {Role.LEAF: ("segments", "leaves"), Role.SPINE: ("spines", "spines"), Role.SUPER: ("super_spines", "")}

@@ -72,15 +72,10 @@ class Document:
         locations = (tuple(key.split(".")) for key in keys)
         return next((self.line(location) for location in locations if location[0] in self.content), None)
 
-
-def located(path: Path, error: RailfabError) -> str:
-    """File, line and place of an error about a valid intent; without a line if it names no key of the file."""
-    try:
-        document = read_document(path)
-    except RailfabError:
-        return f"{path}: {error.where}"
-    line = document.key_line(error.where) or document.key_line(error.remedy)
-    return f"{path}:{line}: {error.where}" if line else f"{path}: {error.where}"
+    def located(self, error: RailfabError) -> str:
+        """File, line and place of an error about a valid document; without a line if it names no key of the file."""
+        line = self.key_line(error.where) or self.key_line(error.remedy)
+        return f"{self.path}:{line}: {error.where}" if line else f"{self.path}: {error.where}"
 
 
 def read_document(path: Path, first_line: str = "version: 1") -> Document:
@@ -132,7 +127,7 @@ def _start(path: Path) -> bytes:
 
 @cache
 def standard_input() -> bytes:
-    """Standard input, read once: a command may read its intent again to name a line."""
+    """Standard input, read once: a command may start another process that reads the same document."""
     return sys.stdin.buffer.read(MAX_BYTES + 1)
 
 

@@ -42,7 +42,13 @@ KNOWN_BY: Mapping[str, str] = {
 
 
 def load_intent(path: Path) -> FabricIntent:
-    """The fabric described in a file, with the switch models of the catalogue file that it names.
+    """The fabric described in a file. Raises as `load_fabric` does."""
+    return load_fabric(path)[0]
+
+
+def load_fabric(path: Path) -> tuple[FabricIntent, Document]:
+    """The fabric described in a file, with the switch models of the catalogue file that it names, and where each key
+    stands in the file.
 
     Raises IntentError, or Problems, with every fault of both files.
     """
@@ -53,8 +59,8 @@ def load_intent(path: Path) -> FabricIntent:
         raise_all([*each(error), *_catalogue_errors(document)])
         raise
     if intent.catalogue is None:
-        return intent
-    return intent.model_copy(update={"switches": _catalogue(document) | intent.switches})
+        return intent, document
+    return intent.model_copy(update={"switches": _catalogue(document) | intent.switches}), document
 
 
 def load_job(path: Path) -> Job:

@@ -19,7 +19,7 @@ def require_served(design: Design) -> None:
             refused.append(error)
     raise_all(one_per_problem(refused))
     if design.intent.profile.transport != "rocev2":
-        with naming(design.path):
+        with naming(design.document):
             remedy = "Use transport: rocev2 for a twin; `railfab render` takes both"
             raise UnsupportedFeature("profile.transport", "the twin simulates RoCEv2, not Ultra Ethernet", remedy)
 

@@ -31,6 +31,7 @@ from railfab.device import (
 )
 from railfab.errors import ConfigError, UnsupportedFeature
 from railfab.fabric import Design, design
+from railfab.intent.document import Document
 from railfab.platforms import admit, platform
 from railfab.platforms.balancing_features import QUEUE_PAIR_FIELDS
 from railfab.topology import wire
@@ -382,7 +383,8 @@ def test_the_lines_of_an_intent_depend_on_its_switch_model(model: str, has: list
         backend__spines={"count": 2, "rate_gbps": 400, "model": model},
         **hashed,
     )
-    lines = Design(path=Path("intent.yml"), intent=intent, topology=wire(intent)).texts["pod1-seg1-leaf1"]
+    designed = Design(document=Document(Path("intent.yml"), {}, {}), intent=intent, topology=wire(intent))
+    lines = designed.texts["pod1-seg1-leaf1"]
     assert all(line in lines for line in has)
     assert not any(line in lines for line in lacks)
 

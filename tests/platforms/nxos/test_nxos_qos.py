@@ -12,6 +12,7 @@ from tests.topology.fabric_intents import fabric
 from railfab.device import DeviceModel, PfcWatchdog, Scheduling
 from railfab.errors import UnsupportedFeature
 from railfab.fabric import Design
+from railfab.intent.document import Document
 from railfab.platforms import admit, platform
 from railfab.platforms.nxos.lines import FORMAT
 from railfab.platforms.shared.line_tree import Line
@@ -61,7 +62,7 @@ def storage_leaf(protocol: str = "roce") -> DeviceModel:
         profile__lossless={"weight": 60},
         profile__storage_class={"weight": 30, "protocol": protocol},
     )
-    design = Design(path=Path("storage.yml"), intent=intent, topology=wire(intent))
+    design = Design(document=Document(Path("storage.yml"), {}, {}), intent=intent, topology=wire(intent))
     return design.models["pod1-seg1-leaf1"]
 
 
