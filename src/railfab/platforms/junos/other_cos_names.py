@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from railfab.platforms.junos.parse_qos import cos_interfaces
-from railfab.platforms.junos.words import Words
 from railfab.platforms.shared.brace_text import Statement
+from railfab.platforms.shared.words import Words
 
 COS = "class-of-service"
 PAUSE = "congestion-notification-profile"

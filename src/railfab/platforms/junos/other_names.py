@@ -17,8 +17,8 @@ from railfab.platforms.junos.other_cos_names import COS, cos_names
 from railfab.platforms.junos.parse_bgp import speakers_of
 from railfab.platforms.junos.parse_policy import FORWARDING, own_communities, own_terms
 from railfab.platforms.junos.render_bgp import group_of
-from railfab.platforms.junos.words import Words
 from railfab.platforms.shared.brace_text import Statement
+from railfab.platforms.shared.words import Words
 
 POLICY, COMMUNITY = ("policy-options", "policy-statement"), ("policy-options", "community")
 

@@ -20,11 +20,11 @@ from railfab.platforms.junos.parse_instances import instances_of, vlans_of, vtep
 from railfab.platforms.junos.parse_interfaces import breakouts_of, interfaces_of
 from railfab.platforms.junos.parse_policy import policies_of
 from railfab.platforms.junos.parse_qos import balancing_of, qos_of
-from railfab.platforms.junos.parse_system import lldp_of, management_of
 from railfab.platforms.junos.render import render
-from railfab.platforms.junos.render_system import MANAGEMENT_STATEMENT
-from railfab.platforms.junos.words import Words, words_of
+from railfab.platforms.junos.system import MANAGEMENT_STATEMENT, NativeLldp, System, lldp_of, management_of
 from railfab.platforms.shared.brace_text import shown
+from railfab.platforms.shared.tree_statements import tree_read
+from railfab.platforms.shared.words import Words, words_of
 
 NAME = "junos"
 MANAGEMENT = ("system", MANAGEMENT_STATEMENT)
@@ -55,9 +55,10 @@ def differences(text: str, rendered: str) -> tuple[Difference, ...]:
 
 def _model(root: Words) -> DeviceModel:
     interfaces = interfaces_of(root)
+    system = tree_read(System, root.at("system"))
     bgp, drain = bgp_of(root, interfaces)
     return DeviceModel(
-        name=root.text("system", "host-name") or "",
+        name=system.name,
         platform=NAME,
         breakouts=breakouts_of(root),
         interfaces=interfaces,
@@ -68,7 +69,7 @@ def _model(root: Words) -> DeviceModel:
         vlans=vlans_of(root),
         vtep=vtep_of(root, interfaces),
         load_balancing=balancing_of(root),
-        management=management_of(root),
-        lldp=lldp_of(root),
+        management=management_of(system),
+        lldp=lldp_of(tree_read(NativeLldp, root.at("protocols", "lldp"))),
         drain=drain,
     )

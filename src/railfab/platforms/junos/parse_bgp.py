@@ -22,7 +22,7 @@ from railfab.device import (
 from railfab.platforms.junos.names import CLIENT_GROUP, NEXT_HOP_SELF, interface_name, summary_policy
 from railfab.platforms.junos.parse_policy import is_prepared
 from railfab.platforms.junos.render_bgp import OWN_CLUSTER, PATHS, UNICAST, path_limit
-from railfab.platforms.junos.words import Words
+from railfab.platforms.shared.words import Words
 
 DEFAULT_HOLD_S = 90
 """Hold time of a session that states none (Junos, hold-time)."""

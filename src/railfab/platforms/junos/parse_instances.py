@@ -8,7 +8,7 @@ from ipaddress import IPv4Address
 from railfab.device import Interface, Loopback, NetworkInstance, Vlan, Vtep
 from railfab.platforms.junos.names import MANAGEMENT_INSTANCE, interface_name
 from railfab.platforms.junos.parse_interfaces import vlan_entries
-from railfab.platforms.junos.words import Words
+from railfab.platforms.shared.words import Words
 
 TARGET = "target:"
 VRF_TYPES = ("vrf", "virtual-router")

@@ -31,7 +31,7 @@ from railfab.platforms.junos.names import (
     WILDCARD,
 )
 from railfab.platforms.junos.render_interfaces import FAMILIES, FECS, VIRTUAL_MAC
-from railfab.platforms.junos.words import Words
+from railfab.platforms.shared.words import Words
 
 SUB_PORTS = "number-of-sub-ports"
 

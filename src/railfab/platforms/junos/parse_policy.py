@@ -8,7 +8,7 @@ from ipaddress import ip_network
 from railfab.device import Action, Policy, PolicyRule, PrefixRange
 from railfab.platforms.junos.names import PREPARED, SUMMARY, community_name
 from railfab.platforms.junos.render_policy import ACTIONS, DEFAULT_TERM, TERM_STEP
-from railfab.platforms.junos.words import Words
+from railfab.platforms.shared.words import Words
 
 FORWARDING = ("routing-options", "forwarding-table", "export")
 MATCHES = frozenset({"route-filter", "community"})

@@ -36,7 +36,7 @@ from railfab.platforms.junos.render_qos import (
     POLL_MS,
     VLAN,
 )
-from railfab.platforms.junos.words import Words
+from railfab.platforms.shared.words import Words
 
 ECN = "explicit-congestion-notification"
 DEFAULT_POLLS, DEFAULT_RECOVERY_MS = 2, 200

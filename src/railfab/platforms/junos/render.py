@@ -14,15 +14,16 @@ from railfab.platforms.junos.render_instances import instance_lines, vlan_lines
 from railfab.platforms.junos.render_interfaces import interface_lines
 from railfab.platforms.junos.render_policy import policy_lines
 from railfab.platforms.junos.render_qos import balancing_lines, qos_lines
-from railfab.platforms.junos.render_system import lldp_lines, system_lines
+from railfab.platforms.junos.system import native_lldp, native_system
 from railfab.platforms.junos.trees import Lines, block, leaf
 from railfab.platforms.shared.line_tree import Line
+from railfab.platforms.shared.tree_statements import tree_written
 
 
 def render(model: DeviceModel) -> tuple[Line, ...]:
     """The whole configuration of one switch."""
     sections: tuple[Lines, ...] = (
-        system_lines(model),
+        block("system", tree_written(native_system(model.name, model.management))),
         block("chassis", _chassis(model)),
         block("interfaces", interface_lines(model)),
         block("forwarding-options", balancing_lines(model)),
@@ -30,7 +31,9 @@ def render(model: DeviceModel) -> tuple[Line, ...]:
         block("class-of-service", qos_lines(model)),
         block("routing-instances", instance_lines(model)),
         block("routing-options", routing_lines(model)),
-        block("protocols", protocol_lines(model, DEFAULT_INSTANCE), lldp_lines(model)),
+        block(
+            "protocols", protocol_lines(model, DEFAULT_INSTANCE), block("lldp", tree_written(native_lldp(model.lldp)))
+        ),
         block("vlans", vlan_lines(model)),
     )
     return tuple(line for lines in sections for line in lines)
@@ -44,3 +47,7 @@ def _chassis(model: DeviceModel) -> Iterator[Line]:
         yield from block("aggregated-devices", ethernet)
     if model.bgp is not None and model.bgp.max_paths > 1:
         yield leaf("maximum-ecmp", path_limit(model.bgp.max_paths))
+
+
+def _lldp(model: DeviceModel) -> Iterator[Line]:
+    yield from block("lldp", tree_written(native_lldp(model.lldp)))

@@ -319,7 +319,7 @@ class Schema:
     def __init__(self, kind: type[Any]) -> None:
         stated = [(each, each.metadata[STATEMENT]) for each in fields(kind) if STATEMENT in each.metadata]
         self._names = [each.name for each, _ in stated]
-        self._defaults = [_default(each) for each, _ in stated]
+        self._defaults = [default_of(each) for each, _ in stated]
         self._lines = [statement.lines for _, statement in stated]
         self._fetch = attrgetter(*self._names, *self._names[:1])  # of one name it would give no tuple
         self.reads = [read for each, statement in stated for read in statement.reads(each.name)]
@@ -355,7 +355,8 @@ def _first_word(pattern: str) -> str:
     return first[0] if first else ""
 
 
-def _default(each: Field[Any]) -> object:
+def default_of(each: Field[Any]) -> object:
+    """The value of a field of which nothing is stated."""
     return each.default_factory() if each.default_factory is not MISSING else each.default
 
 
