@@ -402,6 +402,13 @@ def test_another_order_of_values_is_a_difference() -> None:
     assert JUNOS.parse(texts[0]).unmodelled != JUNOS.parse(texts[1]).unmodelled
 
 
+def test_an_unknown_transport_of_syslog_is_unmodelled() -> None:
+    model = JUNOS.parse("set system syslog host 10.0.0.3 transport tls")
+    assert model.management is not None
+    assert model.management.syslog[0].protocol == "udp"
+    assert "system syslog host 10.0.0.3 transport tls" in model.unmodelled
+
+
 def test_a_difference_is_the_command_that_makes_it(leaf: DeviceModel) -> None:
     text = JUNOS.text(JUNOS.render(leaf))
     found = JUNOS.differences(text.replace("mtu 9216;", "mtu 1514;", 1), text)

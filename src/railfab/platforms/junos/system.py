@@ -74,7 +74,7 @@ class Syslog:
 
     level: str | None = leaf("any", known(LEVELS))
     port: int | None = leaf("port", POSITIVE)
-    protocol: str = leaf("transport", default="udp")
+    protocol: str = leaf("transport", known({"udp": "udp", "tcp": "tcp"}), default="udp")
     instance: str | None = leaf("routing-instance", INSTANCE)
 
 
