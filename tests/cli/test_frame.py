@@ -79,7 +79,14 @@ def test_an_intent_can_come_from_standard_input(tmp_path: Path) -> None:
     assert plan(text.replace("count: 4", "count: 6")).stderr.startswith("railfab: -:24: backend.spines.count: ")
 
 
-@pytest.mark.parametrize("arguments", [("plan", POD64, "-o"), ("render", POD64, "-o"), ("up", POD64, "--state")])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("plan", POD64, "-o"),
+        ("render", POD64, "-o"),
+        ("up", POD64, "--twin-port", "0", "--metrics-port", "0", "--state"),
+    ],
+)
 def test_a_place_that_cannot_be_written_is_one_line(tmp_path: Path, arguments: tuple[str | Path, ...]) -> None:
     file = tmp_path / "file"
     file.touch()
