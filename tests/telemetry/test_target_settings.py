@@ -28,7 +28,15 @@ from railfab.endpoints import Endpoint, Endpoints, save_endpoints
 from railfab.platforms import SubscriptionMode, TelemetryMap, TelemetrySubscription
 from railfab.telemetry import Collector
 from railfab.telemetry.subscriptions import SUBSCRIBE_MODES, SubscribeMode, modes_of, of_target, subscribe_rpcs
-from railfab.telemetry.targets import Discovery, LoadFailed, TargetSpec, parse_targets, source_of, telemetry_of
+from railfab.telemetry.targets import (
+    Discovery,
+    LoadFailed,
+    TargetSpec,
+    mapped_telemetry,
+    parse_targets,
+    source_of,
+    telemetry_of,
+)
 
 SETTINGS: dict[str, Any] = {
     "gnmi_interval_s": 30,
@@ -287,3 +295,11 @@ def test_the_check_names_a_stated_encoding_that_the_target_refuses(tmp_path: Pat
     (found,) = json.loads(done.output)["findings"]
     assert (found["target"], done.exit_code) == ("leaf2", 1)
     assert found["problem"].startswith("refuses ASCII, which gnmi_encoding states. It is received in another one")
+
+
+def test_the_map_of_a_user_comes_before_that_of_the_platform() -> None:
+    """Without one the platforms' are used as they are, so that a list of a twin's switches has their simulated time."""
+    stated = replace(telemetry_of("srlinux"), subscriptions=())
+    assert mapped_telemetry({"srlinux": stated})("srlinux") is stated
+    assert mapped_telemetry({"srlinux": stated})("eos") is telemetry_of("eos")
+    assert mapped_telemetry({}) is telemetry_of

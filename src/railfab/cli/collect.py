@@ -122,13 +122,13 @@ def collect(
         listen=listen,
         port=port,
         interval_s=interval,
-        policy=(policy := Policy(max_series=max_series, max_series_per_target=max_series_per_target)),
+        policy=Policy(max_series=max_series, max_series_per_target=max_series_per_target),
         push=_pushed(remote_write, kafka, nats, push_interval, push_label),
     )
     wanted = Wanted(intent, on, limit, state, lists=targets or (), mappings=mappings or ())
 
     def receive(files: ExitStack) -> Receiver:
-        return _recorded(receiver_of(receiver.value, policy), record, files)
+        return _recorded(receiver_of(receiver.value, serving.policy), record, files)
 
     _run(context, wanted, serving, receive, drift)
 
@@ -265,16 +265,13 @@ def _collector(
 
 def _loaders(sources: Sequence[str], maps: Mapping[str, TelemetryMap]) -> list[Loader]:
     """Loaders that have read their source once; a URL that does not answer yet is asked again later."""
-    from railfab.telemetry.targets import Loader, telemetry_of
+    from railfab.telemetry.targets import Loader, mapped_telemetry
     from railfab.telemetry.targets.config import source_of
 
-    def telemetry(platform: str) -> TelemetryMap:
-        return maps[platform] if platform in maps else telemetry_of(platform)
-
-    found = [Loader(source_of(where, telemetry=telemetry if maps else telemetry_of)) for where in sources]
-    for loader in found:
+    loaders = [Loader(source_of(where, telemetry=mapped_telemetry(maps))) for where in sources]
+    for loader in loaders:
         loader.load()
-    return found
+    return loaders
 
 
 def _recorded(receiver: Receiver, record: Path | None, files: ExitStack) -> Receiver:

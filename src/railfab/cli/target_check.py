@@ -34,7 +34,6 @@ from railfab.text.folding import folded_sets
 from railfab.topology.grouping import grouped
 
 if TYPE_CHECKING:
-    from railfab.platforms import TelemetryMap
     from railfab.telemetry.target_check import Needed, PathCheck, TargetCheck
     from railfab.telemetry.targets import PartlyFailed, TargetSpec
 
@@ -86,14 +85,10 @@ def _targets_now(wanted: Wanted) -> tuple[list[TargetSpec], Needed, list[PartlyF
     from railfab.fabric.telemetry_needs import TelemetryNeeds
     from railfab.platforms.telemetry_files import telemetry_maps
     from railfab.telemetry.target_check import all_needed
-    from railfab.telemetry.targets import PartlyFailed, targets_of_intent, telemetry_of
+    from railfab.telemetry.targets import PartlyFailed, mapped_telemetry, targets_of_intent
     from railfab.telemetry.targets.config import source_of
 
-    maps = telemetry_maps(wanted.mappings)
-
-    def telemetry(platform: str) -> TelemetryMap:
-        return maps[platform] if platform in maps else telemetry_of(platform)
-
+    telemetry = mapped_telemetry(telemetry_maps(wanted.mappings))
     targets: list[TargetSpec] = []
     needed: Needed = all_needed
     if wanted.intent is not None:

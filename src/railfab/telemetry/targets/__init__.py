@@ -8,7 +8,7 @@ from railfab.telemetry.targets.config import source_of
 from railfab.telemetry.targets.file_source import FileSource
 from railfab.telemetry.targets.health import loader_samples
 from railfab.telemetry.targets.http_source import HttpSource
-from railfab.telemetry.targets.known import targets_of_hosts, targets_of_intent, telemetry_of
+from railfab.telemetry.targets.known import mapped_telemetry, targets_of_hosts, targets_of_intent, telemetry_of
 from railfab.telemetry.targets.loader import Loader, LoaderHealth, LoadFailed, PartlyFailed, Source
 from railfab.telemetry.targets.login import newest_credentials
 from railfab.telemetry.targets.service_discovery import Discovery, parse_targets, sd_document
@@ -31,6 +31,7 @@ __all__ = [
     "TargetSpec",
     "diff",
     "loader_samples",
+    "mapped_telemetry",
     "newest_credentials",
     "owner",
     "parse_shard",

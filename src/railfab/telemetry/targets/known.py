@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -25,6 +25,13 @@ def telemetry_of(platform_name: str, *, twin: bool = False) -> TelemetryMap:
         return TelemetryMap(rules=(), subscriptions=())
     found = platform(platform_name).telemetry
     return of_twin(found) if twin else found
+
+
+def mapped_telemetry(maps: Mapping[str, TelemetryMap]) -> TelemetryOf:
+    """How the telemetry map of a platform is found: that of the user before that of the platform. maps: by platform."""
+    if not maps:
+        return telemetry_of
+    return lambda platform_name: maps[platform_name] if platform_name in maps else telemetry_of(platform_name)
 
 
 def on_known_platform(endpoint: Endpoint, telemetry: TelemetryOf) -> tuple[Endpoint, TelemetryMap]:
