@@ -47,7 +47,3 @@ def _chassis(model: DeviceModel) -> Iterator[Line]:
         yield from block("aggregated-devices", ethernet)
     if model.bgp is not None and model.bgp.max_paths > 1:
         yield leaf("maximum-ecmp", path_limit(model.bgp.max_paths))
-
-
-def _lldp(model: DeviceModel) -> Iterator[Line]:
-    yield from block("lldp", tree_written(native_lldp(model.lldp)))

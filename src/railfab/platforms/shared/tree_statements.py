@@ -117,20 +117,21 @@ def _value(words: Words, way: tuple[str, ...], word: Word[Any], text: str) -> An
 def flag(path: str, *, default: bool = False) -> Any:
     """A statement of the opposite of the default."""
     *above, last = _steps(path)
-    return _field(
-        lambda _, node: void(at(node, path)),
-        lambda words: not default if last in words.at(*above) else UNSTATED,
-        default,
-    )
-
-
-def void(_: object) -> None:
-    """Nothing, of a call that writes."""
+    return _field(_headers(path), lambda words: not default if last in words.at(*above) else UNSTATED, default)
 
 
 def unread(path: str) -> Any:
     """A statement that is only written: it says nothing of the model."""
-    return _field(lambda _, node: void(at(node, path)), lambda _: UNSTATED, False)
+    return _field(_headers(path), lambda _: UNSTATED, False)
+
+
+def _headers(path: str) -> Callable[[Any, Node], None]:
+    """Writes a path without a value."""
+
+    def write(_: object, node: Node) -> None:
+        at(node, path)
+
+    return write
 
 
 def values(path: str) -> Any:
