@@ -53,10 +53,10 @@ from railfab.twin.encoder import Encoder, Wildcard
 inherited = [HealthCheck.too_slow, HealthCheck.differing_executors]
 """Health checks that do not apply: one test runs in the class of each platform."""
 EXAMPLES = int(os.environ.get("RAILFAB_EXAMPLES", "15"))
-"""Models that the law of rendering and parsing draws; `make laws` draws many more."""
+"""Models that the law of rendering and parsing draws, and others a third of them; `make laws` draws many more."""
 
 thorough = settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=inherited)
-brief = settings(max_examples=min(EXAMPLES // 3, 10), deadline=None, suppress_health_check=inherited)
+brief = settings(max_examples=min(max(EXAMPLES // 3, 1), 10), deadline=None, suppress_health_check=inherited)
 LABEL = re.compile(r"\{(\w+)\}")
 
 
