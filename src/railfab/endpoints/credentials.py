@@ -15,7 +15,7 @@ from railfab.endpoints.nornir_hosts import IN_FILE, login_in_file
 from railfab.errors import EndpointError
 
 DEFAULT_PREFIX = "RAILFAB"
-"""Of the variables with the credentials of an endpoint that names none."""
+"""Prefix of the variables with the credentials of an endpoint that names none."""
 COMMAND = "command:"
 """Start of `credentials` that a command prints; it follows, with its arguments."""
 COMMAND_WITHIN_S = 30.0
@@ -43,7 +43,7 @@ def read_credentials(endpoint: Endpoint) -> Credentials:
 
 
 _UNREADABLE = (OSError, yaml.YAMLError, ValueError, RecursionError, KeyError, TypeError, AttributeError)
-"""What reading YAML with credentials raises."""
+"""Errors of reading YAML with credentials."""
 
 
 def _from_yaml(text: str) -> Credentials:
@@ -85,7 +85,7 @@ def _from_command(name: str, command: str) -> Credentials:
 
 
 def _from_hosts(endpoint: Endpoint, path: Path) -> Credentials:
-    """What a hosts.yml says, and the rest from the environment. Its password takes precedence over a token there."""
+    """Login of a hosts.yml, and the rest from the environment. Its password takes precedence over a token there."""
     said = {word: value for word, value in login_in_file(endpoint, path).items() if value is not None}
     if "password" in said:
         said["token"] = ""
@@ -94,21 +94,21 @@ def _from_hosts(endpoint: Endpoint, path: Path) -> Credentials:
 
 def _from_environment(name: str, prefix: str, said: Mapping[str, str] = MappingProxyType({})) -> Credentials:
     words = ("username", "password", "key_file", "aaa_secret", "token")
-    found = {word: os.environ.get(f"{prefix}_{word.upper()}") for word in words} | dict(said)
-    if missing := [f"{prefix}_{word.upper()}" for word in _missing(found)]:
+    texts = {word: os.environ.get(f"{prefix}_{word.upper()}") for word in words} | dict(said)
+    if missing := [f"{prefix}_{word.upper()}" for word in _missing(texts)]:
         raise EndpointError(name, f"the environment lacks {' and '.join(missing)}", "Export what is missing")
-    return _credentials(found)
+    return _credentials(texts)
 
 
-def _missing(found: Mapping[str, Any]) -> list[str]:
+def _missing(texts: Mapping[str, Any]) -> list[str]:
     """The required values that are missing: a key replaces the password, a token both."""
-    required = ("username",) if found.get("key_file") else ("username", "password")
-    return [] if found.get("token") else [word for word in required if found.get(word) is None]
+    required = ("username",) if texts.get("key_file") else ("username", "password")
+    return [] if texts.get("token") else [word for word in required if texts.get(word) is None]
 
 
-def _credentials(found: Mapping[str, Any]) -> Credentials:
+def _credentials(texts: Mapping[str, Any]) -> Credentials:
     def text(word: str) -> str | None:
-        return None if found.get(word) is None else str(found[word])
+        return None if texts.get(word) is None else str(texts[word])
 
     username, password = text("username") or "", text("password") or ""
     return Credentials(username, password, text("key_file"), text("aaa_secret"), text("token") or None)

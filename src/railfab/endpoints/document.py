@@ -67,7 +67,7 @@ def load_endpoints(path: Path) -> Endpoints:
 
 
 def platform_place(path: Path, name: str) -> str:
-    """Where the platform of a node is written: a file, and in a hosts.yml, groups.yml or defaults.yml the line."""
+    """File of the platform of a node, and the line in it for a hosts.yml, groups.yml or defaults.yml."""
     return str(path) if "nodes" in parse_mapping(path, read_text(path)).values else place_in_hosts(path, name)
 
 

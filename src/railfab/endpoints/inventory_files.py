@@ -12,12 +12,12 @@ from railfab.endpoints.yaml_file import Marked, parse_mapping, read_text
 from railfab.errors import EndpointError, RailfabError
 
 ATTRIBUTES = ("hostname", "port", "username", "password", "platform")
-"""What Nornir inherits. `port` is that of SSH."""
+"""Attributes that Nornir inherits. `port` is that of SSH."""
 NORNIR_KEYS = (*ATTRIBUTES, "groups", "data", "connection_options", "name")
 
 
-class Place(NamedTuple):
-    """Where a value is."""
+class FileLine(NamedTuple):
+    """File and line of a value."""
 
     path: Path
     line: int
@@ -27,18 +27,18 @@ class Place(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Element:
+class InventoryElement:
     """A host, a group or the defaults, as written. places: of its keys; those in `data` are `data.KEY`."""
 
     name: str
-    place: Place
+    place: FileLine
     attributes: Mapping[str, Any] = field(default_factory=dict, repr=False)
     data: Mapping[str, Any] = field(default_factory=dict, repr=False)
     groups: tuple[str, ...] = ()
-    places: Mapping[str, Place] = field(default_factory=dict, repr=False)
+    places: Mapping[str, FileLine] = field(default_factory=dict, repr=False)
 
 
-class Source(NamedTuple):
+class InventoryFile(NamedTuple):
     """A file and its text."""
 
     path: Path
@@ -48,32 +48,32 @@ class Source(NamedTuple):
 class Files(NamedTuple):
     """The texts of the files of an inventory; groups and defaults may be missing."""
 
-    hosts: Source
-    groups: Source | None
-    defaults: Source | None
+    hosts: InventoryFile
+    groups: InventoryFile | None
+    defaults: InventoryFile | None
 
 
 class Inventory(NamedTuple):
     """The elements of the three files."""
 
-    hosts: Mapping[str, Element]
-    groups: Mapping[str, Element]
-    defaults: Element
+    hosts: Mapping[str, InventoryElement]
+    groups: Mapping[str, InventoryElement]
+    defaults: InventoryElement
 
-    def chain(self, host: Element) -> tuple[Element, ...]:
+    def chain(self, host: InventoryElement) -> tuple[InventoryElement, ...]:
         """A host and what it inherits from, nearest first (Nornir's `extended_groups`, then the defaults)."""
         return (host, *(self.groups[name] for name in self.groups_of(host)), self.defaults)
 
-    def groups_of(self, host: Element) -> tuple[str, ...]:
+    def groups_of(self, host: InventoryElement) -> tuple[str, ...]:
         """The names of all groups of a host: each is followed by its own groups, and is there once."""
-        found: dict[str, None] = {}
+        names: dict[str, None] = {}
         waiting = list(host.groups)
         while waiting:
             name = waiting.pop(0)
-            if name not in found:
-                found[name] = None
+            if name not in names:
+                names[name] = None
                 waiting = [*self.groups[name].groups, *waiting]
-        return tuple(found)
+        return tuple(names)
 
 
 def read_files(hosts: Path) -> Files:
@@ -82,8 +82,8 @@ def read_files(hosts: Path) -> Files:
     Those beside `pod1.hosts.yml` are `pod1.groups.yml`, else `groups.yml`, and the same for the defaults.
     """
     beside = [_sibling(hosts, word) for word in ("groups", "defaults")]
-    groups, defaults = [None if path is None else Source(path, read_text(path)) for path in beside]
-    return Files(Source(hosts, read_text(hosts)), groups, defaults)
+    groups, defaults = [None if path is None else InventoryFile(path, read_text(path)) for path in beside]
+    return Files(InventoryFile(hosts, read_text(hosts)), groups, defaults)
 
 
 def _sibling(hosts: Path, word: str) -> Path | None:
@@ -97,7 +97,7 @@ def parse_inventory(files: Files) -> tuple[Inventory, list[RailfabError]]:
     errors: list[RailfabError] = []
     hosts = _elements(files.hosts, errors)
     groups = {} if files.groups is None else _elements(files.groups, errors)
-    defaults = Element("defaults", Place(files.hosts.path, 1))
+    defaults = InventoryElement("defaults", FileLine(files.hosts.path, 1))
     if files.defaults is not None:
         path = files.defaults.path
         defaults = _element(path, "defaults", _mapping(files.defaults), errors)
@@ -107,51 +107,53 @@ def parse_inventory(files: Files) -> tuple[Inventory, list[RailfabError]]:
                 continue
             if files.groups is not None:
                 errors.append(_unknown_group(element, name, groups, files.groups.path))
-            groups[name] = Element(name, element.place)  # containerlab names groups without a file of them
+            groups[name] = InventoryElement(name, element.place)  # containerlab names groups without a file of them
     return Inventory(hosts, groups, defaults), errors
 
 
-def _mapping(source: Source) -> Marked:
+def _mapping(source: InventoryFile) -> Marked:
     """The mapping in a file; empty for an empty file, as for Nornir."""
     return parse_mapping(source.path, source.text if source.text.strip().strip("-").strip() else "{}")
 
 
-def _elements(source: Source, errors: list[RailfabError]) -> dict[str, Element]:
-    found: dict[str, Element] = {}
+def _elements(source: InventoryFile, errors: list[RailfabError]) -> dict[str, InventoryElement]:
+    elements: dict[str, InventoryElement] = {}
     path, mapping = source.path, _mapping(source)
     for name in mapping.values:
         inner = mapping.below(name)
         if inner is None:
-            raise _no_inventory(Place(path, mapping.lines[name]), f"{name} is not a mapping")
-        found[str(name)] = _element(path, str(name), inner, errors, mapping.lines[name])
-    return found
+            raise _no_inventory(FileLine(path, mapping.lines[name]), f"{name} is not a mapping")
+        elements[str(name)] = _element(path, str(name), inner, errors, mapping.lines[name])
+    return elements
 
 
-def _element(path: Path, name: str, mapping: Marked, errors: list[RailfabError], line: int = 1) -> Element:
+def _element(path: Path, name: str, mapping: Marked, errors: list[RailfabError], line: int = 1) -> InventoryElement:
     """An element with its values and where they are; what is wrong is added to the errors."""
-    values, place = mapping.values, Place(path, line)
-    places = {str(key): Place(path, at) for key, at in mapping.lines.items()}
+    values, place = mapping.values, FileLine(path, line)
+    places = {str(key): FileLine(path, at) for key, at in mapping.lines.items()}
     errors.extend(_unknown_keys(name, mapping, places))
     data = mapping.below("data") if "data" in values else None
     if data is None and values.get("data") is not None:
         raise _no_inventory(places["data"], f"data of {name} is not a mapping")
     if data is not None:
-        places |= {f"data.{key}": Place(path, at) for key, at in data.lines.items()}
+        places |= {f"data.{key}": FileLine(path, at) for key, at in data.lines.items()}
         errors.extend(_misspelt_keys(name, data, places))
     attributes = {key: values[key] for key in ATTRIBUTES if values.get(key) is not None}
     for key in ("username", "password"):
         if isinstance(attributes.get(key), dict | list):
             errors.append(EndpointError(f"{places[key]}: {name}", f"{key} is not a text", "Write a text"))
-    return Element(name, place, attributes, data.values if data else {}, _groups(name, values, places, errors), places)
+    return InventoryElement(
+        name, place, attributes, data.values if data else {}, _groups(name, values, places, errors), places
+    )
 
 
-def _no_inventory(place: Place, problem: str) -> EndpointError:
+def _no_inventory(place: FileLine, problem: str) -> EndpointError:
     remedy = "Each host of a hosts.yml is a mapping with hostname and platform"
     return EndpointError(str(place), f"the file is not a list of endpoints ({problem})", remedy)
 
 
 def _groups(
-    name: str, values: Mapping[str, Any], places: Mapping[str, Place], errors: list[RailfabError]
+    name: str, values: Mapping[str, Any], places: Mapping[str, FileLine], errors: list[RailfabError]
 ) -> tuple[str, ...]:
     groups = values.get("groups") or []
     if isinstance(groups, list) and all(isinstance(group, str | int) for group in groups):
@@ -160,7 +162,7 @@ def _groups(
     return ()
 
 
-def _unknown_keys(name: str, mapping: Marked, places: Mapping[str, Place]) -> Iterator[RailfabError]:
+def _unknown_keys(name: str, mapping: Marked, places: Mapping[str, FileLine]) -> Iterator[RailfabError]:
     """Nornir ignores what it does not know, beside `data`."""
     for key in map(str, mapping.values):
         if key in DATA_KEYS:
@@ -169,7 +171,7 @@ def _unknown_keys(name: str, mapping: Marked, places: Mapping[str, Place]) -> It
             yield EndpointError(f"{places[key]}: {name}", *unknown_key(key, (*NORNIR_KEYS, *DATA_KEYS)))
 
 
-def _misspelt_keys(name: str, data: Marked, places: Mapping[str, Place]) -> Iterator[RailfabError]:
+def _misspelt_keys(name: str, data: Marked, places: Mapping[str, FileLine]) -> Iterator[RailfabError]:
     for key in data.values:
         where = f"{places[f'data.{key}']}: {name}"
         if key == "ssh_port":
@@ -178,7 +180,9 @@ def _misspelt_keys(name: str, data: Marked, places: Mapping[str, Place]) -> Iter
             yield EndpointError(where, *misspelt_key(str(key), meant, tuple(data.values)))
 
 
-def _unknown_group(element: Element, name: str, groups: Sequence[str] | Mapping[str, Any], path: Path) -> EndpointError:
+def _unknown_group(
+    element: InventoryElement, name: str, groups: Sequence[str] | Mapping[str, Any], path: Path
+) -> EndpointError:
     meant = nearest(name, list(groups))
     remedy = f"Write {meant!r}, or add it there" if meant else "Add it there"
     return EndpointError(f"{element.places['groups']}: {element.name}", f"group {name!r} is not in {path}", remedy)

@@ -24,8 +24,8 @@ ALIKE = 0.8
 
 def nearest(word: str, known: Collection[str], alike: float = 0.6) -> str | None:
     """The most similar of these words, if one is similar."""
-    found = difflib.get_close_matches(_plain(word), sorted(known), n=1, cutoff=alike)
-    return found[0] if found else None
+    matches = difflib.get_close_matches(_plain(word), sorted(known), n=1, cutoff=alike)
+    return matches[0] if matches else None
 
 
 def misspelt(key: str) -> str | None:

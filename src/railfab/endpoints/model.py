@@ -1,4 +1,4 @@
-"""What is known of one switch that can be reached: address, ports, trust, and where its credentials are."""
+"""Description of one switch that can be reached: address, ports, trust, and where its credentials are."""
 
 from __future__ import annotations
 
@@ -109,22 +109,22 @@ class Endpoints:
         return {node.name: node for node in self.nodes}
 
 
-class Fault(NamedTuple):
-    """What is wrong with a field of an endpoint. key: its name."""
+class EndpointFault(NamedTuple):
+    """Problem and remedy of a field of an endpoint. key: its name."""
 
     key: str
     problem: str
     remedy: str
 
 
-def faults(node: Endpoint, written: Mapping[str, str] = MappingProxyType({})) -> Iterator[Fault]:
-    """What is wrong: types and ranges, and settings that exclude each other.
+def faults(node: Endpoint, written: Mapping[str, str] = MappingProxyType({})) -> Iterator[EndpointFault]:
+    """Faults of an endpoint: types and ranges, and settings that exclude each other.
 
-    written: what fields are called in the file, where they have other names there.
+    written: names of fields in the file, where they have other names there.
     """
 
-    def fault(key: str, is_not: str, remedy: str) -> Fault:
-        return Fault(key, f"{written.get(key, key)} {getattr(node, key)!r} is not {is_not}", remedy)
+    def fault(key: str, is_not: str, remedy: str) -> EndpointFault:
+        return EndpointFault(key, f"{written.get(key, key)} {getattr(node, key)!r} is not {is_not}", remedy)
 
     for key in ("name", "platform", "host", "credentials"):
         if not isinstance(value := getattr(node, key), str) or not value:
@@ -156,22 +156,22 @@ def faults(node: Endpoint, written: Mapping[str, str] = MappingProxyType({})) ->
     yield from contradictions(node)
 
 
-def contradictions(node: Endpoint) -> Iterator[Fault]:
+def contradictions(node: Endpoint) -> Iterator[EndpointFault]:
     """Settings that exclude or need each other."""
     of_tls = ("ca", "skip_verify", "client_cert", "client_key", "tls_name")
     if node.plaintext and (said := [key for key in of_tls if getattr(node, key)]):
         *most, last = said
         words = f"{', '.join(most)} and {last}" if most else last
         problem = f"plaintext is without TLS, and {words} {_are(said)} for TLS"
-        yield Fault("plaintext", problem, f"Leave out plaintext, or {words}")
+        yield EndpointFault("plaintext", problem, f"Leave out plaintext, or {words}")
     if node.gnmi_mode in ASKED_MODES and (
         said := [key for key in ("gnmi_heartbeat_s", "gnmi_suppress_redundant") if getattr(node, key)]
     ):
         problem = f"each answer of mode {node.gnmi_mode} is whole, and {said[0]} is for streams"
-        yield Fault(said[0], problem, f"Leave out {said[0]}, or gnmi_mode")
+        yield EndpointFault(said[0], problem, f"Leave out {said[0]}, or gnmi_mode")
     if (node.client_cert is None) != (node.client_key is None):
         has, lacks = ("client_cert", "client_key") if node.client_key is None else ("client_key", "client_cert")
-        yield Fault(has, f"{has} is without {lacks}", "Name both files; they may be the same")
+        yield EndpointFault(has, f"{has} is without {lacks}", "Name both files; they may be the same")
 
 
 def _is_interval(value: object) -> bool:

@@ -13,7 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from railfab.endpoints.inventory_files import Element, Files, Inventory, parse_inventory, read_files
+from railfab.endpoints.inventory_files import Files, Inventory, InventoryElement, parse_inventory, read_files
 from railfab.endpoints.keys import DATA_KEYS, LABEL_KEYS, METRIC_LABELS
 from railfab.endpoints.model import Endpoint, faults
 from railfab.errors import EndpointError, RailfabError, one_per_problem, raise_all
@@ -23,7 +23,7 @@ IN_FILE = "hosts:"
 LABEL = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*")
 """A label name of Prometheus (Prometheus, Data model)."""
 WRITTEN = {"host": "hostname", "ssh_port": "port"}
-"""What a field of an endpoint is called in hosts.yml."""
+"""Names of fields of an endpoint in hosts.yml, where they differ."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,19 +43,23 @@ def load_hosts(path: Path) -> tuple[Host, ...]:
     return tuple(host for host in hosts if host is not None)
 
 
-def _host(path: Path, inventory: Inventory, host: Element, errors: list[RailfabError]) -> Host | None:
+def _host(path: Path, inventory: Inventory, host: InventoryElement, errors: list[RailfabError]) -> Host | None:
     chain = inventory.chain(host)
-    found = {key: _inherited(chain, key) for key in ("hostname", "platform", "port", "username", "password")}
+    inherited = {key: _inherited(chain, key) for key in ("hostname", "platform", "port", "username", "password")}
     for key in ("hostname", "platform"):
-        if found[key] is None:
+        if inherited[key] is None:
             errors.append(EndpointError(f"{host.place}: {host.name}", f"has no {key}", f"Add its {key}"))
             return None
     data = {key: value for element in reversed(chain) for key, value in element.data.items()}
     settings = {key: data[key] for key in DATA_KEYS if key in data and key != METRIC_LABELS}
-    if found["username"] is not None or found["password"] is not None:
+    if inherited["username"] is not None or inherited["password"] is not None:
         settings.setdefault("credentials", f"{IN_FILE}{path}")
     endpoint = Endpoint(
-        name=host.name, platform=found["platform"], host=found["hostname"], ssh_port=found["port"], **settings
+        name=host.name,
+        platform=inherited["platform"],
+        host=inherited["hostname"],
+        ssh_port=inherited["port"],
+        **settings,
     )
     for fault in faults(endpoint, WRITTEN):
         errors.append(EndpointError(f"{_place(chain, fault.key)}: {host.name}", fault.problem, fault.remedy))
@@ -63,11 +67,11 @@ def _host(path: Path, inventory: Inventory, host: Element, errors: list[RailfabE
     return Host(endpoint, inventory.groups_of(host), labels)
 
 
-def _inherited(chain: tuple[Element, ...], key: str) -> Any:
+def _inherited(chain: tuple[InventoryElement, ...], key: str) -> Any:
     return next((element.attributes[key] for element in chain if key in element.attributes), None)
 
 
-def _place(chain: tuple[Element, ...], key: str) -> str:
+def _place(chain: tuple[InventoryElement, ...], key: str) -> str:
     """File and line of the value of a field that counts."""
     word = WRITTEN.get(key, key)
     name = word if word in (*WRITTEN.values(), "platform") else f"data.{word}"
@@ -75,7 +79,7 @@ def _place(chain: tuple[Element, ...], key: str) -> str:
 
 
 def _labels(
-    host: Element, chain: tuple[Element, ...], data: Mapping[str, Any], errors: list[RailfabError]
+    host: InventoryElement, chain: tuple[InventoryElement, ...], data: Mapping[str, Any], errors: list[RailfabError]
 ) -> Iterator[tuple[str, str]]:
     """The labels that `metric_labels` names, else those of LABEL_KEYS that are texts or numbers."""
     wanted = data.get(METRIC_LABELS)

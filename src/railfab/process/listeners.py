@@ -36,8 +36,8 @@ def bind_problem(error: OSError, port: int) -> str:
 
 def in_use(port: int) -> str:
     """`in use by process 4711 (railfab twin pod64.yml)`, or `in use` if the process is not known."""
-    found = listener(port)
-    return f"in use by {found}" if found else "in use"
+    process = listener(port)
+    return f"in use by {process}" if process else "in use"
 
 
 def _listening(table: Path, port: int) -> list[str]:

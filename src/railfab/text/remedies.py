@@ -35,9 +35,9 @@ class Remedy(str):
     choices: tuple[Choice, ...]
 
     def __new__(cls, text: str, choices: Sequence[Choice] = ()) -> Remedy:
-        found = super().__new__(cls, text)
-        found.choices = tuple(choices)
-        return found
+        remedy = super().__new__(cls, text)
+        remedy.choices = tuple(choices)
+        return remedy
 
 
 def remedy(*choices: Choice) -> Remedy:
@@ -47,9 +47,9 @@ def remedy(*choices: Choice) -> Remedy:
     return Remedy(text[:1].upper() + text[1:], choices)
 
 
-def values(key: str, found: Iterable[object]) -> tuple[Choice, ...]:
+def values(key: str, offered: Iterable[object]) -> tuple[Choice, ...]:
     """A choice for each value of a key, which the place of the error names."""
-    return tuple(Choice(str(value), {key: value}) for value in found)
+    return tuple(Choice(str(value), {key: value}) for value in offered)
 
 
 def setting(key: str, value: object, note: str = "") -> Choice:

@@ -1,0 +1,138 @@
+"""Names in src/railfab: a noun for a value, one meaning for a class, docstrings that begin with a verb or a noun."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+NO_NOUNS = {"found", "one", "own", "other", "x"}
+"""Names that say nothing of the value: `queue`, `neighbor` or `match` does."""
+NO_BEGINNINGS = {"How", "Of", "That", "Those", "What", "When", "Where", "Which", "Who", "Whom", "Whose", "Why"}
+"""First words of a docstring that are neither verb nor noun."""
+
+NOUNS_IN = ("*.py", "process/*.py", "text/*.py", "endpoints/*.py")
+CLASSES_IN = ("*.py", "process/*.py", "text/*.py", "endpoints/*.py")
+DOCSTRINGS_IN = ("*.py", "process/*.py", "text/*.py", "endpoints/*.py")
+"""Patterns of the modules of src/railfab that obey each rule; the others follow."""
+LATER = {"findings.py", "endpoints/yaml_file.py"}
+"""Modules of these that do not obey them yet."""
+
+CLASS = re.compile(r"^ *class (\w+)[(:]", re.MULTILINE)
+Places = Iterator[tuple[str, int]]
+
+
+def modules(package: Path, patterns: tuple[str, ...]) -> dict[str, str]:
+    """Text of each module that matches a pattern, by path below the package."""
+    paths = {str(path.relative_to(package)): path for pattern in patterns for path in package.glob(pattern)}
+    return {name: path.read_text() for name, path in sorted(paths.items()) if name not in LATER}
+
+
+def defined_names(tree: ast.AST) -> Places:
+    """Names that a module gives to variables, parameters, attributes, functions and imports, each with its line."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Name(id=name, ctx=ast.Store()) | ast.Attribute(attr=name, ctx=ast.Store()) | ast.arg(arg=name):
+                yield name, node.lineno
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ExceptHandler(name=str(name)):
+                yield name, node.lineno
+            case ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)) | ast.MatchMapping(rest=str(name)):
+                yield name, node.lineno
+            case ast.alias(asname=str(name)):
+                yield name, node.lineno
+            case ast.Global(names=names) | ast.Nonlocal(names=names):
+                yield from ((name, node.lineno) for name in names)
+
+
+def classes(text: str) -> Places:
+    """Names of the classes of a module, each with its line."""
+    for match in CLASS.finditer(text):
+        yield match[1], text.count("\n", 0, match.start(1)) + 1
+
+
+def docstrings(tree: ast.AST) -> Places:
+    """Docstrings of modules, classes, functions, constants and fields."""
+    for node in ast.walk(tree):
+        for statement in getattr(node, "body", ()) if not isinstance(node, ast.Lambda | ast.IfExp) else ():
+            match statement:
+                case ast.Expr(value=ast.Constant(value=str(text))):
+                    yield text, statement.lineno
+
+
+def names_without_noun(texts: Mapping[str, str]) -> list[str]:
+    return [
+        f"{path}:{line}: {name}"
+        for path, text in texts.items()
+        for name, line in defined_names(ast.parse(text))
+        if name in NO_NOUNS
+    ]
+
+
+def classes_of_two_meanings(texts: Mapping[str, str], everywhere: Mapping[str, str]) -> list[str]:
+    """Names of classes of some modules that another class has, in these modules or elsewhere."""
+    places: dict[str, set[str]] = defaultdict(set)
+    for path, text in everywhere.items():
+        for name, line in classes(text):
+            places[name].add(f"{path}:{line}")
+    held = {name for text in texts.values() for name, _ in classes(text)}
+    return [f"{name}: {', '.join(sorted(places[name]))}" for name in sorted(held) if len(places[name]) > 1]
+
+
+def odd_docstrings(texts: Mapping[str, str]) -> list[str]:
+    return [
+        f"{path}:{line}: {docstring.strip().splitlines()[0]}"
+        for path, text in texts.items()
+        for docstring, line in docstrings(ast.parse(text))
+        if docstring.split()[0].strip(",:") in NO_BEGINNINGS
+    ]
+
+
+@pytest.fixture(scope="module")
+def package(repository: Path) -> Path:
+    return repository / "src" / "railfab"
+
+
+def test_a_name_is_the_noun_of_its_value(package: Path) -> None:
+    assert names_without_noun(modules(package, NOUNS_IN)) == []
+
+
+def test_a_class_name_has_one_meaning(package: Path) -> None:
+    assert classes_of_two_meanings(modules(package, CLASSES_IN), modules(package, ("**/*.py",))) == []
+
+
+def test_a_docstring_begins_with_a_verb_or_a_noun(package: Path) -> None:
+    assert odd_docstrings(modules(package, DOCSTRINGS_IN)) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "found = 1",
+        "def queues(other): ...",
+        "def own(): ...",
+        "rates = [one for one in ports]",
+        "port.other = 1",
+        "match port:\n    case [x, *_]: ...",
+        "try: ...\nexcept OSError as found: ...",
+        "from ports import queue as one",
+        "class Port:\n    own: int",
+    ],
+)
+def test_a_name_without_noun_is_listed(text: str) -> None:
+    (line,) = names_without_noun({"qos.py": text})
+    assert line.startswith("qos.py:")
+
+
+def test_a_second_class_of_the_same_name_is_listed_wherever_it_is() -> None:
+    held, remaining = {"qos.py": "class Port: ..."}, {"sim.py": "class Port: ..."}
+    assert classes_of_two_meanings(held, held | remaining) == ["Port: qos.py:1, sim.py:1"]
+    assert classes_of_two_meanings(held, held) == []
+
+
+def test_a_docstring_that_begins_with_neither_is_listed() -> None:
+    text = 'LIMIT = 3\n"""What a port takes."""\ndef rate():\n    """Rate of a port."""'
+    assert odd_docstrings({"qos.py": text}) == ["qos.py:2: What a port takes."]
