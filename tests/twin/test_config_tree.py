@@ -13,7 +13,7 @@ from railfab.gnmi.paths import elements, to_text_elements
 from railfab.gnmi.target import Edit, Operation, RequestRefused
 from railfab.platforms.shared.json_edits import edited
 from railfab.platforms.shared.json_names import Names
-from railfab.platforms.shared.json_paths import found, selected
+from railfab.platforms.shared.json_paths import nodes_at, selected
 
 KEYS = {"interface": ("name",), "subinterface": ("index",), "queue": ("name",), "slope": ("type", "ecn")}
 TREE: dict[str, Any] = {
@@ -36,7 +36,7 @@ def edit(operation: Operation, path: str, value: Any = None) -> dict[str, Any]:
 
 
 def at(tree: dict[str, Any], path: str) -> list[Any]:
-    return [answer.value for answer in found(tree, elements(path), names())]
+    return [answer.value for answer in nodes_at(tree, elements(path), names())]
 
 
 DELETE, REPLACE, UPDATE = Operation.DELETE, Operation.REPLACE, Operation.UPDATE

@@ -42,12 +42,12 @@ def disagreements(
         for node in topology.switches()
         if node.name in models
     }
-    found = [finding for switch in switches.values() for finding in _switch_mistakes(switch)]
-    found.extend(_shared_addresses(switches, topology))
+    findings = [finding for switch in switches.values() for finding in _switch_mistakes(switch)]
+    findings.extend(_shared_addresses(switches, topology))
     for link in topology.links:
         if link.a.node in switches and link.z.node in switches and link.a.cage and link.z.cage:
-            found.extend(_link_mistakes(link, switches, topology, lossless))
-    return tuple(found)
+            findings.extend(_link_mistakes(link, switches, topology, lossless))
+    return tuple(findings)
 
 
 def _shared_addresses(switches: Mapping[str, ConfiguredSwitch], topology: Topology) -> Iterator[Finding]:
@@ -56,7 +56,7 @@ def _shared_addresses(switches: Mapping[str, ConfiguredSwitch], topology: Topolo
     An intended anycast gateway is one also on a platform whose configuration does not say that it is.
     """
     owners = {node.loopback: node.name for node in topology.switches() if node.loopback is not None}
-    anycast = {(found.node, found.address.ip) for found in topology.gateways if found.anycast}
+    anycast = {(gateway.node, gateway.address.ip) for gateway in topology.gateways if gateway.anycast}
     for name, switch in switches.items():
         for interface in switch.model.interfaces:
             for address in interface.addresses:
@@ -76,18 +76,18 @@ def _switch_mistakes(switch: ConfiguredSwitch) -> Iterator[Finding]:
             where = f"{model.name} {interface.name}"
             yield error(DifferenceCode.LOOPBACK_WITHOUT_ADDRESS, where, "has no address", "Deploy the intent")
     if model.qos is not None:
-        for found in model.qos.classes:
-            yield from _other_priority(f"{model.name} class {found.name}", found)
+        for traffic_class in model.qos.classes:
+            yield from _other_priority(f"{model.name} class {traffic_class.name}", traffic_class)
         for port in model.qos.ports:
-            for own in port.priorities:
-                yield from _other_priority(f"{model.name} {port.interface} class {own.traffic_class}", own)
+            for priority in port.priorities:
+                yield from _other_priority(f"{model.name} {port.interface} class {priority.traffic_class}", priority)
         for profile in model.qos.profiles:
             for thresholds in profile.thresholds:
                 yield from _ecn_order(f"{model.name} profile {profile.name}", thresholds)
 
 
-def _other_priority(where: str, found: TrafficClass | ClassPriority) -> Iterator[Finding]:
-    sent, obeyed = found.pfc_priority, found.obeyed_priority
+def _other_priority(where: str, pfc: TrafficClass | ClassPriority) -> Iterator[Finding]:
+    sent, obeyed = pfc.pfc_priority, pfc.obeyed_priority
     if sent != obeyed:
         problem = f"sends pause frames of {_priority(sent)} and obeys those of {_priority(obeyed)}"
         yield error(DifferenceCode.PFC_PRIORITY_MISMATCH, where, problem, "Configure the same priority for both")
@@ -97,16 +97,20 @@ def _priority(priority: int | None) -> str:
     return "no priority" if priority is None else f"priority {priority}"
 
 
-def _ecn_order(where: str, found: ClassThresholds) -> Iterator[Finding]:
+def _ecn_order(where: str, thresholds: ClassThresholds) -> Iterator[Finding]:
     """Marking has to begin below Kmax, and Kmax to be below XOFF, so that senders slow down before they are paused."""
-    if found.ecn is None:
+    if thresholds.ecn is None:
         return
-    place, kmin, kmax = f"{where} class {found.traffic_class}", found.ecn.kmin_bytes, found.ecn.kmax_bytes
+    place, kmin, kmax = (
+        f"{where} class {thresholds.traffic_class}",
+        thresholds.ecn.kmin_bytes,
+        thresholds.ecn.kmax_bytes,
+    )
     if kmin >= kmax:
         problem = f"kmin_bytes {kmin:,} is not below kmax_bytes {kmax:,}"
         yield error(DifferenceCode.ECN_ORDER, place, problem, "Deploy the intent")
-    if found.xoff_bytes is not None and kmax >= found.xoff_bytes:
-        problem = f"kmax_bytes {kmax:,} is not below xoff_bytes {found.xoff_bytes:,}, so PFC acts before ECN"
+    if thresholds.xoff_bytes is not None and kmax >= thresholds.xoff_bytes:
+        problem = f"kmax_bytes {kmax:,} is not below xoff_bytes {thresholds.xoff_bytes:,}, so PFC acts before ECN"
         yield error(DifferenceCode.ECN_ORDER, place, problem, "Deploy the intent")
 
 
@@ -146,7 +150,9 @@ def _port_settings(a: LinkEnd, z: LinkEnd) -> Iterator[Finding]:
 def _is_default_fec(a: LinkEnd, z: LinkEnd, left: Fec | None, right: Fec | None) -> bool:
     """Whether one end states RS(544,514) and the other uses it without a setting for it, as with PAM4."""
     pairs = ((a, left, right), (z, right, left))
-    return any(own is None and other is Fec.RS_544 and not end.states("fec_rs_544") for end, own, other in pairs)
+    return any(
+        stated is None and implied is Fec.RS_544 and not end.states("fec_rs_544") for end, stated, implied in pairs
+    )
 
 
 def _routed_settings(a: LinkEnd, z: LinkEnd) -> Iterator[Finding]:
@@ -179,17 +185,17 @@ def _bgp_sessions(a: LinkEnd, z: LinkEnd) -> Iterator[Finding]:
 
 
 def _remote_as(end: LinkEnd, neighbor: BgpNeighbor, peer: LinkEnd) -> Iterator[Finding]:
-    own, other = (side.switch.model.bgp for side in (end, peer))
-    assert own is not None
-    assert other is not None
+    local, remote = (side.switch.model.bgp for side in (end, peer))
+    assert local is not None
+    assert remote is not None
     expected = neighbor.remote_as
     if isinstance(expected, Remote):
-        agree = (own.asn == other.asn) is (expected is Remote.INTERNAL)
+        agree = (local.asn == remote.asn) is (expected is Remote.INTERNAL)
         text = f"expects an AS that is {'its own' if expected is Remote.INTERNAL else 'not its own'}"
     else:
-        agree, text = expected == other.asn, f"expects AS {expected}"
+        agree, text = expected == remote.asn, f"expects AS {expected}"
     if not agree:
-        problem = f"{text}, but {peer.name} is in AS {other.asn}"
+        problem = f"{text}, but {peer.name} is in AS {remote.asn}"
         yield error(DifferenceCode.REMOTE_AS_MISMATCH, end.where, problem, "Correct the remote AS")
 
 

@@ -37,7 +37,7 @@ def _classification(a: LinkEnd, z: LinkEnd) -> Iterator[Finding]:
     if all(classified):
         left, right = _dscp_map(a), _dscp_map(z)
         only = [
-            tuple(found for found in ours if found not in theirs) for ours, theirs in ((left, right), (right, left))
+            tuple(entry for entry in ours if entry not in theirs) for ours, theirs in ((left, right), (right, left))
         ]
         yield from mismatch(DifferenceCode.DSCP_MAP_MISMATCH, a, z, "DSCP map", *only)
 
@@ -51,23 +51,27 @@ def _classes(end: LinkEnd) -> Mapping[int, TrafficClass]:
     port, qos = end.port_qos, end.qos
     if qos is None or port is None:
         return {}
-    used = port.classifier or next((found.name for found in qos.classifiers), "")
+    used = port.classifier or next((classifier.name for classifier in qos.classifiers), "")
     classifier = qos.classifier(used)
-    classes = {found.name: found for found in qos.classes_on(port) if found.name != qos.default_class}
+    classes = {
+        traffic_class.name: traffic_class
+        for traffic_class in qos.classes_on(port)
+        if traffic_class.name != qos.default_class
+    }
     return {point: classes[name] for point, name in (classifier.dscp if classifier else ()) if name in classes}
 
 
 def _points(end: LinkEnd) -> Mapping[str, list[int]]:
     """The code points of each class, by its name."""
     points: dict[str, list[int]] = {}
-    for point, found in _classes(end).items():
-        points.setdefault(found.name, []).append(point)
+    for point, traffic_class in _classes(end).items():
+        points.setdefault(traffic_class.name, []).append(point)
     return points
 
 
 def _dscp_map(end: LinkEnd) -> tuple[str, ...]:
     """The code points of each class and what it is: `26 lossless with PFC priority 3`."""
-    by_name = {found.name: found for found in _classes(end).values()}
+    by_name = {traffic_class.name: traffic_class for traffic_class in _classes(end).values()}
     return tuple(f"{_listed(points)} {_kind(by_name[name])}" for name, points in _points(end).items())
 
 
@@ -75,8 +79,8 @@ def _listed(points: list[int]) -> str:
     return " and ".join(map(str, points))
 
 
-def _kind(found: TrafficClass) -> str:
-    return f"lossless with PFC priority {found.pfc_priority}" if found.lossless else f"lossy and {found.scheduling}"
+def _kind(queue: TrafficClass) -> str:
+    return f"lossless with PFC priority {queue.pfc_priority}" if queue.lossless else f"lossy and {queue.scheduling}"
 
 
 def _marking(a: LinkEnd, z: LinkEnd) -> Iterator[Finding]:
@@ -95,11 +99,14 @@ def _marking(a: LinkEnd, z: LinkEnd) -> Iterator[Finding]:
         marked = [bool(end.port_qos and name in end.port_qos.ecn) for end, name in ((a, ours), (z, theirs))]
         name = f"DSCP {_listed(points)}"
         yield from mismatch(DifferenceCode.ECN_MISMATCH, a, z, f"ECN of {name}", *marked)
-        one, other = a.thresholds(ours) or ClassThresholds(traffic_class=ours), z.thresholds(theirs)
-        other = other or ClassThresholds(traffic_class=theirs)
+        left_thresholds, right_thresholds = (
+            a.thresholds(ours) or ClassThresholds(traffic_class=ours),
+            z.thresholds(theirs),
+        )
+        right_thresholds = right_thresholds or ClassThresholds(traffic_class=theirs)
         if all(marked) and a.ramp == z.ramp:
-            yield from _ramps(a, z, name, one, other)
-        yield from _shared(a, z, name, one, other)
+            yield from _ramps(a, z, name, left_thresholds, right_thresholds)
+        yield from _shared(a, z, name, left_thresholds, right_thresholds)
 
 
 def _ramps(a: LinkEnd, z: LinkEnd, name: str, ours: ClassThresholds, theirs: ClassThresholds) -> Iterator[Finding]:

@@ -44,7 +44,7 @@ class Change:
     def problem(self) -> str:
         """The problem of a switch that has `before` while the intent has `after`."""
         if self.is_order:
-            first = next((own, wanted) for own, wanted in zip(self.before, self.after, strict=True) if own != wanted)
+            first = next((held, wanted) for held, wanted in zip(self.before, self.after, strict=True) if held != wanted)
             return "has {} where the intent has {}".format(*first)
         if is_dataclass(self.after) and self.before is None:
             return "is missing"
@@ -74,7 +74,9 @@ def value_text(value: object) -> str:
     if is_dataclass(value):
         held = ((field, getattr(value, field.name)) for field in fields(value))
         stated = (
-            f"{field.name} {value_text(one)}" for field, one in held if one is not None or field.default is not None
+            f"{field.name} {value_text(content)}"
+            for field, content in held
+            if content is not None or field.default is not None
         )
         return ", ".join(stated)
     if isinstance(value, tuple):
@@ -86,7 +88,7 @@ def _changes(steps: tuple[Step, ...], before: Any, after: Any) -> Iterator[Chang
     if before == after:
         return
     if is_dataclass(before) and type(before) is type(after):
-        for field in (found for found in fields(before) if found.compare):
+        for field in (compared for compared in fields(before) if compared.compare):
             yield from _changes((*steps, Step(field.name)), getattr(before, field.name), getattr(after, field.name))
     elif isinstance(before, tuple) and isinstance(after, tuple) and _keyed(before + after):
         yield from _element_changes(steps, _by_key(before), _by_key(after))
@@ -104,12 +106,12 @@ def _element_changes(steps: tuple[Step, ...], old: dict[str, Any], new: dict[str
 
 def _keyed(elements: tuple[Any, ...]) -> bool:
     """Whether the elements are dataclasses, or pairs of a key and its value."""
-    return bool(elements) and all(is_dataclass(found) or isinstance(found, tuple) for found in elements)
+    return bool(elements) and all(is_dataclass(statement) or isinstance(statement, tuple) for statement in elements)
 
 
 def _by_key(elements: tuple[Any, ...]) -> dict[str, Any]:
     """Each element by its key; the second element with the same key gets `key#2`."""
-    found: dict[str, Any] = {}
+    by_key: dict[str, Any] = {}
     seen: Counter[str] = Counter()
     for position, element in enumerate(elements, start=1):
         if isinstance(element, tuple):
@@ -117,8 +119,8 @@ def _by_key(elements: tuple[Any, ...]) -> dict[str, Any]:
         else:
             key = str(next((getattr(element, key) for key in KEYS if hasattr(element, key)), position))
         seen[key] += 1
-        found[key if seen[key] == 1 else f"{key}#{seen[key]}"] = element
-    return found
+        by_key[key if seen[key] == 1 else f"{key}#{seen[key]}"] = element
+    return by_key
 
 
 SECTIONS = {
@@ -206,7 +208,9 @@ def _changed(lines: tuple[str, ...], diff: str) -> tuple[str, ...]:
     """The lines that a diff has, there alone or here after their sections, or in part."""
     in_diff = [line[1:].strip() for line in diff.splitlines() if line[:1] in ("+", "-") and line[:3] not in DIFF_HEADS]
     wanted = [(line, without_secrets(line.removeprefix(ABSENT))) for line in lines]
-    return tuple(line for line, text in wanted if any(text in found or found in text for found in in_diff if found))
+    return tuple(
+        line for line, text in wanted if any(text in changed or changed in text for changed in in_diff if changed)
+    )
 
 
 def _placed(change: Change) -> tuple[str, str | None, tuple[Step, ...]]:
@@ -234,8 +238,8 @@ def _change_text(change: Change, section: str, rest: tuple[Step, ...]) -> str:
         return f"{name} order".strip()
     if name == "unmodelled":
         return ", ".join(_line_counts(change.before, change.after))
-    for verb, whole, other in (("added", change.after, change.before), ("removed", change.before, change.after)):
-        if other is None and is_dataclass(whole):
+    for verb, whole, counterpart in (("added", change.after, change.before), ("removed", change.before, change.after)):
+        if counterpart is None and is_dataclass(whole):
             return ", ".join((f"{name} {verb}".strip(), *_counts(section, rest, whole)))
     return f"{name} {value_text(change.before)} -> {value_text(change.after)}"
 

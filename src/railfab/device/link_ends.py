@@ -20,7 +20,7 @@ SAME = "Configure both ends with the same value"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlatformTraits:
-    """What matters of a platform when its configuration is compared with that of another one.
+    """Traits of a platform that matter when its configuration is compared with that of another one.
 
     unstated: features that its configuration does not state, because the system below sets them, or because it lacks
     them. shared: thresholds that have one value for all ports of a switch, whatever their links need. steps: by name of
@@ -62,13 +62,13 @@ class ConfiguredSwitch:
     def neighbors(self) -> Mapping[str, BgpNeighbor]:
         """The session over each interface."""
         by_key = interfaces_of_peers(self.model)
-        return {by_key[found.key]: found for found in self.model.neighbors if found.key in by_key}
+        return {by_key[neighbor.key]: neighbor for neighbor in self.model.neighbors if neighbor.key in by_key}
 
     def rate_gbps(self, port: Port, cage: str) -> int | None:
         """Speed of a port: its own, or that of the breakout of its cage; None where neither is stated."""
         if port.rate_gbps is not None:
             return port.rate_gbps
-        return next((found.rate_gbps for found in self.model.breakouts if found.cage == cage), None)
+        return next((breakout.rate_gbps for breakout in self.model.breakouts if breakout.cage == cage), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -59,8 +59,8 @@ class DeviceModel:
     @property
     def loopback(self) -> IpAddress | None:
         """The first address of the first loopback; None without one."""
-        found = (address.ip for port in self.interfaces if isinstance(port, Loopback) for address in port.addresses)
-        return next(found, None)
+        addresses = (address.ip for port in self.interfaces if isinstance(port, Loopback) for address in port.addresses)
+        return next(addresses, None)
 
     def policy(self, name: str) -> Policy | None:
         return next((policy for policy in self.policies if policy.name == name), None)
@@ -73,7 +73,9 @@ class DeviceModel:
     @property
     def used_policies(self) -> frozenset[str]:
         """Names of the policies that BGP sessions use."""
-        return frozenset(name for found in self.neighbors for name in (*found.import_policies, *found.export_policies))
+        return frozenset(
+            name for neighbor in self.neighbors for name in (*neighbor.import_policies, *neighbor.export_policies)
+        )
 
 
 def interfaces_of_peers(model: DeviceModel) -> Mapping[str, str]:
@@ -89,13 +91,13 @@ def interfaces_of_peers(model: DeviceModel) -> Mapping[str, str]:
             prefix = int(subnet.network_address) >> host_bits
             names.setdefault((interface.network_instance, subnet.version, host_bits, prefix), interface.name)
     sizes = sorted({host_bits for _, _, host_bits, _ in names})
-    found: dict[str, str] = {}
+    by_neighbor: dict[str, str] = {}
     for neighbor in model.neighbors:
         peer, instance = neighbor.peer, neighbor.network_instance
         if isinstance(peer, str):
-            found[neighbor.key] = peer
+            by_neighbor[neighbor.key] = peer
             continue
         around = (names.get((instance, peer.version, size, int(peer) >> size)) for size in sizes)
         if name := next(filter(None, around), None):
-            found[neighbor.key] = name
-    return found
+            by_neighbor[neighbor.key] = name
+    return by_neighbor

@@ -33,7 +33,7 @@ def in_order(model: DeviceModel) -> DeviceModel:
     name, by name. Servers of the management by address. The rules of a policy and the policies of a neighbour keep
     their order, because it is their meaning.
     """
-    interfaces = tuple(_interface(found) for found in sorted(model.interfaces, key=_interface_key))
+    interfaces = tuple(_interface(interface) for interface in sorted(model.interfaces, key=_interface_key))
     ordered = replace(
         model,
         breakouts=tuple(sorted(model.breakouts, key=lambda breakout: natural(breakout.cage))),
@@ -91,8 +91,8 @@ def _rule(rule: PolicyRule) -> PolicyRule:
     )
 
 
-def _range_key(found: PrefixRange) -> tuple[tuple[int, int, int], int, int]:
-    return _network_key(found.prefix), found.ge, found.le
+def _range_key(prefix_range: PrefixRange) -> tuple[tuple[int, int, int], int, int]:
+    return _network_key(prefix_range.prefix), prefix_range.ge, prefix_range.le
 
 
 def _bgp(bgp: Bgp, model: DeviceModel) -> Bgp:
@@ -101,8 +101,8 @@ def _bgp(bgp: Bgp, model: DeviceModel) -> Bgp:
     return replace(
         bgp,
         neighbors=tuple(
-            _with_families(found)
-            for found in sorted(bgp.neighbors, key=lambda neighbor: _neighbor_key(neighbor, interfaces, places))
+            _with_families(session)
+            for session in sorted(bgp.neighbors, key=lambda neighbor: _neighbor_key(neighbor, interfaces, places))
         ),
         aggregates=tuple(sorted(bgp.aggregates, key=_aggregate_key)),
     )
@@ -133,16 +133,16 @@ def _aggregate_key(aggregate: Aggregate) -> tuple[bool, str, tuple[int, int, int
 def _qos(qos: Qos, interfaces: Iterable[Interface]) -> Qos:
     order = {interface.name: place for place, interface in enumerate(interfaces)}
     classes = tuple(sorted(qos.classes, key=_class_key))
-    places = {found.name: place for place, found in enumerate(classes)}
+    places = {traffic_class.name: place for place, traffic_class in enumerate(classes)}
     return replace(
         qos,
         classes=classes,
         classifiers=tuple(
-            replace(found, dscp=tuple(sorted(found.dscp)))
-            for found in sorted(qos.classifiers, key=lambda classifier: classifier.name)
+            replace(classifier, dscp=tuple(sorted(classifier.dscp)))
+            for classifier in sorted(qos.classifiers, key=lambda classifier: classifier.name)
         ),
-        profiles=tuple(_profile(found, places) for found in sorted(qos.profiles, key=lambda profile: profile.name)),
-        ports=tuple(_port_qos(found, places) for found in sorted(qos.ports, key=lambda port: _port_key(port, order))),
+        profiles=tuple(_profile(profile, places) for profile in sorted(qos.profiles, key=lambda profile: profile.name)),
+        ports=tuple(_port_qos(port, places) for port in sorted(qos.ports, key=lambda port: _port_key(port, order))),
     )
 
 
@@ -158,10 +158,10 @@ def _port_qos(port: PortQos, places: Mapping[str, int]) -> PortQos:
     return replace(port, pfc=tuple(sorted(port.pfc)), ecn=tuple(marked), wred=tuple(dropped))
 
 
-def _class_key(found: TrafficClass) -> tuple[int, str]:
-    return found.queue, found.name
+def _class_key(traffic_class: TrafficClass) -> tuple[int, str]:
+    return traffic_class.queue, traffic_class.name
 
 
 def _profile(profile: PortProfile, places: Mapping[str, int]) -> PortProfile:
-    found = sorted(profile.thresholds, key=lambda entry: places.get(entry.traffic_class, len(places)))
-    return replace(profile, thresholds=tuple(found))
+    thresholds = sorted(profile.thresholds, key=lambda entry: places.get(entry.traffic_class, len(places)))
+    return replace(profile, thresholds=tuple(thresholds))

@@ -14,10 +14,10 @@ def planned_balancing(switch: PlannedSwitch) -> LoadBalancing | None:
     """
     profile, chosen = switch.profile, switch.profile.hash
     tier = TIERS[switch.node.role] - TIERS[Role.LEAF]
-    found = LoadBalancing(
+    balancing = LoadBalancing(
         mode=BalancingMode(profile.ecmp),
         fields=tuple(sorted(map(HashField, chosen.fields), key=list(HashField).index)),
         seed=None if chosen.seed is None else chosen.seed + tier,
         flowlet_gap_us=chosen.flowlet_gap_us,
     )
-    return None if found == LoadBalancing() else found
+    return None if balancing == LoadBalancing() else balancing

@@ -82,7 +82,7 @@ def _lag(number: int, members: tuple[Connection, ...], switch: PlannedSwitch) ->
         name=lag_name(number),
         description=f"{first.peer.node} {_far_lag(first, switch)}",
         mtu_bytes=switch.profile.mtu,
-        members=tuple(found.port.name for found in members),
+        members=tuple(member.port.name for member in members),
         network_instance=attached.network_instance,
         addresses=attached.addresses,
         unnumbered=attached.unnumbered,
@@ -127,7 +127,7 @@ def _attached(first: Connection, switch: PlannedSwitch) -> _Attachment:
 def _host_vlans(vlan: int, switch: PlannedSwitch) -> VlanMembership:
     """The VLANs of a host: untagged its own, tagged those of the further tenants of the frontend."""
     tenants = switch.gateways if switch.node.net is Net.FRONTEND else ()
-    return VlanMembership(untagged=vlan, tagged=tuple(sorted({found.vlan for found in tenants} - {vlan})))
+    return VlanMembership(untagged=vlan, tagged=tuple(sorted({tenant.vlan for tenant in tenants} - {vlan})))
 
 
 def _loopback(switch: PlannedSwitch) -> Loopback:
@@ -173,8 +173,8 @@ def _vlan_name(gateway: Gateway, switch: PlannedSwitch) -> str:
         return svi_name(gateway.vlan)
     tenant = _tenant_of(gateway, switch)
     further = tenant.vlans.items() if tenant is not None else ()
-    own = (vlan_name(gateway.tenant, name) for name, found in further if found.vlan == gateway.vlan)
-    return next(own, gateway.tenant)
+    matching = (vlan_name(gateway.tenant, name) for name, vlan in further if vlan.vlan == gateway.vlan)
+    return next(matching, gateway.tenant)
 
 
 def _tenant_of(gateway: Gateway, switch: PlannedSwitch) -> Tenant | None:
@@ -190,13 +190,13 @@ def planned_instances(switch: PlannedSwitch) -> tuple[NetworkInstance, ...]:
 
     One in an overlay has an RD of the router and its first VLAN, and one target for all its switches.
     """
-    found: dict[str, NetworkInstance] = {}
+    instances: dict[str, NetworkInstance] = {}
     if (name := switch.network_instance) != DEFAULT_INSTANCE:
-        found[name] = NetworkInstance(name=name, router_id=switch.node.router_id)
+        instances[name] = NetworkInstance(name=name, router_id=switch.node.router_id)
     for gateway in reversed(switch.gateways):
         if gateway.tenant is not None and gateway.vni is not None:
-            found[gateway.tenant] = _instance(gateway.tenant, gateway, switch)
-    return tuple(found.values())
+            instances[gateway.tenant] = _instance(gateway.tenant, gateway, switch)
+    return tuple(instances.values())
 
 
 def _instance(name: str, first: Gateway, switch: PlannedSwitch) -> NetworkInstance:
@@ -237,8 +237,8 @@ def planned_mlag(switch: PlannedSwitch) -> Mlag | None:
         system_mac=_pair_mac(switch, (first.name,)),
     )
     if switch.fabric.intent.backend.spines is None:
-        own, other = PEER_LINK_ENDS if node is first else PEER_LINK_ENDS[::-1]
-        return replace(pair, address=own, peer=other.ip)
+        address, peer_address = PEER_LINK_ENDS if node is first else PEER_LINK_ENDS[::-1]
+        return replace(pair, address=address, peer=peer_address.ip)
     keepalive = MlagKeepalive(peer=peer.loopback, source=node.loopback, network_instance=switch.network_instance)
     return replace(pair, keepalive=keepalive)
 

@@ -70,30 +70,30 @@ def planned_qos(switch: PlannedSwitch) -> Qos | None:
     if profile.lossless is None or switch.node.name not in switch.fabric.buffers:
         return None
     buffers = switch.fabric.buffers[switch.node.name]
-    own = Classes(
+    planned = Classes(
         lossless=profile.lossless,
         storage=profile.storage_class,
         trimming=profile.ultra_ethernet.packet_trimming,
         mtu_bytes=profile.mtu,
     )
-    by_name = sorted(buffers.thresholds, key=lambda found: found.name)
+    by_name = sorted(buffers.thresholds, key=lambda thresholds: thresholds.name)
     return Qos(
-        classes=tuple(_classes(own)),
+        classes=tuple(_classes(planned)),
         default_class=DEFAULT,
-        classifiers=(_classifier(own),),
-        profiles=tuple(_port_profile(found, own) for found in by_name),
-        ports=tuple(_port(name, found, own) for name, found in _ports(switch)),
-        watchdog=_watchdog(own.lossless),
+        classifiers=(_classifier(planned),),
+        profiles=tuple(_port_profile(thresholds, planned) for thresholds in by_name),
+        ports=tuple(_port(name, connection, planned) for name, connection in _ports(switch)),
+        watchdog=_watchdog(planned.lossless),
         headroom_pool_percent=buffers.headroom_pool_percent,
         headroom_pool_bytes=buffers.plan.uncut.headroom_bytes,
         shared_pool_bytes=buffers.plan.uncut.lossless_bytes,
-        trimming=_trimming(own.trimming),
+        trimming=_trimming(planned.trimming),
     )
 
 
-def _trimming(found: Trimming | None) -> PacketTrimming | None:
+def _trimming(trimming: Trimming | None) -> PacketTrimming | None:
     """Trimmed packets have the queue of CNPs: the sooner they arrive, the sooner the loss is repaired."""
-    return PacketTrimming(size_bytes=found.size_bytes, dscp=found.dscp, traffic_class=CNP) if found else None
+    return PacketTrimming(size_bytes=trimming.size_bytes, dscp=trimming.dscp, traffic_class=CNP) if trimming else None
 
 
 def _profile_of(connection: Connection) -> str:
@@ -102,40 +102,40 @@ def _profile_of(connection: Connection) -> str:
 
 def _ports(switch: PlannedSwitch) -> Iterator[tuple[str, Connection]]:
     """The ports and LAGs that have QoS, each with its connection or one of them; a LAG has it for its members."""
-    for found in switch.connections:
-        if found.port.bundle is None:
-            yield found.port.name, found
+    for connection in switch.connections:
+        if connection.port.bundle is None:
+            yield connection.port.name, connection
     for number, members in switch.lags.items():
         yield lag_name(number), members[0]
 
 
-def _port(name: str, connection: Connection, own: Classes) -> PortQos:
+def _port(name: str, connection: Connection, planned: Classes) -> PortQos:
     return PortQos(
         interface=name,
         profile=_profile_of(connection),
         classifier=CLASSIFIER,
-        pfc=own.paused,
-        ecn=own.marked,
+        pfc=planned.paused,
+        ecn=planned.marked,
     )
 
 
-def _port_profile(thresholds: PortThresholds, own: Classes) -> PortProfile:
+def _port_profile(thresholds: PortThresholds, planned: Classes) -> PortProfile:
     ramp = EcnRamp(
         kmin_bytes=thresholds.kmin_bytes, kmax_bytes=thresholds.kmax_bytes, pmax_percent=thresholds.pmax_percent
     )
-    found = [ClassThresholds(traffic_class=name, ecn=ramp, alpha=ALPHA) for name, _ in own.of_roce]
-    if own.lossless.pfc:
-        found = [_paused(one, thresholds) for one in found]
-    if own.storage is not None and not own.storage.lossless:
-        above = thresholds.kmin_bytes + own.mtu_bytes + ETHERNET_HEADER_BYTES
+    limits = [ClassThresholds(traffic_class=name, ecn=ramp, alpha=ALPHA) for name, _ in planned.of_roce]
+    if planned.lossless.pfc:
+        limits = [_paused(limit, thresholds) for limit in limits]
+    if planned.storage is not None and not planned.storage.lossless:
+        above = thresholds.kmin_bytes + planned.mtu_bytes + ETHERNET_HEADER_BYTES
         step = EcnRamp(kmin_bytes=thresholds.kmin_bytes, kmax_bytes=above, pmax_percent=DCTCP_PMAX_PERCENT)
-        found.append(ClassThresholds(traffic_class=STORAGE, ecn=step))
-    return PortProfile(name=thresholds.name, thresholds=tuple(found), cable_m=thresholds.cable_m)
+        limits.append(ClassThresholds(traffic_class=STORAGE, ecn=step))
+    return PortProfile(name=thresholds.name, thresholds=tuple(limits), cable_m=thresholds.cable_m)
 
 
-def _paused(found: ClassThresholds, thresholds: PortThresholds) -> ClassThresholds:
+def _paused(limits: ClassThresholds, thresholds: PortThresholds) -> ClassThresholds:
     return replace(
-        found,
+        limits,
         xoff_bytes=thresholds.xoff_bytes,
         xon_offset_bytes=thresholds.xon_offset_bytes,
         headroom_bytes=thresholds.headroom_bytes,
@@ -143,8 +143,8 @@ def _paused(found: ClassThresholds, thresholds: PortThresholds) -> ClassThreshol
     )
 
 
-def _classes(own: Classes) -> Iterator[TrafficClass]:
-    lossless, storage = own.lossless, own.storage
+def _classes(planned: Classes) -> Iterator[TrafficClass]:
+    lossless, storage = planned.lossless, planned.storage
     rest = 100 - lossless.weight - (storage.weight if storage else 0)
     yield TrafficClass(name=DEFAULT, queue=0, scheduling=Scheduling.WEIGHTED, weight=rest)
     yield _weighted(ROCE, lossless.priority, lossless.weight, lossless=lossless.pfc)
@@ -171,15 +171,15 @@ def _cnp_rate(lossless: Lossless) -> int | None:
     return lossless.cnp_rate_percent if lossless.cnp_rate_percent < 100 else None
 
 
-def _classifier(own: Classes) -> Classifier:
-    points = [(own.lossless.dscp, ROCE), (own.lossless.cnp_dscp, CNP)]
-    if own.storage is not None:
-        points.append((own.storage.dscp, STORAGE))
-    if own.trimming is not None:
-        points.append((own.trimming.dscp, CNP))
+def _classifier(planned: Classes) -> Classifier:
+    points = [(planned.lossless.dscp, ROCE), (planned.lossless.cnp_dscp, CNP)]
+    if planned.storage is not None:
+        points.append((planned.storage.dscp, STORAGE))
+    if planned.trimming is not None:
+        points.append((planned.trimming.dscp, CNP))
     return Classifier(name=CLASSIFIER, dscp=tuple(sorted(points)))
 
 
 def _watchdog(lossless: Lossless) -> PfcWatchdog | None:
-    found = lossless.watchdog if lossless.pfc else None
-    return PfcWatchdog(detect_ms=found.detect_ms, recover_ms=found.recover_ms) if found else None
+    watchdog = lossless.watchdog if lossless.pfc else None
+    return PfcWatchdog(detect_ms=watchdog.detect_ms, recover_ms=watchdog.recover_ms) if watchdog else None

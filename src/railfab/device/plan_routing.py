@@ -34,7 +34,7 @@ OVERLAY_TTL = 3
 def planned_policies(switch: PlannedSwitch) -> tuple[Policy, ...]:
     """Policies of a switch: it accepts and announces loopbacks and prefixes of hosts, and of EVPN every route."""
     announced = switch.fabric.announced[switch.node.net]
-    rules = tuple(PolicyRule(action=Action.PERMIT, prefixes=(_range(found),)) for found in announced)
+    rules = tuple(PolicyRule(action=Action.PERMIT, prefixes=(_range(prefix),)) for prefix in announced)
     exported = tuple(replace(rule, set_link_bandwidth=_link_bandwidth(switch)) for rule in rules)
     underlay = Policy(name=IMPORT, rules=rules), Policy(name=EXPORT, rules=exported)
     overlay = Policy(name=OVERLAY, rules=(), default=Action.PERMIT)
@@ -48,8 +48,8 @@ def _link_bandwidth(switch: PlannedSwitch) -> LinkBandwidth | None:
     return LinkBandwidth.NEXT_HOPS if switch.node.role is Role.LEAF else LinkBandwidth.CUMULATIVE
 
 
-def _range(found: Announced) -> PrefixRange:
-    return PrefixRange(prefix=found.pool, ge=found.shortest, le=found.longest)
+def _range(announced: Announced) -> PrefixRange:
+    return PrefixRange(prefix=announced.pool, ge=announced.shortest, le=announced.longest)
 
 
 def planned_bgp(switch: PlannedSwitch) -> Bgp | None:
@@ -59,7 +59,7 @@ def planned_bgp(switch: PlannedSwitch) -> Bgp | None:
         return None
     underlay = tuple(_neighbor(connection, switch) for connection in _session_links(switch))
     overlay = tuple(_overlay_neighbor(peer, switch) for peer in _overlay_peers(switch))
-    internal = any(found.remote_as is Remote.INTERNAL for found in underlay)
+    internal = any(neighbor.remote_as is Remote.INTERNAL for neighbor in underlay)
     return Bgp(
         asn=node.asn,
         router_id=node.router_id,
@@ -89,7 +89,7 @@ def _neighbor(connection: Connection, switch: PlannedSwitch) -> BgpNeighbor:
     port, far, node, peer = connection.port, connection.peer.address, switch.node, connection.peer_node
     name = port.name if port.bundle is None else lag_name(port.bundle)
     assert peer.asn is not None
-    found = BgpNeighbor(
+    neighbor = BgpNeighbor(
         peer=name if far is None else far.ip,
         remote_as=peer.asn,
         network_instance=switch.network_instance,
@@ -100,7 +100,7 @@ def _neighbor(connection: Connection, switch: PlannedSwitch) -> BgpNeighbor:
         bfd=switch.bfd,
         prefix_limit=switch.profile.bgp.prefix_limit,
     )
-    return _internal(found, node, peer) if peer.asn == node.asn else found
+    return _internal(neighbor, node, peer) if peer.asn == node.asn else neighbor
 
 
 def _internal(neighbor: BgpNeighbor, node: Node, peer: Node) -> BgpNeighbor:
@@ -135,7 +135,9 @@ def _overlay_peers(switch: PlannedSwitch) -> tuple[Node, ...]:
     node, evpn = switch.node, switch.profile.control_plane == "evpn"
     if not _has_evpn(node, evpn=evpn):
         return ()
-    around = {found.peer_node.name: found.peer_node for found in switch.connections if found.to_switch}
+    around = {
+        connection.peer_node.name: connection.peer_node for connection in switch.connections if connection.to_switch
+    }
     peers = [peer for peer in around.values() if peer.net is node.net and _has_evpn(peer, evpn=evpn)]
     others = tuple(peer for peer in peers if peer.role is not node.role)
     return others or tuple(peers)

@@ -56,18 +56,18 @@ class PlannedFabric:
     @cached_property
     def gateways(self) -> Mapping[str, tuple[Gateway, ...]]:
         """The gateways of each switch."""
-        found: dict[str, list[Gateway]] = {}
+        by_switch: dict[str, list[Gateway]] = {}
         for gateway in self.topology.gateways:
-            found.setdefault(gateway.node, []).append(gateway)
-        return {node: tuple(gateways) for node, gateways in found.items()}
+            by_switch.setdefault(gateway.node, []).append(gateway)
+        return {node: tuple(gateways) for node, gateways in by_switch.items()}
 
     @cached_property
     def summaries(self) -> Mapping[str, tuple[Summary, ...]]:
         """The summaries of each switch that has any."""
-        found: dict[str, list[Summary]] = {}
+        by_switch: dict[str, list[Summary]] = {}
         for summary in self.topology.summaries:
-            found.setdefault(summary.node, []).append(summary)
-        return {node: tuple(summaries) for node, summaries in found.items()}
+            by_switch.setdefault(summary.node, []).append(summary)
+        return {node: tuple(summaries) for node, summaries in by_switch.items()}
 
     @cached_property
     def bonds(self) -> Mapping[tuple[str, int], Bond]:
@@ -77,10 +77,10 @@ class PlannedFabric:
     @cached_property
     def first_of_group(self) -> Mapping[Group, Node]:
         """The switch with the lowest number in each group."""
-        found: dict[Group, Node] = {}
+        first: dict[Group, Node] = {}
         for node in self.topology.switches():
-            found.setdefault(group_of(node), node)
-        return found
+            first.setdefault(group_of(node), node)
+        return first
 
     @cached_property
     def buffers(self) -> Mapping[str, SwitchBuffers]:
@@ -117,7 +117,7 @@ class PlannedFabric:
         if net is Net.BACKEND:
             assert self.topology.pools is not None
             return self.topology.pools.loopbacks, self.topology.pools.hosts
-        pools = next(found.pools for found in access_networks(self.intent) if found.net is net)
+        pools = next(network.pools for network in access_networks(self.intent) if network.net is net)
         return pools.loopbacks, pools.members
 
 
@@ -162,11 +162,11 @@ class PlannedSwitch:
     @cached_property
     def lags(self) -> Mapping[int, tuple[Connection, ...]]:
         """The ports of each LAG, by its number."""
-        found: dict[int, list[Connection]] = {}
+        by_number: dict[int, list[Connection]] = {}
         for connection in self.connections:
             if connection.port.bundle is not None:
-                found.setdefault(connection.port.bundle, []).append(connection)
-        return {number: tuple(members) for number, members in found.items()}
+                by_number.setdefault(connection.port.bundle, []).append(connection)
+        return {number: tuple(members) for number, members in by_number.items()}
 
     @property
     def gateways(self) -> tuple[Gateway, ...]:
@@ -184,7 +184,11 @@ class PlannedSwitch:
         """The links to the other switch of an MLAG pair; none where they are routed."""
         if self.fabric.intent.hosts.attach != "mlag" or self.node.net is not Net.BACKEND:
             return ()
-        return tuple(found for found in self.connections if found.to_switch and _same_tier(found.peer_node, self.node))
+        return tuple(
+            connection
+            for connection in self.connections
+            if connection.to_switch and _same_tier(connection.peer_node, self.node)
+        )
 
 
 def _same_tier(a: Node, b: Node) -> bool:

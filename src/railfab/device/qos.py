@@ -90,7 +90,7 @@ class PortProfile:
 
     def of(self, traffic_class: str) -> ClassThresholds | None:
         """The thresholds of a class; None when the profile has none."""
-        return next((found for found in self.thresholds if found.traffic_class == traffic_class), None)
+        return next((thresholds for thresholds in self.thresholds if thresholds.traffic_class == traffic_class), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,29 +169,29 @@ class Qos:
     trimming: PacketTrimming | None = None
 
     def __hash__(self) -> int:
-        """Of a few fields: the switches of one kind share their QoS, by which what follows from it is looked up."""
+        """Hash of a few fields: the switches of one kind share their QoS, a key by which results are looked up."""
         return hash((self.default_class, len(self.classes), len(self.profiles), len(self.ports), self.ports[-1:]))
 
     def traffic_class(self, name: str) -> TrafficClass:
         """The class of that name. Raises StopIteration."""
-        return next(found for found in self.classes if found.name == name)
+        return next(traffic_class for traffic_class in self.classes if traffic_class.name == name)
 
     def classes_on(self, port: PortQos) -> tuple[TrafficClass, ...]:
         """The classes with the priorities that their pause frames have on a port."""
-        own = {found.traffic_class: found for found in port.priorities}
+        by_class = {priority.traffic_class: priority for priority in port.priorities}
         return tuple(
-            replace(found, pfc_priority=other.pfc_priority, obeyed_priority=other.obeyed_priority)
-            if (other := own.get(found.name))
-            else found
-            for found in self.classes
+            replace(traffic_class, pfc_priority=stated.pfc_priority, obeyed_priority=stated.obeyed_priority)
+            if (stated := by_class.get(traffic_class.name))
+            else traffic_class
+            for traffic_class in self.classes
         )
 
     def profile(self, name: str) -> PortProfile | None:
-        return next((found for found in self.profiles if found.name == name), None)
+        return next((profile for profile in self.profiles if profile.name == name), None)
 
     def classifier(self, name: str) -> Classifier | None:
-        return next((found for found in self.classifiers if found.name == name), None)
+        return next((classifier for classifier in self.classifiers if classifier.name == name), None)
 
     def lossless(self) -> tuple[TrafficClass, ...]:
         """The lossless classes; empty when every class is lossy."""
-        return tuple(found for found in self.classes if found.lossless)
+        return tuple(traffic_class for traffic_class in self.classes if traffic_class.lossless)

@@ -126,7 +126,7 @@ class BgpTimers:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SecretReference:
-    """Where a secret is: the name of an environment variable, or the path of a file. Never the secret."""
+    """Place of a secret: the name of an environment variable, or the path of a file. Never the secret."""
 
     variable: str | None = None
     file: str | None = None
@@ -214,5 +214,5 @@ class Bgp:
 
     def with_one_number_of_paths(self) -> Bgp:
         """The speaker of a switch with one number for eBGP and iBGP: `max_paths` with internal sessions, else 1."""
-        internal = any(found.is_internal(self.asn) for found in self.neighbors)
+        internal = any(neighbor.is_internal(self.asn) for neighbor in self.neighbors)
         return replace(self, max_paths_internal=self.max_paths if internal else 1)

@@ -36,5 +36,5 @@ def without_secrets(line: str) -> str:
     return line
 
 
-def _hidden(found: re.Match[str]) -> str:
-    return found[0][: found.start("value") - found.start()] + HIDDEN
+def _hidden(match: re.Match[str]) -> str:
+    return match[0][: match.start("value") - match.start()] + HIDDEN

@@ -32,7 +32,7 @@ SWITCH_ROLES: Mapping[Role, SwitchRole] = {Role.LEAF: "leaf", Role.SPINE: "spine
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PortThresholds:
-    """Of the lossless queue of equal ports, as `railfab.device.ClassThresholds` has them."""
+    """Thresholds of the lossless queue of equal ports, as `railfab.device.ClassThresholds` has them."""
 
     name: str
     cable_m: int

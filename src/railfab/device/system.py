@@ -121,7 +121,7 @@ class Management:
 
     def stated(self) -> Management | None:
         """None without any part, and in the default network instance where no part is in one."""
-        found = self
+        management = self
         if not (self.ntp or self.syslog or self.aaa or self.gnmi):
-            found = replace(self, network_instance=DEFAULT_INSTANCE)
-        return None if found == Management() else found
+            management = replace(self, network_instance=DEFAULT_INSTANCE)
+        return None if management == Management() else management

@@ -16,7 +16,7 @@ ROLES: tuple[SwitchRole, ...] = get_args(SwitchRole)
 
 
 def all_buffer_findings(buffers: tuple[SwitchBuffers, ...], intent: FabricIntent) -> Iterator[Finding]:
-    """Of every kind of switch; findings with the same text for all of them are reported once."""
+    """Findings of every kind of switch; those with the same text for all of them are reported once."""
     said: set[str] = set()
     for kind in buffers:
         for finding in buffer_findings(kind.where, kind.plan):

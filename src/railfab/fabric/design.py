@@ -30,13 +30,13 @@ Say = Callable[[str], object]
 class NotAccepted(RailfabError):
     """A design has error findings that are not accepted. findings: those."""
 
-    def __init__(self, path: Path, found: tuple[Finding, ...]) -> None:
-        self.findings = found
-        codes = tuple(dict.fromkeys(finding.code for finding in found))
+    def __init__(self, path: Path, findings: tuple[Finding, ...]) -> None:
+        self.findings = findings
+        codes = tuple(dict.fromkeys(finding.code for finding in findings))
         accept = " ".join(f"--accept {code}" for code in codes)
         super().__init__(
             str(path),
-            f"the design has {counted(len(found), 'error')} ({', '.join(codes)}), and nothing was changed",
+            f"the design has {counted(len(findings), 'error')} ({', '.join(codes)}), and nothing was changed",
             f"Correct the intent, or continue with {accept}",
         )
 
@@ -115,9 +115,9 @@ class Design:
         """Findings of every check; errors first, notes last."""
         buffers = self.buffers
         with naming(self.document):
-            found = tuple(design_findings(self.topology, self.intent, buffers))
+            findings = tuple(design_findings(self.topology, self.intent, buffers))
         trial = Trial(self.intent)
-        return by_severity(trial.finding(finding) for finding in found)
+        return by_severity(trial.finding(finding) for finding in findings)
 
     @property
     def errors(self) -> tuple[Finding, ...]:
@@ -158,8 +158,10 @@ class Design:
 def _roce_queues(model: DeviceModel, labels: QueueLabels) -> tuple[str, ...]:
     """The queues of the class of RoCE and of lossless classes."""
     classes = model.qos.classes if model.qos else ()
-    found = (labels.of(one) for one in classes if one.name == ROCE or one.lossless)
-    return tuple(label for label in found if label is not None)
+    queues = (
+        labels.of(traffic_class) for traffic_class in classes if traffic_class.name == ROCE or traffic_class.lossless
+    )
+    return tuple(label for label in queues if label is not None)
 
 
 def design(path: Path | str, say: Say = lambda _: None) -> Design:
@@ -180,7 +182,7 @@ def _wired(intent: FabricIntent) -> Topology:
         return wire(intent)
     except RailfabError as error:
         trial = Trial(intent)
-        raise_all([trial.error(one) for one in each(error)])
+        raise_all([trial.error(failure) for failure in each(error)])
         raise
 
 
@@ -202,7 +204,9 @@ def naming(document: Document) -> Iterator[None]:
     try:
         yield
     except RailfabError as error:
-        raise_all([type(one)(document.located(one), one.problem, one.remedy) for one in each(error)])
+        raise_all(
+            [type(failure)(document.located(failure), failure.problem, failure.remedy) for failure in each(error)]
+        )
 
 
 TIER_KEYS = {Role.LEAF: ("segments", "leaves"), Role.SPINE: ("spines", "spines"), Role.SUPER: ("super_spines", "")}
@@ -216,8 +220,8 @@ def _require_platforms(topology: Topology) -> None:
     if not lacking:
         return
     first = next(iter(lacking.values()))
-    backend, other = TIER_KEYS[first.role]
-    place = f"backend.{backend}.model" if first.net is Net.BACKEND else f"{first.net}.{other}.model"
+    backend, others = TIER_KEYS[first.role]
+    place = f"backend.{backend}.model" if first.net is Net.BACKEND else f"{first.net}.{others}.model"
     run = " and ".join(f"{model} runs {name}" for model, name in lacking)
     problem = f"{run}, which railfab cannot render yet ({', '.join(platform_names())})"
     raise NotRenderedYet(place, problem, "`plan`, `draw` and `explain` work")

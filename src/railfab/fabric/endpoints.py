@@ -31,8 +31,8 @@ def resolve_endpoints(
     a limit that selects no switch.
     """
     source, endpoints, expected = _expected(fabric, on, state, limit, among)
-    found = endpoints.by_name()
-    if missing := [node.name for node in expected if node.name not in found]:
+    by_name = endpoints.by_name()
+    if missing := [node.name for node in expected if node.name not in by_name]:
         problem = f"lacks {counted(len(missing), 'switch')} of {fabric.intent.fabric}: {listed(missing)}"
         raise EndpointError(source, problem, _remedy(fabric, on, missing, _limit_without(missing, expected, limit)))
     return _chosen(fabric, source, endpoints, expected)
@@ -45,30 +45,30 @@ def present_endpoints(
     the limit selects, also those without an endpoint.
     """
     source, endpoints, expected = _expected(fabric, on, state, limit, None)
-    found = endpoints.by_name()
-    return _chosen(fabric, source, endpoints, [node for node in expected if node.name in found]), expected
+    by_name = endpoints.by_name()
+    return _chosen(fabric, source, endpoints, [node for node in expected if node.name in by_name]), expected
 
 
 def _expected(
     fabric: Design, on: str | None, state: Path, limit: str | None, among: Collection[str] | None
 ) -> tuple[str, Endpoints, tuple[Node, ...]]:
-    """Where endpoints are from, all of them, and the switches that are selected."""
+    """Source of the endpoints, all of them, and the switches that are selected."""
     expected = tuple(node for node in limited(fabric.topology, limit) if among is None or node.name in among)
     source, endpoints = _from_intent(fabric) if on is None else _from_file(fabric, on, state)
-    found = endpoints.by_name()
+    by_name = endpoints.by_name()
     switches = [node.name for node in fabric.topology.switches()]
-    if not any(name in found for name in switches):
+    if not any(name in by_name for name in switches):
         raise EndpointError(source, f"contains no switch of {fabric.intent.fabric}", "Name the file of this fabric")
-    raise_all(list(_misspelt_hosts(source, fabric.intent.fabric, switches, found)))
+    raise_all(list(_misspelt_hosts(source, fabric.intent.fabric, switches, by_name)))
     return source, endpoints, expected
 
 
 def _misspelt_hosts(
-    source: str, fabric: str, switches: Sequence[str], found: Collection[str]
+    source: str, fabric: str, switches: Sequence[str], names: Collection[str]
 ) -> Iterator[EndpointError]:
     """Hosts that are no switch, and most like a switch that has no endpoint. A file may have hosts of other fabrics."""
-    missing = set(switches) - set(found)
-    for name in (name for name in found if missing and name not in switches):
+    missing = set(switches) - set(names)
+    for name in (name for name in names if missing and name not in switches):
         similar = difflib.get_close_matches(name, switches, n=1)
         if similar and similar[0] in missing:
             problem = f"{name} is no switch of {fabric}, which lacks {similar[0]}"
@@ -76,9 +76,9 @@ def _misspelt_hosts(
 
 
 def _chosen(fabric: Design, source: str, endpoints: Endpoints, expected: Sequence[Node]) -> Endpoints:
-    found = endpoints.by_name()
+    by_name = endpoints.by_name()
     raise_all(one_per_problem([*_other_platforms(source, endpoints, expected)]))
-    nodes = tuple(_on_platform(found[node.name], node) for node in expected)
+    nodes = tuple(_on_platform(by_name[node.name], node) for node in expected)
     return Endpoints(fabric=fabric.intent.fabric, backend=endpoints.backend, nodes=nodes)
 
 
@@ -125,9 +125,9 @@ def _limit_without(missing: Sequence[str], expected: Sequence[Node], limit: str 
 
 def _other_platforms(source: str, endpoints: Endpoints, expected: Sequence[Node]) -> Iterator[EndpointError]:
     """Endpoints whose platform is not that of the intent, by railfab's name or that of another tool."""
-    found = endpoints.by_name()
+    by_name = endpoints.by_name()
     for node in expected:
-        written = found[node.name].platform
+        written = by_name[node.name].platform
         if not written or node.platform is None or node.platform in platforms_called(written):
             continue
         place = platform_place(Path(source), node.name) if Path(source).is_file() else source

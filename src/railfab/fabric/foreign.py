@@ -16,34 +16,38 @@ class OtherConfiguration(ConfigError):
     """The configuration of another platform or of another switch: nothing else of it is worth a finding."""
 
 
-def parsed(own: Platform, text: str) -> DeviceModel:
+def parsed(intended: Platform, text: str) -> DeviceModel:
     """The model of a configuration. Raises ConfigError or Problems, and OtherConfiguration for another platform's."""
     lines = sum(1 for line in text.splitlines() if line.strip())
     try:
-        model = own.parse(text)
+        model = intended.parse(text)
     except RailfabError:
-        _refuse_another(own, text, lines)
+        _refuse_another(intended, text, lines)
         raise
     if len(model.unmodelled) > MOST_UNREAD * lines:
-        _refuse_another(own, text, len(model.unmodelled))
+        _refuse_another(intended, text, len(model.unmodelled))
     return model
 
 
-def _refuse_another(own: Platform, text: str, unread: int) -> None:
+def _refuse_another(intended: Platform, text: str, unread: int) -> None:
     """Raise OtherConfiguration for a configuration that another platform reads. unread: lines that its own does not."""
-    others = {name: _unread(platform(name), text) for name in platform_names() if name != own.name}
-    read = {name: found for name, found in others.items() if found is not None and found * LESS_UNREAD <= unread}
+    others = {name: _unread(platform(name), text) for name in platform_names() if name != intended.name}
+    read = {
+        name: unread_lines
+        for name, unread_lines in others.items()
+        if unread_lines is not None and unread_lines * LESS_UNREAD <= unread
+    }
     if read:
         name = min(read, key=lambda name: read[name])
-        problem = f"is one of platform {name}, and the intent has {own.name} on this switch"
+        problem = f"is one of platform {name}, and the intent has {intended.name} on this switch"
         remedy = "Take that of this switch, or correct its platform in the intent"
         raise OtherConfiguration("configuration", problem, remedy)
 
 
-def _unread(other: Platform, text: str) -> int | None:
+def _unread(candidate: Platform, text: str) -> int | None:
     """Number of lines that a platform does not model; None where it reads no interface."""
     try:
-        model = other.parse(text)
+        model = candidate.parse(text)
     except RailfabError:
         return None
     return len(model.unmodelled) if model.interfaces else None

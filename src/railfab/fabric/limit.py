@@ -26,10 +26,10 @@ def limited(topology: Topology, expression: str | None) -> tuple[Node, ...]:
     for term in unmatched_terms(expression, [*groups, *frozenset().union(*groups.values())]):
         problem = f"{term!r} matches no switch and no group"
         raise RailfabError(f"--limit {expression!r}", problem, f"Use {_choice(groups)}")
-    found = tuple(node for node in switches if is_selected(node.name, groups[node.name]))
-    if not found:
+    selected = tuple(node for node in switches if is_selected(node.name, groups[node.name]))
+    if not selected:
         raise RailfabError(f"--limit {expression!r}", "matches no switch", f"Use {_choice(groups)}")
-    return found
+    return selected
 
 
 def group_names(topology: Topology, node: Node) -> tuple[str, ...]:
@@ -57,8 +57,8 @@ def unmatched_terms(expression: str, names: Iterable[str]) -> list[str]:
 
 def _matches(term: str, name: str, groups: frozenset[str]) -> bool:
     pattern = term.removeprefix("!")
-    found = any(fnmatchcase(word, pattern) for word in (name, *groups))
-    return found is not term.startswith("!")
+    matched = any(fnmatchcase(word, pattern) for word in (name, *groups))
+    return matched is not term.startswith("!")
 
 
 def _choice(groups: Mapping[str, frozenset[str]]) -> str:

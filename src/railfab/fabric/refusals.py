@@ -47,5 +47,5 @@ def refusals(topology: Topology, intent: FabricIntent) -> list[RailfabError]:
     try:
         admitted(plan(topology, intent, only=known), topology)
     except RailfabError as error:
-        return [one for one in each(error) if not isinstance(one, NotRenderedYet)]
+        return [refusal for refusal in each(error) if not isinstance(refusal, NotRenderedYet)]
     return []

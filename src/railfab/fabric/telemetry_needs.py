@@ -31,7 +31,7 @@ Need = Callable[[SwitchUse, Mapping[str, str]], bool]
 
 def _bgp(use: SwitchUse, labels: Mapping[str, str]) -> bool:
     family = labels.get("afi_safi")
-    return any(one.enabled and (family is None or family in one.families) for one in use.model.neighbors)
+    return any(neighbor.enabled and (family is None or family in neighbor.families) for neighbor in use.model.neighbors)
 
 
 def _pfc(use: SwitchUse, _: Mapping[str, str]) -> bool:
@@ -43,7 +43,7 @@ def _trimming(use: SwitchUse, _: Mapping[str, str]) -> bool:
 
 
 NEEDS: Mapping[str, Need] = {
-    "fabric_bfd_": lambda use, _: any(one.bfd for one in use.model.neighbors),
+    "fabric_bfd_": lambda use, _: any(neighbor.bfd for neighbor in use.model.neighbors),
     "fabric_bgp_": _bgp,
     "fabric_buffer_headroom_": _pfc,
     "fabric_pfc_watchdog_": lambda use, _: use.model.qos is not None and use.model.qos.watchdog is not None,
@@ -60,7 +60,7 @@ NEEDS: Mapping[str, Need] = {
 
 
 class TelemetryNeeds:
-    """Which subscriptions bring something from the switches of a design, as it is intended."""
+    """Subscriptions that bring something from the switches of a design, as it is intended."""
 
     def __init__(self, design: Design) -> None:
         self._design = design

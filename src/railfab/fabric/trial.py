@@ -52,18 +52,20 @@ class Trial:
     def before(self) -> Diagnosis:
         return diagnosis(self.intent)
 
-    def error(self, found: RailfabError) -> RailfabError:
+    def error(self, original: RailfabError) -> RailfabError:
         """The error with the choices of its remedy that can be offered."""
-        if not isinstance(found.remedy, Remedy):
-            return found
-        offered = self._offered(found.remedy, (found.where, found.problem), "")
-        return type(found)(found.where, found.problem, offered)
+        if not isinstance(original.remedy, Remedy):
+            return original
+        offered = self._offered(original.remedy, (original.where, original.problem), "")
+        return type(original)(original.where, original.problem, offered)
 
-    def finding(self, found: Finding) -> Finding:
+    def finding(self, original: Finding) -> Finding:
         """The finding with the choices of its remedy that can be offered."""
-        if not isinstance(found.remedy, Remedy):
-            return found
-        return replace(found, remedy=self._offered(found.remedy, (found.code, found.problem), found.code))
+        if not isinstance(original.remedy, Remedy):
+            return original
+        return replace(
+            original, remedy=self._offered(original.remedy, (original.code, original.problem), original.code)
+        )
 
     def _offered(self, proposed: Remedy, fault: Fault, code: str) -> str:
         left: list[Choice] = []
@@ -113,12 +115,16 @@ def diagnosis(intent: FabricIntent) -> Diagnosis:
         check_buildable(Dimensions(intent))
         small = _representative(intent)
         topology = wire(small)
-        found = tuple(design_findings(topology, small, switch_buffers(topology, small)))
+        findings = tuple(design_findings(topology, small, switch_buffers(topology, small)))
     except RailfabError as error:
-        return Diagnosis({(one.where, one.problem): str(one) for one in each(error)}, Counter())
-    errors = {(one.code.value, one.problem): str(one) for one in found if one.severity is Severity.ERROR}
-    errors |= {(one.where, one.problem): str(one) for one in refusals(topology, small)}
-    return Diagnosis(errors, Counter(one.code.value for one in found))
+        return Diagnosis({(failure.where, failure.problem): str(failure) for failure in each(error)}, Counter())
+    errors = {
+        (finding.code.value, finding.problem): str(finding)
+        for finding in findings
+        if finding.severity is Severity.ERROR
+    }
+    errors |= {(refusal.where, refusal.problem): str(refusal) for refusal in refusals(topology, small)}
+    return Diagnosis(errors, Counter(finding.code.value for finding in findings))
 
 
 def _representative(intent: FabricIntent) -> FabricIntent:

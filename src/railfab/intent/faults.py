@@ -104,7 +104,7 @@ def _without_mark(place: Location) -> Location:
 
 def _problem(model: type[Model], place: Location, complaints: Sequence[Complaint]) -> tuple[str, str]:
     """(problem, remedy) of a place; of a union, for the member that fits best."""
-    closest = next((one for one in complaints if not one.is_wrong_kind), complaints[0])
+    closest = next((complaint for complaint in complaints if not complaint.is_wrong_kind), complaints[0])
     if closest.text:
         return closest.text
     if closest.is_wrong_kind and len(complaints) > 1:
@@ -113,7 +113,7 @@ def _problem(model: type[Model], place: Location, complaints: Sequence[Complaint
 
 
 def _no_member(complaints: Sequence[Complaint]) -> tuple[str, str]:
-    choices = [choice for one in complaints for choice in _choices(one.detail)]
+    choices = [choice for complaint in complaints for choice in _choices(complaint.detail)]
     value = complaints[0].detail["input"]
     return f"{display(value)} is not a choice", f"Use {', '.join(choices[:-1])} or {choices[-1]}"
 
@@ -185,5 +185,5 @@ def _wrong_kind(model: type[Model], place: Location, detail: ErrorDetails) -> tu
 
 def _range(model: type[Model], place: Location, detail: ErrorDetails) -> str:
     """The numbers that a place takes; where its models state several ranges, the limit that the value broke."""
-    found = key_limits(model, place[:-1]) if place[-1:] == (KEY,) else limits(model, place)
-    return str(found) if found else str(detail["msg"]).partition(" should be ")[2]
+    stated = key_limits(model, place[:-1]) if place[-1:] == (KEY,) else limits(model, place)
+    return str(stated) if stated else str(detail["msg"]).partition(" should be ")[2]

@@ -51,7 +51,7 @@ def allows_off(model: type[Model], place: Place) -> bool:
 
 def limits(model: type[Model], place: Place) -> Limits | None:
     """The limits of the number at a place; None where there are none, or where members of a union differ."""
-    candidates = {found for annotation in _annotations_at(model, place) for found in _limits_of(annotation)}
+    candidates = {stated for annotation in _annotations_at(model, place) for stated in _limits_of(annotation)}
     return candidates.pop() if len(candidates) == 1 else None
 
 
@@ -59,7 +59,7 @@ def key_limits(model: type[Model], place: Place) -> Limits | None:
     """The limits of a key that is a number, in a mapping whose keys are numbers."""
     mappings = [member for outer in _annotations_at(model, place[:-1]) for member in _members(outer)]
     keys = [get_args(member)[0] for member in mappings if get_origin(member) is dict]
-    candidates = {found for key in keys for found in _limits_of(key)}
+    candidates = {stated for key in keys for stated in _limits_of(key)}
     return candidates.pop() if len(candidates) == 1 else None
 
 
@@ -70,7 +70,7 @@ def _limits_of(annotation: Any) -> Iterator[Limits]:
         yield from _limits_of(annotation.annotation)
     elif get_origin(annotation) is Annotated:
         inner, *constraints = get_args(annotation)
-        yield from _stated([one for field in constraints for one in getattr(field, "metadata", ())])
+        yield from _stated([constraint for field in constraints for constraint in getattr(field, "metadata", ())])
         yield from _limits_of(inner)
     elif get_origin(annotation) not in (None, dict, tuple):
         for member in get_args(annotation):
@@ -78,7 +78,12 @@ def _limits_of(annotation: Any) -> Iterator[Limits]:
 
 
 def _stated(constraints: list[Any]) -> Iterator[Limits]:
-    values = {name: getattr(one, name) for one in constraints for name in ("ge", "gt", "le") if hasattr(one, name)}
+    values = {
+        name: getattr(constraint, name)
+        for constraint in constraints
+        for name in ("ge", "gt", "le")
+        if hasattr(constraint, name)
+    }
     if "le" in values and ("ge" in values or "gt" in values):
         exclusive = "gt" in values
         yield Limits(values["gt" if exclusive else "ge"], values["le"], exclusive)

@@ -97,14 +97,14 @@ class Frontend(Model):
 
     def tenant_vlans(self) -> Iterator[tuple[str, str, TenantVlan]]:
         """The VLANs of every tenant: tenant, key in an intent, and VLAN; those of a tenant together."""
-        for tenant, found in self.tenants.items():
+        for tenant, settings in self.tenants.items():
             key = f"frontend.tenants.{tenant}"
-            yield tenant, key, found
-            yield from ((tenant, f"{key}.vlans.{name}", vlan) for name, vlan in found.vlans.items())
+            yield tenant, key, settings
+            yield from ((tenant, f"{key}.vlans.{name}", vlan) for name, vlan in settings.vlans.items())
 
     def _faults(self) -> Iterator[Fault]:
-        for tenant, found in self.tenants.items():
-            for name in found.vlans:
+        for tenant, settings in self.tenants.items():
+            for name in settings.vlans:
                 if len(vlan := vlan_name(tenant, name)) > VLAN_NAME_LENGTH:
                     problem = f"the name of the VLAN on the switches, {vlan}, has {len(vlan)} characters"
                     remedy = f"Use names of at most {VLAN_NAME_LENGTH} characters together, with a hyphen"

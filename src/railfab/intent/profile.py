@@ -356,8 +356,8 @@ class Profile(Model):
         """Classes beside that of the GPUs have other queues and code points, and leave some bandwidth to the others."""
         storage, trimming, lossless = self.storage_class, self.ultra_ethernet.packet_trimming, self.lossless
         if lossless is None:
-            for key, found in (("storage_class", storage), ("ultra_ethernet.packet_trimming", trimming)):
-                if found is not None:
+            for key, stated in (("storage_class", storage), ("ultra_ethernet.packet_trimming", trimming)):
+                if stated is not None:
                     yield Fault(key, "there are no traffic classes with lossless: off", f"Remove {key}, or the off")
             return
         points = {"lossless.dscp": lossless.dscp, "lossless.cnp_dscp": lossless.cnp_dscp}
@@ -386,6 +386,6 @@ def _storage_faults(storage: StorageClass, lossless: Lossless) -> Iterator[Fault
 
 
 def _shared_point(key: str, dscp: int, points: Mapping[str, int]) -> Iterator[Fault]:
-    for other, point in points.items():
+    for taken, point in points.items():
         if point == dscp:
-            yield Fault(key, f"{key} and {other} are both {dscp}", "Use two different code points")
+            yield Fault(key, f"{key} and {taken} are both {dscp}", "Use two different code points")

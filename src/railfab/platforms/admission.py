@@ -45,13 +45,15 @@ def measures_of(model: DeviceModel) -> dict[str, int]:
     return {
         "interfaces": sum(isinstance(interface, Port) for interface in interfaces),
         "ip_mtu_bytes": max((interface.mtu_bytes or 0 for interface in interfaces), default=0),
-        "lag_number": max((number_of(found.name) for found in interfaces if isinstance(found, Lag)), default=0),
-        "vrf_name_length": max((len(found.name) for found in model.network_instances), default=0),
+        "lag_number": max(
+            (number_of(interface.name) for interface in interfaces if isinstance(interface, Lag)), default=0
+        ),
+        "vrf_name_length": max((len(instance.name) for instance in model.network_instances), default=0),
         "max_paths": max(bgp.max_paths, bgp.max_paths_internal) if bgp else 0,
         "advertisement_interval_s": max(_advertisement_intervals(model), default=0),
-        "hold_up_ms": max((found.hold_up_ms for found in interfaces if isinstance(found, Port)), default=0),
-        "queue_weights": sum(found.weight or 0 for found in qos.classes) if qos else 0,
-        "queue_weight": max((found.weight or 0 for found in qos.classes), default=0) if qos else 0,
+        "hold_up_ms": max((interface.hold_up_ms for interface in interfaces if isinstance(interface, Port)), default=0),
+        "queue_weights": sum(traffic_class.weight or 0 for traffic_class in qos.classes) if qos else 0,
+        "queue_weight": max((traffic_class.weight or 0 for traffic_class in qos.classes), default=0) if qos else 0,
         "bfd_interval_ms": max(_bfd_intervals(model), default=0),
         "ntp_servers": len(model.management.ntp) if model.management else 0,
         "aaa_servers": len(model.management.aaa) if model.management else 0,
@@ -65,15 +67,15 @@ def measures_of(model: DeviceModel) -> dict[str, int]:
 def minima_of(model: DeviceModel) -> dict[str, int]:
     """Values of a model for which a platform may have a minimum, by its name; without those that it does not state."""
     intervals, balancing = _advertisement_intervals(model), model.load_balancing
-    found = {"advertisement_interval_s": min(intervals)} if intervals else {}
+    minima = {"advertisement_interval_s": min(intervals)} if intervals else {}
     if model.qos is not None and model.qos.watchdog is not None:
-        found["watchdog_detect_ms"] = model.qos.watchdog.detect_ms
-        found["watchdog_recover_ms"] = model.qos.watchdog.recover_ms
+        minima["watchdog_detect_ms"] = model.qos.watchdog.detect_ms
+        minima["watchdog_recover_ms"] = model.qos.watchdog.recover_ms
     if holds := [port.hold_up_ms for port in model.interfaces if isinstance(port, Port) and port.hold_up_ms]:
-        found["hold_up_ms"] = min(holds)
+        minima["hold_up_ms"] = min(holds)
     if model.qos is not None and model.qos.trimming is not None:
-        found["trimmed_bytes"] = model.qos.trimming.size_bytes
-    return found if balancing is None or balancing.seed is None else {**found, "hash_seed": balancing.seed}
+        minima["trimmed_bytes"] = model.qos.trimming.size_bytes
+    return minima if balancing is None or balancing.seed is None else {**minima, "hash_seed": balancing.seed}
 
 
 def _lossless_cables(qos: Qos) -> Iterator[int]:
@@ -129,7 +131,7 @@ def _drained_without_sessions(model: DeviceModel, platform: Platform) -> Iterato
 def support_of(capabilities: Capabilities, feature: str, silicon: str = "") -> Support:
     """Whether a platform with these capabilities supports a feature, by its name, on a chip; empty for any."""
     otherwise = Support.OMITTED if FEATURES[feature].optional else Support.NO
-    of_chips = (chip for chip, found in capabilities.chips.items() if silicon.startswith(chip) and feature in found)
+    of_chips = (chip for chip, stated_ in capabilities.chips.items() if silicon.startswith(chip) and feature in stated_)
     nearest = max(of_chips, key=len, default=None)
     stated = capabilities.features if nearest is None else capabilities.chips[nearest]
     return stated.get(feature, otherwise)
@@ -167,17 +169,17 @@ def _with_bgp_settings(model: DeviceModel, settings: BgpSettings) -> DeviceModel
             advertisement_interval_s=_stated(timers.advertisement_interval_s, settings.advertisement_interval_s),
         )
 
-    neighbors = tuple(replace(found, timers=filled(found.timers)) for found in bgp.neighbors)
+    neighbors = tuple(replace(neighbor, timers=filled(neighbor.timers)) for neighbor in bgp.neighbors)
     rapid = _stated(bgp.rapid_withdrawal, settings.rapid_withdrawal)
     return replace(model, bgp=replace(bgp, neighbors=neighbors, rapid_withdrawal=rapid))
 
 
 def _with_hash_fields(model: DeviceModel, fields: tuple[str, ...]) -> DeviceModel:
     """The model with the platform's fields of the ECMP hash where it states only a seed."""
-    found = model.load_balancing
-    if not fields or found is None or found.seed is None or found.fields:
+    balancing = model.load_balancing
+    if not fields or balancing is None or balancing.seed is None or balancing.fields:
         return model
-    return replace(model, load_balancing=replace(found, fields=tuple(map(HashField, fields))))
+    return replace(model, load_balancing=replace(balancing, fields=tuple(map(HashField, fields))))
 
 
 def _with_mac_segments(model: DeviceModel) -> DeviceModel:
@@ -189,7 +191,10 @@ def _with_mac_segments(model: DeviceModel) -> DeviceModel:
         number = number_of(lag.name).to_bytes(3, "big").hex(":")
         return replace(lag, esi=f"{MAC_SEGMENT:02x}:{mac}:{number}", system_mac=mac)
 
-    interfaces = (changed(x) if isinstance(x, Lag) and x.esi is not None else x for x in model.interfaces)
+    interfaces = (
+        changed(interface) if isinstance(interface, Lag) and interface.esi is not None else interface
+        for interface in model.interfaces
+    )
     return replace(model, interfaces=tuple(interfaces))
 
 

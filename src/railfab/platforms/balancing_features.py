@@ -31,15 +31,15 @@ def _adaptive_interfaces(model: DeviceModel) -> tuple[Interface, ...]:
     if model.load_balancing is None or model.load_balancing.mode is not BalancingMode.ADAPTIVE:
         return ()
     used = set(interfaces_of_peers(model).values())
-    return tuple(found for found in model.interfaces if found.name in used)
+    return tuple(interface for interface in model.interfaces if interface.name in used)
 
 
 def _routes_adaptively_over_lags(model: DeviceModel) -> bool:
-    return any(isinstance(found, Lag) for found in _adaptive_interfaces(model))
+    return any(isinstance(interface, Lag) for interface in _adaptive_interfaces(model))
 
 
 def _routes_adaptively_at_other_speeds(model: DeviceModel) -> bool:
-    rates = {FACTS["rate_gbps"](model, found.name) for found in _adaptive_interfaces(model)}
+    rates = {FACTS["rate_gbps"](model, interface.name) for interface in _adaptive_interfaces(model)}
     return bool(rates - {None, *ADAPTIVE_GBPS})
 
 
@@ -54,35 +54,35 @@ QUEUE_PAIR_FIELDS = HASH_FIELD_SETS[1] | {HashField.QUEUE_PAIR}
 """Fields of a hash by flows of RDMA: those of a flow of UDP, and the destination queue pair (InfiniBand, BTH)."""
 
 
-def _has_hash_fields(found: LoadBalancing) -> bool:
+def _has_hash_fields(balancing: LoadBalancing) -> bool:
     """Fields without the queue pair; with it they are what `hash_queue_pair` asks for."""
-    return bool(found.fields) and {*found.fields} != QUEUE_PAIR_FIELDS
+    return bool(balancing.fields) and {*balancing.fields} != QUEUE_PAIR_FIELDS
 
 
-def _has_other_hash_fields(found: LoadBalancing) -> bool:
-    return _has_hash_fields(found) and {*found.fields} not in HASH_FIELD_SETS
+def _has_other_hash_fields(balancing: LoadBalancing) -> bool:
+    return _has_hash_fields(balancing) and {*balancing.fields} not in HASH_FIELD_SETS
 
 
 BALANCING_FEATURES: Mapping[str, Feature] = {
     "load_balancing_flowlet": Feature(
-        "flowlets", _balancing(lambda found: found.mode is BalancingMode.FLOWLET), key="profile.ecmp"
+        "flowlets", _balancing(lambda balancing: balancing.mode is BalancingMode.FLOWLET), key="profile.ecmp"
     ),
     "flowlet_gap": Feature(
         "idle time after which a flow may take another path",
-        _balancing(lambda found: found.flowlet_gap_us is not None),
+        _balancing(lambda balancing: balancing.flowlet_gap_us is not None),
         removals.flowlet_gap,
         key="profile.hash.flowlet_gap_us",
         optional=True,
     ),
     "load_balancing_packet": Feature(
         "packet spraying, whatever the load of the paths",
-        _balancing(lambda found: found.mode is BalancingMode.PACKET),
+        _balancing(lambda balancing: balancing.mode is BalancingMode.PACKET),
         removals.packet_spraying,
         key="profile.ecmp",
     ),
     "load_balancing_adaptive": Feature(
         "adaptive routing",
-        _balancing(lambda found: found.mode is BalancingMode.ADAPTIVE),
+        _balancing(lambda balancing: balancing.mode is BalancingMode.ADAPTIVE),
         key="profile.ecmp",
     ),
     "adaptive_over_lags": Feature("adaptive routing over LAGs", _routes_adaptively_over_lags, key="profile.ecmp"),
@@ -93,7 +93,7 @@ BALANCING_FEATURES: Mapping[str, Feature] = {
     ),
     "load_balancing_collective": Feature(
         "load balancing by collectives",
-        _balancing(lambda found: found.mode is BalancingMode.COLLECTIVE),
+        _balancing(lambda balancing: balancing.mode is BalancingMode.COLLECTIVE),
         key="profile.ecmp",
     ),
     "hash_fields": Feature(
@@ -109,23 +109,23 @@ BALANCING_FEATURES: Mapping[str, Feature] = {
     ),
     "hash_queue_pair": Feature(
         "queue pair in the ECMP hash, beside the addresses, the protocol and the ports",
-        _balancing(lambda found: HashField.QUEUE_PAIR in found.fields),
+        _balancing(lambda balancing: HashField.QUEUE_PAIR in balancing.fields),
         removals.hash_queue_pair,
         key="profile.hash.fields",
     ),
     "hash_ingress_port": Feature(
         "ingress port in the ECMP hash",
-        _balancing(lambda found: HashField.INGRESS_PORT in found.fields),
+        _balancing(lambda balancing: HashField.INGRESS_PORT in balancing.fields),
         key="profile.hash.fields",
     ),
     "hash_vlan": Feature(
         "VLAN in the ECMP hash",
-        _balancing(lambda found: HashField.VLAN in found.fields),
+        _balancing(lambda balancing: HashField.VLAN in balancing.fields),
         key="profile.hash.fields",
     ),
     "hash_seed": Feature(
         "seed of the ECMP hash",
-        _balancing(lambda found: found.seed is not None),
+        _balancing(lambda balancing: balancing.seed is not None),
         removals.hash_seed,
         key="profile.hash.seed",
     ),

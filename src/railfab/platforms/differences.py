@@ -41,7 +41,7 @@ class Difference:
         """A value by name: a key, `value`, `intended`, or a leaf of the list entry by its path; None without one."""
         if name in self.values:
             return self.values[name]
-        found: Any = self.entry
+        node: Any = self.entry
         for step in name.split("/"):
-            found = found.get(step) if isinstance(found, Mapping) else None
-        return found
+            node = node.get(step) if isinstance(node, Mapping) else None
+        return node

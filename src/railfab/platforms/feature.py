@@ -27,4 +27,4 @@ class Feature:
 
 def any_of(kind: type[T], has: Callable[[T], bool] = lambda _found: True) -> Used:
     """Whether an interface of this kind has it."""
-    return lambda model: any(has(found) for found in model.interfaces if isinstance(found, kind))
+    return lambda model: any(has(interface) for interface in model.interfaces if isinstance(interface, kind))

@@ -36,7 +36,7 @@ def _addresses(model: DeviceModel) -> Iterator[IpAddress | IpInterface | IpNetwo
         if not isinstance(neighbor.peer, str):
             yield neighbor.peer
     for policy in model.policies:
-        yield from (found.prefix for rule in policy.rules for found in rule.prefixes)
+        yield from (prefix_range.prefix for rule in policy.rules for prefix_range in rule.prefixes)
     for aggregate in model.bgp.aggregates if model.bgp else ():
         yield aggregate.prefix
 
@@ -44,21 +44,21 @@ def _addresses(model: DeviceModel) -> Iterator[IpAddress | IpInterface | IpNetwo
 INTERFACE_FEATURES: Mapping[str, Feature] = {
     "numbered": Feature(
         "ports with addresses",
-        lambda model: any(x.addresses for x in model.interfaces if not isinstance(x, Loopback)),
+        lambda model: any(interface.addresses for interface in model.interfaces if not isinstance(interface, Loopback)),
         key="profile.underlay",
     ),
     "unnumbered": Feature(
-        "BGP sessions over link-local addresses", any_of(Interface, lambda x: x.unnumbered), key="profile.underlay"
+        "BGP sessions over link-local addresses",
+        any_of(Interface, lambda interface: interface.unnumbered),
+        key="profile.underlay",
     ),
     "mtu": Feature(
         "MTU of an interface",
-        any_of(Interface, lambda found: found.mtu_bytes is not None),
+        any_of(Interface, lambda interface: interface.mtu_bytes is not None),
         removals.mtu,
         key="profile.mtu",
     ),
-    "received_mtu": Feature(
-        "MTU of received packets", any_of(Port, lambda found: found.received_mtu_bytes is not None)
-    ),
+    "received_mtu": Feature("MTU of received packets", any_of(Port, lambda port: port.received_mtu_bytes is not None)),
     "port_speed": Feature(
         "speed of a port", any_of(Port, lambda port: port.rate_gbps is not None), removals.port_speed
     ),
@@ -72,11 +72,12 @@ INTERFACE_FEATURES: Mapping[str, Feature] = {
     "breakout": Feature("cages split into ports", lambda model: bool(model.breakouts)),
     "ipv6": Feature(
         "IPv6 addresses and prefixes",
-        lambda model: any(x.version == 6 for x in _addresses(model)),
+        lambda model: any(address.version == 6 for address in _addresses(model)),
         key="profile.family",
     ),
     "several_loopbacks": Feature(
-        "more than one loopback", lambda model: sum(isinstance(found, Loopback) for found in model.interfaces) > 1
+        "more than one loopback",
+        lambda model: sum(isinstance(interface, Loopback) for interface in model.interfaces) > 1,
     ),
     "lag": Feature("LAGs", any_of(Lag), removals.members),
     "static_lag": Feature("LAGs without LACP", any_of(Lag, lambda lag: not lag.lacp), removals.members),
@@ -89,7 +90,9 @@ INTERFACE_FEATURES: Mapping[str, Feature] = {
     ),
     "bridged_port": Feature(
         "ports and LAGs in VLANs",
-        lambda model: any(x.vlans is not None for x in model.interfaces if isinstance(x, Port | Lag)),
+        lambda model: any(
+            interface.vlans is not None for interface in model.interfaces if isinstance(interface, Port | Lag)
+        ),
         removals.bridging,
     ),
     "svi": Feature("routed interfaces of VLANs", any_of(Svi)),
@@ -120,7 +123,7 @@ INTERFACE_FEATURES: Mapping[str, Feature] = {
     ),
     "mlag_keepalive_source": Feature(
         "own address of the keepalive of an MLAG pair",
-        _keepalive(lambda found: found.source is not None),
+        _keepalive(lambda keepalive: keepalive.source is not None),
         removals.mlag_keepalive_source,
         optional=True,
     ),

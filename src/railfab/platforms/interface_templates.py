@@ -25,7 +25,7 @@ class InterfaceTemplates:
     @property
     def named(self) -> Mapping[str, str]:
         """The templates of the ports that have a name in the lab."""
-        return {own: wanted for own, wanted in self.templates.items() if wanted is not None}
+        return {name: lab for name, lab in self.templates.items() if lab is not None}
 
     def lab(self, canonical: str) -> str | None:
         """The name in the lab; None for an interface that the platform does not have there."""
@@ -61,9 +61,9 @@ class InterfaceTemplates:
 
     def position(self, lab: str) -> tuple[int, int | None] | None:
         """Cage and lane, from 1, of a name in the lab, the lane None without breakout; None for any other name."""
-        for wanted in self.named.values():
-            if match := _pattern(wanted).fullmatch(lab):
-                moved = {found[1]: int(match[found[1]]) - int(found[3] or 0) for found in _FIELD.finditer(wanted)}
+        for template in self.named.values():
+            if match := _pattern(template).fullmatch(lab):
+                moved = {field[1]: int(match[field[1]]) - int(field[3] or 0) for field in _FIELD.finditer(template)}
                 cage = moved["port"] + 1 if "port" in moved else moved["cage"]
                 lane = moved["sub"] + 1 if "sub" in moved else moved.get("lane")
                 return (cage, lane) if cage > 0 else None
@@ -75,25 +75,25 @@ class InterfaceTemplates:
 
 def _lanes_of_cage(wanted: str | None) -> int:
     """By how much the numbers of two cages are apart."""
-    return next((int(found[2] or 1) for found in _FIELD.finditer(wanted or "") if found[1] == "port"), 1)
+    return next((int(match[2] or 1) for match in _FIELD.finditer(wanted or "") if match[1] == "port"), 1)
 
 
 @lru_cache
 def _pattern(template: str) -> re.Pattern[str]:
     out, at = "", 0
-    for found in _FIELD.finditer(template):
-        out += f"{re.escape(template[at : found.start()])}(?P<{found[1]}>{_NUMBERS[found[1]]})"
-        at = found.end()
+    for match in _FIELD.finditer(template):
+        out += f"{re.escape(template[at : match.start()])}(?P<{match[1]}>{_NUMBERS[match[1]]})"
+        at = match.end()
     return re.compile(out + re.escape(template[at:]))
 
 
 def _filled(template: str, numbers: Mapping[str, int]) -> str | None:
     """The template with its numbers; None when one of them cannot be divided evenly."""
     out, at = "", 0
-    for found in _FIELD.finditer(template):
-        quotient, rest = divmod(numbers[found[1]], int(found[2] or 1))
+    for match in _FIELD.finditer(template):
+        quotient, rest = divmod(numbers[match[1]], int(match[2] or 1))
         if rest:
             return None
-        out += f"{template[at : found.start()]}{quotient + int(found[3] or 0)}"
-        at = found.end()
+        out += f"{template[at : match.start()]}{quotient + int(match[3] or 0)}"
+        at = match.end()
     return out + template[at:]

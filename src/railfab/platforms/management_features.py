@@ -22,14 +22,14 @@ def _management(has: Callable[[Management], bool]) -> Used:
 
 def _has_other_management_vrf(model: DeviceModel) -> bool:
     """Whether the servers are in a VRF that the model does not have."""
-    own = {DEFAULT_INSTANCE, MANAGEMENT_VRF, *(found.name for found in model.network_instances)}
-    return model.management is not None and model.management.network_instance not in own
+    known = {DEFAULT_INSTANCE, MANAGEMENT_VRF, *(instance.name for instance in model.network_instances)}
+    return model.management is not None and model.management.network_instance not in known
 
 
 def _has_servers_in_vrf_of_links(model: DeviceModel) -> bool:
     """Whether the servers are in a VRF of the model that is not that of the management port."""
-    own = {found.name for found in model.network_instances} - {DEFAULT_INSTANCE, MANAGEMENT_VRF}
-    return model.management is not None and model.management.network_instance in own
+    of_links = {instance.name for instance in model.network_instances} - {DEFAULT_INSTANCE, MANAGEMENT_VRF}
+    return model.management is not None and model.management.network_instance in of_links
 
 
 MANAGEMENT_FEATURES: Mapping[str, Feature] = {
@@ -50,47 +50,47 @@ MANAGEMENT_FEATURES: Mapping[str, Feature] = {
         lambda model: model.lldp != Lldp(system_name=model.lldp.system_name),
     ),
     "ntp": Feature(
-        "NTP servers", _management(lambda found: bool(found.ntp)), removals.ntp, key="management.services.ntp"
+        "NTP servers", _management(lambda management: bool(management.ntp)), removals.ntp, key="management.services.ntp"
     ),
     "syslog": Feature(
         "syslog servers",
-        _management(lambda found: bool(found.syslog)),
+        _management(lambda management: bool(management.syslog)),
         removals.syslog,
         key="management.services.syslog",
     ),
     "syslog_alerts": Feature(
         "syslog levels above critical",
-        _management(lambda found: any(server.level in SEVERITIES[:2] for server in found.syslog)),
+        _management(lambda management: any(server.level in SEVERITIES[:2] for server in management.syslog)),
         removals.syslog_alerts,
         optional=True,
     ),
     "syslog_levels": Feature(
         "syslog servers with different levels",
-        _management(lambda found: len({server.level for server in found.syslog}) > 1),
+        _management(lambda management: len({server.level for server in management.syslog}) > 1),
         removals.syslog_levels,
         optional=True,
     ),
     "syslog_tcp": Feature(
         "syslog over TCP",
-        _management(lambda found: any(server.protocol == "tcp" for server in found.syslog)),
+        _management(lambda management: any(server.protocol == "tcp" for server in management.syslog)),
         removals.syslog,
         key="management.syslog.protocol",
     ),
     "aaa": Feature(
         "TACACS+ and RADIUS servers",
-        _management(lambda found: bool(found.aaa)),
+        _management(lambda management: bool(management.aaa)),
         removals.aaa,
         key="management.services.aaa",
     ),
     "gnmi_server": Feature(
         "gNMI server with a TLS profile",
-        _management(lambda found: found.gnmi is not None),
+        _management(lambda management: management.gnmi is not None),
         removals.gnmi_server,
         key="management.gnmi",
     ),
     "banner": Feature(
         "banner before a login",
-        _management(lambda found: found.banner is not None),
+        _management(lambda management: management.banner is not None),
         removals.banner,
         key="management.banner",
     ),

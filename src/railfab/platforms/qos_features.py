@@ -29,11 +29,11 @@ def _any_qos_port(has: Callable[[PortQos], bool]) -> Used:
 
 def _stated(name: str) -> Used:
     """Whether a class has a threshold of this name."""
-    return _any_threshold(lambda found: getattr(found, name) is not None)
+    return _any_threshold(lambda thresholds: getattr(thresholds, name) is not None)
 
 
 def _drops(profile: PortProfile) -> bool:
-    return any(found.wred is not None for found in profile.thresholds)
+    return any(thresholds.wred is not None for thresholds in profile.thresholds)
 
 
 def _any_threshold(has: Callable[[ClassThresholds], bool]) -> Used:
@@ -47,14 +47,16 @@ def _qos(has: Callable[[Qos], bool]) -> Used:
 
 def _shares_a_priority(qos: Qos) -> bool:
     """Whether several classes send pause frames of one priority, or obey those of one."""
-    sent = [found.pfc_priority for found in qos.classes if found.pfc_priority is not None]
-    obeyed = [found.obeyed_priority for found in qos.classes if found.obeyed_priority is not None]
+    sent = [traffic_class.pfc_priority for traffic_class in qos.classes if traffic_class.pfc_priority is not None]
+    obeyed = [
+        traffic_class.obeyed_priority for traffic_class in qos.classes if traffic_class.obeyed_priority is not None
+    ]
     return len({*sent}) < len(sent) or len({*obeyed}) < len(obeyed)
 
 
 def _has_strict_below_weighted(qos: Qos) -> bool:
-    strict = [found.queue for found in qos.classes if found.scheduling is Scheduling.STRICT]
-    weighted = [found.queue for found in qos.classes if found.scheduling is Scheduling.WEIGHTED]
+    strict = [traffic_class.queue for traffic_class in qos.classes if traffic_class.scheduling is Scheduling.STRICT]
+    weighted = [traffic_class.queue for traffic_class in qos.classes if traffic_class.scheduling is Scheduling.WEIGHTED]
     return bool(strict and weighted) and min(strict) < max(weighted)
 
 
@@ -62,7 +64,11 @@ def _has_pfc_without_class(qos: Qos) -> bool:
     """Whether a port has PFC of a priority that no class sends or obeys."""
 
     def known(classes: Iterable[TrafficClass]) -> set[int | None]:
-        return {one for found in classes for one in (found.pfc_priority, found.obeyed_priority)}
+        return {
+            priority
+            for traffic_class in classes
+            for priority in (traffic_class.pfc_priority, traffic_class.obeyed_priority)
+        }
 
     usual = known(qos.classes)
     return any({*port.pfc} - (known(qos.classes_on(port)) if port.priorities else usual) for port in qos.ports)
@@ -70,16 +76,16 @@ def _has_pfc_without_class(qos: Qos) -> bool:
 
 def _has_pfc_of_some_priorities(qos: Qos) -> bool:
     """Whether a port has PFC, but not of every lossless class."""
-    lossless = {found.pfc_priority for found in qos.lossless()}
+    lossless = {traffic_class.pfc_priority for traffic_class in qos.lossless()}
     return any(port.pfc and lossless - {*port.pfc} for port in qos.ports)
 
 
 def _has_other_obeyed_priority(qos: Qos) -> bool:
-    return any(found.obeyed_priority != found.pfc_priority for found in qos.classes)
+    return any(traffic_class.obeyed_priority != traffic_class.pfc_priority for traffic_class in qos.classes)
 
 
 def _has_member_qos(model: DeviceModel) -> bool:
-    members = {name for found in model.interfaces if isinstance(found, Lag) for name in found.members}
+    members = {name for interface in model.interfaces if isinstance(interface, Lag) for name in interface.members}
     return model.qos is not None and any(port.interface in members for port in model.qos.ports)
 
 
@@ -110,7 +116,11 @@ QOS_FEATURES: Mapping[str, Feature] = {
     "shared_priority": Feature("several classes with one PFC priority", _qos(_shares_a_priority)),
     "priority_beside_queue": Feature(
         "PFC priority of a class that is not the number of its queue",
-        _qos(lambda qos: any(found.pfc_priority not in (None, found.queue) for found in qos.classes)),
+        _qos(
+            lambda qos: any(
+                traffic_class.pfc_priority not in (None, traffic_class.queue) for traffic_class in qos.classes
+            )
+        ),
     ),
     "pfc_without_class": Feature("PFC of a priority that no class has", _qos(_has_pfc_without_class)),
     "pfc_of_some_priorities": Feature(
@@ -129,7 +139,11 @@ QOS_FEATURES: Mapping[str, Feature] = {
     "lag_member_qos": Feature("QoS of a member of a LAG", _has_member_qos),
     "class_names": Feature(
         "names of traffic classes other than those of their queues",
-        _qos(lambda qos: any(found.name != qos_removals.queue_class(found.queue) for found in qos.classes)),
+        _qos(
+            lambda qos: any(
+                traffic_class.name != qos_removals.queue_class(traffic_class.queue) for traffic_class in qos.classes
+            )
+        ),
         changed_qos(qos_removals.class_names),
         optional=True,
     ),
@@ -165,13 +179,13 @@ QOS_FEATURES: Mapping[str, Feature] = {
     ),
     "alpha_beside_limit": Feature(
         "alpha of a queue that has a fixed limit",
-        _any_threshold(lambda found: found.alpha is not None and found.limit_bytes is not None),
+        _any_threshold(lambda thresholds: thresholds.alpha is not None and thresholds.limit_bytes is not None),
         changed_qos(qos_removals.alpha_beside_limit),
         optional=True,
     ),
     "cable_length": Feature(
         "length of the cables of a port",
-        _qos(lambda qos: any(found.cable_m is not None for found in qos.profiles)),
+        _qos(lambda qos: any(profile.cable_m is not None for profile in qos.profiles)),
         changed_qos(qos_removals.cable_length),
         optional=True,
     ),
@@ -217,11 +231,13 @@ QOS_FEATURES: Mapping[str, Feature] = {
     ),
     "queue_rate": Feature(
         "largest rate of a queue",
-        _qos(lambda qos: any(found.rate_percent is not None for found in qos.classes)),
+        _qos(lambda qos: any(traffic_class.rate_percent is not None for traffic_class in qos.classes)),
         key="profile.lossless.cnp_rate_percent",
     ),
     "dynamic_threshold": Feature(
         "alpha of a queue", _stated("alpha"), changed_qos(qos_removals.threshold("alpha")), optional=True
     ),
-    "queue_limit": Feature("fixed limit of a queue", _any_threshold(lambda found: found.limit_bytes is not None)),
+    "queue_limit": Feature(
+        "fixed limit of a queue", _any_threshold(lambda thresholds: thresholds.limit_bytes is not None)
+    ),
 }

@@ -28,19 +28,19 @@ def watchdog_recovery(qos: Qos) -> Qos:
 
 
 def cable_length(qos: Qos) -> Qos:
-    return replace(qos, profiles=tuple(replace(found, cable_m=None) for found in qos.profiles))
+    return replace(qos, profiles=tuple(replace(profile, cable_m=None) for profile in qos.profiles))
 
 
 def class_names(qos: Qos) -> Qos:
     """Classes named after their queues, `queue3`, on a switch where they have no names."""
-    names = {found.name: queue_class(found.queue) for found in qos.classes}
+    names = {traffic_class.name: queue_class(traffic_class.queue) for traffic_class in qos.classes}
     return replace(
         qos,
-        classes=tuple(replace(found, name=names[found.name]) for found in qos.classes),
+        classes=tuple(replace(traffic_class, name=names[traffic_class.name]) for traffic_class in qos.classes),
         default_class=_renamed(qos.default_class, names),
-        classifiers=tuple(_of_renamed_classes(found, names) for found in qos.classifiers),
-        profiles=tuple(_with_renamed_classes(found, names) for found in qos.profiles),
-        ports=tuple(_port_with_renamed_classes(found, names) for found in qos.ports),
+        classifiers=tuple(_of_renamed_classes(classifier, names) for classifier in qos.classifiers),
+        profiles=tuple(_with_renamed_classes(profile, names) for profile in qos.profiles),
+        ports=tuple(_port_with_renamed_classes(port, names) for port in qos.ports),
         trimming=qos.trimming and replace(qos.trimming, traffic_class=_renamed(qos.trimming.traffic_class, names)),
     )
 
@@ -59,13 +59,16 @@ def _of_renamed_classes(classifier: Classifier, names: Mapping[str, str]) -> Cla
 
 
 def _with_renamed_classes(profile: PortProfile, names: Mapping[str, str]) -> PortProfile:
-    renamed = (replace(found, traffic_class=_renamed(found.traffic_class, names)) for found in profile.thresholds)
+    renamed = (
+        replace(thresholds, traffic_class=_renamed(thresholds.traffic_class, names))
+        for thresholds in profile.thresholds
+    )
     return replace(profile, thresholds=tuple(renamed))
 
 
 def _port_with_renamed_classes(port: PortQos, names: Mapping[str, str]) -> PortQos:
-    own = (replace(found, traffic_class=_renamed(found.traffic_class, names)) for found in port.priorities)
-    return replace(port, ecn=tuple(_renamed(name, names) for name in port.ecn), priorities=tuple(own))
+    renamed = (replace(priority, traffic_class=_renamed(priority.traffic_class, names)) for priority in port.priorities)
+    return replace(port, ecn=tuple(_renamed(name, names) for name in port.ecn), priorities=tuple(renamed))
 
 
 def classifier_names(qos: Qos) -> Qos:
@@ -82,21 +85,21 @@ def obeyed_priority(qos: Qos) -> Qos:
     return replace(qos, classes=tuple(replace(cls, obeyed_priority=cls.pfc_priority) for cls in qos.classes))
 
 
-def has_separate_pause_thresholds(found: ClassThresholds) -> bool:
+def has_separate_pause_thresholds(thresholds: ClassThresholds) -> bool:
     """Whether a class has only some of its three pause thresholds, or may never resume."""
-    stated = [found.xoff_bytes, found.xon_offset_bytes, found.headroom_bytes]
+    stated = [thresholds.xoff_bytes, thresholds.xon_offset_bytes, thresholds.headroom_bytes]
     if None in stated:
         return any(value is not None for value in stated)
-    return (found.xon_offset_bytes or 0) > (found.xoff_bytes or 0)
+    return (thresholds.xon_offset_bytes or 0) > (thresholds.xoff_bytes or 0)
 
 
 def separate_pause_thresholds(qos: Qos) -> Qos:
     """Classes with all of their pause thresholds, or with those of the platform."""
 
-    def without(found: ClassThresholds) -> ClassThresholds:
-        if not has_separate_pause_thresholds(found):
-            return found
-        return replace(found, xoff_bytes=None, xon_offset_bytes=None, headroom_bytes=None)
+    def without(thresholds: ClassThresholds) -> ClassThresholds:
+        if not has_separate_pause_thresholds(thresholds):
+            return thresholds
+        return replace(thresholds, xoff_bytes=None, xon_offset_bytes=None, headroom_bytes=None)
 
     return _each_threshold(qos, without)
 
@@ -107,43 +110,51 @@ def thresholds_per_profile(qos: Qos) -> Qos:
     That is the smallest alpha, and the largest headroom and distance of the resume threshold, which hold for all
     lossless classes.
     """
-    lossless = {found.name for found in qos.lossless()}
-    stated = [found for profile in qos.profiles for found in profile.thresholds]
-    xon = max((found.xon_offset_bytes for found in stated if found.xon_offset_bytes is not None), default=None)
-    headroom = max((found.headroom_bytes for found in stated if found.headroom_bytes is not None), default=None)
+    lossless = {traffic_class.name for traffic_class in qos.lossless()}
+    stated = [thresholds for profile in qos.profiles for thresholds in profile.thresholds]
+    xon = max(
+        (thresholds.xon_offset_bytes for thresholds in stated if thresholds.xon_offset_bytes is not None), default=None
+    )
+    headroom = max(
+        (thresholds.headroom_bytes for thresholds in stated if thresholds.headroom_bytes is not None), default=None
+    )
     alphas: dict[str, float] = {}
-    for found in stated:
-        if found.alpha is not None:
-            alphas[found.traffic_class] = min(found.alpha, alphas.get(found.traffic_class, found.alpha))
+    for thresholds in stated:
+        if thresholds.alpha is not None:
+            alphas[thresholds.traffic_class] = min(
+                thresholds.alpha, alphas.get(thresholds.traffic_class, thresholds.alpha)
+            )
 
     def changed(profile: PortProfile) -> PortProfile:
         shared = (
             replace(
-                profile.of(found.name) or ClassThresholds(traffic_class=found.name),
-                alpha=alphas.get(found.name),
-                xon_offset_bytes=xon if found.name in lossless else None,
-                headroom_bytes=headroom if found.name in lossless else None,
+                profile.of(traffic_class.name) or ClassThresholds(traffic_class=traffic_class.name),
+                alpha=alphas.get(traffic_class.name),
+                xon_offset_bytes=xon if traffic_class.name in lossless else None,
+                headroom_bytes=headroom if traffic_class.name in lossless else None,
             )
-            for found in qos.classes
+            for traffic_class in qos.classes
         )
-        return replace(profile, thresholds=tuple(found for found in shared if _states_something(found)))
+        return replace(profile, thresholds=tuple(thresholds for thresholds in shared if _states_something(thresholds)))
 
     return replace(qos, profiles=tuple(map(changed, qos.profiles)))
 
 
-def _states_something(found: ClassThresholds) -> bool:
-    return found != ClassThresholds(traffic_class=found.traffic_class)
+def _states_something(thresholds: ClassThresholds) -> bool:
+    return thresholds != ClassThresholds(traffic_class=thresholds.traffic_class)
 
 
 def alpha_beside_limit(qos: Qos) -> Qos:
     """Queues with a fixed limit without an alpha."""
-    return _each_threshold(qos, lambda found: found if found.limit_bytes is None else replace(found, alpha=None))
+    return _each_threshold(
+        qos, lambda thresholds: thresholds if thresholds.limit_bytes is None else replace(thresholds, alpha=None)
+    )
 
 
 def threshold(name: str) -> Callable[[Qos], Qos]:
     """A change that removes one field from the thresholds of every class; a class without any other has none."""
     gone: dict[str, Any] = {name: None}
-    return lambda qos: _each_threshold(qos, lambda found: replace(found, **gone))
+    return lambda qos: _each_threshold(qos, lambda thresholds: replace(thresholds, **gone))
 
 
 def _each_threshold(qos: Qos, change: Callable[[ClassThresholds], ClassThresholds]) -> Qos:

@@ -54,7 +54,7 @@ def platforms_called(name: str) -> frozenset[str]:
     if has_platform(name):
         return frozenset((name,))
     plain = name.removesuffix("_ssh")  # netmiko has each of its names with it too
-    return frozenset(found for found in platform_names() if platform(found).names & {name, plain})
+    return frozenset(known for known in platform_names() if platform(known).names & {name, plain})
 
 
 @cache
@@ -63,7 +63,7 @@ def platform(name: str) -> Platform:
     if not has_platform(name):
         raise UnknownPlatform(f"platform {name!r}", "does not exist", f"Use one of {', '.join(platform_names())}")
     if _is_own(name):
-        own: Platform = import_module(f"railfab.platforms.{name}").PLATFORM
-        return own
-    found: Platform = _registered()[name].load()
-    return found
+        built_in: Platform = import_module(f"railfab.platforms.{name}").PLATFORM
+        return built_in
+    registered: Platform = _registered()[name].load()
+    return registered

@@ -32,15 +32,17 @@ from railfab.platforms.qos_removals import with_qos
 
 
 def mtu(model: DeviceModel) -> DeviceModel:
-    return _each(model, lambda found: replace(found, mtu_bytes=None))
+    return _each(model, lambda interface: replace(interface, mtu_bytes=None))
 
 
 def port_speed(model: DeviceModel) -> DeviceModel:
-    return _each(model, lambda found: replace(found, rate_gbps=None) if isinstance(found, Port) else found)
+    return _each(
+        model, lambda interface: replace(interface, rate_gbps=None) if isinstance(interface, Port) else interface
+    )
 
 
 def fec(model: DeviceModel) -> DeviceModel:
-    return _each(model, lambda found: replace(found, fec=None) if isinstance(found, Port) else found)
+    return _each(model, lambda interface: replace(interface, fec=None) if isinstance(interface, Port) else interface)
 
 
 def vlans(model: DeviceModel) -> DeviceModel:
@@ -58,7 +60,7 @@ def timer(name: str) -> Callable[[DeviceModel], DeviceModel]:
     def changed(model: DeviceModel) -> DeviceModel:
         if model.bgp is None:
             return model
-        neighbors = tuple(replace(found, timers=without(found.timers)) for found in model.bgp.neighbors)
+        neighbors = tuple(replace(neighbor, timers=without(neighbor.timers)) for neighbor in model.bgp.neighbors)
         return replace(model, bgp=replace(model.bgp, neighbors=neighbors))
 
     return changed
@@ -78,25 +80,27 @@ def vrf_members(model: DeviceModel) -> DeviceModel:
 
     The order of the sessions follows, because it is that of the interfaces in their own network instance.
     """
-    moved = _each(model, lambda found: replace(found, network_instance=found.network_instance and DEFAULT_INSTANCE))
-    kept = tuple(found for found in model.network_instances if model.bgp is not None or found.vni is not None)
+    moved = _each(
+        model, lambda interface: replace(interface, network_instance=interface.network_instance and DEFAULT_INSTANCE)
+    )
+    kept = tuple(instance for instance in model.network_instances if model.bgp is not None or instance.vni is not None)
     return in_order(replace(moved, network_instances=kept))
 
 
 def gateways(model: DeviceModel) -> DeviceModel:
     """Anycast gateways as addresses, each with the MAC address that the system gives it."""
 
-    def changed(found: Interface) -> Interface:
-        if not isinstance(found, Svi):
-            return found
-        return replace(found, addresses=(*found.addresses, *found.gateways), gateways=(), gateway_mac=None)
+    def changed(interface: Interface) -> Interface:
+        if not isinstance(interface, Svi):
+            return interface
+        return replace(interface, addresses=(*interface.addresses, *interface.gateways), gateways=(), gateway_mac=None)
 
     return in_order(_each(model, changed))
 
 
 def vxlan(model: DeviceModel) -> DeviceModel:
     """No VTEP, and VLANs without a VNI."""
-    return replace(model, vtep=None, vlans=tuple(replace(found, vni=None) for found in model.vlans))
+    return replace(model, vtep=None, vlans=tuple(replace(vlan, vni=None) for vlan in model.vlans))
 
 
 def evpn_next_hops(model: DeviceModel) -> DeviceModel:
@@ -104,20 +108,20 @@ def evpn_next_hops(model: DeviceModel) -> DeviceModel:
     if model.bgp is None:
         return model
 
-    def changed(found: BgpNeighbor) -> BgpNeighbor:
-        keeps = found.families == (Family.EVPN,) and found.next_hop is NextHop.UNCHANGED
-        return replace(found, next_hop=NextHop.DEFAULT) if keeps else found
+    def changed(neighbor: BgpNeighbor) -> BgpNeighbor:
+        keeps = neighbor.families == (Family.EVPN,) and neighbor.next_hop is NextHop.UNCHANGED
+        return replace(neighbor, next_hop=NextHop.DEFAULT) if keeps else neighbor
 
     return replace(model, bgp=replace(model.bgp, neighbors=tuple(map(changed, model.bgp.neighbors))))
 
 
 def vrf_without_bgp(model: DeviceModel) -> DeviceModel:
     """VRFs without what BGP alone uses."""
-    found = (
+    instances = (
         replace(instance, rd=None, import_targets=(), export_targets=(), router_id=None)
         for instance in model.network_instances
     )
-    return replace(model, network_instances=tuple(found))
+    return replace(model, network_instances=tuple(instances))
 
 
 PEER_LINK_NUMBER = 1000
@@ -133,16 +137,16 @@ def peer_link_number(model: DeviceModel) -> DeviceModel:
     def renamed(interface: Interface) -> Interface:
         return replace(interface, name=new) if interface.name == old else interface
 
-    def neighbor(found: BgpNeighbor) -> BgpNeighbor:
-        source = new if found.update_source == old else found.update_source
-        return replace(found, peer=new if found.peer == old else found.peer, update_source=source)
+    def neighbor(session: BgpNeighbor) -> BgpNeighbor:
+        source = new if session.update_source == old else session.update_source
+        return replace(session, peer=new if session.peer == old else session.peer, update_source=source)
 
-    found = replace(_each(model, renamed), mlag=replace(model.mlag, peer_link=new))
-    if found.bgp is not None:
-        found = replace(found, bgp=replace(found.bgp, neighbors=tuple(map(neighbor, found.bgp.neighbors))))
-    ports = found.qos.ports if found.qos else ()
+    changed = replace(_each(model, renamed), mlag=replace(model.mlag, peer_link=new))
+    if changed.bgp is not None:
+        changed = replace(changed, bgp=replace(changed.bgp, neighbors=tuple(map(neighbor, changed.bgp.neighbors))))
+    ports = changed.qos.ports if changed.qos else ()
     named = tuple(replace(port, interface=new) if port.interface == old else port for port in ports)
-    return in_order(with_qos(found, ports=named))
+    return in_order(with_qos(changed, ports=named))
 
 
 def mlag_keepalive_source(model: DeviceModel) -> DeviceModel:
@@ -182,51 +186,53 @@ def syslog_levels(model: DeviceModel) -> DeviceModel:
 
 def vlan_names(model: DeviceModel) -> DeviceModel:
     """VLANs named by their number, `vlan10`, on a switch where they have no names."""
-    return replace(model, vlans=tuple(replace(found, name=svi_name(found.vlan_id)) for found in model.vlans))
+    return replace(model, vlans=tuple(replace(vlan, name=svi_name(vlan.vlan_id)) for vlan in model.vlans))
 
 
 def bridging(model: DeviceModel) -> DeviceModel:
     """Ports and LAGs in no VLAN, in the default network instance."""
 
-    def changed(found: Interface) -> Interface:
-        if isinstance(found, Port | Lag) and found.vlans is not None:
-            return replace(found, vlans=None, network_instance=DEFAULT_INSTANCE)
-        return found
+    def changed(interface: Interface) -> Interface:
+        if isinstance(interface, Port | Lag) and interface.vlans is not None:
+            return replace(interface, vlans=None, network_instance=DEFAULT_INSTANCE)
+        return interface
 
     return _each(model, changed)
 
 
 def members(model: DeviceModel) -> DeviceModel:
     """LAGs without members, and the members as ports that the system binds."""
-    names = {name for found in model.interfaces if isinstance(found, Lag) for name in found.members}
+    names = {name for interface in model.interfaces if isinstance(interface, Lag) for name in interface.members}
 
-    def changed(found: Interface) -> Interface:
-        if isinstance(found, Lag):
-            return replace(found, members=(), lacp=True)
-        return replace(found, network_instance=DEFAULT_INSTANCE) if found.name in names else found
+    def changed(member: Interface) -> Interface:
+        if isinstance(member, Lag):
+            return replace(member, members=(), lacp=True)
+        return replace(member, network_instance=DEFAULT_INSTANCE) if member.name in names else member
 
     return _each(model, changed)
 
 
 def hash_fields(model: DeviceModel) -> DeviceModel:
-    return _balancing(model, lambda found: replace(found, fields=()))
+    return _balancing(model, lambda balancing: replace(balancing, fields=()))
 
 
 def packet_spraying(model: DeviceModel) -> DeviceModel:
     """Adaptive routing, on a switch that sprays packets by the load of its ports only."""
-    return _balancing(model, lambda found: replace(found, mode=BalancingMode.ADAPTIVE))
+    return _balancing(model, lambda balancing: replace(balancing, mode=BalancingMode.ADAPTIVE))
 
 
 def hash_queue_pair(model: DeviceModel) -> DeviceModel:
     """The other fields alone, on a switch that hashes the queue pair beside them by itself."""
     return _balancing(
         model,
-        lambda found: replace(found, fields=tuple(field for field in found.fields if field != HashField.QUEUE_PAIR)),
+        lambda balancing: replace(
+            balancing, fields=tuple(field for field in balancing.fields if field != HashField.QUEUE_PAIR)
+        ),
     )
 
 
 def hash_seed(model: DeviceModel) -> DeviceModel:
-    return _balancing(model, lambda found: replace(found, seed=None))
+    return _balancing(model, lambda balancing: replace(balancing, seed=None))
 
 
 def management_vrf(model: DeviceModel) -> DeviceModel:
@@ -243,7 +249,7 @@ def mlag_domain_name(model: DeviceModel) -> DeviceModel:
 
 
 def flowlet_gap(model: DeviceModel) -> DeviceModel:
-    return _balancing(model, lambda found: replace(found, flowlet_gap_us=None))
+    return _balancing(model, lambda balancing: replace(balancing, flowlet_gap_us=None))
 
 
 def ntp(model: DeviceModel) -> DeviceModel:

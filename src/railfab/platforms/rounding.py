@@ -30,7 +30,7 @@ def rounded(model: DeviceModel, steps: Mapping[str, int]) -> DeviceModel:
 @lru_cache(maxsize=KINDS)
 def _rounded(qos: Qos, stated: tuple[tuple[str, int], ...]) -> Qos:
     steps = dict(stated)
-    profiles = tuple(_profile(found, steps) for found in qos.profiles)
+    profiles = tuple(_profile(profile, steps) for profile in qos.profiles)
     pools: dict[str, Any] = {
         name: _stepped(getattr(qos, name), steps.get(name, 1), up=name != "shared_pool_bytes") for name in POOLS
     }
@@ -46,16 +46,16 @@ def _rounded(qos: Qos, stated: tuple[tuple[str, int], ...]) -> Qos:
 
 
 def _profile(profile: PortProfile, steps: Mapping[str, int]) -> PortProfile:
-    return replace(profile, thresholds=tuple(_thresholds(found, steps) for found in profile.thresholds))
+    return replace(profile, thresholds=tuple(_thresholds(thresholds, steps) for thresholds in profile.thresholds))
 
 
-def _thresholds(found: ClassThresholds, steps: Mapping[str, int]) -> ClassThresholds:
+def _thresholds(thresholds: ClassThresholds, steps: Mapping[str, int]) -> ClassThresholds:
     fields: dict[str, Any] = {
-        name: _stepped(getattr(found, name), steps[name]) for name in STEPPED[1:] if name in steps
+        name: _stepped(getattr(thresholds, name), steps[name]) for name in STEPPED[1:] if name in steps
     }
-    if found.ecn is not None and "ecn_bytes" in steps:
-        fields["ecn"] = _ramp(found.ecn, steps["ecn_bytes"])
-    return replace(found, **fields)
+    if thresholds.ecn is not None and "ecn_bytes" in steps:
+        fields["ecn"] = _ramp(thresholds.ecn, steps["ecn_bytes"])
+    return replace(thresholds, **fields)
 
 
 def _ramp(ramp: EcnRamp, step: int) -> EcnRamp:
@@ -76,7 +76,7 @@ def as_programmed(intended: DeviceModel, running: DeviceModel, cell_bytes: int) 
     if cell_bytes == 1 or intended.qos is None or running.qos is None:
         return intended
     shown = running.qos
-    profiles = tuple(_programmed(found, shown.profile(found.name), cell_bytes) for found in intended.qos.profiles)
+    profiles = tuple(_programmed(profile, shown.profile(profile.name), cell_bytes) for profile in intended.qos.profiles)
     return replace(intended, qos=replace(intended.qos, profiles=profiles))
 
 
@@ -84,26 +84,26 @@ def _programmed(intended: PortProfile, shown: PortProfile | None, cell_bytes: in
     if shown is None:
         return intended
 
-    def of_class(own: ClassThresholds) -> ClassThresholds:
-        other = shown.of(own.traffic_class)
-        if other is None:
-            return own
+    def of_class(thresholds: ClassThresholds) -> ClassThresholds:
+        counterpart = shown.of(thresholds.traffic_class)
+        if counterpart is None:
+            return thresholds
         fields: dict[str, Any] = {
-            name: _near(getattr(own, name), getattr(other, name), cell_bytes) for name in STEPPED[1:]
+            name: _near(getattr(thresholds, name), getattr(counterpart, name), cell_bytes) for name in STEPPED[1:]
         }
-        if own.ecn is not None and other.ecn is not None:
+        if thresholds.ecn is not None and counterpart.ecn is not None:
             kmin, kmax = (
-                _near(getattr(own.ecn, name), getattr(other.ecn, name), cell_bytes)
+                _near(getattr(thresholds.ecn, name), getattr(counterpart.ecn, name), cell_bytes)
                 for name in ("kmin_bytes", "kmax_bytes")
             )
-            fields["ecn"] = replace(own.ecn, kmin_bytes=kmin, kmax_bytes=kmax)
-        return replace(own, **fields)
+            fields["ecn"] = replace(thresholds.ecn, kmin_bytes=kmin, kmax_bytes=kmax)
+        return replace(thresholds, **fields)
 
     return replace(intended, thresholds=tuple(map(of_class, intended.thresholds)))
 
 
-def _near(own: Any, shown: Any, cell_bytes: int) -> Any:
-    return shown if own is not None and shown is not None and abs(own - shown) < cell_bytes else own
+def _near(stated: Any, shown: Any, cell_bytes: int) -> Any:
+    return shown if stated is not None and shown is not None and abs(stated - shown) < cell_bytes else stated
 
 
 def rounded_up(value: int, step: int) -> int:

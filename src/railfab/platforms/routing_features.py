@@ -33,42 +33,44 @@ def _bgp(has: Callable[[Bgp], bool]) -> Used:
 
 def _has_bfd_of_a_session(model: DeviceModel) -> bool:
     """Whether a session has BFD without an interface, or other BFD timers than another session of its interface."""
-    sessions = [found for found in model.neighbors if found.bfd is not None]
+    sessions = [neighbor for neighbor in model.neighbors if neighbor.bfd is not None]
     connected = interfaces_of_peers(model) if sessions else {}
-    found = [(connected.get(x.key) or x.update_source, x.bfd) for x in sessions]
-    return any(name is None for name, _ in found) or len({*found}) > len({name for name, _ in found})
+    timers = [(connected.get(session.key) or session.update_source, session.bfd) for session in sessions]
+    return any(name is None for name, _ in timers) or len({*timers}) > len({name for name, _ in timers})
 
 
 def _keeps_next_hops_of_some(bgp: Bgp) -> bool:
     """Whether a session keeps next hops that is not an EVPN session, or some EVPN sessions do and others do not."""
-    overlay = {found.next_hop is NextHop.UNCHANGED for found in bgp.neighbors if found.families == (Family.EVPN,)}
-    others = (found for found in bgp.neighbors if found.families != (Family.EVPN,))
-    return len(overlay) > 1 or any(found.next_hop is NextHop.UNCHANGED for found in others)
+    overlay = {
+        neighbor.next_hop is NextHop.UNCHANGED for neighbor in bgp.neighbors if neighbor.families == (Family.EVPN,)
+    }
+    others = (neighbor for neighbor in bgp.neighbors if neighbor.families != (Family.EVPN,))
+    return len(overlay) > 1 or any(neighbor.next_hop is NextHop.UNCHANGED for neighbor in others)
 
 
 def _has_source_without_address(model: DeviceModel) -> bool:
     """Whether the source interface of a session has no address of the version of the peer's."""
-    versions = {found.name: {address.version for address in found.addresses} for found in model.interfaces}
+    versions = {interface.name: {address.version for address in interface.addresses} for interface in model.interfaces}
     return any(
-        x.update_source is not None
-        and not isinstance(x.peer, str)
-        and x.peer.version not in versions.get(x.update_source, ())
-        for x in model.neighbors
+        neighbor.update_source is not None
+        and not isinstance(neighbor.peer, str)
+        and neighbor.peer.version not in versions.get(neighbor.update_source, ())
+        for neighbor in model.neighbors
     )
 
 
 def _has_other_connect_retry(model: DeviceModel) -> bool:
     """Whether two sessions of a network instance have different times."""
-    found = {(one.network_instance, one.timers.connect_retry_s) for one in model.neighbors}
-    return len(found) > len({instance for instance, _ in found})
+    retries = {(neighbor.network_instance, neighbor.timers.connect_retry_s) for neighbor in model.neighbors}
+    return len(retries) > len({instance for instance, _ in retries})
 
 
 ROUTING_FEATURES: Mapping[str, Feature] = {
-    "bfd": Feature("BFD on BGP sessions", _any_neighbor(lambda found: found.bfd is not None), key="profile.bfd"),
+    "bfd": Feature("BFD on BGP sessions", _any_neighbor(lambda neighbor: neighbor.bfd is not None), key="profile.bfd"),
     "bfd_per_session": Feature("BFD timers that the sessions of an interface do not share", _has_bfd_of_a_session),
     "bfd_receive": Feature(
         "BFD with another interval of receiving than of sending",
-        _any_neighbor(lambda found: found.bfd is not None and found.bfd.receive_ms is not None),
+        _any_neighbor(lambda neighbor: neighbor.bfd is not None and neighbor.bfd.receive_ms is not None),
     ),
     "vrf": Feature("VRFs", lambda model: bool(model.network_instances), removals.vrf_members),
     "vrf_without_bgp": Feature(
@@ -84,7 +86,7 @@ ROUTING_FEATURES: Mapping[str, Feature] = {
         key="profile.data_plane",
     ),
     "evpn": Feature(
-        "BGP EVPN", _any_neighbor(lambda found: Family.EVPN in found.families), key="profile.control_plane"
+        "BGP EVPN", _any_neighbor(lambda neighbor: Family.EVPN in neighbor.families), key="profile.control_plane"
     ),
     "vtep_loopback": Feature(
         "a loopback of its own for VXLAN",
@@ -94,7 +96,7 @@ ROUTING_FEATURES: Mapping[str, Feature] = {
     "several_route_targets": Feature(
         "several route targets for one direction",
         lambda model: any(
-            max(len(found.import_targets), len(found.export_targets)) > 1 for found in model.network_instances
+            max(len(instance.import_targets), len(instance.export_targets)) > 1 for instance in model.network_instances
         ),
     ),
     "connect_retry_per_session": Feature(
@@ -102,16 +104,18 @@ ROUTING_FEATURES: Mapping[str, Feature] = {
     ),
     "ibgp": Feature(
         "internal BGP sessions",
-        _bgp(lambda bgp: any(found.is_internal(bgp.asn) for found in bgp.neighbors)),
+        _bgp(lambda bgp: any(neighbor.is_internal(bgp.asn) for neighbor in bgp.neighbors)),
         key="profile.control_plane",
     ),
-    "remote_as_external": Feature("any external AS", _any_neighbor(lambda found: found.remote_as is Remote.EXTERNAL)),
+    "remote_as_external": Feature(
+        "any external AS", _any_neighbor(lambda neighbor: neighbor.remote_as is Remote.EXTERNAL)
+    ),
     "route_reflector": Feature(
-        "route reflection", _any_neighbor(lambda found: found.reflector_client), key="profile.control_plane"
+        "route reflection", _any_neighbor(lambda neighbor: neighbor.reflector_client), key="profile.control_plane"
     ),
     "update_source": Feature(
         "source interface of a BGP session",
-        _any_neighbor(lambda found: found.update_source is not None),
+        _any_neighbor(lambda neighbor: neighbor.update_source is not None),
         key="profile.control_plane",
     ),
     "update_source_without_address": Feature(
@@ -119,17 +123,17 @@ ROUTING_FEATURES: Mapping[str, Feature] = {
     ),
     "multihop": Feature(
         "external BGP over several hops",
-        _any_neighbor(lambda found: found.multihop_ttl is not None),
+        _any_neighbor(lambda neighbor: neighbor.multihop_ttl is not None),
         key="profile.control_plane",
     ),
     "next_hop": Feature(
         "next hop other than the default",
-        _any_neighbor(lambda found: found.next_hop is not NextHop.DEFAULT),
+        _any_neighbor(lambda neighbor: neighbor.next_hop is not NextHop.DEFAULT),
         key="profile.control_plane",
     ),
     "next_hop_unchanged": Feature(
         "next hop unchanged of EVPN sessions",
-        _any_neighbor(lambda found: found.next_hop is NextHop.UNCHANGED and found.families == (Family.EVPN,)),
+        _any_neighbor(lambda neighbor: neighbor.next_hop is NextHop.UNCHANGED and neighbor.families == (Family.EVPN,)),
         removals.evpn_next_hops,
         key="profile.control_plane",
     ),
@@ -140,9 +144,9 @@ ROUTING_FEATURES: Mapping[str, Feature] = {
     ),
     "unnumbered_description": Feature(
         "description of an unnumbered session",
-        _any_neighbor(lambda found: found.unnumbered and bool(found.description)),
+        _any_neighbor(lambda neighbor: neighbor.unnumbered and bool(neighbor.description)),
     ),
-    "bgp_password": Feature("password of a BGP session", _any_neighbor(lambda found: found.password is not None)),
+    "bgp_password": Feature("password of a BGP session", _any_neighbor(lambda neighbor: neighbor.password is not None)),
     "no_ipv6_next_hops": Feature(
         "IPv4 routes that do not take IPv6 next hops, in one direction or both",
         _bgp(lambda bgp: not (bgp.advertise_ipv6_next_hops and bgp.receive_ipv6_next_hops)),
@@ -153,27 +157,27 @@ ROUTING_FEATURES: Mapping[str, Feature] = {
     ),
     "prefix_limit": Feature(
         "limit of the prefixes of a neighbour",
-        _any_neighbor(lambda found: found.prefix_limit is not None),
+        _any_neighbor(lambda neighbor: neighbor.prefix_limit is not None),
         key="profile.bgp.prefix_limit",
     ),
     "evpn_prefix_limit": Feature(
         "limit of the EVPN routes of a neighbour",
-        _any_neighbor(lambda found: found.prefix_limit is not None and Family.EVPN in found.families),
+        _any_neighbor(lambda neighbor: neighbor.prefix_limit is not None and Family.EVPN in neighbor.families),
     ),
     "keepalive": Feature(
         "keepalive that is not a third of the hold time",
-        _any_neighbor(lambda found: found.timers.keepalive_s != found.timers.hold_s // 3),
+        _any_neighbor(lambda neighbor: neighbor.timers.keepalive_s != neighbor.timers.hold_s // 3),
         key="profile.bgp.keepalive_s",
     ),
     "connect_retry": Feature(
         "time between attempts to connect a session",
-        _any_neighbor(lambda found: found.timers.connect_retry_s is not None),
+        _any_neighbor(lambda neighbor: neighbor.timers.connect_retry_s is not None),
         removals.timer("connect_retry_s"),
         optional=True,
     ),
     "advertisement_interval": Feature(
         "time between updates to a neighbour",
-        _any_neighbor(lambda found: found.timers.advertisement_interval_s is not None),
+        _any_neighbor(lambda neighbor: neighbor.timers.advertisement_interval_s is not None),
         removals.timer("advertisement_interval_s"),
         optional=True,
     ),
@@ -185,14 +189,16 @@ ROUTING_FEATURES: Mapping[str, Feature] = {
     ),
     "several_policies": Feature(
         "several policies for one direction",
-        _any_neighbor(lambda found: max(len(found.import_policies), len(found.export_policies)) > 1),
+        _any_neighbor(lambda neighbor: max(len(neighbor.import_policies), len(neighbor.export_policies)) > 1),
     ),
     "policy_without_default": Feature(
-        "policies that leave routes to the next one", lambda model: any(x.default is None for x in model.policies)
+        "policies that leave routes to the next one",
+        lambda model: any(policy.default is None for policy in model.policies),
     ),
     "aggregate": Feature("aggregates", _bgp(lambda bgp: bool(bgp.aggregates))),
     "aggregate_contributors": Feature(
-        "stated contributors of an aggregate", _bgp(lambda bgp: any(found.contributors for found in bgp.aggregates))
+        "stated contributors of an aggregate",
+        _bgp(lambda bgp: any(aggregate.contributors for aggregate in bgp.aggregates)),
     ),
     "policy_communities": Feature("match of communities", _any_rule(lambda rule: bool(rule.communities))),
     "policy_as_path": Feature("match of the AS path", _any_rule(lambda rule: rule.as_path is not None)),

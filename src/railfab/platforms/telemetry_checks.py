@@ -14,7 +14,7 @@ from railfab.platforms.telemetry_map import PLACEHOLDER, TelemetryRule, carried_
 
 NAME = re.compile(r"[a-zA-Z][a-zA-Z0-9]*(?:_[a-zA-Z0-9]+)*")
 RESERVED = ("fabric_", "process_", "python_", "scrape_")
-"""Of railfab's own metrics, of the collector's process and of Prometheus."""
+"""Prefixes of railfab's own metrics, of those of the collector's process and of Prometheus."""
 SUFFIXES: Mapping[Kind, str] = {Kind.COUNTER: "_total", Kind.INFO: "_info"}
 NOT_OF_DEVICES = ("fabric_collector_", "fabric_configuration_", "fabric_maintenance_", "fabric_twin_")
 FROM_INTENT = frozenset(
@@ -23,7 +23,7 @@ FROM_INTENT = frozenset(
 
 
 def metric_faults(metric: Metric, known: Iterable[Metric]) -> Iterator[Fault]:
-    """Why a metric of a user cannot be exposed. known: the metrics of the catalogue and of users' own before it."""
+    """Reasons against exposing a metric of a user. known: metrics of the catalogue and of users' own before it."""
     suffix = SUFFIXES.get(metric.kind, "")
     base = metric.name.removesuffix("_total").removesuffix("_info")
     reserved = next((prefix for prefix in RESERVED if metric.name.startswith(prefix)), None)
@@ -39,7 +39,7 @@ def metric_faults(metric: Metric, known: Iterable[Metric]) -> Iterator[Fault]:
         yield Fault("", f"the name of a metric of kind {metric.kind} {need}", f"Name it {base}{suffix}")
     elif metric.unit and not base.endswith(f"_{metric.unit}"):
         yield Fault("unit", f"the name lacks its unit {metric.unit}", f"Name it {base}_{metric.unit}{suffix}")
-    elif same := next((one.name for one in known if _family(one) == _family(metric)), None):
+    elif same := next((other_metric.name for other_metric in known if _family(other_metric) == _family(metric)), None):
         yield Fault("", f"{same} has the same name without its ending", "Give it another name")
 
 
@@ -49,7 +49,7 @@ def _family(metric: Metric) -> str:
 
 
 def path_fault(path: str) -> Fault | None:
-    """Why a text is not the path of a rule or of a subscription."""
+    """Reason why a text is not the path of a rule or of a subscription."""
     try:
         steps = elements(path)
     except PathError as error:
@@ -64,7 +64,7 @@ def path_fault(path: str) -> Fault | None:
 
 
 def subscribed_path_fault(path: str) -> Fault | None:
-    """Why a text is not a path to subscribe to."""
+    """Reason why a text is not a path to subscribe to."""
     if fault := path_fault(path):
         return fault
     if "{" in path:
@@ -73,7 +73,7 @@ def subscribed_path_fault(path: str) -> Fault | None:
 
 
 def rule_faults(rule: TelemetryRule, metric: Metric, missing: frozenset[str]) -> Iterator[Fault]:
-    """Why a rule does not fit a metric. missing: labels that the platform's own rule lacks too."""
+    """Reasons why a rule does not fit a metric. missing: labels that the platform's own rule lacks too."""
     if not is_of_devices(metric):
         yield Fault("metric", f"{metric.name} is not measured by devices", "Use another one, or one of your own")
         return
@@ -144,5 +144,5 @@ def _meets(wanted: Element, step: Element) -> bool:
     return _meet(wanted.name, step.name) and all(_meet(value, given.get(name, ANY)) for name, value in wanted.keys)
 
 
-def _meet(one: str, other: str) -> bool:
-    return fnmatchcase(one, other) or fnmatchcase(other, one)
+def _meet(left: str, right: str) -> bool:
+    return fnmatchcase(left, right) or fnmatchcase(right, left)

@@ -46,10 +46,10 @@ def telemetry_maps(paths: Sequence[Path], *, interval_s: float = 0.0) -> dict[st
     metrics: dict[str, Metric] = {}
     for path in paths:
         file, document = load_mappings(path)
-        found = _File(document, metrics, interval_s)
-        maps |= found.maps(file, maps)
-        metrics |= found.metrics
-    return {name: with_overrides(found, Overrides(metrics=metrics)) for name, found in maps.items()}
+        mapping = _File(document, metrics, interval_s)
+        maps |= mapping.maps(file, maps)
+        metrics |= mapping.metrics
+    return {name: with_overrides(telemetry, Overrides(metrics=metrics)) for name, telemetry in maps.items()}
 
 
 @dataclass(slots=True)
@@ -67,27 +67,27 @@ class _File:
     def maps(self, file: TelemetryFile, before: dict[str, TelemetryMap]) -> dict[str, TelemetryMap]:
         self._declare(file)
         self._stop_at_faults()
-        found = {}
+        maps = {}
         for name, section in file.platforms.items():
             base = before.get(name) or self._shipped(name, section)
             if base is not None:
-                found[name] = self._changed(name, section, base)
+                maps[name] = self._changed(name, section, base)
         self._stop_at_faults()
-        return found
+        return maps
 
     def _declare(self, file: TelemetryFile) -> None:
         """Take in the metrics that the file defines."""
         for name, entry in file.metrics.items():
-            own = Metric(name, Kind(entry.kind), entry.unit, entry.help, (*DEVICE, *entry.labels))
+            metric = Metric(name, Kind(entry.kind), entry.unit, entry.help, (*DEVICE, *entry.labels))
             if name in self.known:
-                if self.known[name] != own:
+                if self.known[name] != metric:
                     fault = Fault("", "an earlier file defines it otherwise", "Define it once")
                     self._report(("metrics", name), fault)
                 continue
             others = (*CATALOGUE.values(), *self.known.values(), *self.metrics.values())
-            for fault in metric_faults(own, others):
+            for fault in metric_faults(metric, others):
                 self._report(("metrics", name), fault)
-            self.metrics[name] = own
+            self.metrics[name] = metric
 
     def _shipped(self, name: str, section: PlatformTelemetry) -> TelemetryMap | None:
         """The map of railfab's platform, empty for a new one; None, with a fault, where there is no such platform."""
@@ -113,15 +113,17 @@ class _File:
         overrides = Overrides(
             rules=tuple(rules.values()),
             subscriptions=tuple(subscriptions),
-            dropped_rules=frozenset(rule_key(one.path, one.metric) for one in section.rules if one.drop),
+            dropped_rules=frozenset(rule_key(rule.path, rule.metric) for rule in section.rules if rule.drop),
             dropped_subscriptions=frozenset(
-                subscription_key(one.path, one.origin, one.target) for one in section.subscriptions if one.drop
+                subscription_key(subscription.path, subscription.origin, subscription.target)
+                for subscription in section.subscriptions
+                if subscription.drop
             ),
             metrics=self.known | self.metrics,
         )
         changed = with_overrides(base, overrides)
         for index, rule in rules.items():
-            if not any(covers(one.path, rule.path) for one in changed.subscriptions):
+            if not any(covers(subscription.path, rule.path) for subscription in changed.subscriptions):
                 path = PLACEHOLDER.sub("*", rule.path).rpartition("/")[0] or rule.path
                 remedy = f'Add {{path: "{path}", mode: sample}} to subscriptions'
                 self._report((*place, "rules", index), Fault("path", "no subscription brings this leaf", remedy))
@@ -130,7 +132,10 @@ class _File:
     def _subscriptions(
         self, place: Location, section: PlatformTelemetry, base: TelemetryMap
     ) -> Iterator[TelemetrySubscription]:
-        shipped = {subscription_key(one.path, one.origin, one.target): one.path for one in base.subscriptions}
+        shipped = {
+            subscription_key(subscription.path, subscription.origin, subscription.target): subscription.path
+            for subscription in base.subscriptions
+        }
         seen: set[tuple[str, str, str]] = set()
         for index, entry in enumerate(section.subscriptions):
             here = (*place, index)

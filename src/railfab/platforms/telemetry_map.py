@@ -28,7 +28,7 @@ class Confidence(StrEnum):
 
 
 class QueueLabels(StrEnum):
-    """What the counters of a platform call an egress queue: as its class is called, or by its number."""
+    """Names of egress queues in the counters of a platform: the name of its class, or its number."""
 
     CLASS = "class"
     NUMBER = "number"
@@ -68,7 +68,7 @@ class TelemetryRule:
 def carried_labels(rule: TelemetryRule) -> frozenset[str]:
     """The labels that the path of a rule and its sibling leaves carry."""
     texts = (rule.path, *(rule.from_leaf or {}).values())
-    return frozenset(found[1] for text in texts for found in PLACEHOLDER.finditer(text) if found[1])
+    return frozenset(match[1] for text in texts for match in PLACEHOLDER.finditer(text) if match[1])
 
 
 class SubscriptionMode(StrEnum):

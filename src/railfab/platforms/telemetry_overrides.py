@@ -27,12 +27,12 @@ class Overrides:
 
 
 def rule_key(path: str, metric: str) -> RuleKey:
-    """What makes two rules the same one."""
+    """Key that is equal for two rules that are the same one."""
     return canonical(path), metric
 
 
 def subscription_key(path: str, origin: str, target: str) -> SubscriptionKey:
-    """What makes two subscriptions the same one."""
+    """Key that is equal for two subscriptions that are the same one."""
     return canonical(path), origin, target
 
 
@@ -43,13 +43,17 @@ def with_overrides(telemetry: TelemetryMap, overrides: Overrides) -> TelemetryMa
     follows them.
     """
     kept = {rule_key(rule.path, rule.metric): rule for rule in telemetry.rules}
-    own = {rule_key(rule.path, rule.metric): rule for rule in overrides.rules}
-    new = [rule for key, rule in own.items() if key not in kept]
-    subscribed = {_key(one): one for one in (*telemetry.subscriptions, *overrides.subscriptions)}
+    new_rules = {rule_key(rule.path, rule.metric): rule for rule in overrides.rules}
+    new = [rule for key, rule in new_rules.items() if key not in kept]
+    subscribed = {
+        _key(subscription): subscription for subscription in (*telemetry.subscriptions, *overrides.subscriptions)
+    }
     return replace(
         telemetry,
-        rules=(*new, *(own.get(key, rule) for key, rule in kept.items() if key not in overrides.dropped_rules)),
-        subscriptions=tuple(one for key, one in subscribed.items() if key not in overrides.dropped_subscriptions),
+        rules=(*new, *(new_rules.get(key, rule) for key, rule in kept.items() if key not in overrides.dropped_rules)),
+        subscriptions=tuple(
+            subscription for key, subscription in subscribed.items() if key not in overrides.dropped_subscriptions
+        ),
         metrics={**telemetry.metrics, **overrides.metrics},
     )
 

@@ -97,7 +97,7 @@ class VirtualSession:
 
 
 class VirtualOptics(NamedTuple):
-    """What the transceiver of a port measures: each lane has the same light. Powers in dBm."""
+    """Measurements of the transceiver of a port: each lane has the same light. Powers in dBm."""
 
     receive_dbm: float
     transmit_dbm: float
@@ -174,7 +174,7 @@ def _class_name(traffic_class: TrafficClass) -> str:
 
 
 class QueueNames(NamedTuple):
-    """What the counters of a platform call the egress queue of a class, and the priority group of a lossless class.
+    """Names, in the counters of a platform, of the egress queue of a class and the priority group of a lossless one.
 
     A priority group is the buffer of a class at ingress. Both have the name of the class where a platform says nothing.
     """

@@ -44,7 +44,7 @@ from railfab.gnmi.target import (
 from railfab.platforms import ChangeName, Session, Verb, platform
 from railfab.platforms.shared.json_edits import edited
 from railfab.platforms.shared.json_names import Names
-from railfab.platforms.shared.json_paths import found, selected
+from railfab.platforms.shared.json_paths import nodes_at, selected
 from railfab.platforms.shared.notifications import merge_update
 from railfab.platforms.srlinux.parse import parse_tree
 from railfab.platforms.srlinux.set_request import managed
@@ -79,7 +79,7 @@ class SwitchView:
         return chosen if data_type is DataType.CONFIG else [*chosen, *self.state.select(pattern, DataType.STATE)]
 
     def get(self, path: tuple[Element, ...], data_type: DataType) -> list[Found]:
-        answers = found(self.tree, path, self.names) if data_type is not DataType.STATE else []
+        answers = nodes_at(self.tree, path, self.names) if data_type is not DataType.STATE else []
         if data_type is not DataType.CONFIG and self.state.select(path):
             answers += self.state.get(path, DataType.STATE)
         if not answers:

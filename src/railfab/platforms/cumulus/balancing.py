@@ -33,9 +33,9 @@ FIELDS = {
 
 def render_forwarding(model: DeviceModel) -> Json:
     """`system forwarding`: every field of the hash where the model states some, as the defaults differ by release."""
-    found = model.load_balancing or LoadBalancing()
-    fields = {word: switch(field in found.fields) for field, word in FIELDS.items()} if found.fields else None
-    return stated(ecmp_hash=fields, hash_seed=found.seed)
+    balancing = model.load_balancing or LoadBalancing()
+    fields = {word: switch(field in balancing.fields) for field, word in FIELDS.items()} if balancing.fields else None
+    return stated(ecmp_hash=fields, hash_seed=balancing.seed)
 
 
 def render_adaptive(model: DeviceModel, interfaces: Json) -> Json | None:
@@ -51,9 +51,9 @@ def adaptive_ports(model: DeviceModel) -> tuple[str, ...]:
     """The ports of the default VRF with a session."""
     used = set(interfaces_of_peers(model).values())
     return tuple(
-        found.name
-        for found in model.interfaces
-        if isinstance(found, Port) and found.name in used and found.network_instance == DEFAULT_INSTANCE
+        interface.name
+        for interface in model.interfaces
+        if isinstance(interface, Port) and interface.name in used and interface.network_instance == DEFAULT_INSTANCE
     )
 
 
@@ -62,9 +62,9 @@ def parse_balancing(root: ConfigNode) -> LoadBalancing | None:
     forwarding = root.at("system", "forwarding")
     hashed = forwarding.child("ecmp-hash")
     adaptive = is_on(root.at("router", "adaptive-routing"))
-    found = LoadBalancing(
+    balancing = LoadBalancing(
         mode=BalancingMode.ADAPTIVE if adaptive else BalancingMode.FLOW,
         fields=tuple(field for field, word in FIELDS.items() if is_on(hashed, word)),
         seed=forwarding.number("hash-seed"),
     )
-    return None if found == LoadBalancing() else found
+    return None if balancing == LoadBalancing() else balancing

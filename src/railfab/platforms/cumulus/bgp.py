@@ -45,20 +45,20 @@ def render_speaker(model: DeviceModel) -> Json | None:
 def render_vrfs(model: DeviceModel) -> Json:
     """Every VRF by its name, the default one where it has a speaker."""
     named = {instance.name: instance for instance in model.network_instances}
-    found: Json = {}
+    vrfs: Json = {}
     for name in sorted({DEFAULT_INSTANCE, *named, *_instances(model.bgp)}):
         entry = stated(evpn=_l3_vni(named.get(name)), router=stated(bgp=_router(model.bgp, name, named.get(name))))
         if entry or name in named:
-            found[allowed(name)] = entry
-    return found
+            vrfs[allowed(name)] = entry
+    return vrfs
 
 
 def _instances(bgp: Bgp | None) -> set[str]:
     """The VRFs with sessions or aggregates."""
     if bgp is None:
         return set()
-    of_sessions = {found.network_instance for found in bgp.neighbors}
-    return of_sessions | {found.network_instance for found in bgp.aggregates}
+    of_sessions = {neighbor.network_instance for neighbor in bgp.neighbors}
+    return of_sessions | {aggregate.network_instance for aggregate in bgp.aggregates}
 
 
 def _l3_vni(instance: NetworkInstance | None) -> Json | None:
@@ -69,20 +69,20 @@ def _l3_vni(instance: NetworkInstance | None) -> Json | None:
 
 def _router(bgp: Bgp | None, name: str, instance: NetworkInstance | None) -> Json:
     """`vrf NAME router bgp`; what belongs to the VRF also without a speaker."""
-    own = _of_vrf(instance) if instance is not None else {}
+    vrf = _of_vrf(instance) if instance is not None else {}
     if bgp is None or (name != DEFAULT_INSTANCE and name not in _instances(bgp) and instance is None):
-        return own
-    neighbors = [found for found in bgp.neighbors if found.network_instance == name]
-    aggregates = [found for found in bgp.aggregates if found.network_instance == name]
+        return vrf
+    neighbors = [neighbor for neighbor in bgp.neighbors if neighbor.network_instance == name]
+    aggregates = [aggregate for aggregate in bgp.aggregates if aggregate.network_instance == name]
     exports = instance is not None and instance.vni is not None
     return {
         "state": ON,
-        **own,
+        **vrf,
         "address-family": _families(bgp, neighbors, aggregates, exports=exports),
         **stated(
             path_selection={"multipath": {"aspath-ignore": ON}} if bgp.multiple_as else None,
             route_reflection=_reflection(bgp, neighbors),
-            neighbor={_peer(found): _neighbor(found, bgp) for found in neighbors},
+            neighbor={_peer(neighbor): _neighbor(neighbor, bgp) for neighbor in neighbors},
         ),
     }
 
@@ -92,33 +92,39 @@ def _of_vrf(instance: NetworkInstance) -> Json:
         ("route-export", "to-evpn", instance.export_targets),
         ("route-import", "from-evpn", instance.import_targets),
     )
-    found: Json = {name: {peer: {"route-target": {one: {} for one in own}}} for name, peer, own in targets if own}
+    communities: Json = {
+        name: {peer: {"route-target": {target: {} for target in values}}} for name, peer, values in targets if values
+    }
     router_id = str(instance.router_id) if instance.router_id is not None else None
-    return {**stated(rd=instance.rd, router_id=router_id), **found}
+    return {**stated(rd=instance.rd, router_id=router_id), **communities}
 
 
 def _reflection(bgp: Bgp, neighbors: Sequence[BgpNeighbor]) -> Json | None:
-    if bgp.cluster_id is None and not any(found.reflector_client for found in neighbors):
+    if bgp.cluster_id is None and not any(neighbor.reflector_client for neighbor in neighbors):
         return None
     return {"state": ON, **stated(cluster_id=str(bgp.cluster_id) if bgp.cluster_id is not None else None)}
 
 
 def _families(bgp: Bgp, neighbors: Sequence[BgpNeighbor], aggregates: Sequence[Aggregate], *, exports: bool) -> Json:
     """The families that a VRF uses; IPv4 where it uses none, because its connected routes are announced."""
-    used = {family for found in neighbors for family in found.families}
-    used |= {family for family, version in UNICAST.items() if any(x.prefix.version == version for x in aggregates)}
+    used = {family for neighbor in neighbors for family in neighbor.families}
+    used |= {
+        family
+        for family, version in UNICAST.items()
+        if any(aggregate.prefix.version == version for aggregate in aggregates)
+    }
     if not used & set(UNICAST):
         used.add(Family.IPV4)
-    found: Json = {}
+    families: Json = {}
     for family in sorted(used, key=list(Family).index):
-        own = [one for one in aggregates if one.prefix.version == UNICAST.get(family)]
-        found[str(family)] = _unicast(bgp, own, exports=exports) if family in UNICAST else {"state": ON}
-    return found
+        of_family = [aggregate for aggregate in aggregates if aggregate.prefix.version == UNICAST.get(family)]
+        families[str(family)] = _unicast(bgp, of_family, exports=exports) if family in UNICAST else {"state": ON}
+    return families
 
 
 def _unicast(bgp: Bgp, aggregates: Sequence[Aggregate], *, exports: bool) -> Json:
     """A family with its connected routes, which a VRF with an overlay also announces there."""
-    routes = {str(found.prefix): {"summary-only": switch(found.summary_only)} for found in aggregates}
+    routes = {str(aggregate.prefix): {"summary-only": switch(aggregate.summary_only)} for aggregate in aggregates}
     return {
         "state": ON,
         "redistribute": {"connected": {"state": ON}},
@@ -161,8 +167,8 @@ def _timers(timers: BgpTimers) -> Json:
 
 def render_bfd(bgp: Bgp | None) -> Json | None:
     """`router bfd`: a profile for each set of timers, which sessions name."""
-    timers = {found.bfd for found in bgp.neighbors if found.bfd is not None} if bgp is not None else set()
-    profiles = {_bfd_profile(found): _bfd(found) for found in timers}
+    timers = {neighbor.bfd for neighbor in bgp.neighbors if neighbor.bfd is not None} if bgp is not None else set()
+    profiles = {_bfd_profile(bfd): _bfd(bfd) for bfd in timers}
     return {"state": ON, "profile": dict(sorted(profiles.items()))} if profiles else None
 
 
@@ -203,11 +209,11 @@ def _neighbor_families(neighbor: BgpNeighbor, bgp: Bgp) -> Iterator[tuple[str, J
 def _policies(neighbor: BgpNeighbor, bgp: Bgp) -> Json:
     """The route map of each direction. `force`: routes that a reflector passes on have the switch as next hop too."""
     nothing = (NO_POLICY,) if denies_without_policy(neighbor, bgp) else ()
-    found: Json = {}
-    for direction, own in (("inbound", neighbor.import_policies), ("outbound", neighbor.export_policies)):
-        for name in own or nothing:
-            found[direction] = {"route-map": allowed(name) if own else name}
-    return found
+    maps: Json = {}
+    for direction, policies in (("inbound", neighbor.import_policies), ("outbound", neighbor.export_policies)):
+        for name in policies or nothing:
+            maps[direction] = {"route-map": allowed(name) if policies else name}
+    return maps
 
 
 def denies_without_policy(neighbor: BgpNeighbor, bgp: Bgp) -> bool:
@@ -219,6 +225,6 @@ def needs_no_policy(model: DeviceModel) -> bool:
     """Whether the route map that denies every route is used."""
     bgp = model.bgp
     return bgp is not None and any(
-        denies_without_policy(found, bgp) and not (found.import_policies and found.export_policies)
-        for found in bgp.neighbors
+        denies_without_policy(neighbor, bgp) and not (neighbor.import_policies and neighbor.export_policies)
+        for neighbor in bgp.neighbors
     )

@@ -66,13 +66,13 @@ def parse_bgp(root: ConfigNode) -> Bgp | None:
     multipaths = next(
         (node.child("multipaths") for node in families if "multipaths" in node.value), ConfigNode({}, "", [])
     )
-    next_hops = all(_takes_ipv6_next_hops(root, found) for found in neighbors)
+    next_hops = all(_takes_ipv6_next_hops(root, neighbor) for neighbor in neighbors)
     return Bgp(
         asn=asn,
         router_id=_router_id(speaker) or _router_id(default),
         max_paths=_paths(multipaths, "ebgp"),
         max_paths_internal=_paths(multipaths, "ibgp"),
-        neighbors=tuple(_without_denial(found) for found in neighbors),
+        neighbors=tuple(_without_denial(neighbor) for neighbor in neighbors),
         multiple_as=is_on(default.at("path-selection", "multipath"), "aspath-ignore"),
         advertise_ipv6_next_hops=next_hops,
         receive_ipv6_next_hops=next_hops,
@@ -88,8 +88,8 @@ def is_drained(root: ConfigNode) -> bool:
 
 
 def _paths(multipaths: ConfigNode, leaf: str) -> int:
-    found = multipaths.number(leaf)
-    return DEFAULT_PATHS if found is None else found
+    number = multipaths.number(leaf)
+    return DEFAULT_PATHS if number is None else number
 
 
 def _cluster(node: ConfigNode) -> IPv4Address | None:
@@ -98,19 +98,19 @@ def _cluster(node: ConfigNode) -> IPv4Address | None:
 
 def _requires_policy(neighbors: tuple[BgpNeighbor, ...], asn: int) -> bool:
     """Whether no external session lacks a policy; then it makes no difference, and is as in a design."""
-    external = [found for found in neighbors if not found.is_internal(asn)]
-    return all(found.import_policies and found.export_policies for found in external)
+    external = [neighbor for neighbor in neighbors if not neighbor.is_internal(asn)]
+    return all(neighbor.import_policies and neighbor.export_policies for neighbor in external)
 
 
 def _without_denial(neighbor: BgpNeighbor) -> BgpNeighbor:
     """The session without the route map that stands for no policy."""
     if NO_POLICY not in (*neighbor.import_policies, *neighbor.export_policies):
         return neighbor
-    own = (
+    kept = (
         tuple(name for name in names if name != NO_POLICY)
         for names in (neighbor.import_policies, neighbor.export_policies)
     )
-    imported, exported = own
+    imported, exported = kept
     return replace(neighbor, import_policies=imported, export_policies=exported)
 
 
@@ -126,14 +126,14 @@ def _aggregates(root: ConfigNode) -> Iterator[Aggregate]:
     for instance, vrf in entries(root, "vrf"):
         for family in UNICAST:
             node = vrf.at("router", "bgp", "address-family", str(family))
-            for prefix, found in entries(node, "aggregate-route"):
+            for prefix, settings in entries(node, "aggregate-route"):
                 try:
                     network = ip_network(prefix, strict=False)
                 except ValueError:
-                    found.problem(f"{prefix!r} is not an IP prefix", "Use one, as 10.0.0.0/16")
+                    settings.problem(f"{prefix!r} is not an IP prefix", "Use one, as 10.0.0.0/16")
                     continue
                 yield Aggregate(
-                    prefix=network, summary_only=is_on(found, "summary-only"), network_instance=given(instance)
+                    prefix=network, summary_only=is_on(settings, "summary-only"), network_instance=given(instance)
                 )
 
 
@@ -144,8 +144,8 @@ def _neighbors(root: ConfigNode) -> Iterator[BgpNeighbor]:
         for peer, node in entries(bgp, "neighbor"):
             group = node.text("peer-group")
             nodes = [node, bgp.at("peer-group", group)] if group not in (None, "none") else [node]
-            if (found := _neighbor(instance, peer, nodes, root)) is not None:
-                yield found
+            if (neighbor := _neighbor(instance, peer, nodes, root)) is not None:
+                yield neighbor
 
 
 def _neighbor(vrf: str, peer: str, nodes: list[ConfigNode], root: ConfigNode) -> BgpNeighbor | None:
@@ -156,7 +156,7 @@ def _neighbor(vrf: str, peer: str, nodes: list[ConfigNode], root: ConfigNode) ->
         return None
     active = tuple(family for family in Family if _is_active(nodes, family))
     families = [[node.at("address-family", str(family)) for node in nodes] for family in active]
-    shared = [node for found in families for node in found]
+    shared = [node for family in families for node in family]
     ttl = _text(nodes, "multihop-ttl")
     source = _text(nodes, "update-source")
     return BgpNeighbor(
@@ -187,7 +187,7 @@ def _address(peer: str) -> IpAddress | None:
 
 def _text(nodes: list[ConfigNode], leaf: str) -> str | None:
     """The first value of a leaf."""
-    return next((found for node in nodes if (found := node.text(leaf)) is not None), None)
+    return next((text for node in nodes if (text := node.text(leaf)) is not None), None)
 
 
 def _number(nodes: list[ConfigNode], leaf: str) -> int | None:
@@ -205,11 +205,11 @@ def _is_active(nodes: list[ConfigNode], family: Family) -> bool:
 
 def _remote(nodes: list[ConfigNode]) -> int | Remote:
     """The AS of the neighbour; 0 where none is stated."""
-    found = _text(nodes, "remote-as")
-    if found in (None, "auto"):
+    asn = _text(nodes, "remote-as")
+    if asn in (None, "auto"):
         return 0
-    if found in (Remote.INTERNAL, Remote.EXTERNAL):
-        return Remote(found)
+    if asn in (Remote.INTERNAL, Remote.EXTERNAL):
+        return Remote(asn)
     return _number(nodes, "remote-as") or 0
 
 
@@ -241,8 +241,8 @@ def _bfd(root: ConfigNode, nodes: list[ConfigNode]) -> BfdTimers | None:
 
 
 def _policies(nodes: list[ConfigNode], direction: str) -> tuple[str, ...]:
-    found = _text([node.at("policy", direction) for node in nodes], "route-map")
-    return () if found in (None, "none") else (given(found),)
+    route_map = _text([node.at("policy", direction) for node in nodes], "route-map")
+    return () if route_map in (None, "none") else (given(route_map),)
 
 
 def _next_hop(nodes: list[ConfigNode]) -> NextHop:

@@ -23,17 +23,17 @@ def is_commands(text: str) -> bool:
 def commands_of(text: str) -> tuple[Json, tuple[str, ...]]:
     """The tree that the commands set, and the other lines, without comments and `nv config`."""
     tree: Json = {}
-    other: list[str] = []
+    unread: list[str] = []
     for line in _whole_lines(text):
         words = _split(line)
         if words[:2] == ["nv", "set"] and len(words) > 2:
             _set(tree, words[2:])
         elif words[:2] == ["nv", "unset"] and len(words) > 2:
             if not _unset(tree, words[2:]):
-                other.append(line)
+                unread.append(line)
         elif line and _OTHER.fullmatch(line) is None:
-            other.append(line)
-    return tree, tuple(other)
+            unread.append(line)
+    return tree, tuple(unread)
 
 
 def _whole_lines(text: str) -> Iterator[str]:

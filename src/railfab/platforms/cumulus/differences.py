@@ -45,9 +45,13 @@ def differences(text: str, rendered: str) -> tuple[Difference, ...]:
     """
     if text == rendered:
         return ()
-    found, wanted = (dict(_settings(tree_of(one))) for one in (text, rendered))
-    different = (_difference(found.get(words), wanted.get(words)) for words in {**found, **wanted})
-    return tuple(sorted((one for one in different if one is not None), key=lambda difference: difference.text))
+    configured, wanted = (dict(_settings(tree_of(side))) for side in (text, rendered))
+    different = (_difference(configured.get(words), wanted.get(words)) for words in {**configured, **wanted})
+    return tuple(
+        sorted(
+            (difference for difference in different if difference is not None), key=lambda difference: difference.text
+        )
+    )
 
 
 def _settings(tree: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], Setting]]:
@@ -76,23 +80,23 @@ def _below(
             yield Setting(path=at, words=(*words, name), keys=below_keys, value=value, entry=entry)
 
 
-def _difference(found: Setting | None, wanted: Setting | None) -> Difference | None:
+def _difference(configured: Setting | None, wanted: Setting | None) -> Difference | None:
     """The difference of two settings at one place; None where they have the same effect."""
-    one = found or wanted
-    assert one is not None
-    default = default_of(one.path)
-    effect, intended = (default if side is None else side.value or "" for side in (found, wanted))
+    setting = configured or wanted
+    assert setting is not None
+    default = default_of(setting.path)
+    effect, intended = (default if side is None else side.value or "" for side in (configured, wanted))
     if effect == intended:
         return None
     return Difference(
-        side=Side.MISSING if found is None else Side.ADDED if wanted is None else Side.CHANGED,
-        path=one.path,
-        text=f"nv unset {' '.join(map(word, one.words))}" if found is None else f"nv set {found.line}",
-        section=one.section,
+        side=Side.MISSING if configured is None else Side.ADDED if wanted is None else Side.CHANGED,
+        path=setting.path,
+        text=f"nv unset {' '.join(map(word, setting.words))}" if configured is None else f"nv set {configured.line}",
+        section=setting.section,
         values={
-            **{f"{name}.key": key for name, key in one.keys.items()},
+            **{f"{name}.key": key for name, key in setting.keys.items()},
             "value": ABSENT if effect is None else effect,
             "intended": ABSENT if intended is None else intended,
         },
-        entry=one.entry,
+        entry=setting.entry,
     )

@@ -32,24 +32,24 @@ CONTROL_VLAN = 4094
 
 def render_interfaces(model: DeviceModel) -> Json:
     """Every interface by its name on the switch."""
-    found: Json = {}
+    interfaces: Json = {}
     for breakout in model.breakouts:
-        found |= _breakout(breakout)
+        interfaces |= _breakout(breakout)
     uplinks = _uplinks(model)
     for interface in model.interfaces:
         name = device_name(interface.name)
         rendered = _interface(interface, uplink=interface.name in uplinks)
-        lane = found.get(name)
-        found[name] = {**rendered, "link": {**lane["link"], **rendered.get("link", {})}} if lane else rendered
+        lane = interfaces.get(name)
+        interfaces[name] = {**rendered, "link": {**lane["link"], **rendered.get("link", {})}} if lane else rendered
     if model.mlag is not None:
         control = stated(type="sub", description=model.mlag.domain)
-        found[PEER_LINK_CONTROL] = {**control, "base-interface": PEER_LINK, "vlan": CONTROL_VLAN}
-    return found
+        interfaces[PEER_LINK_CONTROL] = {**control, "base-interface": PEER_LINK, "vlan": CONTROL_VLAN}
+    return interfaces
 
 
 def _uplinks(model: DeviceModel) -> frozenset[str]:
     """The ports with a session of a switch with EVPN multihoming: when all are down, its bonds to hosts go down too."""
-    if not any(isinstance(found, Lag) and found.esi is not None for found in model.interfaces):
+    if not any(isinstance(interface, Lag) and interface.esi is not None for interface in model.interfaces):
         return frozenset()
     return frozenset(interfaces_of_peers(model).values())
 
@@ -70,16 +70,16 @@ def _interface(interface: Interface, *, uplink: bool) -> Json:
     if isinstance(interface, Svi):
         return _with_gateways(interface, {"type": "svi", "vlan": interface.vlan, **common})
     if isinstance(interface, Lag):
-        found = {"type": "peerlink" if device_name(interface.name) == PEER_LINK else "bond", **common}
-        found |= {"bond": _bond(interface), **stated(bridge=_bridge(interface.vlans), evpn=_segment(interface))}
+        settings = {"type": "peerlink" if device_name(interface.name) == PEER_LINK else "bond", **common}
+        settings |= {"bond": _bond(interface), **stated(bridge=_bridge(interface.vlans), evpn=_segment(interface))}
     else:
         assert isinstance(interface, Port)
-        found = {"type": "swp", **common, **stated(bridge=_bridge(interface.vlans))}
+        settings = {"type": "swp", **common, **stated(bridge=_bridge(interface.vlans))}
         link = {**common.get("link", {}), **stated(speed=_speed(interface), fec=interface.fec and FEC[interface.fec])}
-        found |= stated(link=link)
+        settings |= stated(link=link)
     if uplink:
-        found["evpn"] = {"multihoming": {**found.get("evpn", {}).get("multihoming", {}), "uplink": ON}}
-    return found
+        settings["evpn"] = {"multihoming": {**settings.get("evpn", {}).get("multihoming", {}), "uplink": ON}}
+    return settings
 
 
 def _speed(port: Port) -> str | None:
@@ -87,7 +87,7 @@ def _speed(port: Port) -> str | None:
 
 
 def _common(interface: Interface) -> Json:
-    """What every kind of interface has. One of the default VRF states none, and neither does a bridged one."""
+    """Settings of every kind of interface. One of the default VRF states none, and neither does a bridged one."""
     link = stated(mtu=interface.mtu_bytes, state=None if interface.enabled else {"down": {}})
     instance = interface.network_instance
     ipv6: Json = stated(address=_addresses(interface.addresses, 6))
@@ -107,8 +107,8 @@ def _addresses(addresses: tuple[IpInterface, ...], version: int) -> Json:
 
 
 def _bond(lag: Lag) -> Json:
-    found = stated(mlag=stated(id=lag.mlag_id))
-    return {"member": {name: {} for name in lag.members}, "mode": BOND_MODES[lag.lacp], **found}
+    mlag = stated(mlag=stated(id=lag.mlag_id))
+    return {"member": {name: {} for name in lag.members}, "mode": BOND_MODES[lag.lacp], **mlag}
 
 
 def _segment(lag: Lag) -> Json | None:
@@ -131,7 +131,7 @@ def _bridge(vlans: VlanMembership | None) -> Json | None:
 def _with_gateways(svi: Svi, entry: Json) -> Json:
     """An SVI with its anycast gateways, which NVUE calls VRR."""
     for version in (4, 6):
-        gateways = tuple(found for found in svi.gateways if found.version == version)
+        gateways = tuple(gateway for gateway in svi.gateways if gateway.version == version)
         if gateways:
             vrr = {"address": _addresses(gateways, version), "state": ON, "vrr-state": {"up": {}}}
             family = entry.setdefault(f"ipv{version}", {})

@@ -30,14 +30,14 @@ from railfab.platforms.shared.config_node import ConfigNode
 T = TypeVar("T", bound=Interface)
 FECS: Mapping[str, Fec] = {word: fec for fec, word in FEC.items()}
 LANE_LEAVES = {"type", "link"}
-"""What the port of a broken-out cage has that is given a speed and nothing else."""
+"""Leaves of the port of a broken-out cage that is given a speed and nothing else."""
 
 
 def parse_breakouts(root: ConfigNode) -> tuple[BreakoutPort, ...]:
     """The cages that are split into ports of one speed."""
     interfaces = root.child("interface")
-    found = (_breakout(name, node, interfaces) for name, node in entries(root, "interface") if is_port(name))
-    return tuple(breakout for breakout in found if breakout is not None)
+    split = (_breakout(name, node, interfaces) for name, node in entries(root, "interface") if is_port(name))
+    return tuple(breakout for breakout in split if breakout is not None)
 
 
 def _breakout(name: str, node: ConfigNode, interfaces: ConfigNode) -> BreakoutPort | None:
@@ -55,8 +55,8 @@ def parse_interfaces(root: ConfigNode, breakouts: tuple[BreakoutPort, ...]) -> t
     """The interfaces that a model has; a broken-out cage, and a port of one that is only given a speed, are none."""
     split = {breakout.cage: breakout for breakout in breakouts}
     members = {member for _, node in entries(root, "interface") for member in keys(node.child("bond"), "member")}
-    found = (_interface(name, node, split, members) for name, node in entries(root, "interface"))
-    return tuple(interface for interface in found if interface is not None)
+    parsed = (_interface(name, node, split, members) for name, node in entries(root, "interface"))
+    return tuple(interface for interface in parsed if interface is not None)
 
 
 def _interface(native: str, node: ConfigNode, split: Mapping[str, BreakoutPort], members: set[str]) -> Interface | None:
@@ -141,8 +141,8 @@ def _lag(name: str, node: ConfigNode) -> Lag:
         system_mac=segment.text("mac-address") if is_on(segment) else None,
         vlans=vlans,
     )
-    found = _common(lag, node)
-    return replace(found, network_instance=None) if vlans is not None else found
+    parsed = _common(lag, node)
+    return replace(parsed, network_instance=None) if vlans is not None else parsed
 
 
 def _svi(name: str, node: ConfigNode) -> Svi:

@@ -41,17 +41,17 @@ DEFAULT_LEVEL, DEFAULT_PORT, DEFAULT_PROTOCOL = "informational", 514, "udp"
 
 def render_management(model: DeviceModel) -> Json:
     """The parts of `system` that a model states."""
-    found = model.management
-    if found is None:
+    management = model.management
+    if management is None:
         return {}
-    vrf = None if found.network_instance == DEFAULT_INSTANCE else found.network_instance
-    servers = {address: {"iburst": ON} for address in found.ntp}
+    vrf = None if management.network_instance == DEFAULT_INSTANCE else management.network_instance
+    servers = {address: {"iburst": ON} for address in management.ntp}
     return stated(
         ntp={"server": servers, **stated(vrf=vrf)} if servers else None,
-        syslog=_syslog(found, vrf),
-        aaa=_aaa(found, vrf),
-        gnmi_server=_gnmi(found.gnmi, model) if found.gnmi is not None else None,
-        message=stated(pre_login=found.banner),
+        syslog=_syslog(management, vrf),
+        aaa=_aaa(management, vrf),
+        gnmi_server=_gnmi(management.gnmi, model) if management.gnmi is not None else None,
+        message=stated(pre_login=management.banner),
     )
 
 
@@ -80,12 +80,12 @@ def _aaa(management: Management, vrf: str | None) -> Json | None:
     """
     if not management.aaa:
         return None
-    found: Json = {}
+    protocols: Json = {}
     for protocol in ("radius", "tacacs"):
-        own = [server.address for server in management.aaa if server.protocol == protocol]
-        if own:
-            found[protocol] = _radius(own, vrf) if protocol == "radius" else _tacacs(own, vrf)
-    return {**found, "authentication": {"order": " ".join([*found, "local"])}}
+        addresses = [server.address for server in management.aaa if server.protocol == protocol]
+        if addresses:
+            protocols[protocol] = _radius(addresses, vrf) if protocol == "radius" else _tacacs(addresses, vrf)
+    return {**protocols, "authentication": {"order": " ".join([*protocols, "local"])}}
 
 
 def _tacacs(addresses: list[str], vrf: str | None) -> Json:
@@ -103,15 +103,15 @@ def _gnmi(service: GnmiService, model: DeviceModel) -> Json:
     loopback = str(model.loopback) if model.loopback is not None else NOWHERE
     in_default = model.management is None or model.management.network_instance == DEFAULT_INSTANCE
     address = loopback if in_default else ANY
-    found: Json = {"state": ON, "listening-address": {address: {}}, "port": service.port}
-    return {**found, **stated(certificate=service.tls_profile)}
+    server: Json = {"state": ON, "listening-address": {address: {}}, "port": service.port}
+    return {**server, **stated(certificate=service.tls_profile)}
 
 
 def parse_management(root: ConfigNode) -> Management | None:
     """The management access that is stated."""
     system = root.child("system")
     banner = system.child("message").text("pre-login")
-    found = Management(
+    management = Management(
         network_instance=_instance(system),
         ntp=keys(system.child("ntp"), "server"),
         syslog=tuple(_servers(system.child("syslog"))),
@@ -119,7 +119,7 @@ def parse_management(root: ConfigNode) -> Management | None:
         gnmi=_service(system.child("gnmi-server")),
         banner=banner or None,
     )
-    return found.stated()
+    return management.stated()
 
 
 def _instance(system: ConfigNode) -> str:
@@ -137,7 +137,7 @@ def _instance(system: ConfigNode) -> str:
 def _servers(syslog: ConfigNode) -> Iterator[SyslogServer]:
     severity = {name: node.text("severity") or "" for name, node in entries(syslog, "selector")}
     for address, node in entries(syslog, "server"):
-        selectors = [found.text("selector-id") or "" for _, found in numbers(node, "selector")]
+        selectors = [selector.text("selector-id") or "" for _, selector in numbers(node, "selector")]
         level = LEVELS.get(severity.get(selectors[0], "") if selectors else "", DEFAULT_LEVEL)
         port = node.number("port")
         yield SyslogServer(
@@ -164,10 +164,10 @@ def _service(node: ConfigNode) -> GnmiService | None:
     )
 
 
-def render_lldp(lldp: Lldp, found: Json) -> Json | None:
+def render_lldp(lldp: Lldp, interfaces: Json) -> Json | None:
     """The settings of the switch; those of silent ports are added to the interfaces found so far."""
     for name in lldp.silent:
-        entry: dict[str, Any] = found.setdefault(device_name(name), {})
+        entry: dict[str, Any] = interfaces.setdefault(device_name(name), {})
         entry["lldp"] = {"state": OFF}
     usual = Lldp()
     return (

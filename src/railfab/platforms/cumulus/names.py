@@ -33,8 +33,8 @@ def is_port(name: str) -> bool:
 
 def cage_of(lane: str) -> str | None:
     """The cage of a breakout port; None for another interface."""
-    found = _PORT.fullmatch(lane)
-    return f"swp{found[1]}" if found and found[2] else None
+    match = _PORT.fullmatch(lane)
+    return f"swp{match[1]}" if match and match[2] else None
 
 
 def lanes_of(cage: str, count: int) -> list[str]:
@@ -59,9 +59,9 @@ def model_name(name: str) -> str | None:
         return LOOPBACK if name == LO else PEER_LINK_LAG
     if is_port(name):
         return name
-    if found := _BOND.fullmatch(name):
-        return lag_name(int(found[1]))
-    return svi_name(int(found[1])) if (found := _VLAN.fullmatch(name)) else None
+    if match := _BOND.fullmatch(name):
+        return lag_name(int(match[1]))
+    return svi_name(int(match[1])) if (match := _VLAN.fullmatch(name)) else None
 
 
 RESERVED = frozenset(("auto", "none", "null", "any", "all"))
@@ -86,14 +86,14 @@ def given(name: str) -> str:
 
 def expanded(names: str) -> list[str]:
     """The names that a list of ranges stands for: `swp1-2,5` is swp1, swp2 and swp5. One that is no range is itself."""
-    found: list[str] = []
+    members: list[str] = []
     prefix = ""
     for part in names.split(","):
         if (match := _PREFIXED.fullmatch(part)) is None:
             return [names]
         prefix = match[1] or prefix
-        found.extend(_range(f"{prefix}{match[2]}"))
-    return found if len(found) <= MOST_OF_RANGE else [names]
+        members.extend(_range(f"{prefix}{match[2]}"))
+    return members if len(members) <= MOST_OF_RANGE else [names]
 
 
 def _range(name: str) -> list[str]:

@@ -25,14 +25,14 @@ def keys(node: ConfigNode, name: str) -> tuple[str, ...]:
 
 def only_key(node: ConfigNode, name: str) -> str | None:
     """The key of a container that has one."""
-    found = keys(node, name)
-    return found[0] if len(found) == 1 else None
+    names = keys(node, name)
+    return names[0] if len(names) == 1 else None
 
 
 def is_on(node: ConfigNode, leaf: str = "state", *, default: bool = False) -> bool:
     """Whether a setting is on."""
-    found = node.text(leaf)
-    return default if found is None else found == ON
+    state = node.text(leaf)
+    return default if state is None else state == ON
 
 
 def numbers(node: ConfigNode, name: str) -> Iterator[tuple[int, ConfigNode]]:

@@ -43,7 +43,7 @@ def render_evpn(model: DeviceModel) -> Json | None:
     route-target), and multihoming where a bond has an Ethernet segment."""
     if not _has_evpn(model):
         return None
-    segments = any(isinstance(found, Lag) and found.esi is not None for found in model.interfaces)
+    segments = any(isinstance(interface, Lag) and interface.esi is not None for interface in model.interfaces)
     vnis = {str(vlan.vni): _targets(vlan.vni) for vlan in model.vlans if vlan.vni is not None}
     return {"state": ON, **stated(multihoming={"state": ON} if segments else None, vni=vnis or None)}
 
@@ -53,15 +53,15 @@ def _targets(vni: int) -> Json:
 
 
 def _has_evpn(model: DeviceModel) -> bool:
-    segments = any(isinstance(found, Lag) and found.esi is not None for found in model.interfaces)
-    return segments or any(Family.EVPN in found.families for found in model.neighbors)
+    segments = any(isinstance(interface, Lag) and interface.esi is not None for interface in model.interfaces)
+    return segments or any(Family.EVPN in neighbor.families for neighbor in model.neighbors)
 
 
 def parse_vtep(root: ConfigNode) -> Vtep | None:
     """The tunnel endpoint; None without an address of its own, or where VXLAN is off."""
     vxlan = root.at("nve", "vxlan")
-    found = vxlan.child("source").text("address")
-    if not is_on(vxlan) or found in (None, "auto"):
+    source = vxlan.child("source").text("address")
+    if not is_on(vxlan) or source in (None, "auto"):
         return None
     address = vxlan.child("source").address("address")
     return None if address is None else Vtep(source=LOOPBACK, address=address)
@@ -100,11 +100,11 @@ def parse_mlag(root: ConfigNode) -> Mlag | None:
 
 def _keepalive(node: ConfigNode) -> MlagKeepalive | None:
     """The backup path; the switch chooses its own address of it."""
-    for peer, found in entries(node, "backup"):
+    for peer, settings in entries(node, "backup"):
         if (address := _address(peer)) is None:
-            found.problem(f"{peer!r} is not an IP address", "Use an address of the peer")
+            settings.problem(f"{peer!r} is not an IP address", "Use an address of the peer")
             continue
-        return MlagKeepalive(peer=address, network_instance=found.text("vrf") or DEFAULT_INSTANCE)
+        return MlagKeepalive(peer=address, network_instance=settings.text("vrf") or DEFAULT_INSTANCE)
     return None
 
 

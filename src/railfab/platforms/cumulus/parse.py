@@ -32,28 +32,28 @@ PLATFORM_NAME = "cumulus"
 
 def parse(text: str) -> DeviceModel:
     """The device model of a configuration text. Raises ConfigError, or Problems with every error found."""
-    found, other = _read(text)
+    tree, unread = _read(text)
     problems: list[RailfabError] = []
-    model = _model(ConfigNode(found, "", problems))
+    model = _model(ConfigNode(tree, "", problems))
     raise_all(list({str(problem): problem for problem in problems}.values()))
-    left = sorted({*other, *deviations(found, normal(render(model)))})
+    left = sorted({*unread, *deviations(tree, normal(render(model)))})
     return replace(model, unmodelled=tuple(left)) if left else model
 
 
-def deviations(found: Mapping[str, Any], wanted: Mapping[str, Any], path: str = "") -> Iterator[str]:
+def deviations(configured: Mapping[str, Any], wanted: Mapping[str, Any], path: str = "") -> Iterator[str]:
     """Commands that turn one tree into another: what it sets otherwise or beyond that one, and what it lacks."""
-    for name, child in found.items():
+    for name, child in configured.items():
         at = f"{path} {word(name)}"
-        own = wanted.get(name)
-        if own is None:
+        counterpart = wanted.get(name)
+        if counterpart is None:
             yield f"nv set{at} {word(child)}" if not isinstance(child, Mapping) else f"nv set{at}"
             if isinstance(child, Mapping):
                 yield from (f"nv set {line}" for line in lines_below(child, at.lstrip()))
-        elif isinstance(child, Mapping) and isinstance(own, Mapping):
-            yield from deviations(child, own, at)
-        elif child != own:
+        elif isinstance(child, Mapping) and isinstance(counterpart, Mapping):
+            yield from deviations(child, counterpart, at)
+        elif child != counterpart:
             yield from (f"nv set {line}" for line in lines_below({name: child}, path.lstrip()))
-    yield from (f"nv unset{path} {word(name)}" for name in wanted if name not in found)
+    yield from (f"nv unset{path} {word(name)}" for name in wanted if name not in configured)
 
 
 def _model(root: ConfigNode) -> DeviceModel:
@@ -89,5 +89,5 @@ def tree_of(text: str) -> Json:
 @lru_cache(maxsize=4)
 def _read(text: str) -> tuple[Json, tuple[str, ...]]:
     """The tree, and what of the text is no setting: an audit asks for those of each of its texts several times."""
-    tree, other = read(text)
-    return normal(tree), other
+    tree, unread = read(text)
+    return normal(tree), unread

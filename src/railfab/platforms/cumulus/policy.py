@@ -48,17 +48,18 @@ def render_policies(model: DeviceModel) -> Json | None:
 
 def _prefix_list(entry: Entry) -> Json:
     rules = {
-        str(LIST_STEP * index): {"action": "permit", "match": {str(found.prefix): _lengths(found)}}
-        for index, found in enumerate(entry.prefixes, start=1)
+        str(LIST_STEP * index): {"action": "permit", "match": {str(prefix_range.prefix): _lengths(prefix_range)}}
+        for index, prefix_range in enumerate(entry.prefixes, start=1)
     }
     return {"type": f"ipv{entry.version}", "rule": rules}
 
 
-def _lengths(found: PrefixRange) -> Json:
+def _lengths(prefix_range: PrefixRange) -> Json:
     """FRR wants `ge` to be longer than the prefix, and takes neither bound for an exact match."""
-    length = found.prefix.prefixlen
+    length = prefix_range.prefix.prefixlen
     return stated(
-        min_prefix_len=found.ge if found.ge > length else None, max_prefix_len=found.le if found.le > length else None
+        min_prefix_len=prefix_range.ge if prefix_range.ge > length else None,
+        max_prefix_len=prefix_range.le if prefix_range.le > length else None,
     )
 
 

@@ -46,7 +46,7 @@ class PolicyReader:
 
     def _rule(self, node: ConfigNode) -> PolicyRule | None:
         """A rule; None with a condition that a model cannot express, or a list that permits nothing."""
-        match, own = node.child("match"), node.child("set")
+        match, changes = node.child("match"), node.child("set")
         if set(match.value) - MATCHES:
             return None
         prefixes = self._prefixes(match.text("ip-prefix-list"))
@@ -59,53 +59,53 @@ class PolicyReader:
             prefixes=prefixes,
             communities=communities,
             as_path=as_path,
-            set_communities=tuple(NAMES.get(name, name) for name in keys(own, "community")),
-            set_local_preference=own.number("local-preference"),
-            set_med=own.number("metric") if (own.text("metric") or "").isdecimal() else None,
-            set_link_bandwidth=_bandwidth(own),
-            prepend=self._prepended(own),
+            set_communities=tuple(NAMES.get(name, name) for name in keys(changes, "community")),
+            set_local_preference=changes.number("local-preference"),
+            set_med=changes.number("metric") if (changes.text("metric") or "").isdecimal() else None,
+            set_link_bandwidth=_bandwidth(changes),
+            prepend=self._prepended(changes),
         )
 
     def _prefixes(self, name: str | None) -> tuple[PrefixRange, ...] | None:
         """The ranges that a list permits; None for a list without any."""
         if name is None:
             return ()
-        found: list[PrefixRange] = []
+        ranges: list[PrefixRange] = []
         for _, rule in numbers(self._node.at("prefix-list", name), "rule"):
             if rule.text("action") == "deny":
                 break
             for prefix, lengths in entries(rule, "match"):
-                found.extend(_range(prefix, lengths))
-        return tuple(found) or None
+                ranges.extend(_range(prefix, lengths))
+        return tuple(ranges) or None
 
     def _communities(self, name: str | None) -> tuple[str, ...] | None:
         if name is None:
             return ()
         rules = numbers(self._node.at("community-list", name), "rule")
-        found = [keys(rule, "community") for _, rule in rules if rule.text("action") != "deny"]
-        single = [NAMES.get(one[0], one[0]) for one in found if len(one) == 1]
-        return tuple(single) if single and len(single) == len(found) else None
+        permitted = [keys(rule, "community") for _, rule in rules if rule.text("action") != "deny"]
+        single = [NAMES.get(members[0], members[0]) for members in permitted if len(members) == 1]
+        return tuple(single) if single and len(single) == len(permitted) else None
 
     def _as_path(self, name: str | None) -> str | None:
         """The expression of a list with one; empty for another list, None without."""
         if name is None:
             return None
         rules = numbers(self._node.at("as-path-list", name), "rule")
-        found = [rule.text("aspath-exp") for _, rule in rules if rule.text("action") != "deny"]
-        return (found[0] or "") if len(found) == 1 else ""
+        expressions = [rule.text("aspath-exp") for _, rule in rules if rule.text("action") != "deny"]
+        return (expressions[0] or "") if len(expressions) == 1 else ""
 
-    def _prepended(self, own: ConfigNode) -> int:
+    def _prepended(self, changes: ConfigNode) -> int:
         """Number of times that the own AS number is prepended; 0 where others are."""
-        found = (own.child("as-path-prepend").text("as") or "").split(",")
-        return len(found) if set(found) == {str(self._asn)} else 0
+        prepended = (changes.child("as-path-prepend").text("as") or "").split(",")
+        return len(prepended) if set(prepended) == {str(self._asn)} else 0
 
 
 def _action(node: ConfigNode) -> Action:
     return Action.PERMIT if only_key(node, "action") == "permit" else Action.DENY
 
 
-def _bandwidth(own: ConfigNode) -> LinkBandwidth | None:
-    return LINK_BANDWIDTHS.get(own.text("ext-community-bw") or "")
+def _bandwidth(changes: ConfigNode) -> LinkBandwidth | None:
+    return LINK_BANDWIDTHS.get(changes.text("ext-community-bw") or "")
 
 
 def _range(prefix: str, lengths: ConfigNode) -> Iterator[PrefixRange]:

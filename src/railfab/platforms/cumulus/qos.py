@@ -48,13 +48,17 @@ KBPS_PER_PERCENT = 10_000
 
 def priorities(classes: Sequence[TrafficClass]) -> dict[str, int]:
     """The switch priority of each class: that of its pause frames, else the number of its queue, where that is free."""
-    found = {one.name: one.pfc_priority for one in classes if one.pfc_priority is not None}
-    lossy = [one for one in classes if one.pfc_priority is None]
-    taken = {*found.values()}
-    spare = iter(sorted(set(PRIORITIES) - taken - {one.queue for one in lossy}))
-    for one in lossy:
-        found[one.name] = one.queue if one.queue not in taken else next(spare)
-    return found
+    by_name = {
+        traffic_class.name: traffic_class.pfc_priority
+        for traffic_class in classes
+        if traffic_class.pfc_priority is not None
+    }
+    lossy = [traffic_class for traffic_class in classes if traffic_class.pfc_priority is None]
+    taken = {*by_name.values()}
+    spare = iter(sorted(set(PRIORITIES) - taken - {traffic_class.queue for traffic_class in lossy}))
+    for traffic_class in lossy:
+        by_name[traffic_class.name] = traffic_class.queue if traffic_class.queue not in taken else next(spare)
+    return by_name
 
 
 def render_qos(model: DeviceModel, interfaces: Json) -> Json | None:
@@ -66,7 +70,9 @@ def render_qos(model: DeviceModel, interfaces: Json) -> Json | None:
         for name in _physical(model, port.interface):
             rate = port_rate_gbps(model, name)
             interfaces[device_name(name)]["qos"] = _port(qos, port, rate)
-    lossless = sorted(found.pfc_priority for found in qos.classes if found.pfc_priority is not None)
+    lossless = sorted(
+        traffic_class.pfc_priority for traffic_class in qos.classes if traffic_class.pfc_priority is not None
+    )
     return {
         **stated(
             roce={"state": ON, "mode": "lossless"} if lossless else None,
@@ -76,7 +82,11 @@ def render_qos(model: DeviceModel, interfaces: Json) -> Json | None:
         ),
         "mapping": _mappings(qos),
         "egress-queue-mapping": {GLOBAL: {"switch-priority": _queues(qos)}},
-        "egress-scheduler": {GLOBAL: {"traffic-class": {str(found.queue): _share(found) for found in qos.classes}}},
+        "egress-scheduler": {
+            GLOBAL: {
+                "traffic-class": {str(traffic_class.queue): _share(traffic_class) for traffic_class in qos.classes}
+            }
+        },
         "congestion-control": dict(_congestion(qos)),
         "pfc": dict(_pause(qos)),
     }
@@ -84,18 +94,18 @@ def render_qos(model: DeviceModel, interfaces: Json) -> Json | None:
 
 def _physical(model: DeviceModel, name: str) -> tuple[str, ...]:
     """The ports that have the QoS of a port or LAG; NVUE binds profiles to ports, not to bonds."""
-    found = model.interface(name)
-    if isinstance(found, Lag):
-        return found.members
-    return (name,) if isinstance(found, Port) else ()
+    interface = model.interface(name)
+    if isinstance(interface, Lag):
+        return interface.members
+    return (name,) if isinstance(interface, Port) else ()
 
 
 def port_rate_gbps(model: DeviceModel, name: str) -> int | None:
     """The speed of a port, also of one of a broken-out cage."""
-    found = model.interface(name)
-    if isinstance(found, Port) and found.rate_gbps is not None:
-        return found.rate_gbps
-    return next((one.rate_gbps for one in model.breakouts if one.cage == cage_of(name)), None)
+    port = model.interface(name)
+    if isinstance(port, Port) and port.rate_gbps is not None:
+        return port.rate_gbps
+    return next((breakout.rate_gbps for breakout in model.breakouts if breakout.cage == cage_of(name)), None)
 
 
 def _pools(lossless: Sequence[int]) -> Json:
@@ -115,14 +125,14 @@ def _mappings(qos: Qos) -> Json:
     """A map for each classifier. Ports without one, and code points that it does not have, use the default class."""
     of_class = priorities(qos.classes)
     default = of_class[qos.default_class]
-    found: Json = {GLOBAL: {"trust": "port", "port-default-sp": default}}
+    maps: Json = {GLOBAL: {"trust": "port", "port-default-sp": default}}
     for classifier in qos.classifiers:
-        found[allowed(classifier.name)] = {
+        maps[allowed(classifier.name)] = {
             "trust": "l3",
             "port-default-sp": default,
             "dscp": _points(classifier, of_class, default),
         }
-    return found
+    return maps
 
 
 def _points(classifier: Classifier, of_class: Mapping[str, int], default: int) -> Json:
@@ -142,18 +152,21 @@ def _queues(qos: Qos) -> Json:
     return {str(priority): {"traffic-class": queues.get(priority, default)} for priority in PRIORITIES}
 
 
-def _share(found: TrafficClass) -> Json:
-    if found.scheduling is Scheduling.STRICT:
+def _share(traffic_class: TrafficClass) -> Json:
+    if traffic_class.scheduling is Scheduling.STRICT:
         return {"mode": "strict"}
-    return {"mode": "dwrr", **stated(bw_percent=found.weight)}
+    return {"mode": "dwrr", **stated(bw_percent=traffic_class.weight)}
 
 
 def _shapers(model: DeviceModel, qos: Qos) -> Iterator[tuple[str, Json]]:
     """The largest rates of queues, for each speed of a port, since NVUE states them in kb/s."""
-    limited = [found for found in qos.classes if found.rate_percent is not None]
+    limited = [traffic_class for traffic_class in qos.classes if traffic_class.rate_percent is not None]
     names = {name for port in qos.ports for name in _physical(model, port.interface)}
     for rate in sorted({port_rate_gbps(model, name) or 0 for name in names} - {0}) if limited else ():
-        rates = {str(found.queue): {"max-rate": _kbps(rate, found.rate_percent or 0)} for found in limited}
+        rates = {
+            str(traffic_class.queue): {"max-rate": _kbps(rate, traffic_class.rate_percent or 0)}
+            for traffic_class in limited
+        }
         yield shaper_name(rate), {"traffic-class": rates}
 
 
@@ -168,7 +181,7 @@ def shaper_name(rate_gbps: int) -> str:
 
 def _congestion(qos: Qos) -> Iterator[tuple[str, Json]]:
     """ECN of each profile of thresholds, and of each set of classes that a port with it marks."""
-    yield GLOBAL, {"traffic-class": {str(found.queue): {"ecn": DISABLE} for found in qos.classes}}
+    yield GLOBAL, {"traffic-class": {str(traffic_class.queue): {"ecn": DISABLE} for traffic_class in qos.classes}}
     for profile in qos.profiles:
         yield allowed(profile.name), _marking(qos, profile, _ramped(profile))
     for port in qos.ports:
@@ -179,7 +192,7 @@ def _congestion(qos: Qos) -> Iterator[tuple[str, Json]]:
 
 def _ramped(profile: PortProfile) -> tuple[str, ...]:
     """The classes of a profile with an ECN ramp."""
-    return tuple(found.traffic_class for found in profile.thresholds if found.ecn is not None)
+    return tuple(thresholds.traffic_class for thresholds in profile.thresholds if thresholds.ecn is not None)
 
 
 def congestion_name(qos: Qos, profile: PortProfile, port: PortQos) -> str:
@@ -193,7 +206,8 @@ def _marking(qos: Qos, profile: PortProfile, marked: Sequence[str]) -> Json:
     """Every class is named, because one that is not keeps what it had. RED would drop lossless packets."""
     return {
         "traffic-class": {
-            str(found.queue): _ramp(profile.of(found.name), marked=found.name in marked) for found in qos.classes
+            str(traffic_class.queue): _ramp(profile.of(traffic_class.name), marked=traffic_class.name in marked)
+            for traffic_class in qos.classes
         }
     }
 
@@ -223,7 +237,9 @@ def _pause(qos: Qos) -> Iterator[tuple[str, Json]]:
 
 
 def _lossless(qos: Qos) -> tuple[int, ...]:
-    return tuple(sorted(found.pfc_priority for found in qos.classes if found.pfc_priority is not None))
+    return tuple(
+        sorted(traffic_class.pfc_priority for traffic_class in qos.classes if traffic_class.pfc_priority is not None)
+    )
 
 
 def pause_name(qos: Qos, port: PortQos) -> str:
@@ -240,9 +256,9 @@ def _flow_control(priorities_on: Sequence[int], cable_m: int | None) -> Json:
 
 
 def _port(qos: Qos, port: PortQos, rate_gbps: int | None) -> Json:
-    """What a port uses. The watchdog can only be on where PFC is."""
+    """Profiles that a port uses. The watchdog can only be on where PFC is."""
     profile = qos.profile(port.profile) if port.profile is not None else None
-    limited = any(found.rate_percent is not None for found in qos.classes) and rate_gbps is not None
+    limited = any(traffic_class.rate_percent is not None for traffic_class in qos.classes) and rate_gbps is not None
     return {
         "pfc": {"profile": pause_name(qos, port)},
         **stated(
@@ -259,7 +275,11 @@ def render_trimming(model: DeviceModel, interfaces: Json) -> Json | None:
     if model.qos is None or model.qos.trimming is None:
         return None
     qos, trimming = model.qos, model.qos.trimming
-    eligible: Json = {str(found.queue): {} for found in qos.classes if is_trimmed(found, trimming.traffic_class)}
+    eligible: Json = {
+        str(traffic_class.queue): {}
+        for traffic_class in qos.classes
+        if is_trimmed(traffic_class, trimming.traffic_class)
+    }
     for port in qos.ports if eligible else ():
         for name in _physical(model, port.interface):
             interfaces[device_name(name)]["packet-trim"] = {"egress-eligibility": {"traffic-class": eligible}}
@@ -271,6 +291,8 @@ def render_trimming(model: DeviceModel, interfaces: Json) -> Json | None:
     }
 
 
-def is_trimmed(found: TrafficClass, trimmed: str) -> bool:
+def is_trimmed(traffic_class: TrafficClass, trimmed: str) -> bool:
     """Whether packets of a class are cut. trimmed: the class of packets that have been."""
-    return not found.lossless and found.scheduling is Scheduling.WEIGHTED and found.name != trimmed
+    return (
+        not traffic_class.lossless and traffic_class.scheduling is Scheduling.WEIGHTED and traffic_class.name != trimmed
+    )

@@ -56,7 +56,7 @@ def _ports(interfaces: Sequence[Interface], bound: Mapping[str, ConfigNode]) -> 
     for lag in interfaces:
         if isinstance(lag, Lag) and lag.members and all(member in bound for member in lag.members):
             first, *others = (bound[member] for member in lag.members)
-            if all(_shared(other) == _shared(first) for other in others):
+            if all(_shared(node) == _shared(first) for node in others):
                 together.update(lag.members)
                 yield lag.name, first
     for port in interfaces:
@@ -77,8 +77,8 @@ class QosReader:
         mapped = node.at("egress-queue-mapping", GLOBAL)
         self._queues = {
             sp: queue
-            for sp, found in numbers(mapped, "switch-priority")
-            if (queue := found.number("traffic-class")) is not None
+            for sp, entry in numbers(mapped, "switch-priority")
+            if (queue := entry.number("traffic-class")) is not None
         }
         pool = node.at("traffic-pool", LOSSLESS_POOL)
         self._lossless = {int(key) for key in keys(pool, "switch-priority") if key.isdecimal()}
@@ -106,14 +106,14 @@ class QosReader:
 
     def _rates(self) -> dict[int, int]:
         """The largest rate of each queue [percent], from the shapers that are named after a speed."""
-        found: dict[int, int] = {}
+        rates: dict[int, int] = {}
         for name, shaper in entries(self._node, "egress-shaper"):
             speed = _SHAPER.fullmatch(name)
             for queue, node in numbers(shaper, "traffic-class") if speed else ():
                 rate = node.number("max-rate")
                 if speed and rate is not None and int(speed[1]):
-                    found.setdefault(queue, rate // (int(speed[1]) * KBPS_PER_PERCENT))
-        return found
+                    rates.setdefault(queue, rate // (int(speed[1]) * KBPS_PER_PERCENT))
+        return rates
 
     def default_class(self) -> str:
         return self._class_of(self._node.at("mapping", GLOBAL).number("port-default-sp") or 0)
@@ -125,10 +125,11 @@ class QosReader:
             if name == GLOBAL:
                 continue
             points = (
-                (point, self._class_of(found.number("switch-priority") or 0)) for point, found in numbers(node, "dscp")
+                (point, self._class_of(entry.number("switch-priority") or 0)) for point, entry in numbers(node, "dscp")
             )
             yield Classifier(
-                name=given(name), dscp=tuple((point, found) for point, found in points if found != default)
+                name=given(name),
+                dscp=tuple((point, class_name) for point, class_name in points if class_name != default),
             )
 
     def profiles(self) -> Iterator[PortProfile]:
@@ -139,7 +140,7 @@ class QosReader:
                 yield PortProfile(name=given(name), thresholds=tuple(_ramps(node)), cable_m=cable_m)
 
     def port(self, name: str, node: ConfigNode) -> PortQos:
-        """What a port has in effect."""
+        """Settings of a port that are in effect."""
         pause = self._node.at("pfc", node.child("pfc").text("profile") or GLOBAL)
         congestion = node.child("congestion-control").text("profile")
         marks = self._node.at("congestion-control", congestion) if congestion else ConfigNode({}, "", [])
@@ -149,7 +150,7 @@ class QosReader:
             profile=given(_VARIANT.sub("", congestion)) if congestion else None,
             classifier=given(mapping) if (mapping := node.child("mapping").text("profile")) else None,
             pfc=tuple(sorted(paused)) if pause.text("tx") != DISABLE else (),
-            ecn=tuple(queue_class(queue) for queue, found in numbers(marks, "traffic-class") if _marks(found)),
+            ecn=tuple(queue_class(queue) for queue, settings in numbers(marks, "traffic-class") if _marks(settings)),
         )
 
     def watchdog(self) -> PfcWatchdog | None:
@@ -175,8 +176,8 @@ def _marks(node: ConfigNode) -> bool:
 
 
 def _ramps(node: ConfigNode) -> Iterator[ClassThresholds]:
-    for queue, found in numbers(node, "traffic-class"):
-        kmin, kmax, pmax = (found.number(leaf) for leaf in ("min-threshold", "max-threshold", "probability"))
+    for queue, entry in numbers(node, "traffic-class"):
+        kmin, kmax, pmax = (entry.number(leaf) for leaf in ("min-threshold", "max-threshold", "probability"))
         if kmin is not None and kmax is not None:
             ramp = EcnRamp(kmin_bytes=kmin, kmax_bytes=kmax, pmax_percent=100 if pmax is None else pmax)
             yield ClassThresholds(traffic_class=queue_class(queue), ecn=ramp)

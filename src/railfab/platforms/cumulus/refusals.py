@@ -1,4 +1,4 @@
-"""What NVUE refuses in a configuration, or does not know.
+"""Refusals of a configuration by NVUE, and what it does not know.
 
 Paths and values that its model does not have, and settings that exclude each other (Quality of Service, Link Pause,
 Egress Scheduler, Flow Control Buffers and PFC Watchdog; EVPN Multihoming; cumulus-linux-517).
@@ -23,7 +23,7 @@ WHOLE = 100
 
 
 def refusals(text: str) -> tuple[Refusal, ...]:
-    """What the switch's own model refuses in a text."""
+    """Refusals of a text by the switch's own model."""
     tree = tree_of(text)
     root = ConfigNode(tree, "", [])
     return (*_below(tree, model(), "nv set", known=False), *_exclusions(root), *_sums(root))
@@ -54,8 +54,8 @@ def _sums(root: ConfigNode) -> Iterator[Refusal]:
 
 
 def _share(node: ConfigNode, leaf: str) -> int:
-    found = node.text(leaf) or ""
-    return int(found) if found.isdecimal() else 0
+    percent = node.text(leaf) or ""
+    return int(percent) if percent.isdecimal() else 0
 
 
 def _below(tree: Mapping[str, Any], place: Place, path: str, *, known: bool) -> Iterator[Refusal]:

@@ -47,7 +47,7 @@ TYPES: dict[str, Callable[[str], bool]] = {
     "IP": _is(ip_address),
     "IPV4": _is(IPv4Address),
     "IPV6": _is(IPv6Address),
-    "PREFIX": lambda text: "/" in text and _is(lambda one: ip_network(one, strict=False))(text),
+    "PREFIX": lambda text: "/" in text and _is(lambda prefix: ip_network(prefix, strict=False))(text),
     "IPV4_PREFIX": lambda text: "/" in text and _is(IPv4Interface)(text),
     "IPV6_PREFIX": lambda text: "/" in text and _is(IPv6Interface)(text),
     "ADDRESS": _is(ip_interface),
@@ -80,7 +80,7 @@ class Values:
     spec: str
 
     def take(self, text: str) -> bool:
-        return any(_takes(one, text) for one in self.spec.split("|"))
+        return any(_takes(kind, text) for kind in self.spec.split("|"))
 
     @property
     def is_switch(self) -> bool:
@@ -98,12 +98,12 @@ class Values:
 
 
 @lru_cache(maxsize=65_536)
-def _takes(one: str, text: str) -> bool:
-    if one in TYPES:
-        return TYPES[one](text)
-    if found := _RANGE.fullmatch(one):
-        return text.isdecimal() and len(text) < 12 and int(found[1]) <= int(text) <= int(found[2])
-    return one == text
+def _takes(kind: str, text: str) -> bool:
+    if kind in TYPES:
+        return TYPES[kind](text)
+    if match := _RANGE.fullmatch(kind):
+        return text.isdecimal() and len(text) < 12 and int(match[1]) <= int(text) <= int(match[2])
+    return kind == text
 
 
 @dataclass(slots=True)

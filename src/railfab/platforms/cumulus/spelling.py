@@ -29,8 +29,8 @@ def normal(tree: Mapping[str, Any]) -> Json:
 def merged(tree: Json, more: Mapping[str, Any]) -> Json:
     """Both trees together; where both have a leaf, that of the second one."""
     for name, child in more.items():
-        own = tree.get(name)
-        tree[name] = merged(own, child) if isinstance(own, dict) and isinstance(child, Mapping) else child
+        former = tree.get(name)
+        tree[name] = merged(former, child) if isinstance(former, dict) and isinstance(child, Mapping) else child
     return tree
 
 
@@ -39,13 +39,13 @@ def _copied(value: Any) -> Any:
 
 
 def _container(tree: Mapping[str, Any], place: Place | None) -> Json:
-    found: Json = {}
+    container: Json = {}
     for name, child in tree.items():
         for word, below in _words(name, place):
             value = _value(child, below)
-            own = found.get(word)
-            found[word] = merged(own, value) if isinstance(own, dict) and isinstance(value, dict) else value
-    return found
+            former = container.get(word)
+            container[word] = merged(former, value) if isinstance(former, dict) and isinstance(value, dict) else value
+    return container
 
 
 def _words(name: str, place: Place | None) -> Iterator[tuple[str, Place | None]]:
@@ -58,12 +58,12 @@ def _words(name: str, place: Place | None) -> Iterator[tuple[str, Place | None]]
     if today in place.words:
         yield today, place.words[today]
         return
-    several = [(one, place.step(one)) for one in expanded(name)]
+    several = [(word, place.step(word)) for word in expanded(name)]
     yield from several if several and all(below for _, below in several) else [(name, None)]
 
 
 def _value(child: Any, place: Place | None) -> Any:
-    """What stands at a place: a container, or a leaf as text."""
+    """Content of a place: a container, or a leaf as text."""
     if isinstance(child, Mapping):
         if place is not None and place.value is not None and place.value.is_list:
             return " ".join(child)
@@ -126,18 +126,18 @@ def _interfaces(tree: Json) -> Json:
 
 
 def _interface(entry: Json) -> Json:
-    own = {name: child for name, child in entry.items() if name != "ip"}
+    settings = {name: child for name, child in entry.items() if name != "ip"}
     left: Json = {}
     for name, child in entry["ip"].items():
         moved = dict(_moved(name, child))
-        merged(own, moved)
+        merged(settings, moved)
         if not moved:
             left[name] = child
-    return {**own, "ip": left} if left else own
+    return {**settings, "ip": left} if left else settings
 
 
 def _moved(name: str, child: Any) -> Iterator[tuple[str, Any]]:
-    """Where 5.15 has a part of `ip`; nothing for one that stays."""
+    """Place of a part of `ip` in 5.15; nothing for one that stays."""
     if name == "vrf":
         yield "vrf", child
     elif name in ("ipv4", "ipv6"):
@@ -154,13 +154,13 @@ def _moved(name: str, child: Any) -> Iterator[tuple[str, Any]]:
 
 def _by_family(name: str, child: Any) -> Iterator[tuple[str, Any]]:
     """Addresses, or a client of DHCP, by family."""
-    found: dict[str, Json] = {}
+    families: dict[str, Json] = {}
     for text, below in child.items() if isinstance(child, dict) else [(leaf_text(child), {})]:
         if text in ("dhcp", "dhcp6"):
-            found.setdefault("ipv6" if text == "dhcp6" else "ipv4", {})["dhcp-client"] = {"state": "enabled"}
+            families.setdefault("ipv6" if text == "dhcp6" else "ipv4", {})["dhcp-client"] = {"state": "enabled"}
         else:
-            found.setdefault(_family(text), {}).setdefault(name, {})[text] = below
-    yield from found.items()
+            families.setdefault(_family(text), {}).setdefault(name, {})[text] = below
+    yield from families.items()
 
 
 def _family(text: str) -> str:

@@ -40,13 +40,13 @@ class _Loader(BASE):  # type: ignore[misc]
     """Reads every scalar as text, since `on` is no truth value here; refuses a key that is there twice."""
 
     def construct_mapping(self, node: Any, deep: bool = False) -> Any:  # noqa: ARG002 (as its base has it)
-        found: dict[str, Any] = {}
+        mapping: dict[str, Any] = {}
         for key, value in node.value:
             name = self.construct_object(key, deep=True)
-            if not isinstance(name, str) or name in found:
+            if not isinstance(name, str) or name in mapping:
                 raise yaml.constructor.ConstructorError(None, None, f"key {name!r} is there twice", key.start_mark)
-            found[name] = self.construct_object(value, deep=True)
-        return found
+            mapping[name] = self.construct_object(value, deep=True)
+        return mapping
 
 
 _Loader.add_constructor("tag:yaml.org,2002:map", lambda loader, node: loader.construct_mapping(node, deep=True))
@@ -61,7 +61,7 @@ def text(tree: Json) -> str:
 
 
 def _written(value: Any, line: str, place: Place | None) -> str:
-    """What follows a key: a scalar, a list or a container. line: a new line with the indent of what is in it."""
+    """Text after a key: a scalar, a list or a container. line: a new line with the indent of what is in it."""
     if not isinstance(value, Mapping):
         if place is not None and place.value is not None and place.value.is_list:
             return "".join(f"{line}- {_scalar(entry)}" for entry in str(value).split())
@@ -102,7 +102,7 @@ def read(text: str) -> tuple[Json, tuple[str, ...]]:
         raise ConfigError(WHAT, f"is not YAML ({_first_line(error)})", "Pass the output of `nv config show`") from None
     parts = document if isinstance(document, list) else [document]
     tree: Json = {}
-    other: list[str] = []
+    unread: list[str] = []
     for part in parts:
         if part in ("", None):
             continue
@@ -112,8 +112,8 @@ def read(text: str) -> tuple[Json, tuple[str, ...]]:
             if name == SET and isinstance(content, dict):
                 merge(tree, _plain(content))
             elif name != HEADER and not (name == SET and content == ""):
-                other.extend(f"{name} {line}".rstrip() for line in lines_below({name: content}, ""))
-    return tree, tuple(other)
+                unread.extend(f"{name} {line}".rstrip() for line in lines_below({name: content}, ""))
+    return tree, tuple(unread)
 
 
 def merge(tree: Json, more: Mapping[str, Any]) -> None:

@@ -47,7 +47,7 @@ DEFAULT_TIMERS_S = (60, 180)
 """Keepalive and hold time where none are stated (EOS User Manual, BGP, `timers bgp`)."""
 
 DEFAULT_BFD = BfdTimers(interval_ms=300, multiplier=3)
-"""Of a session whose timers no line states (EOS User Manual, BFD)."""
+"""Timers of a session for which no line states any (EOS User Manual, BFD)."""
 
 FAMILIES = {Family.EVPN: "evpn", Family.IPV4: "ipv4", Family.IPV6: "ipv6"}
 NEXT_HOPS = {NextHop.SELF: "next-hop-self", NextHop.UNCHANGED: "next-hop-unchanged"}
@@ -161,7 +161,7 @@ ANY_PEER: dict[bool, IpAddress] = {False: IPv4Address(0), True: IPv6Address(0)}
 
 
 def settings_of(neighbor: BgpNeighbor, asn: int) -> BgpNeighbor:
-    """What the session has in common with others of its peer group: without what a neighbour states itself.
+    """Settings that the session has in common with others of its peer group: without what a neighbour states itself.
 
     peer: of the family over which it runs. remote_as: whether it is an internal one.
     """

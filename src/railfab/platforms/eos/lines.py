@@ -105,14 +105,14 @@ def _quality(line: Line) -> Iterator[Line]:
 
 
 def _in_plain_units(line: Line) -> Line:
-    found = line.text
-    if found.startswith("random-detect ecn"):
-        found = _SIZE.sub(lambda match: f"{int(match[1]) * SIZES[match[2]]} bytes", found)
-    elif "watchdog" in found:
-        found = _ZEROS.sub("", found)
-    if found == line.text and not line.children:
+    plain = line.text
+    if plain.startswith("random-detect ecn"):
+        plain = _SIZE.sub(lambda match: f"{int(match[1]) * SIZES[match[2]]} bytes", plain)
+    elif "watchdog" in plain:
+        plain = _ZEROS.sub("", plain)
+    if plain == line.text and not line.children:
         return line
-    return Line(found, tuple(map(_in_plain_units, line.children)), line.number)
+    return Line(plain, tuple(map(_in_plain_units, line.children)), line.number)
 
 
 def _without_defaults(line: Line) -> tuple[Line, ...]:

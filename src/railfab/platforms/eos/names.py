@@ -74,10 +74,10 @@ def speed_name(rate_gbps: int, lanes: int | None = None) -> str:
 @lru_cache(maxsize=1024)
 def cage_ports(cage: str, lanes: int) -> tuple[str, ...]:
     """The ports of a cage that is split into `lanes` of them: each has the name of its first lane."""
-    found = _CAGE.fullmatch(cage)
-    if found is None or CAGE_LANES % lanes:
+    match = _CAGE.fullmatch(cage)
+    if match is None or CAGE_LANES % lanes:
         return (cage,)
-    return tuple(f"{found[1]}/{1 + place * CAGE_LANES // lanes}" for place in range(lanes))
+    return tuple(f"{match[1]}/{1 + place * CAGE_LANES // lanes}" for place in range(lanes))
 
 
 def community(name: str) -> str:

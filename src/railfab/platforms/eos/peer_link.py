@@ -23,11 +23,11 @@ def derived_addresses(
     if peer is None:
         return None, None
     first = loopback is None or int(loopback) < int(peer)
-    own, other = (LOW, HIGH) if first else (HIGH, LOW)
-    return own, other.ip
+    address, peer_address = (LOW, HIGH) if first else (HIGH, LOW)
+    return address, peer_address.ip
 
 
 def addresses_of(model: DeviceModel, mlag: Mlag) -> tuple[IpInterface | None, IpAddress | None]:
     """Own address on the peer link, and the peer's; None where neither is stated nor follows."""
-    own, other = derived_addresses(mlag.keepalive.peer if mlag.keepalive else None, model.loopback)
-    return mlag.address or own, mlag.peer or other
+    address, peer = derived_addresses(mlag.keepalive.peer if mlag.keepalive else None, model.loopback)
+    return mlag.address or address, mlag.peer or peer

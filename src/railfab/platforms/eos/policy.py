@@ -58,7 +58,7 @@ def _range(entry: PrefixRange) -> str:
 
 
 def _entry_of(pattern: re.Pattern[str], text: str) -> str | None:
-    """What an entry of a list permits; None of another kind."""
+    """Value that an entry of a list permits; None of another kind."""
     match = pattern.fullmatch(text)
     return match[1] if match else None
 
@@ -192,7 +192,7 @@ def policies_in(lists: PolicyLists, route_maps: RouteMaps) -> tuple[Policy, ...]
             set_local_preference=native.local_preference,
             set_med=native.med,
             own_prepended=native.prepend,
-            other=native.unmodelled,
+            unread=native.unmodelled,
         )
     return policies_of(draft, frozenset())
 

@@ -126,7 +126,7 @@ class Buffers:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Variant:
-    """What a QoS profile says besides the thresholds of a port profile."""
+    """Settings of a QoS profile besides the thresholds of a port profile."""
 
     profile: str
     trust: bool
@@ -221,7 +221,7 @@ def polling_ms(watchdog: PfcWatchdog) -> int:
 
 
 def native_buffers(qos: Qos) -> Buffers | None:
-    """Those of the first port profile; all have the same ones. None where everything is the default."""
+    """Buffers of the first port profile; all have the same ones. None where everything is the default."""
     stated = {each.traffic_class: each for each in qos.profiles[0].thresholds} if qos.profiles else {}
     pauses = [stated[each.name] for each in qos.lossless() if each.name in stated]
     buffers = Buffers(
@@ -251,7 +251,7 @@ _NUMBERED = re.compile(r"(.+)_\d+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Switch:
-    """What EOS says of the QoS of a switch. classes: of DSCP code points. ports: QoS profile of each."""
+    """Settings of EOS for the QoS of a switch. classes: of DSCP code points. ports: QoS profile of each."""
 
     profiles: Mapping[str, QosProfile]
     classes: Mapping[int, int]

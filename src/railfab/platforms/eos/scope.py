@@ -1,4 +1,4 @@
-"""What of a configuration is the operator's, where the intent does not state it; and the startup file of a lab."""
+"""Part of a configuration that is the operator's, where the intent does not state it; and the startup file of a lab."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def scoped(configuration: str, rendered: str) -> str:
     wanted = [line.text for line in FORMAT.tree(rendered)]
     foreign = [topic for topic in OPERATORS if not any(map(topic.fullmatch, wanted))]
     lines = FORMAT.tree(configuration)
-    routed = {found[1] for line in lines if (found := re.fullmatch(r"ip routing .*vrf (\S+)", line.text))}
+    routed = {match[1] for line in lines if (match := re.fullmatch(r"ip routing .*vrf (\S+)", line.text))}
 
     def is_operators(line: Line) -> bool:
         vrf = _VRF.fullmatch(line.text)

@@ -35,7 +35,7 @@ _LISTS = {"community": "community-list", "as-path": "as-path access-list", None:
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """Where a name is used, whatever it is. place: the session, or the entry of a route map."""
+    """Use of a name, whatever it is. place: the session, or the entry of a route map."""
 
     kind: str
     place: tuple[object, ...]
@@ -46,13 +46,13 @@ def aligned(text: str, rendered: str) -> tuple[str, tuple[str, ...]]:
 
     A name is replaced where it has one counterpart, which the text does not define itself.
     """
-    found: list[str] = []
+    renamed: list[str] = []
     for uses in (_applied, _matched):
         ours, theirs = FORMAT.tree(text), FORMAT.tree(rendered)
         for kind, name, wanted in _renames(dict(uses(ours)), dict(uses(theirs)), ours):
             text = re.sub(rf"(?m){_PLACES[kind]}{re.escape(name)}(?=\s|$)", rf"\g<before>{wanted}", text)
-            found.append(f"{kind} {name}")
-    return text, tuple(found)
+            renamed.append(f"{kind} {name}")
+    return text, tuple(renamed)
 
 
 def _renames(
@@ -68,8 +68,8 @@ def _renames(
 
 def _defined(lines: tuple[Line, ...], kind: str) -> Iterator[str]:
     for line in lines:
-        if found := re.fullmatch(_DEFINITIONS[kind], line.text):
-            yield found[1]
+        if match := re.fullmatch(_DEFINITIONS[kind], line.text):
+            yield match[1]
         if line.text == "bfd":
             yield from _defined(line.children, kind)
 
@@ -77,9 +77,9 @@ def _defined(lines: tuple[Line, ...], kind: str) -> Iterator[str]:
 def _applied(lines: tuple[Line, ...], above: tuple[str, ...] = ()) -> Iterator[tuple[Use, str]]:
     """Route maps and BFD profiles of sessions."""
     for line in lines:
-        if found := _APPLIED.fullmatch(line.text):
-            kind, name = ("route-map", found["map"]) if found["map"] else ("profile", found["profile"])
-            yield Use(kind, (*above, found["peer"], found["direction"])), name
+        if match := _APPLIED.fullmatch(line.text):
+            kind, name = ("route-map", match["map"]) if match["map"] else ("profile", match["profile"])
+            yield Use(kind, (*above, match["peer"], match["direction"])), name
         yield from _applied(line.children, (*above, line.text))
 
 
@@ -90,6 +90,6 @@ def _matched(lines: tuple[Line, ...]) -> Iterator[tuple[Use, str]]:
         if entry := _ENTRY.fullmatch(line.text):
             positions[entry[1]] = positions.get(entry[1], 0) + 1
             for child in line.children:
-                if found := _MATCH.fullmatch(child.text):
-                    place = (entry[1], positions[entry[1]], found["family"])
-                    yield Use(_LISTS[found["kind"]], place), found["name"]
+                if match := _MATCH.fullmatch(child.text):
+                    place = (entry[1], positions[entry[1]], match["family"])
+                    yield Use(_LISTS[match["kind"]], place), match["name"]

@@ -56,8 +56,8 @@ class Word:
 
     def takes(self, word: str, *, any_value: bool) -> bool:
         """any_value: whether a value may be outside its range."""
-        if found := _RANGE.fullmatch(self.text):
-            return _is_number(word) and (any_value or int(found[1]) <= int(word) <= int(found[2]))
+        if limits := _RANGE.fullmatch(self.text):
+            return _is_number(word) and (any_value or int(limits[1]) <= int(word) <= int(limits[2]))
         if not _VALUE.fullmatch(self.text):
             return word == self.text
         address, prefix, _ = self.text.partition("/M")
@@ -91,15 +91,15 @@ class Node:
 @cache
 def nodes() -> Mapping[str, Node]:
     """All sections by name."""
-    found: dict[str, Node] = {}
+    sections: dict[str, Node] = {}
     node = Node()
     for line in files(__package__).joinpath("commands.txt").read_text().splitlines():
         if line.startswith(" "):
             for word in _first_words(line.strip()):
                 node.by_word.setdefault(word, []).append(line.strip())
         elif line and not line.startswith("#"):
-            node = found.setdefault(line.partition(":")[0] if line != "top" else TOP, Node())
-    return found
+            node = sections.setdefault(line.partition(":")[0] if line != "top" else TOP, Node())
+    return sections
 
 
 def _first_words(command: str) -> list[str]:
@@ -116,22 +116,22 @@ def elements(command: str) -> tuple[Word | Group, ...]:
 
 def _alternatives(tokens: Iterator[str], closing: str) -> tuple[tuple[Word | Group, ...], ...]:
     """Sequences between `|`, up to the closing bracket."""
-    found: list[list[Word | Group]] = [[]]
+    sequences: list[list[Word | Group]] = [[]]
     for token in tokens:
         if token == closing:
             break
         if token in _CLOSING:
             inner = _alternatives(tokens, _CLOSING[token])
-            found[-1].append(Group(inner, optional=token == "[", repeated=token == "{"))
+            sequences[-1].append(Group(inner, optional=token == "[", repeated=token == "{"))
         elif token == "|":
-            found.append([])
+            sequences.append([])
         else:
-            found[-1].append(Word(token.removesuffix("..."), repeated=token.endswith("...")))
-    return tuple(map(tuple, found))
+            sequences[-1].append(Word(token.removesuffix("..."), repeated=token.endswith("...")))
+    return tuple(map(tuple, sequences))
 
 
 def _ends(sequence: Sequence[Word | Group], words: Sequence[str], starts: set[int], *, any_value: bool) -> set[int]:
-    """Where a sequence that begins at one of these words can end."""
+    """Ends of a sequence that begins at one of these words."""
     for element in sequence:
         if not starts:
             return starts
@@ -140,16 +140,18 @@ def _ends(sequence: Sequence[Word | Group], words: Sequence[str], starts: set[in
 
 
 def _after(element: Word | Group, words: Sequence[str], starts: set[int], *, any_value: bool) -> set[int]:
-    found: set[int] = set(starts) if isinstance(element, Group) and element.optional else set()
+    reached: set[int] = set(starts) if isinstance(element, Group) and element.optional else set()
     ahead = starts
     while ahead:
         if isinstance(element, Word):
             ends = {at + 1 for at in ahead if at < len(words) and element.takes(words[at], any_value=any_value)}
         else:
-            ends = set().union(*(_ends(one, words, ahead, any_value=any_value) for one in element.alternatives))
-        ahead = ends - found if element.repeated else set()
-        found |= ends
-    return found
+            ends = set().union(
+                *(_ends(alternative, words, ahead, any_value=any_value) for alternative in element.alternatives)
+            )
+        ahead = ends - reached if element.repeated else set()
+        reached |= ends
+    return reached
 
 
 def _is_number(word: str) -> bool:
@@ -159,10 +161,10 @@ def _is_number(word: str) -> bool:
 def _is_address(word: str, version: int, *, with_length: bool) -> bool:
     """Whether a word is an address of this version. with_length: a length has to follow it, which `ipaddress` adds."""
     try:
-        found = ip_interface(word) if with_length else ip_address(word)
+        address = ip_interface(word) if with_length else ip_address(word)
     except ValueError:
         return False
-    return found.version == version and with_length is ("/" in word)
+    return address.version == version and with_length is ("/" in word)
 
 
 def refusals(text: str) -> tuple[Refusal, ...]:
@@ -196,5 +198,5 @@ def _refusal(line: str, within: tuple[str, ...], where: str, release: str) -> Re
 
 
 def _section(line: str, within: str) -> str | None:
-    found = SECTIONS.get(within, {})
-    return next((name for pattern, name in found.items() if re.fullmatch(pattern, line)), None)
+    patterns = SECTIONS.get(within, {})
+    return next((name for pattern, name in patterns.items() if re.fullmatch(pattern, line)), None)

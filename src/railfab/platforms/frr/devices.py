@@ -50,7 +50,7 @@ def linux_devices(model: DeviceModel) -> tuple[LinuxDevice, ...]:
         *_vrfs(model),
         *_dummies(model),
         *_bridges(model),
-        *(_bond(found) for found in model.interfaces if isinstance(found, Lag)),
+        *(_bond(interface) for interface in model.interfaces if isinstance(interface, Lag)),
         *_tagged(model),
         *_vxlans(model),
     )
@@ -69,7 +69,11 @@ def bridge_name(vlan_id: int) -> str:
 def _vrfs(model: DeviceModel) -> Iterator[LinuxDevice]:
     for table, instance in enumerate(model.network_instances, start=FIRST_TABLE):
         name = instance.name
-        ports = (found for found in model.interfaces if isinstance(found, Port) and found.network_instance == name)
+        ports = (
+            interface
+            for interface in model.interfaces
+            if isinstance(interface, Port) and interface.network_instance == name
+        )
         bound = (command for port in ports for command in _in_vrf(port))
         commands = (f"link add {name} type vrf table {table}", f"link set dev {name} up", *bound)
         yield LinuxDevice(kind=DeviceKind.VRF, name=name, commands=commands)
@@ -77,10 +81,10 @@ def _vrfs(model: DeviceModel) -> Iterator[LinuxDevice]:
 
 def _dummies(model: DeviceModel) -> Iterator[LinuxDevice]:
     """Loopbacks beside Linux's own."""
-    for found in model.interfaces:
-        if isinstance(found, Loopback) and found.name != LOOPBACK:
-            name = device_name(found.name)
-            commands = (f"link add {name} type dummy", *_in_vrf(found), f"link set dev {name} up")
+    for interface in model.interfaces:
+        if isinstance(interface, Loopback) and interface.name != LOOPBACK:
+            name = device_name(interface.name)
+            commands = (f"link add {name} type dummy", *_in_vrf(interface), f"link set dev {name} up")
             yield LinuxDevice(kind=DeviceKind.DUMMY, name=name, commands=commands)
 
 
@@ -101,10 +105,10 @@ def _bond(lag: Lag) -> LinuxDevice:
 
 def _bridges(model: DeviceModel) -> Iterator[LinuxDevice]:
     """A bridge for each VLAN, with the ports that have it untagged."""
-    svis = {found.vlan: found for found in model.interfaces if isinstance(found, Svi)}
+    svis = {interface.vlan: interface for interface in model.interfaces if isinstance(interface, Svi)}
     for vlan in model.vlans:
         name, svi = bridge_name(vlan.vlan_id), svis.get(vlan.vlan_id)
-        ports = [found for found in model.interfaces if isinstance(found, Port)]
+        ports = [interface for interface in model.interfaces if isinstance(interface, Port)]
         joined = (command for port in ports for command in _bridged(port) if command.endswith(f" {name}"))
         commands = (
             f"link add {name} type bridge",
@@ -133,10 +137,10 @@ def _gateway_mac(svi: Svi | None) -> tuple[str, ...]:
 
 def _tagged(model: DeviceModel) -> Iterator[LinuxDevice]:
     """A device on a port or LAG for each VLAN that it has tagged, in the bridge of the VLAN."""
-    for found in model.interfaces:
-        vlans = found.vlans if isinstance(found, Port | Lag) else None
+    for interface in model.interfaces:
+        vlans = interface.vlans if isinstance(interface, Port | Lag) else None
         for vlan in vlans.tagged if vlans is not None else ():
-            below = device_name(found.name)
+            below = device_name(interface.name)
             name = f"{below}.{vlan}"
             commands = (
                 f"link add link {below} name {name} type vlan id {vlan}",
@@ -149,8 +153,8 @@ def _vxlans(model: DeviceModel) -> Iterator[LinuxDevice]:
     """A device for each VNI of a VLAN, and a bridge with one for that of a VRF, with the MTU of its gateways."""
     if model.vtep is None:
         return
-    svis = [found for found in model.interfaces if isinstance(found, Svi)]
-    mtus = {found.vlan: found.mtu_bytes for found in svis}
+    svis = [interface for interface in model.interfaces if isinstance(interface, Svi)]
+    mtus = {svi.vlan: svi.mtu_bytes for svi in svis}
     for vlan in model.vlans:
         if vlan.vni is not None:
             yield _vxlan(vlan.vni, model.vtep, bridge_name(vlan.vlan_id), mtus.get(vlan.vlan_id))
@@ -163,8 +167,8 @@ def _vxlans(model: DeviceModel) -> Iterator[LinuxDevice]:
                 f"link set dev {name} addrgenmode none up",
             )
             yield LinuxDevice(kind=DeviceKind.BRIDGE, name=name, commands=commands)
-            own = (svi.mtu_bytes or 0 for svi in svis if svi.network_instance == instance.name)
-            yield _vxlan(instance.vni, model.vtep, name, max(own, default=0) or None)
+            vrf_mtus = (svi.mtu_bytes or 0 for svi in svis if svi.network_instance == instance.name)
+            yield _vxlan(instance.vni, model.vtep, name, max(vrf_mtus, default=0) or None)
 
 
 def _vxlan(vni: int, vtep: Vtep, bridge: str, mtu_bytes: int | None) -> LinuxDevice:

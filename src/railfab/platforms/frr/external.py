@@ -13,9 +13,9 @@ DEVICES = "! Linux devices, which FRR does not make:"
 def external(model: DeviceModel) -> str:
     """The settings of ports, and the commands that make the devices, as comments of a configuration."""
     ports = {
-        device_name(found.name): PortSettings(found.mtu_bytes, found.enabled)
-        for found in model.interfaces
-        if isinstance(found, Port | Lag) and found.mtu_bytes
+        device_name(interface.name): PortSettings(interface.mtu_bytes, interface.enabled)
+        for interface in model.interfaces
+        if isinstance(interface, Port | Lag) and interface.mtu_bytes
     }
     commands = [f"! ip {command}\n" for device in linux_devices(model) for command in device.commands]
     return "".join([*([f"{DEVICES}\n"] if commands else []), *commands]) + comments(ports)

@@ -145,8 +145,8 @@ def _family(draft: Draft, match: re.Match[str]) -> None:
 
 
 def _aggregate(draft: Draft, match: re.Match[str]) -> None:
-    found = Aggregate(prefix=ip_network(match[1]), summary_only=bool(match[2]), network_instance=draft.instance)
-    draft.router.aggregates.append(found)
+    aggregate = Aggregate(prefix=ip_network(match[1]), summary_only=bool(match[2]), network_instance=draft.instance)
+    draft.router.aggregates.append(aggregate)
 
 
 def _max_paths(draft: Draft, match: re.Match[str]) -> None:

@@ -24,8 +24,8 @@ BANDWIDTHS = {word: bandwidth for bandwidth, word in LINK_BANDWIDTHS.items()}
 
 def _permit(draft: Draft, match: re.Match[str]) -> None:
     version = VERSIONS[match[1]]
-    found = prefix_range(version, match[4], ge=match[5], le=match[6])
-    draft.prefix_list(version, match[2])[int(match[3])] = found
+    permitted = prefix_range(version, match[4], ge=match[5], le=match[6])
+    draft.prefix_list(version, match[2])[int(match[3])] = permitted
 
 
 def _other_community(draft: Draft, match: re.Match[str]) -> None:

@@ -45,10 +45,10 @@ def effective(lines: tuple[Line, ...]) -> tuple[Line, ...]:
     kept: list[Line] = []
     for line in lines:
         if not line.text.startswith("no "):
-            kept = [found for found in kept if found.text != f"no {line.text}"]
+            kept = [earlier for earlier in kept if earlier.text != f"no {line.text}"]
         else:
             positive = line.text.removeprefix("no ")
-            others = [found for found in kept if not f"{found.text} ".startswith(f"{positive} ")]
+            others = [earlier for earlier in kept if not f"{earlier.text} ".startswith(f"{positive} ")]
             if len(others) < len(kept):
                 kept = others
                 continue

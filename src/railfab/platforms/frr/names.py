@@ -41,22 +41,22 @@ def device_name(name: str) -> str:
     """Linux's name of an interface of a model: `lo`, `bond1` and `vlan10` of `loopback0`, `lag1` and `vlan10`."""
     if name == loopback_name(0):
         return LOOPBACK_DEVICE
-    found = _CANONICAL.fullmatch(name)
-    return f"{_DEVICES[found[1]]}{found[2]}" if found else name
+    match = _CANONICAL.fullmatch(name)
+    return f"{_DEVICES[match[1]]}{match[2]}" if match else name
 
 
 def interface_name(device: str) -> str:
     """The name in every model of an interface that Linux names so; a port keeps its name."""
     if device == LOOPBACK_DEVICE:
         return loopback_name(0)
-    found = _DEVICE.fullmatch(device)
-    return _KINDS[found[1]](int(found[2])) if found else device
+    match = _DEVICE.fullmatch(device)
+    return _KINDS[match[1]](int(match[2])) if match else device
 
 
 def kind_of(name: str) -> str:
     """`loopback`, `lag` or `vlan` of an interface of a model; empty for a port."""
-    found = _CANONICAL.fullmatch(name)
-    return found[1] if found else ""
+    match = _CANONICAL.fullmatch(name)
+    return match[1] if match else ""
 
 
 def bfd_profile_name(timers: BfdTimers) -> str:

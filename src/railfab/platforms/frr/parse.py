@@ -73,16 +73,19 @@ def differences(text: str, rendered: str) -> tuple[Difference, ...]:
     Settings of ports in its comments (see `system`) are lines too where both have them. A line that only reports, of
     `log`, is not missed: that it is not there is something that the configuration has more.
     """
-    found = line_differences(_lines(text), _lines(rendered))
-    reports = (replace(one, side=Side.ADDED) if one.path.startswith("no log ") else one for one in found)
+    differing = line_differences(_lines(text), _lines(rendered))
+    reports = (
+        replace(difference, side=Side.ADDED) if difference.path.startswith("no log ") else difference
+        for difference in differing
+    )
     return (*_port_differences(text, rendered), *reports)
 
 
 def _port_differences(text: str, rendered: str) -> Iterator[Difference]:
     wanted = settings_in(rendered)
-    for port, found in settings_in(text).items():
-        if port in wanted and found != wanted[port]:
-            line = command(port, found)
+    for port, settings in settings_in(text).items():
+        if port in wanted and settings != wanted[port]:
+            line = command(port, settings)
             yield Difference(side=Side.ADDED, path=line, text=line, section="ip link")
 
 
@@ -96,7 +99,9 @@ def _model(draft: Draft) -> DeviceModel:
         name=draft.hostname,
         platform=NAME,
         breakouts=(),
-        interfaces=tuple(_interface(interface_name(device), found) for device, found in draft.interfaces.items()),
+        interfaces=tuple(
+            _interface(interface_name(device), interface) for device, interface in draft.interfaces.items()
+        ),
         bgp=_bgp(draft),
         qos=None,
         policies=policies_of(draft, frozenset(router.asn for router in draft.routers.values())),
@@ -105,23 +110,23 @@ def _model(draft: Draft) -> DeviceModel:
     )
 
 
-def _interface(name: str, found: DraftInterface) -> Interface:
+def _interface(name: str, interface: DraftInterface) -> Interface:
     kind = kind_of(name)
     shell: Interface
     if kind == "loopback":
         shell = Loopback(name=name)
     elif kind == "lag":
-        shell = Lag(name=name, members=(), esi=found.esi, system_mac=found.system_mac)
+        shell = Lag(name=name, members=(), esi=interface.esi, system_mac=interface.system_mac)
     elif kind == "vlan":
         shell = Svi(name=name, vlan=number_of(name))
     else:
         shell = Port(name=name)
     return replace(
         shell,
-        description=found.description,
-        enabled=found.enabled,
-        addresses=tuple(found.addresses),
-        unnumbered=found.unnumbered,
+        description=interface.description,
+        enabled=interface.enabled,
+        addresses=tuple(interface.addresses),
+        unnumbered=interface.unnumbered,
     )
 
 
@@ -175,8 +180,10 @@ def _requires_policy(draft: Draft, router: DraftRouter) -> bool:
 
 def _has_ipv6_next_hops(named: tuple[str, DraftNeighbor]) -> bool:
     """Whether a session can carry the IPv4 routes that it carries: one to an IPv6 address needs a capability."""
-    peer, found = named
-    return found.unnumbered or ":" not in peer or found.ipv6_next_hops or not found.active.get(Family.IPV4, True)
+    peer, neighbor = named
+    return (
+        neighbor.unnumbered or ":" not in peer or neighbor.ipv6_next_hops or not neighbor.active.get(Family.IPV4, True)
+    )
 
 
 def _aggregates(draft: Draft) -> Iterator[Aggregate]:
@@ -187,44 +194,46 @@ def _aggregates(draft: Draft) -> Iterator[Aggregate]:
 def _all_neighbors(draft: Draft) -> Iterator[BgpNeighbor]:
     """The neighbours with an AS; others (peer groups, members of one) are unmodelled."""
     for instance, router in draft.routers.items():
-        for peer, found in router.neighbors.items():
-            if found.remote_as is not None:
-                yield _neighbor(draft, instance, router, peer, found)
+        for peer, neighbor in router.neighbors.items():
+            if neighbor.remote_as is not None:
+                yield _neighbor(draft, instance, router, peer, neighbor)
 
 
-def _neighbor(draft: Draft, instance: str, router: DraftRouter, peer: str, found: DraftNeighbor) -> BgpNeighbor:
-    assert found.remote_as is not None
-    active = [family for family in FAMILIES if found.active.get(family, family is Family.IPV4)]
+def _neighbor(draft: Draft, instance: str, router: DraftRouter, peer: str, neighbor: DraftNeighbor) -> BgpNeighbor:
+    assert neighbor.remote_as is not None
+    active = [family for family in FAMILIES if neighbor.active.get(family, family is Family.IPV4)]
     return BgpNeighbor(
-        peer=interface_name(peer) if found.unnumbered else ip_address(peer),
-        remote_as=found.remote_as,
-        timers=_timers(draft, router, found),
+        peer=interface_name(peer) if neighbor.unnumbered else ip_address(peer),
+        remote_as=neighbor.remote_as,
+        timers=_timers(draft, router, neighbor),
         network_instance=instance,
-        description=found.description,
-        enabled=found.enabled,
-        update_source=interface_name(found.update_source) if found.update_source is not None else None,
-        multihop_ttl=found.multihop_ttl,
+        description=neighbor.description,
+        enabled=neighbor.enabled,
+        update_source=interface_name(neighbor.update_source) if neighbor.update_source is not None else None,
+        multihop_ttl=neighbor.multihop_ttl,
         families=tuple(active),
-        import_policies=found.policies["in"],
-        export_policies=found.policies["out"],
-        reflector_client=found.reflector_client,
-        next_hop=found.next_hop,
-        prefix_limit=next((found.prefix_limits[family] for family in active if family in found.prefix_limits), None),
-        bfd=_bfd(draft, found),
+        import_policies=neighbor.policies["in"],
+        export_policies=neighbor.policies["out"],
+        reflector_client=neighbor.reflector_client,
+        next_hop=neighbor.next_hop,
+        prefix_limit=next(
+            (neighbor.prefix_limits[family] for family in active if family in neighbor.prefix_limits), None
+        ),
+        bfd=_bfd(draft, neighbor),
     )
 
 
-def _timers(draft: Draft, router: DraftRouter, found: DraftNeighbor) -> BgpTimers:
-    keepalive_s, hold_s = found.keepalive_hold_s or router.keepalive_hold_s or DEFAULT_TIMERS_S[draft.defaults]
+def _timers(draft: Draft, router: DraftRouter, neighbor: DraftNeighbor) -> BgpTimers:
+    keepalive_s, hold_s = neighbor.keepalive_hold_s or router.keepalive_hold_s or DEFAULT_TIMERS_S[draft.defaults]
     return BgpTimers(
         keepalive_s=keepalive_s,
         hold_s=hold_s,
-        connect_retry_s=found.connect_s,
-        advertisement_interval_s=found.advertisement_s,
+        connect_retry_s=neighbor.connect_s,
+        advertisement_interval_s=neighbor.advertisement_s,
     )
 
 
-def _bfd(draft: Draft, found: DraftNeighbor) -> BfdTimers | None:
-    if not found.bfd and found.profile is None:
+def _bfd(draft: Draft, neighbor: DraftNeighbor) -> BfdTimers | None:
+    if not neighbor.bfd and neighbor.profile is None:
         return None
-    return draft.profiles.get(found.profile or "", DraftProfile()).timers
+    return draft.profiles.get(neighbor.profile or "", DraftProfile()).timers

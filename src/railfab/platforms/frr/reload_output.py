@@ -40,14 +40,14 @@ def with_sorted_prefix_lists(running: str) -> str:
     text = "".join(line for kind, block in blocks for line in (sorted(block, key=_list_name) if kind else block))
     sections = groupby(text.split(SEPARATOR), key=lambda section: section.startswith("route-map "))
     return SEPARATOR.join(
-        section for maps, found in sections for section in (sorted(found, key=_list_name) if maps else found)
+        section for maps, group in sections for section in (sorted(group, key=_list_name) if maps else group)
     )
 
 
 def _prefix_list_kind(line: str) -> str:
     """`ip` or `ipv6`; empty for another line."""
-    found = _PREFIX_LIST.match(line)
-    return found[1] if found else ""
+    match = _PREFIX_LIST.match(line)
+    return match[1] if match else ""
 
 
 def _list_name(text: str) -> str:
@@ -61,14 +61,14 @@ def _changes(block: str) -> list[str]:
     kept = [
         line.rstrip() for line in block.splitlines() if line.strip() and set(line) != {"="} and not _LOGGED.match(line)
     ]
-    found: list[str] = []
+    changes: list[str] = []
     above: list[str] = []
     for here, following in zip(kept, [*kept[1:], ""], strict=True):
         depth = _depth(here)
         above = [*above[:depth], here.strip()]
         if _depth(following) <= depth and not _is_no_change(above):
-            found.append(": ".join(above))
-    return found
+            changes.append(": ".join(above))
+    return changes
 
 
 def _depth(line: str) -> int:

@@ -25,8 +25,8 @@ def render(model: DeviceModel) -> tuple[Line, ...]:
     """The whole configuration of one switch."""
     return (
         *_header(model),
-        *(_network_instance(found) for found in model.network_instances if found.vni is not None),
-        *(_interface(found) for found in sorted(model.interfaces, key=_interface_order)),
+        *(_network_instance(instance) for instance in model.network_instances if instance.vni is not None),
+        *(_interface(interface) for interface in sorted(model.interfaces, key=_interface_order)),
         *routers(model),
         *policy_lines(model),
         *_bfd(model),

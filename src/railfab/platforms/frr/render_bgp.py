@@ -49,16 +49,18 @@ def routers(model: DeviceModel) -> Iterator[Line]:
     instances = {instance.name: instance for instance in model.network_instances}
     used = {neighbor.network_instance for neighbor in bgp.neighbors}
     used |= {aggregate.network_instance for aggregate in bgp.aggregates} | set(instances)
-    own = NetworkInstance(name=DEFAULT_INSTANCE, router_id=bgp.router_id)
-    yield _router(f"router bgp {bgp.asn}", bgp, own, drain=model.drain)
+    default = NetworkInstance(name=DEFAULT_INSTANCE, router_id=bgp.router_id)
+    yield _router(f"router bgp {bgp.asn}", bgp, default, drain=model.drain)
     for name in sorted(used - {DEFAULT_INSTANCE}):
-        found = instances.get(name, NetworkInstance(name=name))
-        yield _router(f"router bgp {bgp.asn} vrf {name}", bgp, found, drain=model.drain)
+        instance = instances.get(name, NetworkInstance(name=name))
+        yield _router(f"router bgp {bgp.asn} vrf {name}", bgp, instance, drain=model.drain)
 
 
 def _router(header: str, bgp: Bgp, instance: NetworkInstance, *, drain: bool) -> Line:
     name, router_id = instance.name, instance.router_id
-    neighbors = sorted((found for found in bgp.neighbors if found.network_instance == name), key=_neighbor_order)
+    neighbors = sorted(
+        (neighbor for neighbor in bgp.neighbors if neighbor.network_instance == name), key=_neighbor_order
+    )
     lines = [
         *([f"bgp router-id {router_id}"] if router_id is not None else []),
         *([REQUIRES_POLICY] if bgp.requires_policy else []),
@@ -67,7 +69,7 @@ def _router(header: str, bgp: Bgp, instance: NetworkInstance, *, drain: bool) ->
         *([MULTIPATH_RELAX] if bgp.multiple_as else []),
         *(line for neighbor in neighbors for line in _neighbor(neighbor, bgp)),
     ]
-    aggregates = [found for found in bgp.aggregates if found.network_instance == name]
+    aggregates = [aggregate for aggregate in bgp.aggregates if aggregate.network_instance == name]
     families = (*(_family(family, bgp, neighbors, aggregates) for family in UNICAST), _evpn(instance, neighbors))
     return Line(header, (*map(Line, lines), *(family for family in families if family.children)))
 
@@ -137,9 +139,13 @@ def _timers(timers: BgpTimers) -> Iterator[str]:
 
 def _family(family: Family, bgp: Bgp, neighbors: Sequence[BgpNeighbor], aggregates: Sequence[Aggregate]) -> Line:
     """One address family; without lines when it is not used."""
-    own = sorted((found for found in aggregates if found.prefix.version == VERSIONS[family]), key=_aggregate_order)
-    lines = [f"aggregate-address {found.prefix}{' summary-only' * found.summary_only}" for found in own]
-    used = own or any(family in neighbor.families for neighbor in neighbors)
+    of_family = sorted(
+        (aggregate for aggregate in aggregates if aggregate.prefix.version == VERSIONS[family]), key=_aggregate_order
+    )
+    lines = [
+        f"aggregate-address {aggregate.prefix}{' summary-only' * aggregate.summary_only}" for aggregate in of_family
+    ]
+    used = of_family or any(family in neighbor.families for neighbor in neighbors)
     if used or (family is Family.IPV4 and not any(Family.IPV6 in neighbor.families for neighbor in neighbors)):
         lines.append(REDISTRIBUTE)
     lines += [line for neighbor in neighbors for line in _of_family(neighbor, family)]

@@ -41,12 +41,12 @@ def policy_lines(model: DeviceModel) -> tuple[Line, ...]:
     )
 
 
-def _range(found: PrefixRange) -> str:
+def _range(prefix_range: PrefixRange) -> str:
     """FRR requires `ge` to be longer than the prefix and omits both bounds for an exact match."""
-    length = found.prefix.prefixlen
-    ge = f" ge {found.ge}" if found.ge > length else ""
-    le = f" le {found.le}" if found.le > length else ""
-    return f"{found.prefix}{ge}{le}"
+    length = prefix_range.prefix.prefixlen
+    ge = f" ge {prefix_range.ge}" if prefix_range.ge > length else ""
+    le = f" le {prefix_range.le}" if prefix_range.le > length else ""
+    return f"{prefix_range.prefix}{ge}{le}"
 
 
 def _as_path_list(entry: Entry) -> Iterator[Line]:

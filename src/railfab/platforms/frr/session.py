@@ -60,13 +60,13 @@ class FrrSession:
 
     def running(self) -> Running:
         """The running configuration as FRR shows it, with its prefix lists sorted by name."""
-        found = self._ask("running")
-        text, change = str(found["text"]), found["pending"]
+        answer = self._ask("running")
+        text, change = str(answer["text"]), answer["pending"]
         version = _VERSION.search(text)
         return Running(
             text=text,
-            revision=found["revision"],
-            identity=Identity(hostname=found["hostname"], version=version[1] if version else "", model="FRR on Linux"),
+            revision=answer["revision"],
+            identity=Identity(hostname=answer["hostname"], version=version[1] if version else "", model="FRR on Linux"),
             pending=None if change is None else _pending(change),
         )
 
@@ -78,12 +78,12 @@ class FrrSession:
         route over which this session reaches the switch.
         """
         text = text if self._owns_system else without_settings(text)
-        found = self._ask("stage", text=text)
-        former, changes = str(found["former"]), tuple(found["changes"])
+        answer = self._ask("stage", text=text)
+        former, changes = str(answer["former"]), tuple(answer["changes"])
         self._check_hostname(former, text)
-        self._check_management(changes, found["management"])
+        self._check_management(changes, answer["management"])
         diff = unified(former, text, changes)
-        return Staged(text=text, diff=diff, former=former, revision=found["revision"])
+        return Staged(text=text, diff=diff, former=former, revision=answer["revision"])
 
     def commit(self, staged: Staged, change: ChangeName, within_s: int) -> None:
         """Replace the running configuration; the switch restores it unless `confirm` comes within the time."""
@@ -99,15 +99,15 @@ class FrrSession:
 
     def observe(self) -> Observed:
         """The live state. Raises DeviceError, naming a daemon that does not run."""
-        found = self._ask("observe")
+        answer = self._ask("observe")
         return observed_state(
             self._name,
-            neighbors=found["neighbors"],
-            addresses=found["addresses"],
-            resolved=found["resolved"],
-            bridged=found["bridged"],
-            hashing=found["hash"],
-            vnis=found["vnis"],
+            neighbors=answer["neighbors"],
+            addresses=answer["addresses"],
+            resolved=answer["resolved"],
+            bridged=answer["bridged"],
+            hashing=answer["hash"],
+            vnis=answer["vnis"],
         )
 
     def operate(self, verb: Verb) -> None:
@@ -128,13 +128,13 @@ class FrrSession:
         if answer.status == NO_PYTHON:
             raise DeviceError(self._name, "has no python3", "Install frr-pythontools on the switch")
         try:
-            found: dict[str, Any] = load_json(answer.out)
+            result: dict[str, Any] = load_json(answer.out)
         except ValueError:
             problem = f"cannot run commands ({_last_line(answer)})"
             raise DeviceError(self._name, problem, "Check its load, memory and Python") from None
-        if "refused" in found:
-            self._refuse(*found["refused"])
-        return found
+        if "refused" in result:
+            self._refuse(*result["refused"])
+        return result
 
     def _refuse(self, kind: str, problem: str, remedy: str) -> None:
         if kind == "pending":
@@ -147,9 +147,9 @@ class FrrSession:
 
     def _check_hostname(self, running: str, text: str) -> None:
         """Refuse another hostname: FRR uses the system's, so it is probably another switch's configuration."""
-        own, wanted = _HOSTNAME.search(running), _HOSTNAME.search(text)
-        if own and wanted and own[1] != wanted[1]:
-            problem = f"has hostname {own[1]}, but the configuration is for {wanted[1]}"
+        current, wanted = _HOSTNAME.search(running), _HOSTNAME.search(text)
+        if current and wanted and current[1] != wanted[1]:
+            problem = f"has hostname {current[1]}, but the configuration is for {wanted[1]}"
             raise CommitRefused(self._name, problem, "Check the address, or set the system's hostname")
 
     def _check_management(self, changes: tuple[str, ...], management: Mapping[str, str]) -> None:

@@ -51,7 +51,7 @@ def observed_state(
         interfaces=tuple(
             _interface(link, None if answers is None else answers.get(link["ifname"], frozenset())) for link in links
         ),
-        sessions=tuple(_session(links, *found) for found in _peers(shown)),
+        sessions=tuple(_session(links, *peer) for peer in _peers(shown)),
         lldp=False,
         hashes_source_port=_hashes_source_port(hashing),
         vnis=_vnis(name, vnis),
@@ -62,8 +62,8 @@ def _vnis(name: str, text: str) -> frozenset[int] | None:
     """The L2 VNIs that have a device; None where nothing is shown."""
     if not text.lstrip().startswith("{"):
         return None
-    found = _json(name, text, "show evpn vni json").values()
-    return frozenset(int(one["vni"]) for one in found if one.get("type") == "L2")
+    vnis = _json(name, text, "show evpn vni json").values()
+    return frozenset(int(vni["vni"]) for vni in vnis if vni.get("type") == "L2")
 
 
 def _hashes_source_port(hashing: str) -> bool | None:
@@ -71,7 +71,7 @@ def _hashes_source_port(hashing: str) -> bool | None:
     policy, *fields = (int(word, 0) for word in hashing.split()) if hashing.strip() else (None,)
     if policy is None:
         return None
-    return policy == LAYER_4 or (policy == CUSTOM and any(found & SOURCE_PORT for found in fields))
+    return policy == LAYER_4 or (policy == CUSTOM and any(field & SOURCE_PORT for field in fields))
 
 
 def _json(name: str, text: str, source: str) -> Any:
@@ -125,29 +125,29 @@ def _interface(link: dict[str, Any], answers: frozenset[IpAddress] | None) -> Ob
 def _peers(shown: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
     """Network instance, name and state of each neighbour."""
     for instance, peers in shown.items():
-        for peer, found in peers.items():
-            if isinstance(found, dict) and "bgpState" in found:
-                yield instance, peer, found
+        for peer, state in peers.items():
+            if isinstance(state, dict) and "bgpState" in state:
+                yield instance, peer, state
 
 
-def _session(links: list[dict[str, Any]], instance: str, peer: str, found: dict[str, Any]) -> ObservedBgpSession:
+def _session(links: list[dict[str, Any]], instance: str, peer: str, state: dict[str, Any]) -> ObservedBgpSession:
     """neighbor_device is known once the peer has sent FRR's hostname capability."""
-    bfd, address = found.get("peerBfdInfo"), _address(peer)
+    bfd, address = state.get("peerBfdInfo"), _address(peer)
     return ObservedBgpSession(
         peer=address or interface_name(peer),
-        state=found["bgpState"].lower(),
+        state=state["bgpState"].lower(),
         network_instance=instance,
         interface=_interface_of(links, address) if address else interface_name(peer),
-        remote_as=found.get("remoteAs"),
-        neighbor_device=found.get("hostname"),
+        remote_as=state.get("remoteAs"),
+        neighbor_device=state.get("hostname"),
         bfd_up=bfd["status"] == "Up" if bfd else None,
-        families=tuple(_families(found.get("addressFamilyInfo", {}))),
+        families=tuple(_families(state.get("addressFamilyInfo", {}))),
     )
 
 
-def _families(found: dict[str, Any]) -> Iterator[ObservedFamily]:
+def _families(families: dict[str, Any]) -> Iterator[ObservedFamily]:
     for word, family in FAMILIES.items():
-        if counters := found.get(word):
+        if counters := families.get(word):
             received, sent = counters.get("acceptedPrefixCounter"), counters.get("sentPrefixCounter")
             yield ObservedFamily(family=family, received=received, sent=sent)
 
@@ -169,5 +169,5 @@ def _interface_of(links: list[dict[str, Any]], address: IpAddress) -> str | None
 
 def _networks(link: dict[str, Any]) -> list[Any]:
     """The subnets of the configured addresses of an interface."""
-    found = [entry for entry in link.get("addr_info", ()) if entry.get("scope") != "link"]
-    return [ip_interface(f"{entry['local']}/{entry['prefixlen']}").network for entry in found]
+    addresses = [entry for entry in link.get("addr_info", ()) if entry.get("scope") != "link"]
+    return [ip_interface(f"{entry['local']}/{entry['prefixlen']}").network for entry in addresses]

@@ -35,8 +35,8 @@ def command(port: str, wanted: PortSettings) -> str:
 
 def settings_in(text: str) -> dict[str, PortSettings]:
     """The settings in the comments of a configuration."""
-    found = _COMMAND.finditer(text)
-    return {match["port"]: PortSettings(int(match["mtu"]), match["state"] == "up") for match in found}
+    matches = _COMMAND.finditer(text)
+    return {match["port"]: PortSettings(int(match["mtu"]), match["state"] == "up") for match in matches}
 
 
 def without_settings(text: str) -> str:

@@ -54,16 +54,16 @@ def device_name(name: str) -> str:
     """Junos's name of a port, LAG or loopback of a model: `ae1` of `lag1`, `lo0` of `loopback0`."""
     if name == LOOPBACK:
         return LOOPBACK_DEVICE
-    found = _CANONICAL.fullmatch(name)
-    if found is None:
+    match = _CANONICAL.fullmatch(name)
+    if match is None:
         return name
-    return f"{LAG_DEVICE if found[1] == 'lag' else SVI_DEVICE}{found[2] if found[1] == 'lag' else ''}"
+    return f"{LAG_DEVICE if match[1] == 'lag' else SVI_DEVICE}{match[2] if match[1] == 'lag' else ''}"
 
 
 def unit_name(name: str) -> str:
     """Junos's name of the logical interface that routes or bridges: `et-0/0/1.0`, `irb.101`."""
-    found = _CANONICAL.fullmatch(name)
-    unit = found[2] if found and found[1] == "vlan" else "0"
+    match = _CANONICAL.fullmatch(name)
+    unit = match[2] if match and match[1] == "vlan" else "0"
     return f"{device_name(name)}.{unit}"
 
 
@@ -74,8 +74,8 @@ def interface_name(device: str) -> str:
         return LOOPBACK
     if physical == SVI_DEVICE and unit.isdecimal():
         return svi_name(int(unit))
-    found = _DEVICE.fullmatch(physical)
-    return lag_name(int(found[1])) if found else physical
+    match = _DEVICE.fullmatch(physical)
+    return lag_name(int(match[1])) if match else physical
 
 
 def summary_policy(instance: str) -> str:

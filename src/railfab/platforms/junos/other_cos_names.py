@@ -28,15 +28,15 @@ class CosNames:
     ports: Names
     pause_of: Mapping[str, str] = field(default_factory=dict)
 
-    def translated(self, one: Statement) -> tuple[Statement, ...] | None:
+    def translated(self, statement: Statement) -> tuple[Statement, ...] | None:
         """The statements that this one is; None where there are none."""
-        section, name, tail = one[1], one[2:3], one[3:]
-        if section == "scheduler-maps" and len(one) == 7 and (one[2], one[4]) in self.maps:
-            return ((*one[:6], self.maps[one[2], one[4]]),)
+        section, name, tail = statement[1], statement[2:3], statement[3:]
+        if section == "scheduler-maps" and len(statement) == 7 and (statement[2], statement[4]) in self.maps:
+            return ((*statement[:6], self.maps[statement[2], statement[4]]),)
         named = {"schedulers": self.schedulers, "drop-profiles": self.drop_profiles, PAUSE: self.pauses}
         if section in named and name:
-            own = named[section].get(name[0], ())
-            return tuple((COS, section, other, *_renamed(tail, other)) for other in own) or None
+            names = named[section].get(name[0], ())
+            return tuple((COS, section, railfab_name, *_renamed(tail, railfab_name)) for railfab_name in names) or None
         if section == "interfaces" and name and tail:
             return tuple(self._of_port(port, tail) for port in self.ports.get(name[0], ())) or None
         return None
@@ -57,33 +57,43 @@ def _renamed(tail: Statement, name: str) -> Statement:
 def cos_names(root: Words, wanted: Iterable[Statement]) -> CosNames:
     """The names of a configuration, and those of the rendered one."""
     cos = root.at(COS)
-    rendered = [one for one in wanted if one[0] == COS]
-    maps = {(one[2], one[4]): one[6] for one in rendered if one[1] == "scheduler-maps" and len(one) == 7}
-    profiles = {one[2] for one in rendered if one[1] == "drop-profiles"}
-    pause_of = {one[2]: one[4] for one in rendered if one[1] == "interfaces" and one[3:4] == (PAUSE,)}
+    rendered = [statement for statement in wanted if statement[0] == COS]
+    maps = {
+        (statement[2], statement[4]): statement[6]
+        for statement in rendered
+        if statement[1] == "scheduler-maps" and len(statement) == 7
+    }
+    profiles = {statement[2] for statement in rendered if statement[1] == "drop-profiles"}
+    pause_of = {
+        statement[2]: statement[4]
+        for statement in rendered
+        if statement[1] == "interfaces" and statement[3:4] == (PAUSE,)
+    }
     schedulers: dict[str, dict[str, None]] = {}
-    for (name, cls), own in maps.items():
+    for (name, cls), scheduler in maps.items():
         used = cos.text("scheduler-maps", name, "forwarding-class", cls, "scheduler")
-        schedulers.setdefault(used or "", {}).setdefault(own)
+        schedulers.setdefault(used or "", {}).setdefault(scheduler)
     drop_profiles: dict[str, dict[str, None]] = {}
     for name, others in schedulers.items():
         for used in _drop_profiles(cos.at("schedulers", name)):
-            drop_profiles.setdefault(used, {}).update(dict.fromkeys(own for own in others if own in profiles))
+            drop_profiles.setdefault(used, {}).update(
+                dict.fromkeys(scheduler for scheduler in others if scheduler in profiles)
+            )
     pauses: dict[str, dict[str, None]] = {}
     ports: dict[str, list[str]] = {}
     for port, words in cos_interfaces(root).items():
         ports.setdefault(words.path[-1], []).append(port)
         if port in pause_of:
             pauses.setdefault(words.text(PAUSE) or "", {}).setdefault(pause_of[port])
-    other = {place: own for place, own in maps.items() if _has_another_name(cos, place, own)}
-    return CosNames(other, schedulers, drop_profiles, pauses, ports, pause_of)
+    other_names = {place: scheduler for place, scheduler in maps.items() if _has_another_name(cos, place, scheduler)}
+    return CosNames(other_names, schedulers, drop_profiles, pauses, ports, pause_of)
 
 
-def _has_another_name(cos: Words, place: tuple[str, str], own: str) -> bool:
+def _has_another_name(cos: Words, place: tuple[str, str], railfab_name: str) -> bool:
     """Whether the scheduler of a class in a map is defined, under another name, and no scheduler has railfab's name."""
     (name, cls), defined = place, cos.at("schedulers")
     used = cos.text("scheduler-maps", name, "forwarding-class", cls, "scheduler")
-    return (used or "") in defined and own not in defined
+    return (used or "") in defined and railfab_name not in defined
 
 
 def _drop_profiles(scheduler: Words) -> Iterator[str]:

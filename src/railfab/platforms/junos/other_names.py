@@ -25,40 +25,45 @@ POLICY, COMMUNITY = ("policy-options", "policy-statement"), ("policy-options", "
 
 @dataclass(frozen=True, slots=True)
 class Apart:
-    """What is left of a configuration and of the rendered one. names: groups and terms of which only the name is."""
+    """Remainders of a configuration and of the rendered one. names: groups and terms of which only the name is."""
 
-    found: tuple[Statement, ...]
+    configured: tuple[Statement, ...]
     wanted: tuple[Statement, ...]
     names: frozenset[Statement]
 
 
-def apart(found: Sequence[Statement], wanted: Sequence[Statement], root: Words, model: DeviceModel) -> Apart:
+def apart(statements: Sequence[Statement], wanted: Sequence[Statement], root: Words, model: DeviceModel) -> Apart:
     """Leave out the statements of both whose translation is rendered. model: the one of `root`, which `wanted` is.
 
     Each statement of the model is that of one of the configuration: what is stated again is left.
     """
     expected = set(wanted)
-    foreign = [one for one in found if one not in expected]
-    open_yet = expected.difference(found)
+    foreign = [statement for statement in statements if statement not in expected]
+    open_yet = expected.difference(statements)
     same: dict[Statement, tuple[Statement, ...]] = {}
-    for one, own in _translated(foreign, wanted, root, model) if foreign else ():
-        if open_yet.issuperset(own) or (_is_of_every_group(own) and expected.issuperset(own)):
-            open_yet.difference_update(own)
-            same[one] = own
-    covered = {own for every in same.values() for own in every}
-    covered |= {kind for own in covered if "neighbor" in own for kind in _kinds(own[: own.index("neighbor")])}
-    if any(own[:2] == ("routing-instances", MAC_VRF) for own in covered):
+    for statement, translation in _translated(foreign, wanted, root, model) if foreign else ():
+        if open_yet.issuperset(translation) or (_is_of_every_group(translation) and expected.issuperset(translation)):
+            open_yet.difference_update(translation)
+            same[statement] = translation
+    covered = {statement for every in same.values() for statement in every}
+    covered |= {
+        kind
+        for statement in covered
+        if "neighbor" in statement
+        for kind in _kinds(statement[: statement.index("neighbor")])
+    }
+    if any(statement[:2] == ("routing-instances", MAC_VRF) for statement in covered):
         covered.add(("routing-instances", MAC_VRF, "instance-type", "mac-vrf"))
     return Apart(
-        tuple(one for one in found if one not in same),
-        tuple(one for one in wanted if one not in covered),
+        tuple(statement for statement in statements if statement not in same),
+        tuple(statement for statement in wanted if statement not in covered),
         frozenset(_names(same, root)),
     )
 
 
-def _is_of_every_group(own: Sequence[Statement]) -> bool:
+def _is_of_every_group(translation: Sequence[Statement]) -> bool:
     """Whether a statement is in the model only where each group has it."""
-    return any("multipath" in one for one in own)
+    return any("multipath" in statement for statement in translation)
 
 
 def _kinds(group: Statement) -> Iterator[Statement]:
@@ -68,42 +73,50 @@ def _kinds(group: Statement) -> Iterator[Statement]:
 
 def _names(same: Mapping[Statement, tuple[Statement, ...]], root: Words) -> Iterator[Statement]:
     """The terms with another name, and the groups without a statement of their own that is left."""
-    for one, own in same.items():
-        if one[:2] == POLICY and one[3] == "term" and own[0][:5] != one[:5]:
-            yield one[:5]
-        elif one[:2] != POLICY and "group" in one and "type" not in root.at(*one[: one.index("group") + 2]):
-            yield one[: one.index("group") + 2]
+    for statement, translation in same.items():
+        if statement[:2] == POLICY and statement[3] == "term" and translation[0][:5] != statement[:5]:
+            yield statement[:5]
+        elif (
+            statement[:2] != POLICY
+            and "group" in statement
+            and "type" not in root.at(*statement[: statement.index("group") + 2])
+        ):
+            yield statement[: statement.index("group") + 2]
 
 
 def _translated(
-    found: Iterable[Statement], wanted: Iterable[Statement], root: Words, model: DeviceModel
+    statements: Iterable[Statement], wanted: Iterable[Statement], root: Words, model: DeviceModel
 ) -> Iterator[tuple[Statement, tuple[Statement, ...]]]:
     communities, terms = own_communities(root), own_terms(root)
     speakers, cos, tables = _speakers(root, model), cos_names(root, wanted), root.texts(*FORWARDING)
     bridging = [name for name, words in root.entries("routing-instances") if words.text("instance-type") == "mac-vrf"]
-    for one in found:
-        if one[:2] == COMMUNITY and one[2] in communities:
-            yield one, ((*COMMUNITY, communities[one[2]], *one[3:]),)
-        elif one[:2] == POLICY and one[3:4] == ("term",) and (one[2], one[4]) in terms:
-            tail = one[5:]
+    for statement in statements:
+        if statement[:2] == COMMUNITY and statement[2] in communities:
+            yield statement, ((*COMMUNITY, communities[statement[2]], *statement[3:]),)
+        elif statement[:2] == POLICY and statement[3:4] == ("term",) and (statement[2], statement[4]) in terms:
+            tail = statement[5:]
             if tail[1:2] == ("community",):
                 tail = (*tail[:-1], communities.get(tail[-1], tail[-1]))
-            yield one, ((*one[:4], terms[one[2], one[4]], *tail),)
-        elif one[:2] == POLICY and one[2:3] == tables:
-            yield one, ((*POLICY, LOAD_BALANCE, *one[3:]),)
-        elif one[:3] == FORWARDING and one[3:] == tables:
-            yield one, ((*FORWARDING, LOAD_BALANCE),)
-        elif one[0] == "vlans":
-            yield one, (("routing-instances", MAC_VRF, *one),)
-        elif [*one[1:2]] == bridging and one[0] == "routing-instances" and one[2:3] != ("instance-type",):
-            yield one, (("routing-instances", MAC_VRF, *one[2:]),)
-        elif one[0] == COS and (own := cos.translated(one)) is not None:
-            yield one, own
+            yield statement, ((*statement[:4], terms[statement[2], statement[4]], *tail),)
+        elif statement[:2] == POLICY and statement[2:3] == tables:
+            yield statement, ((*POLICY, LOAD_BALANCE, *statement[3:]),)
+        elif statement[:3] == FORWARDING and statement[3:] == tables:
+            yield statement, ((*FORWARDING, LOAD_BALANCE),)
+        elif statement[0] == "vlans":
+            yield statement, (("routing-instances", MAC_VRF, *statement),)
+        elif (
+            [*statement[1:2]] == bridging
+            and statement[0] == "routing-instances"
+            and statement[2:3] != ("instance-type",)
+        ):
+            yield statement, (("routing-instances", MAC_VRF, *statement[2:]),)
+        elif statement[0] == COS and (translation := cos.translated(statement)) is not None:
+            yield statement, translation
         for speaker in speakers:
-            if one[: len(speaker.path)] == speaker.path:
-                said = speaker.translated(one[len(speaker.path) :])
+            if statement[: len(speaker.path)] == speaker.path:
+                said = speaker.translated(statement[len(speaker.path) :])
                 if said is not None:
-                    yield one, said
+                    yield statement, said
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +167,11 @@ def _speakers(root: Words, model: DeviceModel) -> tuple[Speaker, ...]:
         Speaker(
             ("protocols", "bgp") if name == DEFAULT_INSTANCE else ("routing-instances", name, "protocols", "bgp"),
             words,
-            {str(x.peer): group_of(x, bgp) for x in bgp.neighbors if x.network_instance == name and not x.unnumbered},
+            {
+                str(neighbor.peer): group_of(neighbor, bgp)
+                for neighbor in bgp.neighbors
+                if neighbor.network_instance == name and not neighbor.unnumbered
+            },
         )
         for name, words in speakers_of(root).items()
     )

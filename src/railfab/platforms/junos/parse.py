@@ -32,25 +32,25 @@ MANAGEMENT = ("system", MANAGEMENT_STATEMENT)
 
 def parse(text: str) -> DeviceModel:
     """The model of a configuration text. Raises ConfigError, or Problems with every bad value, each with its path."""
-    found = statements.read(text)
+    configured = statements.read(text)
     problems: list[RailfabError] = []
-    more = inherited(found)
-    root = words_of((*more, *found), problems)
+    more = inherited(configured)
+    root = words_of((*more, *configured), problems)
     model = _model(root)
     raise_all(problems)
     ordered = in_order(model)
-    left = apart(found, statements.rendered(render(ordered)), root, ordered)
-    lacking = [one for one in left.wanted if one not in more or one in left.found]
-    rest = [one.path for one in statements.differences(left.found, lacking)]
+    left = apart(configured, statements.rendered(render(ordered)), root, ordered)
+    lacking = [statement for statement in left.wanted if statement not in more or statement in left.configured]
+    rest = [difference.path for difference in statements.differences(left.configured, lacking)]
     return replace(ordered, unmodelled=tuple(sorted((*rest, *map(shown, left.names)))))
 
 
 def differences(text: str, rendered: str) -> tuple[Difference, ...]:
     """The statements in which a configuration differs from a rendered one. The instance of the management port is the
     operator's where the rendered one does not state it."""
-    found, wanted = statements.read(text), statements.read(rendered)
-    own = () if MANAGEMENT in wanted else (MANAGEMENT,)
-    return statements.differences([one for one in found if one not in own], wanted)
+    configured, wanted = statements.read(text), statements.read(rendered)
+    operators = () if MANAGEMENT in wanted else (MANAGEMENT,)
+    return statements.differences([statement for statement in configured if statement not in operators], wanted)
 
 
 def _model(root: Words) -> DeviceModel:

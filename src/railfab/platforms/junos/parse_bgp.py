@@ -33,21 +33,21 @@ DEFAULT_BFD_MULTIPLIER = 3
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """The statements of one session: its own, those of its group, and those of every session of its instance."""
+    """The statements of one session: of the neighbour, of its group, and of every session of its instance."""
 
-    own: Words
+    neighbor: Words
     group: Words
     speaker: Words
     group_name: str
     instance: str
 
     def levels(self) -> tuple[Words, ...]:
-        return self.own, self.group, self.speaker
+        return self.neighbor, self.group, self.speaker
 
     def at(self, *words: str) -> Words:
         """The innermost level that has these words."""
         *above, last = words
-        return next((level for level in self.levels() if last in level.at(*above)), self.own)
+        return next((level for level in self.levels() if last in level.at(*above)), self.neighbor)
 
     def text(self, *words: str) -> str | None:
         return self.at(*words).text(*words)
@@ -62,9 +62,9 @@ class Session:
 
 def speakers_of(root: Words) -> Mapping[str, Words]:
     """`protocols bgp` of each network instance that has it."""
-    found = {DEFAULT_INSTANCE: root.at("protocols")}
-    found |= {name: words.at("protocols") for name, words in root.entries("routing-instances")}
-    return {name: words.at("bgp") for name, words in found.items() if "bgp" in words}
+    protocols = {DEFAULT_INSTANCE: root.at("protocols")}
+    protocols |= {name: words.at("protocols") for name, words in root.entries("routing-instances")}
+    return {name: words.at("bgp") for name, words in protocols.items() if "bgp" in words}
 
 
 def bgp_of(root: Words, interfaces: Sequence[Interface]) -> tuple[Bgp | None, bool]:
@@ -83,7 +83,7 @@ def bgp_of(root: Words, interfaces: Sequence[Interface]) -> tuple[Bgp | None, bo
         asn=asn,
         router_id=root.value(IPv4Address, "an IPv4 address", "routing-options", "router-id"),
         max_paths=paths,
-        neighbors=tuple(found for found in neighbors if found is not None),
+        neighbors=tuple(neighbor for neighbor in neighbors if neighbor is not None),
         multiple_as=bool(multipath) and all("multiple-as" in words for words in multipath),
         advertise_ipv6_next_hops=ipv6_next_hops,
         receive_ipv6_next_hops=ipv6_next_hops,
@@ -97,8 +97,8 @@ def bgp_of(root: Words, interfaces: Sequence[Interface]) -> tuple[Bgp | None, bo
 def _multipath(speaker: Words) -> tuple[Words, ...]:
     """`multipath` as every session has it: of its group, else of all sessions; none where one has it not."""
     groups = [words for _, words in speaker.entries("group")] or [speaker]
-    found = [next((level for level in (words, speaker) if "multipath" in level), None) for words in groups]
-    return tuple(level.at("multipath") for level in found if level is not None) if all(found) else ()
+    levels = [next((level for level in (words, speaker) if "multipath" in level), None) for words in groups]
+    return tuple(level.at("multipath") for level in levels if level is not None) if all(levels) else ()
 
 
 def _paths(root: Words, speaker: Words, multipath: Sequence[Words]) -> int:
@@ -148,20 +148,20 @@ def _sessions(instance: str, speaker: Words) -> Iterator[Session]:
 
 def _peer(session: Session) -> IpAddress | str | None:
     """The address of a session, or the interface over which its peer is found; None for a bad address."""
-    *_, kind, name = session.own.path
+    *_, kind, name = session.neighbor.path
     if kind == "interface":
         return interface_name(name)
     try:
         return ip_address(name)
     except ValueError:
-        session.own.problem("is not an IP address", "Use the address of the neighbour")
+        session.neighbor.problem("is not an IP address", "Use the address of the neighbour")
         return None
 
 
 def _has_ipv6_next_hops(session: Session) -> bool:
     """Whether a session can carry the IPv4 routes that it carries: over IPv6 it needs a statement."""
-    peer = session.own.path[-1]
-    over_ipv6 = session.own.path[-2] == "interface" or ":" in peer
+    peer = session.neighbor.path[-1]
+    over_ipv6 = session.neighbor.path[-2] == "interface" or ":" in peer
     unicast = session.at("family", "inet").at("family", "inet", "unicast")
     return not over_ipv6 or not session.has("family", "inet") or "extended-nexthop" in unicast
 
@@ -194,7 +194,7 @@ def _neighbor(session: Session, root: Words, interfaces: Sequence[Interface]) ->
 
 def _own(session: Session, leaf: str) -> str:
     """A text of the session itself; that of an unnumbered one is its group's, which has no other session."""
-    level = session.group if session.own.path[-2] == "interface" else session.own
+    level = session.group if session.neighbor.path[-2] == "interface" else session.neighbor
     return level.text(leaf) or ""
 
 
@@ -225,16 +225,18 @@ def _timers(session: Session) -> BgpTimers:
 def _source(session: Session, interfaces: Sequence[Interface]) -> str | None:
     """The interface with the address from which a session is opened."""
     address = session.text("local-address")
-    found = (x.name for x in interfaces if any(str(own.ip) == address for own in x.addresses))
-    return next(found, None)
+    names = (
+        interface.name for interface in interfaces if any(str(local.ip) == address for local in interface.addresses)
+    )
+    return next(names, None)
 
 
 def _families(session: Session) -> tuple[Family, ...]:
     """The address families; without any, that of IPv4."""
     names = {"inet": Family.IPV4, "inet6": Family.IPV6, "evpn": Family.EVPN}
-    stated = next((level for level in session.levels() if "family" in level), session.own)
-    found = tuple(names[name] for name in stated.texts("family") if name in names)
-    return found or (Family.IPV4,)
+    stated = next((level for level in session.levels() if "family" in level), session.neighbor)
+    families = tuple(names[name] for name in stated.texts("family") if name in names)
+    return families or (Family.IPV4,)
 
 
 def _next_hop(exports: Sequence[str], unchanged: bool) -> NextHop:

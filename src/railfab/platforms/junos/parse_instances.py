@@ -16,22 +16,22 @@ VRF_TYPES = ("vrf", "virtual-router")
 
 def vlans_of(root: Words) -> tuple[Vlan, ...]:
     """The VLANs with a number, each by its description where its name is only that of its number."""
-    found = []
+    vlans = []
     for key, words in vlan_entries(root):
         vlan_id = words.number("vlan-id")
         if vlan_id is not None:
             name = words.text("description") if key == f"vlan{vlan_id}" else None
-            found.append(Vlan(vlan_id=vlan_id, name=name or key, vni=words.number("vxlan", "vni")))
-    return tuple(found)
+            vlans.append(Vlan(vlan_id=vlan_id, name=name or key, vni=words.number("vxlan", "vni")))
+    return tuple(vlans)
 
 
 def instances_of(root: Words) -> tuple[NetworkInstance, ...]:
     """The VRFs, without the instance of the management port."""
-    found = []
+    instances = []
     for name, words in root.entries("routing-instances"):
         if words.text("instance-type") in VRF_TYPES and name != MANAGEMENT_INSTANCE:
-            found.append(_instance(name, words))
-    return tuple(found)
+            instances.append(_instance(name, words))
+    return tuple(instances)
 
 
 def _instance(name: str, words: Words) -> NetworkInstance:
@@ -47,10 +47,10 @@ def _instance(name: str, words: Words) -> NetworkInstance:
 
 def _targets(words: Words, direction: str) -> tuple[str, ...]:
     """The route targets of one direction: its own, or the one of both."""
-    found = [words.text("vrf-target", direction)]
-    found += [text for text in words.texts("vrf-target") if text.startswith(TARGET)]
-    return tuple(text.removeprefix(TARGET) for text in found[:1] if text) or tuple(
-        text.removeprefix(TARGET) for text in found[1:2] if text
+    targets = [words.text("vrf-target", direction)]
+    targets += [text for text in words.texts("vrf-target") if text.startswith(TARGET)]
+    return tuple(text.removeprefix(TARGET) for text in targets[:1] if text) or tuple(
+        text.removeprefix(TARGET) for text in targets[1:2] if text
     )
 
 
@@ -58,5 +58,11 @@ def vtep_of(root: Words, interfaces: Sequence[Interface]) -> Vtep | None:
     """The endpoint of the MAC-VRF, or of the switch; None while its interface has no address."""
     places = [words for _, words in root.entries("routing-instances")] + [root.at("switch-options")]
     source = next((text for words in places if (text := words.text("vtep-source-interface"))), None)
-    named = [x for x in interfaces if source and x.name == interface_name(source) and isinstance(x, Loopback)]
-    return next((Vtep(source=one.name, address=one.addresses[0].ip) for one in named if one.addresses), None)
+    named = [
+        interface
+        for interface in interfaces
+        if source and interface.name == interface_name(source) and isinstance(interface, Loopback)
+    ]
+    return next(
+        (Vtep(source=loopback.name, address=loopback.addresses[0].ip) for loopback in named if loopback.addresses), None
+    )

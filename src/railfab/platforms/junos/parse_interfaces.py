@@ -38,7 +38,7 @@ SUB_PORTS = "number-of-sub-ports"
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Where interfaces are used: VRFs and VLANs by the name of a unit, and VLANs by the name in the configuration."""
+    """Uses of interfaces: VRFs and VLANs by the name of a unit, and VLANs by the name in the configuration."""
 
     instances: Mapping[str, str]
     advertising: frozenset[str]
@@ -64,31 +64,31 @@ def places_of(root: Words) -> Places:
 
 def breakouts_of(root: Words) -> tuple[BreakoutPort, ...]:
     """The cages that are split, each with the speed of its ports."""
-    found = []
+    breakouts = []
     for name, words in root.entries("interfaces"):
         lanes, rate = words.number(SUB_PORTS), _rate(words)
         if lanes is not None and rate is not None:
-            found.append(BreakoutPort(cage=name, lanes=lanes, rate_gbps=rate))
-    return tuple(found)
+            breakouts.append(BreakoutPort(cage=name, lanes=lanes, rate_gbps=rate))
+    return tuple(breakouts)
 
 
 def _rate(words: Words) -> int | None:
     """The speed of a port [Gb/s]; None for one that is not a number of them."""
-    found = words.text("speed") or ""
-    return int(found[:-1]) if found.endswith("g") and found[:-1].isdecimal() else None
+    speed = words.text("speed") or ""
+    return int(speed[:-1]) if speed.endswith("g") and speed[:-1].isdecimal() else None
 
 
 def interfaces_of(root: Words) -> tuple[Interface, ...]:
     """Every interface; one that others only refer to is there too."""
     places = places_of(root)
     members: dict[str, list[str]] = {}
-    found: list[Interface] = []
+    interfaces: list[Interface] = []
     for name, words in root.entries("interfaces"):
         bundle = words.text("ether-options", "802.3ad") or words.text("gigether-options", "802.3ad")
         if bundle is not None and PORT.fullmatch(name):
             members.setdefault(bundle, []).append(name)
-        found += _interfaces(name, words, places, is_member=bundle is not None)
-    lags = [_with_members(one, members) if isinstance(one, Lag) else one for one in found]
+        interfaces += _interfaces(name, words, places, is_member=bundle is not None)
+    lags = [_with_members(interface, members) if isinstance(interface, Lag) else interface for interface in interfaces]
     return tuple(lags)
 
 
@@ -138,7 +138,7 @@ def _lag(name: str, words: Words, places: Places) -> Lag:
 
 
 def _routed(name: str, words: Words, places: Places) -> dict[str, Any]:
-    """What ports and LAGs have in common: the settings of the physical interface and of its only unit."""
+    """Settings that ports and LAGs have in common: those of the physical interface and of its only unit."""
     unit, below = f"{name}.0", words.at("unit", "0")
     mtu = words.number("mtu")
     bridged = "ethernet-switching" in below.at("family")
@@ -169,11 +169,11 @@ def _membership(words: Words, places: Places) -> VlanMembership | None:
         return None
     texts = switching.texts("vlan", "members")
     ids = {places.vlan_ids.get(text) or (int(text) if text.isdecimal() else None) for text in texts} - {None}
-    found = sorted(vlan_id for vlan_id in ids if vlan_id is not None)
+    vlan_ids = sorted(vlan_id for vlan_id in ids if vlan_id is not None)
     if switching.text("interface-mode") != "trunk":
-        return VlanMembership(untagged=found[0] if found else None)
+        return VlanMembership(untagged=vlan_ids[0] if vlan_ids else None)
     native = words.number("native-vlan-id")
-    return VlanMembership(untagged=native, tagged=tuple(vlan_id for vlan_id in found if vlan_id != native))
+    return VlanMembership(untagged=native, tagged=tuple(vlan_id for vlan_id in vlan_ids if vlan_id != native))
 
 
 def _svi(number: int, words: Words, places: Places) -> Svi:
@@ -181,10 +181,10 @@ def _svi(number: int, words: Words, places: Places) -> Svi:
     virtual gateway."""
     addresses = tuple(_addresses(words))
     virtual = [gateway for family in FAMILIES.values() for gateway in _virtual(words.at("family", family))]
-    own = [found for found in addresses if any(found.network == gateway.network for gateway in virtual)]
+    with_gateway = [address for address in addresses if any(address.network == gateway.network for gateway in virtual)]
     mac = words.text("mac")
     macs = (mac, *(words.text(name) for name in VIRTUAL_MAC.values()))
-    anycast = [] if mac is None else [found for found in addresses if found not in own]
+    anycast = [] if mac is None else [address for address in addresses if address not in with_gateway]
     return Svi(
         name=svi_name(number),
         vlan=number,
@@ -192,9 +192,11 @@ def _svi(number: int, words: Words, places: Places) -> Svi:
         enabled="disable" not in words,
         mtu_bytes=next((mtu for name in FAMILIES.values() if (mtu := words.number("family", name, "mtu"))), None),
         network_instance=places.instances.get(f"{SVI_DEVICE}.{number}", DEFAULT_INSTANCE),
-        addresses=tuple(found for found in addresses if found not in anycast),
+        addresses=tuple(address for address in addresses if address not in anycast),
         gateways=(*anycast, *virtual),
-        gateway_mac=next((found for found in macs if found is not None and found != ANYCAST_MAC), None),
+        gateway_mac=next(
+            (address_mac for address_mac in macs if address_mac is not None and address_mac != ANYCAST_MAC), None
+        ),
         unnumbered=f"{SVI_DEVICE}.{number}" in places.advertising,
     )
 

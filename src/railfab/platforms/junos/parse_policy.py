@@ -41,7 +41,7 @@ def _members_of(root: Words) -> dict[str, tuple[str, ...]]:
 
 def own_communities(root: Words) -> Mapping[str, str]:
     """railfab's name of each community with one member, by its name in the configuration."""
-    return {name: community_name(found[0]) for name, found in _members_of(root).items() if len(found) == 1}
+    return {name: community_name(members[0]) for name, members in _members_of(root).items() if len(members) == 1}
 
 
 def own_terms(root: Words) -> Mapping[tuple[str, str], str]:
@@ -59,7 +59,7 @@ def _policy(name: str, words: Words, communities: dict[str, tuple[str, ...]]) ->
 
 
 def _last(words: Words) -> Action | None:
-    """What the last term decides of every route; None without one that does, or where it also sets an attribute."""
+    """Action of the last term for every route; None without one that does, or where it also sets an attribute."""
     term = words.at("term", DEFAULT_TERM)
     then = term.at("then")
     settles = "from" not in term and set(then.texts()) <= {*DECISIONS}
@@ -83,7 +83,7 @@ def _rule(term: Words, communities: dict[str, tuple[str, ...]]) -> PolicyRule | 
     """The rule of a term; None where the model cannot express its conditions or what it decides."""
     action, then, where = _decision(term.at("then")), term.at("then"), term.at("from")
     matched = [communities.get(name, ()) for name in where.texts("community")]
-    if action is None or not set(where.texts()) <= MATCHES or not all(len(found) == 1 for found in matched):
+    if action is None or not set(where.texts()) <= MATCHES or not all(len(members) == 1 for members in matched):
         return None
     if any(not text.isdecimal() for name in ("local-preference", "metric") for text in then.texts(name)):
         return None  # a change of the value, or one of the IGP
@@ -91,8 +91,8 @@ def _rule(term: Words, communities: dict[str, tuple[str, ...]]) -> PolicyRule | 
     return PolicyRule(
         action=action,
         prefixes=tuple(_ranges(where)),
-        communities=tuple(found[0] for found in matched),
-        set_communities=tuple(one for name in names for one in communities.get(name, ())),
+        communities=tuple(members[0] for members in matched),
+        set_communities=tuple(community for name in names for community in communities.get(name, ())),
         set_local_preference=then.number("local-preference"),
         set_med=then.number("metric"),
         prepend=_prepend(then),
@@ -100,9 +100,9 @@ def _rule(term: Words, communities: dict[str, tuple[str, ...]]) -> PolicyRule | 
 
 
 def _prepend(then: Words) -> int:
-    """How often the AS number is prepended; 0 where these are several numbers."""
-    found = (then.text("as-path-prepend") or "").split()
-    return len(found) if len({*found}) == 1 else 0
+    """Number of times that the AS number is prepended; 0 where these are several numbers."""
+    numbers = (then.text("as-path-prepend") or "").split()
+    return len(numbers) if len({*numbers}) == 1 else 0
 
 
 def _ranges(where: Words) -> Iterator[PrefixRange]:

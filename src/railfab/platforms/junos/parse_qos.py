@@ -56,7 +56,7 @@ def qos_of(root: Words) -> Qos | None:
     pool = words.number("shared-buffer", "apply-macro", EXACT, "shared-pool")
     return Qos(
         classes=classes,
-        default_class=next((found.name for found in classes if found.queue == 0), ""),
+        default_class=next((traffic_class.name for traffic_class in classes if traffic_class.queue == 0), ""),
         classifiers=classifiers,
         profiles=tuple(_profiles(words, classes, queue_bytes(pool))),
         ports=tuple(_ports(root, classes, classifiers)),
@@ -72,8 +72,8 @@ def _classes(words: Words) -> Iterator[TrafficClass]:
     """The classes; how one is scheduled is in the scheduler of its name, else in that of a scheduler map."""
     obeyed = _obeyed(words)
     unused = set(_lossy_defaults(words))
-    for name, found in words.entries("forwarding-classes", "class"):
-        queue = None if name in unused else found.number("queue-num")
+    for name, node in words.entries("forwarding-classes", "class"):
+        queue = None if name in unused else node.number("queue-num")
         scheduler = words.at("schedulers", _scheduler_of(name, words))
         if queue is not None:
             weight = scheduler.number("transmit-rate", "percent")
@@ -83,7 +83,7 @@ def _classes(words: Words) -> Iterator[TrafficClass]:
                 queue=queue,
                 scheduling=Scheduling.STRICT if strict else Scheduling.WEIGHTED,
                 weight=None if strict else weight,
-                pfc_priority=found.number("pfc-priority") if "no-loss" in found else None,
+                pfc_priority=node.number("pfc-priority") if "no-loss" in node else None,
                 obeyed_priority=obeyed.get(queue),
                 rate_percent=scheduler.number("shaping-rate", "percent"),
             )
@@ -92,12 +92,12 @@ def _classes(words: Words) -> Iterator[TrafficClass]:
 def _lossy_defaults(words: Words) -> Iterator[str]:
     """The default classes that are defined only to be lossy: beside a lossy class of their queue, and never used."""
     lossy: dict[str, set[str]] = {}
-    for name, found in words.entries("forwarding-classes", "class"):
-        if "no-loss" not in found:
-            lossy.setdefault(found.text("queue-num") or "", set()).add(name)
+    for name, node in words.entries("forwarding-classes", "class"):
+        if "no-loss" not in node:
+            lossy.setdefault(node.text("queue-num") or "", set()).add(name)
     maps = (words.at("scheduler-maps", name, "forwarding-class") for name in words.texts("scheduler-maps"))
     points = (words.at("classifiers", "dscp", name, "forwarding-class") for name in words.texts("classifiers", "dscp"))
-    used = {name for found in (words.at("schedulers"), *maps, *points) for name in found.below}
+    used = {name for users in (words.at("schedulers"), *maps, *points) for name in users.below}
     for queue, name in LOSSLESS_BY_DEFAULT.items():
         others = lossy.get(str(queue), set())
         if name in others - used and len(others) > 1:
@@ -107,26 +107,29 @@ def _lossy_defaults(words: Words) -> Iterator[str]:
 def _scheduler_of(name: str, words: Words) -> str:
     if name in words.at("schedulers"):
         return name
-    maps = (found.text("forwarding-class", name, "scheduler") for _, found in words.entries("scheduler-maps"))
+    maps = (
+        scheduler_map.text("forwarding-class", name, "scheduler")
+        for _, scheduler_map in words.entries("scheduler-maps")
+    )
     return next((scheduler for scheduler in maps if scheduler), "")
 
 
 def _obeyed(words: Words) -> Mapping[int, int]:
     """The priority of pause frames that each queue obeys, of all profiles together."""
-    found: dict[int, int] = {}
+    obeyed: dict[int, int] = {}
     for _, profile in words.entries("congestion-notification-profile"):
         for point, output in profile.entries("output", "ieee-802.1", "code-point"):
             for queue in output.texts("flow-control-queue"):
                 if queue.isdecimal() and re.fullmatch("[01]{3}", point):
-                    found.setdefault(int(queue), int(point, 2))
-    return found
+                    obeyed.setdefault(int(queue), int(point, 2))
+    return obeyed
 
 
 def _classifiers(words: Words) -> Iterator[Classifier]:
-    for name, found in words.entries("classifiers", "dscp"):
+    for name, node in words.entries("classifiers", "dscp"):
         points = {
             point: cls
-            for cls, below in found.entries("forwarding-class")
+            for cls, below in node.entries("forwarding-class")
             for _, priority in below.entries("loss-priority")
             for text in priority.texts("code-points")
             if (point := _point(text)) is not None
@@ -141,9 +144,9 @@ def _point(text: str) -> int | None:
 
 def _profiles(words: Words, classes: Sequence[TrafficClass], size: int) -> Iterator[PortProfile]:
     """The scheduler maps for all classes of a profile, with the ramps of their schedulers."""
-    for name, found in words.entries("scheduler-maps"):
+    for name, node in words.entries("scheduler-maps"):
         if name != NO_PROFILE and ONLY not in name:
-            ramps = {cls.name: _ramp(name, cls.name, found, words, size) for cls in classes}
+            ramps = {cls.name: _ramp(name, cls.name, node, words, size) for cls in classes}
             thresholds = (ClassThresholds(traffic_class=cls, ecn=ramp) for cls, ramp in ramps.items() if ramp)
             yield PortProfile(name=name, thresholds=tuple(thresholds), cable_m=_cable(name, words))
 
@@ -153,22 +156,22 @@ def _cable(profile: str, words: Words) -> int | None:
     port with it."""
     pauses = dict(words.entries("congestion-notification-profile"))
     named = [
-        found for name, found in pauses.items() if (own := _OWN_PAUSE.fullmatch(name)) and own["profile"] == profile
+        pause for name, pause in pauses.items() if (match := _OWN_PAUSE.fullmatch(name)) and match["profile"] == profile
     ]
-    ports = (found for _, found in words.entries("interfaces") if found.text("scheduler-map") == profile)
+    ports = (port for _, port in words.entries("interfaces") if port.text("scheduler-map") == profile)
     used = (pauses.get(port.text("congestion-notification-profile") or "") for port in ports)
-    lengths = (found.number("input", "cable-length") for found in (*named, *used) if found is not None)
+    lengths = (pause.number("input", "cable-length") for pause in (*named, *used) if pause is not None)
     return next((length for length in lengths if length is not None), None)
 
 
-def _ramp(profile: str, name: str, found: Words, words: Words, size: int) -> EcnRamp | None:
+def _ramp(profile: str, name: str, scheduler_map: Words, words: Words, size: int) -> EcnRamp | None:
     """The ramp of a class in a profile: of the drop profile of both names, else of the one of its scheduler."""
-    own = f"{profile}_{name}"
-    if own not in words.at("drop-profiles"):
-        scheduler = words.at("schedulers", found.text("forwarding-class", name, "scheduler") or "")
+    ramp_name = f"{profile}_{name}"
+    if ramp_name not in words.at("drop-profiles"):
+        scheduler = words.at("schedulers", scheduler_map.text("forwarding-class", name, "scheduler") or "")
         drops = scheduler.at("drop-profile-map", "loss-priority", "any", "protocol", "any")
-        own = drops.text("drop-profile") or "" if ECN in scheduler else ""
-    return _read_ramp(words.at("drop-profiles", own), size)
+        ramp_name = drops.text("drop-profile") or "" if ECN in scheduler else ""
+    return _read_ramp(words.at("drop-profiles", ramp_name), size)
 
 
 def _read_ramp(words: Words, size: int) -> EcnRamp | None:
@@ -192,15 +195,15 @@ LEAVES = ("fill-level", "drop-probability")
 def _ports(root: Words, classes: Sequence[TrafficClass], classifiers: Sequence[Classifier]) -> Iterator[PortQos]:
     """The QoS of each port and LAG, by its name or by a wildcard that stands for it."""
     words = root.at("class-of-service")
-    for name, found in cos_interfaces(root).items():
-        used = found.text("scheduler-map") or NO_PROFILE
+    for name, node in cos_interfaces(root).items():
+        used = node.text("scheduler-map") or NO_PROFILE
         profile = used.partition(ONLY)[0]
-        unit = "0" if "0" in found.at("unit") else "*"
+        unit = "0" if "0" in node.at("unit") else "*"
         yield PortQos(
             interface=interface_name(name),
             profile=None if profile == NO_PROFILE else profile,
-            classifier=found.text("unit", unit, "classifiers", "dscp"),
-            pfc=_paused(found.text("congestion-notification-profile"), words, classes, classifiers),
+            classifier=node.text("unit", unit, "classifiers", "dscp"),
+            pfc=_paused(node.text("congestion-notification-profile"), words, classes, classifiers),
             ecn=tuple(_marked(used, words, classes)),
         )
 
@@ -211,20 +214,20 @@ def cos_interfaces(root: Words) -> Mapping[str, Words]:
     named = dict(root.entries("class-of-service", "interfaces"))
     others = [name for name, words in root.entries("interfaces") if name not in named and SUB_PORTS not in words]
     matched = {
-        name: found
-        for pattern, found in named.items()
+        name: node
+        for pattern, node in named.items()
         if WILDCARD.search(pattern)
         for name in others
         if fnmatchcase(name, pattern)
     }
-    return {name: found for name, found in (named | matched).items() if PORT.fullmatch(name) or _LAG.fullmatch(name)}
+    return {name: node for name, node in (named | matched).items() if PORT.fullmatch(name) or _LAG.fullmatch(name)}
 
 
 def _marked(name: str, words: Words, classes: Sequence[TrafficClass]) -> Iterator[str]:
     """The classes whose scheduler in a map marks packets."""
-    found = words.at("scheduler-maps", name)
+    scheduler_map = words.at("scheduler-maps", name)
     for cls in classes:
-        if ECN in words.at("schedulers", found.text("forwarding-class", cls.name, "scheduler") or ""):
+        if ECN in words.at("schedulers", scheduler_map.text("forwarding-class", cls.name, "scheduler") or ""):
             yield cls.name
 
 
@@ -234,9 +237,9 @@ def _paused(
     """The priorities that a profile pauses: in its name, else those of the classes of its code points."""
     if name is None:
         return ()
-    own = _OWN_PAUSE.fullmatch(name)
-    if own is not None:
-        return tuple(sorted({int(priority) for priority in own["priorities"].split("-") if priority}))
+    match = _OWN_PAUSE.fullmatch(name)
+    if match is not None:
+        return tuple(sorted({int(priority) for priority in match["priorities"].split("-") if priority}))
     points = {
         _point(text) for text in words.texts("congestion-notification-profile", name, "input", "dscp", "code-point")
     }
@@ -249,11 +252,11 @@ def _watchdog(words: Words) -> PfcWatchdog | None:
     """The watchdog of the first profile that has one."""
     for _, profile in words.entries("congestion-notification-profile"):
         if "pfc-watchdog" in profile:
-            found = profile.at("pfc-watchdog")
-            polls = found.number("detection")
-            recover = found.number("recovery")
+            watchdog = profile.at("pfc-watchdog")
+            polls = watchdog.number("detection")
+            recover = watchdog.number("recovery")
             return PfcWatchdog(
-                detect_ms=(found.number("poll-interval") or POLL_MS) * (DEFAULT_POLLS if polls is None else polls),
+                detect_ms=(watchdog.number("poll-interval") or POLL_MS) * (DEFAULT_POLLS if polls is None else polls),
                 recover_ms=DEFAULT_RECOVERY_MS if recover is None else recover,
             )
     return None
@@ -266,12 +269,12 @@ def balancing_of(root: Words) -> LoadBalancing | None:
     mode = BalancingMode.FLOW
     if "flowlet" in dynamic or "per-packet" in dynamic:
         mode = BalancingMode.FLOWLET if "flowlet" in dynamic else BalancingMode.ADAPTIVE
-    found = LoadBalancing(
+    balancing = LoadBalancing(
         mode=mode,
         fields=_hash_fields(words),
         flowlet_gap_us=dynamic.number("flowlet", "inactivity-interval"),
     )
-    return None if found == LoadBalancing() else found
+    return None if balancing == LoadBalancing() else balancing
 
 
 def _hash_fields(words: Words) -> tuple[HashField, ...]:

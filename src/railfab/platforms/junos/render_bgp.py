@@ -69,21 +69,27 @@ def _chained(model: DeviceModel) -> Iterator[Line]:
 
 def aggregate_lines(model: DeviceModel, instance: str) -> Iterator[Line]:
     """The aggregates of a network instance, those of IPv6 in its own table."""
-    found = [one for one in model.bgp.aggregates if one.network_instance == instance] if model.bgp else []
+    aggregates = (
+        [aggregate for aggregate in model.bgp.aggregates if aggregate.network_instance == instance] if model.bgp else []
+    )
     table = "inet6.0" if instance == DEFAULT_INSTANCE else f"{instance}.inet6.0"
-    yield from block(f"rib {table}", _aggregates(found, 6))
-    yield from _aggregates(found, 4)
+    yield from block(f"rib {table}", _aggregates(aggregates, 6))
+    yield from _aggregates(aggregates, 4)
 
 
-def _aggregates(found: Sequence[Aggregate], version: int) -> Iterator[Line]:
-    routes = (Line(f"route {one.prefix} discard") for one in found if one.prefix.version == version)
+def _aggregates(aggregates: Sequence[Aggregate], version: int) -> Iterator[Line]:
+    routes = (
+        Line(f"route {aggregate.prefix} discard") for aggregate in aggregates if aggregate.prefix.version == version
+    )
     yield from block("aggregate", routes)
 
 
 def protocol_lines(model: DeviceModel, instance: str) -> Iterator[Line]:
     """BGP of a network instance, and the router advertisements of every interface in the default one."""
     if instance == DEFAULT_INSTANCE:
-        advertised = (Line(f"interface {unit_name(found.name)}") for found in model.interfaces if found.unnumbered)
+        advertised = (
+            Line(f"interface {unit_name(interface.name)}") for interface in model.interfaces if interface.unnumbered
+        )
         yield from block("router-advertisement", advertised)
     bgp = model.bgp
     if bgp is None:
@@ -115,26 +121,26 @@ def _multipath(bgp: Bgp) -> Iterator[Sequence[Line]]:
 
 def _groups(model: DeviceModel, bgp: Bgp, instance: str) -> Iterator[Line]:
     """The groups of one network instance: numbered sessions by kind, and one for each unnumbered session."""
-    own = [found for found in bgp.neighbors if found.network_instance == instance]
-    numbered = [found for found in own if not found.unnumbered]
+    of_instance = [neighbor for neighbor in bgp.neighbors if neighbor.network_instance == instance]
+    numbered = [neighbor for neighbor in of_instance if not neighbor.unnumbered]
     for name in (EXTERNAL_GROUP, INTERNAL_GROUP, CLIENT_GROUP):
-        members = [found for found in numbered if group_of(found, bgp) == name]
+        members = [neighbor for neighbor in numbered if group_of(neighbor, bgp) == name]
         if members:
-            neighbors = (entry(f"neighbor {found.peer}", _session(found, model, bgp)) for found in members)
+            neighbors = (entry(f"neighbor {member.peer}", _session(member, model, bgp)) for member in members)
             yield entry(f"group {name}", _kind(name, bgp), neighbors)
-    yield from (_unnumbered(found, model, bgp) for found in own if found.unnumbered)
+    yield from (_unnumbered(neighbor, model, bgp) for neighbor in of_instance if neighbor.unnumbered)
     if bgp.cluster_id is not None and instance == DEFAULT_INSTANCE and not _has_clients(bgp):
         yield entry(f"group {CLIENT_GROUP}", _kind(CLIENT_GROUP, bgp))
 
 
 def _has_clients(bgp: Bgp) -> bool:
-    return any(found.reflector_client for found in bgp.neighbors)
+    return any(neighbor.reflector_client for neighbor in bgp.neighbors)
 
 
-def group_of(found: BgpNeighbor, bgp: Bgp) -> str:
-    if not found.is_internal(bgp.asn):
+def group_of(neighbor: BgpNeighbor, bgp: Bgp) -> str:
+    if not neighbor.is_internal(bgp.asn):
         return EXTERNAL_GROUP
-    return CLIENT_GROUP if found.reflector_client else INTERNAL_GROUP
+    return CLIENT_GROUP if neighbor.reflector_client else INTERNAL_GROUP
 
 
 def _kind(name: str, bgp: Bgp) -> Iterator[Line]:
@@ -144,50 +150,50 @@ def _kind(name: str, bgp: Bgp) -> Iterator[Line]:
         yield from setting("cluster", bgp.cluster_id or bgp.router_id)
 
 
-def _unnumbered(found: BgpNeighbor, model: DeviceModel, bgp: Bgp) -> Line:
+def _unnumbered(neighbor: BgpNeighbor, model: DeviceModel, bgp: Bgp) -> Line:
     """The group of a session over an interface: its peer is found by its router advertisements (RFC 8950)."""
-    assert isinstance(found.peer, str)
+    assert isinstance(neighbor.peer, str)
     discovery = (
         *block("family inet6", (Line("ipv6-nd"),)),
-        Line(f"interface {unit_name(found.peer)}"),
+        Line(f"interface {unit_name(neighbor.peer)}"),
     )
     return entry(
-        f"group {UNNUMBERED_GROUP}{device_name(found.peer)}",
-        _kind(group_of(found, bgp), bgp),
-        _session(found, model, bgp),
+        f"group {UNNUMBERED_GROUP}{device_name(neighbor.peer)}",
+        _kind(group_of(neighbor, bgp), bgp),
+        _session(neighbor, model, bgp),
         block("dynamic-neighbor PEER", block("peer-auto-discovery", discovery)),
     )
 
 
-def _session(found: BgpNeighbor, model: DeviceModel, bgp: Bgp) -> Iterator[Line]:
+def _session(neighbor: BgpNeighbor, model: DeviceModel, bgp: Bgp) -> Iterator[Line]:
     """Settings of one session."""
-    yield from setting("description", found.description)
-    yield from _multihop(found)
-    yield from setting("local-address", _source(found, model))
-    yield leaf("hold-time", found.timers.hold_s)
-    yield from setting("out-delay", found.timers.advertisement_interval_s)
-    yield from listed("import", found.import_policies)
-    yield from (_family(family, found, bgp) for family in found.families)
-    yield from listed("export", _exports(found, bgp))
-    if found.remote_as is not Remote.INTERNAL:
-        yield from _remote_as(found)
-    yield from flag("shutdown", not found.enabled)
-    yield from _bfd(found.bfd)
+    yield from setting("description", neighbor.description)
+    yield from _multihop(neighbor)
+    yield from setting("local-address", _source(neighbor, model))
+    yield leaf("hold-time", neighbor.timers.hold_s)
+    yield from setting("out-delay", neighbor.timers.advertisement_interval_s)
+    yield from listed("import", neighbor.import_policies)
+    yield from (_family(family, neighbor, bgp) for family in neighbor.families)
+    yield from listed("export", _exports(neighbor, bgp))
+    if neighbor.remote_as is not Remote.INTERNAL:
+        yield from _remote_as(neighbor)
+    yield from flag("shutdown", not neighbor.enabled)
+    yield from _bfd(neighbor.bfd)
 
 
-def _remote_as(found: BgpNeighbor) -> Iterator[Line]:
-    number = found.remote_as if isinstance(found.remote_as, int) else 0
-    if found.unnumbered:
+def _remote_as(neighbor: BgpNeighbor) -> Iterator[Line]:
+    number = neighbor.remote_as if isinstance(neighbor.remote_as, int) else 0
+    if neighbor.unnumbered:
         yield from setting("peer-as-list", as_list_name(number) if number else None)
     else:
         yield from setting("peer-as", number or None)
 
 
-def _multihop(found: BgpNeighbor) -> Iterator[Line]:
+def _multihop(neighbor: BgpNeighbor) -> Iterator[Line]:
     """Hops to the peer; a next hop that is kept needs the statement also for a peer on the link."""
-    unchanged = found.next_hop is NextHop.UNCHANGED
-    if found.multihop_ttl is not None or unchanged:
-        hops = leaf("ttl", found.multihop_ttl or 1)
+    unchanged = neighbor.next_hop is NextHop.UNCHANGED
+    if neighbor.multihop_ttl is not None or unchanged:
+        hops = leaf("ttl", neighbor.multihop_ttl or 1)
         yield from block("multihop", (hops, *flag("no-nexthop-change", unchanged)))
 
 
@@ -195,34 +201,37 @@ def source_address(model: DeviceModel, name: str, peer: IpAddress) -> IpAddress 
     """The address of an interface from which a session to this peer is opened."""
     interface = model.interface(name)
     addresses = interface.addresses if interface is not None else ()
-    return next((found.ip for found in addresses if found.version == peer.version), None)
+    return next((address.ip for address in addresses if address.version == peer.version), None)
 
 
-def _source(found: BgpNeighbor, model: DeviceModel) -> IpAddress | None:
-    if found.update_source is None or isinstance(found.peer, str):
+def _source(neighbor: BgpNeighbor, model: DeviceModel) -> IpAddress | None:
+    if neighbor.update_source is None or isinstance(neighbor.peer, str):
         return None
-    return source_address(model, found.update_source, found.peer)
+    return source_address(model, neighbor.update_source, neighbor.peer)
 
 
-def _family(family: Family, found: BgpNeighbor, bgp: Bgp) -> Line:
+def _family(family: Family, neighbor: BgpNeighbor, bgp: Bgp) -> Line:
     """An address family; without `teardown` a limit of prefixes only logs. IPv4 over a session to an IPv6 address has
     IPv6 next hops."""
     if family is Family.EVPN:
         return entry("family evpn", (Line("signaling"),))
-    over_ipv6 = found.unnumbered or isinstance(found.peer, IPv6Address)
-    limit = (leaf("maximum", found.prefix_limit),) if found.prefix_limit is not None else ()
+    over_ipv6 = neighbor.unnumbered or isinstance(neighbor.peer, IPv6Address)
+    limit = (leaf("maximum", neighbor.prefix_limit),) if neighbor.prefix_limit is not None else ()
     extended = family is Family.IPV4 and over_ipv6 and bgp.receive_ipv6_next_hops
     unicast = entry("unicast", block("prefix-limit", limit), flag("extended-nexthop", extended))
     return entry(f"family {UNICAST[family]}", (unicast,))
 
 
-def _exports(found: BgpNeighbor, bgp: Bgp) -> Iterator[str]:
+def _exports(neighbor: BgpNeighbor, bgp: Bgp) -> Iterator[str]:
     """The export policies, after those that set the next hop and hold back the contributors of aggregates."""
-    if found.next_hop is NextHop.SELF:
+    if neighbor.next_hop is NextHop.SELF:
         yield NEXT_HOP_SELF
-    if any(x.summary_only and x.network_instance == found.network_instance for x in bgp.aggregates):
-        yield summary_policy(found.network_instance)
-    yield from found.export_policies
+    if any(
+        aggregate.summary_only and aggregate.network_instance == neighbor.network_instance
+        for aggregate in bgp.aggregates
+    ):
+        yield summary_policy(neighbor.network_instance)
+    yield from neighbor.export_policies
 
 
 def _bfd(timers: BfdTimers | None) -> Iterator[Line]:

@@ -61,11 +61,13 @@ def instance_lines(model: DeviceModel) -> Iterator[Line]:
     """The MAC-VRF, then the VRFs by name."""
     if has_overlay(model):
         yield _mac_vrf(model)
-    yield from (_vrf(found, model) for found in model.network_instances)
+    yield from (_vrf(instance, model) for instance in model.network_instances)
 
 
 def _mac_vrf(model: DeviceModel) -> Line:
-    bridged = (found for found in model.interfaces if isinstance(found, Port | Lag) and found.vlans is not None)
+    bridged = (
+        interface for interface in model.interfaces if isinstance(interface, Port | Lag) and interface.vlans is not None
+    )
     evpn = (
         leaf("encapsulation", "vxlan"),
         leaf("default-gateway", "do-not-advertise"),
@@ -73,15 +75,15 @@ def _mac_vrf(model: DeviceModel) -> Line:
         *block("vni-options", (_vni(vlan) for vlan in model.vlans if vlan.vni is not None)),
     )
     router = model.bgp.router_id if model.bgp else None
-    own = router or (model.vtep.address if model.vtep else None)
+    administrator = router or (model.vtep.address if model.vtep else None)
     return entry(
         MAC_VRF,
         (leaf("instance-type", "mac-vrf"),),
         block("protocols", block("evpn", evpn)),
         setting("vtep-source-interface", unit_name(model.vtep.source) if model.vtep else None),
         (leaf("service-type", "vlan-aware"),),
-        (_member(found) for found in bridged),
-        setting("route-distinguisher", f"{own}:1" if own is not None else None),
+        (_member(interface) for interface in bridged),
+        setting("route-distinguisher", f"{administrator}:1" if administrator is not None else None),
         (leaf("vrf-target", OVERLAY_TARGET),),
         block("vlans", _vlans(model)),
     )
@@ -92,35 +94,37 @@ def _vni(vlan: Vlan) -> Line:
     return entry(f"vni {vlan.vni}", (leaf("vrf-target", f"target:{vlan_target(vlan.vni)}"),))
 
 
-def _member(found: Interface) -> Line:
-    return Line(f"interface {unit_name(found.name)}")
+def _member(interface: Interface) -> Line:
+    return Line(f"interface {unit_name(interface.name)}")
 
 
-def _vrf(found: NetworkInstance, model: DeviceModel) -> Line:
+def _vrf(instance: NetworkInstance, model: DeviceModel) -> Line:
     """A VRF; one without RD and VNI is a virtual router, which exchanges no VPN routes."""
-    is_vpn = found.rd is not None or found.vni is not None or bool(found.import_targets or found.export_targets)
-    members = (x for x in model.interfaces if x.network_instance == found.name)
-    options = (*aggregate_lines(model, found.name), *setting("router-id", found.router_id))
+    is_vpn = (
+        instance.rd is not None or instance.vni is not None or bool(instance.import_targets or instance.export_targets)
+    )
+    members = (interface for interface in model.interfaces if interface.network_instance == instance.name)
+    options = (*aggregate_lines(model, instance.name), *setting("router-id", instance.router_id))
     prefixes = (
         *(Line(words) for words in ("advertise direct-nexthop", "encapsulation vxlan")),
-        *setting("vni", found.vni),
+        *setting("vni", instance.vni),
         leaf("export", TYPE_5),
     )
-    evpn = block("evpn", block("ip-prefix-routes", prefixes)) if found.vni is not None else ()
+    evpn = block("evpn", block("ip-prefix-routes", prefixes)) if instance.vni is not None else ()
     return entry(
-        found.name,
+        instance.name,
         (leaf("instance-type", "vrf" if is_vpn else "virtual-router"),),
         block("routing-options", options),
-        block("protocols", protocol_lines(model, found.name), evpn),
+        block("protocols", protocol_lines(model, instance.name), evpn),
         map(_member, members),
-        setting("route-distinguisher", found.rd),
-        _targets(found),
+        setting("route-distinguisher", instance.rd),
+        _targets(instance),
     )
 
 
-def _targets(found: NetworkInstance) -> Iterator[Line]:
+def _targets(instance: NetworkInstance) -> Iterator[Line]:
     imported, exported = (
-        [f"target:{one}" for one in targets] for targets in (found.import_targets, found.export_targets)
+        [f"target:{target}" for target in targets] for targets in (instance.import_targets, instance.export_targets)
     )
     if imported == exported:
         yield from setting("vrf-target", imported[0] if imported else None)

@@ -33,21 +33,21 @@ VLAN_NAME = re.compile(r"[\w.-]{2,64}")
 
 def interface_lines(model: DeviceModel) -> Iterator[Line]:
     """Ports and cages in front-panel order, then LAGs, SVIs and the loopback."""
-    ports = [found for found in model.interfaces if isinstance(found, Port)]
-    split = {found.cage: found for found in model.breakouts}
+    ports = [interface for interface in model.interfaces if isinstance(interface, Port)]
+    split = {breakout.cage: breakout for breakout in model.breakouts}
     lag_of = {name: lag.name for lag in model.interfaces if isinstance(lag, Lag) for name in lag.members}
     yield from map(_cage, model.breakouts)
     for port in ports:
         if port.name not in split:
             yield _port(port, lag_of.get(port.name), model)
-    yield from (_lag(found, model) for found in model.interfaces if isinstance(found, Lag))
-    svis = [found for found in model.interfaces if isinstance(found, Svi)]
+    yield from (_lag(interface, model) for interface in model.interfaces if isinstance(interface, Lag))
+    svis = [interface for interface in model.interfaces if isinstance(interface, Svi)]
     yield from block(SVI_DEVICE, _svi_mtu(svis), map(_svi, svis))
-    yield from (_loopback(found) for found in model.interfaces if isinstance(found, Loopback))
+    yield from (_loopback(interface) for interface in model.interfaces if isinstance(interface, Loopback))
 
 
-def _cage(found: BreakoutPort) -> Line:
-    return entry(found.cage, (leaf("number-of-sub-ports", found.lanes), leaf("speed", f"{found.rate_gbps}g")))
+def _cage(breakout: BreakoutPort) -> Line:
+    return entry(breakout.cage, (leaf("number-of-sub-ports", breakout.lanes), leaf("speed", f"{breakout.rate_gbps}g")))
 
 
 def _port(port: Port, lag: str | None, model: DeviceModel) -> Line:
@@ -80,12 +80,12 @@ def _lag(lag: Lag, model: DeviceModel) -> Line:
     )
 
 
-def _common(found: Interface) -> Iterator[Line]:
+def _common(interface: Interface) -> Iterator[Line]:
     """Settings of a physical interface. Its MTU is that of the frame without checksum."""
-    yield from setting("description", found.description)
-    yield from flag("disable", not found.enabled)
-    if found.mtu_bytes is not None:
-        yield leaf("mtu", found.mtu_bytes + ETHERNET_HEADER_BYTES)
+    yield from setting("description", interface.description)
+    yield from flag("disable", not interface.enabled)
+    if interface.mtu_bytes is not None:
+        yield leaf("mtu", interface.mtu_bytes + ETHERNET_HEADER_BYTES)
 
 
 def _native_vlan(vlans: VlanMembership | None) -> Iterator[Line]:
@@ -94,11 +94,11 @@ def _native_vlan(vlans: VlanMembership | None) -> Iterator[Line]:
         yield leaf("native-vlan-id", vlans.untagged)
 
 
-def _unit(found: Interface, vlans: VlanMembership | None, known: Iterable[Vlan]) -> Iterator[Line]:
+def _unit(interface: Interface, vlans: VlanMembership | None, known: Iterable[Vlan]) -> Iterator[Line]:
     if vlans is not None:
         yield from block("unit 0", block("family ethernet-switching", _switching(vlans, known)))
     else:
-        yield from block("unit 0", family_lines(found.addresses, found.unnumbered))
+        yield from block("unit 0", family_lines(interface.addresses, interface.unnumbered))
 
 
 def _switching(vlans: VlanMembership, known: Iterable[Vlan]) -> Iterator[Line]:
@@ -118,17 +118,19 @@ def family_lines(
 
     virtual: gateways, each below the address of its subnet.
     """
-    found = tuple(addresses)
-    versions = {address.version for address in found}
+    known = tuple(addresses)
+    versions = {address.version for address in known}
     only_mtu = mtu is not None and not versions
     for version, family in FAMILIES.items():
         if version in versions or unnumbered or (only_mtu and version == 4):
-            own = (_address(address, virtual) for address in found if address.version == version)
-            yield entry(f"family {family}", setting("mtu", mtu), own)
+            lines = (_address(address, virtual) for address in known if address.version == version)
+            yield entry(f"family {family}", setting("mtu", mtu), lines)
 
 
 def _address(address: IpInterface, virtual: Sequence[IpInterface]) -> Line:
-    gateways = (leaf("virtual-gateway-address", found.ip) for found in virtual if found.network == address.network)
+    gateways = (
+        leaf("virtual-gateway-address", gateway.ip) for gateway in virtual if gateway.network == address.network
+    )
     return entry(f"address {address}", gateways)
 
 
@@ -143,7 +145,7 @@ def _svi_mtu(svis: Iterable[Svi]) -> Iterator[Line]:
 def _svi(svi: Svi) -> Line:
     """The unit of a VLAN. Anycast gateways have a MAC address that every switch with them has too; one beside an own
     address of its subnet is a virtual gateway."""
-    subnets = {own.network for own in svi.addresses}
+    subnets = {address.network for address in svi.addresses}
     virtual = [gateway for gateway in svi.gateways if gateway.network in subnets]
     anycast = [gateway for gateway in svi.gateways if gateway.network not in subnets]
     families = family_lines((*svi.addresses, *anycast), mtu=svi.mtu_bytes, virtual=virtual)
@@ -158,23 +160,23 @@ def _svi(svi: Svi) -> Line:
     )
 
 
-def _loopback(found: Loopback) -> Line:
+def _loopback(loopback: Loopback) -> Line:
     unit = (
-        *setting("description", found.description),
-        *flag("disable", not found.enabled),
-        *family_lines(found.addresses, found.unnumbered, found.mtu_bytes),
+        *setting("description", loopback.description),
+        *flag("disable", not loopback.enabled),
+        *family_lines(loopback.addresses, loopback.unnumbered, loopback.mtu_bytes),
     )
-    return entry(device_name(found.name), block("unit 0", unit))
+    return entry(device_name(loopback.name), block("unit 0", unit))
 
 
 def vlan_keys(vlans: Iterable[Vlan]) -> dict[int, str]:
     """The name of each VLAN in the configuration: its own, or one of its number where Junos takes that of its own not
     or another VLAN has it (junos-qfx-conf-vlans, vlan: 2 to 64 characters)."""
-    found = tuple(vlans)
-    names = [vlan.name for vlan in found]
+    known = tuple(vlans)
+    names = [vlan.name for vlan in known]
     return {
         vlan.vlan_id: vlan.name
         if names.count(vlan.name) == 1 and VLAN_NAME.fullmatch(vlan.name)
         else f"vlan{vlan.vlan_id}"
-        for vlan in found
+        for vlan in known
     }

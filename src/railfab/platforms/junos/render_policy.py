@@ -32,7 +32,7 @@ TERM_STEP = 10
 def policy_lines(model: DeviceModel) -> Iterator[Line]:
     """Every policy by name, then what they refer to."""
     asn = model.bgp.asn if model.bgp else 0
-    yield from (_policy(found, asn) for found in model.policies)
+    yield from (_policy(policy, asn) for policy in model.policies)
     yield from _added(model)
     rules = [rule for policy in model.policies for rule in policy.rules]
     communities = {name for rule in rules for name in (*rule.communities, *rule.set_communities)}
@@ -57,18 +57,18 @@ def _last(action: Action) -> Line:
 def _term(number: int, rule: PolicyRule, asn: int) -> Line:
     matches = (
         *listed("community", map(community_name, rule.communities)),
-        *(Line(f"route-filter {found.prefix} {_range(found)}") for found in rule.prefixes),
+        *(Line(f"route-filter {prefix_range.prefix} {_range(prefix_range)}") for prefix_range in rule.prefixes),
     )
     return entry(f"term {number}", short("from", matches), short("then", _then(rule, asn)))
 
 
-def _range(found: PrefixRange) -> str:
-    length, longest = found.prefix.prefixlen, found.prefix.max_prefixlen
-    if (found.ge, found.le) == (length, length):
+def _range(prefix_range: PrefixRange) -> str:
+    length, longest = prefix_range.prefix.prefixlen, prefix_range.prefix.max_prefixlen
+    if (prefix_range.ge, prefix_range.le) == (length, length):
         return "exact"
-    if found.ge == length:
-        return "orlonger" if found.le == longest else f"upto /{found.le}"
-    return f"prefix-length-range /{found.ge}-/{found.le}"
+    if prefix_range.ge == length:
+        return "orlonger" if prefix_range.le == longest else f"upto /{prefix_range.le}"
+    return f"prefix-length-range /{prefix_range.ge}-/{prefix_range.le}"
 
 
 def _then(rule: PolicyRule, asn: int) -> Iterator[Line]:
@@ -87,10 +87,14 @@ def _added(model: DeviceModel) -> Iterator[Line]:
     if bgp is None:
         return
     yield entry(f"policy-statement {LOAD_BALANCE}", short("then", (Line("load-balance per-packet"),)))
-    if any(found.next_hop is NextHop.SELF for found in bgp.neighbors):
+    if any(neighbor.next_hop is NextHop.SELF for neighbor in bgp.neighbors):
         yield entry(f"policy-statement {NEXT_HOP_SELF}", short("then", (Line("next-hop self"),)))
-    for instance in sorted({found.network_instance for found in bgp.aggregates if found.summary_only}):
-        prefixes = [x.prefix for x in bgp.aggregates if x.summary_only and x.network_instance == instance]
+    for instance in sorted({aggregate.network_instance for aggregate in bgp.aggregates if aggregate.summary_only}):
+        prefixes = [
+            aggregate.prefix
+            for aggregate in bgp.aggregates
+            if aggregate.summary_only and aggregate.network_instance == instance
+        ]
         filters = (Line(f"route-filter {prefix} longer") for prefix in prefixes)
         term = entry("term contributors", short("from", filters), (Line("then reject"),))
         yield entry(f"policy-statement {summary_policy(instance)}", (term,))
@@ -103,6 +107,6 @@ def _as_lists(model: DeviceModel) -> Iterator[Line]:
     """The AS numbers of the peers of unnumbered sessions."""
     if model.bgp is None:
         return
-    peers = (found.remote_as for found in model.neighbors if found.unnumbered)
-    numbers = sorted({found for found in peers if isinstance(found, int) and found})
+    peers = (neighbor.remote_as for neighbor in model.neighbors if neighbor.unnumbered)
+    numbers = sorted({asn for asn in peers if isinstance(asn, int) and asn})
     yield from (leaf("as-list", as_list_name(number), "members", number) for number in numbers)

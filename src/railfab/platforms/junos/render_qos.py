@@ -105,12 +105,12 @@ def qos_lines(model: DeviceModel) -> Iterator[Line]:
     qos = model.qos
     if qos is None:
         return
-    yield from block("classifiers", (_classifier(found, qos) for found in qos.classifiers))
+    yield from block("classifiers", (_classifier(classifier, qos) for classifier in qos.classifiers))
     yield from block("drop-profiles", _drop_profiles(qos))
     yield from block("shared-buffer", _buffers(qos))
     yield from block("forwarding-classes", map(_class, qos.classes), _lossy_defaults(qos))
-    yield from (_pause(found, qos) for found in sorted(_pause_profiles(qos), key=lambda found: found.name))
-    yield from block("interfaces", (_port(found, qos) for found in qos.ports))
+    yield from (_pause(profile, qos) for profile in sorted(_pause_profiles(qos), key=lambda profile: profile.name))
+    yield from block("interfaces", (_port(port, qos) for port in qos.ports))
     maps = _scheduler_maps(qos)
     yield from block("scheduler-maps", _maps(qos, maps))
     yield from block("schedulers", _schedulers(qos, maps))
@@ -121,30 +121,30 @@ def bits(number: int, width: int) -> str:
     return f"{number:0{width}b}"
 
 
-def _classifier(found: Classifier, qos: Qos) -> Line:
+def _classifier(classifier: Classifier, qos: Qos) -> Line:
     points: dict[str, list[str]] = {}
-    for point, name in found.dscp:
+    for point, name in classifier.dscp:
         points.setdefault(name, []).append(bits(point, 6))
     ordered = (cls.name for cls in qos.classes if cls.name in points)
     classes = (entry(f"forwarding-class {name}", _points(points[name])) for name in ordered)
-    return entry(f"dscp {found.name}", classes)
+    return entry(f"dscp {classifier.name}", classes)
 
 
 def _points(points: Iterable[str]) -> Iterator[Line]:
     yield from listed("loss-priority low code-points", points)
 
 
-def _class(found: TrafficClass) -> Line:
+def _class(traffic_class: TrafficClass) -> Line:
     """A class; a lossless one has buffer of its own and a priority for the pause frames that it sends."""
-    lossless = f" no-loss pfc-priority {found.pfc_priority}" if found.pfc_priority is not None else ""
-    return Line(f"class {found.name} queue-num {found.queue}{lossless}")
+    lossless = f" no-loss pfc-priority {traffic_class.pfc_priority}" if traffic_class.pfc_priority is not None else ""
+    return Line(f"class {traffic_class.name} queue-num {traffic_class.queue}{lossless}")
 
 
 def _lossy_defaults(qos: Qos) -> Iterator[Line]:
     """The classes that are lossless by default, made lossy in the queue of a lossy class, because the classes of a
     queue have one drop attribute (Juniper, Understanding CoS Forwarding Classes)."""
-    names = {found.name for found in qos.classes}
-    lossy = {found.queue for found in qos.classes if not found.lossless}
+    names = {traffic_class.name for traffic_class in qos.classes}
+    lossy = {traffic_class.queue for traffic_class in qos.classes if not traffic_class.lossless}
     for queue, name in LOSSLESS_BY_DEFAULT.items():
         if queue in lossy and name not in names:
             yield leaf("class", name, "queue-num", queue)
@@ -152,7 +152,7 @@ def _lossy_defaults(qos: Qos) -> Iterator[Line]:
 
 def ramps(profile: PortProfile) -> Mapping[str, EcnRamp]:
     """The ECN ramps of a profile by class."""
-    return {found.traffic_class: found.ecn for found in profile.thresholds if found.ecn is not None}
+    return {thresholds.traffic_class: thresholds.ecn for thresholds in profile.thresholds if thresholds.ecn is not None}
 
 
 def _drop_profiles(qos: Qos) -> Iterator[Line]:
@@ -204,9 +204,13 @@ def _pause_profiles(qos: Qos) -> set[PauseProfile]:
     """The congestion notification profiles of ports with PFC, and one for the cables of each other port profile; at
     least one where queues obey pause frames or the watchdog is on, which are settings of all of them."""
     used = {pause_profile(port) for port in qos.ports if port.pfc}
-    named = {found.profile for found in used}
-    used |= {PauseProfile(profile=x.name) for x in qos.profiles if x.cable_m is not None and x.name not in named}
-    if not used and (qos.watchdog or any(found.obeyed_priority is not None for found in qos.classes)):
+    named = {pause.profile for pause in used}
+    used |= {
+        PauseProfile(profile=profile.name)
+        for profile in qos.profiles
+        if profile.cable_m is not None and profile.name not in named
+    }
+    if not used and (qos.watchdog or any(traffic_class.obeyed_priority is not None for traffic_class in qos.classes)):
         used.add(PauseProfile())
     return used
 
@@ -215,15 +219,15 @@ def pause_profile(port: PortQos) -> PauseProfile:
     return PauseProfile(profile=port.profile, priorities=port.pfc, classifier=port.classifier)
 
 
-def _pause(found: PauseProfile, qos: Qos) -> Line:
+def _pause(pause: PauseProfile, qos: Qos) -> Line:
     """Code points whose packets make the switch send pause frames, and the queues that obey those it receives."""
-    classifier = qos.classifier(found.classifier) if found.classifier else None
-    profile = qos.profile(found.profile) if found.profile else None
-    paused = {cls.name for cls in qos.classes if cls.pfc_priority in found.priorities}
+    classifier = qos.classifier(pause.classifier) if pause.classifier else None
+    profile = qos.profile(pause.profile) if pause.profile else None
+    paused = {cls.name for cls in qos.classes if cls.pfc_priority in pause.priorities}
     points = [bits(point, 6) for point, name in (classifier.dscp if classifier else ()) if name in paused]
     obeying = sorted((cls.obeyed_priority, cls.queue) for cls in qos.classes if cls.obeyed_priority is not None)
     return entry(
-        f"congestion-notification-profile {found.name}",
+        f"congestion-notification-profile {pause.name}",
         _watchdog(qos.watchdog),
         block(
             "input",
@@ -243,17 +247,17 @@ def _pause(found: PauseProfile, qos: Qos) -> Line:
     )
 
 
-def _watchdog(found: PfcWatchdog | None) -> Iterator[Line]:
+def _watchdog(watchdog: PfcWatchdog | None) -> Iterator[Line]:
     """The watchdog; a time of detection is a number of polls."""
-    if found is None:
+    if watchdog is None:
         return
-    poll = POLL_MS if found.detect_ms % POLL_MS == 0 else found.detect_ms
+    poll = POLL_MS if watchdog.detect_ms % POLL_MS == 0 else watchdog.detect_ms
     yield from block(
         "pfc-watchdog",
         (
             leaf("poll-interval", poll),
-            leaf("detection", found.detect_ms // poll),
-            leaf("recovery", found.recover_ms),
+            leaf("detection", watchdog.detect_ms // poll),
+            leaf("recovery", watchdog.recover_ms),
             Line("watchdog-action drop"),
         ),
     )
@@ -298,12 +302,15 @@ def _maps(qos: Qos, maps: Maps) -> Iterator[Line]:
     control = flag(f"forwarding-class {NETWORK_CONTROL} scheduler {NETWORK_CONTROL}", _controls(qos))
     lines = tuple(control)
     for name, (profile, marked) in sorted(maps.items()):
-        yield entry(name, (_mapped(found.name, profile, marked) for found in qos.classes), lines)
+        yield entry(name, (_mapped(traffic_class.name, profile, marked) for traffic_class in qos.classes), lines)
 
 
 def _controls(qos: Qos) -> bool:
     """Whether the packets of the switch itself are in a class that is not the model's."""
-    return all(found.queue != NETWORK_CONTROL_QUEUE and found.name != NETWORK_CONTROL for found in qos.classes)
+    return all(
+        traffic_class.queue != NETWORK_CONTROL_QUEUE and traffic_class.name != NETWORK_CONTROL
+        for traffic_class in qos.classes
+    )
 
 
 def _mapped(name: str, profile: str, marked: frozenset[str]) -> Line:
@@ -313,9 +320,9 @@ def _mapped(name: str, profile: str, marked: frozenset[str]) -> Line:
 
 def _schedulers(qos: Qos, maps: Maps) -> Iterator[Line]:
     """The schedulers that a map has; those of all classes where there is no map."""
-    for found in qos.classes:
-        if not maps or any(found.name not in marked for _, marked in maps.values()):
-            yield entry(found.name, _scheduler(found))
+    for traffic_class in qos.classes:
+        if not maps or any(traffic_class.name not in marked for _, marked in maps.values()):
+            yield entry(traffic_class.name, _scheduler(traffic_class))
     if maps and _controls(qos):
         yield entry(NETWORK_CONTROL, (leaf("shaping-rate", "percent", CONTROL_PERCENT), Line("priority strict-high")))
     for profile in qos.profiles:
@@ -327,12 +334,12 @@ def _schedulers(qos: Qos, maps: Maps) -> Iterator[Line]:
             yield entry(f"{profile.name}_{name}", _scheduler(qos.traffic_class(name)), ecn)
 
 
-def _scheduler(found: TrafficClass) -> Iterator[Line]:
-    if found.weight is not None:
-        yield leaf("transmit-rate", "percent", found.weight)
-    if found.rate_percent is not None:
-        yield leaf("shaping-rate", "percent", found.rate_percent)
-    yield from flag("priority strict-high", found.scheduling is Scheduling.STRICT)
+def _scheduler(traffic_class: TrafficClass) -> Iterator[Line]:
+    if traffic_class.weight is not None:
+        yield leaf("transmit-rate", "percent", traffic_class.weight)
+    if traffic_class.rate_percent is not None:
+        yield leaf("shaping-rate", "percent", traffic_class.rate_percent)
+    yield from flag("priority strict-high", traffic_class.scheduling is Scheduling.STRICT)
 
 
 def balancing_lines(model: DeviceModel) -> Iterator[Line]:
@@ -342,31 +349,31 @@ def balancing_lines(model: DeviceModel) -> Iterator[Line]:
     on QFX5220 and QFX5130); `hash-key` is documented for routers. Juniper's design of QFX5240 has `hash-key` with both
     layers, which names the fields that are hashed anyway: so has railfab for these, and for no others.
     """
-    found = model.load_balancing
-    if found is None:
+    balancing = model.load_balancing
+    if balancing is None:
         return
-    if found.fields == FIVE_TUPLE:
+    if balancing.fields == FIVE_TUPLE:
         yield from block("hash-key", block("family inet", map(Line, BOTH_LAYERS)))
-    yield from block("enhanced-hash-key", block("ecmp-dlb", _dynamic(found)), _fields(found))
+    yield from block("enhanced-hash-key", block("ecmp-dlb", _dynamic(balancing)), _fields(balancing))
 
 
-def _fields(found: LoadBalancing) -> Iterator[Line]:
+def _fields(balancing: LoadBalancing) -> Iterator[Line]:
     """Other fields than the usual ones: what the hash leaves out and adds (Juniper, enhanced-hash-key); also the port,
     which is in it by default (Juniper, Configuring the Fields in the Algorithm Used To Hash)."""
-    if not found.fields or found.fields == FIVE_TUPLE:
+    if not balancing.fields or balancing.fields == FIVE_TUPLE:
         return
     for family, words in EXCLUSIONS.items():
         more = ((HashField.VLAN, VLAN), *([(HashField.FLOW_LABEL, FLOW_LABEL)] if family == "inet6" else []))
-        added = (word for field, word in more if field in found.fields)
-        left_out = (word for field, word in words.items() if field not in found.fields)
+        added = (word for field, word in more if field in balancing.fields)
+        left_out = (word for field, word in words.items() if field not in balancing.fields)
         yield from block(family, map(Line, (NO_PORT, *left_out, *added)))
 
 
-def _dynamic(found: LoadBalancing) -> Iterator[Line]:
+def _dynamic(balancing: LoadBalancing) -> Iterator[Line]:
     """The mode; `per-packet` is by the load of the paths. IPv4 and IPv6 are named, as in Juniper's design."""
-    if found.mode is BalancingMode.FLOWLET:
-        yield entry("flowlet", setting("inactivity-interval", found.flowlet_gap_us))
-    elif found.mode is BalancingMode.ADAPTIVE:
+    if balancing.mode is BalancingMode.FLOWLET:
+        yield entry("flowlet", setting("inactivity-interval", balancing.flowlet_gap_us))
+    elif balancing.mode is BalancingMode.ADAPTIVE:
         yield Line("per-packet")
     else:
         return

@@ -35,7 +35,7 @@ def read(text: str) -> tuple[Statement, ...]:
 
     An audit asks for those of each of its texts several times.
     """
-    return _distinct(part for found in statements(text) for part in _split(found) if part[:1] != ("version",))
+    return _distinct(part for statement in statements(text) for part in _split(statement) if part[:1] != ("version",))
 
 
 def rendered(tree: tuple[Line, ...]) -> tuple[Statement, ...]:
@@ -62,21 +62,30 @@ def _leaves(prefix: Statement, rest: Statement, leaves: Mapping[str, int]) -> It
         rest = rest[length:]
 
 
-def _distinct(found: Iterable[Statement]) -> tuple[Statement, ...]:
+def _distinct(stated: Iterable[Statement]) -> tuple[Statement, ...]:
     """The statements without those that others imply: `a` beside `a b`. Repeated ones stay, to be reported."""
-    every = tuple(found)
-    implied = {one[:length] for one in every for length in range(1, len(one))}
-    return tuple(one for one in every if one not in implied)
+    every = tuple(stated)
+    implied = {statement[:length] for statement in every for length in range(1, len(statement))}
+    return tuple(statement for statement in every if statement not in implied)
 
 
-def differences(found: Sequence[Statement], wanted: Sequence[Statement]) -> tuple[Difference, ...]:
+def differences(configured: Sequence[Statement], wanted: Sequence[Statement]) -> tuple[Difference, ...]:
     """Every statement that one of two configurations has and the other lacks, sorted; also another order of terms."""
-    lines, expected = Counter((*found, *_order(found))), Counter((*wanted, *_order(wanted)))
-    added = [(Side.ADDED, one) for one in (lines - expected).elements()]
-    implied = {one[:length] for _, one in added for length in range(1, len(one))}
-    lacking = (one for one in (expected - lines).elements() if one[0] != "insert" and one not in implied)
-    missing = [(Side.MISSING, one) for one in lacking]
-    return tuple(sorted((_difference(*one) for one in (*added, *missing)), key=lambda one: (one.path, one.side)))
+    lines, expected = Counter((*configured, *_order(configured))), Counter((*wanted, *_order(wanted)))
+    added = [(Side.ADDED, statement) for statement in (lines - expected).elements()]
+    implied = {statement[:length] for _, statement in added for length in range(1, len(statement))}
+    lacking = (
+        statement
+        for statement in (expected - lines).elements()
+        if statement[0] != "insert" and statement not in implied
+    )
+    missing = [(Side.MISSING, statement) for statement in lacking]
+    return tuple(
+        sorted(
+            (_difference(*pair) for pair in (*added, *missing)),
+            key=lambda difference: (difference.path, difference.side),
+        )
+    )
 
 
 def _difference(side: Side, statement: Statement) -> Difference:
@@ -88,17 +97,17 @@ def _difference(side: Side, statement: Statement) -> Difference:
     return Difference(side=side, path=text, text=text if statement[0] == "insert" else f"set {text}", section=section)
 
 
-def _order(found: Sequence[Statement]) -> Iterator[Statement]:
+def _order(configured: Sequence[Statement]) -> Iterator[Statement]:
     """The order of the terms of each filter and policy, as the commands that make it."""
     terms: dict[Statement, dict[str, None]] = {}
-    for one in found:
-        if ORDERED in one[:-1]:
-            at = one.index(ORDERED)
-            terms.setdefault(one[: at + 1], {}).setdefault(one[at + 1])
+    for statement in configured:
+        if ORDERED in statement[:-1]:
+            at = statement.index(ORDERED)
+            terms.setdefault(statement[: at + 1], {}).setdefault(statement[at + 1])
     values: dict[Statement, dict[str, None]] = {}
-    for one in found:
-        if one[-2:-1] and one[-2] in ORDERED_VALUES:
-            values.setdefault(one[:-1], {}).setdefault(one[-1])
+    for statement in configured:
+        if statement[-2:-1] and statement[-2] in ORDERED_VALUES:
+            values.setdefault(statement[:-1], {}).setdefault(statement[-1])
     for leaf, names in values.items():
         for before, after in zip(names, list(names)[1:], strict=False):
             yield ("insert", *leaf, after, "after", before)

@@ -24,16 +24,16 @@ def listed(words: str, values: Iterable[object]) -> Iterator[Line]:
 
 def block(words: str, *children: Lines) -> Iterator[Line]:
     """A container, where it has anything."""
-    found = tuple(line for lines in children for line in lines)
-    if found:
-        yield Line(words, found)
+    content = tuple(line for lines in children for line in lines)
+    if content:
+        yield Line(words, content)
 
 
 def short(words: str, *children: Lines) -> Iterator[Line]:
     """A container that Junos writes on one line where it has a single leaf: `then accept;`."""
-    for found in block(words, *children):
-        alone = len(found.children) == 1 and not found.children[0].children
-        yield Line(f"{words} {found.children[0].text}") if alone else found
+    for line in block(words, *children):
+        alone = len(line.children) == 1 and not line.children[0].children
+        yield Line(f"{words} {line.children[0].text}") if alone else line
 
 
 def entry(words: str, *children: Lines) -> Line:

@@ -22,7 +22,7 @@ from railfab.platforms.nxos.draft_qos import DraftQos
 from railfab.platforms.shared.route_maps import RouteMapDraft
 
 DEFAULT_VLAN = 1
-"""That a switch always has."""
+"""VLAN that a switch always has."""
 
 
 @dataclass(slots=True, kw_only=True)

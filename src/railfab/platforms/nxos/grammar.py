@@ -119,8 +119,8 @@ def _unnumbered(draft: Draft, _match: re.Match[str]) -> None:
 
 def _bfd(draft: Draft, match: re.Match[str]) -> None:
     interval_ms, received_ms = within(match[1], 50, 999), within(match[2], 50, 999)
-    other = None if received_ms == interval_ms else received_ms
-    draft.interface.bfd = BfdTimers(interval_ms=interval_ms, multiplier=within(match[3], 1, 50), receive_ms=other)
+    receive_ms = None if received_ms == interval_ms else received_ms
+    draft.interface.bfd = BfdTimers(interval_ms=interval_ms, multiplier=within(match[3], 1, 50), receive_ms=receive_ms)
 
 
 def _state(draft: Draft, match: re.Match[str]) -> None:

@@ -22,8 +22,8 @@ from railfab.platforms.shared.route_map_lines import LIST_STEP
 
 def _permit(draft: Draft, match: re.Match[str]) -> None:
     version = VERSIONS[match[1]]
-    found = prefix_range(version, _masked(match[4]), eq=match[5], ge=match[6], le=match[7])
-    draft.prefix_list(version, match[2])[int(match[3])] = found
+    permitted = prefix_range(version, _masked(match[4]), eq=match[5], ge=match[6], le=match[7])
+    draft.prefix_list(version, match[2])[int(match[3])] = permitted
 
 
 def _masked(text: str) -> str:
@@ -33,8 +33,8 @@ def _masked(text: str) -> str:
 
 def _add(lists: dict[str, dict[int, str | None]], match: re.Match[str], value: str | None) -> None:
     """A line of a list, by its number; without one it follows the others."""
-    found = lists.setdefault(match[1], {})
-    found[int(match[2] or LIST_STEP * (len(found) + 1))] = value
+    entries = lists.setdefault(match[1], {})
+    entries[int(match[2] or LIST_STEP * (len(entries) + 1))] = value
 
 
 def _community_list(draft: Draft, match: re.Match[str]) -> None:

@@ -38,10 +38,10 @@ class KnownLine:
         """Whether it is the line, with each number in its range; None where it is another line."""
         if (match := self.pattern.fullmatch(line)) is None:
             return None
-        found = (match[f"n{place}"] for place in range(len(self.ranges)))
+        numbers = (match[f"n{place}"] for place in range(len(self.ranges)))
         return all(
             low <= int(number) <= high
-            for number, (low, high) in zip(found, self.ranges, strict=True)
+            for number, (low, high) in zip(numbers, self.ranges, strict=True)
             if number is not None
         )
 
@@ -55,11 +55,11 @@ class Section:
     whole: bool
 
     def judged(self, line: str) -> str | None:
-        """What is wrong with a line; None where it is right, or not in the table."""
-        found = {known.takes(line) for known in self.lines} - {None}
-        if True in found:
+        """Fault of a line; None where it is right, or not in the table."""
+        verdicts = {known.takes(line) for known in self.lines} - {None}
+        if True in verdicts:
             return None
-        if found:
+        if verdicts:
             return "has a number that NX-OS does not take"
         positive = line.removeprefix("no ")
         same = any(known.words and f"{positive} ".startswith(f"{known.words} ") for known in self.lines)
@@ -75,14 +75,14 @@ class Section:
 def sections() -> Mapping[str, Section]:
     """The table, by the name of the section."""
     document = yaml.load(files(__package__).joinpath("known_lines.yml").read_text(), Loader=LOADER)
-    return {name: _section(found) for name, found in document.items()}
+    return {name: _section(content) for name, content in document.items()}
 
 
-def _section(found: Mapping[str, Mapping[str, str]]) -> Section:
+def _section(content: Mapping[str, Mapping[str, str]]) -> Section:
     return Section(
-        lines=tuple(_known(text, source) for text, source in found["lines"].items()),
-        opens=tuple((_known(text, ""), below) for text, below in found.get("opens", {}).items()),
-        whole=bool(found.get("whole", False)),
+        lines=tuple(_known(text, source) for text, source in content["lines"].items()),
+        opens=tuple((_known(text, ""), below) for text, below in content.get("opens", {}).items()),
+        whole=bool(content.get("whole", False)),
     )
 
 

@@ -50,11 +50,11 @@ def _plain(line: Line) -> Line:
 
 
 def _top(lines: Iterator[Line]) -> Iterator[Line]:
-    found = [line for line in lines if not line.text.startswith("version ")]
-    own = {line.text for line in found}
-    for line in found:
+    kept = [line for line in lines if not line.text.startswith("version ")]
+    texts = {line.text for line in kept}
+    for line in kept:
         if vlans := _VLANS.fullmatch(line.text):
-            yield from _vlans(line, vlans[1], own)
+            yield from _vlans(line, vlans[1], texts)
         elif (breakout := _BREAKOUT.fullmatch(line.text)) and (ports := _numbers(breakout[2])):
             for port in ports:
                 text = f"interface breakout module {breakout[1]} port {port} map {breakout[3]}"
@@ -74,7 +74,7 @@ def _without_default_vrf(line: Line) -> Line:
     return line
 
 
-def _vlans(line: Line, numbers: str, own: set[str]) -> Iterator[Line]:
+def _vlans(line: Line, numbers: str, sections: set[str]) -> Iterator[Line]:
     """VLANs of a list that have no section of their own; VLAN 1 is always there."""
     listed = _numbers(numbers)
     if numbers.isdecimal() or not listed:
@@ -82,7 +82,7 @@ def _vlans(line: Line, numbers: str, own: set[str]) -> Iterator[Line]:
             yield line
         return
     for number in listed:
-        if number != 1 and f"vlan {number}" not in own:
+        if number != 1 and f"vlan {number}" not in sections:
             yield Line(f"vlan {number}", line.children, line.number)
 
 
@@ -115,14 +115,14 @@ def _defaults(header: str, texts: set[str]) -> frozenset[str]:
 
 def _one_allowed(lines: tuple[Line, ...]) -> Iterator[Line]:
     """The lines with those of the allowed VLANs as one: NX-OS writes a long list in several."""
-    found = [(line, match[1]) for line in lines if (match := _ALLOWED.fullmatch(line.text))]
-    if not found:
+    allowed = [(line, match[1]) for line in lines if (match := _ALLOWED.fullmatch(line.text))]
+    if not allowed:
         yield from lines
         return
-    listed = ",".join(text for _, text in found)
+    listed = ",".join(text for _, text in allowed)
     numbers = number_ranges(_numbers(listed)) or listed
     for line in lines:
-        if line == found[0][0]:
+        if line == allowed[0][0]:
             yield Line(f"switchport trunk allowed vlan {numbers}", (), line.number)
         elif not _ALLOWED.fullmatch(line.text):
             yield line

@@ -78,7 +78,7 @@ def _model(draft: Draft) -> DeviceModel:
         name=draft.hostname,
         platform=NAME,
         breakouts=tuple(draft.breakouts),
-        interfaces=tuple(_interface(draft, name, found) for name, found in draft.interfaces.items()),
+        interfaces=tuple(_interface(draft, name, interface) for name, interface in draft.interfaces.items()),
         bgp=speaker(draft),
         qos=qos_of(draft),
         policies=policies_of(draft, frozenset(filter(None, (draft.asn,))), is_policy),
@@ -97,38 +97,42 @@ def _with_bfd(model: DeviceModel, draft: Draft) -> DeviceModel:
     """The model with the BFD timers of the interface on each session."""
     if model.bgp is None:
         return model
-    timers = {interface_name(name): found.bfd for name, found in draft.interfaces.items() if found.bfd is not None}
-    own = {neighbor.key: replace(neighbor, bfd=bfd) for neighbor, bfd in bfd_of_sessions(model, timers)}
-    neighbors = tuple(own.get(found.key, found) for found in model.neighbors)
+    timers = {
+        interface_name(name): interface.bfd for name, interface in draft.interfaces.items() if interface.bfd is not None
+    }
+    sessions = {neighbor.key: replace(neighbor, bfd=bfd) for neighbor, bfd in bfd_of_sessions(model, timers)}
+    neighbors = tuple(sessions.get(neighbor.key, neighbor) for neighbor in model.neighbors)
     return replace(model, bgp=replace(model.bgp, neighbors=neighbors))
 
 
-def _interface(draft: Draft, device: str, found: DraftInterface) -> Interface:
+def _interface(draft: Draft, device: str, interface: DraftInterface) -> Interface:
     kind, name = kind_of(device), interface_name(device)
-    bridged = kind in ("", "lag") and found.bridged
+    bridged = kind in ("", "lag") and interface.bridged
     return replace(
-        _shell(draft, kind, name, found),
-        description=found.description,
-        enabled=found.enabled if found.enabled is not None else _is_up(kind, bridged=bridged),
-        mtu_bytes=None if found.lag is not None else found.mtu_bytes,
-        network_instance=None if bridged or found.lag is not None else instance_name(found.vrf),
-        addresses=() if found.anycast else tuple(found.addresses),
-        unnumbered=found.unnumbered,
+        _shell(draft, kind, name, interface),
+        description=interface.description,
+        enabled=interface.enabled if interface.enabled is not None else _is_up(kind, bridged=bridged),
+        mtu_bytes=None if interface.lag is not None else interface.mtu_bytes,
+        network_instance=None if bridged or interface.lag is not None else instance_name(interface.vrf),
+        addresses=() if interface.anycast else tuple(interface.addresses),
+        unnumbered=interface.unnumbered,
     )
 
 
-def _shell(draft: Draft, kind: str, name: str, found: DraftInterface) -> Interface:
+def _shell(draft: Draft, kind: str, name: str, interface: DraftInterface) -> Interface:
     """An interface with the settings that only its kind has."""
     if kind == "loopback":
         return Loopback(name=name)
     if kind == "vlan":
-        mac = draft.gateway_mac if found.anycast and draft.gateway_mac != GATEWAY_MAC else None
-        gateways = tuple(found.addresses) if found.anycast else ()
+        mac = draft.gateway_mac if interface.anycast and draft.gateway_mac != GATEWAY_MAC else None
+        gateways = tuple(interface.addresses) if interface.anycast else ()
         return Svi(name=name, vlan=number_of(name), gateways=gateways, gateway_mac=mac)
-    vlans = _membership(draft, found) if found.bridged and found.lag is None else None
+    vlans = _membership(draft, interface) if interface.bridged and interface.lag is None else None
     if kind:
-        return _lag(draft, name, found, vlans)
-    return Port(name=name, rate_gbps=found.rate_gbps, fec=found.fec, hold_up_ms=found.hold_up_ms, vlans=vlans)
+        return _lag(draft, name, interface, vlans)
+    return Port(
+        name=name, rate_gbps=interface.rate_gbps, fec=interface.fec, hold_up_ms=interface.hold_up_ms, vlans=vlans
+    )
 
 
 def _is_up(kind: str, *, bridged: bool) -> bool:
@@ -136,90 +140,94 @@ def _is_up(kind: str, *, bridged: bool) -> bool:
     return kind in ("loopback", "lag") or bridged
 
 
-def _membership(draft: Draft, found: DraftInterface) -> VlanMembership:
-    if not found.trunk:
-        return VlanMembership(untagged=found.access)
-    allowed = (DEFAULT_VLAN, *draft.vlans) if found.allowed is None else found.allowed
-    untagged = found.native if found.native in allowed else None
+def _membership(draft: Draft, interface: DraftInterface) -> VlanMembership:
+    if not interface.trunk:
+        return VlanMembership(untagged=interface.access)
+    allowed = (DEFAULT_VLAN, *draft.vlans) if interface.allowed is None else interface.allowed
+    untagged = interface.native if interface.native in allowed else None
     return VlanMembership(untagged=untagged, tagged=tuple(sorted({*allowed} - {untagged})))
 
 
-def _lag(draft: Draft, name: str, found: DraftInterface, vlans: VlanMembership | None) -> Lag:
-    members = [(port, one) for port, one in draft.interfaces.items() if one.lag == number_of(name)]
+def _lag(draft: Draft, name: str, settings: DraftInterface, vlans: VlanMembership | None) -> Lag:
+    members = [(port, interface) for port, interface in draft.interfaces.items() if interface.lag == number_of(name)]
     return Lag(
         name=name,
         members=tuple(port for port, _ in members),
-        lacp=not members or any(one.lacp for _, one in members),
-        mlag_id=found.vpc,
-        esi=segment_identifier(found.segment_mac, found.segment) if found.segment and found.segment_mac else None,
-        system_mac=found.segment_mac,
+        lacp=not members or any(member.lacp for _, member in members),
+        mlag_id=settings.vpc,
+        esi=segment_identifier(settings.segment_mac, settings.segment)
+        if settings.segment and settings.segment_mac
+        else None,
+        system_mac=settings.segment_mac,
         vlans=vlans,
     )
 
 
 def _network_instances(draft: Draft) -> Iterator[NetworkInstance]:
-    for name, found in draft.vrfs.items():
+    for name, vrf in draft.vrfs.items():
         router = draft.routers.get(name)
         yield NetworkInstance(
             name=name,
-            rd=found.rd,
-            import_targets=tuple(found.targets["import"]),
-            export_targets=tuple(found.targets["export"]),
-            vni=found.vni,
+            rd=vrf.rd,
+            import_targets=tuple(vrf.targets["import"]),
+            export_targets=tuple(vrf.targets["export"]),
+            vni=vrf.vni,
             router_id=router.router_id if router else None,
         )
 
 
 def _vlans(draft: Draft) -> Iterator[Vlan]:
     """The VLANs; the VNI of one that only carries the VNI of a VRF is the VRF's."""
-    routed = {found.vni for found in draft.vrfs.values()}
-    for number, found in draft.vlans.items():
-        vni = None if found.vni in routed else found.vni
-        yield Vlan(vlan_id=number, name=found.name or default_vlan_name(number), vni=vni)
+    routed = {vrf.vni for vrf in draft.vrfs.values()}
+    for number, vlan in draft.vlans.items():
+        vni = None if vlan.vni in routed else vlan.vni
+        yield Vlan(vlan_id=number, name=vlan.name or default_vlan_name(number), vni=vni)
 
 
 def _vtep(draft: Draft) -> Vtep | None:
     """The tunnel endpoint, with the address of its loopback; none while the loopback has no IPv4 address."""
     loopback = draft.interfaces.get(draft.tunnel or "")
-    address = next((found.ip for found in loopback.addresses if found.version == 4), None) if loopback else None
+    address = (
+        next((interface.ip for interface in loopback.addresses if interface.version == 4), None) if loopback else None
+    )
     if address is None or draft.tunnel is None:
         return None
     return Vtep(source=interface_name(draft.tunnel), address=address)
 
 
 def _mlag(draft: Draft) -> Mlag | None:
-    links = [interface_name(name) for name, found in draft.interfaces.items() if found.peer_link]
-    found = draft.vpc
-    if found is None or not links:
+    links = [interface_name(name) for name, interface in draft.interfaces.items() if interface.peer_link]
+    pair = draft.vpc
+    if pair is None or not links:
         return None
     keepalive = None
-    if found.peer is not None:
-        vrf = None if found.vrf == DEFAULT_INSTANCE else found.vrf
-        keepalive = MlagKeepalive(peer=found.peer, source=found.source, network_instance=instance_name(vrf))
-    return Mlag(domain=found.domain, peer_link=links[0], keepalive=keepalive, system_mac=found.system_mac)
+    if pair.peer is not None:
+        vrf = None if pair.vrf == DEFAULT_INSTANCE else pair.vrf
+        keepalive = MlagKeepalive(peer=pair.peer, source=pair.source, network_instance=instance_name(vrf))
+    return Mlag(domain=pair.domain, peer_link=links[0], keepalive=keepalive, system_mac=pair.system_mac)
 
 
 def _management(draft: Draft) -> Management | None:
-    found = draft.management
+    management = draft.management
     gnmi = None
-    vrfs = list(found.vrfs)
-    if "grpc" in draft.features and found.grpc_port is not None:
-        gnmi = GnmiService(port=found.grpc_port, tls_profile=found.grpc_certificate)
-        vrfs.append(None if found.grpc_vrf == DEFAULT_INSTANCE else found.grpc_vrf or "management")
+    vrfs = list(management.vrfs)
+    if "grpc" in draft.features and management.grpc_port is not None:
+        gnmi = GnmiService(port=management.grpc_port, tls_profile=management.grpc_certificate)
+        vrfs.append(None if management.grpc_vrf == DEFAULT_INSTANCE else management.grpc_vrf or "management")
     return Management(
         network_instance=instance_name(vrfs[0]) if vrfs else DEFAULT_INSTANCE,
-        ntp=tuple(found.ntp),
-        syslog=tuple(found.syslog),
-        aaa=tuple(AaaServer(address=address, protocol=protocol) for protocol, address in found.aaa),
+        ntp=tuple(management.ntp),
+        syslog=tuple(management.syslog),
+        aaa=tuple(AaaServer(address=address, protocol=protocol) for protocol, address in management.aaa),
         gnmi=gnmi,
-        banner=found.banner,
+        banner=management.banner,
     ).stated()
 
 
 def _lldp(draft: Draft) -> Lldp:
     """LLDP; a hold time that is no multiple of the interval is unmodelled."""
     enabled = "lldp" in draft.features
-    silent = tuple(name for name, found in draft.interfaces.items() if found.quiet) if enabled else ()
+    silent = tuple(name for name, interface in draft.interfaces.items() if interface.quiet) if enabled else ()
     return Lldp(
         enabled=enabled,
         silent=silent,

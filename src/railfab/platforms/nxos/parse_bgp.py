@@ -41,8 +41,8 @@ def speaker(draft: Draft) -> Bgp | None:
         cluster_id=router.cluster_id,
         aggregates=tuple(
             Aggregate(prefix=prefix, summary_only=summary_only, network_instance=name)
-            for name, found in draft.routers.items()
-            for prefix, summary_only in found.aggregates
+            for name, settings in draft.routers.items()
+            for prefix, summary_only in settings.aggregates
         ),
     )
 
@@ -55,27 +55,27 @@ def _first(paths: Mapping[Family, int]) -> int:
 def _open_sessions(draft: Draft) -> Iterator[bool]:
     """Whether an external session has a direction without a route map, which accepts or announces everything."""
     for router in draft.routers.values():
-        for found in router.neighbors.values():
-            if found.remote_as not in (None, draft.asn):
-                yield from (len(family.policies) < 2 for family in found.families.values())
+        for neighbor in router.neighbors.values():
+            if neighbor.remote_as not in (None, draft.asn):
+                yield from (len(family.policies) < 2 for family in neighbor.families.values())
 
 
 def _neighbors(draft: Draft, asn: int) -> Iterator[BgpNeighbor]:
     """The neighbours with an AS number; others (of a template, a range of addresses) are unmodelled."""
     for instance, router in draft.routers.items():
-        for peer, found in router.neighbors.items():
-            if found.remote_as is not None and "/" not in peer.removeprefix("Ethernet").lstrip("0123456789/"):
-                yield _neighbor(instance, router, peer, found, asn)
+        for peer, neighbor in router.neighbors.items():
+            if neighbor.remote_as is not None and "/" not in peer.removeprefix("Ethernet").lstrip("0123456789/"):
+                yield _neighbor(instance, router, peer, neighbor, asn)
 
 
-def _neighbor(instance: str, router: DraftRouter, peer: str, found: DraftNeighbor, asn: int) -> BgpNeighbor:
-    families = [family for family in FAMILIES if family in found.families]
-    settings = found.families[families[0]] if families else DraftFamily()
+def _neighbor(instance: str, router: DraftRouter, peer: str, neighbor: DraftNeighbor, asn: int) -> BgpNeighbor:
+    families = [family for family in FAMILIES if family in neighbor.families]
+    settings = neighbor.families[families[0]] if families else DraftFamily()
     exported = settings.policies.get("out", "")
-    keepalive_s, hold_s = found.keepalive_hold_s or router.keepalive_hold_s or DEFAULT_TIMERS_S
+    keepalive_s, hold_s = neighbor.keepalive_hold_s or router.keepalive_hold_s or DEFAULT_TIMERS_S
     return BgpNeighbor(
         peer=interface_name(peer) if kind_of(peer) or peer.startswith("Ethernet") else ip_address(peer),
-        remote_as=Remote.INTERNAL if found.remote_as == asn else found.remote_as or 0,
+        remote_as=Remote.INTERNAL if neighbor.remote_as == asn else neighbor.remote_as or 0,
         timers=BgpTimers(
             keepalive_s=keepalive_s,
             hold_s=hold_s,
@@ -83,16 +83,16 @@ def _neighbor(instance: str, router: DraftRouter, peer: str, found: DraftNeighbo
             advertisement_interval_s=settings.advertisement_s,
         ),
         network_instance=instance,
-        description=found.description,
-        enabled=found.enabled,
-        update_source=interface_name(found.update_source) if found.update_source is not None else None,
-        multihop_ttl=found.multihop_ttl,
+        description=neighbor.description,
+        enabled=neighbor.enabled,
+        update_source=interface_name(neighbor.update_source) if neighbor.update_source is not None else None,
+        multihop_ttl=neighbor.multihop_ttl,
         families=tuple(families),
         import_policies=_policies(settings.policies.get("in", "")),
         export_policies=_policies(exported),
         reflector_client=settings.reflector_client,
         next_hop=NextHop.UNCHANGED if exported.endswith(KEPT_NEXT_HOP) else settings.next_hop,
-        bfd=DEFAULT_BFD if found.bfd else None,
+        bfd=DEFAULT_BFD if neighbor.bfd else None,
         prefix_limit=settings.prefix_limit,
     )
 

@@ -1,4 +1,4 @@
-"""Which route maps of a configuration are policies."""
+"""Route maps of a configuration that are policies."""
 
 from __future__ import annotations
 

@@ -32,14 +32,14 @@ def qos_of(draft: Draft) -> Qos | None:
     if base not in draft.qos.outputs:
         return None
     classes = tuple(_classes(draft, base))
-    if not any(found.queue == DEFAULT_QUEUE for found in classes):
+    if not any(traffic_class.queue == DEFAULT_QUEUE for traffic_class in classes):
         return None
-    queues = {found.queue for found in classes}
+    queues = {traffic_class.queue for traffic_class in classes}
     profiles = tuple(
         PortProfile(name=profile, thresholds=tuple(_thresholds(draft, policy, classes)))
         for profile, policy in _profiles(draft, base).items()
     )
-    found = Qos(
+    qos = Qos(
         classes=classes,
         default_class=queue_class(DEFAULT_QUEUE),
         classifiers=tuple(_classifiers(draft, queues)),
@@ -47,21 +47,21 @@ def qos_of(draft: Draft) -> Qos | None:
         ports=(),
         watchdog=_watchdog(draft),
     )
-    return replace(found, ports=tuple(_ports(draft, found, base)))
+    return replace(qos, ports=tuple(_ports(draft, qos, base)))
 
 
 def _profiles(draft: Draft, base: str) -> dict[str, str]:
     """The policy of each profile: its own, or the first with a rate that marks all of its classes."""
     whole = ((_used(name, base), name) for name in draft.qos.outputs)
-    found: dict[str, str] = {}
+    policies: dict[str, str] = {}
     for used, name in whole:
-        if used.profile is not None and not used.unmarked and (used.rate_gbps is None or used.profile not in found):
-            found[used.profile] = name
-    return found
+        if used.profile is not None and not used.unmarked and (used.rate_gbps is None or used.profile not in policies):
+            policies[used.profile] = name
+    return policies
 
 
 def _used(name: str, base: str) -> QueuingPolicy:
-    """What the name of an output policy says."""
+    """Policy that the name of an output policy states."""
     match = _POLICY.fullmatch(name)
     assert match is not None
     unmarked = tuple(map(int, match[3] or ""))
@@ -72,15 +72,15 @@ def _used(name: str, base: str) -> QueuingPolicy:
 def _classes(draft: Draft, base: str) -> Iterator[TrafficClass]:
     """The queues that have a share or strict priority."""
     pauses = draft.qos.network.get(draft.qos.system.get("network-qos", ""), {})
-    for group, found in draft.qos.outputs[base].items():
-        if not found.strict and not found.weight:
+    for group, queue in draft.qos.outputs[base].items():
+        if not queue.strict and not queue.weight:
             continue
         priority = pauses.get(group, DraftPause()).priority
         yield TrafficClass(
             name=queue_class(group_of(group)),
             queue=group_of(group),
-            scheduling=Scheduling.STRICT if found.strict else Scheduling.WEIGHTED,
-            weight=None if found.strict else found.weight,
+            scheduling=Scheduling.STRICT if queue.strict else Scheduling.WEIGHTED,
+            weight=None if queue.strict else queue.weight,
             pfc_priority=priority,
             obeyed_priority=priority,
             rate_percent=_rate_percent(draft, base, group),
@@ -90,28 +90,28 @@ def _classes(draft: Draft, base: str) -> Iterator[TrafficClass]:
 def _rate_percent(draft: Draft, base: str, group: int) -> int | None:
     """The largest rate of a queue, from the first policy that has the rate of its ports in its name."""
     for name, queues in draft.qos.outputs.items():
-        rate_gbps, found = _used(name, base).rate_gbps, queues.get(group, DraftQueue())
-        if rate_gbps and found.shape_mbps is not None:
-            return found.shape_mbps // (10 * rate_gbps)
+        rate_gbps, queue = _used(name, base).rate_gbps, queues.get(group, DraftQueue())
+        if rate_gbps and queue.shape_mbps is not None:
+            return queue.shape_mbps // (10 * rate_gbps)
     return None
 
 
 def _thresholds(draft: Draft, name: str, classes: tuple[TrafficClass, ...]) -> Iterator[ClassThresholds]:
     """The thresholds of a profile: its own, and those of the switch's pause frames."""
     pauses = draft.qos.network.get(draft.qos.system.get("network-qos", ""), {})
-    for found in sorted(classes, key=lambda one: one.queue):
-        queue = draft.qos.outputs[name].get(group_of(found.queue), DraftQueue())
-        pause = pauses.get(group_of(found.queue), DraftPause()).thresholds
+    for traffic_class in sorted(classes, key=lambda traffic_class: traffic_class.queue):
+        queue = draft.qos.outputs[name].get(group_of(traffic_class.queue), DraftQueue())
+        pause = pauses.get(group_of(traffic_class.queue), DraftPause()).thresholds
         buffer, xoff, xon = pause or (None, None, None)
         thresholds = ClassThresholds(
-            traffic_class=found.name,
+            traffic_class=traffic_class.name,
             ecn=queue.ecn,
             xoff_bytes=xoff,
             xon_offset_bytes=None if xoff is None or xon is None else xoff - xon,
             headroom_bytes=None if buffer is None or xoff is None else buffer - xoff,
             limit_bytes=queue.limit_bytes,
         )
-        if thresholds != ClassThresholds(traffic_class=found.name):
+        if thresholds != ClassThresholds(traffic_class=traffic_class.name):
             yield thresholds
 
 
@@ -127,28 +127,30 @@ def _classifiers(draft: Draft, queues: set[int]) -> Iterator[Classifier]:
 
 
 def _ports(draft: Draft, qos: Qos, base: str) -> Iterator[PortQos]:
-    for name, found in draft.interfaces.items():
-        if (found.pfc, found.classifier, found.output) != (None, None, None):
-            yield _port(name, found, qos, base)
+    for name, interface in draft.interfaces.items():
+        if (interface.pfc, interface.classifier, interface.output) != (None, None, None):
+            yield _port(name, interface, qos, base)
 
 
-def _port(name: str, found: DraftInterface, qos: Qos, base: str) -> PortQos:
-    used = _used(found.output or base, base)
+def _port(name: str, interface: DraftInterface, qos: Qos, base: str) -> PortQos:
+    used = _used(interface.output or base, base)
     profile = qos.profile(used.profile) if used.profile else None
-    ramps = {one.traffic_class for one in profile.thresholds if one.ecn} if profile else set()
+    ramps = {thresholds.traffic_class for thresholds in profile.thresholds if thresholds.ecn} if profile else set()
     unmarked = {queue_class(queue) for queue in used.unmarked}
     classifiers = {classifier.name for classifier in qos.classifiers}
     return PortQos(
         interface=interface_name(name),
         profile=profile.name if profile else None,
-        classifier=found.classifier if found.classifier in classifiers else None,
-        pfc=tuple(one.pfc_priority for one in qos.classes if one.pfc_priority is not None) if found.pfc else (),
-        ecn=tuple(one.name for one in qos.classes if one.name in ramps - unmarked),
+        classifier=interface.classifier if interface.classifier in classifiers else None,
+        pfc=tuple(traffic_class.pfc_priority for traffic_class in qos.classes if traffic_class.pfc_priority is not None)
+        if interface.pfc
+        else (),
+        ecn=tuple(traffic_class.name for traffic_class in qos.classes if traffic_class.name in ramps - unmarked),
     )
 
 
 def _watchdog(draft: Draft) -> PfcWatchdog | None:
-    found = draft.qos
-    if not found.watchdog:
+    qos = draft.qos
+    if not qos.watchdog:
         return None
-    return PfcWatchdog(detect_ms=found.interval_ms * found.shutdown, recover_ms=found.interval_ms * found.restore)
+    return PfcWatchdog(detect_ms=qos.interval_ms * qos.shutdown, recover_ms=qos.interval_ms * qos.restore)

@@ -38,9 +38,9 @@ def router(model: DeviceModel) -> Iterator[Line]:
     if bgp is None:
         return
     lines = list(_instance(model, bgp, DEFAULT_INSTANCE, bgp.router_id))
-    instances = {found.name: found for found in model.network_instances}
-    others = {found.network_instance for found in bgp.neighbors} | instances.keys()
-    others |= {found.network_instance for found in bgp.aggregates}
+    instances = {instance.name: instance for instance in model.network_instances}
+    others = {neighbor.network_instance for neighbor in bgp.neighbors} | instances.keys()
+    others |= {aggregate.network_instance for aggregate in bgp.aggregates}
     for name in sorted(others - {DEFAULT_INSTANCE}):
         instance = instances.get(name) or NetworkInstance(name=name)
         children = tuple(_instance(model, bgp, name, instance.router_id))
@@ -50,8 +50,8 @@ def router(model: DeviceModel) -> Iterator[Line]:
 
 def _instance(model: DeviceModel, bgp: Bgp, name: str, router_id: IPv4Address | None) -> Iterator[Line]:
     """The lines of one network instance."""
-    own = [found for found in bgp.neighbors if found.network_instance == name]
-    retries = {found.timers.connect_retry_s for found in own} - {None}
+    neighbors = [neighbor for neighbor in bgp.neighbors if neighbor.network_instance == name]
+    retries = {neighbor.timers.connect_retry_s for neighbor in neighbors} - {None}
     if router_id is not None:
         yield Line(f"router-id {router_id}")
     if bgp.cluster_id is not None and name == DEFAULT_INSTANCE:
@@ -59,13 +59,13 @@ def _instance(model: DeviceModel, bgp: Bgp, name: str, router_id: IPv4Address | 
     if model.drain and name == DEFAULT_INSTANCE:
         yield Line(DRAIN)
     if retries:
-        yield Line(f"reconnect-interval {min(found for found in retries if found is not None)}")
+        yield Line(f"reconnect-interval {min(seconds for seconds in retries if seconds is not None)}")
     if bgp.multiple_as:
         yield Line(MULTIPATH_RELAX)
-    aggregates = [found for found in bgp.aggregates if found.network_instance == name]
+    aggregates = [aggregate for aggregate in bgp.aggregates if aggregate.network_instance == name]
     for family in FAMILIES:
-        yield from _family(family, model, bgp, own, aggregates, name)
-    for neighbor in own:
+        yield from _family(family, model, bgp, neighbors, aggregates, name)
+    for neighbor in neighbors:
         yield Line(f"neighbor {peer_name(neighbor)}", tuple(_neighbor(neighbor, bgp)))
 
 
@@ -83,18 +83,24 @@ def _family(
     instance: str,
 ) -> Iterator[Line]:
     """One address family of a network instance, where it is used; IPv4 where no other is."""
-    used = any(family in found.families for found in neighbors)
+    used = any(family in neighbor.families for neighbor in neighbors)
     if family is Family.EVPN:
         if used:
             lines = [KEEP_TARGETS] if model.vtep is None else list(_paths(bgp))
             yield Line(f"address-family {FAMILIES[family]}", tuple(map(Line, lines)))
         return
-    own = [found for found in aggregates if found.prefix.version == VERSIONS[family]]
-    if not (used or own or (family is Family.IPV4 and not any(Family.IPV6 in found.families for found in neighbors))):
+    of_family = [aggregate for aggregate in aggregates if aggregate.prefix.version == VERSIONS[family]]
+    if not (
+        used
+        or of_family
+        or (family is Family.IPV4 and not any(Family.IPV6 in neighbor.families for neighbor in neighbors))
+    ):
         return
     lines = [REDISTRIBUTE]
     lines += ["advertise l2vpn evpn"] * _is_overlaid(model, instance)
-    lines += [f"aggregate-address {found.prefix}{' summary-only' * found.summary_only}" for found in own]
+    lines += [
+        f"aggregate-address {aggregate.prefix}{' summary-only' * aggregate.summary_only}" for aggregate in of_family
+    ]
     yield Line(f"address-family {FAMILIES[family]}", tuple(map(Line, (*lines, *_paths(bgp)))))
 
 
@@ -109,7 +115,7 @@ def _paths(bgp: Bgp) -> Iterator[str]:
 
 def _is_overlaid(model: DeviceModel, instance: str) -> bool:
     """Whether a VRF has a VNI, so that its routes are EVPN routes too."""
-    return any(found.name == instance and found.vni is not None for found in model.network_instances)
+    return any(vrf.name == instance and vrf.vni is not None for vrf in model.network_instances)
 
 
 def _neighbor(neighbor: BgpNeighbor, bgp: Bgp) -> Iterator[Line]:

@@ -39,13 +39,13 @@ def gateway_mac(model: DeviceModel) -> Iterator[Line]:
 
 def multihoming(model: DeviceModel) -> Iterator[Line]:
     """Ethernet segments of LAGs are announced (VXLAN guide, Configuring VXLAN EVPN Multihoming)."""
-    if any(isinstance(found, Lag) and found.esi is not None for found in model.interfaces):
+    if any(isinstance(interface, Lag) and interface.esi is not None for interface in model.interfaces):
         yield Line(MULTIHOMING)
 
 
 def vrfs(model: DeviceModel) -> Iterator[Line]:
-    for found in model.network_instances:
-        yield Line(f"vrf context {vrf_name(found.name)}", tuple(_vrf(found)))
+    for instance in model.network_instances:
+        yield Line(f"vrf context {vrf_name(instance.name)}", tuple(_vrf(instance)))
 
 
 def _vrf(instance: NetworkInstance) -> Iterator[Line]:
@@ -54,8 +54,8 @@ def _vrf(instance: NetworkInstance) -> Iterator[Line]:
         yield Line(f"vni {instance.vni} l3")
     if instance.rd is not None:
         yield Line(f"rd {instance.rd}")
-    targets = [f"route-target import {found} evpn" for found in instance.import_targets]
-    targets += [f"route-target export {found} evpn" for found in instance.export_targets]
+    targets = [f"route-target import {target} evpn" for target in instance.import_targets]
+    targets += [f"route-target export {target} evpn" for target in instance.export_targets]
     if targets:
         yield Line("address-family ipv4 unicast", tuple(map(Line, targets)))
 
@@ -64,11 +64,11 @@ def tunnel(model: DeviceModel) -> Iterator[Line]:
     """The VXLAN tunnel endpoint, with the VNIs of all VLANs and VRFs."""
     if model.vtep is None:
         return
-    members = [
-        Line(f"member vni {found.vni}", (Line("ingress-replication protocol bgp"),)) for found in _bridged(model)
-    ]
+    members = [Line(f"member vni {vlan.vni}", (Line("ingress-replication protocol bgp"),)) for vlan in _bridged(model)]
     members += [
-        Line(f"member vni {found.vni} associate-vrf") for found in model.network_instances if found.vni is not None
+        Line(f"member vni {instance.vni} associate-vrf")
+        for instance in model.network_instances
+        if instance.vni is not None
     ]
     lines = ("no shutdown", "host-reachability protocol bgp", f"source-interface {device_name(model.vtep.source)}")
     yield Line("interface nve1", (*map(Line, lines), *members))
@@ -77,9 +77,9 @@ def tunnel(model: DeviceModel) -> Iterator[Line]:
 def evpn(model: DeviceModel) -> Iterator[Line]:
     """The route targets of the VNIs of VLANs."""
     vnis = (vlan.vni for vlan in model.vlans if vlan.vni is not None)
-    found = tuple(Line(f"vni {vni} l2", tuple(map(Line, _targets(vni)))) for vni in vnis)
-    if found:
-        yield Line("evpn", found)
+    sections = tuple(Line(f"vni {vni} l2", tuple(map(Line, _targets(vni)))) for vni in vnis)
+    if sections:
+        yield Line("evpn", sections)
 
 
 def _targets(vni: int) -> tuple[str, ...]:

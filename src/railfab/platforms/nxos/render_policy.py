@@ -33,14 +33,14 @@ KEEP = ("set ip next-hop unchanged", "set ipv6 next-hop unchanged")
 def applied_maps(neighbor: BgpNeighbor, bgp: Bgp) -> dict[str, str]:
     """The route map of a session by direction: its policy, or the one that stands for none."""
     closed = bgp.requires_policy and not neighbor.is_internal(bgp.asn)
-    found = {}
+    maps = {}
     for direction, policies in (("in", neighbor.import_policies), ("out", neighbor.export_policies)):
         name = policies[0] if policies else DENY_ALL if closed else ""
         if direction == "out" and neighbor.next_hop is NextHop.UNCHANGED:
             name = f"{name or PERMIT_ALL}{KEPT_NEXT_HOP}"
         if name:
-            found[direction] = name
-    return found
+            maps[direction] = name
+    return maps
 
 
 def policy_lines(model: DeviceModel) -> Iterator[Line]:
@@ -58,7 +58,7 @@ def _own_maps(model: DeviceModel, policies: dict[str, Policy], asn: int | None) 
     """Route maps that stand for a policy that a model need not state, and those that also keep the next hop."""
     if model.bgp is None:
         return
-    used = {name for found in model.neighbors for name in applied_maps(found, model.bgp).values()}
+    used = {name for neighbor in model.neighbors for name in applied_maps(neighbor, model.bgp).values()}
     used -= policies.keys()
     yield Line(f"route-map {DIRECT} permit {RULE_STEP}")
     for name in sorted(used):
@@ -74,14 +74,14 @@ def _kept(name: str, action: Action) -> tuple[str, ...]:
     return KEEP if name.endswith(KEPT_NEXT_HOP) and action is Action.PERMIT else ()
 
 
-def _range(found: PrefixRange) -> str:
+def _range(prefix_range: PrefixRange) -> str:
     """A prefix with its lengths, as NX-OS writes them: none for its own, `eq` for one other."""
-    length, longest = found.prefix.prefixlen, found.prefix.max_prefixlen
-    if found.ge == found.le:
-        return f"{found.prefix}" + (f" eq {found.ge}" if found.ge > length else "")
-    ge = f" ge {found.ge}" if found.ge > length else ""
-    le = f" le {found.le}" if found.le < longest or not ge else ""
-    return f"{found.prefix}{ge}{le}"
+    length, longest = prefix_range.prefix.prefixlen, prefix_range.prefix.max_prefixlen
+    if prefix_range.ge == prefix_range.le:
+        return f"{prefix_range.prefix}" + (f" eq {prefix_range.ge}" if prefix_range.ge > length else "")
+    ge = f" ge {prefix_range.ge}" if prefix_range.ge > length else ""
+    le = f" le {prefix_range.le}" if prefix_range.le < longest or not ge else ""
+    return f"{prefix_range.prefix}{ge}{le}"
 
 
 def _as_path_list(entry: Entry) -> Iterator[Line]:

@@ -31,7 +31,7 @@ GROUPS = {6: 7, 7: 6}
 """QoS groups that are not the queue of the model: strict priority belongs to the highest ones (Nexus 9000 QoS guide,
 Configuring Queuing and Scheduling, Guidelines), and CNPs have queue 6 in every fabric that does not say otherwise."""
 NETWORK_MTU = 9216
-"""Of the classes of network QoS, the largest of an interface: with less, the headroom is for short packets only."""
+"""MTU of the classes of network QoS, the largest of an interface: with less, the headroom is for short packets only."""
 WATCHDOG_MS = 100
 """Polling interval of the watchdog, the shortest one; its times are multiples of it (Nexus 9000 QoS guide, Configuring
 Priority Flow Control, Watchdog)."""
@@ -82,25 +82,25 @@ def qos_lines(model: DeviceModel) -> Iterator[Line]:
 
 
 def _class_maps(classifier: Classifier, qos: Qos) -> Iterator[Line]:
-    for found in qos.classes:
-        points = [str(point) for point, name in classifier.dscp if name == found.name]
+    for traffic_class in qos.classes:
+        points = [str(point) for point, name in classifier.dscp if name == traffic_class.name]
         if points:
-            name = class_map(classifier, found)
+            name = class_map(classifier, traffic_class)
             yield Line(f"class-map type qos match-any {name}", (Line(f"match dscp {','.join(points)}"),))
 
 
-def class_map(classifier: Classifier, found: TrafficClass) -> str:
+def class_map(classifier: Classifier, traffic_class: TrafficClass) -> str:
     """The class map of the code points of a class in a classifier."""
-    return f"{classifier.name}_{found.name}"
+    return f"{classifier.name}_{traffic_class.name}"
 
 
 def _qos_policy(classifier: Classifier, qos: Qos) -> Line:
     """The QoS group of each class map; all other packets are in that of the default class."""
     named = {name for _, name in classifier.dscp}
     lines = [
-        Line(f"class {class_map(classifier, found)}", (Line(f"set qos-group {group_of(found.queue)}"),))
-        for found in qos.classes
-        if found.name in named
+        Line(f"class {class_map(classifier, traffic_class)}", (Line(f"set qos-group {group_of(traffic_class.queue)}"),))
+        for traffic_class in qos.classes
+        if traffic_class.name in named
     ]
     default = group_of(qos.traffic_class(qos.default_class).queue)
     lines.append(Line("class class-default", (Line(f"set qos-group {default}"),)))
@@ -114,17 +114,17 @@ def _network_classes(qos: Qos) -> Iterator[Line]:
     network-qos); that a Nexus 9000 does not, no document says that could be read.
     """
     mtu = Line(f"mtu {NETWORK_MTU}")
-    for found in reversed(qos.classes):
-        paused = found.pfc_priority is not None
-        pause = (Line(f"pause {_pause(found, qos)}pfc-cos {found.pfc_priority}"),) if paused else ()
-        if group_of(found.queue) and (paused or found.scheduling is Scheduling.WEIGHTED):
-            yield Line(f"class type network-qos {queue_class('c-8q-nq', found.queue)}", (mtu, *pause))
+    for traffic_class in reversed(qos.classes):
+        paused = traffic_class.pfc_priority is not None
+        pause = (Line(f"pause {_pause(traffic_class, qos)}pfc-cos {traffic_class.pfc_priority}"),) if paused else ()
+        if group_of(traffic_class.queue) and (paused or traffic_class.scheduling is Scheduling.WEIGHTED):
+            yield Line(f"class type network-qos {queue_class('c-8q-nq', traffic_class.queue)}", (mtu, *pause))
     yield Line("class type network-qos c-8q-nq-default", (mtu,))
 
 
-def _pause(found: TrafficClass, qos: Qos) -> str:
+def _pause(traffic_class: TrafficClass, qos: Qos) -> str:
     """The pause thresholds of a class, which all profiles share; buffer-size is the whole buffer of a port."""
-    thresholds = next((one for profile in qos.profiles if (one := profile.of(found.name))), None)
+    thresholds = next((stated for profile in qos.profiles if (stated := profile.of(traffic_class.name))), None)
     if thresholds is None or thresholds.xoff_bytes is None:
         return ""
     xoff, offset, headroom = thresholds.xoff_bytes, thresholds.xon_offset_bytes or 0, thresholds.headroom_bytes or 0
@@ -132,74 +132,74 @@ def _pause(found: TrafficClass, qos: Qos) -> str:
 
 
 def _policies(qos: Qos, model: DeviceModel) -> Iterator[QueuingPolicy]:
-    """What the ports use of the profiles, with their rate and marked classes, and profiles that are in none of it."""
+    """Policies that the ports use, with their rate and marked classes, and those of profiles that none uses whole."""
     used = {policy_of(port, qos, model) for port in qos.ports}
     whole = {policy.profile for policy in used if policy.rate_gbps is not None and not policy.unmarked}
     kept = (QueuingPolicy(profile=profile.name) for profile in qos.profiles)
-    own = [QueuingPolicy(), *(policy for policy in kept if policy in used or policy.profile not in whole)]
-    yield from own
-    yield from sorted(used - set(own), key=lambda policy: policy.name)
+    base = [QueuingPolicy(), *(policy for policy in kept if policy in used or policy.profile not in whole)]
+    yield from base
+    yield from sorted(used - set(base), key=lambda policy: policy.name)
 
 
 def policy_of(port: PortQos, qos: Qos, model: DeviceModel) -> QueuingPolicy:
     """The output queuing policy of a port."""
     profile = qos.profile(port.profile) if port.profile else None
-    ramps = {found.traffic_class for found in profile.thresholds if found.ecn} if profile else set()
-    unmarked = tuple(found.queue for found in qos.classes if found.name in ramps - {*port.ecn})
-    limited = any(found.rate_percent is not None for found in qos.classes)
+    ramps = {thresholds.traffic_class for thresholds in profile.thresholds if thresholds.ecn} if profile else set()
+    unmarked = tuple(traffic_class.queue for traffic_class in qos.classes if traffic_class.name in ramps - {*port.ecn})
+    limited = any(traffic_class.rate_percent is not None for traffic_class in qos.classes)
     rate = rate_of(model, port.interface) if limited else None
     return QueuingPolicy(profile=port.profile, rate_gbps=rate, unmarked=unmarked)
 
 
 def rate_of(model: DeviceModel, name: str) -> int | None:
     """The rate of a port, also of a split cage, and of the members of a LAG [Gb/s]; None where it is not stated."""
-    found = model.interface(name)
-    if isinstance(found, Lag):
-        return rate_of(model, found.members[0]) if found.members else None
-    if isinstance(found, Port) and found.rate_gbps is not None:
-        return found.rate_gbps
+    interface = model.interface(name)
+    if isinstance(interface, Lag):
+        return rate_of(model, interface.members[0]) if interface.members else None
+    if isinstance(interface, Port) and interface.rate_gbps is not None:
+        return interface.rate_gbps
     cage = name.rpartition("/")[0]
     return next((breakout.rate_gbps for breakout in model.breakouts if breakout.cage == cage), None)
 
 
 def _queues(policy: QueuingPolicy, qos: Qos) -> Iterator[Line]:
     """All eight queues; those without a class have no share."""
-    by_queue = {found.queue: found for found in qos.classes}
-    strict = [found.queue for found in qos.classes if found.scheduling is Scheduling.STRICT]
+    by_queue = {traffic_class.queue: traffic_class for traffic_class in qos.classes}
+    strict = [traffic_class.queue for traffic_class in qos.classes if traffic_class.scheduling is Scheduling.STRICT]
     profile = qos.profile(policy.profile) if policy.profile else None
     for group in QUEUES:
-        found = by_queue.get(group_of(group))
+        traffic_class = by_queue.get(group_of(group))
         header = f"class type queuing {queue_class('c-out-8q-q', group_of(group))}"
-        if found is None:
+        if traffic_class is None:
             yield Line(header, (Line("bandwidth remaining percent 0"),))
             continue
-        thresholds = profile.of(found.name) if profile else None
-        lines = [*_share(found, strict), *_rate(found, policy.rate_gbps)]
+        thresholds = profile.of(traffic_class.name) if profile else None
+        lines = [*_share(traffic_class, strict), *_rate(traffic_class, policy.rate_gbps)]
         if thresholds is not None:
-            lines += _thresholds(thresholds, marked=found.queue not in policy.unmarked)
+            lines += _thresholds(thresholds, marked=traffic_class.queue not in policy.unmarked)
         yield Line(header, tuple(map(Line, lines)))
 
 
-def _share(found: TrafficClass, strict: Sequence[int]) -> Iterator[str]:
+def _share(traffic_class: TrafficClass, strict: Sequence[int]) -> Iterator[str]:
     """Strict priority, the highest group first, or a share of what strict queues leave."""
-    if found.scheduling is Scheduling.STRICT:
+    if traffic_class.scheduling is Scheduling.STRICT:
         groups = sorted(map(group_of, strict), reverse=True)
-        yield f"priority level {groups.index(group_of(found.queue)) + 1}"
+        yield f"priority level {groups.index(group_of(traffic_class.queue)) + 1}"
     else:
-        yield f"bandwidth remaining percent {found.weight}"
+        yield f"bandwidth remaining percent {traffic_class.weight}"
 
 
-def _rate(found: TrafficClass, rate_gbps: int | None) -> Iterator[str]:
+def _rate(traffic_class: TrafficClass, rate_gbps: int | None) -> Iterator[str]:
     """The largest rate of a queue; NX-OS takes no share of the port's rate."""
-    if found.rate_percent is not None and rate_gbps is not None:
-        yield f"shape min 0 mbps max {10 * found.rate_percent * rate_gbps} mbps"
+    if traffic_class.rate_percent is not None and rate_gbps is not None:
+        yield f"shape min 0 mbps max {10 * traffic_class.rate_percent * rate_gbps} mbps"
 
 
-def _thresholds(found: ClassThresholds, *, marked: bool) -> Iterator[str]:
-    if found.ecn is not None and marked:
-        yield _ramp(found.ecn)
-    if found.limit_bytes is not None:
-        yield f"queue-limit {found.limit_bytes} bytes"
+def _thresholds(thresholds: ClassThresholds, *, marked: bool) -> Iterator[str]:
+    if thresholds.ecn is not None and marked:
+        yield _ramp(thresholds.ecn)
+    if thresholds.limit_bytes is not None:
+        yield f"queue-limit {thresholds.limit_bytes} bytes"
 
 
 def _ramp(ramp: EcnRamp) -> str:
@@ -218,25 +218,25 @@ def system_qos(model: DeviceModel) -> Iterator[Line]:
 
 def watchdog(model: DeviceModel) -> Iterator[Line]:
     """The PFC watchdog of the switch; its ports have it too."""
-    found: PfcWatchdog | None = model.qos.watchdog if model.qos else None
-    if found is not None:
-        yield Line(f"priority-flow-control auto-restore multiplier {found.recover_ms // WATCHDOG_MS}")
+    settings: PfcWatchdog | None = model.qos.watchdog if model.qos else None
+    if settings is not None:
+        yield Line(f"priority-flow-control auto-restore multiplier {settings.recover_ms // WATCHDOG_MS}")
         yield Line(WATCHED)
         yield Line(f"priority-flow-control watch-dog interval {WATCHDOG_MS}")
-        yield Line(f"priority-flow-control watch-dog shutdown-multiplier {found.detect_ms // WATCHDOG_MS}")
+        yield Line(f"priority-flow-control watch-dog shutdown-multiplier {settings.detect_ms // WATCHDOG_MS}")
 
 
 def port_lines(port: Port | Lag, model: DeviceModel) -> Iterator[str]:
     """QoS of a port or LAG."""
     qos = model.qos
-    found = next((one for one in qos.ports if one.interface == port.name), None) if qos else None
-    if found is None or qos is None:
+    port_qos = next((candidate for candidate in qos.ports if candidate.interface == port.name), None) if qos else None
+    if port_qos is None or qos is None:
         return
-    yield PFC[bool(found.pfc)]
-    if found.pfc and qos.watchdog is not None:
+    yield PFC[bool(port_qos.pfc)]
+    if port_qos.pfc and qos.watchdog is not None:
         yield WATCHED
-    if found.classifier is not None:
-        yield f"service-policy type qos input {found.classifier}"
-    policy = policy_of(found, qos, model)
+    if port_qos.classifier is not None:
+        yield f"service-policy type qos input {port_qos.classifier}"
+    policy = policy_of(port_qos, qos, model)
     if policy != QueuingPolicy():
         yield f"service-policy type queuing output {policy.name}"

@@ -50,7 +50,7 @@ def features(model: DeviceModel) -> Iterator[Line]:
     Anycast gateways are part of those of EVPN (VXLAN guide, Configuring VXLAN BGP EVPN, Fabric Forwarding).
     """
     management, interfaces = model.management or Management(), model.interfaces
-    gateways = any(isinstance(found, Svi) and bool(found.gateways) for found in interfaces)
+    gateways = any(isinstance(interface, Svi) and bool(interface.gateways) for interface in interfaces)
     overlaid = _is_overlaid(model)
     needed = {
         "nv overlay evpn": overlaid or gateways,
@@ -58,9 +58,9 @@ def features(model: DeviceModel) -> Iterator[Line]:
         "feature tacacs+": any(server.protocol == "tacacs" for server in management.aaa),
         "feature bgp": model.bgp is not None,
         "feature fabric forwarding": gateways,
-        "feature interface-vlan": any(isinstance(found, Svi) for found in interfaces),
+        "feature interface-vlan": any(isinstance(interface, Svi) for interface in interfaces),
         "feature vn-segment-vlan-based": overlaid,
-        "feature lacp": any(isinstance(found, Lag) and found.lacp for found in interfaces),
+        "feature lacp": any(isinstance(interface, Lag) and interface.lacp for interface in interfaces),
         "feature vpc": model.mlag is not None,
         "feature lldp": model.lldp.enabled,
         "feature bfd": any(neighbor.bfd is not None for neighbor in model.neighbors),
@@ -70,8 +70,8 @@ def features(model: DeviceModel) -> Iterator[Line]:
 
 
 def _is_overlaid(model: DeviceModel) -> bool:
-    vnis = [*(vlan.vni for vlan in model.vlans), *(found.vni for found in model.network_instances)]
-    sessions = any(Family.EVPN in found.families for found in model.neighbors)
+    vnis = [*(vlan.vni for vlan in model.vlans), *(instance.vni for instance in model.network_instances)]
+    sessions = any(Family.EVPN in neighbor.families for neighbor in model.neighbors)
     return model.vtep is not None or any(vni is not None for vni in vnis) or sessions
 
 
@@ -82,52 +82,52 @@ def lldp(model: DeviceModel) -> Iterator[Line]:
         yield Line(f"lldp holdtime {model.lldp.hold_s}")
 
 
-def balancing(found: LoadBalancing | None) -> Iterator[Line]:
+def balancing(settings: LoadBalancing | None) -> Iterator[Line]:
     """The hash of equal paths, and dynamic load balancing on all ports (Nexus 9000 Unicast Routing guide 10.5(x),
     Configure Dynamic Load Balancing)."""
-    if found is None:
+    if settings is None:
         return
-    hashed = HASHES.get(frozenset(found.fields))
+    hashed = HASHES.get(frozenset(settings.fields))
     if hashed is not None:
-        seed = "" if found.seed is None else f" universal-id {found.seed}"
+        seed = "" if settings.seed is None else f" universal-id {settings.seed}"
         yield Line(f"ip load-sharing {hashed}{seed}")
-    if found.mode in DLB_MODES:
-        gap = () if found.flowlet_gap_us is None else (Line(f"flowlet-aging {found.flowlet_gap_us}"),)
-        yield Line("hardware profile dlb", (Line("dlb-interface all"), Line(f"mode {DLB_MODES[found.mode]}"), *gap))
+    if settings.mode in DLB_MODES:
+        gap = () if settings.flowlet_gap_us is None else (Line(f"flowlet-aging {settings.flowlet_gap_us}"),)
+        yield Line("hardware profile dlb", (Line("dlb-interface all"), Line(f"mode {DLB_MODES[settings.mode]}"), *gap))
 
 
-def management(found: Management | None) -> Iterator[Line]:
+def management(settings: Management | None) -> Iterator[Line]:
     """NTP, syslog, AAA and gNMI in their VRF. The secrets of the AAA servers are in no text."""
-    if found is None:
+    if settings is None:
         return
-    vrf = vrf_name(found.network_instance)
-    in_vrf = "" if found.network_instance == DEFAULT_INSTANCE else f" use-vrf {vrf}"
-    if found.banner is not None:
-        yield _banner(found.banner)
-    yield from (Line(f"ntp server {address}{in_vrf}") for address in found.ntp)
-    for server in found.syslog:
+    vrf = vrf_name(settings.network_instance)
+    in_vrf = "" if settings.network_instance == DEFAULT_INSTANCE else f" use-vrf {vrf}"
+    if settings.banner is not None:
+        yield _banner(settings.banner)
+    yield from (Line(f"ntp server {address}{in_vrf}") for address in settings.ntp)
+    for server in settings.syslog:
         port = "" if server.port == SYSLOG_PORT else f" port {server.port}"
         yield Line(f"logging server {server.address} {SEVERITIES.index(server.level)}{port}{in_vrf}")
-    yield from _aaa(found, vrf)
-    if found.gnmi is not None:
-        if found.gnmi.port != GRPC_PORT:
-            yield Line(f"grpc port {found.gnmi.port}")
-        if found.gnmi.tls_profile is not None:
-            yield Line(f"grpc certificate {found.gnmi.tls_profile}")
-        if found.network_instance != MANAGEMENT_VRF:
+    yield from _aaa(settings, vrf)
+    if settings.gnmi is not None:
+        if settings.gnmi.port != GRPC_PORT:
+            yield Line(f"grpc port {settings.gnmi.port}")
+        if settings.gnmi.tls_profile is not None:
+            yield Line(f"grpc certificate {settings.gnmi.tls_profile}")
+        if settings.network_instance != MANAGEMENT_VRF:
             yield Line(f"grpc use-vrf {vrf}")
 
 
-def _aaa(found: Management, vrf: str) -> Iterator[Line]:
+def _aaa(settings: Management, vrf: str) -> Iterator[Line]:
     """The servers, a group of those of each protocol, and logins by these groups, before local users."""
-    used = [protocol for protocol in AAA_GROUPS if any(server.protocol == protocol for server in found.aaa)]
-    for server in found.aaa:
+    used = [protocol for protocol in AAA_GROUPS if any(server.protocol == protocol for server in settings.aaa)]
+    for server in settings.aaa:
         radius = " authentication accounting" if server.protocol == "radius" else ""
         yield Line(f"{server.protocol}-server host {server.address}{radius}")
     for protocol in used:
         word, group = AAA_GROUPS[protocol]
-        members = [f"server {server.address}" for server in found.aaa if server.protocol == protocol]
-        members += [f"use-vrf {vrf}"] * (found.network_instance != DEFAULT_INSTANCE)
+        members = [f"server {server.address}" for server in settings.aaa if server.protocol == protocol]
+        members += [f"use-vrf {vrf}"] * (settings.network_instance != DEFAULT_INSTANCE)
         yield Line(f"aaa group server {word} {group}", tuple(map(Line, members)))
     if used:
         yield Line(f"aaa authentication login default group {' '.join(AAA_GROUPS[protocol][1] for protocol in used)}")

@@ -71,16 +71,16 @@ def statements(text: str) -> tuple[Statement, ...]:
 
 def _of_set_lines(lines: Sequence[str]) -> Iterator[Statement]:
     """Statements of `display set`; a `deactivate` line marks those below its path, and stays where there are none."""
-    parsed = [found for line in lines for found in _of_braces(f"{line.strip()};")]
-    paths = [found[1:] for found in parsed if found[0] == "set"]
-    inactive = [found[1:] for found in parsed if found[0] == "deactivate"]
-    for found in parsed:
-        path = found[1:]
-        if found[:1] == ("protect",):
+    parsed = [statement for line in lines for statement in _of_braces(f"{line.strip()};")]
+    paths = [statement[1:] for statement in parsed if statement[0] == "set"]
+    inactive = [statement[1:] for statement in parsed if statement[0] == "deactivate"]
+    for statement in parsed:
+        path = statement[1:]
+        if statement[:1] == ("protect",):
             yield (PROTECT, *path)
-        elif found[:1] == ("set",):
+        elif statement[:1] == ("set",):
             yield (INACTIVE, *path) if any(path[: len(mark)] == mark for mark in inactive) else path
-        elif not any(one[: len(path)] == path for one in paths):
+        elif not any(active[: len(path)] == path for active in paths):
             yield (INACTIVE, *path)
 
 
@@ -93,7 +93,7 @@ def _of_braces(text: str) -> Iterator[Statement]:
         if token == "[" and words and listed is None:
             listed = []
         elif token == "]" and listed is not None:
-            yield from (_statement(above, [*words, *value]) for value in [[one] for one in listed] or [[]])
+            yield from (_statement(above, [*words, *value]) for value in [[member] for member in listed] or [[]])
             words, listed = [], None
         elif token == "{" and listed is None and words:
             above.append(Container(tuple(words)))
@@ -139,15 +139,15 @@ def _statement(above: Sequence[Container], words: Sequence[str]) -> Statement:
 def _tokens(text: str) -> Iterator[tuple[str, int]]:
     """Words and marks with their line numbers. A quoted word begins with LITERAL, so that it is no mark."""
     number, at = 1, 0
-    for found in _TOKEN.finditer(text):
-        number += text.count("\n", at, found.start())
-        at = found.start()
-        if found["broken"]:
-            raise ConfigError(f"line {number}", f"{found[0]} is not closed", "Close it")
-        if found["quoted"]:
-            yield LITERAL + _ESCAPED.sub(r"\1", found[0][1:-1]), number
-        elif not found["comment"]:
-            yield found[0], number
+    for match in _TOKEN.finditer(text):
+        number += text.count("\n", at, match.start())
+        at = match.start()
+        if match["broken"]:
+            raise ConfigError(f"line {number}", f"{match[0]} is not closed", "Close it")
+        if match["quoted"]:
+            yield LITERAL + _ESCAPED.sub(r"\1", match[0][1:-1]), number
+        elif not match["comment"]:
+            yield match[0], number
 
 
 @lru_cache(maxsize=65_536)

@@ -26,11 +26,11 @@ class ConfigNode(NamedTuple):
 
     def child(self, name: str) -> ConfigNode:
         """The container of that name; empty when absent."""
-        found = self.value.get(name, {})
-        if not isinstance(found, dict):
+        node = self.value.get(name, {})
+        if not isinstance(node, dict):
             self.problem("is not a JSON object", "Use a JSON object here", name)
-            found = {}
-        return ConfigNode(found, f"{self.path}/{name}", self.problems)
+            node = {}
+        return ConfigNode(node, f"{self.path}/{name}", self.problems)
 
     def at(self, *names: str) -> ConfigNode:
         """The container at this relative path."""
@@ -41,11 +41,11 @@ class ConfigNode(NamedTuple):
 
     def entries(self, name: str, *keys: str) -> Iterator[ConfigNode]:
         """The entries of the list of that name, each with its keys in its path; a missing key is a problem."""
-        found = self.value.get(name, [])
-        if not isinstance(found, list) or not all(isinstance(entry, dict) for entry in found):
+        nodes = self.value.get(name, [])
+        if not isinstance(nodes, list) or not all(isinstance(entry, dict) for entry in nodes):
             self.problem("is not a list of JSON objects", "Use an array of objects here", name)
             return
-        for entry in found:
+        for entry in nodes:
             path = f"{self.path}/{name}"
             for key in keys:
                 if key not in entry:
@@ -57,8 +57,8 @@ class ConfigNode(NamedTuple):
 
     def entry(self, name: str, key: str, wanted: object) -> ConfigNode:
         """The entry of a list with this key; empty when absent."""
-        found = [entry for entry in self.entries(name, key) if str(entry.value[key]) == str(wanted)]
-        return found[0] if found else ConfigNode({}, f"{self.path}/{name}[{key}={wanted}]", self.problems)
+        matching = [entry for entry in self.entries(name, key) if str(entry.value[key]) == str(wanted)]
+        return matching[0] if matching else ConfigNode({}, f"{self.path}/{name}[{key}={wanted}]", self.problems)
 
     def text(self, leaf: str) -> str | None:
         """The text of a leaf."""
@@ -70,8 +70,8 @@ class ConfigNode(NamedTuple):
 
     def router_id(self, leaf: str) -> IPv4Address | None:
         """A number, or one written as an IPv4 address; None for one that is written as an IPv6 address."""
-        found = self._leaf(leaf, _router_id, "an IPv4 address")
-        return found if isinstance(found, IPv4Address) else None
+        value = self._leaf(leaf, _router_id, "an IPv4 address")
+        return value if isinstance(value, IPv4Address) else None
 
     def address(self, leaf: str) -> IpAddress | None:
         return self._leaf(leaf, ip_address, "an IP address")
@@ -85,15 +85,15 @@ class ConfigNode(NamedTuple):
 
     def words(self, leaf: str) -> tuple[str, ...]:
         """The values of a leaf-list; a single value counts as a list."""
-        found = self.value.get(leaf, [])
-        return tuple(str(word) for word in (found if isinstance(found, list) else [found]))
+        value = self.value.get(leaf, [])
+        return tuple(str(word) for word in (value if isinstance(value, list) else [value]))
 
     def flag(self, leaf: str, *, default: bool) -> bool:
         """A boolean leaf, or its default."""
-        found = self.value.get(leaf, default)
-        if str(found).lower() in ("true", "false"):
-            return str(found).lower() == "true"
-        self.problem(f"{found!r} is not true or false", "Use true or false", leaf)
+        value = self.value.get(leaf, default)
+        if str(value).lower() in ("true", "false"):
+            return str(value).lower() == "true"
+        self.problem(f"{value!r} is not true or false", "Use true or false", leaf)
         return default
 
     def enabled(self, *, default: bool) -> bool:
@@ -103,11 +103,11 @@ class ConfigNode(NamedTuple):
             self.problem(f"{state!r} is not enable or disable", "Use enable or disable", "admin-state")
         return bool(state == ENABLE)
 
-    def needed(self, leaf: str, found: T | None, remedy: str) -> T | None:
+    def needed(self, leaf: str, value: T | None, remedy: str) -> T | None:
         """Return the value; note a problem when the leaf is missing."""
-        if found is None and leaf not in self.value:
+        if value is None and leaf not in self.value:
             self.problem("is missing", remedy, leaf)
-        return found
+        return value
 
     def problem(self, what: str, remedy: str, leaf: str = "") -> None:
         """Note a problem at this node, or at one of its leaves."""
@@ -115,15 +115,15 @@ class ConfigNode(NamedTuple):
         self.problems.append(ConfigError(path, what, remedy))
 
     def _leaf(self, leaf: str, kind: Callable[[str], T], meaning: str) -> T | None:
-        found = self.value.get(leaf)
-        if found is None:
+        value = self.value.get(leaf)
+        if value is None:
             return None
         try:
-            if isinstance(found, (dict, list, bool, float)):
+            if isinstance(value, (dict, list, bool, float)):
                 raise ValueError
-            return kind(str(found))
+            return kind(str(value))
         except ValueError:
-            self.problem(f"{found!r} is not {meaning}", f"Use {meaning}", leaf)
+            self.problem(f"{value!r} is not {meaning}", f"Use {meaning}", leaf)
             return None
 
 

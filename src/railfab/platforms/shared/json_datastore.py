@@ -11,7 +11,7 @@ from railfab.gnmi.target import Edit, Found
 from railfab.platforms.shared import json_tree
 from railfab.platforms.shared.json_edits import edited
 from railfab.platforms.shared.json_names import KeysOf, Names, Schema
-from railfab.platforms.shared.json_paths import found, selected
+from railfab.platforms.shared.json_paths import nodes_at, selected
 from railfab.platforms.shared.json_tree import Json, bare, tree_of
 
 
@@ -76,7 +76,7 @@ class JsonDatastore:
         self.running = configuration
 
     def get(self, configuration: Json, path: tuple[Element, ...], state: list[Found]) -> list[Found]:
-        answers = {answer.path: answer.value for answer in found(configuration, path, self._names)}
+        answers = {answer.path: answer.value for answer in nodes_at(configuration, path, self._names)}
         for answer in self.named(state):
             held = answers.get(answer.path)
             answers[answer.path] = answer.value if held is None else overlaid(held, answer.value, self._names)
@@ -105,12 +105,12 @@ def overlaid(config: Any, state: Any, names: Names) -> Any:
     written = {bare(name): name for name in config}
     merged = dict(config)
     for name, child in state.items():
-        own = written.get(bare(name), name)
-        old = merged.get(own)
+        written_name = written.get(bare(name), name)
+        old = merged.get(written_name)
         if isinstance(old, list) and isinstance(child, list):
-            merged[own] = _overlaid_list(bare(name), old, child, names)
+            merged[written_name] = _overlaid_list(bare(name), old, child, names)
         else:
-            merged[own] = child if old is None else overlaid(old, child, names)
+            merged[written_name] = child if old is None else overlaid(old, child, names)
     return merged
 
 

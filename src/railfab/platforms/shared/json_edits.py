@@ -123,8 +123,8 @@ class _Editor:
         if not rivals:
             return
         self._made[id(node), name] = node
-        for other in [other for other in node if bare(other) in rivals and (id(node), bare(other)) not in self._made]:
-            del node[other]
+        for rival in [rival for rival in node if bare(rival) in rivals and (id(node), bare(rival)) not in self._made]:
+            del node[rival]
 
     def _note(self, value: Any, at: Schema) -> None:
         """Remember the nodes in cases that a value contains."""

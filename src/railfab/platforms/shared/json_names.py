@@ -96,14 +96,14 @@ class Names:
     def plain_path(self, path: tuple[Element, ...]) -> tuple[Element, ...]:
         """A path whose keys have identities without their modules, as all paths of answers have."""
         at: Schema = ()
-        found = []
+        elements = []
         for step in path:
             at = (*at, step.name)
             keys = step.keys
             if any((*at, key) in self._identities for key, _ in keys):
                 keys = tuple((key, identity(text) if (*at, key) in self._identities else text) for key, text in keys)
-            found.append(Element(step.name, keys))
-        return tuple(found)
+            elements.append(Element(step.name, keys))
+        return tuple(elements)
 
     def keys_of(self, name: str, entry: Json) -> dict[str, str]:
         """The keys of a list entry, as in a path."""

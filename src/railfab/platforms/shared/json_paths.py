@@ -11,7 +11,7 @@ from railfab.platforms.shared.json_names import Names, identity
 from railfab.platforms.shared.json_tree import Json, bare, is_list, leaf_text
 
 
-def found(root: Json, path: tuple[Element, ...], names: Names) -> list[Found]:
+def nodes_at(root: Json, path: tuple[Element, ...], names: Names) -> list[Found]:
     """The nodes at a path, which may hold wildcards and leave keys out."""
     places: list[tuple[tuple[Element, ...], Any]] = [((), root)]
     for step in path:

@@ -52,10 +52,10 @@ def read(
 ) -> None:
     """Parse lines into the draft; a bad value becomes an error, and a line that no rule matches is left out."""
     for line in lines:
-        found = next(((rule, match) for rule in rules if (match := rule.pattern.fullmatch(line.text))), None)
-        if found is None:
+        matching = next(((rule, match) for rule in rules if (match := rule.pattern.fullmatch(line.text))), None)
+        if matching is None:
             continue
-        matched, match = found
+        matched, match = matching
         draft.number, draft.owner = line.number, owner
         try:
             matched.store(draft, match)
@@ -72,12 +72,12 @@ def unmodelled(parsed: tuple[Line, ...], rendered: tuple[Line, ...]) -> tuple[st
     A line that the configuration lacks is given with `no`. Two configurations that differ in one line differ in their
     model or here: the lines of the text are those of the model, with and without these.
     """
-    return tuple(found.text for found in line_differences(parsed, rendered))
+    return tuple(difference.text for difference in line_differences(parsed, rendered))
 
 
-def line_differences(found: tuple[Line, ...], wanted: tuple[Line, ...]) -> tuple[Difference, ...]:
+def line_differences(parsed: tuple[Line, ...], wanted: tuple[Line, ...]) -> tuple[Difference, ...]:
     """Every line that one of two configurations has and the other lacks, sorted by its text after its sections."""
-    lines, expected = Counter(_paths(found)), Counter(_paths(wanted))
+    lines, expected = Counter(_paths(parsed)), Counter(_paths(wanted))
     added = [(Side.ADDED, path) for path in (lines - expected).elements()]
     missing = [(Side.MISSING, (*above, _negated(line))) for *above, line in (expected - lines).elements()]
     differences = (_difference(side, path) for side, path in (*added, *missing))

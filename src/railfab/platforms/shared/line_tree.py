@@ -109,10 +109,10 @@ class LineFormat:
             depth = len(first) - len(first.lstrip())
             while stack[-1].depth >= depth:
                 stack.pop()
-            found = _OpenSection(line, number, depth)
-            stack[-1].children.append(found)
+            section = _OpenSection(line, number, depth)
+            stack[-1].children.append(section)
             if self._opens(line, len(stack)):
-                stack.append(found)
+                stack.append(section)
         return root.closed().children
 
     def _is_section(self, line: Line) -> bool:

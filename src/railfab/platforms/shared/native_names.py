@@ -27,23 +27,23 @@ class InterfaceNames:
 
     def device_name(self, name: str) -> str:
         """The platform's name of an interface of a model; a port keeps its name."""
-        found = _CANONICAL.fullmatch(name)
-        return f"{self._words[found[1]]}{found[2]}" if found else name
+        match = _CANONICAL.fullmatch(name)
+        return f"{self._words[match[1]]}{match[2]}" if match else name
 
     def interface_name(self, device: str) -> str:
         """The name in every model of an interface of the platform."""
-        found = self._device.fullmatch(device)
-        return self._names[found[1]](int(found[2])) if found else device
+        match = self._device.fullmatch(device)
+        return self._names[match[1]](int(match[2])) if match else device
 
     def kind_of(self, device: str) -> str:
         """`loopback`, `lag` or `vlan` of the platform's name of an interface; empty for a port."""
-        found = self._device.fullmatch(device)
-        return self._kinds[found[1]] if found else ""
+        match = self._device.fullmatch(device)
+        return self._kinds[match[1]] if match else ""
 
     def number_in(self, device: str) -> int | None:
         """The number of a loopback, LAG or SVI; None for another name."""
-        found = self._device.fullmatch(device)
-        return int(found[2]) if found else None
+        match = self._device.fullmatch(device)
+        return int(match[2]) if match else None
 
 
 def interface_address(word: str, text: str) -> IpInterface:
@@ -70,9 +70,9 @@ def plain_mac(text: str) -> str:
 
 def numbers_in(ranges: str, low: int, high: int) -> tuple[int, ...]:
     """The numbers of a list such as `10,20-22`, ascending. Raises ValueError for another text or outside the bounds."""
-    found: set[int] = set()
+    numbers: set[int] = set()
     for part in ranges.split(","):
         first, dash, last = part.partition("-")
         begin = within(first, low, high)
-        found.update(range(begin, (within(last, begin, high) if dash else begin) + 1))
-    return tuple(sorted(found))
+        numbers.update(range(begin, (within(last, begin, high) if dash else begin) + 1))
+    return tuple(sorted(numbers))

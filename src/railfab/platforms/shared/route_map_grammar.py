@@ -56,7 +56,7 @@ def _match_as_path(draft: RouteMapDraft, match: re.Match[str]) -> None:
 
 
 def _other_condition(draft: RouteMapDraft, _match: re.Match[str]) -> None:
-    draft.entry.other = True
+    draft.entry.unread = True
 
 
 def _prepend(draft: RouteMapDraft, match: re.Match[str]) -> None:

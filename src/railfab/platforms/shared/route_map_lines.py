@@ -26,9 +26,9 @@ def all_entries(model: DeviceModel) -> list[Entry]:
 def prefix_lists(entries: Iterable[Entry], written: Callable[[PrefixRange], str]) -> Iterator[Line]:
     """The prefix lists of entries, with one line for each range: those of IPv4, then those of IPv6."""
     for version, word in IP_WORDS.items():
-        for entry in (found for found in entries if found.version == version):
-            for index, found in enumerate(entry.prefixes, start=1):
-                yield Line(f"{word} prefix-list {entry.list_name} seq {LIST_STEP * index} permit {written(found)}")
+        for entry in (candidate for candidate in entries if candidate.version == version):
+            for index, prefix in enumerate(entry.prefixes, start=1):
+                yield Line(f"{word} prefix-list {entry.list_name} seq {LIST_STEP * index} permit {written(prefix)}")
 
 
 def matches(entry: Entry) -> Iterator[str]:

@@ -41,13 +41,13 @@ class Entry:
     @property
     def prefixes(self) -> list[PrefixRange]:
         """The prefixes of its rule that are of its IP version."""
-        return [found for found in self.rule.prefixes if found.prefix.version == self.version]
+        return [prefix_range for prefix_range in self.rule.prefixes if prefix_range.prefix.version == self.version]
 
 
 def entries_of(policy: Policy) -> Iterator[Entry]:
     """The entries of a policy's rules, without the one for all other routes."""
     for index, rule in enumerate(policy.rules, start=1):
-        versions = sorted({found.prefix.version for found in rule.prefixes})
+        versions = sorted({prefix_range.prefix.version for prefix_range in rule.prefixes})
         for half, version in enumerate(versions or [None]):
             sequence = index * RULE_STEP + half * IPV6_HALF
             yield Entry(policy=policy.name, sequence=sequence, rule=rule, version=version)
@@ -81,13 +81,13 @@ def merged(rules: Iterable[tuple[int, PolicyRule | None]]) -> Iterator[PolicyRul
 
 
 def _halves(first: PolicyRule, second: PolicyRule) -> bool:
-    versions = [{found.prefix.version for found in rule.prefixes} for rule in (first, second)]
+    versions = [{prefix_range.prefix.version for prefix_range in rule.prefixes} for rule in (first, second)]
     return versions == [{4}, {6}] and replace(first, prefixes=()) == replace(second, prefixes=())
 
 
 @dataclass(slots=True, kw_only=True)
 class DraftEntry:
-    """One entry of a route map. prefix_lists: by IP version. other: it has a condition, or a jump, of another kind.
+    """One entry of a route map. prefix_lists: by IP version. unread: it has a condition, or a jump, of another kind.
 
     prepended: the AS numbers; own_prepended: how often the own one, where the switch has a word for it.
     """
@@ -102,7 +102,7 @@ class DraftEntry:
     set_link_bandwidth: LinkBandwidth | None = None
     prepended: tuple[int, ...] = ()
     own_prepended: int = 0
-    other: bool = False
+    unread: bool = False
 
 
 @dataclass(slots=True)
@@ -129,8 +129,8 @@ def policies_of(
     draft: RouteMapDraft, asns: frozenset[int], is_policy: Callable[[str], bool] = lambda _name: True
 ) -> tuple[Policy, ...]:
     """All route maps that are policies, by name. asns: the own AS numbers, of which a rule has the number prepended."""
-    found = sorted(draft.route_maps.items())
-    return tuple(_policy(draft, name, entries, asns) for name, entries in found if is_policy(name))
+    route_maps = sorted(draft.route_maps.items())
+    return tuple(_policy(draft, name, entries, asns) for name, entries in route_maps if is_policy(name))
 
 
 def _policy(draft: RouteMapDraft, name: str, entries: Mapping[int, DraftEntry], asns: frozenset[int]) -> Policy:
@@ -146,7 +146,7 @@ def _rule(draft: RouteMapDraft, entry: DraftEntry, asns: frozenset[int]) -> Poli
     ranges = [_listed(draft.prefix_lists.get(key)) for key in entry.prefix_lists.items()]
     communities = _listed(draft.communities.get(entry.community_list)) if entry.community_list else ()
     as_paths = _listed(draft.as_paths.get(entry.as_path_list)) if entry.as_path_list else ()
-    if entry.other or len(ranges) > 1 or None in (*ranges, communities, as_paths) or len(as_paths or ()) > 1:
+    if entry.unread or len(ranges) > 1 or None in (*ranges, communities, as_paths) or len(as_paths or ()) > 1:
         return None
     return PolicyRule(
         action=entry.action,
@@ -163,14 +163,14 @@ def _rule(draft: RouteMapDraft, entry: DraftEntry, asns: frozenset[int]) -> Poli
 
 def _listed(entries: Mapping[int, T | Action | None] | None) -> tuple[T, ...] | None:
     """Values that a list permits; None without any, or with other entries. A missing list is taken as empty."""
-    found: list[T] = []
+    values: list[T] = []
     for _, entry in sorted((entries or {}).items(), key=_sequence):
         if entry is Action.DENY:
             break
         if entry is None or isinstance(entry, Action):
             return None
-        found.append(entry)
-    return tuple(found) or None
+        values.append(entry)
+    return tuple(values) or None
 
 
 def _sequence(numbered: tuple[int, object]) -> int:

@@ -127,7 +127,7 @@ def _pattern(part: str, words: Iterator[str], *, optional: bool) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """How the value of a field is written, and read.
+    """Statement that writes the value of a field, and reads it.
 
     lines: of a value that is not the default. reads: patterns, and what each stores in the object from its groups; the
     section that it returns takes the lines below.
@@ -342,7 +342,7 @@ class Schema:
         return {name: value for name, value, default in values if value != default}
 
     def match(self, text: str) -> tuple[Store, Groups] | None:
-        """What takes a line, with its groups."""
+        """Store that takes a line, with its groups."""
         for pattern, store in self._by_word.get(text.partition(" ")[0], self._any_word):
             if match := pattern.fullmatch(text):
                 return store, match.groups()

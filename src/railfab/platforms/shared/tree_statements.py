@@ -58,7 +58,7 @@ def known(words: Mapping[T, str]) -> Word[T]:
 
 
 def at(node: Node, path: str) -> Node:
-    """What stands below the headers of a path; they are written also when it stays empty."""
+    """Content below the headers of a path; they are written also when it stays empty."""
     for header in filter(None, path.split("/")):
         node = node.setdefault(header, {})
     return node
@@ -74,7 +74,7 @@ def tree_lines(node: Node) -> tuple[Line, ...]:
 
 @dataclass(frozen=True, slots=True)
 class TreeStatement:
-    """How the value of a field is written, and read: UNSTATED where the configuration does not state it."""
+    """Statement that writes the value of a field, and reads it: UNSTATED where the configuration does not state it."""
 
     write: Callable[[Any, Node], None]
     read: Callable[[Words], Any]

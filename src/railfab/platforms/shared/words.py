@@ -25,19 +25,19 @@ class Words:
         self.below: dict[str, Words] = {}
 
     def add(self, statement: Statement) -> None:
-        found = self
+        below = self
         for word in statement:
-            found = found.below.setdefault(word, Words((*found.path, word), self.problems))
+            below = below.below.setdefault(word, Words((*below.path, word), self.problems))
 
     def __contains__(self, word: str) -> bool:
         return word in self.below
 
     def at(self, *words: str) -> Words:
-        """What is below these words; empty where the configuration does not have them."""
-        found = self
+        """Words below these ones; empty where the configuration does not have them."""
+        below = self
         for word in words:
-            found = found.below.get(word) or Words((*found.path, word), self.problems)
-        return found
+            below = below.below.get(word) or Words((*below.path, word), self.problems)
+        return below
 
     def entries(self, *words: str) -> Iterator[tuple[str, Words]]:
         """The entries of a list by name: what follows these words."""
@@ -49,18 +49,18 @@ class Words:
 
     def text(self, *words: str) -> str | None:
         """The value of a leaf; of several the last, as when they are loaded."""
-        found = self.texts(*words)
-        return found[-1] if found else None
+        texts = self.texts(*words)
+        return texts[-1] if texts else None
 
     def value(self, kind: Callable[[str], T], meaning: str, *words: str) -> T | None:
         """The value of a leaf, converted."""
-        found = self.text(*words)
-        if found is None:
+        text = self.text(*words)
+        if text is None:
             return None
         try:
-            return kind(found)
+            return kind(text)
         except ValueError:
-            self.problem(f"{found!r} is not {meaning}", f"Use {meaning}", *words)
+            self.problem(f"{text!r} is not {meaning}", f"Use {meaning}", *words)
             return None
 
     def number(self, *words: str) -> int | None:

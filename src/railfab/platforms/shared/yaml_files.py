@@ -36,7 +36,7 @@ def capabilities(package: str) -> Capabilities:
     document = _document(package, "capabilities.yml")
     return Capabilities(
         features=_features(document["features"]),
-        chips={chip: _features(found) for chip, found in document.get("chips", {}).items()},
+        chips={chip: _features(supported) for chip, supported in document.get("chips", {}).items()},
         limits=document.get("limits", {}),
         quirks=tuple(document.get("quirks", ())),
         virtual=tuple(document.get("virtual", ())),
@@ -51,8 +51,8 @@ def capabilities(package: str) -> Capabilities:
     )
 
 
-def _features(found: dict[str, str]) -> dict[str, Support]:
-    return {name: Support(support) for name, support in found.items()}
+def _features(supported: dict[str, str]) -> dict[str, Support]:
+    return {name: Support(support) for name, support in supported.items()}
 
 
 @cache
@@ -65,13 +65,13 @@ def hazards(package: str) -> tuple[Hazard, ...]:
 
     document = _document(package, "hazards.yml")
     unless = document.get("unless", {})
-    found = tuple(
+    entries = tuple(
         hazard_of({**entry, "unless": {**unless, **entry.get("unless", {})}}) for entry in document["hazards"]
     )
-    names = [hazard.name for hazard in found]
+    names = [hazard.name for hazard in entries]
     if len({*names}) < len(names):
         raise ValueError(f"hazards.yml of {package} names a hazard twice")
-    return found
+    return entries
 
 
 def telemetry(package: str) -> TelemetryMap:

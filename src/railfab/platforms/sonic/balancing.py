@@ -62,9 +62,9 @@ def parse_balancing(tree: Tables, problems: list[RailfabError]) -> LoadBalancing
     name = profile.get("default_ars_object", "")
     node = ConfigNode(row(tree, "ARS_OBJECT", name), f"ARS_OBJECT|{name}", problems)
     mode = _MODES.get(node.text("assign_mode") or "", BalancingMode.FLOW)
-    found = LoadBalancing(
+    balancing = LoadBalancing(
         mode=mode,
         fields=tuple(sorted(known, key=list(HashField).index)),
         flowlet_gap_us=node.number("flowlet_idle_time") if mode is BalancingMode.FLOWLET else None,
     )
-    return None if found == LoadBalancing() else found
+    return None if balancing == LoadBalancing() else balancing

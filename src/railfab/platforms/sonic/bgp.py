@@ -31,17 +31,17 @@ DEFAULT_BFD = BfdTimers(interval_ms=300, multiplier=3)
 
 def render_bgp(model: DeviceModel) -> Tables:
     bgp = model.bgp
-    instances = {found.name: found for found in model.network_instances}
+    instances = {instance.name: instance for instance in model.network_instances}
     if bgp is None:
-        return merged(_instance(found, None, model) for found in instances.values())
-    used = {found.network_instance for found in bgp.neighbors} | {*instances}
-    used |= {found.network_instance for found in bgp.aggregates}
-    own = NetworkInstance(name=DEFAULT_INSTANCE, router_id=bgp.router_id)
+        return merged(_instance(instance, None, model) for instance in instances.values())
+    used = {neighbor.network_instance for neighbor in bgp.neighbors} | {*instances}
+    used |= {aggregate.network_instance for aggregate in bgp.aggregates}
+    default = NetworkInstance(name=DEFAULT_INSTANCE, router_id=bgp.router_id)
     others = (instances.get(name, NetworkInstance(name=name)) for name in sorted(used - {DEFAULT_INSTANCE}))
     return merged(
         (
-            *(_instance(found, bgp, model) for found in (own, *others)),
-            *(_neighbor(found) for found in bgp.neighbors),
+            *(_instance(instance, bgp, model) for instance in (default, *others)),
+            *(_neighbor(neighbor) for neighbor in bgp.neighbors),
             _aggregates(bgp),
         )
     )
@@ -91,7 +91,7 @@ def _evpn(instance: NetworkInstance, model: DeviceModel) -> Row:
 
 def announces_vnis(model: DeviceModel) -> bool:
     """Whether the switch announces its VNIs: a VTEP with an EVPN session."""
-    return model.vtep is not None and any(Family.EVPN in found.families for found in model.neighbors)
+    return model.vtep is not None and any(Family.EVPN in neighbor.families for neighbor in model.neighbors)
 
 
 def _neighbor(neighbor: BgpNeighbor) -> Tables:
@@ -160,7 +160,7 @@ def _aggregates(bgp: Bgp) -> Tables:
 
 
 def _aggregate_rows(bgp: Bgp) -> Iterator[tuple[str, Row]]:
-    for found in bgp.aggregates:
-        family = FAMILIES[Family.IPV4 if found.prefix.version == 4 else Family.IPV6]
-        row = {"summary_only": boolean(found.summary_only)}
-        yield key(vrf_name(found.network_instance), family, found.prefix), row
+    for aggregate in bgp.aggregates:
+        family = FAMILIES[Family.IPV4 if aggregate.prefix.version == 4 else Family.IPV6]
+        row = {"summary_only": boolean(aggregate.summary_only)}
+        yield key(vrf_name(aggregate.network_instance), family, aggregate.prefix), row

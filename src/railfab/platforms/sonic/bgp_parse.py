@@ -27,7 +27,7 @@ DEFAULT_KEEPALIVE_S, DEFAULT_HOLD_S = 60, 180
 """Timers of FRR's profile `traditional`, with which SONiC starts it (doc/user/bgp.rst, profiles)."""
 
 NO_AS = 0
-"""Of a neighbour for which no AS number is stated. No speaker has it (RFC 7607)."""
+"""AS number of a neighbour for which none is stated. No speaker has it (RFC 7607)."""
 
 _FAMILIES = {name: family for family, name in FAMILIES.items()}
 
@@ -41,18 +41,18 @@ class SpeakerReader:
 
     def bgp(self) -> Bgp | None:
         """The speaker; None where the default network instance has none."""
-        own = self._node("BGP_GLOBALS", DEFAULT_INSTANCE)
-        asn = own.number("local_asn")
+        speaker = self._node("BGP_GLOBALS", DEFAULT_INSTANCE)
+        asn = speaker.number("local_asn")
         if asn is None:
             return None
         paths = self._node("BGP_GLOBALS_AF", DEFAULT_INSTANCE, FAMILIES[Family.IPV4])
         return Bgp(
             asn=asn,
-            router_id=own.router_id("router_id"),
+            router_id=speaker.router_id("router_id"),
             max_paths=paths.number("max_ebgp_paths") or 1,
             max_paths_internal=paths.number("max_ibgp_paths") or 1,
-            multiple_as=own.flag("load_balance_mp_relax", default=False),
-            cluster_id=own.router_id("rr_cluster_id"),
+            multiple_as=speaker.flag("load_balance_mp_relax", default=False),
+            cluster_id=speaker.router_id("rr_cluster_id"),
             neighbors=tuple(self._neighbors(asn)),
             aggregates=tuple(self._aggregates()),
         )
@@ -75,52 +75,54 @@ class SpeakerReader:
     def _neighbor(self, vrf: str, name: str, node: ConfigNode, asn: int) -> BgpNeighbor:
         """A session, with what it has from its peer group."""
         group = node.text("peer_group_name")
-        own = self._with(node, row(self._tree, "BGP_PEER_GROUP", vrf, group) if group else {})
+        settings = self._with(node, row(self._tree, "BGP_PEER_GROUP", vrf, group) if group else {})
         families = dict(self._of_families(vrf, name, group))
-        active = tuple(family for family, found in families.items() if found.text("admin_status") == UP)
+        active = tuple(
+            family for family, settings_of_family in families.items() if settings_of_family.text("admin_status") == UP
+        )
         first = next((families[family] for family in active), ConfigNode({}, node.path, self._problems))
         limits = (families[family].number("max_prefix_limit") for family in active if family in UNICAST)
-        keepalive, hold = own.number("keepalive"), own.number("holdtime")
+        keepalive, hold = settings.number("keepalive"), settings.number("holdtime")
         return BgpNeighbor(
             peer=_peer(name),
-            remote_as=_remote(own, asn),
+            remote_as=_remote(settings, asn),
             timers=BgpTimers(
                 keepalive_s=DEFAULT_KEEPALIVE_S if keepalive is None else keepalive,
                 hold_s=DEFAULT_HOLD_S if hold is None else hold,
-                connect_retry_s=own.number("conn_retry"),
-                advertisement_interval_s=own.number("min_adv_interval"),
+                connect_retry_s=settings.number("conn_retry"),
+                advertisement_interval_s=settings.number("min_adv_interval"),
             ),
             network_instance=instance_name(vrf),
-            description=own.text("name") or "",
-            enabled=own.text("admin_status") != DOWN,
-            update_source=_source(own.text("local_addr")),
-            multihop_ttl=own.number("ebgp_multihop_ttl"),
+            description=settings.text("name") or "",
+            enabled=settings.text("admin_status") != DOWN,
+            update_source=_source(settings.text("local_addr")),
+            multihop_ttl=settings.number("ebgp_multihop_ttl"),
             families=active,
             import_policies=first.words("route_map_in"),
             export_policies=first.words("route_map_out"),
             reflector_client=first.flag("rrclient", default=False),
             next_hop=_next_hop(first),
-            bfd=_bfd(own),
+            bfd=_bfd(settings),
             prefix_limit=next(limits, None),
         )
 
     def _of_families(self, vrf: str, name: str, group: str | None) -> Iterator[tuple[Family, ConfigNode]]:
-        found = self._families.get((vrf, name), {})
+        of_neighbor = self._families.get((vrf, name), {})
         for family, text in FAMILIES.items():
             shared = row(self._tree, "BGP_PEER_GROUP_AF", vrf, group, text) if group else {}
-            own = found.get(family)
-            if own is not None or shared:
-                yield family, self._with(own or self._node("BGP_NEIGHBOR_AF", vrf, name, text), shared)
+            stated = of_neighbor.get(family)
+            if stated is not None or shared:
+                yield family, self._with(stated or self._node("BGP_NEIGHBOR_AF", vrf, name, text), shared)
 
     def _with(self, node: ConfigNode, shared: dict[str, object]) -> ConfigNode:
         return node if not shared else ConfigNode({**shared, **node.value}, node.path, self._problems)
 
     def _families_of_neighbors(self) -> dict[tuple[str, str], dict[Family, ConfigNode]]:
-        found: dict[tuple[str, str], dict[Family, ConfigNode]] = {}
+        families: dict[tuple[str, str], dict[Family, ConfigNode]] = {}
         for parts, node in nodes(self._tree, "BGP_NEIGHBOR_AF", self._problems):
             if len(parts) == 3 and parts[2] in _FAMILIES:
-                found.setdefault((parts[0], parts[1]), {})[_FAMILIES[parts[2]]] = node
-        return found
+                families.setdefault((parts[0], parts[1]), {})[_FAMILIES[parts[2]]] = node
+        return families
 
     def _aggregates(self) -> Iterator[Aggregate]:
         for parts, node in nodes(self._tree, "BGP_GLOBALS_AF_AGGREGATE_ADDR", self._problems):

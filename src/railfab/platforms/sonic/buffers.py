@@ -63,12 +63,12 @@ def _resume_bytes(model: DeviceModel, ports: tuple[QosPort, ...]) -> dict[str, i
     if model.qos is None or not has_spectrum(model):
         return {}
     wide = {
-        found.name
-        for found in model.interfaces
-        if isinstance(found, Port) and found.rate_gbps is not None and found.rate_gbps >= WIDE_GBPS
+        interface.name
+        for interface in model.interfaces
+        if isinstance(interface, Port) and interface.rate_gbps is not None and interface.rate_gbps >= WIDE_GBPS
     }
     of_wide = {port.qos.profile for port in ports if port.name in wide}
-    return {found.name: WIDE_XON_BYTES if found.name in of_wide else XON_BYTES for found in model.qos.profiles}
+    return {profile.name: WIDE_XON_BYTES if profile.name in of_wide else XON_BYTES for profile in model.qos.profiles}
 
 
 def _pools(qos: Qos) -> dict[str, Row]:
@@ -96,35 +96,37 @@ def _defaults(qos: Qos) -> Iterator[tuple[str, Row]]:
 
 def _profiles(qos: Qos, resume_bytes: Mapping[str, int]) -> Iterator[tuple[str, Row]]:
     for profile in qos.profiles:
-        for found in qos.classes:
-            name = threshold_name(profile.name, found.name)
-            thresholds = profile.of(found.name) or ClassThresholds(traffic_class=found.name)
-            if found.lossless:
+        for traffic_class in qos.classes:
+            name = threshold_name(profile.name, traffic_class.name)
+            thresholds = profile.of(traffic_class.name) or ClassThresholds(traffic_class=traffic_class.name)
+            if traffic_class.lossless:
                 yield f"{INGRESS}{name}", _ingress(thresholds, resume_bytes.get(profile.name), qos)
-            yield f"{EGRESS}{name}", _egress(found, thresholds, qos)
+            yield f"{EGRESS}{name}", _egress(traffic_class, thresholds, qos)
 
 
-def _ingress(found: ClassThresholds, resume_bytes: int | None, qos: Qos) -> Row:
+def _ingress(thresholds: ClassThresholds, resume_bytes: int | None, qos: Qos) -> Row:
     """The priority group of a lossless class. `xon_offset`: sending may resume that far below the pause threshold;
     `size`: what it has for itself."""
-    own = 0 if resume_bytes is None else resume_bytes + (0 if qos.headroom_pool_bytes else found.headroom_bytes or 0)
+    size = (
+        0 if resume_bytes is None else resume_bytes + (0 if qos.headroom_pool_bytes else thresholds.headroom_bytes or 0)
+    )
     return stated(
         pool=INGRESS_POOL,
-        size=own,
-        xon=resume_bytes if resume_bytes is not None or found.xon_offset_bytes is None else 0,
-        xon_offset=found.xon_offset_bytes,
-        xoff=found.headroom_bytes,
-        dynamic_th=None if found.alpha is None else exponent(found.alpha),
+        size=size,
+        xon=resume_bytes if resume_bytes is not None or thresholds.xon_offset_bytes is None else 0,
+        xon_offset=thresholds.xon_offset_bytes,
+        xoff=thresholds.headroom_bytes,
+        dynamic_th=None if thresholds.alpha is None else exponent(thresholds.alpha),
     )
 
 
-def _egress(found: TrafficClass, thresholds: ClassThresholds, qos: Qos) -> Row:
+def _egress(traffic_class: TrafficClass, thresholds: ClassThresholds, qos: Qos) -> Row:
     """The queue of a class. A lossless one takes what there is, since its packets are held back at ingress; of a lossy
     one alpha is here, and what does not fit may be trimmed."""
-    if found.name in paused_classes(qos):
+    if traffic_class.name in paused_classes(qos):
         return stated(pool=LOSSLESS_POOL, size=0, static_th=_whole(qos))
-    alpha = None if found.lossless else thresholds.alpha
-    trims = qos.trimming is not None and qos.trimming.traffic_class != found.name
+    alpha = None if traffic_class.lossless else thresholds.alpha
+    trims = qos.trimming is not None and qos.trimming.traffic_class != traffic_class.name
     return stated(
         pool=LOSSY_POOL,
         size=0,
@@ -143,16 +145,18 @@ def _port(port: QosPort, qos: Qos) -> Tables:
     profile = qos.profile(port.qos.profile) if port.qos.profile else None
     groups = {key(port.name, lossy_group(qos)): {"profile": DEFAULTS["lossy_ingress"]}}
     queues: dict[str, Row] = {}
-    for found in qos.classes:
-        queues[key(port.name, found.queue)] = {"profile": _bound(profile, found, qos, ingress=False)}
-        if found.pfc_priority is not None:
-            groups[key(port.name, found.pfc_priority)] = {"profile": _bound(profile, found, qos, ingress=True)}
+    for traffic_class in qos.classes:
+        queues[key(port.name, traffic_class.queue)] = {"profile": _bound(profile, traffic_class, qos, ingress=False)}
+        if traffic_class.pfc_priority is not None:
+            groups[key(port.name, traffic_class.pfc_priority)] = {
+                "profile": _bound(profile, traffic_class, qos, ingress=True)
+            }
     return {"BUFFER_PG": groups, "BUFFER_QUEUE": queues}
 
 
-def _bound(profile: PortProfile | None, found: TrafficClass, qos: Qos, *, ingress: bool) -> str:
+def _bound(profile: PortProfile | None, traffic_class: TrafficClass, qos: Qos, *, ingress: bool) -> str:
     if profile is not None:
-        return f"{INGRESS if ingress else EGRESS}{threshold_name(profile.name, found.name)}"
+        return f"{INGRESS if ingress else EGRESS}{threshold_name(profile.name, traffic_class.name)}"
     if ingress:
         return DEFAULTS["lossless_ingress"]
-    return DEFAULTS["lossless_egress" if found.name in paused_classes(qos) else "lossy_egress"]
+    return DEFAULTS["lossless_egress" if traffic_class.name in paused_classes(qos) else "lossy_egress"]

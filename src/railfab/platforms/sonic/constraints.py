@@ -1,4 +1,4 @@
-"""What SONiC's models say between fields (`must`, `when`), for the tables that railfab writes.
+"""Constraints of SONiC's models between fields (`must`, `when`), for the tables that railfab writes.
 
 The messages are theirs, where they have any.
 """
@@ -106,12 +106,12 @@ def _ports(tree: Tables) -> Iterator[Violation]:
 def _queues(tree: Tables) -> Iterator[Violation]:
     """sonic-queue and -buffer-queue: on a VOQ switch a row has its host name and its chip in the key."""
     host = _host(tree)
-    is_voq, own = host.get("switch_type") == "voq", [host.get("hostname"), host.get("asic_name")]
+    is_voq, names = host.get("switch_type") == "voq", [host.get("hostname"), host.get("asic_name")]
     for table in ("QUEUE", "BUFFER_QUEUE"):
         for where, parts, _ in _rows(tree, table):
             if is_voq != (len(parts) == VOQ_PARTS):
                 yield where, f"the key is {'not ' if is_voq else ''}that of a VOQ switch (switch_type)"
-            elif table == "QUEUE" and is_voq and parts[:2] == own and parts[2] not in tree.get("PORT", {}):
+            elif table == "QUEUE" and is_voq and parts[:2] == names and parts[2] not in tree.get("PORT", {}):
                 yield where, LOCAL_QUEUE
 
 

@@ -24,28 +24,30 @@ KEYS: dict[str, tuple[str, ...]] = {
 
 def differences(text: str, rendered: str) -> tuple[Difference, ...]:
     """Every field in which a configuration differs from a rendered one, sorted. Raises ConfigError for broken JSON."""
-    found, wanted = tree_of(text), tree_of(rendered)
-    places = {(table, row) for tree in (found, wanted) for table, rows in tree.items() for row in rows}
-    different = [one for table, row in places for one in _of_row(table, row, found, wanted)]
+    configured, wanted = tree_of(text), tree_of(rendered)
+    places = {(table, row) for tree in (configured, wanted) for table, rows in tree.items() for row in rows}
+    different = [difference for table, row in places for difference in _of_row(table, row, configured, wanted)]
     return tuple(sorted(different, key=lambda difference: difference.text))
 
 
-def _of_row(table: str, row: str, found: Tables, wanted: Tables) -> list[Difference]:
-    own, other = (tree.get(table, {}).get(row) for tree in (found, wanted))
-    if own == other:
+def _of_row(table: str, row: str, configured: Tables, wanted: Tables) -> list[Difference]:
+    stated, intended = (tree.get(table, {}).get(row) for tree in (configured, wanted))
+    if stated == intended:
         return []
-    fields = {**(own or {}), **(other or {})}
-    changed = [name for name in fields if (own or {}).get(name) != (other or {}).get(name)]
-    if not changed or ((own is None or other is None) and not fields):
-        return [_difference(table, row, None, own, other)]
-    return [_difference(table, row, name, own, other) for name in changed]
+    fields = {**(stated or {}), **(intended or {})}
+    changed = [name for name in fields if (stated or {}).get(name) != (intended or {}).get(name)]
+    if not changed or ((stated is None or intended is None) and not fields):
+        return [_difference(table, row, None, stated, intended)]
+    return [_difference(table, row, name, stated, intended) for name in changed]
 
 
-def _difference(table: str, row: str, field: str | None, own: Row | None, other: Row | None) -> Difference:
+def _difference(table: str, row: str, field: str | None, stated: Row | None, intended_row: Row | None) -> Difference:
     """A difference in a field, or in a row without fields that only one side has."""
-    mine = (own or {}).get(field) if field else None
-    intended = (other or {}).get(field) if field else None
-    there, wanted = (mine is not None, intended is not None) if field else (own is not None, other is not None)
+    mine = (stated or {}).get(field) if field else None
+    intended = (intended_row or {}).get(field) if field else None
+    there, wanted = (
+        (mine is not None, intended is not None) if field else (stated is not None, intended_row is not None)
+    )
     side = Side.CHANGED if there and wanted else Side.ADDED if there else Side.MISSING
     place = key(table, row) + (f" {field}" if field else "")
     shown = f"{place} {value_text(mine)}" if there and field else place
@@ -55,7 +57,7 @@ def _difference(table: str, row: str, field: str | None, own: Row | None, other:
         text=f"delete {place}" if side is Side.MISSING else f"set {shown}",
         section=table,
         values={"value": mine if there else ABSENT, "intended": intended, **_keys(table, row)},
-        entry=_entry(own if own is not None else {}),
+        entry=_entry(stated if stated is not None else {}),
     )
 
 

@@ -34,21 +34,21 @@ def render_interfaces(model: DeviceModel) -> Tables:
 
 
 def _breakouts(model: DeviceModel) -> Tables:
-    rows = {found.cage: {"brkout_mode": f"{found.lanes}x{found.rate_gbps}G"} for found in model.breakouts}
+    rows = {breakout.cage: {"brkout_mode": f"{breakout.lanes}x{breakout.rate_gbps}G"} for breakout in model.breakouts}
     return {"BREAKOUT_CFG": rows}
 
 
-def _interface(found: Interface) -> Tables:
-    if isinstance(found, Port):
-        own = {"PORT": {found.name: _port(found)}}
-    elif isinstance(found, Lag):
-        own = _lag(found)
-    elif isinstance(found, Svi):
-        own = _svi(found)
+def _interface(interface: Interface) -> Tables:
+    if isinstance(interface, Port):
+        tables = {"PORT": {interface.name: _port(interface)}}
+    elif isinstance(interface, Lag):
+        tables = _lag(interface)
+    elif isinstance(interface, Svi):
+        tables = _svi(interface)
     else:
-        own = {}
-    vlans = found.vlans if isinstance(found, Port | Lag) else None
-    return merged((own, _routed(found), _members(device_name(found.name), vlans)))
+        tables = {}
+    vlans = interface.vlans if isinstance(interface, Port | Lag) else None
+    return merged((tables, _routed(interface), _members(device_name(interface.name), vlans)))
 
 
 def _port(port: Port) -> Row:
@@ -81,7 +81,7 @@ def _lag(lag: Lag) -> Tables:
 
 
 def _svi(svi: Svi) -> Tables:
-    """What an SVI has in the row of its VLAN, and the MAC address that all anycast gateways of a switch share."""
+    """Settings of an SVI in the row of its VLAN, and the MAC address that all anycast gateways of a switch share."""
     fields = stated(admin_status=None if svi.enabled else DOWN, description=svi.description or None, mtu=svi.mtu_bytes)
     tables: Tables = {"VLAN": {device_name(svi.name): fields}}
     if svi.gateways:
@@ -89,17 +89,19 @@ def _svi(svi: Svi) -> Tables:
     return tables
 
 
-def _routed(found: Interface) -> Tables:
+def _routed(interface: Interface) -> Tables:
     """The IP interface. A port or LAG without address, VRF and link-local session has none."""
-    table = next(name for kind, name in ROUTED.items() if isinstance(found, kind))
-    device, gateways = device_name(found.name), found.gateways if isinstance(found, Svi) else ()
+    table = next(name for kind, name in ROUTED.items() if isinstance(interface, kind))
+    device, gateways = device_name(interface.name), interface.gateways if isinstance(interface, Svi) else ()
     row = stated(
-        vrf_name=None if found.network_instance in (None, DEFAULT_INSTANCE) else vrf_name(found.network_instance or ""),
-        ipv6_use_link_local_only=ENABLE if found.unnumbered else None,
+        vrf_name=None
+        if interface.network_instance in (None, DEFAULT_INSTANCE)
+        else vrf_name(interface.network_instance or ""),
+        ipv6_use_link_local_only=ENABLE if interface.unnumbered else None,
         static_anycast_gateway=TRUE if gateways else None,
     )
-    addresses = (*found.addresses, *gateways)
-    if not (row or addresses or isinstance(found, Loopback | Svi)):
+    addresses = (*interface.addresses, *gateways)
+    if not (row or addresses or isinstance(interface, Loopback | Svi)):
         return {}
     return {table: {device: row, **{key(device, address): {} for address in addresses}}}
 

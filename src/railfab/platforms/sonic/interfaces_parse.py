@@ -108,7 +108,7 @@ class InterfaceReader:
 
     def _indexes_of_split_cages(self) -> frozenset[str]:
         ports = self._tree.get("PORT", {})
-        cages = (ports.get(found.cage, {}).get("index") for found in self.breakouts())
+        cages = (ports.get(breakout.cage, {}).get("index") for breakout in self.breakouts())
         return frozenset(index for index in cages if index is not None)
 
     def _lag(self, device: str, node: ConfigNode) -> Lag:
@@ -130,8 +130,8 @@ class InterfaceReader:
 
     def _mlag_id(self, device: str) -> int | None:
         """A LAG of an MLAG pair has the same number on both switches."""
-        found = (parts for parts, _ in self._rows("MCLAG_INTERFACE") if parts[1:] == (device,))
-        return number_in(device) if next(found, None) else None
+        members = (parts for parts, _ in self._rows("MCLAG_INTERFACE") if parts[1:] == (device,))
+        return number_in(device) if next(members, None) else None
 
     def _loopback(self, device: str) -> Loopback:
         ip = self._ip("LOOPBACK_INTERFACE", device)
@@ -139,15 +139,15 @@ class InterfaceReader:
 
     def _svi(self, device: str, vlan: int) -> Svi:
         ip = self._ip("VLAN_INTERFACE", device)
-        own = ConfigNode(row(self._tree, "VLAN", device), f"VLAN|{device}", self._problems)
+        node = ConfigNode(row(self._tree, "VLAN", device), f"VLAN|{device}", self._problems)
         anycast = ip.node is not None and ip.node.value.get("static_anycast_gateway") == TRUE
         mac = row(self._tree, "SAG", SAG).get("gateway_mac")
         return Svi(
             name=interface_name(device),
             vlan=vlan,
-            description=own.text("description") or "",
-            enabled=own.text("admin_status") != DOWN,
-            mtu_bytes=own.number("mtu"),
+            description=node.text("description") or "",
+            enabled=node.text("admin_status") != DOWN,
+            mtu_bytes=node.number("mtu"),
             network_instance=ip.instance,
             unnumbered=ip.unnumbered,
             addresses=() if anycast else ip.addresses,
@@ -160,26 +160,26 @@ class InterfaceReader:
 
     def _ip_interfaces(self) -> dict[tuple[str, str], IpParts]:
         """The IP interfaces by table and device."""
-        found: dict[tuple[str, str], IpParts] = {}
+        parts_of: dict[tuple[str, str], IpParts] = {}
         for table in ROUTED.values():
             for parts, node in self._rows(table):
-                before = found.get((table, parts[0]), IpParts(None, ()))
+                before = parts_of.get((table, parts[0]), IpParts(None, ()))
                 if len(parts) == 1:
-                    found[table, parts[0]] = IpParts(node, before.addresses)
+                    parts_of[table, parts[0]] = IpParts(node, before.addresses)
                     continue
                 address = ConfigNode({"key": parts[1]}, node.path, self._problems).interface("key")
                 if address is not None:
-                    found[table, parts[0]] = IpParts(before.node, (*before.addresses, address))
-        return found
+                    parts_of[table, parts[0]] = IpParts(before.node, (*before.addresses, address))
+        return parts_of
 
     def _memberships(self) -> dict[str, VlanMembership]:
         """The VLANs of ports and LAGs, by device."""
-        found: dict[str, list[tuple[int, Any]]] = {}
+        memberships: dict[str, list[tuple[int, Any]]] = {}
         for parts, node in self._rows("VLAN_MEMBER"):
             vlan = number_in(parts[0])
             if vlan is not None and len(parts) == 2:
-                found.setdefault(parts[1], []).append((vlan, node.text("tagging_mode")))
-        return {device: _membership(vlans) for device, vlans in found.items()}
+                memberships.setdefault(parts[1], []).append((vlan, node.text("tagging_mode")))
+        return {device: _membership(vlans) for device, vlans in memberships.items()}
 
 
 def _membership(vlans: list[tuple[int, Any]]) -> VlanMembership:

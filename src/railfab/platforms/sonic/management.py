@@ -46,18 +46,20 @@ def render_management(management: Management | None) -> Tables:
     if management is None:
         return {}
     vrf = management.network_instance
-    own = None if vrf == DEFAULT_INSTANCE else vrf
+    vrf_key = None if vrf == DEFAULT_INSTANCE else vrf
     tables: Tables = {
-        "MGMT_VRF_CONFIG": {"vrf_global": {"mgmtVrfEnabled": TRUE}} if own == MANAGEMENT_VRF else {},
-        "NTP": {"global": {"vrf": own}} if own and management.ntp else {},
+        "MGMT_VRF_CONFIG": {"vrf_global": {"mgmtVrfEnabled": TRUE}} if vrf_key == MANAGEMENT_VRF else {},
+        "NTP": {"global": {"vrf": vrf_key}} if vrf_key and management.ntp else {},
         "NTP_SERVER": {address: _time_server(address) for address in management.ntp},
-        "SYSLOG_SERVER": {found.address: _collector(found, own) for found in management.syslog},
+        "SYSLOG_SERVER": {server.address: _collector(server, vrf_key) for server in management.syslog},
         "BANNER_MESSAGE": {"global": _banner(management.banner)} if management.banner is not None else {},
     }
     for protocol, table in SERVERS.items():
-        tables[table] = {found.address: stated(vrf=own) for found in management.aaa if found.protocol == protocol}
+        tables[table] = {
+            server.address: stated(vrf=vrf_key) for server in management.aaa if server.protocol == protocol
+        }
     if management.gnmi is not None:
-        tables["GNMI"] = _gnmi(management.gnmi, own)
+        tables["GNMI"] = _gnmi(management.gnmi, vrf_key)
     return tables
 
 
@@ -92,7 +94,7 @@ def _gnmi(service: GnmiService, vrf: str | None) -> dict[str, Row]:
 
 
 def parse_management(tree: Tables, problems: list[RailfabError]) -> Management | None:
-    """What is stated of the management access. Its VRF is that of the management port wherever that is enabled."""
+    """Stated parts of the management access. Its VRF is that of the management port wherever that is enabled."""
     enabled = _node(tree, problems, "MGMT_VRF_CONFIG", "vrf_global").flag("mgmtVrfEnabled", default=False)
     return Management(
         network_instance=MANAGEMENT_VRF if enabled else DEFAULT_INSTANCE,
@@ -149,13 +151,13 @@ def render_lldp(lldp: Lldp) -> Tables:
 
 
 def parse_lldp(tree: Tables, problems: list[RailfabError]) -> Lldp:
-    own = _node(tree, problems, "LLDP", "GLOBAL")
-    hello, multiplier = own.number("hello_time"), own.number("multiplier")
+    settings = _node(tree, problems, "LLDP", "GLOBAL")
+    hello, multiplier = settings.number("hello_time"), settings.number("multiplier")
     ports = nodes(tree, "LLDP_PORT", problems)
     return Lldp(
-        enabled=own.flag("enabled", default=True),
+        enabled=settings.flag("enabled", default=True),
         silent=tuple(parts[0] for parts, node in ports if not node.flag("enabled", default=True)),
         hello_s=Lldp().hello_s if hello is None else hello,
         hold_multiplier=Lldp().hold_multiplier if multiplier is None else multiplier,
-        system_name=own.text("system_name"),
+        system_name=settings.text("system_name"),
     )

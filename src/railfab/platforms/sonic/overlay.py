@@ -37,13 +37,13 @@ BOTH = "both"
 
 
 def render_overlay(model: DeviceModel) -> Tables:
-    vrfs = {vrf_name(found.name): stated(vni=found.vni) for found in model.network_instances}
+    vrfs = {vrf_name(instance.name): stated(vni=instance.vni) for instance in model.network_instances}
     return merged(({"VRF": vrfs}, _vxlan(model), _targets(model), *_transits(model), _mlag(model)))
 
 
 def _vxlan(model: DeviceModel) -> Tables:
-    vnis = {found.vni: found.vlan_id for found in model.vlans if found.vni is not None}
-    used = bool(vnis) or any(found.vni is not None for found in model.network_instances)
+    vnis = {vlan.vni: vlan.vlan_id for vlan in model.vlans if vlan.vni is not None}
+    used = bool(vnis) or any(instance.vni is not None for instance in model.network_instances)
     if model.vtep is None and not used:
         return {}
     tables: Tables = {
@@ -61,15 +61,15 @@ def _map(vni: int, vlan: int) -> tuple[str, Row]:
 
 def _transits(model: DeviceModel) -> Iterator[Tables]:
     """The transit VLAN of each layer 3 VNI."""
-    taken = {found.vlan_id for found in model.vlans}
+    taken = {vlan.vlan_id for vlan in model.vlans}
     free = (vlan for vlan in range(LAST_VLAN, 1, -1) if vlan not in taken)
-    for found in sorted(model.network_instances, key=_name):
-        if found.vni is not None:
+    for instance in sorted(model.network_instances, key=_name):
+        if instance.vni is not None:
             vlan = next(free)
             yield {
                 "VLAN": {f"Vlan{vlan}": stated(vlanid=vlan)},
-                "VLAN_INTERFACE": {f"Vlan{vlan}": {"vrf_name": vrf_name(found.name)}},
-                "VXLAN_TUNNEL_MAP": dict([_map(found.vni, vlan)]),
+                "VLAN_INTERFACE": {f"Vlan{vlan}": {"vrf_name": vrf_name(instance.name)}},
+                "VXLAN_TUNNEL_MAP": dict([_map(instance.vni, vlan)]),
             }
 
 
@@ -92,13 +92,13 @@ def _name(instance: NetworkInstance) -> str:
 def parse_vnis(tree: Tables, problems: list[RailfabError]) -> tuple[Mapping[int, int], frozenset[int]]:
     """The VNIs of VLANs, and the transit VLANs."""
     layer_3 = {node.number("vni") for _, node in nodes(tree, "VRF", problems)} - {None}
-    found = {}
+    vnis = {}
     for _, node in nodes(tree, "VXLAN_TUNNEL_MAP", problems):
         vlan, vni = number_in(node.text("vlan") or ""), node.number("vni")
         if vlan is not None and vni is not None:
-            found[vlan] = vni
-    transits = frozenset(vlan for vlan, vni in found.items() if vni in layer_3)
-    return found, transits
+            vnis[vlan] = vni
+    transits = frozenset(vlan for vlan, vni in vnis.items() if vni in layer_3)
+    return vnis, transits
 
 
 def parse_instances(tree: Tables, problems: list[RailfabError]) -> Iterator[NetworkInstance]:
@@ -122,8 +122,12 @@ def parse_vtep(tree: Tables, problems: list[RailfabError], interfaces: tuple[Int
         address = node.address("src_ip")
         if address is None:
             continue
-        loopbacks = (found for found in interfaces if isinstance(found, Loopback))
-        owners = (found.name for found in loopbacks if address in [own.ip for own in found.addresses])
+        loopbacks = (interface for interface in interfaces if isinstance(interface, Loopback))
+        owners = (
+            loopback.name
+            for loopback in loopbacks
+            if address in [interface_address.ip for interface_address in loopback.addresses]
+        )
         return Vtep(source=next(owners, LOOPBACK), address=address)
     return None
 
@@ -134,16 +138,16 @@ def _mlag(model: DeviceModel) -> Tables:
     pair = model.mlag
     if pair is None:
         return {}
-    own = pair.keepalive.source if pair.keepalive else (pair.address.ip if pair.address else None)
+    source = pair.keepalive.source if pair.keepalive else (pair.address.ip if pair.address else None)
     peer = pair.keepalive.peer if pair.keepalive else pair.peer
-    domain = stated(source_ip=own, peer_ip=peer, peer_link=device_name(pair.peer_link))
-    lags = (found for found in model.interfaces if isinstance(found, Lag) and found.mlag_id is not None)
-    members = {key(pair.domain, device_name(found.name)): {"if_type": IF_TYPE} for found in lags}
-    own_addresses = (found for found in model.interfaces if isinstance(found, Svi) and found.addresses)
+    domain = stated(source_ip=source, peer_ip=peer, peer_link=device_name(pair.peer_link))
+    lags = (interface for interface in model.interfaces if isinstance(interface, Lag) and interface.mlag_id is not None)
+    members = {key(pair.domain, device_name(lag.name)): {"if_type": IF_TYPE} for lag in lags}
+    own_addresses = (interface for interface in model.interfaces if isinstance(interface, Svi) and interface.addresses)
     return {
         "MCLAG_DOMAIN": {pair.domain: domain},
         "MCLAG_INTERFACE": members,
-        "MCLAG_UNIQUE_IP": {device_name(found.name): {"unique_ip": "enable"} for found in own_addresses},
+        "MCLAG_UNIQUE_IP": {device_name(svi.name): {"unique_ip": "enable"} for svi in own_addresses},
     }
 
 

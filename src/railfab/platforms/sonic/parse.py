@@ -32,10 +32,10 @@ def parse(text: str) -> DeviceModel:
 def parse_tree(tree: Tables) -> DeviceModel:
     """The device model of CONFIG_DB. Raises Problems with every error found."""
     problems: list[RailfabError] = []
-    found = _model(tree, problems)
+    model = _model(tree, problems)
     raise_all(list({str(problem): problem for problem in problems}.values()))
-    left = deviations(tree, render(found))
-    return in_order(_with(found, left)) if left else found
+    left = deviations(tree, render(model))
+    return in_order(_with(model, left)) if left else model
 
 
 def _with(model: DeviceModel, left: list[str]) -> DeviceModel:

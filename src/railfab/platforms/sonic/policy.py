@@ -45,15 +45,21 @@ def _entry(entry: Entry, asn: int | None) -> Tables:
 
 def _prefixes(entry: Entry, version: int) -> Tables:
     rows = {
-        key(list_name(entry.policy, entry.sequence), found.prefix, _lengths(found)): {"action": Action.PERMIT.value}
-        for found in entry.prefixes
+        key(list_name(entry.policy, entry.sequence), prefix_range.prefix, _lengths(prefix_range)): {
+            "action": Action.PERMIT.value
+        }
+        for prefix_range in entry.prefixes
     }
     return {"PREFIX_SET": {list_name(entry.policy, entry.sequence): {"mode": MODES[version]}}, "PREFIX": rows}
 
 
-def _lengths(found: PrefixRange) -> str:
+def _lengths(prefix_range: PrefixRange) -> str:
     """The lengths of the prefixes inside one, as `24..32`."""
-    return EXACT if found.ge == found.le == found.prefix.prefixlen else f"{found.ge}..{found.le}"
+    return (
+        EXACT
+        if prefix_range.ge == prefix_range.le == prefix_range.prefix.prefixlen
+        else f"{prefix_range.ge}..{prefix_range.le}"
+    )
 
 
 def _settings(rule: PolicyRule, asn: int | None) -> Row:

@@ -31,7 +31,7 @@ class PolicyReader:
                 node.problem("has no number of an entry", "Use NAME|NUMBER as its key")
                 continue
             entries.setdefault(parts[0], {})[int(parts[1])] = node
-        return tuple(self._policy(name, found) for name, found in sorted(entries.items()))
+        return tuple(self._policy(name, numbered) for name, numbered in sorted(entries.items()))
 
     def _policy(self, name: str, entries: dict[int, ConfigNode]) -> Policy:
         last = entries.get(DEFAULT_SEQUENCE)
@@ -43,13 +43,13 @@ class PolicyReader:
 
     def _rule(self, node: ConfigNode) -> PolicyRule | None:
         """The rule of an entry; None where the model cannot express its condition, or it matches no route."""
-        names = [found for leaf in ("match_prefix_set", "match_ipv6_prefix_set") if (found := node.text(leaf))]
+        names = [name for leaf in ("match_prefix_set", "match_ipv6_prefix_set") if (name := node.text(leaf))]
         prefixes = [self._prefixes.get(name, ()) for name in names]
         communities = self._communities(node)
         as_paths = self._listed(node, "match_as_path", "AS_PATH_SET", "as_path_set_member")
-        other = any(name.startswith("match_") and name not in CONDITIONS for name in node.value)
-        unusable = any(not found for found in prefixes) or len(names) > 1 or len(as_paths or ()) > 1
-        if other or unusable or communities is None or as_paths is None:
+        unread = any(name.startswith("match_") and name not in CONDITIONS for name in node.value)
+        unusable = any(not ranges for ranges in prefixes) or len(names) > 1 or len(as_paths or ()) > 1
+        if unread or unusable or communities is None or as_paths is None:
             return None
         return PolicyRule(
             action=_action(node),
@@ -63,35 +63,35 @@ class PolicyReader:
         )
 
     def _prepend(self, node: ConfigNode) -> int:
-        """How often the own AS number is prepended; 0 where another one is."""
+        """Number of times that the own AS number is prepended; 0 where another one is."""
         repeated = node.number("set_repeat_asn") or 0
         return repeated if self._asn is not None and node.number("set_asn") == self._asn else 0
 
     def _communities(self, node: ConfigNode) -> tuple[str, ...] | None:
         """Communities of which a route must have any; None for expressions, and where it must have several."""
-        found = self._listed(node, "match_community", "COMMUNITY_SET", "community_member")
+        communities = self._listed(node, "match_community", "COMMUNITY_SET", "community_member")
         stated = row(self._tree, "COMMUNITY_SET", node.text("match_community") or "")
-        all_of = stated.get("match_action") == "ALL" and len(found or ()) > 1
-        return None if all_of or stated.get("set_type") == "EXPANDED" else found
+        all_of = stated.get("match_action") == "ALL" and len(communities or ()) > 1
+        return None if all_of or stated.get("set_type") == "EXPANDED" else communities
 
     def _listed(self, node: ConfigNode, leaf: str, table: str, members: str) -> tuple[str, ...] | None:
         """The members of a set that an entry names; empty when it names none, None for a set without members."""
         name = node.text(leaf)
         if name is None:
             return ()
-        found = row(self._tree, table, name).get(members, [])
-        return tuple(found if isinstance(found, list) else [found]) or None
+        values = row(self._tree, table, name).get(members, [])
+        return tuple(values if isinstance(values, list) else [values]) or None
 
     def _prefix_sets(self) -> dict[str, tuple[PrefixRange, ...]]:
-        found: dict[str, tuple[PrefixRange, ...]] = {}
+        prefix_sets: dict[str, tuple[PrefixRange, ...]] = {}
         for parts, node in nodes(self._tree, "PREFIX", self._problems):
             _name, *_, prefix, lengths = ("", "", *parts)
             entry = _range(prefix, lengths)
             if entry is None or len(parts) not in (3, 4):
                 node.problem("is no prefix with lengths", "Use NAME|PREFIX|LEAST..MOST as its key, or exact")
             elif node.text("action") != Action.DENY:
-                found[parts[0]] = (*found.get(parts[0], ()), entry)
-        return found
+                prefix_sets[parts[0]] = (*prefix_sets.get(parts[0], ()), entry)
+        return prefix_sets
 
 
 def _range(prefix: str, lengths: str) -> PrefixRange | None:

@@ -55,7 +55,7 @@ class QosReader:
         rates: Mapping[str, int | None],
     ) -> None:
         self._tree, self._problems, self._rates = tree, problems, rates
-        self._lags = {found.name: found.members for found in interfaces if isinstance(found, Lag)}
+        self._lags = {interface.name: interface.members for interface in interfaces if isinstance(interface, Lag)}
         self._queues = dict(self._numbered("QUEUE"))
         self._buffers = {place: node.text("profile") for place, node in self._numbered("BUFFER_QUEUE")}
         self._groups = {place: node.text("profile") for place, node in self._numbered("BUFFER_PG")}
@@ -66,7 +66,9 @@ class QosReader:
         if not classes:
             return None
         pool = self._node("BUFFER_POOL", INGRESS_POOL)
-        default = next((found.name for found in classes if found.queue == DEFAULT_QUEUE), classes[0].name)
+        default = next(
+            (traffic_class.name for traffic_class in classes if traffic_class.queue == DEFAULT_QUEUE), classes[0].name
+        )
         ports = tuple(self._port(name, classes) for name in dict.fromkeys(port for port, _ in self._queues))
         return Qos(
             classes=classes,
@@ -131,10 +133,10 @@ class QosReader:
         maps = self._node("PORT_QOS_MAP", port)
         to_group = self._mapped("TC_TO_PRIORITY_GROUP_MAP", maps.text("tc_to_pg_map"))
         to_queue = self._mapped("MAP_PFC_PRIORITY_TO_QUEUE", maps.text("pfc_to_queue_map"))
-        traffic_class = next((number for number, found in self._queues_of(maps).items() if found == queue), queue)
+        traffic_class = next((number for number, mapped in self._queues_of(maps).items() if mapped == queue), queue)
         lossy, group = to_group.get(DEFAULT_QUEUE, 0), to_group.get(traffic_class)
         has_buffer = any(number == group for _, number in self._groups)
-        obeyed = next((priority for priority, found in sorted(to_queue.items()) if found == queue), None)
+        obeyed = next((priority for priority, mapped in sorted(to_queue.items()) if mapped == queue), None)
         return group if group != lossy and has_buffer else None, obeyed
 
     def _queues_of(self, maps: ConfigNode) -> dict[int, int]:
@@ -143,45 +145,49 @@ class QosReader:
     def _mapped(self, table: str, name: str | None) -> dict[int, int]:
         """A map of numbers; empty for a name that has none."""
         node = self._node(table, name or "")
-        found = {leaf: node.number(leaf) for leaf in node.value if leaf.isdecimal()}
-        return {int(leaf): number for leaf, number in found.items() if number is not None}
+        numbers = {leaf: node.number(leaf) for leaf in node.value if leaf.isdecimal()}
+        return {int(leaf): number for leaf, number in numbers.items() if number is not None}
 
     def _classifiers(self, classes: Iterable[TrafficClass], default: str) -> Iterator[Classifier]:
-        names = {found.queue: found.name for found in classes}
+        names = {traffic_class.queue: traffic_class.name for traffic_class in classes}
         queues: dict[int, int] = {}
         for port in dict.fromkeys(port for port, _ in self._queues):
             queues = queues or self._queues_of(self._node("PORT_QOS_MAP", port))
         for name in self._tree.get("DSCP_TO_TC_MAP", {}):
             points = self._mapped("DSCP_TO_TC_MAP", name)
-            own = ((point, names.get(queues.get(number, number), default)) for point, number in sorted(points.items()))
-            dscp = tuple((point, found) for point, found in own if found != default)
+            named = (
+                (point, names.get(queues.get(number, number), default)) for point, number in sorted(points.items())
+            )
+            dscp = tuple((point, class_name) for point, class_name in named if class_name != default)
             yield Classifier(name=name, dscp=dscp)
 
     def _profiles(self, classes: tuple[TrafficClass, ...]) -> Iterator[PortProfile]:
         """The profiles of ports: those of which each class has one of buffers, then those of other names."""
         for name in self._profile_names(classes):
-            thresholds = (self._thresholds(name, found) for found in classes)
-            stated = tuple(one for one in thresholds if one != ClassThresholds(traffic_class=one.traffic_class))
+            thresholds = (self._thresholds(name, traffic_class) for traffic_class in classes)
+            stated = tuple(
+                limits for limits in thresholds if limits != ClassThresholds(traffic_class=limits.traffic_class)
+            )
             yield PortProfile(name=name, thresholds=stated)
 
     def _profile_names(self, classes: tuple[TrafficClass, ...]) -> list[str]:
-        endings = {f"_{found.name}": found for found in classes}
-        found: dict[str, None] = {}
+        endings = {f"_{traffic_class.name}": traffic_class for traffic_class in classes}
+        names: dict[str, None] = {}
         for name in self._tree.get("BUFFER_PROFILE", {}):
             for ending in endings:
                 if name.startswith(EGRESS) and name.endswith(ending) and name not in DEFAULTS.values():
-                    found[name.removeprefix(EGRESS).removesuffix(ending)] = None
-        return [*found]
+                    names[name.removeprefix(EGRESS).removesuffix(ending)] = None
+        return [*names]
 
-    def _thresholds(self, profile: str, found: TrafficClass) -> ClassThresholds:
-        name = threshold_name(profile, found.name)
+    def _thresholds(self, profile: str, traffic_class: TrafficClass) -> ClassThresholds:
+        name = threshold_name(profile, traffic_class.name)
         ingress, egress = (self._node("BUFFER_PROFILE", f"{begin}{name}") for begin in (INGRESS, EGRESS))
-        held = ingress if found.lossless else egress
+        held = ingress if traffic_class.lossless else egress
         exponent = held.number("dynamic_th")
-        usual = not found.lossless and exponent == LOSSY_ALPHA
+        usual = not traffic_class.lossless and exponent == LOSSY_ALPHA
         ramp, marks = self._ramp(name), self._marks(name)
         return ClassThresholds(
-            traffic_class=found.name,
+            traffic_class=traffic_class.name,
             ecn=ramp if marks else None,
             wred=None if marks else ramp,
             xon_offset_bytes=ingress.number("xon_offset"),
@@ -209,28 +215,32 @@ class QosReader:
         if not re.fullmatch(r"([0-7](,[0-7])*)?", priorities):
             maps.problem(f"{priorities!r} is no list of priorities", "Use one such as 3,4", "pfc_enable")
             priorities = ""
-        ramps = {found.name: wred for found in classes if (wred := self._bound_ramp(name, found)) is not None}
+        ramps = {
+            traffic_class.name: wred
+            for traffic_class in classes
+            if (wred := self._bound_ramp(name, traffic_class)) is not None
+        }
         return PortQos(
             interface=name,
             profile=self._profile_of(name, classes),
             classifier=maps.text("dscp_to_tc_map") or self._node("PORT_QOS_MAP", OF_SWITCH).text("dscp_to_tc_map"),
-            pfc=tuple(sorted({int(one) for one in priorities.split(",") if one})),
-            ecn=tuple(found for found, wred in ramps.items() if self._marks(wred)),
-            wred=tuple(found for found, wred in ramps.items() if not self._marks(wred)),
+            pfc=tuple(sorted({int(priority) for priority in priorities.split(",") if priority})),
+            ecn=tuple(class_name for class_name, wred in ramps.items() if self._marks(wred)),
+            wred=tuple(class_name for class_name, wred in ramps.items() if not self._marks(wred)),
         )
 
-    def _bound_ramp(self, port: str, found: TrafficClass) -> str | None:
+    def _bound_ramp(self, port: str, traffic_class: TrafficClass) -> str | None:
         """The name of the WRED profile with a ramp that the queue of a class has on a port."""
-        node = self._queues.get((port, found.queue))
+        node = self._queues.get((port, traffic_class.queue))
         wred = node.text("wred_profile") if node else None
         return wred if wred is not None and self._ramp(wred) is not None else None
 
     def _profile_of(self, port: str, classes: tuple[TrafficClass, ...]) -> str | None:
         """The profile of a port: of the first of its queues whose buffer profile has the name of one."""
-        for found in classes:
-            name = self._buffers.get((port, found.queue)) or ""
-            if name.startswith(EGRESS) and name.endswith(f"_{found.name}") and name not in DEFAULTS.values():
-                return name.removeprefix(EGRESS).removesuffix(f"_{found.name}")
+        for traffic_class in classes:
+            name = self._buffers.get((port, traffic_class.queue)) or ""
+            if name.startswith(EGRESS) and name.endswith(f"_{traffic_class.name}") and name not in DEFAULTS.values():
+                return name.removeprefix(EGRESS).removesuffix(f"_{traffic_class.name}")
         return None
 
     def _of_lags(self, ports: tuple[PortQos, ...]) -> Iterator[PortQos]:
@@ -258,7 +268,7 @@ class QosReader:
         numbers = {leaf: str(node.value.get(leaf, "")) for leaf in ("dscp_value", "queue_index")}
         if size is None or not all(text.isdecimal() for text in numbers.values()):
             return None
-        names = {found.queue: found.name for found in classes}
+        names = {traffic_class.queue: traffic_class.name for traffic_class in classes}
         name = names.get(int(numbers["queue_index"]))
         if name is None:
             return None

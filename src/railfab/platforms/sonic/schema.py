@@ -38,12 +38,12 @@ class Schema:
     tables: Mapping[str, Any]
 
     def of_row(self, table: str, row: str) -> Any:
-        """What a row of a table may have; None for a key that the table does not take."""
+        """Schema of a row of a table; None for a key that the table does not take."""
         known = self.tables[table]
         if row in known.get("named", {}):
             return known["named"][row]
         parts = row.split(SEPARATOR)
-        return next((one for one in known.get("lists", ()) if len(one["keys"]) == len(parts)), None)
+        return next((variant for variant in known.get("lists", ()) if len(variant["keys"]) == len(parts)), None)
 
 
 @cache
@@ -82,10 +82,10 @@ class Checker:
                 yield from self._row(table, row, fields)
 
     def _too_many(self, table: str, rows: Mapping[str, Row]) -> Iterator[Refusal]:
-        for one in self._schema.tables[table].get("lists", ()):
-            found = [row for row in rows if len(row.split(SEPARATOR)) == len(one["keys"])]
-            if len(found) > one.get("rows", len(found)):
-                yield Refusal(where=table, problem=f"has {len(found)} rows, and takes {one['rows']}")
+        for variant in self._schema.tables[table].get("lists", ()):
+            matching = [row for row in rows if len(row.split(SEPARATOR)) == len(variant["keys"])]
+            if len(matching) > variant.get("rows", len(matching)):
+                yield Refusal(where=table, problem=f"has {len(matching)} rows, and takes {variant['rows']}")
 
     def _row(self, table: str, row: str, fields: Row) -> Iterator[Refusal]:
         where, known = key(table, row), self._schema.of_row(table, row)
@@ -119,7 +119,7 @@ class Checker:
     def _values(
         self, where: str, name: str, stated: Sequence[str], number: int, most: int | None = None
     ) -> Iterator[Refusal]:
-        """What is wrong with the values of a leaf-list, of which each is there once."""
+        """Faults of the values of a leaf-list, of which each is there once."""
         for value in stated:
             yield from self._value(where, name, value, number)
         if most is not None and len(stated) > most:
@@ -143,7 +143,7 @@ class Checker:
         return fits(value, kind)
 
     def _target(self, kind: Type, names: tuple[str, ...]) -> frozenset[tuple[str, ...]]:
-        """What a reference may name: keys and fields of these names, of all rows of its table that have its keys."""
+        """Targets of a reference: keys and fields of these names, of all rows of its table that have its keys."""
         table, keys = kind["table"], kind["keys"]
         place = (table, *keys, *names)
         if place not in self._targets:
@@ -153,7 +153,7 @@ class Checker:
                 for row, fields in rows
                 if not keys or len(row.split(SEPARATOR)) == len(keys)
             )
-            self._targets[place] = frozenset(tuple(str(one.get(name, "")) for name in names) for one in known)
+            self._targets[place] = frozenset(tuple(str(values.get(name, "")) for name in names) for values in known)
         return self._targets[place]
 
 

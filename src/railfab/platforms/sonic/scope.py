@@ -36,15 +36,15 @@ UNSPLIT = "1x"
 
 def scoped(configuration: str, intended: str) -> str:
     """A configuration text without what is not the fabric's and not in the text of the intent."""
-    found, wanted = tree_of(configuration), tree_of(intended)
-    kept = {name: _kept(name, table, wanted) for name, table in found.items() if name in FABRIC or name in wanted}
+    configured, wanted = tree_of(configuration), tree_of(intended)
+    kept = {name: _kept(name, table, wanted) for name, table in configured.items() if name in FABRIC or name in wanted}
     return text({name: table for name, table in kept.items() if table})
 
 
 def _kept(name: str, table: Table, wanted: Tables) -> Table:
     if name == "DEVICE_METADATA":
-        own = wanted.get(name, {}).get(HOST, {})
-        return {HOST: {field: value for field, value in table.get(HOST, {}).items() if field in own}}
+        intended = wanted.get(name, {}).get(HOST, {})
+        return {HOST: {field: value for field, value in table.get(HOST, {}).items() if field in intended}}
     if name == "BREAKOUT_CFG":
         return {row: fields for row, fields in table.items() if not str(fields.get("brkout_mode")).startswith(UNSPLIT)}
     if name == "PORT":
@@ -62,8 +62,8 @@ def _port(port: str, fields: Row, wanted: Tables) -> tuple[str, Row]:
 
     An error correction that is not that of the hardware differs from what the other end of the link has.
     """
-    own = wanted.get("PORT", {}).get(port, {})
-    stated = {"fec", "speed", "mtu"} - own.keys()
+    intended = wanted.get("PORT", {}).get(port, {})
+    stated = {"fec", "speed", "mtu"} - intended.keys()
     if fields.get("fec", HARDWARE_FEC) != HARDWARE_FEC:
         stated.discard("fec")
     return port, {field: value for field, value in fields.items() if field in PORT_FIELDS - stated - {"index"}}

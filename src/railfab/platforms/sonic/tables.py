@@ -50,7 +50,7 @@ def stated(**fields: Any) -> Row:
 
 
 def _value(value: Any) -> Any:
-    return [str(one) for one in value] if isinstance(value, (list, tuple)) else leaf_text(value)
+    return [str(member) for member in value] if isinstance(value, (list, tuple)) else leaf_text(value)
 
 
 def text(tree: Tables) -> str:
@@ -61,41 +61,41 @@ def text(tree: Tables) -> str:
 def tree_of(text: str) -> Tables:
     """The tree of a configuration text. Raises ConfigError."""
     try:
-        found = load_json(text)
+        tree = load_json(text)
     except ValueError as error:
         raise ConfigError(WHAT, f"is not JSON ({error})", "Pass the configuration as JSON") from None
-    return normal(found)
+    return normal(tree)
 
 
-def normal(found: Any) -> Tables:
+def normal(tree: Any) -> Tables:
     """A tree whose values are texts. Raises ConfigError for one that has other levels than table, row and field."""
-    return {name: _table(name, table) for name, table in _members(found, WHAT, "tables").items()}
+    return {name: _table(name, table) for name, table in _members(tree, WHAT, "tables").items()}
 
 
-def _table(name: str, found: Any) -> Table:
-    return {row: _row(key(name, row), fields) for row, fields in _members(found, name, "rows").items()}
+def _table(name: str, rows: Any) -> Table:
+    return {row: _row(key(name, row), fields) for row, fields in _members(rows, name, "rows").items()}
 
 
-def _row(where: str, found: Any) -> Row:
+def _row(where: str, fields: Any) -> Row:
     return {
         name: _field(f"{where} {name}", value)
-        for name, value in _members(found, where, "fields").items()
+        for name, value in _members(fields, where, "fields").items()
         if name != NOTHING
     }
 
 
-def _field(where: str, found: Any) -> Any:
-    if isinstance(found, list) and not any(isinstance(one, (dict, list)) for one in found):
-        return [leaf_text(one) for one in found]
-    if isinstance(found, (dict, list)) or found is None:
-        raise ConfigError(where, f"{json.dumps(found)} is no value", "Use a text, or a list of texts")
-    return leaf_text(found)
+def _field(where: str, value: Any) -> Any:
+    if isinstance(value, list) and not any(isinstance(member, (dict, list)) for member in value):
+        return [leaf_text(member) for member in value]
+    if isinstance(value, (dict, list)) or value is None:
+        raise ConfigError(where, f"{json.dumps(value)} is no value", "Use a text, or a list of texts")
+    return leaf_text(value)
 
 
-def _members(found: Any, where: str, what: str) -> Mapping[str, Any]:
-    if not isinstance(found, dict):
-        raise ConfigError(where, f"{json.dumps(found)} is no object", f"Use a JSON object of {what}")
-    return found
+def _members(node: Any, where: str, what: str) -> Mapping[str, Any]:
+    if not isinstance(node, dict):
+        raise ConfigError(where, f"{json.dumps(node)} is no object", f"Use a JSON object of {what}")
+    return node
 
 
 def nodes(tree: Tables, table: str, problems: list[Any]) -> Iterator[tuple[tuple[str, ...], ConfigNode]]:
@@ -111,12 +111,12 @@ def row(tree: Tables, table: str, *parts: object) -> Row:
 
 def merged(trees: Iterable[Tables]) -> Tables:
     """Several trees as one; a table without rows is left out. Rows of one key have all their fields together."""
-    found: Tables = {}
+    tables: Tables = {}
     for tree in trees:
         for name, table in tree.items():
             for row_key, fields in table.items():
-                found.setdefault(name, {}).setdefault(row_key, {}).update(fields)
-    return found
+                tables.setdefault(name, {}).setdefault(row_key, {}).update(fields)
+    return tables
 
 
 def values(where: str, name: str, value: Any) -> list[Any]:
@@ -142,7 +142,7 @@ def lines(tree: Tables) -> Iterator[str]:
             yield from (f"{where} {field} {value_text(value)}" for field, value in fields.items())
 
 
-def deviations(found: Tables, rendered: Tables) -> list[str]:
+def deviations(configured: Tables, rendered: Tables) -> list[str]:
     """The lines that only the first tree has, and those that only the second has, after `no`; sorted."""
-    own, wanted = set(lines(found)), set(lines(rendered))
-    return sorted([*(own - wanted), *(f"no {line}" for line in wanted - own)])
+    configured_lines, wanted = set(lines(configured)), set(lines(rendered))
+    return sorted([*(configured_lines - wanted), *(f"no {line}" for line in wanted - configured_lines)])

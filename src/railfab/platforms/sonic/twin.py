@@ -67,15 +67,15 @@ def _tables(configuration: Json) -> Tables:
 
 
 def _datastore(device: str, rendered: Tables) -> ConfigDb:
-    own = factory(device, rendered)
+    given = factory(device, rendered)
 
     def parse(configuration: Json) -> DeviceModel:
-        return parse_tree(_without(_tables(configuration), own))
+        return parse_tree(_without(_tables(configuration), given))
 
     return ConfigDb(
         device,
         lambda _name, _entry: (),
-        factory=_placed(own),
+        factory=_placed(given),
         rendered=_placed(rendered),
         configured=lambda configuration: "LOOPBACK_INTERFACE" in _tables(configuration),
         parse=parse,
@@ -90,22 +90,23 @@ def _check(configuration: Json) -> None:
     without a model (sonic-utilities, generic_updater.py), and no key or field that the model lacks (sonic-buildimage,
     sonic_yang_ext.py, "All Keys are not parsed").
     """
-    found: list[RailfabError] = [
-        ConfigError(one.where, one.problem, "Correct or remove it") for one in tree_refusals(_tables(configuration))
+    refused: list[RailfabError] = [
+        ConfigError(refusal.where, refusal.problem, "Correct or remove it")
+        for refusal in tree_refusals(_tables(configuration))
     ]
-    raise_all(found)
+    raise_all(refused)
 
 
-def _without(tree: Tables, own: Tables) -> Tables:
+def _without(tree: Tables, given: Tables) -> Tables:
     """A configuration without what the hardware gives every switch of this kind."""
     return {
-        table: {row: _left(fields, own.get(table, {}).get(row, {})) for row, fields in rows.items()}
+        table: {row: _left(fields, given.get(table, {}).get(row, {})) for row, fields in rows.items()}
         for table, rows in tree.items()
     }
 
 
-def _left(fields: Row, own: Row) -> Row:
-    return {name: value for name, value in fields.items() if name == "hostname" or own.get(name) != value}
+def _left(fields: Row, given: Row) -> Row:
+    return {name: value for name, value in fields.items() if name == "hostname" or given.get(name) != value}
 
 
 def wildcard(_device: str, _key: str, pattern: str, _labels: Mapping[str, str]) -> str | None:

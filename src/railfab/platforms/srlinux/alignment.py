@@ -41,28 +41,28 @@ def aligned(configuration: str, rendered: str) -> tuple[str, tuple[str, ...]]:
 
     With it, a line for each of these: `/ qos queues queue q3`. References follow the names. Raises ConfigError.
     """
-    found, wanted = plain_tree(configuration), plain_tree(rendered)
+    configured, wanted = plain_tree(configuration), plain_tree(rendered)
     renamed: list[str] = []
-    while step := next(_renamings(found, wanted), None):
+    while step := next(_renamings(configured, wanted), None):
         named, old, new = step
         renamed.append(f"/ {' '.join(named.place)} {old}")
-        found = _with_name(found, named, old, new, schema().nodes, "", ())
-    return (text(found), tuple(renamed)) if renamed else (configuration, ())
+        configured = _with_name(configured, named, old, new, schema().nodes, "", ())
+    return (text(configured), tuple(renamed)) if renamed else (configuration, ())
 
 
-def _renamings(found: Json, wanted: Json) -> Iterator[tuple[NamedList, str, str]]:
+def _renamings(configured: Json, wanted: Json) -> Iterator[tuple[NamedList, str, str]]:
     """Objects of one configuration that the other has under another name: their list, and both names."""
-    others = {one.place: one for one in _named_lists(wanted, schema().nodes)}
-    for one in _named_lists(found, schema().nodes):
-        if (other := others.get(one.place)) is None:
+    others = {named.place: named for named in _named_lists(wanted, schema().nodes)}
+    for named in _named_lists(configured, schema().nodes):
+        if (counterpart := others.get(named.place)) is None:
             continue
-        free = [name for name in other.entries if name not in one.entries]
-        for name in one.entries if free else ():
-            if name not in other.entries:
-                body = one.body(name)
-                equal = (new for new in free if other.body(new) == body)
+        free = [name for name in counterpart.entries if name not in named.entries]
+        for name in named.entries if free else ():
+            if name not in counterpart.entries:
+                body = named.body(name)
+                equal = (new for new in free if counterpart.body(new) == body)
                 if (new := next(equal, None)) is not None:
-                    yield one, name, new
+                    yield named, name, new
 
 
 def _named_lists(tree: Json, node: Node, path: str = "", place: Place = ()) -> Iterator[NamedList]:
@@ -100,16 +100,16 @@ def _free_key(path: str, node: Node) -> str | None:
 
 def _body(entry: Json, node: Node, path: str) -> Json:
     """A node without its own name, if that is free, and without those of the objects in it."""
-    own = _free_key(path, node)
+    free_key = _free_key(path, node)
     body: Json = {}
     for name, child in entry.items():
         below, at = node.get(name), f"{path}/{name}"
-        if name == own:
+        if name == free_key:
             continue
         if isinstance(child, dict) and isinstance(below, dict):
             body[name] = _body(child, below, at)
         elif is_list(child) and isinstance(below, dict):
-            body[name] = sorted((_body(one, below, at) for one in child), key=text)
+            body[name] = sorted((_body(member, below, at) for member in child), key=text)
         else:
             body[name] = child
     return body
@@ -139,5 +139,5 @@ def _renamed(entry: Json, key: str, old: str, new: str) -> Json:
 
 def _replaced(value: Any, old: str, new: str) -> Any:
     if isinstance(value, list):
-        return [new if one == old else one for one in value]
+        return [new if member == old else member for member in value]
     return new if value == old else value

@@ -36,5 +36,5 @@ def parse_balancing(root: ConfigNode) -> LoadBalancing | None:
     if any(leaf in node.value for leaf in LEAVES.values()):
         fields = tuple(field for field, leaf in LEAVES.items() if node.flag(leaf, default=field is not NOT_BY_DEFAULT))
     seed = node.number("hash-seed") if node.value.get("hash-seed") != "generate-from-mac" else None
-    found = LoadBalancing(fields=tuple(sorted(fields, key=list(HashField).index)), seed=seed)
-    return None if found == LoadBalancing() else found
+    balancing = LoadBalancing(fields=tuple(sorted(fields, key=list(HashField).index)), seed=seed)
+    return None if balancing == LoadBalancing() else balancing

@@ -86,10 +86,10 @@ def named_groups(neighbors: Sequence[BgpNeighbor]) -> dict[str, tuple[PeerGroup,
         members.setdefault(group_of(neighbor), []).append(neighbor)
     names: dict[str, tuple[PeerGroup, list[BgpNeighbor]]] = {}
     seen: Counter[str] = Counter()
-    for group, found in sorted(members.items(), key=lambda entry: len(entry[1]), reverse=True):
+    for group, group_members in sorted(members.items(), key=lambda entry: len(entry[1]), reverse=True):
         seen[group.kind] += 1
         name = group.kind if seen[group.kind] == 1 else f"{group.kind}-{seen[group.kind]}"
-        names[name] = group, found
+        names[name] = group, group_members
     return names
 
 
@@ -98,7 +98,7 @@ def render_bgp(bgp: Bgp, instance: str, router_id: str | None) -> Json:
     neighbors = [neighbor for neighbor in bgp.neighbors if neighbor.network_instance == instance]
     groups = named_groups(neighbors)
     group_of_peer = {neighbor.peer: name for name, (_, members) in groups.items() for neighbor in members}
-    used = {Family.IPV4, *(family for found in neighbors for family in found.families)}
+    used = {Family.IPV4, *(family for neighbor in neighbors for family in neighbor.families)}
     families = [family for family in Family if family in used]
     tree: Json = {
         "admin-state": "enable",
@@ -114,8 +114,12 @@ def render_bgp(bgp: Bgp, instance: str, router_id: str | None) -> Json:
         tree["route-reflector"] = {"cluster-id": str(bgp.cluster_id)}
     if groups:
         tree["group"] = [_group(name, group, families) for name, (group, _) in groups.items()]
-    unnumbered = [_dynamic(found, group_of_peer[found.peer], bgp.asn) for found in neighbors if found.unnumbered]
-    numbered = [_static(found, group_of_peer[found.peer], bgp.asn) for found in neighbors if not found.unnumbered]
+    unnumbered = [
+        _dynamic(neighbor, group_of_peer[neighbor.peer], bgp.asn) for neighbor in neighbors if neighbor.unnumbered
+    ]
+    numbered = [
+        _static(neighbor, group_of_peer[neighbor.peer], bgp.asn) for neighbor in neighbors if not neighbor.unnumbered
+    ]
     if unnumbered:
         tree["dynamic-neighbors"] = {"interface": unnumbered}
     return tree | ({"neighbor": numbered} if numbered else {})
@@ -123,7 +127,7 @@ def render_bgp(bgp: Bgp, instance: str, router_id: str | None) -> Json:
 
 def _passes_on(neighbors: Sequence[BgpNeighbor]) -> bool:
     """Whether EVPN routes that the switch does not import are passed on, with their next hops."""
-    return any(found.families == (Family.EVPN,) and found.next_hop is NextHop.UNCHANGED for found in neighbors)
+    return any(neighbor.families == (Family.EVPN,) and neighbor.next_hop is NextHop.UNCHANGED for neighbor in neighbors)
 
 
 def _family(family: Family, bgp: Bgp, *, passes_on: bool) -> Json:
@@ -153,8 +157,8 @@ def _group(name: str, group: PeerGroup, families: Sequence[Family]) -> Json:
         tree["import-policy"] = list(group.imports)
     if group.exports:
         tree["export-policy"] = list(group.exports)
-    if own := [found for family in families if (found := _family_of_group(family, group))]:
-        tree["afi-safi"] = own
+    if afi_safis := [afi_safi for family in families if (afi_safi := _family_of_group(family, group))]:
+        tree["afi-safi"] = afi_safis
     if group.local_address is not None:
         tree["transport"] = {"local-address": subinterface(group.local_address)}
     if group.multihop_ttl is not None:
@@ -165,7 +169,7 @@ def _group(name: str, group: PeerGroup, families: Sequence[Family]) -> Json:
 
 
 def _family_of_group(family: Family, group: PeerGroup) -> Json | None:
-    """What a group says of a family: that it does not have it, or the limit of its prefixes; None without either."""
+    """Settings of a family in a group: that it does not have it, or the limit of its prefixes; None without either."""
     name: Json = {"afi-safi-name": FAMILIES[family]}
     if family not in group.families:
         return name | {"admin-state": "disable"}
@@ -213,7 +217,7 @@ def render_bfd(model: DeviceModel) -> Json | None:
     timers = dict(_bfd_timers(model))
     if not timers:
         return None
-    return {"subinterface": [_bfd(subinterface(name), found) for name, found in timers.items()]}
+    return {"subinterface": [_bfd(subinterface(name), timer) for name, timer in timers.items()]}
 
 
 def _bfd_timers(model: DeviceModel) -> Iterator[tuple[str, BfdTimers]]:

@@ -32,7 +32,7 @@ ZONE = "%"
 has no address in the model."""
 
 NO_AS = 0
-"""Of a neighbour for which neither it nor its group states an AS number. No speaker has it (RFC 7607)."""
+"""AS number of a neighbour for which neither it nor its group states one. No speaker has it (RFC 7607)."""
 
 _OWN_LEAVES = frozenset({"peer-address", "peer-as", "peer-group", "description", "admin-state"})
 """Leaves of a neighbour that are not settings of its group."""
@@ -92,8 +92,8 @@ class Speaker:
             if not node.value.keys() <= _OWN_LEAVES:
                 settings = self._inherited((node, self._groups[group], self._node))
             settings = replace(settings, enabled=settings.enabled and node.enabled(default=True))
-            found = self._neighbor(address, _remote(number, own_as), settings)
-            yield replace(found, description=node.text("description") or "")
+            neighbor = self._neighbor(address, _remote(number, own_as), settings)
+            yield replace(neighbor, description=node.text("description") or "")
 
     def _group_name(self, node: ConfigNode) -> str | None:
         name = node.text("peer-group")
@@ -182,7 +182,7 @@ _UNKNOWN_BFD = BfdTimers(interval_ms=0, multiplier=0)
 
 
 def _first(nodes: tuple[ConfigNode, ...], leaf: str) -> int | None:
-    return next((found for node in nodes if (found := node.number(leaf)) is not None), None)
+    return next((number for node in nodes if (number := node.number(leaf)) is not None), None)
 
 
 def _prefix_limit(nodes: tuple[ConfigNode, ...]) -> int | None:
@@ -197,8 +197,8 @@ def _prefix_limit(nodes: tuple[ConfigNode, ...]) -> int | None:
 
 def _flag(nodes: tuple[ConfigNode, ...], container: str, leaf: str) -> bool:
     """A boolean leaf of the innermost node that has it; false without one."""
-    found = (node.child(container) for node in nodes if container in node.value)
-    return next((inner.flag(leaf, default=False) for inner in found if leaf in inner.value), False)
+    inner_nodes = (node.child(container) for node in nodes if container in node.value)
+    return next((inner.flag(leaf, default=False) for inner in inner_nodes if leaf in inner.value), False)
 
 
 def _allowed_as(node: ConfigNode, own_as: int) -> int | Remote:
@@ -230,15 +230,15 @@ def with_bfd(model: DeviceModel, root: ConfigNode) -> DeviceModel:
         name = bfd_interface(neighbor, interfaces.get(neighbor.key))
         return replace(neighbor, bfd=timers.get(subinterface(name)) if name else None)
 
-    neighbors = tuple(timed(found) if found.bfd is not None else found for found in model.bgp.neighbors)
+    neighbors = tuple(timed(neighbor) if neighbor.bfd is not None else neighbor for neighbor in model.bgp.neighbors)
     return replace(model, bgp=replace(model.bgp, neighbors=neighbors))
 
 
 def _timers(entry: ConfigNode) -> BfdTimers:
     """Timers of a subinterface, to whole milliseconds."""
     leaves = ("desired-minimum-transmit-interval", "required-minimum-receive")
-    found = (entry.number(leaf) for leaf in leaves)
-    interval_ms, receive_ms = ((DEFAULT_BFD_US if us is None else us) // US_PER_MS for us in found)
+    stated = (entry.number(leaf) for leaf in leaves)
+    interval_ms, receive_ms = ((DEFAULT_BFD_US if us is None else us) // US_PER_MS for us in stated)
     multiplier = entry.number("detection-multiplier")
     return BfdTimers(
         interval_ms=interval_ms,

@@ -1,4 +1,4 @@
-"""What SR Linux checks of a configuration as a whole when it is committed, beyond the types of its leaves.
+"""Checks by SR Linux of a configuration as a whole when it is committed, beyond the types of its leaves.
 
 References to what does not exist, entries of a list with the same keys or the same unique leaves, leaves and entries
 that must be there, nodes of two cases of a choice, and the `must` statements of Nokia's models, with their messages, at
@@ -21,7 +21,7 @@ from railfab.platforms.srlinux.xpath import holds_at, places_at
 
 
 def violations(tree: Json) -> tuple[Refusal, ...]:
-    """What a switch refuses of a configuration whose leaves all have values of their types."""
+    """Refusals of a switch, for a configuration whose leaves all have values of their types."""
     return tuple(_Check().container("", "/", Place(tree, schema().nodes, None)))
 
 
@@ -80,12 +80,12 @@ class _Check:
             for twice in (text for text, times in Counter(map(leaf_text, value)).items() if times > 1):
                 yield Refusal(where=where, problem=f"has {twice} more than once")
         kind = schema().type_of(node) or {}
-        for one in value if isinstance(node, list) and isinstance(value, list) else (value,):
-            place = Place(one, node, above, name)
+        for member in value if isinstance(node, list) and isinstance(value, list) else (value,):
+            place = Place(member, node, above, name)
             yield from self._broken_rules(path, where, place)
             if not self._is_there(kind, place):
                 target = f"no {' '.join(kind['reference'].strip('/').split('/'))} of this name"
-                yield Refusal(where=where, problem=f"is {leaf_text(one)}, and there is {target}")
+                yield Refusal(where=where, problem=f"is {leaf_text(member)}, and there is {target}")
 
     def _broken_rules(self, path: str, where: str, place: Place) -> Iterator[Refusal]:
         for expression, message in schema().rules_at(path):
@@ -100,8 +100,8 @@ class _Check:
         path = kind.get("path")
         if path is None:
             return True
-        found = self._values_at(path, place)
-        return found is None or place.text in found
+        targets = self._values_at(path, place)
+        return targets is None or place.text in targets
 
     def _values_at(self, path: str, place: Place) -> frozenset[str] | None:
         if not path.startswith("/") or "[" in path:
@@ -128,17 +128,17 @@ def _is_in_a_chosen_case(path: str, name: str, tree: Json) -> bool:
 def _has(tree: Any, steps: list[str]) -> bool:
     """Whether a leaf below a container is set; of names with `|` between them, one of these."""
     for step in steps:
-        if not isinstance(tree, dict) or not (found := [name for name in step.split("|") if name in tree]):
+        if not isinstance(tree, dict) or not (present := [name for name in step.split("|") if name in tree]):
             return False
-        tree = tree[found[0]]
+        tree = tree[present[0]]
     return True
 
 
 def _excluded(where: str, tree: Json, cases: Sequence[Sequence[str]]) -> Iterator[Refusal]:
     """Nodes of two cases of a choice (RFC 7950, section 7.9)."""
-    found = [name for case in cases for name in case if name in tree]
+    present = [name for case in cases for name in case if name in tree]
     if sum(any(name in tree for name in case) for case in cases) > 1:
-        yield Refusal(where=where, problem=f"has {' and '.join(found)}, which are alternatives")
+        yield Refusal(where=where, problem=f"has {' and '.join(present)}, which are alternatives")
 
 
 def _shared(where: str, entries: list[Json], words: list[str], leaves: Sequence[str]) -> Iterator[Refusal]:
@@ -146,11 +146,11 @@ def _shared(where: str, entries: list[Json], words: list[str], leaves: Sequence[
     first: dict[tuple[str, ...], str] = {}
     for entry, word in zip(entries, words, strict=True):
         values = tuple(leaf_text(value) for leaf in leaves if (value := _value(entry, leaf)) is not None)
-        if len(values) == len(leaves) and (other := first.setdefault(values, word)) is not word:
+        if len(values) == len(leaves) and (owner := first.setdefault(values, word)) is not word:
             named = " and ".join(
                 f"{leaf.replace('/', ' ')} {value}" for leaf, value in zip(leaves, values, strict=True)
             )
-            yield Refusal(where=f"{where} {word}", problem=f"has {named}, which {other} has")
+            yield Refusal(where=f"{where} {word}", problem=f"has {named}, which {owner} has")
 
 
 def _value(tree: Any, leaf: str) -> Any:
@@ -161,8 +161,8 @@ def _value(tree: Any, leaf: str) -> Any:
 
 
 def _texts(path: str, place: Place) -> frozenset[str] | None:
-    found = places_at(path, place)
-    return None if found is None else frozenset([one.text for one in found])
+    places = places_at(path, place)
+    return None if places is None else frozenset([target.text for target in places])
 
 
 def _number(path: str, where: str, number: int) -> Iterator[Refusal]:

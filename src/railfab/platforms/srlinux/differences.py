@@ -77,7 +77,11 @@ def differences(text: str, rendered: str) -> tuple[Difference, ...]:
     places = {**stated, **wanted}
     places = {place: setting for place, setting in places.items() if setting.path != LEFT_BY_DRAIN}
     different = (_difference(stated.get(place), wanted.get(place), entries, bound) for place in places)
-    return tuple(sorted((one for one in different if one is not None), key=lambda difference: difference.text))
+    return tuple(
+        sorted(
+            (difference for difference in different if difference is not None), key=lambda difference: difference.text
+        )
+    )
 
 
 def _entries(settings: Mapping[str, Setting]) -> set[str]:
@@ -91,87 +95,87 @@ def _is_none(entry: ListEntry) -> bool:
 
 def _by_place(tree: Json) -> dict[str, Setting]:
     """The settings of a tree by place; the second one at a place, of an entry that is there twice, is another."""
-    found: dict[str, Setting] = {}
+    by_place: dict[str, Setting] = {}
     for setting in settings(tree):
         again = setting
-        while again.place in found:
+        while again.place in by_place:
             again = replace(again, place=f"{again.place} again")
-        found[again.place] = again
-    return found
+        by_place[again.place] = again
+    return by_place
 
 
-def _unequal(found: Json, wanted: Json, path: str) -> tuple[Json, Json]:
+def _unequal(configured: Json, wanted: Json, path: str) -> tuple[Json, Json]:
     """Both trees without what is equal in them. An entry of a list is left whole, for conditions on all its leaves."""
     left: Json = {}
     right: Json = {}
-    for name in {**found, **wanted}:
-        one: Any = found.get(name)
-        other: Any = wanted.get(name)
-        if one == other:
+    for name in {**configured, **wanted}:
+        stated: Any = configured.get(name)
+        intended: Any = wanted.get(name)
+        if stated == intended:
             continue
-        if isinstance(one, dict) and isinstance(other, dict):
-            one, other = _unequal(one, other, f"{path}/{name}")
-        elif is_list(one) and is_list(other) and (keys := schema().keys(f"{path}/{name}")):
-            one, other = _unequal_entries(one, other, keys)
-        if name in found and (one or not found[name]):
-            left[name] = one
-        if name in wanted and (other or not wanted[name]):
-            right[name] = other
+        if isinstance(stated, dict) and isinstance(intended, dict):
+            stated, intended = _unequal(stated, intended, f"{path}/{name}")
+        elif is_list(stated) and is_list(intended) and (keys := schema().keys(f"{path}/{name}")):
+            stated, intended = _unequal_entries(stated, intended, keys)
+        if name in configured and (stated or not configured[name]):
+            left[name] = stated
+        if name in wanted and (intended or not wanted[name]):
+            right[name] = intended
     return left, right
 
 
-def _unequal_entries(found: list[Json], wanted: list[Json], keys: Sequence[str]) -> tuple[list[Json], list[Json]]:
+def _unequal_entries(configured: list[Json], wanted: list[Json], keys: Sequence[str]) -> tuple[list[Json], list[Json]]:
     def named(entry: Json) -> tuple[str, ...]:
         return tuple(leaf_text(entry.get(key)) for key in keys)
 
     expected = {named(entry): entry for entry in wanted}
-    equal = {named(entry) for entry in found if expected.get(named(entry)) == entry}
-    left = [entry for entry in found if named(entry) not in equal or entry != expected[named(entry)]]
+    equal = {named(entry) for entry in configured if expected.get(named(entry)) == entry}
+    left = [entry for entry in configured if named(entry) not in equal or entry != expected[named(entry)]]
     return left, [entry for entry in wanted if named(entry) not in equal]
 
 
 def _bound_filters(tree: Json) -> Mapping[str, str]:
-    """Where each filter is bound: on ports, or on the management port and the control plane alone."""
+    """Binding of each filter: on ports, or on the management port and the control plane alone."""
     traffic = tree.get("system", {}).get("control-plane-traffic", {}).get("input", {}).get("acl", {})
-    found = {str(used.get("name")): MANAGEMENT for used in traffic.get("acl-filter", ())}
+    bound = {str(used.get("name")): MANAGEMENT for used in traffic.get("acl-filter", ())}
     for port in tree.get("acl", {}).get("interface", ()):
         where = MANAGEMENT if str(port.get("interface-id")).startswith("mgmt0") else "ports"
         for side in ("input", "output"):
             for used in port.get(side, {}).get("acl-filter", ()):
                 name = str(used.get("name"))
-                found[name] = where if found.get(name, MANAGEMENT) == MANAGEMENT else "ports"
-    return found
+                bound[name] = where if bound.get(name, MANAGEMENT) == MANAGEMENT else "ports"
+    return bound
 
 
 def _difference(
-    found: Setting | None, wanted: Setting | None, entries: Container[str], bound: Mapping[str, str]
+    configured: Setting | None, wanted: Setting | None, entries: Container[str], bound: Mapping[str, str]
 ) -> Difference | None:
     """The difference of two settings at one place; None where they have the same effect.
 
     entries: list entries that both configurations have; in the others a default is not in effect. bound: of filters.
     """
-    one = found or wanted
-    assert one is not None
-    if one.place == one.entry.place and one.place in entries:
+    setting = configured or wanted
+    assert setting is not None
+    if setting.place == setting.entry.place and setting.place in entries:
         return None  # an entry with its keys alone, which the other one has with settings
-    default = schema().default(one.path) if one.entry.place in entries else None
-    effect, intended = (default if side is None else side.value or "" for side in (found, wanted))
-    if effect == intended or schema().is_plain_container(one.path):
+    default = schema().default(setting.path) if setting.entry.place in entries else None
+    effect, intended = (default if side is None else side.value or "" for side in (configured, wanted))
+    if effect == intended or schema().is_plain_container(setting.path):
         return None
     values = {
-        **one.entry.keys,
+        **setting.entry.keys,
         "value": ABSENT if effect is None else effect,
         "intended": ABSENT if intended is None else intended,
     }
-    if (name := one.entry.keys.get("acl-filter.name")) is not None:
+    if (name := setting.entry.keys.get("acl-filter.name")) is not None:
         values["filter.bound"] = bound.get(name, "nowhere")
     return Difference(
-        side=Side.MISSING if found is None else Side.ADDED if wanted is None else Side.CHANGED,
-        path=one.path,
-        text=f"delete /{one.place}" if found is None else f"set {found.line}",
-        section=one.section,
+        side=Side.MISSING if configured is None else Side.ADDED if wanted is None else Side.CHANGED,
+        path=setting.path,
+        text=f"delete /{setting.place}" if configured is None else f"set {configured.line}",
+        section=setting.section,
         values=values,
-        entry=one.entry.tree,
+        entry=setting.entry.tree,
     )
 
 
@@ -180,8 +184,8 @@ def _below(path: str, place: str, node: Json, entry: ListEntry) -> Iterator[Sett
     for name, child in node.items():
         below, at = f"{path}/{name}", f"{place} {name}"
         if is_list(child):
-            for one in child:
-                yield from _in_entry(below, at, one, entry)
+            for listed in child:
+                yield from _in_entry(below, at, listed, entry)
         elif isinstance(child, dict) and child:
             yield from _below(below, at, child, entry)
         else:
@@ -193,11 +197,11 @@ def _in_entry(path: str, place: str, tree: Json, around: ListEntry) -> Iterator[
     """The settings of one list entry; the entry itself where it has only its keys."""
     name = path.rpartition("/")[2]
     known = schema().keys(path)
-    own = known if known and all(key in tree for key in known) else keys_of(name, tree)
-    at = f"{place} {key_words(tree, own)}".rstrip()
-    keys = {**around.keys, **{f"{name}.{key}": leaf_text(tree[key]) for key in own}}
+    names = known if known and all(key in tree for key in known) else keys_of(name, tree)
+    at = f"{place} {key_words(tree, names)}".rstrip()
+    keys = {**around.keys, **{f"{name}.{key}": leaf_text(tree[key]) for key in names}}
     entry = ListEntry(path=path, place=at, keys=keys, tree=tree)
-    rest = {leaf: value for leaf, value in tree.items() if leaf not in own}
+    rest = {leaf: value for leaf, value in tree.items() if leaf not in names}
     if rest:
         yield from _below(path, at, rest, entry)
     else:

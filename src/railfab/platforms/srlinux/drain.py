@@ -69,8 +69,8 @@ def own_entries(maintenance: Any) -> Any:
     """The group and profile of a drain; those of the operator stay as they are. Malformed ones stay, for the parser."""
     if not isinstance(maintenance, dict):
         return maintenance
-    found = {name: _own(maintenance[name]) for name in LISTS if name in maintenance}
-    return {name: entries for name, entries in found.items() if entries}
+    lists = {name: _own(maintenance[name]) for name in LISTS if name in maintenance}
+    return {name: entries for name, entries in lists.items() if entries}
 
 
 def has_groups(tree: Json) -> bool:
@@ -146,7 +146,7 @@ def _sessions(bgp: Json) -> Iterator[tuple[str, str | None]]:
 def _speakers_by_name(tree: Json) -> dict[str, Json]:
     """The container with the BGP speaker of each network instance that has one, in a tree."""
     protocols = {str(entry["name"]): entry.get("protocols", {}) for entry in tree.get("network-instance", ())}
-    return {name: {"bgp": found["bgp"]} for name, found in protocols.items() if "bgp" in found}
+    return {name: {"bgp": protocol["bgp"]} for name, protocol in protocols.items() if "bgp" in protocol}
 
 
 def _own(entries: Any) -> Any:
@@ -182,10 +182,10 @@ def _prepends(root: ConfigNode) -> bool:
 
 
 def _speakers(instances: list[ConfigNode]) -> set[str]:
-    return {str(found.value["name"]) for found in instances if found.at("protocols", "bgp").value}
+    return {str(instance.value["name"]) for instance in instances if instance.at("protocols", "bgp").value}
 
 
 def _members(group: ConfigNode) -> set[str]:
     """The network instances all of whose sessions are members: those for which no peer group or neighbour is listed."""
     entries = group.at("members", "bgp").entries("network-instance", "name")
-    return {str(found.value["name"]) for found in entries if not {"peer-group", "neighbor"} & found.value.keys()}
+    return {str(entry.value["name"]) for entry in entries if not {"peer-group", "neighbor"} & entry.value.keys()}

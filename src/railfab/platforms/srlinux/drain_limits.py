@@ -1,4 +1,4 @@
-"""What a switch refuses of a candidate because of maintenance groups, which gNMI cannot ask before a change."""
+"""Refusals of a candidate by a switch because of maintenance groups, which gNMI cannot ask before a change."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def refusals(running: Json, candidate: Json) -> Iterator[tuple[str, str]]:
     after = _after(before, stripped(managed(candidate, candidate)))
     for pair in overlapping_groups(after):
         if DRAIN in pair:
-            other = next(name for name in pair if name != DRAIN)
-            yield f"cannot be drained while its maintenance group {other} has its BGP sessions", _remedy(other)
+            rival = next(name for name in pair if name != DRAIN)
+            yield f"cannot be drained while its maintenance group {rival} has its BGP sessions", _remedy(rival)
     for instance in frozen_instances(before, after):
         group = next(holding_groups(after, instance))
         problem = (
@@ -44,20 +44,20 @@ def _remedy(group: str) -> str:
 
 def _after(running: Json, candidate: Json) -> Json:
     """The network instances and maintenance groups that a candidate leaves, with those that it does not manage."""
-    own = own_entries(_maintenance(candidate))
-    others = {name: [one for one in _groups(running, name) if one.get("name") != DRAIN] for name in LISTS}
-    left = [one for one in running.get("network-instance", ()) if not is_managed_instance(str(one["name"]))]
+    kept = own_entries(_maintenance(candidate))
+    others = {name: [entry for entry in _groups(running, name) if entry.get("name") != DRAIN] for name in LISTS}
+    left = [entry for entry in running.get("network-instance", ()) if not is_managed_instance(str(entry["name"]))]
     return {
         "network-instance": [*candidate.get("network-instance", ()), *left],
-        "system": {"maintenance": {name: [*own.get(name, ()), *others[name]] for name in LISTS}},
+        "system": {"maintenance": {name: [*kept.get(name, ()), *others[name]] for name in LISTS}},
     }
 
 
 def _groups(tree: Json, name: str) -> list[Json]:
-    found = _maintenance(tree).get(name, [])
-    return found if is_list(found) else []
+    groups = _maintenance(tree).get(name, [])
+    return groups if is_list(groups) else []
 
 
 def _maintenance(tree: Json) -> Json:
-    found: Json = tree.get("system", {}).get("maintenance", {})
-    return found
+    maintenance: Json = tree.get("system", {}).get("maintenance", {})
+    return maintenance

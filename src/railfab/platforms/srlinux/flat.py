@@ -32,8 +32,8 @@ def tree_of_lines(text: str) -> Json:
     tree: Json = {}
     for number, line in enumerate(text.splitlines(), 1):
         said = line.strip()
-        if found := _SET.fullmatch(said):
-            _add(tree, schema().nodes, (), _words(found["words"]))
+        if match := _SET.fullmatch(said):
+            _add(tree, schema().nodes, (), _words(match["words"]))
         elif _BESIDE.fullmatch(said) is None:
             remedy = "Pass the output of `info flat from running`, or JSON"
             raise ConfigError(f"{WHAT}: line {number}", f"{said!r} sets nothing", remedy)
@@ -41,8 +41,8 @@ def tree_of_lines(text: str) -> Json:
 
 
 def _words(text: str) -> list[str]:
-    found = _WORD.findall(text)
-    return [str(json.loads(word)) if len(word) > 1 and word[0] == word[-1] == '"' else word for word in found]
+    words = _WORD.findall(text)
+    return [str(json.loads(word)) if len(word) > 1 and word[0] == word[-1] == '"' else word for word in words]
 
 
 def _add(tree: Json, node: Node, at: tuple[str, ...], words: Sequence[str]) -> None:
@@ -76,11 +76,11 @@ def _entry(entries: list[Json], keys: list[str], node: Node, words: Sequence[str
         if left[:1] == [key]:
             values[key] = _value(node.get(key), left[1] if len(left) > 1 else "")
             left = left[2:]
-    found = next((entry for entry in entries if all(entry.get(key) == value for key, value in values.items())), None)
-    if found is None:
-        found = dict(values)
-        entries.append(found)
-    return found, left
+    entry = next((entry for entry in entries if all(entry.get(key) == value for key, value in values.items())), None)
+    if entry is None:
+        entry = dict(values)
+        entries.append(entry)
+    return entry, left
 
 
 def _value(node: Node, word: str) -> Any:

@@ -30,7 +30,7 @@ ADVERTISEMENT_S = {"max-advertisement-interval": 10, "min-advertisement-interval
 """Intervals of IPv6 router advertisements [s]; the first one discovers the neighbour of an unnumbered port."""
 
 FEC_OPTIONS = {Fec.OFF: "disabled", Fec.BASE_R: "base-r", Fec.RS_528: "rs-528"}
-"""Those that SR Linux configures; ports with PAM4 always use RS(544,514)."""
+"""FEC modes that SR Linux configures; ports with PAM4 always use RS(544,514)."""
 
 NEIGHBORS = "srl_nokia-interfaces-nbr"
 """Nokia's module of ARP and neighbour discovery."""
@@ -47,7 +47,11 @@ def render_interfaces(model: DeviceModel) -> list[Json]:
     ports += [(port.name, _port(port, lag_of.get(port.name))) for port in model.interfaces if isinstance(port, Port)]
     loopbacks = [_loopback(interface) for interface in model.interfaces if isinstance(interface, Loopback)]
     overlaid = {vlan.vlan_id for vlan in model.vlans if vlan.vni is not None}
-    svis = [_svi(found, overlaid=found.vlan in overlaid) for found in model.interfaces if isinstance(found, Svi)]
+    svis = [
+        _svi(interface, overlaid=interface.vlan in overlaid)
+        for interface in model.interfaces
+        if isinstance(interface, Svi)
+    ]
     irb: list[Json] = [{"name": IRB, "admin-state": "enable", "subinterface": svis}] if svis else []
     by_position = [entry for _, entry in sorted(ports, key=lambda port: front_panel(port[0]))]
     return by_position + [_lag(lag) for lag in lags] + irb + loopbacks
@@ -101,10 +105,10 @@ def _subinterfaces(interface: Interface, vlans: VlanMembership | None) -> Json:
     if vlans is None:
         return {"subinterface": [_routed(interface)]}
     tagging = bool(vlans.tagged)
-    found = [_bridged(vlan, f"{vlan}", tagging=True) for vlan in vlans.tagged]
+    subinterfaces = [_bridged(vlan, f"{vlan}", tagging=True) for vlan in vlans.tagged]
     if vlans.untagged is not None:
-        found.append(_bridged(vlans.untagged, None, tagging=tagging))
-    units: Json = {"subinterface": sorted(found, key=lambda unit: int(unit["index"]))}
+        subinterfaces.append(_bridged(vlans.untagged, None, tagging=tagging))
+    units: Json = {"subinterface": sorted(subinterfaces, key=lambda unit: int(unit["index"]))}
     return units | ({"srl_nokia-interfaces-vlans:vlan-tagging": True} if tagging else {})
 
 
@@ -139,9 +143,9 @@ def _addresses(addresses: Sequence[IpInterface], *, unnumbered: bool, gateways: 
 
 
 def _family(addresses: Sequence[IpInterface], gateways: Sequence[IpInterface], *, version: int) -> list[Json]:
-    own: list[Json] = [{"ip-prefix": str(address)} for address in addresses if address.version == version]
+    local: list[Json] = [{"ip-prefix": str(address)} for address in addresses if address.version == version]
     shared = [{"ip-prefix": str(address), "anycast-gw": True} for address in gateways if address.version == version]
-    return own + shared
+    return local + shared
 
 
 def _loopback(loopback: Loopback) -> Json:
@@ -167,7 +171,7 @@ def _svi(svi: Svi, *, overlaid: bool) -> Json:
         entry["anycast-gw"] = mac
     families = _addresses(svi.addresses, unnumbered=svi.unnumbered, gateways=svi.gateways)
     if overlaid and svi.gateways:
-        families |= {name: found | _learning(name) for name, found in families.items()}
+        families |= {name: family | _learning(name) for name, family in families.items()}
     return entry | families
 
 

@@ -43,7 +43,7 @@ def parse_interfaces(root: ConfigNode, attached: Attached, esis: Mapping[str, st
     nodes = {str(node.value["name"]): node for node in root.entries("interface", "name")}
     fronts = {name: nodes.pop(name) for name in sorted(filter(is_port, nodes), key=front_panel)}
     cages = {name: node for name, node in fronts.items() if "breakout-mode" in node.value}
-    breakouts = {name: found for name, node in cages.items() if (found := _breakout(name, node))}
+    breakouts = {name: breakout for name, node in cages.items() if (breakout := _breakout(name, node))}
     members = {name: lag for name, node in fronts.items() if (lag := node.child("ethernet").text("aggregate-id"))}
     ports = [_port(node, name, attached, members) for name, node in fronts.items() if name not in cages]
     others: list[Interface] = [*_loopbacks(nodes, attached), *_lags(nodes, attached, members, esis)]
@@ -147,8 +147,8 @@ def _vlans(port: ConfigNode, bridged: Sequence[ConfigNode]) -> VlanMembership:
 
 
 def _loopbacks(nodes: Mapping[str, ConfigNode], attached: Attached) -> list[Loopback]:
-    found = {model: node for name, node in nodes.items() if (model := model_loopback(name))}
-    return [_loopback(found[name], name, attached) for name in sorted(found, key=number_of)]
+    loopbacks = {model: node for name, node in nodes.items() if (model := model_loopback(name))}
+    return [_loopback(loopbacks[name], name, attached) for name in sorted(loopbacks, key=number_of)]
 
 
 def _loopback(node: ConfigNode, name: str, attached: Attached) -> Loopback:

@@ -7,7 +7,7 @@ from railfab.platforms.shared.config_node import ConfigNode
 from railfab.platforms.shared.json_tree import Json
 
 LEAVES = ("admin-state", "hello-timer", "hold-multiplier")
-"""Of `/system/lldp` itself, those that railfab manages."""
+"""Leaves of `/system/lldp` itself that railfab manages."""
 
 _USUAL = Lldp()
 

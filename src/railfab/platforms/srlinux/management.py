@@ -12,7 +12,7 @@ from railfab.platforms.shared.json_tree import Json
 GRPC_SERVER = "mgmt"
 """Name of the gRPC server in Nokia's factory configuration."""
 DEFAULT_GNMI_PORT = 57400
-"""Of srl_nokia-grpc, port."""
+"""Default in srl_nokia-grpc, port."""
 FACILITY = "local6"
 """Facility of the messages of SR Linux itself (srl_nokia-logging, subsystem-facility)."""
 LOCAL = "local"
@@ -25,21 +25,21 @@ def render_management(management: Management | None) -> Mapping[str, Any]:
     """The stated parts, by their names below `/system`."""
     if management is None:
         return {}
-    found: dict[str, Any] = {}
+    parts: dict[str, Any] = {}
     instance = management.network_instance
     if management.ntp:
         servers = [{"address": address} for address in management.ntp]
-        found["ntp"] = {"admin-state": ENABLE, "network-instance": instance, "server": servers}
+        parts["ntp"] = {"admin-state": ENABLE, "network-instance": instance, "server": servers}
     if management.syslog:
         collectors = [_collector(server) for server in management.syslog]
-        found["logging"] = {"network-instance": instance, "remote-server": collectors}
+        parts["logging"] = {"network-instance": instance, "remote-server": collectors}
     if management.aaa:
-        found["aaa"] = _aaa(management.aaa, instance)
+        parts["aaa"] = _aaa(management.aaa, instance)
     if management.banner is not None:
-        found["banner"] = {"login-banner": management.banner}
+        parts["banner"] = {"login-banner": management.banner}
     if management.gnmi is not None:
-        found["grpc-server"] = [_gnmi(management.gnmi, instance)]
-    return found
+        parts["grpc-server"] = [_gnmi(management.gnmi, instance)]
+    return parts
 
 
 def _collector(server: SyslogServer) -> Json:
@@ -100,7 +100,7 @@ def parse_management(system: ConfigNode) -> Management | None:
         grpc.text("network-instance") if serves else None,
     )
     return Management(
-        network_instance=next((found for found in instances if found is not None), DEFAULT_INSTANCE),
+        network_instance=next((instance for instance in instances if instance is not None), DEFAULT_INSTANCE),
         ntp=servers,
         syslog=collectors,
         aaa=tuple(server for server, _ in aaa),

@@ -37,16 +37,16 @@ def operator_entries(tree: Json) -> frozenset[Entry]:
 
 def entries_in_use(tree: Json) -> frozenset[Entry]:
     """The entries that network instances and the profile of a drain need."""
-    own = [profile for profile in _profiles(tree) if profile.get("name") == DRAIN]
-    return _needed(tree, [*own, member_of(tree, "network-instance", {})])
+    of_drain = [profile for profile in _profiles(tree) if profile.get("name") == DRAIN]
+    return _needed(tree, [*of_drain, member_of(tree, "network-instance", {})])
 
 
 def without_entries(policies: Any, left: Collection[Entry]) -> Any:
     """`/routing-policy` without these entries, and without the lists that become empty."""
     if not left or not isinstance(policies, dict):
         return policies
-    found = {name: _without(name, entries, left) for name, entries in policies.items()}
-    return {name: entries for name, entries in found.items() if entries or not policies[name]}
+    kept = {name: _without(name, entries, left) for name, entries in policies.items()}
+    return {name: entries for name, entries in kept.items() if entries or not policies[name]}
 
 
 def _without(name: str, entries: Any, left: Collection[Entry]) -> Any:
@@ -58,22 +58,22 @@ def _without(name: str, entries: Any, left: Collection[Entry]) -> Any:
 def _needed(tree: Json, users: list[Any]) -> frozenset[Entry]:
     """The entries that these parts of a tree name, and those that the policies among them name."""
     entries = _entries(member_of(tree, "routing-policy", {}))
-    found: set[Entry] = set()
+    needed: set[Entry] = set()
     new = set(_references(users))
-    while new := (new & entries.keys()) - found:
-        found |= new
+    while new := (new & entries.keys()) - needed:
+        needed |= new
         new = set(_references([entries[entry] for entry in new]))
-    return frozenset(found)
+    return frozenset(needed)
 
 
 def _references(node: Any, leaf: str = "") -> Iterator[Entry]:
-    """What the leaves below a node, or a leaf of this name, refer to."""
+    """Entries to which the leaves below a node, or a leaf of this name, refer."""
     if isinstance(node, dict):
         for name, child in node.items():
             yield from _references(child, bare(name))
     elif isinstance(node, list):
-        for one in node:
-            yield from _references(one, leaf)
+        for member in node:
+            yield from _references(member, leaf)
     else:
         yield from ((kind, str(node)) for kind in REFERENCES.get(leaf, ()))
 

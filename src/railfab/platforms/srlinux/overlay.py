@@ -49,8 +49,10 @@ def render_mac_vrfs(model: DeviceModel) -> list[Json]:
 
 
 def _mac_vrf(vlan: Vlan, interfaces: tuple[Interface, ...]) -> Json:
-    attached = [{"name": f"{found.name}.{vlan.vlan_id}"} for found in interfaces if _is_in(found, vlan.vlan_id)]
-    svis = [found.name for found in interfaces if isinstance(found, Svi) and found.vlan == vlan.vlan_id]
+    attached = [
+        {"name": f"{interface.name}.{vlan.vlan_id}"} for interface in interfaces if _is_in(interface, vlan.vlan_id)
+    ]
+    svis = [interface.name for interface in interfaces if isinstance(interface, Svi) and interface.vlan == vlan.vlan_id]
     attached += [{"name": subinterface(name)} for name in svis]
     tree: Json = {
         "name": mac_vrf_name(vlan.vlan_id),
@@ -79,7 +81,7 @@ def render_vrf_overlay(instance: NetworkInstance) -> Json:
         vpn["route-distinguisher"] = {"rd": instance.rd}
     targets = {"export-rt": instance.export_targets, "import-rt": instance.import_targets}
     if any(targets.values()):
-        vpn["route-target"] = {leaf: f"target:{found[0]}" for leaf, found in targets.items() if found}
+        vpn["route-target"] = {leaf: f"target:{target[0]}" for leaf, target in targets.items() if target}
     if instance.vni is not None:
         return _vxlan(instance.vni, instance.vni, vpn)
     return {"protocols": {VPN: {"bgp-instance": [{"id": INSTANCE_ID} | vpn]}}} if vpn else {}
@@ -104,13 +106,13 @@ def render_tunnels(model: DeviceModel) -> list[Json] | None:
     routed = [(instance.vni, ROUTED) for instance in model.network_instances if instance.vni is not None]
     if model.vtep is None and not bridged and not routed:
         return None
-    found = [{"index": vni, "type": kind, "ingress": {"vni": vni}} for vni, kind in (*bridged, *routed)]
-    return [{"name": TUNNEL} | ({"vxlan-interface": found} if found else {})]
+    interfaces = [{"index": vni, "type": kind, "ingress": {"vni": vni}} for vni, kind in (*bridged, *routed)]
+    return [{"name": TUNNEL} | ({"vxlan-interface": interfaces} if interfaces else {})]
 
 
 def render_segments(model: DeviceModel) -> Json | None:
     """The Ethernet segments of the LAGs that several switches share."""
-    lags = [found for found in model.interfaces if isinstance(found, Lag) and found.esi is not None]
+    lags = [interface for interface in model.interfaces if isinstance(interface, Lag) and interface.esi is not None]
     if not lags:
         return None
     segments = [
@@ -161,8 +163,8 @@ def parse_vrf(node: ConfigNode, vnis: Mapping[str, int]) -> NetworkInstance:
 
 
 def _target(node: ConfigNode, leaf: str) -> tuple[str, ...]:
-    found = node.text(leaf)
-    return () if found is None else (found.removeprefix("target:"),)
+    target = node.text(leaf)
+    return () if target is None else (target.removeprefix("target:"),)
 
 
 def parse_vnis(root: ConfigNode) -> dict[str, int]:
@@ -179,20 +181,20 @@ def parse_vtep(root: ConfigNode, interfaces: tuple[Interface, ...]) -> Vtep | No
     """The VTEP: SR Linux sends VXLAN from the IPv4 address of system0."""
     if not any(True for _ in root.entries("tunnel-interface", "name")):
         return None
-    system = next((found for found in interfaces if found.name == LOOPBACK), None)
-    addresses = [found for found in system.addresses if isinstance(found, IPv4Interface)] if system else []
+    system = next((interface for interface in interfaces if interface.name == LOOPBACK), None)
+    addresses = [address for address in system.addresses if isinstance(address, IPv4Interface)] if system else []
     return Vtep(source=LOOPBACK, address=addresses[0].ip) if addresses else None
 
 
 def parse_segments(root: ConfigNode) -> dict[str, str]:
     """Ethernet segment identifier of each LAG in an enabled segment."""
     segments = root.at("system", "network-instance", "protocols", "evpn", "ethernet-segments")
-    found: dict[str, str] = {}
+    esis: dict[str, str] = {}
     for instance in segments.entries("bgp-instance", "id"):
         for segment in instance.entries("ethernet-segment", "name"):
             esi = segment.text("esi")
             for entry in segment.entries("interface", "ethernet-interface"):
                 name = str(entry.value["ethernet-interface"])
                 if esi is not None and model_lag(name) and segment.enabled(default=False):
-                    found[name] = esi
-    return found
+                    esis[name] = esi
+    return esis

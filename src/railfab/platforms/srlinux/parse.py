@@ -42,13 +42,13 @@ def parse_tree(tree: Json, like: Json | None = None) -> DeviceModel:
     like: a rendered configuration; what of the management access it does not state is unmodelled. None for all of it.
     """
     configuration = effective(tree, like)
-    own = stripped(configuration)
+    plain = stripped(configuration)
     problems: list[RailfabError] = []
-    model = _model(ConfigNode(own, "", problems))
+    model = _model(ConfigNode(plain, "", problems))
     raise_all(list({str(problem): problem for problem in problems}.values()))
     rendering = render(model)
-    left = [] if rendering == configuration else deviations(with_state(own), stripped(rendering))
-    if configuration != tree and (unmanaged := beyond(stripped(without_empty_parts(tree)), own)):
+    left = [] if rendering == configuration else deviations(with_state(plain), stripped(rendering))
+    if configuration != tree and (unmanaged := beyond(stripped(without_empty_parts(tree)), plain)):
         left += lines(unmanaged)
     return replace(model, unmodelled=tuple(sorted(left))) if left else model
 
@@ -59,12 +59,12 @@ def known_lines(tree: Json, like: Json) -> frozenset[str]:
     It asks for them in this configuration, or for such a line in the rendered one, `like`, or they are in that. A line
     that is in effect in other words, or that has no effect on a switch either, is one of them.
     """
-    own, rendered = (stripped(effective(one, like)) for one in (tree, like))
-    return read_lines(own, read_paths(own, _parsed) | read_paths(rendered, _parsed)).union(lines(rendered))
+    plain, rendered = (stripped(effective(side, like)) for side in (tree, like))
+    return read_lines(plain, read_paths(plain, _parsed) | read_paths(rendered, _parsed)).union(lines(rendered))
 
 
-def _parsed(own: Json) -> DeviceModel:
-    return _model(ConfigNode(own, "", []))
+def _parsed(plain: Json) -> DeviceModel:
+    return _model(ConfigNode(plain, "", []))
 
 
 def _model(root: ConfigNode) -> DeviceModel:
@@ -79,7 +79,7 @@ def _model(root: ConfigNode) -> DeviceModel:
         platform=PLATFORM_NAME,
         breakouts=ports.breakouts,
         interfaces=ports.interfaces,
-        policies=tuple(found for found in policies if not (drain and found.name == DRAIN)),
+        policies=tuple(policy for policy in policies if not (drain and policy.name == DRAIN)),
         network_instances=parse_vrfs(instances, vnis),
         vlans=tuple(parse_vlans(instances, vnis)),
         vtep=parse_vtep(root, ports.interfaces),

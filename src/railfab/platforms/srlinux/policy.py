@@ -31,11 +31,13 @@ def render_policies(model: DeviceModel) -> Json | None:
     names = dict.fromkeys(chain(used, (policy.name for policy in model.policies)))
     policies = [policy for name in names if (policy := model.policy(name)) is not None]
     sets = {
-        "prefix-set": [found for policy in policies for found in _prefix_sets(policy)],
-        "community-set": [found for policy in policies for found in _community_sets(policy)],
-        "as-path-set": [found for policy in policies for found in _as_path_sets(policy)],
+        "prefix-set": [prefix_set for policy in policies for prefix_set in _prefix_sets(policy)],
+        "community-set": [community_set for policy in policies for community_set in _community_sets(policy)],
+        "as-path-set": [as_path_set for policy in policies for as_path_set in _as_path_sets(policy)],
     }
-    return {"policy": [_policy(policy) for policy in policies]} | {name: found for name, found in sets.items() if found}
+    return {"policy": [_policy(policy) for policy in policies]} | {
+        name: members for name, members in sets.items() if members
+    }
 
 
 def _policy(policy: Policy) -> Json:
@@ -44,7 +46,7 @@ def _policy(policy: Policy) -> Json:
     The attributes of a last rule that permits every route are those of the default action.
     """
     tree: Json = {"name": policy.name}
-    statements = [_statement(number, rule, own) for number, rule, own in _numbered(policy)]
+    statements = [_statement(number, rule, set_name) for number, rule, set_name in _numbered(policy)]
     if policy.default is not None:
         tree["default-action"] = {"policy-result": RESULTS[policy.default]}
         if policy.default is Action.PERMIT and statements and _changes_every_route(policy.rules[-1]):
@@ -64,57 +66,57 @@ def _numbered(policy: Policy) -> Iterator[tuple[str, PolicyRule, str]]:
         yield str(index * STEP), rule, f"{policy.name}-{index * STEP}"
 
 
-def _statement(number: str, rule: PolicyRule, own: str) -> Json:
+def _statement(number: str, rule: PolicyRule, set_name: str) -> Json:
     match: Json = {}
     if rule.prefixes:
-        match["prefix"] = {"prefix-set": own}
-    attributes: Json = {"community-set": own} if rule.communities else {}
+        match["prefix"] = {"prefix-set": set_name}
+    attributes: Json = {"community-set": set_name} if rule.communities else {}
     if rule.as_path is not None:
-        attributes["as-path"] = {"as-path-set": own}
+        attributes["as-path"] = {"as-path-set": set_name}
     if attributes:
         match["bgp"] = attributes
     action: Json = {"policy-result": RESULTS[rule.action]}
-    if changes := _changes(rule, own):
+    if changes := _changes(rule, set_name):
         action["bgp"] = changes
     return {"name": number, "action": action} | ({"match": match} if match else {})
 
 
-def _changes(rule: PolicyRule, own: str) -> Json:
+def _changes(rule: PolicyRule, set_name: str) -> Json:
     """Attributes that a permitted route gets."""
-    found: Json = {}
+    attributes: Json = {}
     if rule.set_communities:
-        found["communities"] = {"replace": _settings(own)}
+        attributes["communities"] = {"replace": _settings(set_name)}
     if rule.set_local_preference is not None:
-        found["local-preference"] = {"set": rule.set_local_preference}
+        attributes["local-preference"] = {"set": rule.set_local_preference}
     if rule.set_med is not None:
-        found["med"] = {"operation": "set", "value": rule.set_med}
+        attributes["med"] = {"operation": "set", "value": rule.set_med}
     if rule.prepend:
-        found["as-path"] = {"prepend": {"as-number": "auto", "repeat-n": rule.prepend}}
-    return found
+        attributes["as-path"] = {"prepend": {"as-number": "auto", "repeat-n": rule.prepend}}
+    return attributes
 
 
-def _settings(own: str) -> str:
+def _settings(set_name: str) -> str:
     """Name of the set of the communities that a rule gives to a route."""
-    return f"{own}-set"
+    return f"{set_name}-set"
 
 
 def _prefix_sets(policy: Policy) -> Iterator[Json]:
-    for _, rule, own in _numbered(policy):
+    for _, rule, set_name in _numbered(policy):
         if rule.prefixes:
-            yield {"name": own, "prefix": [_member(found) for found in rule.prefixes]}
+            yield {"name": set_name, "prefix": [_member(prefix_range) for prefix_range in rule.prefixes]}
 
 
-def _member(found: PrefixRange) -> Json:
-    return {"ip-prefix": str(found.prefix), "mask-length-range": f"{found.ge}..{found.le}"}
+def _member(prefix_range: PrefixRange) -> Json:
+    return {"ip-prefix": str(prefix_range.prefix), "mask-length-range": f"{prefix_range.ge}..{prefix_range.le}"}
 
 
 def _community_sets(policy: Policy) -> Iterator[Json]:
     """Sets of one of whose communities a route must have any, and sets that routes get."""
-    for _, rule, own in _numbered(policy):
+    for _, rule, set_name in _numbered(policy):
         if rule.communities:
-            yield {"name": own, "member": _communities(rule.communities), "match-set-options": "any"}
+            yield {"name": set_name, "member": _communities(rule.communities), "match-set-options": "any"}
         if rule.set_communities:
-            yield {"name": _settings(own), "member": _communities(rule.set_communities)}
+            yield {"name": _settings(set_name), "member": _communities(rule.set_communities)}
 
 
 def _communities(names: tuple[str, ...]) -> list[str]:
@@ -124,6 +126,6 @@ def _communities(names: tuple[str, ...]) -> list[str]:
 
 
 def _as_path_sets(policy: Policy) -> Iterator[Json]:
-    for _, rule, own in _numbered(policy):
+    for _, rule, set_name in _numbered(policy):
         if rule.as_path is not None:
-            yield {"name": own, "as-path-set-member": [rule.as_path]}
+            yield {"name": set_name, "as-path-set-member": [rule.as_path]}

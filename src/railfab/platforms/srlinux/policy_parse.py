@@ -83,15 +83,17 @@ class PolicyReader:
         if node is None:
             return ()
         members = node.entries("prefix", "ip-prefix", "mask-length-range")
-        return tuple(found for member in members if (found := _range(member))) or None
+        return tuple(prefix_range for member in members if (prefix_range := _range(member))) or None
 
     def _communities(self, node: ConfigNode, leaf: str) -> tuple[str, ...] | None:
         """Communities of a set, of which a route must have any; None when it must have several of them, or none."""
-        found = self._set("community-set", node, leaf)
-        if found is None:
+        community_set = self._set("community-set", node, leaf)
+        if community_set is None:
             return ()
-        members = tuple("graceful-shutdown" if word == GRACEFUL_SHUTDOWN else word for word in found.words("member"))
-        option = found.text("match-set-options") or "all"
+        members = tuple(
+            "graceful-shutdown" if word == GRACEFUL_SHUTDOWN else word for word in community_set.words("member")
+        )
+        option = community_set.text("match-set-options") or "all"
         is_condition = leaf == "community-set"
         if is_condition and (not members or option == "invert" or (option == "all" and len(members) > 1)):
             return None
@@ -106,12 +108,12 @@ class PolicyReader:
         name = node.text(leaf)
         if name is None:
             return None
-        found = self._sets[kind].get(name)
-        if found is None:
+        named = self._sets[kind].get(name)
+        if named is None:
             ConfigNode({}, f"{self._policies.path}/{kind}[name={name}]", node.problems).problem(
                 "is not defined", f"Define the {kind}, or correct the name in the statement"
             )
-        return found
+        return named
 
 
 def _is_number(node: ConfigNode, leaf: str) -> bool:

@@ -65,7 +65,7 @@ class PortProfiles:
         self._nothing = ConfigNode({}, management.path, management.problems)
         self.buffers = by_key(management, "buffer-allocation-profile", "name")
         self._slopes = {
-            name: _slopes(found) for name, found in by_key(management, "queue-management-profile", "name").items()
+            name: _slopes(profile) for name, profile in by_key(management, "queue-management-profile", "name").items()
         }
         self._queue_of = queue_of
 
@@ -81,7 +81,7 @@ class PortProfiles:
             for queue, node in nodes.items()
             if (name := known_name(node, "queue-management-profile", self._slopes)) is not None
         }
-        queues = ((found.name, self._queue_of[found.name] or "") for found in qos.classes)
+        queues = ((traffic_class.name, self._queue_of[traffic_class.name] or "") for traffic_class in qos.classes)
         return ProfileUse(
             buffers=buffers,
             pfc_buffers=pfc_buffers if has_pfc else buffers,
@@ -98,8 +98,8 @@ class PortProfiles:
 
     def profile(self, name: str, use: ProfileUse, qos: Qos) -> PortProfile:
         """The thresholds of the classes on ports that use these profiles."""
-        found = (self._thresholds(use, traffic_class.name, qos) for traffic_class in qos.classes)
-        return PortProfile(name=name, thresholds=tuple(entry for entry in found if entry is not None))
+        thresholds = (self._thresholds(use, traffic_class.name, qos) for traffic_class in qos.classes)
+        return PortProfile(name=name, thresholds=tuple(entry for entry in thresholds if entry is not None))
 
     def _thresholds(self, use: ProfileUse, traffic_class: str, qos: Qos) -> ClassThresholds | None:
         """Thresholds of one class; None where it has none."""
@@ -107,7 +107,7 @@ class PortProfiles:
         pfc = self._listed(use.pfc_buffers, "pfc-queue", "pfc-queue-name", PFC_PREFIX + traffic_class)
         limit_bytes = queue.number("maximum-burst-size")
         slopes = self._slopes.get(use.marking(traffic_class, qos), NO_SLOPES)
-        found = ClassThresholds(
+        thresholds = ClassThresholds(
             traffic_class=traffic_class,
             ecn=_ramp(slopes.marks, limit_bytes),
             wred=_ramp(slopes.drops, limit_bytes),
@@ -115,7 +115,7 @@ class PortProfiles:
             headroom_percent=pfc.number("maximum-pfc-reserved-share-percentage"),
             limit_bytes=limit_bytes,
         )
-        return None if found == ClassThresholds(traffic_class=traffic_class) else found
+        return None if thresholds == ClassThresholds(traffic_class=traffic_class) else thresholds
 
     def _listed(self, profile: str | None, name: str, key: str, wanted: str) -> ConfigNode:
         """An entry of the queues of a buffer allocation profile; empty without it."""
@@ -166,5 +166,5 @@ def _ramp(slope: ConfigNode | None, limit_bytes: int | None) -> EcnRamp | None:
 
 
 def _threshold(slope: ConfigNode, leaf: str, limit_bytes: int | None) -> int | None:
-    percent, found = slope.number(f"{leaf}-percent"), slope.number(leaf)
-    return found if percent is None or limit_bytes is None else percent * limit_bytes // 100
+    percent, stated = slope.number(f"{leaf}-percent"), slope.number(leaf)
+    return stated if percent is None or limit_bytes is None else percent * limit_bytes // 100

@@ -56,7 +56,11 @@ Units = Mapping[str, Sequence[int]]
 
 def bridged_units(interfaces: Iterable[Interface]) -> Units:
     """The VLANs of every bridged interface, which are the indices of its subinterfaces."""
-    bridged = ((found.name, found.vlans) for found in interfaces if isinstance(found, Port | Lag) and found.vlans)
+    bridged = (
+        (interface.name, interface.vlans)
+        for interface in interfaces
+        if isinstance(interface, Port | Lag) and interface.vlans
+    )
     return {
         name: sorted({*vlans.tagged, *([] if vlans.untagged is None else [vlans.untagged])}) for name, vlans in bridged
     }
@@ -73,7 +77,7 @@ class Ramped(NamedTuple):
 
     @classmethod
     def of(cls, qos: Qos) -> Ramped:
-        """Those of all ports."""
+        """Ramped classes of all ports."""
         return cls(
             {(port.profile, name) for port in qos.ports for name in port.ecn},
             {(port.profile, name) for port in qos.ports for name in port.wred},
@@ -101,10 +105,12 @@ def render_qos(qos: Qos, units: Units, *, ends_tunnels: bool = False) -> Json:
         if ends_tunnels:
             tree["classifiers"][OF_TUNNELS] = qos.classifiers[0].name
     management = {
-        "queue-management-profile": [found for profile in qos.profiles for found in _markings(profile, qos, ramped)],
+        "queue-management-profile": [
+            marking for profile in qos.profiles for marking in _markings(profile, qos, ramped)
+        ],
         "buffer-allocation-profile": [_buffers(profile, qos) for profile in qos.profiles],
     }
-    if filled := {name: found for name, found in management.items() if found}:
+    if filled := {name: parts for name, parts in management.items() if parts}:
         tree["buffer-management"] = filled
     if ramped.marked:
         tree["explicit-congestion-notification"] = {}
@@ -138,12 +144,12 @@ def _classifier(classifier: Classifier) -> Json:
 def _schedulers(qos: Qos) -> list[Json]:
     strict = [cls for cls in qos.classes if cls.scheduling is Scheduling.STRICT]
     weighted = [cls for cls in qos.classes if cls.scheduling is Scheduling.WEIGHTED]
-    found: list[Json] = []
+    schedulers: list[Json] = []
     if strict:
-        found.append({"sequence": STRICT, "priority": "strict", "input": [_input(cls) for cls in strict]})
+        schedulers.append({"sequence": STRICT, "priority": "strict", "input": [_input(cls) for cls in strict]})
     if weighted:
-        found.append({"sequence": WEIGHTED, "input": [_input(cls) | {"weight": cls.weight} for cls in weighted]})
-    return found
+        schedulers.append({"sequence": WEIGHTED, "input": [_input(cls) | {"weight": cls.weight} for cls in weighted]})
+    return schedulers
 
 
 def _input(cls: TrafficClass) -> Json:
@@ -185,10 +191,10 @@ def has_ramp(thresholds: ClassThresholds) -> bool:
 
 
 def _buffers(profile: PortProfile, qos: Qos) -> Json:
-    queues = [found for cls in qos.classes if (found := _queue_limit(cls, profile, qos))]
-    pfc_queues = [found for cls in qos.lossless() if (found := _pfc_buffers(cls, profile.of(cls.name)))]
+    queues = [limit for cls in qos.classes if (limit := _queue_limit(cls, profile, qos))]
+    pfc_queues = [buffers for cls in qos.lossless() if (buffers := _pfc_buffers(cls, profile.of(cls.name)))]
     lists = {"queue": queues, "pfc-queue": pfc_queues}
-    filled = {name: found for name, found in lists.items() if found}
+    filled = {name: entries for name, entries in lists.items() if entries}
     return {"name": profile.name} | ({"queues": filled} if filled else {})
 
 
@@ -207,7 +213,9 @@ def default_limit_bytes(qos: Qos) -> int:
     It must be set: a marking slope needs a queue limit, and the default limit, a share of the free buffer, would drop
     lossless packets.
     """
-    profiles = {profile.name: sum(found.xoff_bytes or 0 for found in profile.thresholds) for profile in qos.profiles}
+    profiles = {
+        profile.name: sum(thresholds.xoff_bytes or 0 for thresholds in profile.thresholds) for profile in qos.profiles
+    }
     return max(2 * sum(profiles.get(port.profile or "", 0) for port in qos.ports), 1)
 
 
@@ -226,14 +234,14 @@ def pfc_mappings(qos: Qos) -> dict[str, PortQos]:
     priorities than the switch has its own.
     """
     every = pfc_priorities(qos.classes)
-    found = {NAME: PortQos(interface="", pfc=every)}
-    return found | {mapping_name(port, every): port for port in qos.ports if port.pfc}
+    mappings = {NAME: PortQos(interface="", pfc=every)}
+    return mappings | {mapping_name(port, every): port for port in qos.ports if port.pfc}
 
 
 def pfc_priorities(classes: Iterable[TrafficClass]) -> tuple[int, ...]:
     """Every priority of which classes send pause frames, or which they obey."""
-    found = {priority for cls in classes for priority in (cls.pfc_priority, cls.obeyed_priority)}
-    return tuple(sorted(priority for priority in found if priority is not None))
+    priorities = {priority for cls in classes for priority in (cls.pfc_priority, cls.obeyed_priority)}
+    return tuple(sorted(priority for priority in priorities if priority is not None))
 
 
 def mapping_name(port: PortQos, every: tuple[int, ...]) -> str:
@@ -300,7 +308,9 @@ def _port(port: PortQos, qos: Qos, ramped: Ramped, units: Sequence[int]) -> list
 def _marked_queues(port: PortQos, qos: Qos, ramped: Ramped) -> list[Json]:
     """Bindings of the classes that the port marks, and of those whose slope is there but disabled for all its ports."""
     profile = qos.profile(port.profile or "")
-    ramps = {found.traffic_class for found in profile.thresholds if has_ramp(found)} if profile else set()
+    ramps = (
+        {thresholds.traffic_class for thresholds in profile.thresholds if has_ramp(thresholds)} if profile else set()
+    )
     idle = {name for name in ramps if not ramped.has((port.profile, name))}
     return [
         {"queue-name": cls.name, "queue-management-profile": marking_name(port.profile or "", cls.name, qos)}

@@ -89,23 +89,23 @@ class _Reader:
         self._classes = by_key(qos.child("forwarding-classes"), "forwarding-class", "name")
         self._classifiers = by_key(qos.child("classifiers"), "dscp-policy", "name")
         self._mapping_nodes = by_key(qos, "pfc-mapping-profile", "name")
-        self._mappings = {name: _mapping(found) for name, found in self._mapping_nodes.items()}
-        self._queue_of = {name: found.child("output").text("unicast-queue") for name, found in self._classes.items()}
+        self._mappings = {name: _mapping(node) for name, node in self._mapping_nodes.items()}
+        self._queue_of = {name: node.child("output").text("unicast-queue") for name, node in self._classes.items()}
         self._profiles = PortProfiles(qos.child("buffer-management"), self._queue_of)
 
     def default_class(self) -> str:
         """The forwarding class with index 0; empty without one."""
-        numbers = {name: found.number("forwarding-class-index") for name, found in self._classes.items()}
+        numbers = {name: node.number("forwarding-class-index") for name, node in self._classes.items()}
         return next((name for name, number in numbers.items() if number == 0), "")
 
     def classes(self) -> Iterator[TrafficClass]:
         """Traffic classes, with the weights and priorities that most ports use."""
         scheduled = self._scheduled()
         mapping = self._mappings.get(self._common_mapping(), _Mapping({}, {}))
-        for name, found in self._classes.items():
+        for name, node in self._classes.items():
             queue = self._queue_of[name]
             if queue not in self._queues:
-                found.problem(
+                node.problem(
                     f"queue {queue or '?'} is not defined", "Define the queue with its index", "output/unicast-queue"
                 )
                 continue
@@ -127,14 +127,14 @@ class _Reader:
         """
         policies = by_key(self._qos.child("scheduler-policies"), "scheduler-policy", "name")
         chosen = policies.get(self._common(("output", "scheduler"), "scheduler-policy", policies) or "")
-        found: dict[str, tuple[int | None, int | None]] = {}
+        scheduled: dict[str, tuple[int | None, int | None]] = {}
         for scheduler in chosen.entries("scheduler", "sequence") if chosen else ():
             strict = scheduler.number("sequence") == STRICT
             for entry in scheduler.entries("input", "id"):
                 weight = None if strict else entry.number("weight") or 1
                 rate = entry.number("peak-rate-percent")
-                found[entry.text("queue-name") or ""] = weight, None if rate == DEFAULT_RATE_PERCENT else rate
-        return found
+                scheduled[entry.text("queue-name") or ""] = weight, None if rate == DEFAULT_RATE_PERCENT else rate
+        return scheduled
 
     def _common(self, at: tuple[str, ...], leaf: str, known: Iterable[str]) -> str | None:
         """The policy that most ports name; `fabric` or else the first one where no port names any."""
@@ -209,11 +209,14 @@ class _Reader:
         mapping = self._mappings.get(node.text("pfc-mapping-profile") or "")
         if mapping is None or not pfc:
             return
-        for found in qos.classes:
-            sent, obeyed = mapping.sent.get(found.name), mapping.obeyed.get(self._queue_of[found.name] or "")
-            usual = (found.pfc_priority, found.obeyed_priority)
+        for traffic_class in qos.classes:
+            sent, obeyed = (
+                mapping.sent.get(traffic_class.name),
+                mapping.obeyed.get(self._queue_of[traffic_class.name] or ""),
+            )
+            usual = (traffic_class.pfc_priority, traffic_class.obeyed_priority)
             if (sent, obeyed) != tuple(priority if priority in pfc else None for priority in usual):
-                yield ClassPriority(traffic_class=found.name, pfc_priority=sent, obeyed_priority=obeyed)
+                yield ClassPriority(traffic_class=traffic_class.name, pfc_priority=sent, obeyed_priority=obeyed)
 
 
 def _code_point(entry: ConfigNode) -> int | None:
@@ -224,14 +227,14 @@ def _code_point(entry: ConfigNode) -> int | None:
 
 def _by_port(bindings: Mapping[str, ConfigNode]) -> dict[str, list[ConfigNode]]:
     """Bindings of the subinterfaces of every port; none for a port that has only a binding of its own."""
-    found: dict[str, list[ConfigNode]] = {}
+    by_port: dict[str, list[ConfigNode]] = {}
     for name, node in bindings.items():
         port, _, index = name.rpartition(".")
         if port and index.isdecimal():
-            found.setdefault(port, []).append(node)
+            by_port.setdefault(port, []).append(node)
         else:
-            found.setdefault(name, [])
-    return found
+            by_port.setdefault(name, [])
+    return by_port
 
 
 def _mapping(node: ConfigNode) -> _Mapping:
@@ -258,18 +261,18 @@ def _without_default_limits(qos: Qos) -> Qos:
     default = default_limit_bytes(qos)
     lossless = {cls.name for cls in qos.lossless()}
 
-    def stated(found: ClassThresholds) -> ClassThresholds | None:
-        needed = found.traffic_class in lossless or has_ramp(found)
-        if not needed or found.limit_bytes != default:
-            return found
-        left = replace(found, limit_bytes=None)
-        return None if left == ClassThresholds(traffic_class=found.traffic_class) else left
+    def stated(thresholds: ClassThresholds) -> ClassThresholds | None:
+        needed = thresholds.traffic_class in lossless or has_ramp(thresholds)
+        if not needed or thresholds.limit_bytes != default:
+            return thresholds
+        left = replace(thresholds, limit_bytes=None)
+        return None if left == ClassThresholds(traffic_class=thresholds.traffic_class) else left
 
     profiles = (tuple(map(stated, profile.thresholds)) for profile in qos.profiles)
     return replace(
         qos,
         profiles=tuple(
-            replace(profile, thresholds=tuple(entry for entry in found if entry is not None))
-            for profile, found in zip(qos.profiles, profiles, strict=True)
+            replace(profile, thresholds=tuple(entry for entry in limits if entry is not None))
+            for profile, limits in zip(qos.profiles, profiles, strict=True)
         ),
     )

@@ -1,4 +1,4 @@
-"""Which lines of a configuration the parser reads; of the others no device model says anything."""
+"""Lines of a configuration that the parser reads; of the others no device model says anything."""
 
 from __future__ import annotations
 
@@ -61,18 +61,18 @@ def _read_members(tree: Json, path: str, read: Collection[str]) -> Iterator[tupl
     for name, child in tree.items():
         at = f"{path}/{name}"
         if isinstance(child, dict) and child:
-            if own := dict(_read_members(child, at, read)):
-                yield name, own
+            if below := dict(_read_members(child, at, read)):
+                yield name, below
         elif is_list(child):
-            if entries := [entry for one in child if (entry := _read_entry(name, one, at, read))]:
+            if entries := [entry for member in child if (entry := _read_entry(name, member, at, read))]:
                 yield name, entries
         elif at in read:
             yield name, child
 
 
 def _read_entry(name: str, entry: Json, path: str, read: Collection[str]) -> Json:
-    """What is read of an entry, with its keys; empty when it has more and none of that is read."""
+    """Part of an entry that is read, with its keys; empty when it has more and none of that is read."""
     keys = keys_of(name, entry)
     rest = {leaf: child for leaf, child in entry.items() if leaf not in keys}
-    own = dict(_read_members(rest, _entry_at(path, entry), read))
-    return {key: entry[key] for key in keys} | own if own or (not rest and path in read) else {}
+    below = dict(_read_members(rest, _entry_at(path, entry), read))
+    return {key: entry[key] for key in keys} | below if below or (not rest and path in read) else {}

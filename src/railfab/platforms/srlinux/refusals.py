@@ -30,7 +30,7 @@ def plain_refusals(tree: Json) -> tuple[Refusal, ...]:
 
 
 def _container(place: str, at: str, tree: Json, node: Node) -> Iterator[Refusal]:
-    """What is refused in a container. place: in words of the CLI. at: its path without keys."""
+    """Refusals in a container. place: in words of the CLI. at: its path without keys."""
     for name, child in tree.items():
         known = name in node and name != MARK
         if known and node[name] is not None:

@@ -39,12 +39,12 @@ def _qos(model: DeviceModel) -> Json | None:
 
 def _policies(model: DeviceModel) -> Json | None:
     """The policies of a model, and that of its drain."""
-    found = render_policies(model)
+    policies = render_policies(model)
     if not is_rendered(model):
-        return found
-    found = found or {"policy": []}
-    communities = [*found.get("community-set", []), drain_communities()]
-    return found | {"policy": [*found["policy"], drain_policy()], "community-set": communities}
+        return policies
+    policies = policies or {"policy": []}
+    communities = [*policies.get("community-set", []), drain_communities()]
+    return policies | {"policy": [*policies["policy"], drain_policy()], "community-set": communities}
 
 
 def _system(model: DeviceModel) -> Json:

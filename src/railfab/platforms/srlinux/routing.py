@@ -39,9 +39,11 @@ def _instance(name: str, kind: str, model: DeviceModel) -> Json:
     }
     if attached:
         tree["interface"] = attached
-    aggregates = [found for found in model.bgp.aggregates if found.network_instance == name] if model.bgp else []
+    aggregates = (
+        [aggregate for aggregate in model.bgp.aggregates if aggregate.network_instance == name] if model.bgp else []
+    )
     if aggregates:
-        routes = [{"prefix": str(found.prefix), "summary-only": found.summary_only} for found in aggregates]
+        routes = [{"prefix": str(aggregate.prefix), "summary-only": aggregate.summary_only} for aggregate in aggregates]
         tree["srl_nokia-aggregate-routes:aggregate-routes"] = {"route": routes}
     return tree
 
@@ -51,7 +53,7 @@ def _vrf(instance: NetworkInstance, model: DeviceModel) -> Json:
     tree |= render_vrf_overlay(instance)
     if instance.router_id is not None:
         tree["router-id"] = str(instance.router_id)
-    if model.bgp is not None and any(found.network_instance == instance.name for found in model.neighbors):
+    if model.bgp is not None and any(neighbor.network_instance == instance.name for neighbor in model.neighbors):
         router_id = instance.router_id or model.bgp.router_id
         speaker = render_bgp(model.bgp, instance.name, str(router_id) if router_id else None)
         tree["protocols"] = tree.get("protocols", {}) | {"srl_nokia-bgp:bgp": speaker}
@@ -76,8 +78,8 @@ def parse_vrfs(instances: list[ConfigNode], vnis: Mapping[str, int]) -> tuple[Ne
 def parse_bgp(instances: list[ConfigNode], policies: frozenset[str]) -> Bgp | None:
     """The BGP speaker of the default network instance with the sessions of all; None without one."""
     speakers = {str(instance.value["name"]): Speaker(instance, policies).bgp() for instance in instances}
-    found = [speakers.pop(DEFAULT_INSTANCE, None), *speakers.values()]
-    running = [speaker for speaker in found if speaker is not None]
+    in_order = [speakers.pop(DEFAULT_INSTANCE, None), *speakers.values()]
+    running = [speaker for speaker in in_order if speaker is not None]
     if not running:
         return None
     return replace(

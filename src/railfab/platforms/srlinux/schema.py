@@ -56,22 +56,25 @@ class Schema:
     @cached_property
     def rivals(self) -> Mapping[tuple[str, ...], frozenset[str]]:
         """By the names of the steps to a node in a case, the nodes of the other cases (RFC 7950, section 7.9)."""
-        found: dict[tuple[str, ...], frozenset[str]] = {}
+        rivals: dict[tuple[str, ...], frozenset[str]] = {}
         for path, choices in self.choices.items():
             above = tuple(path.strip("/").split("/"))
             for cases in choices:
                 for case in cases:
-                    others = frozenset(name for other in cases if other is not case for name in other)
-                    found |= {(*above, name): found.get((*above, name), frozenset()) | others for name in case}
-        return found
+                    others = frozenset(name for alternative in cases if alternative is not case for name in alternative)
+                    rivals |= {(*above, name): rivals.get((*above, name), frozenset()) | others for name in case}
+        return rivals
 
     @cached_property
     def lists(self) -> Mapping[str, tuple[tuple[str, ...], ...]]:
         """The keys of all lists of a name, the longest first."""
-        found: dict[str, set[tuple[str, ...]]] = {}
+        keys_of: dict[str, set[tuple[str, ...]]] = {}
         for name, keys in _lists(self.nodes):
-            found.setdefault(name, set()).add(keys)
-        return {name: tuple(sorted(keys, key=lambda one: (-len(one), one))) for name, keys in found.items()}
+            keys_of.setdefault(name, set()).add(keys)
+        return {
+            name: tuple(sorted(keys, key=lambda key_names: (-len(key_names), key_names)))
+            for name, keys in keys_of.items()
+        }
 
     @cached_property
     def paths_above_rules(self) -> frozenset[str]:
@@ -101,8 +104,8 @@ class Schema:
 
     def default(self, path: str) -> str | None:
         """The default of a leaf, as text; None without one."""
-        found = self.type_of(self.at(path))
-        return found.get("default") if found else None
+        kind = self.type_of(self.at(path))
+        return kind.get("default") if kind else None
 
     def is_plain_container(self, path: str) -> bool:
         """Whether a node is a container that means nothing when it is empty."""

@@ -33,7 +33,7 @@ COMMITS = "/system/configuration/commit[id=*]"
 """The list of configuration transactions (srl_nokia-configuration.yang)."""
 VERSION, CHASSIS = "/system/information/version", "/platform/chassis/type"
 UNCONFIRMED, COMPLETE = "unconfirmed", "complete"
-"""Of commit-status, in the same module."""
+"""Values of commit-status, in the same module."""
 
 REMEDIES = {
     Verb.DRAIN: "List the switch under `drain` in the intent, and deploy",
@@ -199,11 +199,11 @@ class GnmiSession:
         A Get is refused as a whole when one path does not exist, as on a new switch: then all of it is read instead.
         """
         try:
-            found = self._client.get(self._paths, DataType.CONFIG)
+            answer = self._client.get(self._paths, DataType.CONFIG)
         except Absent:
             self._paths = ("/",)
-            found = self._client.get(self._paths, DataType.CONFIG)
-        return _tree(found)
+            answer = self._client.get(self._paths, DataType.CONFIG)
+        return _tree(answer)
 
     def _status(self, change: ChangeName) -> str:
         """The status of the last commit with this name; empty when the switch lists none."""
@@ -259,9 +259,9 @@ def _difference(running: Json, candidate: str) -> str:
     return difference(text(managed(running, wanted)), text(managed(wanted, wanted)))
 
 
-def _tree(found: Iterable[Found]) -> Json:
+def _tree(answer: Iterable[Found]) -> Json:
     """The values of an answer in one tree."""
     tree: Json = {}
-    for path, value in found:
+    for path, value in answer:
         merge_update(tree, path, value)
     return tree

@@ -44,10 +44,10 @@ BY_LEAF = ("name", "lldp", "maintenance", *PARTS)
 """Containers of `/system` that railfab manages in part, and changes leaf by leaf."""
 
 WITH_PRESENCE = ("lldp",)
-"""Those of them that have an effect when they are empty: LLDP runs (srl_nokia-lldp)."""
+"""Parts of them that have an effect when they are empty: LLDP runs (srl_nokia-lldp)."""
 
 REMOVED_WHOLE = ("lldp", "ntp")
-"""Those of them that are deleted as a whole where a candidate has none of them."""
+"""Parts of them that are deleted as a whole where a candidate has none of them."""
 
 PATHS = ("/interface", "/network-instance", f"/{POLICIES}", *(f"/{name}" for name in WHOLE), "/system")
 """Paths to read for the managed part."""
@@ -74,14 +74,14 @@ def effective(tree: Json, like: Json | None = None) -> Json:
 
 def _managed(tree: Json, like: Json | None, left: Collection[Entry]) -> Json:
     """left: the policies and sets that are the operator's."""
-    found = {bare(name): child for name, child in tree.items()}
+    plain = {bare(name): child for name, child in tree.items()}
     parts = PARTS.keys() if like is None else parts_of(_system_of(like))
     sections = {
-        "interface": _entries(found.get("interface"), is_managed),
-        "network-instance": _entries(found.get("network-instance"), is_managed_instance),
-        POLICIES: without_entries(found.get(POLICIES), left),
-        **{name: found.get(name) for name in WHOLE},
-        "system": _system(found.get("system", {}), parts),
+        "interface": _entries(plain.get("interface"), is_managed),
+        "network-instance": _entries(plain.get("network-instance"), is_managed_instance),
+        POLICIES: without_entries(plain.get(POLICIES), left),
+        **{name: plain.get(name) for name in WHOLE},
+        "system": _system(plain.get("system", {}), parts),
     }
     return {CONFIG[name]: section for name, section in sections.items() if section}
 
@@ -91,11 +91,13 @@ def restorable(tree: Json, like: Json) -> Json:
 
     Parts of the management access that only the other one has are stated as empty.
     """
-    found = managed(tree, like)
-    system = found.get(CONFIG["system"], {})
+    restored = managed(tree, like)
+    system = restored.get(CONFIG["system"], {})
     missing = parts_of(_system_of(like)) - parts_of(system)
     return (
-        found | {CONFIG["system"]: system | {SYSTEM[name]: empty_part(name) for name in missing}} if missing else found
+        restored | {CONFIG["system"]: system | {SYSTEM[name]: empty_part(name) for name in missing}}
+        if missing
+        else restored
     )
 
 
@@ -164,26 +166,26 @@ def _system(system: Any, parts: Collection[str]) -> Any:
     """The managed parts of `/system`, with these parts of the management access."""
     if not isinstance(system, dict):
         return system
-    own = {bare(name): child for name, child in system.items()}
-    found: Json = {name: stripped(own[name]) for name in SYSTEM if name in own and name not in PARTS}
-    if isinstance(found.get("name"), dict):
-        found["name"] = {leaf: value for leaf, value in found["name"].items() if leaf == "host-name"}
-    if isinstance(found.get("lldp"), dict):
-        found["lldp"] = _lldp(found["lldp"])
-    if "maintenance" in found:
-        found["maintenance"] = own_entries(found["maintenance"])
-    found |= {name: managed_part(name, own[name]) for name in PARTS if name in parts and name in own}
-    return {SYSTEM[name]: part for name, part in found.items() if part or (part == {} and name in WITH_PRESENCE)}
+    plain = {bare(name): child for name, child in system.items()}
+    sections: Json = {name: stripped(plain[name]) for name in SYSTEM if name in plain and name not in PARTS}
+    if isinstance(sections.get("name"), dict):
+        sections["name"] = {leaf: value for leaf, value in sections["name"].items() if leaf == "host-name"}
+    if isinstance(sections.get("lldp"), dict):
+        sections["lldp"] = _lldp(sections["lldp"])
+    if "maintenance" in sections:
+        sections["maintenance"] = own_entries(sections["maintenance"])
+    sections |= {name: managed_part(name, plain[name]) for name in PARTS if name in parts and name in plain}
+    return {SYSTEM[name]: part for name, part in sections.items() if part or (part == {} and name in WITH_PRESENCE)}
 
 
 def _lldp(lldp: Json) -> Json:
     """Whether LLDP runs, its intervals, and the managed ports on which it does not."""
-    found = {leaf: value for leaf, value in lldp.items() if leaf in LEAVES}
+    leaves = {leaf: value for leaf, value in lldp.items() if leaf in LEAVES}
     ports = _entries(lldp.get("interface", []), is_managed)
     if not is_list(ports):
-        return found
+        return leaves
     silent = [{"name": port.get("name"), "admin-state": "disable"} for port in ports if _is_disabled(port)]
-    return found | ({"interface": silent} if silent else {})
+    return leaves | ({"interface": silent} if silent else {})
 
 
 def _is_disabled(entry: Json) -> bool:
@@ -214,12 +216,12 @@ def _system_changes(old: Json, new: Json) -> SetChanges:
 
     if "host-name" not in new.get("name", {}):
         old = {name: child for name, child in old.items() if name != "name"}
-    found = [changes_of(f"/system/{name}", old.get(name), new.get(name)) for name in BY_LEAF]
+    by_leaf = [changes_of(f"/system/{name}", old.get(name), new.get(name)) for name in BY_LEAF]
     gone = tuple(f"/system/{name}" for name in REMOVED_WHOLE if name in old and name not in new)
     return SetChanges(
-        delete=tuple(path for one in found for path in one.delete if not path.startswith(gone)) + gone,
-        replace=tuple(change for one in found for change in one.replace),
-        update=tuple(change for one in found for change in one.update),
+        delete=tuple(path for changes in by_leaf for path in changes.delete if not path.startswith(gone)) + gone,
+        replace=tuple(change for changes in by_leaf for change in changes.replace),
+        update=tuple(change for changes in by_leaf for change in changes.update),
     )
 
 
@@ -231,17 +233,17 @@ def _lines(value: Any) -> list[str]:
 def _subtrees(tree: Json) -> dict[str, Any]:
     """The subtrees of a managed part that are replaced as a whole, by path."""
     plain = {bare(name): child for name, child in tree.items()}
-    found: dict[str, Any] = {
+    subtrees: dict[str, Any] = {
         f"/{section}[name={entry['name']}]": entry
         for section in ("interface", "network-instance")
         for entry in plain.get(section, [])
         if "name" in entry
     }
-    found |= {
+    subtrees |= {
         f"/{POLICIES}/{bare(kind)}[name={entry['name']}]": entry
         for kind, entries in plain.get(POLICIES, {}).items()
         for entry in entries
     }
-    found |= {f"/{name}": plain[name] for name in WHOLE if name in plain}
+    subtrees |= {f"/{name}": plain[name] for name in WHOLE if name in plain}
     system = system_of(tree)
-    return found | {f"/system/{name}": system[name] for name in WHOLE_OF_SYSTEM if name in system}
+    return subtrees | {f"/system/{name}": system[name] for name in WHOLE_OF_SYSTEM if name in system}

@@ -178,5 +178,5 @@ def _bfd(state: Json, subnets: _Subnets) -> Iterator[tuple[tuple[str, str], bool
     for instance in state.get("bfd", {}).get("network-instance", []):
         for peer in instance.get("peer", []):
             unit, address = peer.get("ipv6-link-local-interface"), str(peer.get("remote-address"))
-            found = interface_of(unit or "") or subnets.interface_towards(address) or address
-            yield (str(instance.get("name")), found), peer.get("session-state") == "UP"
+            towards = interface_of(unit or "") or subnets.interface_towards(address) or address
+            yield (str(instance.get("name")), towards), peer.get("session-state") == "UP"

@@ -36,7 +36,7 @@ def without_names(system: Json, parts: Collection[str]) -> Json:
 
 
 def managed_part(name: str, section: Any) -> Any:
-    """What railfab manages of a part; empty where that is nothing. Malformed ones stay, for the parser to report."""
+    """Content of a part that railfab manages, or empty. Malformed ones stay, for the parser to report."""
     return PARTS[name](_bare_names(section))
 
 
@@ -47,14 +47,15 @@ def empty_part(name: str) -> Any:
 
 def without_secrets(tree: Json) -> Json:
     """A whole configuration without the secrets of the AAA servers."""
-    found = {}
+    cleaned = {}
     for name, child in tree.items():
-        found[name] = child
+        cleaned[name] = child
         if bare(name) == "system" and isinstance(child, dict):
-            found[name] = {
-                part: _aaa_without_secrets(own) if bare(part) == "aaa" else own for part, own in child.items()
+            cleaned[name] = {
+                part: _aaa_without_secrets(content) if bare(part) == "aaa" else content
+                for part, content in child.items()
             }
-    return found
+    return cleaned
 
 
 def _aaa_without_secrets(section: Any) -> Any:
@@ -79,14 +80,14 @@ def _logging(section: Any) -> Any:
 def _aaa(section: Any) -> Any:
     if not isinstance(section, dict):
         return section
-    found: Json = {}
+    stated: Json = {}
     authentication, groups = section.get("authentication"), section.get("server-group")
     if isinstance(authentication, dict) and "authentication-method" in authentication:
-        found["authentication"] = {"authentication-method": authentication["authentication-method"]}
-    own = [_without_secrets(group) for group in groups if _is_own(group)] if groups and is_list(groups) else groups
-    if own:
-        found["server-group"] = own
-    return found
+        stated["authentication"] = {"authentication-method": authentication["authentication-method"]}
+    kept = [_without_secrets(group) for group in groups if _is_own(group)] if groups and is_list(groups) else groups
+    if kept:
+        stated["server-group"] = kept
+    return stated
 
 
 def _is_own(group: Json) -> bool:
@@ -100,14 +101,14 @@ def _without_secrets(group: Json) -> Json:
 
 
 def _without_secret(server: Json) -> Json:
-    found: Json = {}
+    cleaned: Json = {}
     for name, child in server.items():
         if name in PROTOCOLS and isinstance(child, dict):
             child = {leaf: value for leaf, value in child.items() if leaf != "secret-key"}
             if not child:
                 continue
-        found[name] = child
-    return found
+        cleaned[name] = child
+    return cleaned
 
 
 def _banner(section: Any) -> Any:
@@ -120,15 +121,15 @@ def _grpc_server(section: Any) -> Any:
     """The server of the factory configuration, with the leaves that railfab sets, and gNMI of its services."""
     if not is_list(section):
         return section
-    found = []
+    servers = []
     for entry in section:
         if entry.get("name", GRPC_SERVER) == GRPC_SERVER:
-            own = {name: entry[name] for name in _GRPC_LEAVES if name in entry}
+            server = {name: entry[name] for name in _GRPC_LEAVES if name in entry}
             services = entry.get("services", [])
             if isinstance(services, list) and GNMI in {str(name).rpartition(":")[2] for name in services}:
-                own["services"] = [GNMI]
-            found.append(own)
-    return found
+                server["services"] = [GNMI]
+            servers.append(server)
+    return servers
 
 
 PARTS: Mapping[str, Callable[[Any], Any]] = {
@@ -145,11 +146,11 @@ def changes_of(path: str, old: Any, new: Any) -> SetChanges:
     """The operations that turn one subtree into another, leaf by leaf, so that what railfab does not manage stays."""
     from railfab.gnmi.client import SetChanges
 
-    found = list(_changes(path, old, new))
+    changes = list(_changes(path, old, new))
     return SetChanges(
-        delete=tuple(path for path, value in found if value is None),
-        replace=tuple((path, value) for path, value in found if isinstance(value, list)),
-        update=tuple((path, value) for path, value in found if value is not None and not isinstance(value, list)),
+        delete=tuple(path for path, value in changes if value is None),
+        replace=tuple((path, value) for path, value in changes if isinstance(value, list)),
+        update=tuple((path, value) for path, value in changes if value is not None and not isinstance(value, list)),
     )
 
 
@@ -184,7 +185,7 @@ def _children(path: str, node: Any) -> Iterator[tuple[str, Any]]:
 def new_servers(before: Json, after: Json) -> Iterator[str]:
     """The path of the secret of every AAA server that only the second `/system` has."""
     known = set(_secret_paths(before))
-    return (found for found in _secret_paths(after) if found not in known)
+    return (path for path in _secret_paths(after) if path not in known)
 
 
 def _secret_paths(system: Json) -> Iterator[str]:

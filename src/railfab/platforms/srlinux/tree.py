@@ -127,28 +127,28 @@ def difference(old: str, new: str) -> str:
 
 def beyond(tree: Json, part: Json) -> Json:
     """The members and list entries of a tree that a part of it lacks."""
-    found: Json = {}
+    more: Json = {}
     for name, child in tree.items():
-        own = part.get(name)
-        if child == own:
+        counterpart = part.get(name)
+        if child == counterpart:
             continue
-        if isinstance(child, dict) and isinstance(own, dict):
-            found[name] = beyond(child, own)
-        elif isinstance(own, list) and is_list(child):
-            found[name] = [*_entries_beyond(name, child, own)]
+        if isinstance(child, dict) and isinstance(counterpart, dict):
+            more[name] = beyond(child, counterpart)
+        elif isinstance(counterpart, list) and is_list(child):
+            more[name] = [*_entries_beyond(name, child, counterpart)]
         else:
-            found[name] = child
-    return {name: child for name, child in found.items() if child not in ({}, []) or name not in part}
+            more[name] = child
+    return {name: child for name, child in more.items() if child not in ({}, []) or name not in part}
 
 
-def _entries_beyond(name: str, entries: list[Json], own: list[Json]) -> Iterator[Json]:
+def _entries_beyond(name: str, entries: list[Json], expected: list[Json]) -> Iterator[Json]:
     """The entries of a list beyond its own ones; of an entry that has more than the own one, its keys and that."""
-    known = {key_words(entry, keys_of(name, entry)): entry for entry in own if isinstance(entry, dict)}
+    known = {key_words(entry, keys_of(name, entry)): entry for entry in expected if isinstance(entry, dict)}
     for entry in entries:
         keys = keys_of(name, entry)
         part = known.get(key_words(entry, keys)) if keys else None
         if part is None:
-            if entry not in own:
+            if entry not in expected:
                 yield entry
         elif more := beyond(entry, part):
             yield {key: entry[key] for key in keys} | more
@@ -162,39 +162,39 @@ def deviations(configuration: Json, rendering: Json) -> list[str]:
     return sorted(f"{verb} /{line}" for verb, line in _deviations("", configuration, rendering))
 
 
-def _deviations(path: str, found: Json, wanted: Json) -> Iterator[tuple[str, str]]:
-    if found == wanted:
+def _deviations(path: str, configured: Json, wanted: Json) -> Iterator[tuple[str, str]]:
+    if configured == wanted:
         return
-    for name, child in found.items():
+    for name, child in configured.items():
         if name not in wanted:
             yield from (("set", line) for line in _member(path, name, child))
         elif child != wanted[name]:
             yield from _different_members(path, name, child, wanted[name])
-    yield from (("delete", f"{path} {name}") for name in wanted if name not in found)
+    yield from (("delete", f"{path} {name}") for name in wanted if name not in configured)
 
 
-def _different_members(path: str, name: str, found: Any, wanted: Any) -> Iterator[tuple[str, str]]:
-    if isinstance(found, dict) and isinstance(wanted, dict):
-        yield from _deviations(f"{path} {name}", found, wanted)
-    elif isinstance(found, list) and is_list(wanted) and (not found or is_list(found)):
-        yield from _different_entries(path, name, found, wanted)
+def _different_members(path: str, name: str, configured: Any, wanted: Any) -> Iterator[tuple[str, str]]:
+    if isinstance(configured, dict) and isinstance(wanted, dict):
+        yield from _deviations(f"{path} {name}", configured, wanted)
+    elif isinstance(configured, list) and is_list(wanted) and (not configured or is_list(configured)):
+        yield from _different_entries(path, name, configured, wanted)
     else:
-        lines = list(_member(path, name, found))
+        lines = list(_member(path, name, configured))
         if lines != list(_member(path, name, wanted)):
             yield from (("set", line) for line in lines)
 
 
-def _different_entries(path: str, name: str, found: list[Json], wanted: list[Json]) -> Iterator[tuple[str, str]]:
+def _different_entries(path: str, name: str, configured: list[Json], wanted: list[Json]) -> Iterator[tuple[str, str]]:
     expected = {_entry_path(path, name, entry): entry for entry in wanted}
-    for entry in found:
+    for entry in configured:
         place = _entry_path(path, name, entry)
         counterpart = expected.pop(place, None)
         if counterpart is None:
             yield from (("set", line) for line in _lines(place, entry, keys_of(name, entry)))
         elif entry != counterpart:
             keys = keys_of(name, entry)
-            own = {leaf: value for leaf, value in entry.items() if leaf not in keys}
-            yield from _deviations(place, own, {leaf: counterpart[leaf] for leaf in counterpart if leaf not in keys})
+            rest = {leaf: value for leaf, value in entry.items() if leaf not in keys}
+            yield from _deviations(place, rest, {leaf: counterpart[leaf] for leaf in counterpart if leaf not in keys})
     yield from (("delete", place) for place in expected)
 
 

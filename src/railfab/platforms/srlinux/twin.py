@@ -143,16 +143,16 @@ def _is_address(text: str) -> bool:
     return True
 
 
-def _model(tree: Json, rendered: Json, own: Collection[str]) -> DeviceModel:
+def _model(tree: Json, rendered: Json, initial: Collection[str]) -> DeviceModel:
     """The model of a configuration with the parts of the management access that a rendered one states.
 
     Unmodelled are the lines that the parser does not know, and not those that it puts in other words, or that the twin
     itself obeys.
-    own: lines of the factory configuration, which no model has.
+    initial: lines of the factory configuration, which no model has.
     Raises ConfigError, or Problems.
     """
     model = parse_tree(tree, rendered)
-    left = [line for line in model.unmodelled if line not in own and not line.startswith((ABSENT, *OBEYED))]
+    left = [line for line in model.unmodelled if line not in initial and not line.startswith((ABSENT, *OBEYED))]
     known = known_lines(tree, rendered) if left else frozenset()
     return replace(model, unmodelled=tuple(line for line in left if line not in known))
 
@@ -161,7 +161,7 @@ def check(tree: Json) -> None:
     """Raise ConfigError, or Problems, for what Nokia's models refuse of a configuration."""
     plain = stripped(tree)
     refused = plain_refusals(plain) or violations(plain)
-    raise_all([ConfigError(one.where, one.said or one.problem, "Correct it") for one in refused])
+    raise_all([ConfigError(refusal.where, refusal.said or refusal.problem, "Correct it") for refusal in refused])
 
 
 def check_path(device: str, path: tuple[Element, ...]) -> None:
@@ -220,13 +220,13 @@ def _datastore(name: str, rendered: Json) -> JsonDatastore:
         modules=schema().namespaces,
         rivals=schema().rivals,
         identities=schema().identity_modules,
-        parse=partial(_model, rendered=rendered, own=frozenset(lines(start))),
+        parse=partial(_model, rendered=rendered, initial=frozenset(lines(start))),
     )
     return datastore
 
 
 def _frozen(running: Json, tree: Json) -> Iterator[ConfigError]:
-    """What a switch refuses to change while it is in maintenance mode. Nokia publishes no text of its answer."""
+    """Changes that a switch refuses while it is in maintenance mode. Nokia publishes no text of its answer."""
     if not has_groups(tree):
         return
     plain = stripped(tree)
@@ -234,9 +234,9 @@ def _frozen(running: Json, tree: Json) -> Iterator[ConfigError]:
     for name in frozen_instances(stripped(running), plain) if has_groups(running) else ():
         where = f"/ network-instance {name} protocols bgp"
         yield ConfigError(where, "is in maintenance mode, and cannot be modified", remedy)
-    for one, other in overlapping_groups(plain):
-        where = f"/ system maintenance group {one} maintenance-mode admin-state"
-        problem = f"cannot be enable together with that of group {other}, which has a BGP session of it"
+    for group, rival in overlapping_groups(plain):
+        where = f"/ system maintenance group {group} maintenance-mode admin-state"
+        problem = f"cannot be enable together with that of group {rival}, which has a BGP session of it"
         yield ConfigError(where, problem, "Disable one of them")
 
 

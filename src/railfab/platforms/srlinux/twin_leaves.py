@@ -49,7 +49,7 @@ def mac_address(name: str) -> str:
 
 
 def port_leaves(device: str, port: VirtualPort) -> dict[str, Any]:
-    """Why a port is down, its subinterface, FEC and transceiver, and what LLDP has heard and ARP has resolved on it."""
+    """State of a port: reason why it is down, subinterface, FEC, transceiver, and entries of LLDP and ARP."""
     return {
         **dict(_interface(port)),
         **dict(_transceiver(device, port)),
@@ -97,14 +97,14 @@ def _transceiver(device: str, port: VirtualPort) -> Iterator[tuple[str, Any]]:
 def _lldp(port: VirtualPort) -> Iterator[tuple[str, Any]]:
     here = f"/system/lldp/interface[name={port.name}]"
     yield f"{here}/oper-state", "up" if port.lldp and not port.fault else "down"
-    for found in port.neighbors:
-        neighbor = f"{here}/neighbor[id={mac_address(found.name)}]"
-        yield f"{neighbor}/chassis-id", mac_address(found.name)
-        yield f"{neighbor}/chassis-id-type", "MAC_ADDRESS"
-        yield f"{neighbor}/port-id-type", "INTERFACE_NAME"
-        yield f"{neighbor}/port-description", found.description
-        yield f"{neighbor}/system-description", f"SRLinux-v{VERSION} {found.name}"
-        yield f"{neighbor}/first-message", date(found.since_s)
+    for neighbor in port.neighbors:
+        path = f"{here}/neighbor[id={mac_address(neighbor.name)}]"
+        yield f"{path}/chassis-id", mac_address(neighbor.name)
+        yield f"{path}/chassis-id-type", "MAC_ADDRESS"
+        yield f"{path}/port-id-type", "INTERFACE_NAME"
+        yield f"{path}/port-description", neighbor.description
+        yield f"{path}/system-description", f"SRLinux-v{VERSION} {neighbor.name}"
+        yield f"{path}/first-message", date(neighbor.since_s)
 
 
 def _resolved(port: VirtualPort) -> Iterator[tuple[str, Any]]:
@@ -130,7 +130,7 @@ def device_leaves(chassis: VirtualChassis) -> dict[str, Any]:
         "/system/information/last-booted": date(chassis.started_s),
         **dict(_own_lldp(chassis)),
         **dict(_platform(chassis)),
-        **{path: value for found in chassis.routes for path, value in _routes(found)},
+        **{path: value for counts in chassis.routes for path, value in _routes(counts)},
     }
 
 
@@ -177,13 +177,13 @@ def _load(name: str) -> Iterator[tuple[str, Any]]:
     yield "/platform/control[slot=A]/memory/utilization", used
 
 
-def _routes(found: RouteCounts) -> Iterator[tuple[str, Any]]:
-    table = f"/network-instance[name=default]/route-table/{found.family}"
-    yield f"{table}/statistics/active-routes", found.active
-    yield f"{table}/statistics/active-routes-with-ecmp", found.ecmp
+def _routes(counts: RouteCounts) -> Iterator[tuple[str, Any]]:
+    table = f"/network-instance[name=default]/route-table/{counts.family}"
+    yield f"{table}/statistics/active-routes", counts.active
+    yield f"{table}/statistics/active-routes-with-ecmp", counts.ecmp
     yield f"{table}/statistics/fib-failed-routes", 0
-    yield f"{table}/statistics/total-routes", Uint64(found.active)
-    for name, count in (("bgp", found.bgp), ("local", found.active - found.bgp)):
+    yield f"{table}/statistics/total-routes", Uint64(counts.active)
+    for name, count in (("bgp", counts.bgp), ("local", counts.active - counts.bgp)):
         yield f"{table}/route-summary/route-type[ip-route-type-name={name}]/active-routes", count
 
 

@@ -43,8 +43,8 @@ def _fits_text(text: str, kind: Mapping[str, Any]) -> bool:
     """Whether a text has the length of a type and matches its patterns, which are those of XML Schema."""
     if "length" in kind and not any(low <= len(text) <= high for low, high in kind["length"]):
         return False
-    return all(_pattern(one).fullmatch(text) for one in kind.get("pattern", ())) and not any(
-        _pattern(one).fullmatch(text) for one in kind.get("not", ())
+    return all(_pattern(pattern).fullmatch(text) for pattern in kind.get("pattern", ())) and not any(
+        _pattern(pattern).fullmatch(text) for pattern in kind.get("not", ())
     )
 
 

@@ -22,10 +22,10 @@ IDENTITY = re.compile(r"^srl[\w-]*:(?=[A-Za-z])")
 def compiled(expression: str) -> Term:
     """An expression to evaluate."""
     parser = _Parser(TOKEN.findall(expression))
-    found = parser.alternatives()
+    parsed = parser.alternatives()
     if parser.tokens:
         raise ValueError(f"{expression!r} has more than an expression: {parser.tokens}")
-    return found.term
+    return parsed.term
 
 
 def holds_at(expression: str, place: Place) -> bool:
@@ -39,10 +39,10 @@ def holds_at(expression: str, place: Place) -> bool:
 def places_at(path: str, place: Place) -> list[Place] | None:
     """The nodes of a path, seen from a node; None where nothing is known of them."""
     try:
-        found = compiled(path)(Context(place, place))
+        value = compiled(path)(Context(place, place))
     except UnknownNode:
         return None
-    return found if isinstance(found, list) else None
+    return value if isinstance(value, list) else None
 
 
 class _Parser:
@@ -76,20 +76,20 @@ class _Parser:
         self, operand: Callable[[], Expression], join: Callable[[Term, str, Term], Term], *signs: str
     ) -> Expression:
         """Operands with one of these signs between them, from the left."""
-        found = operand()
+        chain = operand()
         while sign := self._takes(*signs):
-            found = Expression(join(found.term, sign, operand().term))
-        return found
+            chain = Expression(join(chain.term, sign, operand().term))
+        return chain
 
     def _equality(self) -> Expression:
-        found = self._relation()
+        left = self._relation()
         while sign := self._takes("=", "!="):
             self.depends = False
             right = self._relation()
-            entry = (found.child, right.term) if sign == "=" and found.child and not self.depends else None
-            found = Expression(terms.compared(found, sign, right, nokia=not self.depth), entry=entry)
+            entry = (left.child, right.term) if sign == "=" and left.child and not self.depends else None
+            left = Expression(terms.compared(left, sign, right, nokia=not self.depth), entry=entry)
             self.depends = True
-        return found
+        return left
 
     def _relation(self) -> Expression:
         return self._chain(self._calculation, terms.ordered, "<", "<=", ">", ">=")
@@ -107,36 +107,36 @@ class _Parser:
         if token[:1].isdigit():
             return Expression(terms.constant(float(self.tokens.pop())))
         if self._takes("("):
-            found = self.alternatives()
+            inner = self.alternatives()
             self._expect(")")
         elif self.tokens[-2:-1] == ["("]:
-            found = self._call()
+            inner = self._call()
         else:
             return self._steps(terms.root if self._takes("/") else terms.here)
-        return self._steps(found.term) if self._takes("/") else found
+        return self._steps(inner.term) if self._takes("/") else inner
 
     def _steps(self, start: Term) -> Expression:
         """The steps of a path, after its start."""
         self.depends = self.depends or start is terms.here
-        found = above = start
+        term = above = start
         first = True
         while True:
-            name, above = self.tokens.pop(), found
-            found = found if name == "." else terms.parents(found) if name == ".." else terms.children(found, name)
+            name, above = self.tokens.pop(), term
+            term = term if name == "." else terms.parents(term) if name == ".." else terms.children(term, name)
             child = name if first and start is terms.here and name not in (".", "..") else ""
-            plain = found
+            plain = term
             while self._takes("["):
                 depends, self.depth = self.depends, self.depth + 1
                 condition = self.alternatives()
                 self.depends, self.depth = depends, self.depth - 1
                 self._expect("]")
-                if condition.entry is not None and found is plain:
-                    found = terms.entries(above, name, *condition.entry)
+                if condition.entry is not None and term is plain:
+                    term = terms.entries(above, name, *condition.entry)
                 else:
-                    found = terms.filtered(found, condition.term)
+                    term = terms.filtered(term, condition.term)
                 child = ""
             if not self._takes("/"):
-                return Expression(found, is_path=True, child=child)
+                return Expression(term, is_path=True, child=child)
             first = False
 
     def _call(self) -> Expression:

@@ -1,4 +1,4 @@
-"""What a parsed XPath expression evaluates to: one function for each operator, step and function, made of its operands.
+"""Terms of a parsed XPath expression: one function for each operator, step and function, made of its operands.
 
 Nokia's engine differs from the standard in two ways here, which Nokia's expressions count on: a comparison with
 `true()` or `false()` is one of values, and a leaf that is not set differs from every literal and is false.
@@ -17,7 +17,7 @@ Value = list[Place] | str | float | bool
 
 
 class Context(NamedTuple):
-    """Where an expression is evaluated. current: the node that has the constraint."""
+    """Node where an expression is evaluated. current: the node that has the constraint."""
 
     place: Place
     current: Place
@@ -142,20 +142,20 @@ def _has_value(path: Term, wanted: Term, *, negated: bool) -> Term:
 
 def _equal(left: Term, right: Term) -> Term:
     def term(context: Context) -> Value:
-        one, other = left(context), right(context)
-        values = _numbers if isinstance(one, float) or isinstance(other, float) else _texts
-        return not {*values(one)}.isdisjoint(values(other))
+        left_value, right_value = left(context), right(context)
+        values = _numbers if isinstance(left_value, float) or isinstance(right_value, float) else _texts
+        return not {*values(left_value)}.isdisjoint(values(right_value))
 
     return term
 
 
-def _differs(path: Term, other: Term) -> Term:
+def _differs(path: Term, right: Term) -> Term:
     """Whether a leaf has another value or is not set.
 
     It is not set in an entry that does not exist, either: a rule of `vxlan-interface` looks for the network instance by
     the name of the interface, where it finds none, and holds on every switch with EVPN.
     """
-    same = _equal(path, other)
+    same = _equal(path, right)
     return lambda context: not same(context)
 
 
@@ -164,7 +164,9 @@ def ordered(left: Term, sign: str, right: Term) -> Term:
 
     def term(context: Context) -> Value:
         others = _numbers(right(context))
-        return any(compare(one, other) for one in _numbers(left(context)) for other in others)
+        return any(
+            compare(left_number, right_number) for left_number in _numbers(left(context)) for right_number in others
+        )
 
     return term
 

@@ -63,7 +63,7 @@ def commit(request: dict[str, Any]) -> dict[str, Any]:
 
 
 def apply_candidate(commands: dict[str, str], record: dict[str, Any]) -> str:
-    """Why the candidate cannot be made the running configuration; empty when it is."""
+    """Reason why the candidate cannot be made the running configuration; empty when it is."""
     try:
         running, why = replace_running(commands, CHANGE / "candidate")
         if not why:

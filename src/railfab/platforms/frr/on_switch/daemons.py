@@ -20,7 +20,7 @@ NEEDED_BY = (("bgpd", r"router bgp "), ("bfdd", r"bfd$| neighbor \S+ bfd\b"))
 
 
 def daemon_state(name: str) -> str:
-    """Why a daemon cannot be configured; empty when it answers on its socket.
+    """Reason why a daemon cannot be configured; empty when it answers on its socket.
 
     A command on a daemon's socket ends in a zero byte, its answer in three and the status (FRR, lib/vty.c: vtysh_read).
     """
@@ -60,8 +60,8 @@ def check_daemons(texts: tuple[str, ...]) -> None:
     """Raise Refused, naming the daemons that do not run or do not answer."""
     states = [(name, daemon_state(name)) for name in expected_daemons(*texts)]
     for state in ("does not run", "does not answer"):
-        found = [name for name, other in states if other == state]
-        if found:
-            verb, it = (state, "it") if len(found) == 1 else (state.replace("does", "do"), "them")
+        names = [name for name, shown in states if shown == state]
+        if names:
+            verb, it = (state, "it") if len(names) == 1 else (state.replace("does", "do"), "them")
             remedy = f"Start {it}, or check /etc/frr/daemons" if state == "does not run" else "Check the switch's load"
-            raise Refused("device", f"{' and '.join(found)} {verb}", remedy)
+            raise Refused("device", f"{' and '.join(names)} {verb}", remedy)

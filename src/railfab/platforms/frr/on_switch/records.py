@@ -73,10 +73,10 @@ def described(record: dict[str, Any]) -> dict[str, Any]:
 def ended() -> dict[str, str]:
     """The ends of earlier changes, by name; empty where they cannot be read."""
     try:
-        found = json.loads(ENDED.read_text())
+        ends = json.loads(ENDED.read_text())
     except (OSError, ValueError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return ends if isinstance(ends, dict) else {}
 
 
 def end(record: dict[str, Any], how: str) -> None:

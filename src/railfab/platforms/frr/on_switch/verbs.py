@@ -66,8 +66,8 @@ def management() -> dict[str, Any]:
     client, server = (word.partition("%")[0] for word in (words[0], words[2]))
     status, out, _ = run("ip -j address show", SHOW_WITHIN_S)
     links = json.loads(out) if status == 0 else []
-    own = [link for link in links if any(found.get("local") == server for found in link["addr_info"])]
-    interface = own[0] if own else {}
+    of_server = [link for link in links if any(address.get("local") == server for address in link["addr_info"])]
+    interface = of_server[0] if of_server else {}
     vrf = " vrf " + interface["master"] if interface.get("master") else ""
     status, out, _ = run(f"ip -j route get fibmatch {client}{vrf}", SHOW_WITHIN_S)
     if status != 0 and vrf:
