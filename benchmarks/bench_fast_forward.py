@@ -13,12 +13,12 @@ import time
 from pod64_numbers import FRAMING, pod64, ring, routes
 
 from railfab.sim import Engine
-from railfab.sim.fast_forward import NEVER, FastForward, Policy
+from railfab.sim.fast_forward import NEVER, FastForward, FastForwardPolicy
 
 COMPUTE_NS = 150e6
 
 
-def forward(seed: int, policy: Policy) -> FastForward:
+def forward(seed: int, policy: FastForwardPolicy) -> FastForward:
     network = pod64()
     return FastForward(Engine(network, routes(network), seed=seed, framing=FRAMING), policy)
 
@@ -46,9 +46,9 @@ def step(engine: FastForward, number: int) -> str:
 
 def main(seeds: int, steps: int) -> None:
     for seed in range(1, seeds + 1):
-        for name, policy in (("every packet", NEVER), ("fast-forward", Policy())):
+        for name, policy in (("every packet", NEVER), ("fast-forward", FastForwardPolicy())):
             print(f"seed {seed}  {name}  {step(forward(seed, policy), 0)}", flush=True)
-    engine, began_s = forward(1, Policy()), time.process_time()
+    engine, began_s = forward(1, FastForwardPolicy()), time.process_time()
     for number in range(steps):
         print(f"step {number}  {step(engine, number)}", flush=True)
     cpu_s = time.process_time() - began_s

@@ -33,7 +33,7 @@ MOST_SERIES = 2_000_000
 def railfab(asked: dict[str, Any]) -> Callable[[], int]:
     """Make a collector as `railfab collect` does; return what starts it, and then counts its series."""
     from railfab.endpoints import Endpoint
-    from railfab.telemetry import Collector, MetricsServer, Policy
+    from railfab.telemetry import Collector, MetricsServer, RetryPolicy
     from railfab.telemetry.targets import TargetSpec
     from railfab.telemetry.warm import compile_kernels
 
@@ -51,7 +51,7 @@ def railfab(asked: dict[str, Any]) -> Callable[[], int]:
         )
         for name, host, port in asked["targets"]
     ]  # fmt: skip
-    policy = Policy(max_series=MOST_SERIES)
+    policy = RetryPolicy(max_series=MOST_SERIES)
     collector = Collector(specs, interval_s=INTERVAL_S, policy=policy, receiver=asked["receiver"])
     server = MetricsServer(collector.exposition, collector.healthy, port=asked["metrics_port"])
     compile_kernels()

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from railfab.app.rates import MOST_BUSIEST, PortRate, Reading, SwitchRates
+from railfab.app.rates import MOST_BUSIEST, FabricRates, PortRate, SwitchRates
 from railfab.app.reading import SwitchTotals, Totals
 from railfab.app.sparkline import sparkline
 from railfab.app.summary import JobSummary
@@ -41,7 +41,7 @@ def styles(scene: Scene, word: str) -> str:
     return str(found[: found.index(word)].rpartition("\x1b[")[2])
 
 
-def reading(rails: int = 2, *, gbps: float | None = 800.0, stale: dict[str, float | None] | None = None) -> Reading:
+def reading(rails: int = 2, *, gbps: float | None = 800.0, stale: dict[str, float | None] | None = None) -> FabricRates:
     totals = Totals(
         at_s=0.0,
         sessions_up=63,
@@ -52,7 +52,7 @@ def reading(rails: int = 2, *, gbps: float | None = 800.0, stale: dict[str, floa
         peak_bytes=9_999_000,
         series=8880,
     )
-    return Reading(
+    return FabricRates(
         totals=totals,
         rail_gbps=dict.fromkeys(range(1, rails + 1), gbps),
         marks_per_s=1234.0,

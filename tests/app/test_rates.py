@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from railfab.app.rates import MOST_POINTS, Rates, Reading, SimulatedClock
+from railfab.app.rates import MOST_POINTS, FabricRates, Rates, SimulatedClock
 from railfab.app.reading import Intended, SwitchTotals, Totals
 
 INTENDED = Intended(
@@ -82,7 +82,7 @@ def test_nothing_is_said_before_the_second_sample() -> None:
     assert found.stale_rails == {1, 2}
 
 
-def after_silence(silent_s: float) -> Reading:
+def after_silence(silent_s: float) -> FabricRates:
     """Switches a, b and c sampled for two seconds; then c alone does not."""
     rates = Rates(INTENDED, window_s=2.5)
     for second in (0.0, 1.0, 2.0, 2.0 + silent_s):

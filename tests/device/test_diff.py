@@ -26,7 +26,7 @@ from railfab.device import (
     changes,
     deviations,
 )
-from railfab.device.system import Management
+from railfab.device.system import ManagementAccess
 from railfab.findings import Severity
 
 LEAF_MODEL = pod64()[1][LEAF]
@@ -131,7 +131,7 @@ def test_a_first_deploy_is_a_line_per_section() -> None:
 
 
 def test_what_is_no_element_of_a_section_is_a_setting_of_the_switch() -> None:
-    managed = replace(LEAF_MODEL, drain=True, management=Management(syslog=(SyslogServer(address="10.0.0.1"),)))
+    managed = replace(LEAF_MODEL, drain=True, management=ManagementAccess(syslog=(SyslogServer(address="10.0.0.1"),)))
     assert change_lines(LEAF_MODEL, managed) == ("switch: management added, drain off -> on",)
     renamed = with_class(LEAF_MODEL, "roce", weight=50)
     assert change_lines(LEAF_MODEL, renamed) == ("traffic class roce: weight 90 -> 50",)

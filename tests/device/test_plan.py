@@ -15,8 +15,8 @@ from railfab.device import (
     AaaServer,
     Aggregate,
     BalancingMode,
-    Bgp,
     BgpNeighbor,
+    BgpSpeaker,
     BgpTimers,
     Classifier,
     DeviceModel,
@@ -27,7 +27,7 @@ from railfab.device import (
     Lag,
     LoadBalancing,
     Loopback,
-    Management,
+    ManagementAccess,
     NextHop,
     PfcWatchdog,
     Port,
@@ -92,7 +92,7 @@ def test_a_peer_is_connected_over_the_interface_with_the_longest_subnet_that_has
     ports = tuple(Port(name=name, addresses=(ip_interface(text),)) for name, text in addresses.items())
     peers = {"10.1.0.1": "b", "10.1.0.9": "d", "10.2.0.1": "a", "2001:db8::1": "c"}
     neighbors = tuple(BgpNeighbor(peer=ip_address(peer), remote_as=1, timers=TIMERS) for peer in (*peers, "192.0.2.1"))
-    speaker = Bgp(asn=2, router_id=None, max_paths=1, neighbors=neighbors)
+    speaker = BgpSpeaker(asn=2, router_id=None, max_paths=1, neighbors=neighbors)
     model = DeviceModel(name="leaf", platform="frr", breakouts=(), interfaces=ports, bgp=speaker, qos=None)
     assert interfaces_of_peers(model) == peers
 
@@ -434,7 +434,7 @@ def test_management_without_leaves_configures_every_switch_and_designs_no_networ
     topology, models = planned_with(management=management)
     assert topology == planned_with()[0]
     assert {model.management for model in models.values()} == {
-        Management(
+        ManagementAccess(
             network_instance="mgmt",
             ntp=("10.0.0.9", "10.0.0.10"),
             aaa=(AaaServer(address="10.0.0.2", protocol="tacacs"),),
@@ -475,7 +475,7 @@ def test_switches_of_the_management_network_have_their_servers_in_its_vrf_and_ke
     leaves = {"count": 1, "model": "7215-ixs-a1"}
     management = {"services": {"ntp": ["10.224.32.11"]}, "gnmi": {"tls_profile": "fabric"}, "leaves": leaves}
     models = planned_with(management=management, backend__growth={"hosts": 4})[1]
-    assert models["mgmt-leaf1"].management == Management(network_instance="management", ntp=("10.224.32.11",))
+    assert models["mgmt-leaf1"].management == ManagementAccess(network_instance="management", ntp=("10.224.32.11",))
     own = models[LEAF].management
     assert own is not None
     assert (own.network_instance, own.ntp) == ("mgmt", ("10.224.32.11",))

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 from railfab.draw.svg import Box
 from railfab.draw.text_width import width_of
-from railfab.topology import Link, Net, Node, Port, Role, Topology
+from railfab.topology import CabledPort, Link, Net, Node, Role, Topology
 
 SVG = "{http://www.w3.org/2000/svg}"
 SIZES = {"head": 18, "name": 12, "title": 12, "chip": 10, "note": 11, "side": 11, "bar": 11, "end": 11}
@@ -91,7 +91,7 @@ def _switch(name: str, role: Role, plane: int, pod: int, segment: int | None, in
 
 def cable(low: str, high: str, *, rate_gbps: int, cable_m: float, rail: int | None = None) -> Link:
     ends = (
-        Port(node=node, name=f"to {other}", cage=0, lane=None, rate_gbps=rate_gbps, rail=rail, address=None)
+        CabledPort(node=node, name=f"to {other}", cage=0, lane=None, rate_gbps=rate_gbps, rail=rail, address=None)
         for node, other in ((low, high), (high, low))
     )
     a, z = ends

@@ -15,7 +15,7 @@ from railfab.draw.backend import BackendPicture
 from railfab.draw.graph import network_graphs
 from railfab.errors import RailfabError
 from railfab.intent import Hosts, ScaleUp, load_intent
-from railfab.topology import Link, Net, Node, Port, Role, Topology, wire
+from railfab.topology import CabledPort, Link, Net, Node, Role, Topology, wire
 
 GOLDEN = Path(__file__).parent / "golden"
 INTENTS = ("inventory/fabrics/pod64.yml", "labs/frr-pod/intent.yml")
@@ -26,8 +26,8 @@ def fabric(request: pytest.FixtureRequest, repository: Path) -> Topology:
     return wire(load_intent(repository / request.param))
 
 
-def _port(node: str, name: str, rail: int | None = None) -> Port:
-    return Port(node=node, name=name, cage=0, lane=None, rate_gbps=100, rail=rail, address=None)
+def _port(node: str, name: str, rail: int | None = None) -> CabledPort:
+    return CabledPort(node=node, name=name, cage=0, lane=None, rate_gbps=100, rail=rail, address=None)
 
 
 def _cable(host: str, leaf: str, rail: int) -> Link:

@@ -23,7 +23,7 @@ from railfab.fabric.design import Design
 from railfab.intent import Job, load_intent
 from railfab.intent.document import Document
 from railfab.platforms import TelemetryMap, platform
-from railfab.telemetry import Policy, fabric_collector
+from railfab.telemetry import RetryPolicy, fabric_collector
 from railfab.topology import wire
 from railfab.twin import Direction, SwitchOperation, Twin
 
@@ -98,7 +98,7 @@ class Rack:
                     roce_queues=self.fabric.roce_queues,
                     interval_s=INTERVAL_S,
                     maps={name: in_simulated_time(platform(name).telemetry, self._speed) for name in self._platforms()},
-                    policy=Policy(first_s=0.1, most_s=0.3, dial_timeout_s=2.0),
+                    policy=RetryPolicy(first_s=0.1, most_s=0.3, dial_timeout_s=2.0),
                 )
             )
             self.check = stack.enter_context(

@@ -13,8 +13,8 @@ from pathlib import Path
 from railfab.device import (
     LOOPBACK,
     Action,
-    Bgp,
     BgpNeighbor,
+    BgpSpeaker,
     ClassThresholds,
     DeviceModel,
     EcnRamp,
@@ -91,7 +91,7 @@ def with_loopback(found: DeviceModel, *addresses: IpInterface) -> DeviceModel:
     return with_interface(found, LOOPBACK, lambda loopback: replace(loopback, addresses=addresses))
 
 
-def with_bgp(found: DeviceModel, change: Callable[[Bgp], Bgp]) -> DeviceModel:
+def with_bgp(found: DeviceModel, change: Callable[[BgpSpeaker], BgpSpeaker]) -> DeviceModel:
     assert found.bgp is not None
     return replace(found, bgp=change(found.bgp))
 

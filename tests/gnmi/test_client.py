@@ -29,7 +29,7 @@ from railfab.gnmi.leaves import Leaves
 from railfab.gnmi.paths import elements, to_text_elements
 from railfab.gnmi.server import GnmiServer, ServerLoop
 from railfab.gnmi.statuses import Absent, Refused, StreamClosed, Unimplemented
-from railfab.gnmi.target import DataType, Edit, Found, Model, Operation, View
+from railfab.gnmi.target import DataType, Edit, Found, Operation, View, YangModel
 from railfab.gnmi.tls import CertificateRefused, PlaintextPort
 from railfab.gnmi.values import JSON_IETF, PROTO
 
@@ -52,8 +52,8 @@ class Box:
         self.may_answer = threading.Event()
         self.may_answer.set()
 
-    def models(self) -> Sequence[Model]:
-        return (Model("box", "railfab", "1"),)
+    def models(self) -> Sequence[YangModel]:
+        return (YangModel("box", "railfab", "1"),)
 
     def view(self, max_age_s: float) -> View | None:
         return None
@@ -103,7 +103,7 @@ def told(error: type[Exception], endpoint: Endpoint, credentials: Credentials = 
 def test_capabilities(endpoint: Endpoint) -> None:
     with BlockingGnmiClient(endpoint, ADMIN) as client:
         found = client.capabilities()
-    assert (found.version, found.models) == (messages.VERSION, (Model("box", "railfab", "1"),))
+    assert (found.version, found.models) == (messages.VERSION, (YangModel("box", "railfab", "1"),))
     assert JSON_IETF in found.encodings
 
 

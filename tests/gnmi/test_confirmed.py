@@ -17,7 +17,7 @@ from railfab.gnmi.confirmed import DEFAULT_ROLLBACK_S, CommitStatus, ConfirmedCo
 from railfab.gnmi.extensions import commit_extension
 from railfab.gnmi.leaves import Leaves
 from railfab.gnmi.server import GnmiServer, ServerLoop
-from railfab.gnmi.target import Commit, CommitAction, Edit, Model, RequestRefused, View
+from railfab.gnmi.target import Commit, CommitAction, Edit, RequestRefused, View, YangModel
 
 NAME = "/system/name"
 COMMIT, CONFIRM, CANCEL, DURATION = CommitAction
@@ -34,7 +34,7 @@ class Box:
         self.value = "old"
         self.commits = ConfirmedCommits("box", self._restore, lambda: None)
 
-    def models(self) -> Sequence[Model]:
+    def models(self) -> Sequence[YangModel]:
         return ()
 
     def view(self, max_age_s: float) -> View | None:
@@ -210,7 +210,7 @@ def test_a_target_without_commits_refuses_them(loop: ServerLoop) -> None:
 
         name, change_age_s = "bare", math.inf
 
-        def models(self) -> Sequence[Model]:
+        def models(self) -> Sequence[YangModel]:
             return ()
 
         def view(self, max_age_s: float) -> View | None:

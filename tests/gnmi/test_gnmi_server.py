@@ -20,7 +20,7 @@ from railfab.gnmi import messages, paths, values
 from railfab.gnmi.certificates import Authority
 from railfab.gnmi.leaves import Leaves
 from railfab.gnmi.server import GRACE_S, GnmiServer, ServerLoop
-from railfab.gnmi.target import Edit, Model, Operation, RequestRefused, View
+from railfab.gnmi.target import Edit, Operation, RequestRefused, View, YangModel
 from railfab.gnmi.values import Uint64
 from railfab.process.listeners import in_use
 
@@ -47,8 +47,8 @@ class Box:
             self.leaves.put(STATE.format(port), "up", on_change=True)
         self.leaves.put("/system/name", "box", config=True, on_change=True)
 
-    def models(self) -> Sequence[Model]:
-        return (Model("box", "railfab", "1"),)
+    def models(self) -> Sequence[YangModel]:
+        return (YangModel("box", "railfab", "1"),)
 
     def view(self, max_age_s: float) -> View | None:
         return self.leaves.view(max_age_s)

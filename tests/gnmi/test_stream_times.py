@@ -13,7 +13,7 @@ from railfab.gnmi.leaves import Leaves
 from railfab.gnmi.paths import to_proto
 from railfab.gnmi.reader import Reader
 from railfab.gnmi.streams import Group, groups, subscriptions
-from railfab.gnmi.target import Edit, Model, View
+from railfab.gnmi.target import Edit, View, YangModel
 from railfab.gnmi.values import JSON_IETF
 from railfab.units import NS_PER_S
 
@@ -30,7 +30,7 @@ class Port:
         self._leaves = Leaves(self.name)
         self._leaves.put(STATE, "up", on_change=True)
 
-    def models(self) -> Sequence[Model]:
+    def models(self) -> Sequence[YangModel]:
         return ()
 
     def view(self, max_age_s: float) -> View | None:

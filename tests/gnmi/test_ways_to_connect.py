@@ -32,7 +32,7 @@ from railfab.endpoints import Credentials, Endpoint
 from railfab.errors import EndpointError, RailfabError, Unreachable
 from railfab.gnmi import messages
 from railfab.gnmi.blocking import BlockingGnmiClient
-from railfab.gnmi.certificates import Authority, Identity
+from railfab.gnmi.certificates import Authority, TlsIdentity
 from railfab.gnmi.client import SetChanges
 from railfab.gnmi.tls import ClientCertificateRefused, OtherProtocol, PlaintextPort, TlsPort
 from railfab.gnmi.trust import trust_of
@@ -63,7 +63,7 @@ class Recorder(grpc.GenericRpcHandler):  # type: ignore[type-arg]
 
 
 @contextmanager
-def serving(recorder: Recorder, identity: Identity | None, client_ca: bytes | None = None) -> Iterator[int]:
+def serving(recorder: Recorder, identity: TlsIdentity | None, client_ca: bytes | None = None) -> Iterator[int]:
     """A gRPC server, without TLS where there is no identity; the port. client_ca: clients must have its certificate."""
     server = grpc.server(ThreadPoolExecutor(1), handlers=[recorder])
     if identity is None:

@@ -18,7 +18,7 @@ from tests.integration.faulty_targets import hosts, mappings, targets
 
 from railfab.gnmi.certificates import Authority
 from railfab.platforms.telemetry_files import telemetry_maps
-from railfab.telemetry import Collector, Policy
+from railfab.telemetry import Collector, RetryPolicy
 from railfab.telemetry.dials import BURST_S
 from railfab.telemetry.targets import targets_of_hosts
 
@@ -33,7 +33,7 @@ class Case:
 
     targets: int
     interval_s: float
-    policy: Policy
+    policy: RetryPolicy
     dark_s: float
     back_within_s: float
 
@@ -41,11 +41,11 @@ class Case:
 SCALED = Case(
     targets=64,
     interval_s=1.0,
-    policy=Policy(first_s=0.1, most_s=3.0, dial_timeout_s=2.0, dials=8, dials_per_s=30.0),
+    policy=RetryPolicy(first_s=0.1, most_s=3.0, dial_timeout_s=2.0, dials=8, dials_per_s=30.0),
     dark_s=7.0,
     back_within_s=9.0,
 )
-FULL = Case(targets=256, interval_s=2.0, policy=Policy(), dark_s=120.0, back_within_s=75.0)
+FULL = Case(targets=256, interval_s=2.0, policy=RetryPolicy(), dark_s=120.0, back_within_s=75.0)
 CUTS = (("dark", ""), ("closed", ""), ("closed", "tls"))
 IS_FULL = os.environ.get("RAILFAB_POWER_CUT") == "full"
 CASE = FULL if IS_FULL else SCALED

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.lab.fabrics import CLUSTER, FRR_POD, SMALL, VLANS, lab_plan, written
 
-from railfab.device import Port as ModelPort
+from railfab.device import Port
 from railfab.errors import LabError
 from railfab.lab import LabPlace, backend
 from railfab.lab.containerlab import Settings, check, lab_files
@@ -26,7 +26,7 @@ from railfab.lab.netns.ip_commands import (
 )
 from railfab.lab.netns.names import INTERFACE_NAME_CHARACTERS, LabNames, check_names, interface_problem, lab_names
 from railfab.lab.netns.state import topology_digest
-from railfab.topology import Port, Topology
+from railfab.topology import CabledPort, Topology
 
 NAMES = LabNames("rf012345")
 
@@ -208,7 +208,7 @@ def test_a_port_without_a_cable_in_the_lab_is_there_with_a_carrier(tmp_path: Pat
     model = plan.models["mgmt-leaf1"]
     commands = uncabled_commands(plan.topology, model)
     assert "link add ethernet-1/10 type veth peer name ethernet-1/10-end" in commands
-    ports = sum(isinstance(found, ModelPort) for found in model.interfaces)
+    ports = sum(isinstance(found, Port) for found in model.interfaces)
     assert len(commands) == 3 * (ports - len(plan.topology.ports_of("mgmt-leaf1")))
     assert uncabled_commands(plan.topology, plan.models["pod1-seg1-leaf1"]) == []
 
@@ -255,7 +255,7 @@ def test_a_host_of_an_ipv6_backend_and_an_ipv4_frontend_has_routes_of_both(tmp_p
 def test_an_unnumbered_port_of_a_host_gets_no_route(tmp_path: Path) -> None:
     topology = lab_plan(FRR_POD, tmp_path).topology
 
-    def bare(port: Port) -> Port:
+    def bare(port: CabledPort) -> CabledPort:
         return replace(port, address=None)
 
     links = tuple(replace(link, a=bare(link.a), z=bare(link.z)) for link in topology.links)

@@ -16,8 +16,8 @@ from typing import Any
 from railfab.device import (
     DEFAULT_INSTANCE,
     BalancingMode,
-    Bgp,
     BgpNeighbor,
+    BgpSpeaker,
     DeviceModel,
     Family,
     Fec,
@@ -26,7 +26,7 @@ from railfab.device import (
     Lag,
     LoadBalancing,
     Loopback,
-    Management,
+    ManagementAccess,
     NextHop,
     PolicyRule,
     Port,
@@ -36,7 +36,7 @@ from railfab.device import (
     Svi,
     interfaces_of_peers,
 )
-from railfab.platforms.eos.bgp import Groups, groups_of
+from railfab.platforms.eos.bgp import PeerGroups, groups_of
 from railfab.platforms.eos.names import SEVERITIES, native_name, queue_section, speed_name
 from railfab.platforms.eos.peer_link import addresses_of
 from railfab.platforms.eos.qos import Variant, service_profiles, variants_of
@@ -78,7 +78,7 @@ def structured(model: DeviceModel) -> Structure:
         **_policies(model),
         "maintenance": {"units": [{"name": "System", "quiesce": True}]} if model.drain else None,
         **_mlag(model),
-        **_management(model.management or Management()),
+        **_management(model.management or ManagementAccess()),
         **(_qos(model.qos, model.silicon) if model.qos else {}),
         **_balancing(model),
         "router_bgp": _bgp(model, model.bgp) if model.bgp else None,
@@ -370,7 +370,7 @@ def _sets(rule: PolicyRule) -> list[str]:
 # BGP
 
 
-def _bgp(model: DeviceModel, bgp: Bgp) -> Structure:
+def _bgp(model: DeviceModel, bgp: BgpSpeaker) -> Structure:
     groups = groups_of(bgp)
     plain = [] if bgp.multiple_as else ["no bgp bestpath as-path multipath-relax"]
     if bgp.requires_policy:
@@ -419,7 +419,7 @@ def _group(settings: BgpNeighbor, name: str) -> Structure:
     }
 
 
-def _sessions(bgp: Bgp, instance: str, groups: Groups) -> Structure:
+def _sessions(bgp: BgpSpeaker, instance: str, groups: PeerGroups) -> Structure:
     """Neighbours, aggregates and connected routes of a network instance."""
     own = [found for found in bgp.neighbors if found.network_instance == instance]
     return {
@@ -434,7 +434,7 @@ def _sessions(bgp: Bgp, instance: str, groups: Groups) -> Structure:
     }
 
 
-def _neighbor(found: BgpNeighbor, bgp: Bgp, groups: Groups) -> Structure:
+def _neighbor(found: BgpNeighbor, bgp: BgpSpeaker, groups: PeerGroups) -> Structure:
     return {
         "ip_address": str(found.peer),
         "peer_group": groups.members[found.key],
@@ -443,7 +443,7 @@ def _neighbor(found: BgpNeighbor, bgp: Bgp, groups: Groups) -> Structure:
     }
 
 
-def _over_interface(found: BgpNeighbor, bgp: Bgp, groups: Groups) -> Structure:
+def _over_interface(found: BgpNeighbor, bgp: BgpSpeaker, groups: PeerGroups) -> Structure:
     return {
         "name": native_name(str(found.peer)),
         "peer_group": groups.members[found.key],
@@ -451,11 +451,11 @@ def _over_interface(found: BgpNeighbor, bgp: Bgp, groups: Groups) -> Structure:
     }
 
 
-def _remote_as(found: BgpNeighbor, bgp: Bgp) -> str | None:
+def _remote_as(found: BgpNeighbor, bgp: BgpSpeaker) -> str | None:
     return str(bgp.asn) if found.remote_as is Remote.INTERNAL else str(found.remote_as or "") or None
 
 
-def _mac_vrfs(model: DeviceModel, bgp: Bgp) -> list[Structure]:
+def _mac_vrfs(model: DeviceModel, bgp: BgpSpeaker) -> list[Structure]:
     return [
         {
             "id": vlan.vlan_id,
@@ -468,7 +468,7 @@ def _mac_vrfs(model: DeviceModel, bgp: Bgp) -> list[Structure]:
     ]
 
 
-def _active(groups: Groups, family: Family) -> list[Structure]:
+def _active(groups: PeerGroups, family: Family) -> list[Structure]:
     found = []
     for settings, name in groups.names.items():
         if family in settings.families:
@@ -478,7 +478,7 @@ def _active(groups: Groups, family: Family) -> list[Structure]:
     return found
 
 
-def _vrf(model: DeviceModel, bgp: Bgp, name: str, groups: Groups) -> Structure:
+def _vrf(model: DeviceModel, bgp: BgpSpeaker, name: str, groups: PeerGroups) -> Structure:
     instance = next(found for found in model.network_instances if found.name == name)
     directions = {"import": instance.import_targets, "export": instance.export_targets}
     return {
@@ -520,7 +520,7 @@ def _mlag(model: DeviceModel) -> Structure:
     }
 
 
-def _management(found: Management) -> Structure:
+def _management(found: ManagementAccess) -> Structure:
     vrf = None if found.network_instance == DEFAULT_INSTANCE else found.network_instance
     level = found.syslog[0].level if found.syslog else "informational"
     hosts = [

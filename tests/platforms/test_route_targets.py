@@ -14,7 +14,7 @@ import pytest
 import yaml
 from tests.platforms.small_fabrics import design_of
 
-from railfab.device import Bgp, BgpNeighbor, DeviceModel, Family, Vlan, Vtep, vlan_target
+from railfab.device import BgpNeighbor, BgpSpeaker, DeviceModel, Family, Vlan, Vtep, vlan_target
 from railfab.fabric.design import render_text
 from railfab.platforms import Support, admit, platform, platform_names
 from railfab.platforms.admission import support_of
@@ -40,7 +40,7 @@ def leaf(name: str) -> DeviceModel:
     session = BgpNeighbor(
         peer=PEER, remote_as=64999, timers=own.bgp.neighbors[0].timers, families=(Family.EVPN,), multihop_ttl=3
     )
-    bgp: Bgp = replace(own.bgp, asn=65101 + RENDERING.index(name), neighbors=(*own.bgp.neighbors, session))
+    bgp: BgpSpeaker = replace(own.bgp, asn=65101 + RENDERING.index(name), neighbors=(*own.bgp.neighbors, session))
     assert own.loopback is not None
     vtep = Vtep(source="loopback0", address=own.loopback)
     model = replace(own, bgp=bgp, vlans=(Vlan(vlan_id=10, name="red", vni=VNI),), vtep=vtep)

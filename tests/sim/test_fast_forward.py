@@ -10,9 +10,9 @@ import pytest
 from tests.sim.fast_forward_networks import pair_flows, pairs, star, star_flows
 
 from railfab.sim import Engine, Flow, Network, Routing
-from railfab.sim.fast_forward import NEVER, FastForward, Policy
+from railfab.sim.fast_forward import NEVER, FastForward, FastForwardPolicy
 
-QUICK = Policy(settled_ns=200_000.0, recorded_frames=100)
+QUICK = FastForwardPolicy(settled_ns=200_000.0, recorded_frames=100)
 """Leaves out what it can after 0.2 ms, and replays short phases."""
 
 
@@ -73,7 +73,7 @@ def test_trains_keep_octets_exact_and_completion_within_two_percent() -> None:
     ends, marks = np.zeros((2, 3)), np.zeros((2, 3))
     for seed in range(3):
         plain = engine(deep(star(4)), seed + 1)
-        forward = FastForward(engine(deep(star(4)), seed + 1), Policy(repeats=False))
+        forward = FastForward(engine(deep(star(4)), seed + 1), FastForwardPolicy(repeats=False))
         both: tuple[Any, Any] = (plain, forward)
         for row, each in enumerate(both):
             each.add(star_flows(4, 60_000_000))

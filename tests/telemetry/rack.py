@@ -11,13 +11,13 @@ from railfab.gnmi.certificates import Authority
 from railfab.gnmi.leaves import Leaves
 from railfab.gnmi.paths import to_text_elements
 from railfab.gnmi.server import GnmiServer, ServerLoop
-from railfab.gnmi.target import Edit, Model, RequestRefused, View
+from railfab.gnmi.target import Edit, RequestRefused, View, YangModel
 from railfab.gnmi.values import Uint64
-from railfab.telemetry import Collector, Policy, Snapshot
+from railfab.telemetry import Collector, RetryPolicy, Snapshot
 
 CREDENTIALS = Credentials("admin", "correct horse")
 INTERVAL_S = 0.5
-QUICK = Policy(first_s=0.1, most_s=0.2, refused_first_s=0.2, refused_most_s=0.4, dial_timeout_s=2.0)
+QUICK = RetryPolicy(first_s=0.1, most_s=0.2, refused_first_s=0.2, refused_most_s=0.4, dial_timeout_s=2.0)
 
 HOST_PORT, UPLINK = "ethernet-1/1/1", "ethernet-1/25"
 STATISTICS = "/interface[name={}]/statistics/"
@@ -44,7 +44,7 @@ class Switch:
         for leaf, text in (("session-state", "UP"), ("ipv6-link-local-interface", f"{UPLINK}.0")):
             self.leaves.put(BFD + leaf, text, on_change=True)
 
-    def models(self) -> Sequence[Model]:
+    def models(self) -> Sequence[YangModel]:
         return ()
 
     def view(self, max_age_s: float) -> View | None:

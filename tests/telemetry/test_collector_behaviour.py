@@ -31,7 +31,7 @@ from railfab.telemetry import Collector, Snapshot, State, fabric_collector
 from railfab.telemetry.receive.choice import receiver
 from railfab.telemetry.receive.contract import Ask, ignored
 from railfab.telemetry.receive.fast import KEEPALIVE_S
-from railfab.telemetry.retry import SILENT_INTERVALS, Policy
+from railfab.telemetry.retry import SILENT_INTERVALS, RetryPolicy
 from railfab.topology import Topology
 
 LEAF, SPINE = "pod1-seg1-leaf1", "pod1-spine1"
@@ -39,7 +39,7 @@ OCTETS = "fabric_interface_receive_bytes_total"
 ERRORS = "fabric_collector_errors_total"
 
 
-def of_leaf(topology: Topology, node: Endpoint, policy: Policy = QUICK, receiver: str = "auto") -> Collector:
+def of_leaf(topology: Topology, node: Endpoint, policy: RetryPolicy = QUICK, receiver: str = "auto") -> Collector:
     endpoints = Endpoints(fabric="pod64", backend="twin", nodes=(node,))
     return fabric_collector(topology, endpoints, interval_s=INTERVAL_S, policy=policy, receiver=receiver)
 
@@ -85,7 +85,7 @@ def test_a_switch_of_the_intent_without_address_has_all_health_metrics_before_an
 
 
 @dataclass(frozen=True, kw_only=True)
-class Told(Policy):
+class Told(RetryPolicy):
     """failures: in a row, as it was told before each wait."""
 
     failures: list[int] = field(default_factory=list)
@@ -127,7 +127,7 @@ def test_the_first_refusal_of_a_target_that_did_not_answer_begins_the_backoff_an
 
 
 def test_when_series_are_gone_the_session_was_down_before(topology: Topology, rack: Rack) -> None:
-    policy = Policy(first_s=0.1, most_s=0.2, grace_s=1.0, dial_timeout_s=2.0)
+    policy = RetryPolicy(first_s=0.1, most_s=0.2, grace_s=1.0, dial_timeout_s=2.0)
     seen = []
 
     def look(now: Snapshot) -> bool:

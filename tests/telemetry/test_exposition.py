@@ -17,7 +17,7 @@ from prometheus_client.parser import text_string_to_metric_families as parse_tex
 from railfab.endpoints import Endpoint, Endpoints
 from railfab.metrics import BURSTS, CATALOGUE, Kind, metric, rate_max_name
 from railfab.platforms import platform, platform_names
-from railfab.telemetry import Policy, fabric_collector, families
+from railfab.telemetry import RetryPolicy, fabric_collector, families
 from railfab.telemetry.estimate import SPEED
 from railfab.telemetry.exposition import family
 from railfab.telemetry.health import Health
@@ -167,7 +167,7 @@ def test_measured_pause_time_needs_no_estimate() -> None:
 
 
 def test_waits_grow_to_their_bound_and_are_spread() -> None:
-    policy, draw = Policy(), random.Random(1)
+    policy, draw = RetryPolicy(), random.Random(1)
     waits = [[policy.delay_s(failures, refused=False, draw=draw) for _ in range(200)] for failures in range(1, 12)]
     for place, spread in enumerate(waits):
         bound_s = min(60.0, 2.0**place)

@@ -9,14 +9,14 @@ import pytest
 from tests.telemetry.rack import INTERVAL_S, Rack, eventually
 
 from railfab.telemetry import fabric_collector
-from railfab.telemetry.retry import Policy
+from railfab.telemetry.retry import RetryPolicy
 from railfab.topology import Topology
 
 LEAF = "pod1-seg1-leaf1"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recording(Policy):
+class Recording(RetryPolicy):
     """Waits a tenth of a second each time. failures: in a row, as it was told before each wait."""
 
     failures: list[int] = field(default_factory=list)
@@ -34,7 +34,7 @@ def test_the_wait_is_uniform_below_a_bound_that_doubles_with_each_failure(
     failures: int, refused: bool, bound_s: float
 ) -> None:
     draw = random.Random(1)
-    waits = [Policy().delay_s(failures, refused=refused, draw=draw) for _ in range(1000)]
+    waits = [RetryPolicy().delay_s(failures, refused=refused, draw=draw) for _ in range(1000)]
     assert 0 <= min(waits) < 0.05 * bound_s
     assert 0.95 * bound_s < max(waits) <= bound_s
     assert sum(waits) / len(waits) == pytest.approx(bound_s / 2, rel=0.1)

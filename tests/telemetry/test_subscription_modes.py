@@ -10,7 +10,7 @@ from tests.telemetry.rack import HOST_PORT, INTERVAL_S, PFC, QUICK, UPLINK, Rack
 from tests.telemetry.receive.pygnmi_receiver import PygnmiReceiver
 
 from railfab.platforms import SubscriptionMode, TelemetrySubscription, platform
-from railfab.telemetry import Collector, Policy
+from railfab.telemetry import Collector, RetryPolicy
 from railfab.telemetry.targets import TargetSpec
 
 LEAF = "pod1-seg1-leaf1"
@@ -22,7 +22,7 @@ INTERVALS = 4
 
 
 def collector(
-    rack: Rack, *wanted: TelemetrySubscription, receiver: str = "fast", policy: Policy = QUICK, **endpoint: str
+    rack: Rack, *wanted: TelemetrySubscription, receiver: str = "fast", policy: RetryPolicy = QUICK, **endpoint: str
 ) -> Collector:
     """A collector of one switch with these subscriptions."""
     telemetry = replace(platform("srlinux").telemetry, subscriptions=wanted)

@@ -11,7 +11,7 @@ from tests.telemetry.rack import HOST_PORT, INTERVAL_S, LLDP, QUICK, UPLINK, Rac
 from railfab.endpoints import Endpoints
 from railfab.errors import EndpointError, Problems, UnknownPlatform
 from railfab.platforms import platform_names
-from railfab.telemetry import Collector, Policy, State, fabric_collector
+from railfab.telemetry import Collector, RetryPolicy, State, fabric_collector
 from railfab.topology import Topology
 
 LEAF, SPINE = "pod1-seg1-leaf1", "pod1-spine1"
@@ -141,7 +141,7 @@ def test_a_certificate_is_not_checked_only_where_the_endpoint_says_so(
 
 
 def test_more_series_than_allowed_are_counted_and_not_kept(topology: Topology, rack: Rack) -> None:
-    policy = Policy(first_s=0.1, most_s=0.2, max_series_per_target=3)
+    policy = RetryPolicy(first_s=0.1, most_s=0.2, max_series_per_target=3)
     with fabric_collector(topology, rack.endpoints(), interval_s=INTERVAL_S, policy=policy) as collector:
         assert collector.wait_until_up(10)
         now = collector.snapshot()

@@ -11,7 +11,7 @@ from tests.topology.edits import said, with_node
 from tests.topology.fabric_intents import fabric
 
 from railfab.intent import FabricIntent
-from railfab.topology import Gateway, Link, Net, Node, Port, Role, Topology, wire
+from railfab.topology import CabledPort, Gateway, Link, Net, Node, Role, Topology, wire
 
 LEAVES = {"leaves": {"count": 2, "model": "7220-ixr-d5"}}
 NETWORKS = ("backend", "frontend", "storage", "management")
@@ -114,11 +114,11 @@ def test_purposes_of_management_that_share_a_vlan() -> None:
     ]
 
 
-def port(node: str, name: str, vlan: int | None = None) -> Port:
-    return Port(node=node, name=name, cage=0, lane=None, rate_gbps=1, rail=None, address=None, vlan=vlan)
+def port(node: str, name: str, vlan: int | None = None) -> CabledPort:
+    return CabledPort(node=node, name=name, cage=0, lane=None, rate_gbps=1, rail=None, address=None, vlan=vlan)
 
 
-def joined(a: Port, z: Port) -> Topology:
+def joined(a: CabledPort, z: CabledPort) -> Topology:
     return replace(BACKEND, links=(*BACKEND.links, Link(a=a, z=z, rate_gbps=1, cable_m=1)))
 
 

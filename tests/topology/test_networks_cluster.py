@@ -9,7 +9,7 @@ import pytest
 from tests.topology.fabric_intents import fabric
 
 from railfab.intent import FabricIntent, load_intent
-from railfab.topology import Net, Node, Port, Role, Topology, wire
+from railfab.topology import CabledPort, Net, Node, Role, Topology, wire
 from railfab.topology.networks import access_networks, add_networks, network_errors, networks_of
 
 FABRICS = Path(__file__).parents[2] / "inventory" / "fabrics"
@@ -30,7 +30,7 @@ def whole(intent: FabricIntent) -> Topology:
     return add_networks(intent, backend)
 
 
-def port(topology: Topology, node: str, name: str) -> tuple[Port, Port]:
+def port(topology: Topology, node: str, name: str) -> tuple[CabledPort, CabledPort]:
     """A port and its peer."""
     return next((own, peer) for own, peer, _ in topology.ports_of(node) if own.name == name)
 

@@ -12,13 +12,13 @@ from railfab.topology import wire
 from railfab.topology.catalogue import catalogue, switch_model
 from railfab.topology.checks.signals import signal_findings
 from railfab.topology.equipment import Media, media
-from railfab.topology.model import Link, Net, Node, Port, Role, Topology
+from railfab.topology.model import CabledPort, Link, Net, Node, Role, Topology
 from railfab.topology.signals import (
-    Fec,
     LinkMatch,
     LinkMatcher,
     LinkMismatch,
     Signal,
+    SignalFec,
     match_ends,
     mismatch_reason,
     nic_signals,
@@ -26,10 +26,10 @@ from railfab.topology.signals import (
     switch_signals,
 )
 
-PAM4_4 = Signal(rate_gbps=400, lanes=4, fec=Fec.RS544)
-PAM4_8 = Signal(rate_gbps=400, lanes=8, fec=Fec.RS544)
-NRZ_4 = Signal(rate_gbps=100, lanes=4, fec=Fec.RS528)
-PAM4_2 = Signal(rate_gbps=100, lanes=2, fec=Fec.RS544)
+PAM4_4 = Signal(rate_gbps=400, lanes=4, fec=SignalFec.RS544)
+PAM4_8 = Signal(rate_gbps=400, lanes=8, fec=SignalFec.RS544)
+NRZ_4 = Signal(rate_gbps=100, lanes=4, fec=SignalFec.RS528)
+PAM4_2 = Signal(rate_gbps=100, lanes=2, fec=SignalFec.RS544)
 ANY = st.sampled_from([400, 200, 100, 50, 40, 25, 10]).flatmap(
     lambda rate: st.builds(
         lambda lane, lanes: signals(rate, lane_gbps=lane, lanes=lanes),
@@ -57,17 +57,17 @@ def switch(name: str, model: str, net: Net = Net.BACKEND) -> Node:
     return Node(name=name, role=Role.LEAF, pod=0, segment=None, index=1, platform="p", model=model, net=net)
 
 
-def end(node: str, name: str, cage: int, rate_gbps: int) -> Port:
-    return Port(node=node, name=name, cage=cage, lane=None, rate_gbps=rate_gbps, rail=None, address=None)
+def end(node: str, name: str, cage: int, rate_gbps: int) -> CabledPort:
+    return CabledPort(node=node, name=name, cage=cage, lane=None, rate_gbps=rate_gbps, rail=None, address=None)
 
 
 def test_error_correction_follows_the_modulation_of_a_lane() -> None:
     assert [signals(rate, lane_gbps=100, lanes=1)[0].fec for rate in (1, 10, 25, 50, 100)] == [
-        Fec.NONE,
-        Fec.NONE,
-        Fec.RS528,
-        Fec.RS544,
-        Fec.RS544,
+        SignalFec.NONE,
+        SignalFec.NONE,
+        SignalFec.RS528,
+        SignalFec.RS544,
+        SignalFec.RS544,
     ]
 
 
@@ -92,7 +92,7 @@ def test_copper_joins_equal_lanes_and_equal_error_correction() -> None:
     assert mismatch_reason(PAM4_4, PAM4_8, named("400G-CR4 DAC")) == (
         "400G-CR4 DAC does not connect 4 x 100 Gb/s with RS(544,514) to 8 x 50 Gb/s with RS(544,514)"
     )
-    plain = Signal(rate_gbps=100, lanes=4, fec=Fec.NONE)
+    plain = Signal(rate_gbps=100, lanes=4, fec=SignalFec.NONE)
     assert mismatch_reason(NRZ_4, plain, named("100G-CR4 DAC")) == (
         "100G-CR4 DAC does not connect 4 x 25 Gb/s with RS(528,514) to 4 x 25 Gb/s with no FEC"
     )
@@ -142,7 +142,7 @@ def test_ends_may_have_nothing_that_joins_them() -> None:
     assert match_ends(nic_signals(50, 25), nic_signals(50, 10), 1) == LinkMismatch(
         "one end has no lanes for its speed", "Use a speed that both ends support"
     )
-    slow = (Signal(rate_gbps=40, lanes=1, fec=Fec.NONE),)
+    slow = (Signal(rate_gbps=40, lanes=1, fec=SignalFec.NONE),)
     assert match_ends(nic_signals(40, 10), slow, 1) == LinkMismatch(
         "no cable or optic connects 4 x 10 Gb/s with no FEC to 1 x 40 Gb/s with no FEC",
         "Use ports with equal lanes",

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from railfab.gnmi.paths import elements, to_text_elements
 from railfab.gnmi.target import Edit, Operation, RequestRefused
 from railfab.platforms.shared.json_edits import edited
-from railfab.platforms.shared.json_names import Names
+from railfab.platforms.shared.json_names import JsonNames
 from railfab.platforms.shared.json_paths import nodes_at, selected
 
 KEYS = {"interface": ("name",), "subinterface": ("index",), "queue": ("name",), "slope": ("type", "ecn")}
@@ -25,8 +25,8 @@ TREE: dict[str, Any] = {
 }
 
 
-def names() -> Names:
-    known = Names(lambda name, entry: tuple(key for key in KEYS.get(name, ()) if key in entry))
+def names() -> JsonNames:
+    known = JsonNames(lambda name, entry: tuple(key for key in KEYS.get(name, ()) if key in entry))
     known.learn(TREE)
     return known
 

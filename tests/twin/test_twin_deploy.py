@@ -13,7 +13,7 @@ from tests.twin.twins import LEAF, pod64, started
 from railfab.deploy import apply_all, new_change, nornir_of, preview_all
 from railfab.endpoints import Endpoints
 from railfab.gnmi import answers, server
-from railfab.gnmi.target import Target
+from railfab.gnmi.target import GnmiTarget
 from railfab.platforms import platform
 from railfab.twin import Twin
 
@@ -27,7 +27,7 @@ def gets(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     counted: Counter[str] = Counter()
     answer = answers.get_response
 
-    def counting(target: Target, *arguments: Any) -> Any:
+    def counting(target: GnmiTarget, *arguments: Any) -> Any:
         counted[target.name] += 1
         return answer(target, *arguments)
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from tests.twin.twins import LEAF, Switch, endpoint, pod64, started, switch
 
-from railfab.device import AaaServer, GnmiService, Management
+from railfab.device import AaaServer, GnmiService, ManagementAccess
 from railfab.endpoints import read_credentials
 from railfab.errors import CommitRefused, DeviceError, Unreachable
 from railfab.fabric.audit import configuration_findings
@@ -46,7 +46,7 @@ def session(twin: Twin, secret: str | None = None) -> Iterator[Session]:
 
 def text(**parts: Any) -> str:
     """The configuration of the leaf, with this management access."""
-    management = Management(network_instance="mgmt", **parts).stated()
+    management = ManagementAccess(network_instance="mgmt", **parts).stated()
     return SRLINUX.text(SRLINUX.render(replace(pod64().models[LEAF], management=management)))
 
 
@@ -130,7 +130,7 @@ def test_a_tls_profile_that_the_switch_lacks_ends_its_gnmi_server_until_it_rever
 def test_another_address_of_the_gnmi_server_is_refused_before_anything_changes(
     twin: Twin, leaf: str, instance: str, port: int
 ) -> None:
-    moved = Management(network_instance=instance, gnmi=GnmiService(port=port, tls_profile="fabric"))
+    moved = ManagementAccess(network_instance=instance, gnmi=GnmiService(port=port, tls_profile="fabric"))
     configuration = SRLINUX.text(SRLINUX.render(replace(pod64().models[LEAF], management=moved)))
     with session(twin) as found, pytest.raises(CommitRefused) as refused:
         found.stage(configuration)

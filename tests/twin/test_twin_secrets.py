@@ -12,7 +12,7 @@ from tests.twin.twins import srl_pod
 from railfab.endpoints import Credentials, read_credentials
 from railfab.errors import LoginRefused
 from railfab.gnmi.blocking import BlockingGnmiClient
-from railfab.gnmi.certificates import Authority, Identity
+from railfab.gnmi.certificates import Authority, TlsIdentity
 from railfab.gnmi.tls import CertificateRefused
 from railfab.twin import Twin
 from railfab.twin.files import TwinFiles, twin_files
@@ -101,6 +101,6 @@ def test_an_authority_that_was_stored_issues_certificates_for_those_who_trust_it
     authority = Authority("pod")
     stored = Authority.of(authority.identity)
     assert stored.certificate == authority.certificate
-    assert isinstance(stored.issue("leaf"), Identity)
+    assert isinstance(stored.issue("leaf"), TlsIdentity)
     with pytest.raises(ValueError, match="does not belong"):
-        Authority.of(Identity(authority.certificate, Authority("other").identity.key))
+        Authority.of(TlsIdentity(authority.certificate, Authority("other").identity.key))

@@ -49,7 +49,7 @@ from railfab.platforms import ChangeName, platform, platform_names
 from railfab.process.listeners import in_use
 from railfab.sim.fast_forward import FastForward
 from railfab.telemetry.targets import parse_share
-from railfab.topology import Port
+from railfab.topology import CabledPort
 from railfab.twin import Control, Twin, connect, running
 
 SRLINUX = platform("srlinux")
@@ -113,7 +113,7 @@ def test_observe_sees_sessions_neighbours_and_mtu(twin: Twin) -> None:
     assert all(port.oper_up and port.mtu_bytes == 9216 for port in seen.interfaces)
 
 
-def _speaking(peer: Port) -> tuple[str | None, str | None]:
+def _speaking(peer: CabledPort) -> tuple[str | None, str | None]:
     """What LLDP hears from the far end of a cable: nothing from a host."""
     return (peer.node, peer.name) if peer.node in pod64().models else (None, None)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from rich.text import Text
 
 from railfab.app.cells import NOTE, VALUE, bar, last_seconds, short
-from railfab.app.rates import PortRate, Reading, SwitchRates
+from railfab.app.rates import FabricRates, PortRate, SwitchRates
 from railfab.app.sparkline import sparkline
 
 COLUMNS = (("BGP", 9), ("Gb/s", 11), ("ECN/s", 11), ("PFC/s", 11), ("drops/s", 10))
@@ -18,8 +18,8 @@ NO_RATES = SwitchRates(sent_gbps=0.0, marks_per_s=0.0, pauses_per_s=0.0, drops_p
 
 
 def switch_table(
-    reading: Reading,
-    history: Sequence[Reading],
+    reading: FabricRates,
+    history: Sequence[FabricRates],
     history_s: float,
     capacity_gbps: Mapping[str, float],
     *,
@@ -48,7 +48,7 @@ def switch_table(
         yield Text(line.plain, style="dim") if name in reading.stale else line
 
 
-def _urgency(reading: Reading, name: str) -> tuple[float, ...]:
+def _urgency(reading: FabricRates, name: str) -> tuple[float, ...]:
     """The lower, the earlier a switch is shown: those that are down, then by what they lose, pause, mark and send."""
     switch, rates = reading.totals.switches[name], reading.switches.get(name, NO_RATES)
     up = switch.sessions_up == switch.sessions and switch.is_up
@@ -62,7 +62,7 @@ def _urgency(reading: Reading, name: str) -> tuple[float, ...]:
     )
 
 
-def _switch(reading: Reading, name: str, label: int) -> Text:
+def _switch(reading: FabricRates, name: str, label: int) -> Text:
     switch, rates = reading.totals.switches[name], reading.switches.get(name)
     sizes = iter(size for _, size in COLUMNS)
     up = switch.sessions_up == switch.sessions
@@ -78,7 +78,7 @@ def _switch(reading: Reading, name: str, label: int) -> Text:
     return line
 
 
-def busiest_ports(reading: Reading, *, cells: int, height: int) -> Iterator[Text]:
+def busiest_ports(reading: FabricRates, *, cells: int, height: int) -> Iterator[Text]:
     """A heading, and the ports with the highest shares of their rates, as many to a line as have room."""
     if not reading.busiest:
         return

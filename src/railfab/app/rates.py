@@ -70,7 +70,7 @@ class PortRate(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
+class FabricRates:
     """Rates of the fabric per simulated second, and the totals that they end with.
 
     rail_gbps: transmitted to the hosts of each rail; None as long as no switch of the rail has sent two samples.
@@ -109,7 +109,7 @@ class Rates:
             while len(points) > 1:
                 points.popleft()
 
-    def add(self, totals: Totals) -> Reading:
+    def add(self, totals: Totals) -> FabricRates:
         """Add totals; the reading that they end with."""
         for name, points in self._points.items():
             switch = totals.switches[name]
@@ -118,7 +118,7 @@ class Rates:
                 while len(points) > 2 and switch.sampled_s - points[0].sampled_s > self._window_s:
                     points.popleft()
         stale = self._stale(totals)
-        return Reading(
+        return FabricRates(
             totals=totals,
             rail_gbps={rail: self._rail_gbps(rail) for rail in self._switches_of_rail},
             marks_per_s=self._sum(lambda switch: switch.marks),

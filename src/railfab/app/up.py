@@ -15,7 +15,7 @@ from pathlib import Path
 from railfab.app.children import Child, Children
 from railfab.app.configuration_check import CHECK_INTERVAL_S, ConfigurationCheck
 from railfab.app.ports import LOCALHOST, free_ports
-from railfab.app.rates import Rates, Reading, SimulatedClock
+from railfab.app.rates import FabricRates, Rates, SimulatedClock
 from railfab.app.reading import METRICS, FabricTotals, Intended, Totals
 from railfab.app.sampling import Sampling
 from railfab.app.summary import JobSummary, Summary
@@ -272,7 +272,7 @@ class _Run:
         self._totals = FabricTotals(intended)
         self._clock = SimulatedClock()
         self._rates = Rates(intended, self._window_s)
-        self._history: deque[Reading] = deque(maxlen=HISTORY)
+        self._history: deque[FabricRates] = deque(maxlen=HISTORY)
         self._rail_capacity_gbps = rail_capacity_gbps(fabric)
         self._switch_capacity_gbps = switch_capacity_gbps(intended)
         self._summaries = {job.job: JobSummary(job.job) for job in options.jobs}
@@ -369,7 +369,7 @@ class _Run:
         """Time between two readings of the history."""
         return max(1.0, self._options.interval_s)
 
-    def _scene(self, turn: Turn, status: TwinStatus, reading: Reading) -> Scene:
+    def _scene(self, turn: Turn, status: TwinStatus, reading: FabricRates) -> Scene:
         if not self._history or reading.totals.at_s - self._history[-1].totals.at_s >= self._history_s:
             self._history.append(reading)
         state = JobState(

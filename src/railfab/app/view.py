@@ -13,7 +13,7 @@ from rich.text import Text
 from railfab.app.cells import LABEL, NOTE, VALUE, bar, last_seconds, short
 from railfab.app.escaped import escaped
 from railfab.app.fabric_tables import busiest_ports, switch_table
-from railfab.app.rates import Reading
+from railfab.app.rates import FabricRates
 from railfab.app.sparkline import sparkline
 from railfab.app.summary import JobSummary
 from railfab.text.printable import printable
@@ -69,8 +69,8 @@ class Scene:
     elapsed_s: float
     job: JobState
     jobs: Sequence[JobSummary]
-    reading: Reading
-    history: Sequence[Reading]
+    reading: FabricRates
+    history: Sequence[FabricRates]
     history_s: float
     rail_capacity_gbps: Mapping[int, float]
     interval_s: float
@@ -166,7 +166,7 @@ def _notice(scene: Scene) -> Text:
     return Text("; ".join(found), style="bold yellow")
 
 
-def _stale(reading: Reading) -> Iterator[str]:
+def _stale(reading: FabricRates) -> Iterator[str]:
     """The switches without recent samples, and the age of the oldest of their last ones."""
     silent = [name for name, age_s in reading.stale.items() if age_s is None]
     ages_s = {name: age_s for name, age_s in reading.stale.items() if age_s is not None}
@@ -216,7 +216,7 @@ def _rail(scene: Scene, rails: Sequence[int], spark: int) -> Text:
     return line
 
 
-def _together(reading: Reading, rails: Sequence[int]) -> float | None:
+def _together(reading: FabricRates, rails: Sequence[int]) -> float | None:
     rates = [rate for rail in rails if (rate := reading.rail_gbps.get(rail)) is not None]
     return sum(rates) if rates else None
 
@@ -229,7 +229,7 @@ def _share(scene: Scene, rail: int) -> float:
 
 def _congestion(scene: Scene, cells: int) -> Iterator[Text]:
     """Marks, pauses, drops and the deepest queue: now, the most that the history shows, and the history."""
-    rows: tuple[tuple[str, Callable[[Reading], float | None], float, str, str], ...] = (
+    rows: tuple[tuple[str, Callable[[FabricRates], float | None], float, str, str], ...] = (
         ("ECN marks", lambda reading: reading.marks_per_s, 1.0, "/s", "yellow"),
         ("PFC pauses", lambda reading: reading.pauses_per_s, 1.0, "/s", "magenta"),
         ("drops", lambda reading: reading.drops_per_s, 1.0, "/s", "red"),

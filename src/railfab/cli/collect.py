@@ -49,7 +49,7 @@ from railfab.units import COLLECTOR_PORT
 if TYPE_CHECKING:
     from railfab.app.configuration_check import ConfigurationCheck
     from railfab.platforms import TelemetryMap
-    from railfab.telemetry import Collector, Policy
+    from railfab.telemetry import Collector, RetryPolicy
     from railfab.telemetry.receive.contract import Receiver
     from railfab.telemetry.targets import Loader
 
@@ -77,7 +77,7 @@ class Serving:
     listen: str
     port: int
     interval_s: float
-    policy: Policy
+    policy: RetryPolicy
     push: dict[str, Any]
 
 
@@ -112,7 +112,7 @@ def collect(
     `railfab collect replay` reads a recording instead, and `railfab targets check` asks each target once.
     """
     refuse_what_does_not_fit(context)
-    from railfab.telemetry import Policy
+    from railfab.telemetry import RetryPolicy
     from railfab.telemetry.collector import receiver_of
 
     serving = Serving(
@@ -122,7 +122,7 @@ def collect(
         listen=listen,
         port=port,
         interval_s=interval,
-        policy=Policy(max_series=max_series, max_series_per_target=max_series_per_target),
+        policy=RetryPolicy(max_series=max_series, max_series_per_target=max_series_per_target),
         push=_pushed(remote_write, kafka, nats, push_interval, push_label),
     )
     wanted = Wanted(intent, on, limit, state, lists=targets or (), mappings=mappings or ())
@@ -162,7 +162,7 @@ def replay(
     Name the intent or the lists of targets, and the mappings, with which it was recorded; no credentials are needed.
     """
     refuse_what_does_not_fit(context)
-    from railfab.telemetry import Policy
+    from railfab.telemetry import RetryPolicy
     from railfab.telemetry.replay import Replay
     from railfab.telemetry.replay import recording as recording_files
 
@@ -173,7 +173,7 @@ def replay(
         listen=listen,
         port=port,
         interval_s=interval,
-        policy=Policy(max_series=max_series, max_series_per_target=max_series_per_target),
+        policy=RetryPolicy(max_series=max_series, max_series_per_target=max_series_per_target),
         push=_pushed(remote_write, kafka, nats, push_interval, push_label),
     )
     wanted = Wanted(intent, on, limit, state, lists=targets or (), mappings=mappings or ())

@@ -21,7 +21,7 @@ from railfab.units import COLLECTOR_PORT
 
 if TYPE_CHECKING:
     from railfab.imports.gnmic import Conversion
-    from railfab.imports.gnmic.conversion import Export, Renamed, Subscribed, Target
+    from railfab.imports.gnmic.conversion import Export, HostsTarget, Renamed, Subscribed
 
 
 import_app = typer.Typer(no_args_is_help=True, help="Convert the configurations of other tools.")
@@ -100,14 +100,14 @@ def _print(conversion: Conversion, written: Path | None) -> None:
         echo_line(line)
 
 
-def _target(target: Target) -> tuple[str, ...]:
+def _target(target: HostsTarget) -> tuple[str, ...]:
     source = target.source
     (host, port), *_ = source.hosts
     platform = target.platform or ("unknown: " + ", ".join(target.platforms) if target.platforms else "unknown")
     return source.name, f"{host}:{port}", platform, _tls(target), target.credentials
 
 
-def _tls(target: Target) -> str:
+def _tls(target: HostsTarget) -> str:
     source = target.source
     if source.insecure:
         return "none: plaintext"

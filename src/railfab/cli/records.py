@@ -22,7 +22,7 @@ from railfab.imports.gnmic.notes import Note
 from railfab.lab.backend import NodeStatus
 from railfab.sim.replay.results import SeedResult
 from railfab.sim.replay.why import CountedPort, Ecn, Pfc, Sender
-from railfab.topology import Bond, Gateway, Node, Port, Summary
+from railfab.topology import Bond, CabledPort, Gateway, Node, Summary
 from railfab.twin.detached import FoundTwin
 
 
@@ -101,8 +101,8 @@ class CommandErrors:
 class PlannedLink:
     """A cable. rate_gbps: of the link. cable_m: length. media: empty where none is known."""
 
-    a: Port
-    z: Port
+    a: CabledPort
+    z: CabledPort
     rate_gbps: int
     cable_m: float
     media: str | None

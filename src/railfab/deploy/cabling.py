@@ -10,7 +10,7 @@ from typing import NamedTuple
 from railfab.device import IpAddress, Observed, ObservedBgpSession, ObservedInterface
 from railfab.text.counted import counted, listed
 from railfab.text.folding import folded_sets
-from railfab.topology import Link, Port, PortKey, Topology
+from railfab.topology import CabledPort, Link, PortKey, Topology
 
 SHOWN = 4
 """Ports, or folded sets of them, that the summary names before it counts the rest."""
@@ -134,7 +134,7 @@ class _Evidence:
             if port.address is not None and not topology.node(port.node).is_switch
         }
 
-    def judge(self, port: Port, peer: Port) -> _Judgement:
+    def judge(self, port: CabledPort, peer: CabledPort) -> _Judgement:
         """Compare what one end observes with the far end of the intent."""
         interface = self._interfaces.get((port.node, port.name))
         if port.node not in self._read:
@@ -151,7 +151,7 @@ class _Evidence:
             return self._by_session(port, peer)
         return self._by_addresses(interface, peer)
 
-    def _by_addresses(self, interface: ObservedInterface, peer: Port) -> _Judgement:
+    def _by_addresses(self, interface: ObservedInterface, peer: CabledPort) -> _Judgement:
         """Compare the addresses that a port has resolved with the hosts to which the intent gives them.
 
         Beside an address of the host of the intent, one of another host says nothing: an entry outlives an address that
@@ -168,7 +168,7 @@ class _Evidence:
         address = min(hosts, key=lambda address: (address.version, address))
         return _Judgement(CablingState.WRONG, CablingSource.ARP, seen=f"{address} of {hosts[address]}")
 
-    def _by_session(self, port: Port, peer: Port) -> _Judgement:
+    def _by_session(self, port: CabledPort, peer: CabledPort) -> _Judgement:
         """A session with the address of the far end, or, of the only link between two switches, one that each end has
         with the other: a name without a port does not distinguish two links."""
         unknown = _unknown(CablingGap.SWITCH)
@@ -184,7 +184,7 @@ class _Evidence:
             return _Judgement(CablingState.PROVED, CablingSource.BGP)
         return unknown
 
-    def _is_only_link(self, port: Port, peer: Port) -> bool:
+    def _is_only_link(self, port: CabledPort, peer: CabledPort) -> bool:
         return sum(far.node == peer.node for _, far, _ in self._topology.ports_of(port.node)) == 1
 
 

@@ -25,7 +25,7 @@ from railfab.fabric import Design
 from railfab.fabric.audit import causes_first, configuration_findings
 from railfab.findings import DifferenceCode, Finding, Severity, error, warning
 from railfab.platforms import Pending, Running, platform
-from railfab.topology import Port, Topology
+from railfab.topology import CabledPort, Topology
 
 POLL_S = 1.0
 DEPLOY = "Deploy the intent"
@@ -153,7 +153,7 @@ def _peers(topology: Topology, model: DeviceModel, interfaces: Mapping[str, str]
 
 
 def _interface(
-    where: str, found: ObservedInterface | None, peer: Port, mtu_bytes: int, external: Mapping[str, str]
+    where: str, found: ObservedInterface | None, peer: CabledPort, mtu_bytes: int, external: Mapping[str, str]
 ) -> Iterator[Finding]:
     """external: how to set what a deploy does not, see Capabilities."""
     if found is None:
@@ -195,7 +195,7 @@ def _wrong_hosts(cabling: Cabling) -> Iterator[Finding]:
             yield error(DifferenceCode.MISCABLED, where, problem, remedy)
 
 
-def _silent(where: str, found: ObservedInterface, peer: Port) -> Iterator[Finding]:
+def _silent(where: str, found: ObservedInterface, peer: CabledPort) -> Iterator[Finding]:
     """A switch at the other end that does not say which one it is: its cabling is not known to be right."""
     if found.neighbor_device is None or found.neighbor_interface is None:
         lacking = "no LLDP" if found.neighbor_device is None else "no port in LLDP"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from railfab.device.diff import Change, Step, changes
+from railfab.device.diff import Change, FieldStep, changes
 from railfab.device.interfaces import Loopback, Port
 from railfab.device.model import DeviceModel
 from railfab.device.qos import Classifier, PortProfile
@@ -15,7 +15,7 @@ UNMODELLED = "unmodelled"
 LABELS = ("description", "vlans.name")
 """Fields that only people read."""
 DROPS_FOR_MARKS = "drops by WRED what the intent marks by ECN"
-Steps = tuple[Step, ...]
+Steps = tuple[FieldStep, ...]
 
 
 def deviations(running: DeviceModel, intended: DeviceModel) -> Iterator[Finding]:
@@ -36,11 +36,11 @@ def deviations(running: DeviceModel, intended: DeviceModel) -> Iterator[Finding]
 def _wred_for_ecn(differing: Iterable[Change]) -> dict[Steps, Steps]:
     """The ECN settings in whose place WRED drops by the same ramp, or the same classes; with that of WRED there."""
     by_place = {change.steps: change for change in differing}
-    pairs = ((change, by_place.get((*change.steps[:-1], Step("wred")))) for change in by_place.values())
+    pairs = ((change, by_place.get((*change.steps[:-1], FieldStep("wred")))) for change in by_place.values())
     return {
         ecn.steps: wred.steps
         for ecn, wred in pairs
-        if ecn.steps[-1] == Step("ecn") and wred and (wred.before, wred.after) == (ecn.after, ecn.before)
+        if ecn.steps[-1] == FieldStep("ecn") and wred and (wred.before, wred.after) == (ecn.after, ecn.before)
     }
 
 

@@ -13,7 +13,7 @@ from railfab.text.counted import counted, listed
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class FieldStep:
     """One step of the path to a field: the name of a field, and the key of an element of a tuple there."""
 
     field: str
@@ -27,7 +27,7 @@ class Step:
 class Change:
     """One field that differs. before, after: None where a side does not set it. is_order: only the order differs."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[FieldStep, ...]
     before: Any
     after: Any
     is_order: bool = False
@@ -84,22 +84,24 @@ def value_text(value: object) -> str:
     return str(value)
 
 
-def _changes(steps: tuple[Step, ...], before: Any, after: Any) -> Iterator[Change]:
+def _changes(steps: tuple[FieldStep, ...], before: Any, after: Any) -> Iterator[Change]:
     if before == after:
         return
     if is_dataclass(before) and type(before) is type(after):
         for field in (compared for compared in fields(before) if compared.compare):
-            yield from _changes((*steps, Step(field.name)), getattr(before, field.name), getattr(after, field.name))
+            yield from _changes(
+                (*steps, FieldStep(field.name)), getattr(before, field.name), getattr(after, field.name)
+            )
     elif isinstance(before, tuple) and isinstance(after, tuple) and _keyed(before + after):
         yield from _element_changes(steps, _by_key(before), _by_key(after))
     else:
         yield Change(steps=steps, before=before, after=after)
 
 
-def _element_changes(steps: tuple[Step, ...], old: dict[str, Any], new: dict[str, Any]) -> Iterator[Change]:
+def _element_changes(steps: tuple[FieldStep, ...], old: dict[str, Any], new: dict[str, Any]) -> Iterator[Change]:
     *outer, last = steps
     for key in dict.fromkeys([*old, *new]):
-        yield from _changes((*outer, Step(last.field, key)), old.get(key), new.get(key))
+        yield from _changes((*outer, FieldStep(last.field, key)), old.get(key), new.get(key))
     if list(old) != list(new) and set(old) == set(new):
         yield Change(steps=steps, before=tuple(old), after=tuple(new), is_order=True)
 
@@ -213,7 +215,7 @@ def _changed(lines: tuple[str, ...], diff: str) -> tuple[str, ...]:
     )
 
 
-def _placed(change: Change) -> tuple[str, str | None, tuple[Step, ...]]:
+def _placed(change: Change) -> tuple[str, str | None, tuple[FieldStep, ...]]:
     """The section of a change, the key of its element there, and the path inside."""
     names = tuple(step.field for step in change.steps)
     for depth in range(min(2, len(names)), 0, -1):
@@ -225,13 +227,13 @@ def _placed(change: Change) -> tuple[str, str | None, tuple[Step, ...]]:
     return ("switch", None, change.steps) if names[0] not in COUNTED else (_words(change.steps), None, ())
 
 
-def _words(steps: tuple[Step, ...]) -> str:
+def _words(steps: tuple[FieldStep, ...]) -> str:
     """The path inside an element in words: `rule 1 prefix 10.0.0.0/8 ge`."""
     names = ((WORDS.get(step.field) or step.field.replace("_", " "), step.key) for step in steps)
     return " ".join(name if key is None else f"{name} {key}" for name, key in names)
 
 
-def _change_text(change: Change, section: str, rest: tuple[Step, ...]) -> str:
+def _change_text(change: Change, section: str, rest: tuple[FieldStep, ...]) -> str:
     """One change of an element: `added`, `removed`, `MTU 9216 -> 1500`, `order`."""
     name = _words(rest)
     if change.is_order:
@@ -254,7 +256,7 @@ def _line_counts(before: tuple[str, ...], after: tuple[str, ...]) -> Iterator[st
             yield f"{counted(len(lines), 'other line')} {verb} ({without_secrets(lines[0])})"
 
 
-def _counts(section: str, rest: tuple[Step, ...], whole: object) -> Iterator[str]:
+def _counts(section: str, rest: tuple[FieldStep, ...], whole: object) -> Iterator[str]:
     """The number of elements of a whole part."""
     if not rest:
         for field, noun in COUNTED.get(section.lower(), ()):

@@ -20,8 +20,8 @@ from railfab.device.interfaces import (
     Vtep,
 )
 from railfab.device.qos import Qos
-from railfab.device.routing import Bgp, BgpNeighbor, Policy
-from railfab.device.system import Lldp, LoadBalancing, Management
+from railfab.device.routing import BgpNeighbor, BgpSpeaker, Policy
+from railfab.device.system import Lldp, LoadBalancing, ManagementAccess
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +39,7 @@ class DeviceModel:
     platform: str
     breakouts: tuple[BreakoutPort, ...]
     interfaces: tuple[Interface, ...]
-    bgp: Bgp | None
+    bgp: BgpSpeaker | None
     qos: Qos | None
     policies: tuple[Policy, ...] = ()
     network_instances: tuple[NetworkInstance, ...] = ()
@@ -47,7 +47,7 @@ class DeviceModel:
     vtep: Vtep | None = None
     mlag: Mlag | None = None
     load_balancing: LoadBalancing | None = None
-    management: Management | None = None
+    management: ManagementAccess | None = None
     lldp: Lldp = field(default_factory=Lldp)
     drain: bool = False
     silicon: str = field(default="", compare=False)

@@ -10,8 +10,8 @@ from functools import lru_cache
 from railfab.device.interfaces import DEFAULT_INSTANCE, Interface, IpInterface, IpNetwork, Lag, Loopback, Port, Svi
 from railfab.device.model import DeviceModel, interfaces_of_peers
 from railfab.device.qos import PortProfile, PortQos, Qos, TrafficClass
-from railfab.device.routing import Aggregate, Bgp, BgpNeighbor, Family, Policy, PolicyRule, PrefixRange
-from railfab.device.system import Management
+from railfab.device.routing import Aggregate, BgpNeighbor, BgpSpeaker, Family, Policy, PolicyRule, PrefixRange
+from railfab.device.system import ManagementAccess
 
 KINDS: Mapping[type[Interface], int] = {kind: place for place, kind in enumerate((Port, Loopback, Lag, Svi))}
 """Kinds of interfaces by their place."""
@@ -49,7 +49,7 @@ def in_order(model: DeviceModel) -> DeviceModel:
     return replace(ordered, bgp=_bgp(model.bgp, ordered)) if model.bgp else ordered
 
 
-def _management(management: Management) -> Management:
+def _management(management: ManagementAccess) -> ManagementAccess:
     return replace(
         management,
         ntp=tuple(sorted(management.ntp, key=natural)),
@@ -95,7 +95,7 @@ def _range_key(prefix_range: PrefixRange) -> tuple[tuple[int, int, int], int, in
     return _network_key(prefix_range.prefix), prefix_range.ge, prefix_range.le
 
 
-def _bgp(bgp: Bgp, model: DeviceModel) -> Bgp:
+def _bgp(bgp: BgpSpeaker, model: DeviceModel) -> BgpSpeaker:
     places = {interface.name: place for place, interface in enumerate(model.interfaces)}
     interfaces = interfaces_of_peers(model)
     return replace(

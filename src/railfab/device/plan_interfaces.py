@@ -24,7 +24,7 @@ from railfab.device.interfaces import (
     loopback_name,
     svi_name,
 )
-from railfab.device.plan_switch import Connection, PlannedSwitch
+from railfab.device.plan_switch import PlannedConnection, PlannedSwitch
 from railfab.intent import Tenant, vlan_name
 from railfab.topology import Gateway, Net, Node
 from railfab.topology.networks.frontend import VNI_BASE
@@ -51,7 +51,7 @@ class _Attachment:
     vlans: VlanMembership | None = None
 
 
-def _port(connection: Connection, switch: PlannedSwitch) -> Port:
+def _port(connection: PlannedConnection, switch: PlannedSwitch) -> Port:
     """A port; a member of a LAG has no MTU of its own."""
     port, peer, member = connection.port, connection.peer, connection.port.bundle is not None
     attached = _Attachment() if member else _attached(connection, switch)
@@ -69,12 +69,12 @@ def _port(connection: Connection, switch: PlannedSwitch) -> Port:
     )
 
 
-def _has_link_level_retry(connection: Connection, switch: PlannedSwitch) -> bool:
+def _has_link_level_retry(connection: PlannedConnection, switch: PlannedSwitch) -> bool:
     wanted = switch.profile.ultra_ethernet.link_level_retry
     return wanted and connection.to_switch and switch.node.net is Net.BACKEND
 
 
-def _lag(number: int, members: tuple[Connection, ...], switch: PlannedSwitch) -> Lag:
+def _lag(number: int, members: tuple[PlannedConnection, ...], switch: PlannedSwitch) -> Lag:
     """A LAG: to a switch, to the other switch of a pair, or to a host, which may have it to both switches of a pair."""
     first = members[0]
     attached = _attached(first, switch)
@@ -96,7 +96,7 @@ def _lag(number: int, members: tuple[Connection, ...], switch: PlannedSwitch) ->
     return lag
 
 
-def _far_lag(first: Connection, switch: PlannedSwitch) -> str:
+def _far_lag(first: PlannedConnection, switch: PlannedSwitch) -> str:
     """The name of a LAG at its other end."""
     bond = switch.fabric.bonds.get((switch.node.name, first.port.bundle or 0))
     return bond.name if bond is not None else lag_name(first.peer.bundle or 0)
@@ -109,7 +109,7 @@ def _pair_mac(switch: PlannedSwitch, names: tuple[str, ...]) -> str:
     return ":".join(f"{octet:02x}" for octet in octets)
 
 
-def _attached(first: Connection, switch: PlannedSwitch) -> _Attachment:
+def _attached(first: PlannedConnection, switch: PlannedSwitch) -> _Attachment:
     """The attachment of a port, or of a LAG by the first of its ports: VLANs of a host or of a pair, or routed."""
     port = first.port
     if first in switch.peer_link:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from railfab.device.plan_switch import PlannedSwitch
-from railfab.device.system import AaaServer, GnmiService, Management, SyslogServer
+from railfab.device.system import AaaServer, GnmiService, ManagementAccess, SyslogServer
 from railfab.topology import Net
 
 
-def planned_management(switch: PlannedSwitch) -> Management | None:
+def planned_management(switch: PlannedSwitch) -> ManagementAccess | None:
     """Compute the management access that the intent states; None where it states nothing.
 
     Switches are managed in the VRF of their management port. Those of the management network have their servers where
@@ -18,7 +18,7 @@ def planned_management(switch: PlannedSwitch) -> Management | None:
         return None
     services, in_network = intent.services, switch.node.net is Net.MANAGEMENT
     gnmi = None if in_network else intent.gnmi
-    return Management(
+    return ManagementAccess(
         network_instance=switch.network_instance if in_network else intent.vrf,
         ntp=tuple(map(str, services.ntp)),
         syslog=tuple(

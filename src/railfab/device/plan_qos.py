@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from railfab.device.interfaces import lag_name
-from railfab.device.plan_switch import Connection, PlannedSwitch
+from railfab.device.plan_switch import PlannedConnection, PlannedSwitch
 from railfab.device.qos import (
     Classifier,
     ClassThresholds,
@@ -96,11 +96,11 @@ def _trimming(trimming: Trimming | None) -> PacketTrimming | None:
     return PacketTrimming(size_bytes=trimming.size_bytes, dscp=trimming.dscp, traffic_class=CNP) if trimming else None
 
 
-def _profile_of(connection: Connection) -> str:
+def _profile_of(connection: PlannedConnection) -> str:
     return profile_name(connection.port.rate_gbps, connection.link.cable_m)
 
 
-def _ports(switch: PlannedSwitch) -> Iterator[tuple[str, Connection]]:
+def _ports(switch: PlannedSwitch) -> Iterator[tuple[str, PlannedConnection]]:
     """The ports and LAGs that have QoS, each with its connection or one of them; a LAG has it for its members."""
     for connection in switch.connections:
         if connection.port.bundle is None:
@@ -109,7 +109,7 @@ def _ports(switch: PlannedSwitch) -> Iterator[tuple[str, Connection]]:
         yield lag_name(number), members[0]
 
 
-def _port(name: str, connection: Connection, planned: Classes) -> PortQos:
+def _port(name: str, connection: PlannedConnection, planned: Classes) -> PortQos:
     return PortQos(
         interface=name,
         profile=_profile_of(connection),

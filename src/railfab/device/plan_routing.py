@@ -7,12 +7,12 @@ from dataclasses import replace
 from ipaddress import IPv4Address
 
 from railfab.device.interfaces import LOOPBACK, lag_name
-from railfab.device.plan_switch import Announced, Connection, PlannedSwitch, group_of
+from railfab.device.plan_switch import AnnouncedPool, PlannedConnection, PlannedSwitch, group_of
 from railfab.device.routing import (
     Action,
     Aggregate,
-    Bgp,
     BgpNeighbor,
+    BgpSpeaker,
     Family,
     LinkBandwidth,
     NextHop,
@@ -48,11 +48,11 @@ def _link_bandwidth(switch: PlannedSwitch) -> LinkBandwidth | None:
     return LinkBandwidth.NEXT_HOPS if switch.node.role is Role.LEAF else LinkBandwidth.CUMULATIVE
 
 
-def _range(announced: Announced) -> PrefixRange:
+def _range(announced: AnnouncedPool) -> PrefixRange:
     return PrefixRange(prefix=announced.pool, ge=announced.shortest, le=announced.longest)
 
 
-def planned_bgp(switch: PlannedSwitch) -> Bgp | None:
+def planned_bgp(switch: PlannedSwitch) -> BgpSpeaker | None:
     """The BGP speaker of a switch; None without an AS number."""
     node, settings = switch.node, switch.profile.bgp
     if node.asn is None:
@@ -60,7 +60,7 @@ def planned_bgp(switch: PlannedSwitch) -> Bgp | None:
     underlay = tuple(_neighbor(connection, switch) for connection in _session_links(switch))
     overlay = tuple(_overlay_neighbor(peer, switch) for peer in _overlay_peers(switch))
     internal = any(neighbor.remote_as is Remote.INTERNAL for neighbor in underlay)
-    return Bgp(
+    return BgpSpeaker(
         asn=node.asn,
         router_id=node.router_id,
         max_paths=settings.max_paths,
@@ -71,7 +71,7 @@ def planned_bgp(switch: PlannedSwitch) -> Bgp | None:
     )
 
 
-def _session_links(switch: PlannedSwitch) -> Iterator[Connection]:
+def _session_links(switch: PlannedSwitch) -> Iterator[PlannedConnection]:
     """The links with a session: each single one to a switch, and the first of each LAG.
 
     None within an MLAG pair, and none to the management port of a switch, which is a host there.
@@ -84,7 +84,7 @@ def _session_links(switch: PlannedSwitch) -> Iterator[Connection]:
             yield connection
 
 
-def _neighbor(connection: Connection, switch: PlannedSwitch) -> BgpNeighbor:
+def _neighbor(connection: PlannedConnection, switch: PlannedSwitch) -> BgpNeighbor:
     """The session over a link: to the address at its other end, or over the interface of an unnumbered one."""
     port, far, node, peer = connection.port, connection.peer.address, switch.node, connection.peer_node
     name = port.name if port.bundle is None else lag_name(port.bundle)

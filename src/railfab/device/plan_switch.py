@@ -10,7 +10,7 @@ from railfab.device.interfaces import DEFAULT_INSTANCE
 from railfab.device.routing import BfdTimers, BgpTimers
 from railfab.device.switch_buffers import SwitchBuffers, switch_buffers
 from railfab.intent import FabricIntent, Profile
-from railfab.topology import TIERS, Bond, Gateway, Link, Net, Network, Node, Port, Role, Summary, Topology
+from railfab.topology import TIERS, Bond, CabledPort, Gateway, Link, Net, Network, Node, Role, Summary, Topology
 from railfab.topology.networks import access_networks
 from railfab.topology.networks.management import VRF
 
@@ -24,11 +24,11 @@ def group_of(node: Node) -> Group:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Connection:
+class PlannedConnection:
     """A port of a switch, the port at the other end, the node there, and the link between them."""
 
-    port: Port
-    peer: Port
+    port: CabledPort
+    peer: CabledPort
     peer_node: Node
     link: Link
 
@@ -38,7 +38,7 @@ class Connection:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Announced:
+class AnnouncedPool:
     """A pool, and the lengths of the prefixes from it that switches announce to each other: shortest and longest."""
 
     pool: Network
@@ -88,20 +88,20 @@ class PlannedFabric:
         return {node.name: kind for kind in switch_buffers(self.topology, self.intent) for node in kind.switches}
 
     @cached_property
-    def announced(self) -> Mapping[Net, tuple[Announced, ...]]:
+    def announced(self) -> Mapping[Net, tuple[AnnouncedPool, ...]]:
         """Loopbacks and prefixes of hosts of each network, which its switches announce to each other."""
         return {net: tuple(self._announced(net)) for net in {node.net for node in self.topology.switches()}}
 
-    def _announced(self, net: Net) -> Iterator[Announced]:
+    def _announced(self, net: Net) -> Iterator[AnnouncedPool]:
         loopbacks, hosts = self._pools(net)
-        yield Announced(pool=loopbacks, shortest=loopbacks.max_prefixlen, longest=loopbacks.max_prefixlen)
+        yield AnnouncedPool(pool=loopbacks, shortest=loopbacks.max_prefixlen, longest=loopbacks.max_prefixlen)
         nodes = self.topology.by_name
         networks = [gateway.subnet for gateway in self.topology.gateways if nodes[gateway.node].net is net]
         networks += [summary.prefix for summary in self.topology.summaries if nodes[summary.node].net is net]
         if self.overlaid(net):
             return
         lengths = {network.prefixlen for network in networks} or {hosts.max_prefixlen - 1}
-        yield Announced(pool=hosts, shortest=min(lengths), longest=max(lengths))
+        yield AnnouncedPool(pool=hosts, shortest=min(lengths), longest=max(lengths))
 
     def overlaid(self, net: Net) -> bool:
         """Whether hosts of a network are in VRFs of an overlay, which the underlay does not announce."""
@@ -150,19 +150,19 @@ class PlannedSwitch:
         return BfdTimers(interval_ms=bfd.interval_ms, multiplier=bfd.multiplier) if bfd else None
 
     @cached_property
-    def connections(self) -> tuple[Connection, ...]:
+    def connections(self) -> tuple[PlannedConnection, ...]:
         """The front-panel ports in use, in their order; without the management port of the switch."""
         topology = self.fabric.topology
         return tuple(
-            Connection(port=port, peer=peer, peer_node=topology.by_name[peer.node], link=link)
+            PlannedConnection(port=port, peer=peer, peer_node=topology.by_name[peer.node], link=link)
             for port, peer, link in topology.ports_of(self.node.name)
             if port.cage
         )
 
     @cached_property
-    def lags(self) -> Mapping[int, tuple[Connection, ...]]:
+    def lags(self) -> Mapping[int, tuple[PlannedConnection, ...]]:
         """The ports of each LAG, by its number."""
-        by_number: dict[int, list[Connection]] = {}
+        by_number: dict[int, list[PlannedConnection]] = {}
         for connection in self.connections:
             if connection.port.bundle is not None:
                 by_number.setdefault(connection.port.bundle, []).append(connection)
@@ -180,7 +180,7 @@ class PlannedSwitch:
         return VRF if in_vrf else DEFAULT_INSTANCE
 
     @cached_property
-    def peer_link(self) -> tuple[Connection, ...]:
+    def peer_link(self) -> tuple[PlannedConnection, ...]:
         """The links to the other switch of an MLAG pair; none where they are routed."""
         if self.fabric.intent.hosts.attach != "mlag" or self.node.net is not Net.BACKEND:
             return ()

@@ -67,7 +67,7 @@ class Policy:
     """A routing policy: the first rule that matches a route decides.
 
     default: what happens to all other routes. None leaves them to the next policy of the neighbour; after the last one
-    an internal neighbour permits them, and an external one unless `Bgp.requires_policy`.
+    an internal neighbour permits them, and an external one unless `BgpSpeaker.requires_policy`.
     """
 
     name: str
@@ -139,7 +139,7 @@ class BgpNeighbor:
     peer: an address, or the name of the interface of an unnumbered session. remote_as: INTERNAL where it is the own
     AS number; 0 where none is stated, so that the session does not come up. update_source: an interface.
     multihop_ttl: None for a directly connected peer. import_policies, export_policies: names, evaluated in order until
-    one decides; none accepts or announces everything, unless `Bgp.requires_policy`. bfd: None without BFD.
+    one decides; none accepts or announces everything, unless `BgpSpeaker.requires_policy`. bfd: None without BFD.
     prefix_limit: prefixes of one unicast family beyond which the switch logs a warning; the session stays up.
     """
 
@@ -188,7 +188,7 @@ class Aggregate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bgp:
+class BgpSpeaker:
     """The BGP speaker of a switch. It originates every connected route; the policies decide to which neighbours.
 
     max_paths, max_paths_internal: equal-cost next hops used of eBGP and of iBGP routes. multiple_as: AS paths of equal
@@ -212,7 +212,7 @@ class Bgp:
     cluster_id: IPv4Address | None = None
     aggregates: tuple[Aggregate, ...] = ()
 
-    def with_one_number_of_paths(self) -> Bgp:
+    def with_one_number_of_paths(self) -> BgpSpeaker:
         """The speaker of a switch with one number for eBGP and iBGP: `max_paths` with internal sessions, else 1."""
         internal = any(neighbor.is_internal(self.asn) for neighbor in self.neighbors)
         return replace(self, max_paths_internal=self.max_paths if internal else 1)

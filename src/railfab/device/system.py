@@ -106,7 +106,7 @@ class GnmiService:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Management:
+class ManagementAccess:
     """Management access that railfab configures. A part that is empty or None is the operator's.
 
     network_instance: in which the servers are reached, and gNMI is served. banner: shown before a login.
@@ -119,9 +119,9 @@ class Management:
     gnmi: GnmiService | None = None
     banner: str | None = None
 
-    def stated(self) -> Management | None:
+    def stated(self) -> ManagementAccess | None:
         """None without any part, and in the default network instance where no part is in one."""
         management = self
         if not (self.ntp or self.syslog or self.aaa or self.gnmi):
             management = replace(self, network_instance=DEFAULT_INSTANCE)
-        return None if management == Management() else management
+        return None if management == ManagementAccess() else management

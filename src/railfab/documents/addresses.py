@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from railfab.documents.table import Cell, Table
-from railfab.topology.model import TIERS, Gateway, Link, Net, Node, Port, Role, Topology, link_network
+from railfab.topology.model import TIERS, CabledPort, Gateway, Link, Net, Node, Role, Topology, link_network
 
 ADDRESSES = ("node", "port", "address", "what", "network", "plane", "rail", "vlan", "vni", "gateway")
 AS_NUMBERS = ("node", "role", "asn", "route_reflector", "network", "plane", "pod", "router_id")
@@ -50,7 +50,7 @@ class _Lookup:
     nodes: Mapping[str, Node]
     gateways: Mapping[tuple[str, int], Gateway]
 
-    def row(self, link: Link, port: Port, peer: Port) -> tuple[Cell, ...]:
+    def row(self, link: Link, port: CabledPort, peer: CabledPort) -> tuple[Cell, ...]:
         a, z = self.nodes[link.a.node], self.nodes[link.z.node]
         net, vlan = link_network(a, z), port.vlan if port.vlan is not None else peer.vlan
         gateway = self.gateways.get((peer.node, vlan)) if vlan is not None else None
@@ -69,7 +69,7 @@ class _Lookup:
         )
 
 
-def _gateway_of(port: Port, peer: Port, gateway: Gateway | None) -> str | None:
+def _gateway_of(port: CabledPort, peer: CabledPort, gateway: Gateway | None) -> str | None:
     """The next hop of a host, or of the management port of a switch, outside its subnet."""
     if port.cage:
         return None

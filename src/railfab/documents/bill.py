@@ -14,7 +14,7 @@ from railfab.documents.overview import ROLES
 from railfab.documents.table import Cell, Table
 from railfab.intent import FabricIntent
 from railfab.topology.equipment import Media
-from railfab.topology.model import Link, Port, Role, Topology
+from railfab.topology.model import CabledPort, Link, Role, Topology
 from railfab.topology.optics import LinkMedia, link_media
 
 COLUMNS = ("item", "part", "length_m", "quantity", "serves", "used_as")
@@ -94,13 +94,13 @@ def _cable(kind: Media | None, link: Link) -> str:
     return f"fibre for {kind.name}" if kind.pluggables_per_end else kind.name
 
 
-def _of_cage(topology: Topology, kind: Media, link: Link, cage: Port, what: str) -> str:
+def _of_cage(topology: Topology, kind: Media, link: Link, cage: CabledPort, what: str) -> str:
     """Name of a cable for all links of a breakout cage, by the rate of its plug there."""
     links = topology.model_of(topology.node(cage.node)).lanes_for(link.rate_gbps) or 1
     return f"{links * link.rate_gbps}G {what} of {links} x {kind.name}"
 
 
-def _split(link: Link) -> tuple[str, Port] | None:
+def _split(link: Link) -> tuple[str, CabledPort] | None:
     """The way in which the links of a cage share a cable, and the cage; None without breakout."""
     a, z = link.a, link.z
     if a.lane is None and z.lane is None:

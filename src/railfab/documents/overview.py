@@ -9,7 +9,18 @@ from typing import TypeVar
 
 from railfab.documents.prefixes import rail_prefixes
 from railfab.intent import FabricIntent
-from railfab.topology.model import TIERS, LinkKind, Net, Network, Node, Port, Role, Topology, link_kind, link_network
+from railfab.topology.model import (
+    TIERS,
+    CabledPort,
+    LinkKind,
+    Net,
+    Network,
+    Node,
+    Role,
+    Topology,
+    link_kind,
+    link_network,
+)
 
 T = TypeVar("T")
 
@@ -65,8 +76,8 @@ class RailBlock:
 
     rail: int
     switch: str
-    first: Port
-    last: Port
+    first: CabledPort
+    last: CabledPort
     prefix: Network | None
     ports: int = 0
 

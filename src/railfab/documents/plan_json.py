@@ -15,7 +15,7 @@ from railfab.documents.growth import Room, growth
 from railfab.documents.pause import is_configured
 from railfab.documents.plan import Plan
 from railfab.findings import Finding
-from railfab.topology import Bond, Breakout, Capacity, Gateway, Link, Node, Port, Summary, capacities
+from railfab.topology import Bond, Breakout, CabledPort, Capacity, Gateway, Link, Node, Summary, capacities
 from railfab.topology.optics import link_media, media_name
 from railfab.topology.racks import Position
 
@@ -66,7 +66,7 @@ def _record_of(kind: type) -> Callable[[Any], Record]:
     return lambda element: dict(zip(names, values(element), strict=True))
 
 
-_NODE, _BREAKOUT, _PORT, _LINK = map(_record_of, (Node, Breakout, Port, Link))
+_NODE, _BREAKOUT, _PORT, _LINK = map(_record_of, (Node, Breakout, CabledPort, Link))
 _CAPACITY, _POSITION, _FINDING = map(_record_of, (Capacity, Position, Finding))
 
 

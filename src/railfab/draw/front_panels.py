@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 from railfab.draw.palette import rail_colour
 from railfab.draw.svg import Box, rectangle, title
-from railfab.topology import Node, Port, Role, Topology
+from railfab.topology import CabledPort, Node, Role, Topology
 
 MOST_SWITCHES, MOST_CAGES = 2, 128
 PORT, PORT_GAP = 10.0, 3.0
 ROW = PORT + PORT_GAP
 
-UsedPorts = Sequence[tuple[Port, Port]]
+UsedPorts = Sequence[tuple[CabledPort, CabledPort]]
 """Ports of one cage that are in use, each with its peer."""
 
 
@@ -55,7 +55,7 @@ def front_panels(topology: Topology, nodes: Sequence[Node]) -> FrontPanels:
 
 
 def _panel(topology: Topology, leaf: Node) -> tuple[int, Mapping[int, UsedPorts]]:
-    used: dict[int, list[tuple[Port, Port]]] = {}
+    used: dict[int, list[tuple[CabledPort, CabledPort]]] = {}
     for port, peer, _ in topology.ports_of(leaf.name):
         if port.cage:
             used.setdefault(port.cage, []).append((port, peer))
@@ -78,5 +78,5 @@ def _cage(cage: int, ports: UsedPorts, box: Box) -> Iterator[str]:
             yield rectangle(part, "", tooltip, radius=2 if len(rails) == 1 else 0, fill=rail_colour(rail))
 
 
-def _use(port: Port, peer: Port) -> str:
+def _use(port: CabledPort, peer: CabledPort) -> str:
     return f"{f'rail {port.rail}, ' if port.rail else ''}{peer.node}"

@@ -20,7 +20,7 @@ TITLE = "One line:"
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class LegendEntry:
     """A sample of a line with its meaning. colour: empty for that of cables."""
 
     width: float
@@ -42,16 +42,16 @@ class Legend:
     room: float
 
     @cached_property
-    def entries(self) -> tuple[Entry, ...]:
+    def entries(self) -> tuple[LegendEntry, ...]:
         """The thinnest, the middle and the thickest line, and the line of one rail."""
         counts_of: dict[float, list[int]] = {}
         for count in sorted(frozenset[int]().union(*(cabling.bundles for cabling in self.cablings))):
             counts_of.setdefault(self.widths.of(count), []).append(count)
         widths = [*counts_of]
         shown = sorted({widths[0], widths[len(widths) // 2], widths[-1]}) if widths else []
-        entries = [Entry(width, _cables(counts_of[width])) for width in shown]
+        entries = [LegendEntry(width, _cables(counts_of[width])) for width in shown]
         if any(cabling.has_rails for cabling in self.cablings):
-            entries.append(Entry(RAIL_WIDTH, "all cables of one rail", rail_colour(1)))
+            entries.append(LegendEntry(RAIL_WIDTH, "all cables of one rail", rail_colour(1)))
         return tuple(entries)
 
     @property
@@ -60,8 +60,8 @@ class Legend:
         return LINE * len(self._rows) + LINE / 2 if self.entries else 0.0
 
     @cached_property
-    def _rows(self) -> list[list[Entry]]:
-        rows: list[list[Entry]] = [[]]
+    def _rows(self) -> list[list[LegendEntry]]:
+        rows: list[list[LegendEntry]] = [[]]
         for entry in self.entries:
             if rows[-1] and self._start + _length([*rows[-1], entry]) > self.room:
                 rows.append([])
@@ -91,5 +91,5 @@ def _cables(counts: Sequence[int]) -> str:
     return counted(counts[0], "cable") if len(counts) == 1 else f"{counts[0]:,} or more cables"
 
 
-def _length(row: Sequence[Entry]) -> float:
+def _length(row: Sequence[LegendEntry]) -> float:
     return sum(entry.length for entry in row) + ENTRY_GAP * (len(row) - 1)

@@ -12,7 +12,7 @@ from railfab.platforms import TelemetryRule, TelemetrySubscription
 from railfab.platforms.telemetry_checks import covers
 from railfab.telemetry.targets import TargetSpec
 from railfab.topology import Link
-from railfab.topology.signals import Fec, LinkMatch, LinkMatcher
+from railfab.topology.signals import LinkMatch, LinkMatcher, SignalFec
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,4 +105,4 @@ def _has_optics(signals: LinkMatcher, link: Link) -> bool:
 
 def _has_fec(signals: LinkMatcher, link: Link) -> bool:
     match = signals.of(link)
-    return not isinstance(match, LinkMatch) or Fec.NONE not in (match.a.fec, match.z.fec)
+    return not isinstance(match, LinkMatch) or SignalFec.NONE not in (match.a.fec, match.z.fec)

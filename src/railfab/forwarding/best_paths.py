@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from railfab.device import Bgp
+from railfab.device import BgpSpeaker
 from railfab.forwarding.announcements import Verdicts, announced
 from railfab.forwarding.attributes import LENGTH, NO_PATH, UNREACHED, Numbers, RouteAttributes
 from railfab.forwarding.next_hop_groups import NO_HOPS
@@ -180,7 +180,7 @@ class BestPaths:
             received.replace(special, draft.tables.policies.apply(verdict[special], entered, attributes, asn))
         return received
 
-    def _equal(self, received: _Received, members: Columns, bgp: Bgp, router_ids: NDArray[np.int64]) -> Columns:
+    def _equal(self, received: _Received, members: Columns, bgp: BgpSpeaker, router_ids: NDArray[np.int64]) -> Columns:
         """The members between which the AS path and the MED do not decide.
 
         Where they may only be of one neighbour AS, it is that of the best one: the peer with the lowest router ID
@@ -264,7 +264,7 @@ def _lowest_med(members: Columns, neighbor_as: NDArray[np.int64], meds: NDArray[
     return result
 
 
-def _bounded(members: Columns, bgp: Bgp, cost: NDArray[np.int32]) -> Columns:
+def _bounded(members: Columns, bgp: BgpSpeaker, cost: NDArray[np.int32]) -> Columns:
     """The first members, as many as a switch uses."""
     if len(members) <= min(bgp.max_paths, bgp.max_paths_internal):
         return members

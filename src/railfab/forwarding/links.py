@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from railfab.topology import TIERS, Link, Node, Port, PortKey, Topology
+from railfab.topology import TIERS, CabledPort, Link, Node, PortKey, Topology
 from railfab.units import FIBRE_NS_PER_M
 
 SWITCH_TRANSIT_NS = 400.0
@@ -28,7 +28,7 @@ class LinkTable:
     topology: Topology
 
     @cached_property
-    def near(self) -> tuple[Port, ...]:
+    def near(self) -> tuple[CabledPort, ...]:
         """The port that each directed link leaves."""
         return tuple(port for link in self.topology.links for port in (link.a, link.z))
 
@@ -52,7 +52,7 @@ class LinkTable:
         return frozenset(node.name for node in self.topology.nodes if not TIERS[node.role])
 
     @cached_property
-    def ports_of(self) -> dict[str, tuple[Port, ...]]:
+    def ports_of(self) -> dict[str, tuple[CabledPort, ...]]:
         """The cabled ports of each node, in front-panel order."""
         return {name: tuple(port for port, _, _ in self.topology.ports_of(name)) for name in self.nodes}
 
@@ -105,7 +105,7 @@ class LinkTable:
         links[second // 2] = _with_end(links[second // 2], second ^ 1, self.far(first))
         return LinkTable(replace(topology, links=tuple(links)))
 
-    def far(self, link: int) -> Port:
+    def far(self, link: int) -> CabledPort:
         """The port that a directed link leads to."""
         return self.near[link ^ 1]
 
@@ -117,6 +117,6 @@ class LinkTable:
         return node in self.hosts
 
 
-def _with_end(link: Link, number: int, port: Port) -> Link:
+def _with_end(link: Link, number: int, port: CabledPort) -> Link:
     """A cable with another port at the end that this directed link leaves."""
     return replace(link, z=port) if number & 1 else replace(link, a=port)

@@ -46,7 +46,7 @@ class Programming(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pending:
+class PendingUpdates:
     """Immutable. updates, programming: those of earlier changes first.
 
     announced_ns: when a switch last sends routes to a peer, by both; maybe later than now.
@@ -65,7 +65,7 @@ class Pending:
         due += [held.due_ns for held in self.programming]
         return min(due, default=None)
 
-    def postponed(self, earlier: Pending, by_ns: int) -> Pending:
+    def postponed(self, earlier: PendingUpdates, by_ns: int) -> PendingUpdates:
         """The same, but what a change has added comes this much later. earlier: what was pending before the change."""
         sessions = {
             key: held if held is earlier.sessions.get(key) else held.later(by_ns) for key, held in self.sessions.items()
@@ -77,7 +77,7 @@ class Pending:
             key: last_ns if last_ns == earlier.announced_ns.get(key) else last_ns + by_ns
             for key, last_ns in self.announced_ns.items()
         }
-        return Pending(
+        return PendingUpdates(
             sessions=sessions,
             updates=(*self.updates[:updates], *added),
             programming=(*self.programming[:programming], *programmed),
@@ -97,4 +97,4 @@ def laid_over(shown: Sessions, others: Mapping[SessionKey, BgpSession]) -> Sessi
     return found
 
 
-NOTHING_PENDING = Pending()
+NOTHING_PENDING = PendingUpdates()

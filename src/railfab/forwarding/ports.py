@@ -6,11 +6,10 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from railfab.device import BreakoutPort, Fec
-from railfab.device import Port as PortConfig
+from railfab.device import BreakoutPort, Fec, Port
 from railfab.forwarding.config import SwitchConfig
 from railfab.forwarding.links import LinkTable
-from railfab.topology import Port, PortKey
+from railfab.topology import CabledPort, PortKey
 
 Configs = Mapping[str, SwitchConfig]
 """The configured switches, by name."""
@@ -64,7 +63,7 @@ def own_states(links: LinkTable, configs: Configs, node: str, off: Collection[st
     return {port.name: _own_state(links, port, config) for port in links.ports_of[node]}
 
 
-def _own_state(links: LinkTable, port: Port, config: SwitchConfig | None) -> PortState:
+def _own_state(links: LinkTable, port: CabledPort, config: SwitchConfig | None) -> PortState:
     if links.is_host(port.node):
         return PortState(admin_up=True, rate_gbps=port.rate_gbps)
     interface = config.interfaces.get(port.name) if config is not None else None
@@ -73,7 +72,7 @@ def _own_state(links: LinkTable, port: Port, config: SwitchConfig | None) -> Por
         return _down(port, f"{where} is not configured", Fault.DISABLED, admin_up=False)
     if not interface.enabled:
         return _down(port, f"{where} is disabled", Fault.DISABLED, admin_up=False)
-    rate_gbps, fec = (interface.rate_gbps, interface.fec) if isinstance(interface, PortConfig) else (None, None)
+    rate_gbps, fec = (interface.rate_gbps, interface.fec) if isinstance(interface, Port) else (None, None)
     node = links.nodes[port.node]
     if port.lane is None or node.model is None or node.platform is None:
         return _with_fec(where, rate_gbps or port.rate_gbps, fec)
@@ -83,11 +82,11 @@ def _own_state(links: LinkTable, port: Port, config: SwitchConfig | None) -> Por
     return _with_fec(where, split.rate_gbps, fec, split.rate_gbps * split.lanes)
 
 
-def _down(port: Port, reason: str, fault: Fault, *, admin_up: bool = True) -> PortState:
+def _down(port: CabledPort, reason: str, fault: Fault, *, admin_up: bool = True) -> PortState:
     return PortState(admin_up=admin_up, rate_gbps=port.rate_gbps, reason=reason, fault=fault)
 
 
-def _breakout(links: LinkTable, port: Port, config: SwitchConfig) -> BreakoutPort | None:
+def _breakout(links: LinkTable, port: CabledPort, config: SwitchConfig) -> BreakoutPort | None:
     """How the cage of a breakout port is broken out; None when it is not, or has fewer lanes."""
     node = links.nodes[port.node]
     assert node.platform is not None

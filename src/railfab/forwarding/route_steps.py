@@ -10,7 +10,7 @@ import numpy as np
 from railfab.forwarding.attributes import UNREACHED
 from railfab.forwarding.best_paths import BestPaths
 from railfab.forwarding.peers import Peer, Peers
-from railfab.forwarding.pending import Pending, Programming, Update
+from railfab.forwarding.pending import PendingUpdates, Programming, Update
 from railfab.forwarding.ports import Configs
 from railfab.forwarding.route_table import Columns, Routes
 from railfab.forwarding.routes import Draft, RoutingInputs, aggregating, drafted, keep_counts
@@ -37,7 +37,7 @@ class Stepped:
     """Routes after a step, and what follows from them."""
 
     routes: Routes
-    pending: Pending
+    pending: PendingUpdates
 
 
 def step(
@@ -45,7 +45,7 @@ def step(
     nodes: Collection[str],
     before: Routes,
     before_configs: Configs,
-    pending: Pending,
+    pending: PendingUpdates,
     now_ns: int,
 ) -> Stepped:
     """The routes at this time. nodes: switches with another configuration, port or session than before."""
@@ -155,7 +155,7 @@ def _programming(routes: Routes, computed: Collection[str], now_ns: int) -> Iter
             yield Programming(now_ns + PROGRAMMING_NS + prefixes * PROGRAMMING_PREFIX_NS, name)
 
 
-def _programmed(routes: Routes, pending: Pending, now_ns: int) -> Stepped:
+def _programmed(routes: Routes, pending: PendingUpdates, now_ns: int) -> Stepped:
     """Have the hardware of switches take what is due."""
     due = {held.switch for held in pending.programming if held.due_ns <= now_ns}
     rows = [routes.rows[name] for name in due]

@@ -20,7 +20,7 @@ CONNECT_RETRY_S = 120
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class SessionChange:
     """A change of configurations and ports. changed: switches with another configuration. silent: faults after it."""
 
     before: Configs
@@ -30,7 +30,7 @@ class Change:
     silent: SilentFaults = NO_SILENT_FAULTS
 
 
-def delay_ns(shown: BgpSession | None, follows: BgpSession, change: Change) -> int | None:
+def delay_ns(shown: BgpSession | None, follows: BgpSession, change: SessionChange) -> int | None:
     """Time until an end notices; None for never.
 
     It notices at once what happens to its own port and configuration, and what the far end tells it. A far end that
@@ -105,14 +105,14 @@ def _ends(session: BgpSession, configs: Configs) -> tuple[BgpNeighbor, ...]:
     return tuple(end for end in (near, far) if end is not None)
 
 
-def _delay_up_ns(session: BgpSession, change: Change) -> int:
+def _delay_up_ns(session: BgpSession, change: SessionChange) -> int:
     """An end that is configured connects at once; otherwise the first of both that tries again does."""
     if session.device in change.changed or session.peer_device in change.changed:
         return HANDSHAKE_NS
     return retry_ns(session, change.configs) + HANDSHAKE_NS
 
 
-def _detection_ms(session: BgpSession, change: Change) -> int | None:
+def _detection_ms(session: BgpSession, change: SessionChange) -> int | None:
     """Time after which BFD takes a session down; None without BFD.
 
     An end that alone receives nothing tells the other one, which still hears it (RFC 5880, 6.8.6: state Down).
@@ -126,7 +126,7 @@ def _detection_ms(session: BgpSession, change: Change) -> int | None:
     return timing.detection_ms
 
 
-def _silent(session: BgpSession, change: Change) -> bool:
+def _silent(session: BgpSession, change: SessionChange) -> bool:
     """Whether an end can see the end of a session only in that nothing comes any more.
 
     Its own port is up and its own configuration is as it was; the far end cannot send, or not from its address.

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from ipaddress import IPv4Address
 from typing import NamedTuple
 
-from railfab.device import DEFAULT_INSTANCE, Bgp, BgpNeighbor, Family, Interface, IpAddress, NextHop, Remote
+from railfab.device import DEFAULT_INSTANCE, BgpNeighbor, BgpSpeaker, Family, Interface, IpAddress, NextHop, Remote
 from railfab.forwarding.bfd import BfdTiming, bfd_timing
 from railfab.forwarding.config import SwitchConfig
 from railfab.forwarding.faults import NO_SILENT_FAULTS, SilentFaults
@@ -314,7 +314,7 @@ def _passed(sender: _End, receiver: _End) -> tuple[Family, ...]:
     return tuple(found for found in sender.neighbor.families if found in usable and found in receiver.neighbor.families)
 
 
-def _names_ipv6_next_hops(sender: Bgp | None, receiver: Bgp | None) -> bool:
+def _names_ipv6_next_hops(sender: BgpSpeaker | None, receiver: BgpSpeaker | None) -> bool:
     """Whether one speaker announces IPv4 routes with IPv6 next hops and the other one takes them."""
     if sender is None or receiver is None:
         return False

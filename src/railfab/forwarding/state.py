@@ -14,7 +14,7 @@ from railfab.device import DEFAULT_INSTANCE, LoadBalancing, Port
 from railfab.forwarding.faults import Fibres, SilentFaults, SwitchFaults, silent_faults
 from railfab.forwarding.links import LinkTable
 from railfab.forwarding.optics import loss_per_byte
-from railfab.forwarding.pending import NOTHING_PENDING, Pending
+from railfab.forwarding.pending import NOTHING_PENDING, PendingUpdates
 from railfab.forwarding.port_rows import PortRows
 from railfab.forwarding.ports import Configs, PortState, PortStates
 from railfab.forwarding.qos import SwitchEffect
@@ -81,7 +81,7 @@ class ForwardingState:
     slow: Mapping[PortKey, float]
     marking: Marking
     packet_bytes: int
-    pending: Pending = NOTHING_PENDING
+    pending: PendingUpdates = NOTHING_PENDING
 
     @cached_property
     def silent(self) -> SilentFaults:

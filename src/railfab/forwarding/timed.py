@@ -14,7 +14,7 @@ from railfab.forwarding.pending import NextSession, SessionKey, Update, laid_ove
 from railfab.forwarding.ports import Configs
 from railfab.forwarding.route_steps import step
 from railfab.forwarding.routes import RoutingInputs
-from railfab.forwarding.session_delays import Change, bfd_start_ns, connecting, delay_ns, starts_bfd, without_bfd
+from railfab.forwarding.session_delays import SessionChange, bfd_start_ns, connecting, delay_ns, starts_bfd, without_bfd
 from railfab.forwarding.sessions import BgpSession
 from railfab.forwarding.state import ForwardingState
 
@@ -29,7 +29,7 @@ def begin(state: ForwardingState, change: FabricChange, now_ns: int) -> Forwardi
     state = settle(state, now_ns)
     in_the_end = replace(state, sessions=state.pending.sessions_in_the_end(state.sessions))
     after, nodes = with_sessions(in_the_end, change)
-    seen = Change(state.configs, after.configs, after.ports, change.models.keys(), after.silent)
+    seen = SessionChange(state.configs, after.configs, after.ports, change.models.keys(), after.silent)
     noticing = _Noticing(state, after, seen, now_ns)
     shown = {device: noticing.of(device) for device in after.sessions}
     updates = tuple(Update(now_ns, name, state.routes.every) for name in resumed(state, after))
@@ -64,7 +64,7 @@ def _with_routes(
 class _Noticing:
     """Which ends of sessions notice a change at once, and when the others do. pending: these."""
 
-    def __init__(self, before: ForwardingState, after: ForwardingState, change: Change, now_ns: int) -> None:
+    def __init__(self, before: ForwardingState, after: ForwardingState, change: SessionChange, now_ns: int) -> None:
         self._before, self._after, self._change, self._now_ns = before, after, change, now_ns
         self._resumed = resumed(before, after)
         self.pending: dict[SessionKey, NextSession] = {}

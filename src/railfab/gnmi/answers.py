@@ -17,10 +17,10 @@ from railfab.gnmi.target import (
     DataType,
     Edit,
     Found,
+    GnmiTarget,
     Operation,
     PathNotFound,
     RequestRefused,
-    Target,
     View,
     WrongState,
 )
@@ -56,7 +56,7 @@ def status_code(error: RailfabError) -> grpc.StatusCode:
     return next((code for kind, code in _CODES if isinstance(error, kind)), grpc.StatusCode.INVALID_ARGUMENT)
 
 
-def get_response(target: Target, view: View, request: messages.GetRequest) -> messages.GetResponse:
+def get_response(target: GnmiTarget, view: View, request: messages.GetRequest) -> messages.GetResponse:
     """Answer a Get: one notification for each path."""
     if request.encoding not in ENCODINGS:
         name = messages.Encoding.Name(request.encoding)
@@ -94,7 +94,7 @@ def _leaves(target: str, view: View, steps: tuple[Element, ...], data_type: Data
     return found
 
 
-def set_response(target: Target, request: messages.SetRequest) -> messages.SetResponse:
+def set_response(target: GnmiTarget, request: messages.SetRequest) -> messages.SetResponse:
     """Apply a Set: deletes, then replaces, then updates, as the specification orders them (section 3.4.3)."""
     commit = commit_of(target.name, request.extension)
     edits = _union_edits(target, request) if request.union_replace else _edits(target, request)
@@ -111,7 +111,7 @@ def set_response(target: Target, request: messages.SetRequest) -> messages.SetRe
     )
 
 
-def _edits(target: Target, request: messages.SetRequest) -> list[Edit]:
+def _edits(target: GnmiTarget, request: messages.SetRequest) -> list[Edit]:
     edits = [Edit(Operation.DELETE, steps_of(target, request.prefix, path)) for path in request.delete]
     for operation, updates in ((Operation.REPLACE, request.replace), (Operation.UPDATE, request.update)):
         for entry in updates:
@@ -119,7 +119,7 @@ def _edits(target: Target, request: messages.SetRequest) -> list[Edit]:
     return edits
 
 
-def _union_edits(target: Target, request: messages.SetRequest) -> list[Edit]:
+def _union_edits(target: GnmiTarget, request: messages.SetRequest) -> list[Edit]:
     """The edits that replace each subtree with the union of the values given in it.
 
     Values of a target's own models replace subtrees of the running configuration (OpenConfig, union_replace gNMI

@@ -13,7 +13,7 @@ from typing import Any, Self, TypeVar
 import grpc
 
 from railfab.endpoints import Credentials, Endpoint
-from railfab.gnmi.client import CALL_TIMEOUT_S, DIAL_TIMEOUT_S, Capabilities, GnmiClient, SetChanges
+from railfab.gnmi.client import CALL_TIMEOUT_S, DIAL_TIMEOUT_S, GnmiCapabilities, GnmiClient, SetChanges
 from railfab.gnmi.target import Commit, DataType, Found
 from railfab.gnmi.trust import Trust, trust_of
 from railfab.gnmi.values import JSON_IETF
@@ -46,7 +46,7 @@ class BlockingGnmiClient:
     ) -> None:
         _wait(self._client.__aexit__(kind, error, trace))
 
-    def capabilities(self) -> Capabilities:
+    def capabilities(self) -> GnmiCapabilities:
         return _wait(self._client.capabilities())
 
     def get(self, paths: Sequence[str], data_type: DataType = DataType.ALL, encoding: int = JSON_IETF) -> list[Found]:

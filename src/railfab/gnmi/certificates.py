@@ -20,7 +20,7 @@ LOCAL = ("127.0.0.1", "::1", "localhost")
 
 
 @dataclass(frozen=True, slots=True)
-class Identity:
+class TlsIdentity:
     """A server's certificate and its private key, both PEM."""
 
     certificate: bytes
@@ -42,7 +42,7 @@ class Authority:
         self._certificate = builder.add_extension(usage, critical=True).sign(self._key, SHA256())
 
     @classmethod
-    def of(cls, identity: Identity) -> Self:
+    def of(cls, identity: TlsIdentity) -> Self:
         """An authority that was stored. Raises ValueError when its certificate is not that of its key."""
         key = load_pem_private_key(identity.key, password=None)
         certificate = x509.load_pem_x509_certificate(identity.certificate)
@@ -53,9 +53,9 @@ class Authority:
         return made
 
     @property
-    def identity(self) -> Identity:
+    def identity(self) -> TlsIdentity:
         """The authority's own certificate and key, to store where only their owner can read them."""
-        return Identity(self.certificate, _private_pem(self._key))
+        return TlsIdentity(self.certificate, _private_pem(self._key))
 
     @property
     def validity(self) -> timedelta:
@@ -67,7 +67,7 @@ class Authority:
         """The authority's certificate (PEM), which clients must trust."""
         return self._certificate.public_bytes(Encoding.PEM)
 
-    def issue(self, name: str, addresses: Sequence[str] = LOCAL) -> Identity:
+    def issue(self, name: str, addresses: Sequence[str] = LOCAL) -> TlsIdentity:
         """A server certificate for this node name and these addresses or host names."""
         key = ec.generate_private_key(ec.SECP256R1())
         alternatives = [_alternative(text) for text in dict.fromkeys((name, *addresses))]
@@ -81,7 +81,7 @@ class Authority:
             (x509.KeyUsage(**_usages("digital_signature")), True),
         ):
             builder = builder.add_extension(extension, critical=critical)
-        return Identity(builder.sign(self._key, SHA256()).public_bytes(Encoding.PEM), _private_pem(key))
+        return TlsIdentity(builder.sign(self._key, SHA256()).public_bytes(Encoding.PEM), _private_pem(key))
 
 
 def _private_pem(key: ec.EllipticCurvePrivateKey) -> bytes:

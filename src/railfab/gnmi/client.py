@@ -19,7 +19,7 @@ from railfab.gnmi.extensions import commit_extension
 from railfab.gnmi.login import login_metadata, login_name
 from railfab.gnmi.paths import proto_elements, to_proto
 from railfab.gnmi.statuses import Callee, Status
-from railfab.gnmi.target import Commit, DataType, Found, Model
+from railfab.gnmi.target import Commit, DataType, Found, YangModel
 from railfab.gnmi.tls import address_of
 from railfab.gnmi.trust import Trust, trust_of
 from railfab.gnmi.values import JSON_IETF, GnmiValueError, decode, encode
@@ -40,12 +40,12 @@ OPTIONS = (
 nothing, so that a new one connects at once. There are no retries: the caller decides when to try again."""
 
 
-class Capabilities(NamedTuple):
+class GnmiCapabilities(NamedTuple):
     """Version, encodings (by number) and models of a target."""
 
     version: str
     encodings: tuple[int, ...]
-    models: tuple[Model, ...]
+    models: tuple[YangModel, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,11 +156,11 @@ class GnmiClient:
     ) -> None:
         await self._channel.close(None)
 
-    async def capabilities(self) -> Capabilities:
+    async def capabilities(self) -> GnmiCapabilities:
         """The gNMI version, encodings and models of the target."""
         answer = await self._call("Capabilities", messages.CapabilityRequest(), messages.CapabilityResponse)
-        models = tuple(Model(model.name, model.organization, model.version) for model in answer.supported_models)
-        return Capabilities(answer.gNMI_version, tuple(answer.supported_encodings), models)
+        models = tuple(YangModel(model.name, model.organization, model.version) for model in answer.supported_models)
+        return GnmiCapabilities(answer.gNMI_version, tuple(answer.supported_encodings), models)
 
     async def get(
         self, paths: Sequence[str], data_type: DataType = DataType.ALL, encoding: int = JSON_IETF

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from concurrent.futures import Executor
 from typing import NamedTuple, TypeVar
 
-from railfab.gnmi.target import Target, View
+from railfab.gnmi.target import GnmiTarget, View
 
 T = TypeVar("T")
 
@@ -23,7 +23,7 @@ class _Refresh(NamedTuple):
 class Reader:
     """The views of one target for all calls on one event loop; calls at the same time share a refresh."""
 
-    def __init__(self, target: Target, workers: Executor) -> None:
+    def __init__(self, target: GnmiTarget, workers: Executor) -> None:
         self._target = target
         self._workers = workers
         self._refresh: _Refresh | None = None

@@ -10,7 +10,7 @@ from google.protobuf.unknown_fields import UnknownFieldSet
 from railfab.errors import RailfabError
 from railfab.gnmi import messages
 from railfab.gnmi.paths import Element, proto_elements
-from railfab.gnmi.target import ModelTarget, OriginTarget, RequestRefused, Target
+from railfab.gnmi.target import GnmiTarget, ModelTarget, OriginTarget, RequestRefused
 
 OPENCONFIG = "openconfig"
 USE_ALIASES = 3
@@ -21,7 +21,7 @@ class Unimplemented(RailfabError):
     """A request for a feature that this server lacks."""
 
 
-def steps_of(target: Target, prefix: messages.Path, path: messages.Path) -> tuple[Element, ...]:
+def steps_of(target: GnmiTarget, prefix: messages.Path, path: messages.Path) -> tuple[Element, ...]:
     """The steps of a path after those of its prefix.
 
     Raises RequestRefused for a path that is not written in `elem` or has a step without a name, or of an origin that
@@ -36,7 +36,7 @@ def steps_of(target: Target, prefix: messages.Path, path: messages.Path) -> tupl
     return steps
 
 
-def asked_steps(target: Target, prefix: messages.Path, path: messages.Path) -> tuple[Element, ...]:
+def asked_steps(target: GnmiTarget, prefix: messages.Path, path: messages.Path) -> tuple[Element, ...]:
     """The steps of a path of a Get or Subscribe.
 
     Raises what `steps_of` raises, and RequestRefused for an element that the target's models do not have.
@@ -47,7 +47,7 @@ def asked_steps(target: Target, prefix: messages.Path, path: messages.Path) -> t
     return steps
 
 
-def _check_origin(target: Target, of_prefix: str, of_path: str) -> None:
+def _check_origin(target: GnmiTarget, of_prefix: str, of_path: str) -> None:
     """Refuse a path of another origin than the target's own (OpenConfig, Mixing Schemas in gNMI)."""
     if of_prefix and of_path and of_prefix != of_path:
         problem = f"a path has origin {of_path!r} and its prefix {of_prefix!r}"
@@ -63,7 +63,7 @@ def _check_origin(target: Target, of_prefix: str, of_path: str) -> None:
 
 
 def union_steps(
-    target: Target, prefix: messages.Path, updates: Iterable[messages.Update]
+    target: GnmiTarget, prefix: messages.Path, updates: Iterable[messages.Update]
 ) -> list[tuple[tuple[Element, ...], messages.Update]]:
     """The values of a union_replace by path, those of a subtree before those below it."""
     found = [(steps_of(target, prefix, update.path), update) for update in updates]

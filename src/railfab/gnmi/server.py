@@ -24,11 +24,11 @@ from railfab.endpoints import Credentials
 from railfab.errors import DeviceError, RailfabError
 from railfab.gnmi import messages
 from railfab.gnmi.answers import get_response, set_response, status_code, status_text
-from railfab.gnmi.certificates import Identity
+from railfab.gnmi.certificates import TlsIdentity
 from railfab.gnmi.extensions import refuse_extensions
 from railfab.gnmi.reader import Reader
 from railfab.gnmi.streams import SubscriptionError, Subscriptions, snapshot, stream, subscriptions
-from railfab.gnmi.target import SwitchableTarget, Target
+from railfab.gnmi.target import GnmiTarget, SwitchableTarget
 from railfab.gnmi.values import ENCODINGS
 from railfab.process.listeners import bind_problem
 
@@ -119,13 +119,13 @@ class GnmiServer:
 
     def __init__(
         self,
-        target: Target,
+        target: GnmiTarget,
         loop: ServerLoop,
         *,
         host: str = "127.0.0.1",
         port: int = 0,
         credentials: Credentials | None,
-        identity: Identity | None,
+        identity: TlsIdentity | None,
     ) -> None:
         self.target = target
         self.host = host
@@ -201,7 +201,7 @@ class GnmiServer:
 class _Service:
     """The four calls of gNMI, for one target."""
 
-    def __init__(self, target: Target, loop: ServerLoop, credentials: Credentials | None) -> None:
+    def __init__(self, target: GnmiTarget, loop: ServerLoop, credentials: Credentials | None) -> None:
         self._target = target
         self.reader = Reader(target, loop.reading)
         self._setting = loop.setting

@@ -13,7 +13,7 @@ from railfab.gnmi.bundles import SYNC, Bundle, bundles, deletion
 from railfab.gnmi.paths import Element
 from railfab.gnmi.reader import Reader
 from railfab.gnmi.requests import asked_steps, has_aliases
-from railfab.gnmi.target import Leaf, Selected, Target, View
+from railfab.gnmi.target import GnmiTarget, Leaf, Selected, View
 from railfab.gnmi.values import ENCODINGS
 from railfab.units import NS_PER_S
 
@@ -63,7 +63,7 @@ class Subscriptions:
     updates_only: bool
 
 
-def subscriptions(target: Target, requested: messages.SubscriptionList) -> Subscriptions:
+def subscriptions(target: GnmiTarget, requested: messages.SubscriptionList) -> Subscriptions:
     """Read a SubscriptionList. Raises SubscriptionError, or what `asked_steps` raises."""
     if requested.encoding not in ENCODINGS:
         name = messages.Encoding.Name(requested.encoding)

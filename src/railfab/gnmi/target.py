@@ -63,7 +63,7 @@ class Commit(NamedTuple):
     rollback_s: float | None = None
 
 
-class Model(NamedTuple):
+class YangModel(NamedTuple):
     """A YANG module that a target names in its capabilities."""
 
     name: str
@@ -125,7 +125,7 @@ class View(Protocol):
         ...
 
 
-class Target(Protocol):
+class GnmiTarget(Protocol):
     """A device that a GnmiServer serves.
 
     change_age_s: the age up to which a view shows all changes of leaves that are `on_change`; `math.inf` if `view`
@@ -135,7 +135,7 @@ class Target(Protocol):
     name: str
     change_age_s: float
 
-    def models(self) -> Sequence[Model]: ...
+    def models(self) -> Sequence[YangModel]: ...
 
     def view(self, max_age_s: float) -> View | None:
         """The last view, if it is no older than this and nothing is known to have changed since.

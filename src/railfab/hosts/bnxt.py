@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from railfab.hosts.linux import link_pause, lldpad, mtu, rdma_cm
-from railfab.hosts.settings import Condition, Read, Setting, by_priority
+from railfab.hosts.settings import Read, Setting, SettingCondition, by_priority
 from railfab.intent import Lossless
 
 SETUP = "Broadcom bnxt_setupcc.sh 236.1.155.0"
@@ -19,8 +19,8 @@ CC = CC_GROUP + "/ports/1/cc/"
 SERVICE_CLASS = Read(
     files=("/sys/kernel/debug/bnxt_re/{rdma}/info",), find=r"fw_service_prof_type_sup\s*:?\s*(?:0x)?(\d+)"
 )
-OWN_CLASS = Condition(read=SERVICE_CLASS, value="1", default="0")
-NO_OWN_CLASS = Condition(read=SERVICE_CLASS, value="0", default="0")
+OWN_CLASS = SettingCondition(read=SERVICE_CLASS, value="1", default="0")
+NO_OWN_CLASS = SettingCondition(read=SERVICE_CLASS, value="0", default="0")
 
 
 def bnxt_settings(lossless: Lossless) -> Iterator[Setting]:
@@ -83,7 +83,7 @@ def _applications(lossless: Lossless) -> Iterator[Setting]:
     )
 
 
-def _ets(lossless: Lossless, when: Condition, algorithms: tuple[str, ...], *, cnp: int) -> Iterator[Setting]:
+def _ets(lossless: Lossless, when: SettingCondition, algorithms: tuple[str, ...], *, cnp: int) -> Iterator[Setting]:
     """RoCE in traffic class 1, CNPs in the strict class 2 where the firmware has one for them, all else in class 0.
 
     Some firmware accepts only all eight classes.

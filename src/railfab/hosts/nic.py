@@ -104,7 +104,7 @@ class System:
 
 
 @dataclass
-class Port:
+class HostPort:
     """A port of the fabric on this host. values: what stands for the placeholders of its settings."""
 
     name: str
@@ -119,7 +119,7 @@ class Port:
 class Row:
     """One setting of one port, compared."""
 
-    port: Port
+    port: HostPort
     setting: dict[str, Any]
     found: str | None = None
     problem: str | None = None
@@ -188,7 +188,7 @@ def agrees(compare: str, wanted: str, found: str) -> bool:
     return wanted.split() == found.split()
 
 
-def read(source: dict[str, Any], port: Port, system: System) -> str:
+def read(source: dict[str, Any], port: HostPort, system: System) -> str:
     """The value that a setting has now. Raises Unreadable."""
     if "files" in source:
         names = [filled(name, port.values) for name in source["files"]]
@@ -210,7 +210,7 @@ def read(source: dict[str, Any], port: Port, system: System) -> str:
     return " ".join(" ".join(group or "" for group in match.groups()).split())
 
 
-def of_card(text: str, port: Port) -> str:
+def of_card(text: str, port: HostPort) -> str:
     """The part of an output of nicctl about the card of a port, by the PCI addresses above the port."""
     for part in re.split(r"^(?=\s*NIC\s*:)", text, flags=re.MULTILINE):
         if any(f"({card})" in part.partition("\n")[0] for card in port.cards):
@@ -219,7 +219,7 @@ def of_card(text: str, port: Port) -> str:
 
 
 @contextmanager
-def group_of(setting: dict[str, Any], port: Port, system: System) -> Iterator[None]:
+def group_of(setting: dict[str, Any], port: HostPort, system: System) -> Iterator[None]:
     """Make the configfs group of a setting, and remove it afterwards, if it did not exist. The values stay."""
     if "group" not in setting:
         yield
@@ -250,7 +250,7 @@ def compared(row: Row, system: System) -> Row:
         return Row(port, setting, None, reason or str(error), reason is not None)
 
 
-def applies(setting: dict[str, Any], port: Port, system: System) -> bool:
+def applies(setting: dict[str, Any], port: HostPort, system: System) -> bool:
     """Whether the condition of a setting holds on this host."""
     when = setting.get("when")
     if when is None:
@@ -346,7 +346,7 @@ def model_of(wanted: dict[str, Any], interface: str, data: dict[str, Any], syste
     return str(name)
 
 
-def port_of(wanted: dict[str, Any], link: dict[str, Any], data: dict[str, Any], system: System) -> Port:
+def port_of(wanted: dict[str, Any], link: dict[str, Any], data: dict[str, Any], system: System) -> HostPort:
     """A port with the values of its placeholders."""
     interface = link["ifname"]
     name = model_of(wanted, interface, data, system)
@@ -360,7 +360,7 @@ def port_of(wanted: dict[str, Any], link: dict[str, Any], data: dict[str, Any], 
         "mtu": str(wanted["mtu"]),
         "cable_m": str(wanted["cable_m"]),
     }
-    port = Port(wanted["name"], interface, name, family, cards, values)
+    port = HostPort(wanted["name"], interface, name, family, cards, values)
     if rdma := devices(f"{device}/infiniband", system):
         values["rdma"] = rdma[0]
     physical = re.fullmatch(r"p(\d+)", text_or(f"/sys/class/net/{interface}/phys_port_name", system))
@@ -385,7 +385,7 @@ def text_or(name: str, system: System, default: str = "") -> str:
         return default
 
 
-def ports_of(data: dict[str, Any], system: System) -> list[Port]:
+def ports_of(data: dict[str, Any], system: System) -> list[HostPort]:
     """The ports of this host. Raises Impossible with all that are missing or not the wanted NIC."""
     known, ports, faults = links(system), [], []
     missing = [wanted["name"] for wanted in data["ports"] if wanted["name"] not in known]
@@ -404,7 +404,7 @@ def ports_of(data: dict[str, Any], system: System) -> list[Port]:
     return ports
 
 
-def share_rdma(data: dict[str, Any], ports: list[Port]) -> None:
+def share_rdma(data: dict[str, Any], ports: list[HostPort]) -> None:
     """The ports of a bond have one RDMA device, which the kernel shows below one of them."""
     bonds = {wanted["name"]: wanted["bond"] for wanted in data["ports"]}
     rdma = {bonds[port.name]: port.values["rdma"] for port in ports if bonds[port.name] and "rdma" in port.values}
@@ -413,7 +413,7 @@ def share_rdma(data: dict[str, Any], ports: list[Port]) -> None:
             port.values.setdefault("rdma", rdma[bonds[port.name]])
 
 
-def rows_of(data: dict[str, Any], ports: Sequence[Port], system: System) -> list[Row]:
+def rows_of(data: dict[str, Any], ports: Sequence[HostPort], system: System) -> list[Row]:
     """Every setting of every port, not yet compared; those of the whole host once."""
     rows, seen = [], set()
     for port in ports:
@@ -536,7 +536,7 @@ def tell_permanence(rows: Sequence[Row]) -> None:
         say(f"lost at a reboot: {', '.join(names)}; permanent with {keeper}")
 
 
-def environment(data: dict[str, Any], ports: Sequence[Port], system: System) -> int:
+def environment(data: dict[str, Any], ports: Sequence[HostPort], system: System) -> int:
     """Print the environment of NCCL and RCCL: that of the fabric, and the devices of this host by rail."""
     for variable in data["environment"]:
         say(f"{variable['name']}={variable['value']}")
@@ -556,7 +556,7 @@ def environment(data: dict[str, Any], ports: Sequence[Port], system: System) -> 
     return DONE
 
 
-def gid_index(port: Port, system: System) -> int | None:
+def gid_index(port: HostPort, system: System) -> int | None:
     """The index of the first GID of RoCE v2 with an address that is not link-local; None if there is none."""
     folder = f"/sys/class/infiniband/{port.values['rdma']}/ports/1"
     for name in sorted(devices(f"{folder}/gid_attrs/types", system), key=int):

@@ -32,7 +32,7 @@ class Read:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Condition:
+class SettingCondition:
     """A setting applies only where a value of the host is this one. default: the value where it cannot be read."""
 
     read: Read
@@ -62,7 +62,7 @@ class Setting:
     text: str | None = None
     apply: str | None = None
     group: str | None = None
-    when: Condition | None = None
+    when: SettingCondition | None = None
     absent: str | None = None
     whole_host: bool = False
     permanent: str | None = "railfab-nic.service"

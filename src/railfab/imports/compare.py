@@ -14,7 +14,7 @@ from railfab.findings import DifferenceCode, Finding, Severity
 from railfab.imports.existing import ExistingNode, ExistingPort, ExistingTopology
 from railfab.imports.matching import End, Matching, match_topology
 from railfab.imports.naming import is_model
-from railfab.topology.model import Link, Node, Port, Topology
+from railfab.topology.model import CabledPort, Link, Node, Topology
 
 __all__ = ["Matching", "compare", "differences", "match_topology"]
 
@@ -213,7 +213,7 @@ def _rate(link: Link, a: ExistingPort | None, z: ExistingPort | None) -> Iterato
         yield from ((RATE, _port_text(port), problem) for port, problem in wrong)
 
 
-def _slower(port: Port, there: ExistingPort) -> str:
+def _slower(port: CabledPort, there: ExistingPort) -> str:
     if there.rate_gbps not in (None, port.rate_gbps):
         return f"{there.rate_gbps} Gb/s there, {port.rate_gbps} Gb/s in the intent"
     if there.rate_gbps is None and there.most_gbps is not None and there.most_gbps < port.rate_gbps:
@@ -221,7 +221,7 @@ def _slower(port: Port, there: ExistingPort) -> str:
     return ""
 
 
-def _address(port: Port, there: ExistingPort) -> Iterator[Difference]:
+def _address(port: CabledPort, there: ExistingPort) -> Iterator[Difference]:
     """A difference of addresses; link-local addresses are ignored, because no intent states them."""
     addresses = [address for address in there.addresses if not address.is_link_local]
     if not addresses or port.address in addresses:
@@ -238,5 +238,5 @@ def _end_text(end: End) -> str:
     return f"{end[0]} {end[1]}"
 
 
-def _port_text(port: Port) -> str:
+def _port_text(port: CabledPort) -> str:
     return f"{port.node} {port.name}"

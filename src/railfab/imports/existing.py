@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from railfab.errors import RailfabError, raise_all
-from railfab.topology.model import Address, Interface, Port, Role, Topology
+from railfab.topology.model import Address, CabledPort, Interface, Role, Topology
 
 Position = tuple[int, int | None]
 """Cage, from 1, and lane in it, from 1; None without breakout."""
@@ -104,7 +104,7 @@ def existing_topology(topology: Topology, source: str = "existing topology") -> 
     )
 
 
-def _port(port: Port) -> ExistingPort:
+def _port(port: CabledPort) -> ExistingPort:
     return ExistingPort(
         node=port.node,
         name=port.name,

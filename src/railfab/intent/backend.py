@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from railfab.intent.model import NUMBERED, Count, Fault, Listed, Metres, Model, PrefixV4, Rate, Text, Vlan
+from railfab.intent.model import NUMBERED, Count, KeyFault, Listed, Metres, Model, PrefixV4, Rate, Text, Vlan
 
 Cage = Annotated[int, Field(ge=1, le=1024)]
 RailCages = Annotated[dict[Annotated[int, Field(ge=1, le=72)], Listed[Cage]], Field(json_schema_extra=NUMBERED)]
@@ -127,12 +127,12 @@ class Backend(Model):
     spines: Spines | None = Field(default=None, description="spines; leave out for rail-only or a single switch")
     super_spines: SuperSpines | None = Field(default=None, description="the switches that connect pods")
 
-    def _faults(self) -> Iterator[Fault]:
+    def _faults(self) -> Iterator[KeyFault]:
         top, spines = self.super_spines, self.spines
         if top and not spines:
-            yield Fault("super_spines", "super-spines need spines, and the backend has none", "Add spines")
+            yield KeyFault("super_spines", "super-spines need spines, and the backend has none", "Add spines")
         if top and spines:
             for key, count, role in (("spines", spines.count, "spines"), ("super_spines", top.count, "super-spines")):
                 if count % top.groups:
                     problem = f"{count} {role} do not divide into the {top.groups} groups of super_spines"
-                    yield Fault(f"{key}.count", problem, f"Use a multiple of {top.groups}")
+                    yield KeyFault(f"{key}.count", problem, f"Use a multiple of {top.groups}")

@@ -12,7 +12,7 @@ from railfab.endpoints.model import contradictions
 from railfab.intent.backend import Backend
 from railfab.intent.catalogue import SwitchEntry
 from railfab.intent.hosts import Hosts, ModelSize
-from railfab.intent.model import PREFIX_PATTERN, Fault, Interval, Listed, Model, Name, Text
+from railfab.intent.model import PREFIX_PATTERN, Interval, KeyFault, Listed, Model, Name, Text
 from railfab.intent.networks import Frontend, Management, Storage
 from railfab.intent.profile import Profile
 
@@ -52,9 +52,9 @@ class Target(Model):
     )
     gnmi_suppress_redundant: bool = Field(default=False, description="leave out samples that have not changed")
 
-    def _faults(self) -> Iterator[Fault]:
+    def _faults(self) -> Iterator[KeyFault]:
         for fault in contradictions(Endpoint(name="", platform="", **self.model_dump())):
-            yield Fault(fault.key, fault.problem, fault.remedy)
+            yield KeyFault(fault.key, fault.problem, fault.remedy)
 
 
 class Names(Model):

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from railfab.intent.model import Fault, Model, OrOff, Rate, Text, or_off
+from railfab.intent.model import KeyFault, Model, OrOff, Rate, Text, or_off
 
 
 class ScaleUp(Model):
@@ -60,10 +60,10 @@ class Hosts(Model):
         json_schema_extra=or_off,
     )
 
-    def _faults(self) -> Iterator[Fault]:
+    def _faults(self) -> Iterator[KeyFault]:
         if self.gpus % self.gpus_per_nic:
             problem = f"{self.gpus} GPUs per host do not divide into groups of {self.nic_per} per NIC"
-            yield Fault("nic_per", problem, f"Use a divisor of {self.gpus}, or gpu")
+            yield KeyFault("nic_per", problem, f"Use a divisor of {self.gpus}, or gpu")
 
     @property
     def gpus_per_nic(self) -> int:

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, field_validator
 
-from railfab.intent.model import Count, Fault, Listed, Model, Name, Text
+from railfab.intent.model import Count, KeyFault, Listed, Model, Name, Text
 from railfab.intent.sizes import size_bytes
 
 
@@ -46,11 +46,11 @@ class Phase(Model):
     collective: Collective | None = None
     traffic: Traffic | None = None
 
-    def _faults(self) -> Iterator[Fault]:
+    def _faults(self) -> Iterator[KeyFault]:
         given = [name for name in ("compute", "collective", "traffic") if getattr(self, name) is not None]
         if len(given) != 1:
             problem = f"the phase has {' and '.join(given) or 'no key'}"
-            yield Fault("", problem, "Write exactly one of compute, collective and traffic per phase")
+            yield KeyFault("", problem, "Write exactly one of compute, collective and traffic per phase")
 
 
 BackgroundClass = Literal["default", "cnp", "roce"]

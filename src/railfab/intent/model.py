@@ -12,7 +12,7 @@ from railfab.intent.display import display
 T = TypeVar("T")
 
 
-class Fault(NamedTuple):
+class KeyFault(NamedTuple):
     """A rule of a model that its types do not express, broken: the key below the model, problem and remedy."""
 
     key: str
@@ -20,7 +20,7 @@ class Fault(NamedTuple):
     remedy: str
 
 
-def refusal(*faults: Fault) -> PydanticCustomError:
+def refusal(*faults: KeyFault) -> PydanticCustomError:
     """The error that a validator raises for these faults."""
     text = "; ".join(f"{fault.problem}; {fault.remedy}" for fault in faults)
     return PydanticCustomError("faults", "{text}", {"text": text, "faults": faults})
@@ -31,7 +31,7 @@ class Model(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False, defer_build=True)
 
-    def _faults(self) -> Iterator[Fault]:
+    def _faults(self) -> Iterator[KeyFault]:
         """Keys whose values contradict each other."""
         return iter(())
 
@@ -96,16 +96,16 @@ def _prefix(value: Any) -> IPv4Network | IPv6Network:
         return value
     network = _parsed(value, strict=False)
     if network is None:
-        raise refusal(Fault("", f"{display(value)} is not a prefix", "Use a prefix such as 10.0.0.0/8"))
+        raise refusal(KeyFault("", f"{display(value)} is not a prefix", "Use a prefix such as 10.0.0.0/8"))
     if _parsed(value, strict=True) is None:
-        raise refusal(Fault("", f"{display(value)} has host bits set", f"Use {network}"))
+        raise refusal(KeyFault("", f"{display(value)} has host bits set", f"Use {network}"))
     return network
 
 
 def _prefix_v4(value: Any) -> IPv4Network:
     network = _prefix(value)
     if isinstance(network, IPv6Network):
-        raise refusal(Fault("", f"{network} is an IPv6 prefix", "Use an IPv4 prefix such as 10.0.0.0/8"))
+        raise refusal(KeyFault("", f"{network} is an IPv6 prefix", "Use an IPv4 prefix such as 10.0.0.0/8"))
     return network
 
 
@@ -115,7 +115,7 @@ def _address_v4(value: Any) -> IPv4Address:
             return IPv4Address(value)
     except ValueError:
         pass
-    raise refusal(Fault("", f"{display(value)} is not an IPv4 address", "Use an address such as 10.0.0.1"))
+    raise refusal(KeyFault("", f"{display(value)} is not an IPv4 address", "Use an address such as 10.0.0.1"))
 
 
 PrefixV4 = Annotated[IPv4Network, BeforeValidator(_prefix_v4)]

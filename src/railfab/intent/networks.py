@@ -13,7 +13,7 @@ from railfab.intent.model import (
     LINE_PATTERN,
     AddressV4,
     Count,
-    Fault,
+    KeyFault,
     Listed,
     Metres,
     Model,
@@ -74,10 +74,10 @@ class Tenant(TenantVlan):
         default={}, description="further VLANs of the VRF, by name; they need an l3vni, and hosts have them tagged"
     )
 
-    def _faults(self) -> Iterator[Fault]:
+    def _faults(self) -> Iterator[KeyFault]:
         if self.vlans and self.l3vni is None:
             problem = "a tenant with several VLANs is routed between leaves by an L3VNI, and none is stated"
-            yield Fault("l3vni", problem, "State l3vni, or remove vlans")
+            yield KeyFault("l3vni", problem, "State l3vni, or remove vlans")
 
 
 class Frontend(Model):
@@ -102,13 +102,13 @@ class Frontend(Model):
             yield tenant, key, settings
             yield from ((tenant, f"{key}.vlans.{name}", vlan) for name, vlan in settings.vlans.items())
 
-    def _faults(self) -> Iterator[Fault]:
+    def _faults(self) -> Iterator[KeyFault]:
         for tenant, settings in self.tenants.items():
             for name in settings.vlans:
                 if len(vlan := vlan_name(tenant, name)) > VLAN_NAME_LENGTH:
                     problem = f"the name of the VLAN on the switches, {vlan}, has {len(vlan)} characters"
                     remedy = f"Use names of at most {VLAN_NAME_LENGTH} characters together, with a hyphen"
-                    yield Fault(f"tenants.{tenant}.vlans.{name}", problem, remedy)
+                    yield KeyFault(f"tenants.{tenant}.vlans.{name}", problem, remedy)
 
 
 def vlan_name(tenant: str, name: str) -> str:
@@ -203,6 +203,6 @@ class Management(Model):
     )
     spines: AccessSpines | None = Field(default=None, description="the switches that connect the leaves")
 
-    def _faults(self) -> Iterator[Fault]:
+    def _faults(self) -> Iterator[KeyFault]:
         if self.spines is not None and self.leaves is None:
-            yield Fault("spines", "there are no leaves to connect", "State management.leaves, or remove the spines")
+            yield KeyFault("spines", "there are no leaves to connect", "State management.leaves, or remove the spines")

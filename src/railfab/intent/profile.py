@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator
 
-from railfab.intent.model import NUMBERED, Count, Fault, Listed, Model, OrOff, Prefix, Rate, or_off
+from railfab.intent.model import NUMBERED, Count, KeyFault, Listed, Model, OrOff, Prefix, Rate, or_off
 from railfab.intent.sizes import or_size, size_bytes
 
 Dscp = Annotated[int, Field(ge=0, le=63)]
@@ -67,10 +67,10 @@ class Bgp(Model):
         description="IPv4 or IPv6 prefixes from a neighbor beyond which a switch logs a warning; the session stays up",
     )
 
-    def _faults(self) -> Iterator[Fault]:
+    def _faults(self) -> Iterator[KeyFault]:
         if self.hold_s < 3 * self.keepalive_s:
             problem = f"{self.hold_s} s is less than three keepalive intervals of {self.keepalive_s} s"
-            yield Fault("hold_s", problem, f"Use at least {3 * self.keepalive_s}, or a smaller keepalive_s")
+            yield KeyFault("hold_s", problem, f"Use at least {3 * self.keepalive_s}, or a smaller keepalive_s")
 
 
 class Hash(Model):
@@ -87,10 +87,10 @@ class Hash(Model):
         description="pause after which a flow may take another path, with `ecmp: flowlet` [us]; else the platform's",
     )
 
-    def _faults(self) -> Iterator[Fault]:
+    def _faults(self) -> Iterator[KeyFault]:
         twice = [field for field in dict.fromkeys(self.fields) if self.fields.count(field) > 1]
         if twice:
-            yield Fault("fields", f"{twice[0]} is there twice", "Keep one of them")
+            yield KeyFault("fields", f"{twice[0]} is there twice", "Keep one of them")
 
 
 class Watchdog(Model):
@@ -134,10 +134,10 @@ class Ramp(Model):
 
     _size = field_validator("kmin_bytes", "kmax_bytes", mode="before")(size_bytes)
 
-    def _faults(self) -> Iterator[Fault]:
+    def _faults(self) -> Iterator[KeyFault]:
         if self.kmin_bytes >= self.kmax_bytes:
             problem = f"kmin_bytes {self.kmin_bytes:,} is not below kmax_bytes {self.kmax_bytes:,}"
-            yield Fault("kmax_bytes", problem, f"Use more, for example {3 * self.kmin_bytes}")
+            yield KeyFault("kmax_bytes", problem, f"Use more, for example {3 * self.kmin_bytes}")
 
 
 Ramps = Annotated[dict[Rate, Ramp], Field(min_length=1)]
@@ -217,13 +217,13 @@ class Lossless(Model):
         key = self.ramp_key(rate_gbps, role)
         return self.ramps(role)[key][rate_gbps] if key else None
 
-    def _faults(self) -> Iterator[Fault]:
+    def _faults(self) -> Iterator[KeyFault]:
         if self.ecn is False and self.ecn_by_role is not None:
-            yield Fault("ecn_by_role", "ecn_by_role has no effect with ecn: false", "Remove one of them")
+            yield KeyFault("ecn_by_role", "ecn_by_role has no effect with ecn: false", "Remove one of them")
         if self.cnp_queue == self.priority:
-            yield Fault("cnp_queue", f"priority and cnp_queue are both {self.priority}", "Use two different queues")
+            yield KeyFault("cnp_queue", f"priority and cnp_queue are both {self.priority}", "Use two different queues")
         if self.dscp == self.cnp_dscp:
-            yield Fault("cnp_dscp", f"dscp and cnp_dscp are both {self.dscp}", "Use two different code points")
+            yield KeyFault("cnp_dscp", f"dscp and cnp_dscp are both {self.dscp}", "Use two different code points")
 
 
 class StorageClass(Model):
@@ -337,12 +337,12 @@ class Profile(Model):
         """Longest time until a switch detects a lost neighbor while the signal stays [ms]: BFD, else the hold time."""
         return self.bfd.detection_ms if self.bfd else self.bgp.hold_s * 1000
 
-    def _faults(self) -> Iterator[Fault]:
+    def _faults(self) -> Iterator[KeyFault]:
         if self.link_hold_up_ms % 50 or 0 < self.link_hold_up_ms < 100:
             problem = f"{self.link_hold_up_ms} ms is not 0, nor a multiple of 50 ms from 100 ms on"
-            yield Fault("link_hold_up_ms", problem, "Use for example 2000")
+            yield KeyFault("link_hold_up_ms", problem, "Use for example 2000")
         if self.hash.flowlet_gap_us is not None and self.ecmp != "flowlet":
-            yield Fault(
+            yield KeyFault(
                 "hash.flowlet_gap_us",
                 f"flowlet_gap_us has no effect with ecmp: {self.ecmp}",
                 "Use ecmp: flowlet, or remove it",
@@ -350,15 +350,15 @@ class Profile(Model):
         yield from self._class_faults()
         if self.data_plane == "vxlan" and self.control_plane != "evpn":
             problem = f"vxlan does not work with control_plane: {self.control_plane}"
-            yield Fault("data_plane", problem, "Use control_plane: evpn, or data_plane: ethernet")
+            yield KeyFault("data_plane", problem, "Use control_plane: evpn, or data_plane: ethernet")
 
-    def _class_faults(self) -> Iterator[Fault]:
+    def _class_faults(self) -> Iterator[KeyFault]:
         """Classes beside that of the GPUs have other queues and code points, and leave some bandwidth to the others."""
         storage, trimming, lossless = self.storage_class, self.ultra_ethernet.packet_trimming, self.lossless
         if lossless is None:
             for key, stated in (("storage_class", storage), ("ultra_ethernet.packet_trimming", trimming)):
                 if stated is not None:
-                    yield Fault(key, "there are no traffic classes with lossless: off", f"Remove {key}, or the off")
+                    yield KeyFault(key, "there are no traffic classes with lossless: off", f"Remove {key}, or the off")
             return
         points = {"lossless.dscp": lossless.dscp, "lossless.cnp_dscp": lossless.cnp_dscp}
         if storage is not None:
@@ -369,23 +369,23 @@ class Profile(Model):
             yield from _shared_point("ultra_ethernet.packet_trimming.dscp", trimming.dscp, points)
 
 
-def _storage_faults(storage: StorageClass, lossless: Lossless) -> Iterator[Fault]:
+def _storage_faults(storage: StorageClass, lossless: Lossless) -> Iterator[KeyFault]:
     queues = {"lossless.priority": lossless.priority, "lossless.cnp_queue": lossless.cnp_queue}
     for key, queue in queues.items():
         if queue == storage.priority:
             problem = f"storage_class.priority and {key} are both {queue}"
-            yield Fault("storage_class.priority", problem, "Use two different queues")
+            yield KeyFault("storage_class.priority", problem, "Use two different queues")
     if lossless.weight + storage.weight >= 100:
         problem = (
             f"{storage.weight} % and the {lossless.weight} % of lossless.weight leave nothing to the default class"
         )
-        yield Fault("storage_class.weight", problem, "Use smaller weights, for example 60 and 30")
+        yield KeyFault("storage_class.weight", problem, "Use smaller weights, for example 60 and 30")
     if lossless.traffic is not None and storage.lossless:
         problem = "lossless.traffic states the messages of the GPUs alone, so buffers cannot be reduced to it"
-        yield Fault("storage_class.protocol", problem, "Remove lossless.traffic, or use protocol: nvme-tcp")
+        yield KeyFault("storage_class.protocol", problem, "Remove lossless.traffic, or use protocol: nvme-tcp")
 
 
-def _shared_point(key: str, dscp: int, points: Mapping[str, int]) -> Iterator[Fault]:
+def _shared_point(key: str, dscp: int, points: Mapping[str, int]) -> Iterator[KeyFault]:
     for taken, point in points.items():
         if point == dscp:
-            yield Fault(key, f"{key} and {taken} are both {dscp}", "Use two different code points")
+            yield KeyFault(key, f"{key} and {taken} are both {dscp}", "Use two different code points")

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from railfab.intent.display import display
-from railfab.intent.model import Fault, refusal
+from railfab.intent.model import KeyFault, refusal
 
 _SCALES = {"kB": 10**3, "MB": 10**6, "GB": 10**9, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
 _SIZE = re.compile(rf"([0-9]{{1,15}}(?:\.[0-9]{{0,15}})?) *({'|'.join(_SCALES)})")
@@ -19,7 +19,7 @@ def size_bytes(value: object) -> object:
     if match := _SIZE.fullmatch(value):
         return round(float(match[1]) * _SCALES[match[2]])
     problem = f"{display(value)} is not a size"
-    raise refusal(Fault("", problem, f"Write a number of bytes, or a number with one of {', '.join(_SCALES)}"))
+    raise refusal(KeyFault("", problem, f"Write a number of bytes, or a number with one of {', '.join(_SCALES)}"))
 
 
 def or_size(schema: dict[str, Any]) -> None:

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from railfab.intent.model import LINE_PATTERN, Fault, Interval, Line, Listed, Model, Text
+from railfab.intent.model import LINE_PATTERN, Interval, KeyFault, Line, Listed, Model, Text
 from railfab.metrics import DEVICE
 
 PathText = Annotated[str, Field(min_length=1, max_length=500, pattern=LINE_PATTERN)]
@@ -26,19 +26,19 @@ class OwnMetric(Model):
         default=(), description="labels besides `device` and `fabric`, which the collector gives to every series"
     )
 
-    def _faults(self) -> Iterator[Fault]:
+    def _faults(self) -> Iterator[KeyFault]:
         if self.unit and not UNIT.fullmatch(self.unit):
-            yield Fault("unit", f"{self.unit!r} is not a unit", "Use a word such as seconds or bytes")
+            yield KeyFault("unit", f"{self.unit!r} is not a unit", "Use a word such as seconds or bytes")
         if self.unit and self.kind == "info":
-            yield Fault("unit", "an info metric has no unit", "Remove it")
+            yield KeyFault("unit", "an info metric has no unit", "Remove it")
         for place, label in enumerate(self.labels):
             if label in DEVICE:
-                yield Fault("labels", f"every series has the label {label}", "Leave it out")
+                yield KeyFault("labels", f"every series has the label {label}", "Leave it out")
             elif not LABEL.fullmatch(label):
                 remedy = "Use lower-case letters, digits and underscores, a letter first"
-                yield Fault("labels", f"{label!r} is not the name of a label", remedy)
+                yield KeyFault("labels", f"{label!r} is not the name of a label", remedy)
             elif label in self.labels[:place]:
-                yield Fault("labels", f"label {label!r} is there twice", "Keep one of them")
+                yield KeyFault("labels", f"label {label!r} is there twice", "Keep one of them")
 
 
 class RuleEntry(Model):
@@ -63,17 +63,17 @@ class RuleEntry(Model):
         default="unverified", description="evidence for the path"
     )
 
-    def _faults(self) -> Iterator[Fault]:
+    def _faults(self) -> Iterator[KeyFault]:
         if extra := sorted(self.model_fields_set - {"path", "metric", "drop"}) if self.drop else ():
-            yield Fault(extra[0], "a rule with drop has only path and metric", f"Remove {', '.join(extra)}, or drop")
+            yield KeyFault(extra[0], "a rule with drop has only path and metric", f"Remove {', '.join(extra)}, or drop")
         if self.states is not None and self.encoding not in (None, "string"):
-            yield Fault("encoding", f"states are texts, not {self.encoding}", "Use string, or remove states")
+            yield KeyFault("encoding", f"states are texts, not {self.encoding}", "Use string, or remove states")
         if self.states is not None and not self.states:
-            yield Fault("states", "there are no states", "Add each value of the leaf with its number")
+            yield KeyFault("states", "there are no states", "Add each value of the leaf with its number")
         if self.scale == 0:
-            yield Fault("scale", "0 makes every value 0", "Use another number")
+            yield KeyFault("scale", "0 makes every value 0", "Use another number")
         if self.scale != 1 and (self.states is not None or self.encoding == "timestamp"):
-            yield Fault("scale", "states and times are not scaled", "Remove it")
+            yield KeyFault("scale", "states and times are not scaled", "Remove it")
 
 
 class SubscriptionEntry(Model):
@@ -99,31 +99,35 @@ class SubscriptionEntry(Model):
     )
     optional: bool = Field(default=False, description="whether the target may refuse the path, as some models do")
 
-    def _faults(self) -> Iterator[Fault]:
+    def _faults(self) -> Iterator[KeyFault]:
         keys = {"path", "drop", "origin", "target"}
         if extra := sorted(self.model_fields_set - keys) if self.drop else ():
             problem = "a subscription with drop has only path, origin and target"
-            yield Fault(extra[0], problem, f"Remove {', '.join(extra)}, or drop")
+            yield KeyFault(extra[0], problem, f"Remove {', '.join(extra)}, or drop")
         if self.mode is None and not self.drop:
-            yield Fault("mode", "the key is missing", "Add it: sample or on_change")
+            yield KeyFault("mode", "the key is missing", "Add it: sample or on_change")
         if self.mode == "on_change" and self.interval_s is not None:
-            yield Fault("interval_s", "changes are sent when they happen", "Remove it, or use mode: sample")
+            yield KeyFault("interval_s", "changes are sent when they happen", "Remove it, or use mode: sample")
         if self.mode in ("poll", "once"):
             yield from self._asked_faults(self.mode)
         if self.mode == "on_change" and self.suppress_redundant:
-            yield Fault("suppress_redundant", "only changes are sent in mode on_change", "Remove it")
+            yield KeyFault("suppress_redundant", "only changes are sent in mode on_change", "Remove it")
         if self.mode == "sample" and self.heartbeat_s is not None and not self.suppress_redundant:
             problem = "every sample is sent, changed or not"
-            yield Fault("heartbeat_s", problem, "Remove it, or add suppress_redundant: true")
+            yield KeyFault("heartbeat_s", problem, "Remove it, or add suppress_redundant: true")
 
-    def _asked_faults(self, mode: str) -> Iterator[Fault]:
+    def _asked_faults(self, mode: str) -> Iterator[KeyFault]:
         """The keys of a stream in a mode where the target answers and sends nothing by itself."""
         if self.heartbeat_s is not None:
-            yield Fault("heartbeat_s", f"each answer of mode {mode} is whole", "Remove it; interval_s says how often")
+            yield KeyFault(
+                "heartbeat_s", f"each answer of mode {mode} is whole", "Remove it; interval_s says how often"
+            )
         if self.suppress_redundant:
-            yield Fault("suppress_redundant", f"each answer of mode {mode} is whole", "Remove it, or use mode: sample")
+            yield KeyFault(
+                "suppress_redundant", f"each answer of mode {mode} is whole", "Remove it, or use mode: sample"
+            )
         if self.updates_only:
-            yield Fault(
+            yield KeyFault(
                 "updates_only", f"mode {mode} would then bring no value", "Remove it, or use a mode of a stream"
             )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from railfab.lab.backend import (
-    Backend,
+    LabBackend,
     LabPlace,
     LabPlan,
     LabStart,
@@ -19,8 +19,8 @@ from railfab.lab.unenforced import unenforced, unenforced_requirements
 
 __all__ = [
     "BACKENDS",
-    "Backend",
     "Lab",
+    "LabBackend",
     "LabPlace",
     "LabPlan",
     "LabStart",

@@ -124,7 +124,7 @@ def not_up(place: LabPlace) -> LabError:
     return LabError(f"lab {place.fabric}", "is not up", "Start it with `railfab lab up`")
 
 
-class Backend(Protocol):
+class LabBackend(Protocol):
     """Runs a fabric on one machine. All methods raise LabError."""
 
     @property

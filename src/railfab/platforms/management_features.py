@@ -10,13 +10,13 @@ from railfab.device import (
     SEVERITIES,
     DeviceModel,
     Lldp,
-    Management,
+    ManagementAccess,
 )
 from railfab.platforms import removals
 from railfab.platforms.feature import Feature, Used
 
 
-def _management(has: Callable[[Management], bool]) -> Used:
+def _management(has: Callable[[ManagementAccess], bool]) -> Used:
     return lambda model: model.management is not None and has(model.management)
 
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 
 from railfab.device import (
     LOOPBACK,
-    Bgp,
     BgpNeighbor,
+    BgpSpeaker,
     DeviceModel,
     Family,
     NextHop,
@@ -27,7 +27,7 @@ def _any_rule(has: Callable[[PolicyRule], bool]) -> Used:
     return lambda model: any(has(rule) for policy in model.policies for rule in policy.rules)
 
 
-def _bgp(has: Callable[[Bgp], bool]) -> Used:
+def _bgp(has: Callable[[BgpSpeaker], bool]) -> Used:
     return lambda model: model.bgp is not None and has(model.bgp)
 
 
@@ -39,7 +39,7 @@ def _has_bfd_of_a_session(model: DeviceModel) -> bool:
     return any(name is None for name, _ in timers) or len({*timers}) > len({name for name, _ in timers})
 
 
-def _keeps_next_hops_of_some(bgp: Bgp) -> bool:
+def _keeps_next_hops_of_some(bgp: BgpSpeaker) -> bool:
     """Whether a session keeps next hops that is not an EVPN session, or some EVPN sessions do and others do not."""
     overlay = {
         neighbor.next_hop is NextHop.UNCHANGED for neighbor in bgp.neighbors if neighbor.families == (Family.EVPN,)

@@ -12,7 +12,7 @@ from railfab.gnmi.paths import canonical
 from railfab.intent import PlatformTelemetry, RuleEntry, SubscriptionEntry, TelemetryFile, load_mappings
 from railfab.intent.display import display
 from railfab.intent.document import MAX_FAULTS, Document, Location, remaining_faults
-from railfab.intent.model import Fault
+from railfab.intent.model import KeyFault
 from railfab.metrics import CATALOGUE, DEVICE, Kind, Metric
 from railfab.platforms.registry import platform, platform_names
 from railfab.platforms.telemetry_checks import (
@@ -81,7 +81,7 @@ class _File:
             metric = Metric(name, Kind(entry.kind), entry.unit, entry.help, (*DEVICE, *entry.labels))
             if name in self.known:
                 if self.known[name] != metric:
-                    fault = Fault("", "an earlier file defines it otherwise", "Define it once")
+                    fault = KeyFault("", "an earlier file defines it otherwise", "Define it once")
                     self._report(("metrics", name), fault)
                 continue
             others = (*CATALOGUE.values(), *self.known.values(), *self.metrics.values())
@@ -94,7 +94,9 @@ class _File:
         place: Location = ("platforms", name)
         names = platform_names()
         if section.new and name in names:
-            self._report(place, Fault("new", f"railfab has the platform {name}", "Remove it, or choose another name"))
+            self._report(
+                place, KeyFault("new", f"railfab has the platform {name}", "Remove it, or choose another name")
+            )
         elif section.new:
             return TelemetryMap(rules=(), subscriptions=())
         elif name in names:
@@ -103,7 +105,7 @@ class _File:
             near = difflib.get_close_matches(name, names, n=1)
             hint = f"Did you mean {near[0]!r}? " if near else ""
             remedy = f"{hint}Use one of {', '.join(names)}, or write new: true under a platform of your own"
-            self._report(place, Fault("", "railfab has no such platform", remedy))
+            self._report(place, KeyFault("", "railfab has no such platform", remedy))
         return None
 
     def _changed(self, name: str, section: PlatformTelemetry, base: TelemetryMap) -> TelemetryMap:
@@ -126,7 +128,7 @@ class _File:
             if not any(covers(subscription.path, rule.path) for subscription in changed.subscriptions):
                 path = PLACEHOLDER.sub("*", rule.path).rpartition("/")[0] or rule.path
                 remedy = f'Add {{path: "{path}", mode: sample}} to subscriptions'
-                self._report((*place, "rules", index), Fault("path", "no subscription brings this leaf", remedy))
+                self._report((*place, "rules", index), KeyFault("path", "no subscription brings this leaf", remedy))
         return changed
 
     def _subscriptions(
@@ -144,11 +146,11 @@ class _File:
                 continue
             key = subscription_key(entry.path, entry.origin, entry.target)
             if key in seen:
-                self._report(here, Fault("path", "the file has this subscription twice", "Keep one of them"))
+                self._report(here, KeyFault("path", "the file has this subscription twice", "Keep one of them"))
             seen.add(key)
             if entry.drop and key not in shipped:
                 problem = "the platform has no subscription of this path, origin and target"
-                self._report(here, Fault("path", problem, _near_path(entry.path, shipped.values())))
+                self._report(here, KeyFault("path", problem, _near_path(entry.path, shipped.values())))
             elif not entry.drop:
                 self._check_heartbeat(here, entry)
                 yield _subscription(entry)
@@ -158,7 +160,7 @@ class _File:
         interval_s = entry.interval_s or self.interval_s
         if entry.mode == "sample" and entry.heartbeat_s is not None and entry.heartbeat_s < interval_s:
             problem = f"a heartbeat of {entry.heartbeat_s:g} s is below the sample interval of {interval_s:g} s"
-            self._report(place, Fault("heartbeat_s", problem, "Use a longer one, or a shorter interval_s"))
+            self._report(place, KeyFault("heartbeat_s", problem, "Use a longer one, or a shorter interval_s"))
 
     def _rules(self, place: Location, section: PlatformTelemetry, base: TelemetryMap) -> dict[int, TelemetryRule]:
         """The rules that fit their metrics, by their index in the file."""
@@ -172,7 +174,7 @@ class _File:
                 continue
             key = rule_key(entry.path, entry.metric)
             if key in seen:
-                self._report(here, Fault("path", "the file has a rule of this path and metric twice", "Keep one"))
+                self._report(here, KeyFault("path", "the file has a rule of this path and metric twice", "Keep one"))
             seen.add(key)
             if entry.drop and key not in shipped:
                 self._report(here, self._not_dropped(entry, base))
@@ -180,15 +182,15 @@ class _File:
                 rules[index] = rule
         return rules
 
-    def _not_dropped(self, entry: RuleEntry, base: TelemetryMap) -> Fault:
+    def _not_dropped(self, entry: RuleEntry, base: TelemetryMap) -> KeyFault:
         """The fault of a rule to drop that the platform does not have."""
         path = canonical(entry.path)
         metrics = [rule.metric for rule in base.rules if canonical(rule.path) == path]
         if metrics:
             problem = f"the platform's rules of this path are of {' and '.join(metrics)}"
-            return Fault("metric", problem, f"Use {metrics[0]}")
+            return KeyFault("metric", problem, f"Use {metrics[0]}")
         paths = [rule.path for rule in base.rules if rule.metric == entry.metric] or [rule.path for rule in base.rules]
-        return Fault("path", "the platform has no rule of this path", _near_path(entry.path, paths))
+        return KeyFault("path", "the platform has no rule of this path", _near_path(entry.path, paths))
 
     def _fitting(self, place: Location, entry: RuleEntry, shipped: TelemetryRule | None) -> TelemetryRule | None:
         """The rule of an entry; None, with faults, where its metric is unknown or does not fit."""
@@ -201,7 +203,9 @@ class _File:
             ]
             near = difflib.get_close_matches(entry.metric, fits, n=1)
             hint = f"Did you mean {near[0]!r}? Else define" if near else "Define"
-            self._report(place, Fault("metric", f"{display(entry.metric)} is not a metric", f"{hint} it under metrics"))
+            self._report(
+                place, KeyFault("metric", f"{display(entry.metric)} is not a metric", f"{hint} it under metrics")
+            )
             return None
         metric = metrics[entry.metric]
         rule = _rule(entry, metric)
@@ -211,7 +215,7 @@ class _File:
             self._report(place, fault)
         return None if faults else rule
 
-    def _report(self, place: Location, fault: Fault) -> None:
+    def _report(self, place: Location, fault: KeyFault) -> None:
         where = self.document.where((*place, fault.key) if fault.key else place)
         self.faults.append(IntentError(where, fault.problem, fault.remedy))
 

@@ -12,7 +12,7 @@ from railfab.errors import RailfabError
 if TYPE_CHECKING:
     from railfab.gnmi.confirmed import CommitRecord
     from railfab.gnmi.paths import Element
-    from railfab.gnmi.target import Edit, Found, Model
+    from railfab.gnmi.target import Edit, Found, YangModel
     from railfab.ssh import NewCli
 
 Tree = Any
@@ -231,7 +231,7 @@ class TwinFace:
     """
 
     datastore: Callable[[str, Tree], Datastore]
-    models: tuple[Model, ...]
+    models: tuple[YangModel, ...]
     wildcard: Callable[[str, str, str, Mapping[str, str]], str | None]
     session_leaves: Callable[[str, VirtualSession], Mapping[str, Any]] = lambda _device, _session: {}
     cli: Callable[[VirtualDevice], NewCli] | None = None

@@ -4,7 +4,7 @@ from railfab.telemetry.collector import Collector, fabric_collector
 from railfab.telemetry.exposition import Snapshot
 from railfab.telemetry.health import State
 from railfab.telemetry.http_server import ListenError
-from railfab.telemetry.retry import Policy
+from railfab.telemetry.retry import RetryPolicy
 from railfab.telemetry.scheduling import batch_scheduling
 from railfab.telemetry.serve import MetricsServer
 
@@ -12,7 +12,7 @@ __all__ = [
     "Collector",
     "ListenError",
     "MetricsServer",
-    "Policy",
+    "RetryPolicy",
     "Snapshot",
     "State",
     "batch_scheduling",

@@ -31,7 +31,7 @@ from railfab.telemetry.push import Pusher
 from railfab.telemetry.receive.choice import receiver as made_receiver
 from railfab.telemetry.receive.contract import Receiver
 from railfab.telemetry.replay import Replay
-from railfab.telemetry.retry import Policy
+from railfab.telemetry.retry import RetryPolicy
 from railfab.telemetry.sinks.contract import Labels
 from railfab.telemetry.sinks.queued import QueuedSink
 from railfab.telemetry.status import Parts, TargetStatus, target_statuses
@@ -76,7 +76,7 @@ class Collector:
         intended: IntendedSeries = NOTHING_INTENDED,
         *,
         interval_s: float = 2.0,
-        policy: Policy | None = None,
+        policy: RetryPolicy | None = None,
         receiver: str | Receiver = "auto",
         loaders: Sequence[Loader] = (),
         share: Share = WHOLE,
@@ -85,7 +85,7 @@ class Collector:
         push_labels: Labels = (),
         own: Mapping[str, Metric] = NO_METRICS,
     ) -> None:
-        policy = policy or Policy()
+        policy = policy or RetryPolicy()
         if isinstance(receiver, Replay):  # a recording keeps the times of its day, and is not dialed
             policy = replace(policy, skew_s=0.0, dials=sys.maxsize, dials_per_s=math.inf)
         self._clock = LoopClock()
@@ -219,7 +219,7 @@ class Collector:
         return left
 
 
-def receiver_of(name: str, policy: Policy) -> Receiver:
+def receiver_of(name: str, policy: RetryPolicy) -> Receiver:
     """The receiver of this name, one of `receive.choice.RECEIVERS`, with the bounds of a policy."""
     return made_receiver(name, dial_timeout_s=policy.dial_timeout_s)
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from railfab.errors import DeviceError
 from railfab.gnmi import messages
 from railfab.metrics import Kind
-from railfab.telemetry.kernel.columns import STOP_BITS, At, KeyKind, Pending, Stop, Tables
+from railfab.telemetry.kernel.columns import STOP_BITS, At, KeyKind, Stop, Tables, Undecoded
 from railfab.telemetry.kernel.take import take, take_listed
 from railfab.telemetry.mapping import PathMap, Rule, Steps
 from railfab.telemetry.notification import (
@@ -39,7 +39,7 @@ MOST_LISTED = 4096
 """Updates of a message that are learnt together: of each, Python keeps prefix and path meanwhile."""
 MOST_KEY = 1 << 14
 """Longest prefix and path that are kept [bytes]: what is longer is decoded with protobuf each time."""
-WIDTH = len(Pending)
+WIDTH = len(Undecoded)
 STOP_MASK = (1 << STOP_BITS) - 1
 
 
@@ -67,7 +67,7 @@ class Taken:
 
 
 class _Listed(NamedTuple):
-    """An update as the kernel lists it; see `Pending`. row: of its path, -1 where it is not known."""
+    """An update as the kernel lists it; see `Undecoded`. row: of its path, -1 where it is not known."""
 
     row: int
     prefix: int
@@ -152,7 +152,7 @@ class Decoder:
     def _drain_part(self, buffer: NDArray[np.uint8], first: int, end: int, taken: Taken) -> None:
         """Learn the paths of updates; let the kernel decode what it knows by now, and decode the rest."""
         end, error = self._learn(buffer, first, end)
-        by_python = self._by_python(self._rows[first:end, Pending.KEY]).tolist()
+        by_python = self._by_python(self._rows[first:end, Undecoded.KEY]).tolist()
         place = first
         while place < end:
             if not by_python[place - first]:
@@ -182,7 +182,7 @@ class Decoder:
         Return up to where the list can be decoded, and the error of the first path or value that is no protobuf.
         """
         places: dict[_Key, list[int]] = {}
-        for place in (first + np.flatnonzero(self._rows[first:end, Pending.KEY] < 0)).tolist():
+        for place in (first + np.flatnonzero(self._rows[first:end, Undecoded.KEY] < 0)).tolist():
             update = self._listed(place)
             if not update.is_long:
                 places.setdefault(update.key(buffer), []).append(place)
@@ -203,7 +203,7 @@ class Decoder:
                 self._reference.discard(known)
                 coming += len(known.plain)
         for row, (key, _, _) in enumerate(new, self._add(new)):
-            self._rows[places[key], Pending.KEY] = row
+            self._rows[places[key], Undecoded.KEY] = row
         return end, error
 
     def _add(self, new: Sequence[tuple[_Key, Known, KeyKind]]) -> int:

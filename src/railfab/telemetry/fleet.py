@@ -10,7 +10,7 @@ from railfab.telemetry.budget import SeriesBudget
 from railfab.telemetry.dials import Dials
 from railfab.telemetry.loop_clock import LoopClock
 from railfab.telemetry.receive.contract import Receiver
-from railfab.telemetry.retry import Policy
+from railfab.telemetry.retry import RetryPolicy
 from railfab.telemetry.session import TargetSession
 from railfab.telemetry.store import NO_SPEEDS
 from railfab.telemetry.targets.spec import Diff, TargetSpec, diff
@@ -33,7 +33,7 @@ class Fleet:
         clock: LoopClock,
         *,
         interval_s: float,
-        policy: Policy,
+        policy: RetryPolicy,
         speeds_gbps: Mapping[str, Mapping[str, float]],
     ) -> None:
         self._receiver, self._clock = receiver, clock

@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from railfab.metrics import metric
 from railfab.telemetry.series import Series
-from railfab.topology import Link, Node, Port, Role, Topology, link_kind
+from railfab.topology import CabledPort, Link, Node, Role, Topology, link_kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ def switch_names(topology: Topology) -> frozenset[str]:
 def _info_series(topology: Topology, roce_queues: Mapping[str, Sequence[str]]) -> dict[str, tuple[Series, ...]]:
     """By switch. All label values are text; an empty `rail` means several or none."""
     nodes = {node.name: node for node in topology.nodes}
-    ports: dict[str, list[tuple[Port, Port, Link]]] = {node.name: [] for node in topology.switches()}
+    ports: dict[str, list[tuple[CabledPort, CabledPort, Link]]] = {node.name: [] for node in topology.switches()}
     for port, peer, link in topology.ports():
         if port.node in ports:
             ports[port.node].append((port, peer, link))
@@ -63,7 +63,7 @@ def _port_speeds_gbps(topology: Topology) -> dict[str, dict[str, float]]:
     return speeds
 
 
-def _device(node: Node, ports: Iterable[tuple[Port, Port, Link]]) -> Series:
+def _device(node: Node, ports: Iterable[tuple[CabledPort, CabledPort, Link]]) -> Series:
     rails = {port.rail for port, _, _ in ports if port.rail is not None}
     labels = {
         "role": node.role.value,
@@ -76,7 +76,7 @@ def _device(node: Node, ports: Iterable[tuple[Port, Port, Link]]) -> Series:
     return Series(metric("fabric_device_info"), labels)
 
 
-def _interfaces(nodes: dict[str, Node], ports: Iterable[tuple[Port, Port, Link]]) -> Iterator[Series]:
+def _interfaces(nodes: dict[str, Node], ports: Iterable[tuple[CabledPort, CabledPort, Link]]) -> Iterator[Series]:
     for port, peer, link in ports:
         ends = {"interface": port.name, "peer_device": peer.node, "peer_interface": peer.name}
         kind = link_kind(nodes[port.node].role, nodes[peer.node].role).value

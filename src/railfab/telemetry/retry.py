@@ -10,7 +10,7 @@ SILENT_INTERVALS = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Policy:
+class RetryPolicy:
     """Times and bounds of the collector.
 
     first_s, most_s: exponential backoff with full jitter, its first and its largest bound. refused_first_s,

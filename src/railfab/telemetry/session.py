@@ -32,7 +32,7 @@ from railfab.telemetry.loop_clock import LoopClock
 from railfab.telemetry.mapping import path_map
 from railfab.telemetry.polling import Polls
 from railfab.telemetry.receive.contract import Batch, Receiver, RpcEnded
-from railfab.telemetry.retry import SILENT_INTERVALS, Policy
+from railfab.telemetry.retry import SILENT_INTERVALS, RetryPolicy
 from railfab.telemetry.silence import Silence
 from railfab.telemetry.store import NO_SPEEDS, RPC_BITS, Sample, TargetStore
 from railfab.telemetry.subscriptions import SubscribeRpc, modes_of, of_target, subscribe_rpcs, time_question
@@ -101,7 +101,7 @@ class TargetSession:
         receiver: Receiver,
         *,
         interval_s: float,
-        policy: Policy,
+        policy: RetryPolicy,
         clock: LoopClock,
         dials: Dials,
         budget: SeriesBudget | None = None,

@@ -15,8 +15,8 @@ from railfab.device import (
     Aggregate,
     BalancingMode,
     BfdTimers,
-    Bgp,
     BgpNeighbor,
+    BgpSpeaker,
     BgpTimers,
     BreakoutPort,
     Classifier,
@@ -34,7 +34,7 @@ from railfab.device import (
     Lldp,
     LoadBalancing,
     Loopback,
-    Management,
+    ManagementAccess,
     Mlag,
     MlagKeepalive,
     NetworkInstance,
@@ -89,7 +89,7 @@ def leaf(name: str, *, feature: str | None = None) -> DeviceModel:
             Port(name=port_of(name, 2), description="spine", addresses=(IPv4Interface("10.32.0.1/31"),)),
             Loopback(name=LOOPBACK, addresses=(IPv4Interface("10.255.1.1/32"),)),
         ),
-        bgp=Bgp(asn=4200001001, router_id=IPv4Address("10.255.1.1"), max_paths=64, neighbors=(neighbor,)),
+        bgp=BgpSpeaker(asn=4200001001, router_id=IPv4Address("10.255.1.1"), max_paths=64, neighbors=(neighbor,)),
         qos=None,
         policies=(FABRIC,),
     )
@@ -371,23 +371,23 @@ ADDED: Mapping[str, Change] = {
     "hash_vlan": _balancing(fields=(HashField.VLAN,)),
     "hash_ingress_port": _balancing(fields=(HashField.INGRESS_PORT,)),
     "hash_seed": _balancing(seed=7),
-    "management_vrf": _model(management=Management(network_instance="oob", ntp=("10.0.0.1",))),
+    "management_vrf": _model(management=ManagementAccess(network_instance="oob", ntp=("10.0.0.1",))),
     "servers_in_vrf_of_links": _model(
         network_instances=(NetworkInstance(name="management"),),
-        management=Management(network_instance="management", ntp=("10.0.0.1",)),
+        management=ManagementAccess(network_instance="management", ntp=("10.0.0.1",)),
     ),
     "lldp_settings": _model(lldp=Lldp(silent=("loopback9",), hello_s=10)),
-    "ntp": _model(management=Management(ntp=("10.0.0.1",))),
-    "syslog": _model(management=Management(syslog=(SyslogServer(address="10.0.0.1"),))),
-    "syslog_alerts": _model(management=Management(syslog=(SyslogServer(address="10.0.0.1", level="alert"),))),
+    "ntp": _model(management=ManagementAccess(ntp=("10.0.0.1",))),
+    "syslog": _model(management=ManagementAccess(syslog=(SyslogServer(address="10.0.0.1"),))),
+    "syslog_alerts": _model(management=ManagementAccess(syslog=(SyslogServer(address="10.0.0.1", level="alert"),))),
     "syslog_levels": _model(
-        management=Management(
+        management=ManagementAccess(
             syslog=(SyslogServer(address="10.0.0.1"), SyslogServer(address="10.0.0.2", level="warning"))
         )
     ),
-    "syslog_tcp": _model(management=Management(syslog=(SyslogServer(address="10.0.0.1", protocol="tcp"),))),
-    "aaa": _model(management=Management(aaa=(AaaServer(address="10.0.0.1"),))),
-    "gnmi_server": _model(management=Management(gnmi=GnmiService(port=57400, tls_profile="fabric"))),
-    "banner": _model(management=Management(banner="authorised users only")),
+    "syslog_tcp": _model(management=ManagementAccess(syslog=(SyslogServer(address="10.0.0.1", protocol="tcp"),))),
+    "aaa": _model(management=ManagementAccess(aaa=(AaaServer(address="10.0.0.1"),))),
+    "gnmi_server": _model(management=ManagementAccess(gnmi=GnmiService(port=57400, tls_profile="fabric"))),
+    "banner": _model(management=ManagementAccess(banner="authorised users only")),
 }
 """The change that adds each feature to the switch."""

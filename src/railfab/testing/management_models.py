@@ -6,19 +6,19 @@ from collections.abc import Collection
 
 from hypothesis import strategies as st
 
-from railfab.device import DEFAULT_INSTANCE, SEVERITIES, AaaServer, GnmiService, Management, SyslogServer
+from railfab.device import DEFAULT_INSTANCE, SEVERITIES, AaaServer, GnmiService, ManagementAccess, SyslogServer
 from railfab.testing.words import ipv4_addresses, words
 
 _servers = st.lists(ipv4_addresses.map(str), max_size=2, unique=True)
 
 
 @st.composite
-def managements(draw: st.DrawFn, able: Collection[str]) -> Management | None:
+def managements(draw: st.DrawFn, able: Collection[str]) -> ManagementAccess | None:
     """Management access, each part of which may be left out; None without any."""
     ntp = draw(_servers) if "ntp" in able else []
     syslog = draw(_servers) if "syslog" in able else []
     aaa = draw(_servers) if "aaa" in able else []
-    return Management(
+    return ManagementAccess(
         network_instance=draw(st.sampled_from((DEFAULT_INSTANCE, "mgmt"))),
         ntp=tuple(ntp),
         syslog=tuple(draw(_collector(address, able)) for address in syslog),

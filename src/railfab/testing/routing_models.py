@@ -14,8 +14,8 @@ from railfab.device import (
     Action,
     Aggregate,
     BfdTimers,
-    Bgp,
     BgpNeighbor,
+    BgpSpeaker,
     BgpTimers,
     Family,
     IpAddress,
@@ -115,7 +115,7 @@ def networks(draw: st.DrawFn, version: int) -> IpNetwork:
 @st.composite
 def bgp_speakers(
     draw: st.DrawFn, peers: Sequence[Peer], loopback: str, policies: Sequence[Policy], able: Collection[str]
-) -> Bgp:
+) -> BgpSpeaker:
     """A speaker with a session to each peer. loopback: the source of those to far peers."""
     asn = draw(asns)
     versions = (4, 6) if "ipv6" in able else (4,)
@@ -128,7 +128,7 @@ def bgp_speakers(
     neighbors = [draw(_neighbors(peer, asn, loopback, policies, able, retries)) for peer in peers]
     if "next_hop_unchanged" in able and "next_hop_unchanged_per_session" not in able and draw(st.booleans()):
         neighbors = [_keeping_next_hops(found) for found in neighbors]
-    return Bgp(
+    return BgpSpeaker(
         asn=asn,
         router_id=draw(ipv4_addresses),
         max_paths=draw(st.integers(1, 64)),

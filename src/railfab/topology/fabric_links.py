@@ -17,7 +17,7 @@ from railfab.topology.front_panel import (
     super_downlink_position,
     uplink_position,
 )
-from railfab.topology.model import Interface, Link, Port, Role
+from railfab.topology.model import CabledPort, Interface, Link, Role
 from railfab.topology.nodes import leaf_name, numbers, planes, pods, segments, spine_name, super_name
 
 UPPER_BUNDLE = 600
@@ -61,8 +61,8 @@ class Tier:
         a, z = self._port(*lower, ends[0], bundles[0]), self._port(*upper, ends[1], bundles[1])
         return Link(a=a, z=z, rate_gbps=self.rate_gbps, cable_m=self.cable_m)
 
-    def _port(self, node: str, spot: PanelPort, address: Interface | None, bundle: int) -> Port:
-        return Port(
+    def _port(self, node: str, spot: PanelPort, address: Interface | None, bundle: int) -> CabledPort:
+        return CabledPort(
             node=node,
             name=spot.name,
             cage=spot.cage,

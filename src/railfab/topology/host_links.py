@@ -10,7 +10,7 @@ from railfab.topology.addresses import AddressPlan, Place
 from railfab.topology.attachment import PEER_BUNDLE, Attachment, Leaf
 from railfab.topology.dimensions import Dimensions
 from railfab.topology.front_panel import Panel, PanelPort, host_panel_positions, peer_cages
-from railfab.topology.model import Interface, Link, Port
+from railfab.topology.model import CabledPort, Interface, Link
 from railfab.topology.nodes import host_name, leaf_name, numbers, planes, pods, segments
 from railfab.topology.rails import NicPort
 
@@ -62,7 +62,7 @@ def _host_link(
     bundle: int | None,
 ) -> Link:
     rate, rail, switch_port = plan.intent.hosts.rate_gbps, links.port.rail, links.switch_ports[host - 1]
-    host_end = Port(
+    host_end = CabledPort(
         node=nodes[0],
         name=links.name,
         cage=0,
@@ -72,7 +72,7 @@ def _host_link(
         address=addresses[0],
         bundle=None if bundle is None else rail,
     )
-    leaf_end = Port(
+    leaf_end = CabledPort(
         node=nodes[1],
         name=switch_port.name,
         cage=switch_port.cage,
@@ -125,8 +125,8 @@ def _peer_gbps(plan: Dimensions) -> int:
     return max(plan.leaf_model.speeds_gbps)
 
 
-def _peer_port(plan: Dimensions, node: str, switch_port: PanelPort) -> Port:
-    return Port(
+def _peer_port(plan: Dimensions, node: str, switch_port: PanelPort) -> CabledPort:
+    return CabledPort(
         node=node,
         name=switch_port.name,
         cage=switch_port.cage,

@@ -54,7 +54,7 @@ PortKey = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Port:
+class CabledPort:
     """One end of a link.
 
     name: canonical interface name on its platform (`ethernet-1/1/1`, `swp1`); on a host `rail1-p0`.
@@ -81,12 +81,12 @@ class Port:
 class Link:
     """A cable. a is the lower end: host before leaf, leaf before spine, spine before super-spine."""
 
-    a: Port
-    z: Port
+    a: CabledPort
+    z: CabledPort
     rate_gbps: int
     cable_m: float
 
-    def ends(self) -> tuple[tuple[Port, Port], tuple[Port, Port]]:
+    def ends(self) -> tuple[tuple[CabledPort, CabledPort], tuple[CabledPort, CabledPort]]:
         """Each end with its peer."""
         return (self.a, self.z), (self.z, self.a)
 
@@ -233,13 +233,13 @@ class Topology:
     def by_name(self) -> Mapping[str, Node]:
         return {node.name: node for node in self.nodes}
 
-    def ports(self) -> Iterator[tuple[Port, Port, Link]]:
+    def ports(self) -> Iterator[tuple[CabledPort, CabledPort, Link]]:
         """Every port of the fabric: the port, its peer, and the link between them."""
         for link in self.links:
             yield link.a, link.z, link
             yield link.z, link.a, link
 
-    def ports_of(self, node: str) -> tuple[tuple[Port, Port, Link], ...]:
+    def ports_of(self, node: str) -> tuple[tuple[CabledPort, CabledPort, Link], ...]:
         """The ports of one node, in front-panel order, each with its peer and link."""
         return self._ports_by_node.get(node, ())
 
@@ -279,8 +279,8 @@ class Topology:
         return (*up, *across, *reversed(up))
 
     @cached_property
-    def _ports_by_node(self) -> Mapping[str, tuple[tuple[Port, Port, Link], ...]]:
-        by_node: dict[str, list[tuple[Port, Port, Link]]] = {node.name: [] for node in self.nodes}
+    def _ports_by_node(self) -> Mapping[str, tuple[tuple[CabledPort, CabledPort, Link], ...]]:
+        by_node: dict[str, list[tuple[CabledPort, CabledPort, Link]]] = {node.name: [] for node in self.nodes}
         for connected in self.ports():
             by_node[connected[0].node].append(connected)
         return {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from railfab.topology.model import Link, Port, Topology
+from railfab.topology.model import CabledPort, Link, Topology
 
 
 def with_prefix(topology: Topology, prefix: str) -> Topology:
@@ -28,5 +28,5 @@ def _link(link: Link, prefix: str) -> Link:
     return replace(link, a=_port(link.a, prefix), z=_port(link.z, prefix))
 
 
-def _port(port: Port, prefix: str) -> Port:
+def _port(port: CabledPort, prefix: str) -> CabledPort:
     return replace(port, node=prefix + port.node)

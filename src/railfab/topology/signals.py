@@ -18,10 +18,10 @@ from typing import NamedTuple
 from railfab.intent import FabricIntent
 from railfab.topology.catalogue import SwitchModel
 from railfab.topology.equipment import LANE_COUNTS, LANES_GBPS, Media, lane_modes, media_of_rate
-from railfab.topology.model import Link, Net, Node, Port, Topology
+from railfab.topology.model import CabledPort, Link, Net, Node, Topology
 
 
-class Fec(StrEnum):
+class SignalFec(StrEnum):
     """Forward error correction of a port.
 
     RS(528,514) belongs to NRZ lanes of 25 Gb/s: 100GBASE-KR4 and its like, IEEE 802.3bj, Clause 91 (as Intel's
@@ -40,7 +40,7 @@ class Signal:
 
     rate_gbps: int
     lanes: int
-    fec: Fec
+    fec: SignalFec
 
     @property
     def lane_gbps(self) -> int:
@@ -76,11 +76,11 @@ def signals(rate_gbps: int, *, lane_gbps: int, lanes: int) -> tuple[Signal, ...]
     )
 
 
-def fec_of(lane_gbps: int) -> Fec:
+def fec_of(lane_gbps: int) -> SignalFec:
     """The error correction of lanes of this speed."""
     if lane_gbps > 25:
-        return Fec.RS544
-    return Fec.RS528 if lane_gbps == 25 else Fec.NONE
+        return SignalFec.RS544
+    return SignalFec.RS528 if lane_gbps == 25 else SignalFec.NONE
 
 
 def switch_signals(model: SwitchModel, rate_gbps: int, breakout: int) -> tuple[Signal, ...]:
@@ -206,7 +206,7 @@ class LinkMatcher:
         both = (link for link in self._topology.links if link.a.lane is not None and link.a.lane == link.z.lane)
         return Counter((_cage(link.a), _cage(link.z)) for link in both)
 
-    def _end(self, port: Port, peer: Port) -> End:
+    def _end(self, port: CabledPort, peer: CabledPort) -> End:
         node = self._nodes[port.node]
         if node.model is None or port.cage == 0:
             backend = self._nodes[peer.node].net is Net.BACKEND
@@ -233,5 +233,5 @@ class LinkMatcher:
         return nic_signals(rate_gbps, detail or LANES_GBPS[0])
 
 
-def _cage(port: Port) -> Cage:
+def _cage(port: CabledPort) -> Cage:
     return port.node, port.cage

@@ -17,7 +17,7 @@ from railfab.forwarding.qos import SwitchEffect
 from railfab.forwarding.sessions import PrefixCounts
 from railfab.platforms import QueueNames, VirtualChassis, VirtualPort, platform
 from railfab.sim import QUEUES
-from railfab.topology import Node, Port
+from railfab.topology import CabledPort, Node
 from railfab.twin.attempts import Values
 from railfab.twin.lldp import Neighbors
 from railfab.twin.readings import Arrays
@@ -44,7 +44,7 @@ class Sample(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Family:
+class SampleFamily:
     """Samples of one metric: for each set of labels the place of its value in the array `source`.
 
     summed: one set of labels, whose value is the sum over all places.
@@ -166,7 +166,7 @@ class SwitchSamples:
     """
 
     effect: SwitchEffect
-    families: tuple[Family, ...]
+    families: tuple[SampleFamily, ...]
     made_from: tuple[object, ...]
     sessions: tuple[BgpSession, ...]
     ports: tuple[VirtualPort, ...]
@@ -214,7 +214,7 @@ def _shown(source: SampleSource, session: BgpSession) -> BgpSession:
     return replace(session, state=OPENING) if trying else session
 
 
-def families(table: LinkTable, effect: SwitchEffect, name: str) -> tuple[Family, ...]:
+def families(table: LinkTable, effect: SwitchEffect, name: str) -> tuple[SampleFamily, ...]:
     """The counters of a switch with this effective QoS."""
     ports, links = table.ports_of[name], np.array(table.links_of[name], np.int64)
     names = queue_names(table.nodes[name])
@@ -227,24 +227,26 @@ def families(table: LinkTable, effect: SwitchEffect, name: str) -> tuple[Family,
         *_pfc_families(ports, links),
         *_headroom_families(effect, names, ports, links),
         *(
-            Family(_DROPS, source, ({"reason": reason},), links, summed=True)
+            SampleFamily(_DROPS, source, ({"reason": reason},), links, summed=True)
             for reason, source in _DROP_REASONS.items()
         ),
     )
 
 
-def _cast_families(ports: Sequence[Port], links: np.ndarray[tuple[int], np.dtype[np.int64]]) -> Iterator[Family]:
+def _cast_families(
+    ports: Sequence[CabledPort], links: np.ndarray[tuple[int], np.dtype[np.int64]]
+) -> Iterator[SampleFamily]:
     """Packets by what they are sent to: the simulator's are unicast."""
     for cast, source in _CASTS.items():
         labels = tuple({"interface": port.name, "cast": cast} for port in ports)
-        yield Family("fabric_interface_transmit_packets_total", source, labels, links)
-        yield Family("fabric_interface_receive_packets_total", f"in_{source}", labels, links ^ 1)
+        yield SampleFamily("fabric_interface_transmit_packets_total", source, labels, links)
+        yield SampleFamily("fabric_interface_receive_packets_total", f"in_{source}", labels, links ^ 1)
 
 
 def _each(
     metrics: Mapping[str, str], labels: tuple[Labels, ...], places: np.ndarray[tuple[int], np.dtype[np.int64]]
-) -> Iterator[Family]:
-    return (Family(metric, source, labels, places) for metric, source in metrics.items())
+) -> Iterator[SampleFamily]:
+    return (SampleFamily(metric, source, labels, places) for metric, source in metrics.items())
 
 
 def queue_names(node: Node) -> QueueNames:
@@ -256,16 +258,18 @@ def queue_names(node: Node) -> QueueNames:
 def _queue_families(
     effect: SwitchEffect,
     names: QueueNames,
-    ports: Sequence[Port],
+    ports: Sequence[CabledPort],
     links: np.ndarray[tuple[int], np.dtype[np.int64]],
-) -> Iterator[Family]:
+) -> Iterator[SampleFamily]:
     classes = effect.classes
     labels = tuple({"interface": port.name, "queue": names.queue(cls)} for port in ports for cls in classes)
     places = np.array([link * QUEUES + cls.queue for link in links for cls in classes], np.int64)
     return _each(_QUEUE, labels, places)
 
 
-def _pfc_families(ports: Sequence[Port], links: np.ndarray[tuple[int], np.dtype[np.int64]]) -> Iterator[Family]:
+def _pfc_families(
+    ports: Sequence[CabledPort], links: np.ndarray[tuple[int], np.dtype[np.int64]]
+) -> Iterator[SampleFamily]:
     """PFC by priority: each port counts all of them, whatever is configured."""
     priorities = np.arange(QUEUES)
     labels = tuple({"interface": port.name, "priority": str(priority)} for port in ports for priority in priorities)
@@ -276,9 +280,9 @@ def _pfc_families(ports: Sequence[Port], links: np.ndarray[tuple[int], np.dtype[
 def _headroom_families(
     effect: SwitchEffect,
     names: QueueNames,
-    ports: Sequence[Port],
+    ports: Sequence[CabledPort],
     links: np.ndarray[tuple[int], np.dtype[np.int64]],
-) -> Iterator[Family]:
+) -> Iterator[SampleFamily]:
     """Headroom of each priority group, which several lossless classes may share."""
     groups = {names.priority_group(cls): cls for cls in effect.lossless}
     labels = tuple({"interface": port.name, "priority_group": group} for port in ports for group in groups)

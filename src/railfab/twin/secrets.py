@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from railfab.endpoints import Credentials, write_private
-from railfab.gnmi.certificates import Authority, Identity
+from railfab.gnmi.certificates import Authority, TlsIdentity
 from railfab.twin.files import TwinFiles, write_credentials
 
 logger = logging.getLogger(__name__)
@@ -61,7 +61,7 @@ def _kept_credentials(files: TwinFiles) -> Credentials | None:
 
 def _kept_authority(files: TwinFiles) -> Authority | None:
     try:
-        authority = Authority.of(Identity(files.ca.read_bytes(), files.ca_key.read_bytes()))
+        authority = Authority.of(TlsIdentity(files.ca.read_bytes(), files.ca_key.read_bytes()))
     except FileNotFoundError:
         return None
     except (OSError, ValueError, TypeError) as error:

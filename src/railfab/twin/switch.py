@@ -19,7 +19,7 @@ from railfab.gnmi.confirmed import ConfirmedCommits
 from railfab.gnmi.extensions import ExtensionUnsupported
 from railfab.gnmi.leaves import Layout
 from railfab.gnmi.paths import Element, elements, to_text_elements
-from railfab.gnmi.target import Commit, DataType, Edit, Found, Leaf, Model, PathNotFound, Selected, nest
+from railfab.gnmi.target import Commit, DataType, Edit, Found, Leaf, PathNotFound, Selected, YangModel, nest
 from railfab.gnmi.values import Uint64
 from railfab.platforms import (
     SIMULATED_TIME,
@@ -162,7 +162,7 @@ class VirtualSwitch:
         self._startup = self._store.running
         self.model: DeviceModel | None = None
 
-    def models(self) -> Sequence[Model]:
+    def models(self) -> Sequence[YangModel]:
         return self._face.models
 
     @property

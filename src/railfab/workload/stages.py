@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from railfab.errors import IntentError
 from railfab.intent import Collective, Job, Phase, Traffic
-from railfab.topology import Port, PortKey, Topology
+from railfab.topology import CabledPort, PortKey, Topology
 from railfab.units import NS_PER_MS
 from railfab.workload.transfer import Transfer
 
@@ -80,7 +80,7 @@ def _hosts(job: Job, topology: Topology) -> tuple[str, ...]:
 
 def _nics(topology: Topology, hosts: tuple[str, ...]) -> dict[Gpu, list[PortKey]]:
     """The NIC ports of each GPU, by host and rail."""
-    ports: dict[str, list[Port]] = {host: [] for host in hosts}
+    ports: dict[str, list[CabledPort]] = {host: [] for host in hosts}
     for port, _, _ in topology.ports():
         if port.node in ports:
             ports[port.node].append(port)

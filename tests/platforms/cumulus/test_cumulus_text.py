@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from railfab.device import AaaServer, BfdTimers, DeviceModel, Management, Remote
+from railfab.device import AaaServer, BfdTimers, DeviceModel, ManagementAccess, Remote
 from railfab.errors import ConfigError
 from railfab.fabric import design
 from railfab.platforms import platform
@@ -213,7 +213,7 @@ def test_a_default_that_is_shown_is_no_difference() -> None:
 def test_logins_are_those_of_today_and_their_order_counts(leaf: DeviceModel) -> None:
     """Since 5.12 servers are named by their address, and no setting turns TACACS+ on (nvue-reference, TACACS)."""
     servers = (AaaServer(address="10.0.0.1"), AaaServer(address="10.0.0.2"))
-    model = replace(leaf, management=Management(network_instance="mgmt", aaa=servers))
+    model = replace(leaf, management=ManagementAccess(network_instance="mgmt", aaa=servers))
     text = CUMULUS.text(CUMULUS.render(model))
     aaa = yaml.safe_load(text)[0]["set"]["system"]["aaa"]
     assert aaa == {

@@ -22,7 +22,7 @@ from railfab.device import (
     Lag,
     Lldp,
     LoadBalancing,
-    Management,
+    ManagementAccess,
     Mlag,
     MlagKeepalive,
     PfcWatchdog,
@@ -170,7 +170,7 @@ def test_a_drained_switch_is_in_maintenance() -> None:
 
 
 def test_a_server_is_the_same_with_its_key() -> None:
-    model = replace(leaf(), management=Management(network_instance="mgmt", aaa=(AaaServer(address="10.0.0.5"),)))
+    model = replace(leaf(), management=ManagementAccess(network_instance="mgmt", aaa=(AaaServer(address="10.0.0.5"),)))
     server = "tacacs-server host 10.0.0.5 vrf mgmt"
     configuration = text(model).replace(f"{server}\n", f"{server} key 7 0123abcdef\n")
     assert configuration != text(model)
@@ -201,7 +201,7 @@ def test_what_the_intent_does_not_state_is_the_operators() -> None:
     assert EOS.scoped is not None
     assert EOS.parse(EOS.scoped(configuration, text(model))) == model
     assert EOS.parse(configuration).unmodelled
-    stated = text(replace(model, management=Management(network_instance="MGMT", ntp=("10.0.0.2",))))
+    stated = text(replace(model, management=ManagementAccess(network_instance="MGMT", ntp=("10.0.0.2",))))
     kept = EOS.scoped(configuration, stated)
     assert "ntp server vrf MGMT 10.0.0.1\n" in kept
     assert "vrf instance MGMT\n" in kept
@@ -210,10 +210,10 @@ def test_what_the_intent_does_not_state_is_the_operators() -> None:
 
 def test_ssh_is_served_in_the_vrf_of_the_servers() -> None:
     served = "management ssh\n   !\n   vrf MGMT\n      no shutdown\n"
-    model = replace(leaf(), management=Management(network_instance="MGMT", ntp=("10.0.0.2",)))
+    model = replace(leaf(), management=ManagementAccess(network_instance="MGMT", ntp=("10.0.0.2",)))
     assert served in text(model)
     assert EOS.parse(text(model)) == model
-    assert "management ssh" not in text(replace(leaf(), management=Management(ntp=("10.0.0.2",))))
+    assert "management ssh" not in text(replace(leaf(), management=ManagementAccess(ntp=("10.0.0.2",))))
     assert EOS.scoped is not None
     assert served not in EOS.scoped(text(leaf()).replace("!\nend\n", f"{served}end\n"), text(leaf()))
 

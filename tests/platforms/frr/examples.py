@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from railfab.platforms.frr.commands import Group, Word, elements
+from railfab.platforms.frr.commands import CommandWord, WordGroup, elements
 
 VALUES = {
     "A.B.C.D": "192.0.2.1",
@@ -31,10 +31,10 @@ def out_of_range(command: str) -> str:
     return " ".join(_words(elements(command), beyond=1)).removeprefix("no " if command.startswith("[no] ") else "")
 
 
-def _words(sequence: tuple[Word | Group, ...], *, beyond: int) -> list[str]:
+def _words(sequence: tuple[CommandWord | WordGroup, ...], *, beyond: int) -> list[str]:
     found: list[str] = []
     for element in sequence:
-        if isinstance(element, Group):
+        if isinstance(element, WordGroup):
             found += _words(element.alternatives[0], beyond=beyond)
         elif numbers := _RANGE.fullmatch(element.text):
             found.append(str(int(numbers[2]) + beyond))

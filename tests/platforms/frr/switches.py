@@ -15,8 +15,8 @@ from railfab.device import (
     Action,
     Aggregate,
     BfdTimers,
-    Bgp,
     BgpNeighbor,
+    BgpSpeaker,
     BgpTimers,
     DeviceModel,
     Family,
@@ -63,7 +63,7 @@ def switch(name: str, *, asn: int, peer_as: int, loopback: str, end: int) -> Dev
         platform="frr",
         breakouts=(),
         interfaces=(*ports, Loopback(name=LOOPBACK, addresses=(IPv4Interface(loopback),))),
-        bgp=Bgp(
+        bgp=BgpSpeaker(
             asn=asn,
             router_id=IPv4Address(loopback),
             max_paths=64,
@@ -129,7 +129,7 @@ RICH = in_order(
             Lag(name="lag1", members=(), addresses=(ip_interface("10.1.9.0/31"),)),
             Svi(name="vlan10", vlan=10, addresses=(ip_interface("10.16.10.1/24"), ip_interface("fd00:16::1/64"))),
         ),
-        bgp=Bgp(
+        bgp=BgpSpeaker(
             asn=4200000001,
             router_id=IPv4Address("10.255.0.1"),
             max_paths=64,

@@ -23,7 +23,7 @@ from railfab.device import (
     HashField,
     LoadBalancing,
     Loopback,
-    Management,
+    ManagementAccess,
     NextHop,
     PfcWatchdog,
     Port,
@@ -464,7 +464,7 @@ def test_a_limit_of_paths_is_one_that_junos_has(paths: int, limit: int) -> None:
 # What is rendered
 
 
-SERVERS = Management(network_instance=MANAGEMENT_VRF, ntp=("10.0.0.1",))
+SERVERS = ManagementAccess(network_instance=MANAGEMENT_VRF, ntp=("10.0.0.1",))
 
 
 @pytest.mark.parametrize(
@@ -478,7 +478,7 @@ SERVERS = Management(network_instance=MANAGEMENT_VRF, ntp=("10.0.0.1",))
     ],
 )
 def test_the_management_port_is_moved_only_where_services_are_stated(
-    leaf: DeviceModel, management: Management | None, stated: bool
+    leaf: DeviceModel, management: ManagementAccess | None, stated: bool
 ) -> None:
     text = JUNOS.text(JUNOS.render(replace(leaf, management=management)))
     assert ("management-instance;" in text) == stated

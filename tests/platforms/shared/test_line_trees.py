@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from tests.laws import examples
 
 from railfab.platforms.frr.lines import FORMAT as FRR
-from railfab.platforms.shared.line_tree import Line, LineFormat, Literal, Section
+from railfab.platforms.shared.line_tree import Line, LineFormat, Literal, SectionKind
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "lines"
 
 EOS = LineFormat(
     indent=3,
-    nested={word: Section(before=True) for word in ("address-family", "vlan", "vrf", "uc-tx-queue")},
+    nested={word: SectionKind(before=True) for word in ("address-family", "vlan", "vrf", "uc-tx-queue")},
     literals=(Literal(start=re.compile(r"banner (login|motd)$"), end="EOF"),),
 )
 NXOS = LineFormat(

@@ -28,7 +28,7 @@ from railfab.device import (
     Interface,
     Lag,
     LoadBalancing,
-    Management,
+    ManagementAccess,
     Mlag,
     MlagKeepalive,
     NetworkInstance,
@@ -273,7 +273,7 @@ NTP_SERVER = {"association_type": "server", "resolve_as": "10.0.0.1"}
 def test_management_access() -> None:
     model = replace(
         leaf("sonic"),
-        management=Management(
+        management=ManagementAccess(
             network_instance="mgmt",
             ntp=("10.0.0.1",),
             syslog=(SyslogServer(address="10.0.0.2", port=6514, protocol="tcp", level="warning"),),
@@ -305,12 +305,12 @@ def test_servers_in_another_vrf_than_that_of_the_management_port_are_refused() -
     links = NetworkInstance(name="management")
     model = replace(leaf("sonic"), network_instances=(links,))
     with pytest.raises(UnsupportedFeature) as refused:
-        admit(replace(model, management=Management(network_instance=links.name, ntp=("10.0.0.1",))), SONIC)
+        admit(replace(model, management=ManagementAccess(network_instance=links.name, ntp=("10.0.0.1",))), SONIC)
     assert str(refused.value) == (
         f"{model.name}: platform sonic does not support servers_in_vrf_of_links. "
         "Choose another platform, or change management.isolation in the intent."
     )
-    assert admit(replace(model, management=Management(network_instance="mgmt", ntp=("10.0.0.1",))), SONIC)
+    assert admit(replace(model, management=ManagementAccess(network_instance="mgmt", ntp=("10.0.0.1",))), SONIC)
 
 
 def spectrum(*, shared_headroom: bool, rate_gbps: int | None) -> DeviceModel:
@@ -358,7 +358,7 @@ def test_a_lossless_group_of_nvidias_chips_resumes_at_a_buffer_of_its_own(
 
 
 def test_more_time_servers_than_the_models_take_are_refused() -> None:
-    servers = Management(ntp=tuple(f"10.0.0.{number}" for number in range(1, 12)))
+    servers = ManagementAccess(ntp=tuple(f"10.0.0.{number}" for number in range(1, 12)))
     with pytest.raises(UnsupportedFeature, match="ntp_servers 11 is above platform sonic's limit of 10"):
         admit(replace(leaf("sonic"), management=servers), SONIC)
 

@@ -16,7 +16,7 @@ from tests.platforms.srlinux.switches import rail_switch, spine
 from tests.platforms.srlinux.test_srlinux_management import STATED
 
 from railfab.platforms.shared.json_tree import Json, bare
-from railfab.platforms.srlinux.place import Place
+from railfab.platforms.srlinux.place import NodePlace
 from railfab.platforms.srlinux.schema import schema
 from railfab.platforms.srlinux.tree import stripped
 
@@ -42,16 +42,16 @@ def rendered_paths() -> frozenset[str]:
     return frozenset(path for tree in rendered().values() for path, _ in places(stripped(tree)))
 
 
-def places(tree: Json) -> Iterator[tuple[str, Place]]:
+def places(tree: Json) -> Iterator[tuple[str, NodePlace]]:
     """The nodes of a configuration without module prefixes, each with its path without keys."""
-    yield from _below("", Place(tree, schema().nodes, None))
+    yield from _below("", NodePlace(tree, schema().nodes, None))
 
 
-def _below(path: str, place: Place) -> Iterator[tuple[str, Place]]:
+def _below(path: str, place: NodePlace) -> Iterator[tuple[str, NodePlace]]:
     yield path, place
     for name, child in place.value.items() if isinstance(place.value, dict) else ():
         for entry in child if isinstance(child, list) else [child]:
-            yield from _below(f"{path}/{name}", Place(entry, place.node[name], place, name))
+            yield from _below(f"{path}/{name}", NodePlace(entry, place.node[name], place, name))
 
 
 def as_json(value: Any, at: tuple[str, ...] = ()) -> Any:

@@ -8,8 +8,8 @@ from railfab.device import (
     LOOPBACK,
     Action,
     BfdTimers,
-    Bgp,
     BgpNeighbor,
+    BgpSpeaker,
     BgpTimers,
     BreakoutPort,
     Classifier,
@@ -139,8 +139,8 @@ def neighbor(peer: IPv4Address | str, remote_as: int, bfd: BfdTimers | None = BF
     )
 
 
-def speaker(asn: int, router_id: str, neighbors: tuple[BgpNeighbor, ...]) -> Bgp:
-    return Bgp(asn=asn, router_id=IPv4Address(router_id), max_paths=64, neighbors=neighbors)
+def speaker(asn: int, router_id: str, neighbors: tuple[BgpNeighbor, ...]) -> BgpSpeaker:
+    return BgpSpeaker(asn=asn, router_id=IPv4Address(router_id), max_paths=64, neighbors=neighbors)
 
 
 def port_qos(

@@ -21,7 +21,7 @@ from railfab.fabric import Design, design
 from railfab.fabric.audit import configuration_findings
 from railfab.findings import Finding, Severity
 from railfab.platforms.shared.json_tree import Json, is_list
-from railfab.platforms.srlinux.differences import Setting, settings
+from railfab.platforms.srlinux.differences import TreeSetting, settings
 from railfab.platforms.srlinux.refusals import refusals
 from railfab.platforms.srlinux.schema import schema
 from railfab.platforms.srlinux.tree import stripped
@@ -133,7 +133,7 @@ def other_values(kind: Mapping[str, Any], value: str) -> Iterator[Any]:
         yield value != "true"
 
 
-def with_leaf(tree: Json, setting: Setting, value: Any) -> str:
+def with_leaf(tree: Json, setting: TreeSetting, value: Any) -> str:
     """The tree with another value for one leaf, which is searched by its place."""
 
     def changed(node: Json) -> Json:

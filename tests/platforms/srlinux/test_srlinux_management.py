@@ -9,19 +9,19 @@ import pytest
 from tests.platforms.srlinux.configuration import SRLINUX, tree
 from tests.platforms.srlinux.switches import rail_switch
 
-from railfab.device import AaaServer, DeviceModel, GnmiService, Management, SyslogServer
+from railfab.device import AaaServer, DeviceModel, GnmiService, ManagementAccess, SyslogServer
 from railfab.gnmi.client import SetChanges
 from railfab.gnmi.paths import elements
 from railfab.gnmi.target import Edit, Operation
 from railfab.platforms.shared.json_edits import edited
-from railfab.platforms.shared.json_names import Names
+from railfab.platforms.shared.json_names import JsonNames
 from railfab.platforms.shared.json_tree import Json, text
 from railfab.platforms.srlinux.parse import parse_tree
 from railfab.platforms.srlinux.set_request import managed, restorable, set_request
 from railfab.platforms.srlinux.tree import keys_of, stripped
 
 SYSTEM = "srl_nokia-system:system"
-STATED = Management(
+STATED = ManagementAccess(
     network_instance="mgmt",
     ntp=("10.0.0.1", "10.0.0.2"),
     syslog=(SyslogServer(address="10.0.0.3", port=601, protocol="tcp", level="warning"),),
@@ -66,7 +66,7 @@ OF_THE_OPERATOR: Json = {
 
 def switch(**parts: Any) -> DeviceModel:
     """The rail switch with this management access."""
-    return replace(rail_switch(), management=Management(network_instance="mgmt", **parts).stated())
+    return replace(rail_switch(), management=ManagementAccess(network_instance="mgmt", **parts).stated())
 
 
 def of_the_operator(model: DeviceModel | None = None) -> Json:
@@ -78,7 +78,7 @@ def of_the_operator(model: DeviceModel | None = None) -> Json:
 
 def after(running: Json, changes: SetChanges) -> Json:
     """The configuration of a switch after a Set."""
-    names = Names(keys_of)
+    names = JsonNames(keys_of)
     for known in (running, tree(replace(rail_switch(), management=STATED))):
         names.learn(known)
     edits = [Edit(Operation.DELETE, elements(path)) for path in changes.delete]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from railfab.platforms.contract import Refusal
-from railfab.platforms.srlinux.place import Place
+from railfab.platforms.srlinux.place import NodePlace
 from railfab.platforms.srlinux.refusals import plain_refusals, refusals
 from railfab.platforms.srlinux.schema import schema
 from railfab.platforms.srlinux.value_types import fits, meaning
@@ -89,7 +89,7 @@ def containers(path: str, node: Any) -> Iterator[tuple[str, Any]]:
 def test_a_rule_may_calculate() -> None:
     """Products and remainders bind stronger than sums and differences, and all go from the left (XPath 1.0, 3.5)."""
     for expression in ("2 + 3 * 4 = 14", "9 - 4 - 3 = 2", "7 - 2 * 3 = 1", "9 mod 4 * 2 = 2", "(2 + 3) * 4 = 20"):
-        assert holds_at(expression, Place({}, schema().nodes, None)), expression
+        assert holds_at(expression, NodePlace({}, schema().nodes, None)), expression
 
 
 def test_no_rendered_configuration_is_refused(repository: Path) -> None:

@@ -35,15 +35,15 @@ from railfab.gnmi.target import (
     Edit,
     Found,
     Leaf,
-    Model,
     Operation,
     PathNotFound,
     Selected,
     View,
+    YangModel,
 )
 from railfab.platforms import ChangeName, Session, Verb, platform
 from railfab.platforms.shared.json_edits import edited
-from railfab.platforms.shared.json_names import Names
+from railfab.platforms.shared.json_names import JsonNames
 from railfab.platforms.shared.json_paths import nodes_at, selected
 from railfab.platforms.shared.notifications import merge_update
 from railfab.platforms.srlinux.parse import parse_tree
@@ -65,7 +65,7 @@ class SwitchView:
 
     state: LeavesView
     tree: dict[str, Any]
-    names: Names
+    names: JsonNames
     timestamp_ns: int = 1
     layout: object = field(default_factory=object)
 
@@ -109,11 +109,11 @@ class Switch:
             },
         }
         self.commits = ConfirmedCommits(NAME, self._restore, lambda: None)
-        self._names = Names(keys_of)
+        self._names = JsonNames(keys_of)
         self._names.learn(SRLINUX.render(rail_switch()))
 
-    def models(self) -> Sequence[Model]:
-        return (Model("urn:nokia.com:srlinux:srl_nokia-interfaces", "Nokia", "25.3.1"),)
+    def models(self) -> Sequence[YangModel]:
+        return (YangModel("urn:nokia.com:srlinux:srl_nokia-interfaces", "Nokia", "25.3.1"),)
 
     def view(self, max_age_s: float) -> None:
         """None: every request reads the switch."""

@@ -26,7 +26,7 @@ from railfab.telemetry import MetricsServer
 from railfab.telemetry.processes import Child, Processes, ProcessMetrics, ask, pages_of, supervisor
 from railfab.telemetry.processes import child as child_module
 from railfab.telemetry.processes import watchdog as watchdog_module
-from railfab.telemetry.processes.watchdog import Patience, Watchdog
+from railfab.telemetry.processes.watchdog import Patience, ProcessWatchdog
 
 QUICK = Patience(every_s=0.2, answer_within_s=0.5, hung_after_s=1.5)
 
@@ -173,7 +173,7 @@ def watching(patience: Patience, rounds: Iterable[tuple[bool, float]]) -> list[i
         def kill_hung(self, process_id: int, _: float) -> None:
             found.append(place)
 
-    watchdog = Watchdog([Watched("0", [], Path())], patience)
+    watchdog = ProcessWatchdog([Watched("0", [], Path())], patience)
     for place, (is_well, passed_s) in enumerate(rounds):  # noqa: B007 read by kill_hung
         watchdog.judge([7], [is_well], passed_s)
     return found
@@ -199,7 +199,7 @@ def test_a_watchdog_that_is_ended_while_a_question_waits_ends_without_an_error(
         silent.bind(str(tmp_path / "silent"))
         silent.listen()
         children = [Child(shard, [], tmp_path / "silent") for shard in ("0", "1")]
-        watchdog = Watchdog(children, Patience(every_s=0.01, answer_within_s=0.5))
+        watchdog = ProcessWatchdog(children, Patience(every_s=0.01, answer_within_s=0.5))
         watchdog.start()
         silent.accept()
         watchdog.end()

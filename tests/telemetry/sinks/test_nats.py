@@ -17,14 +17,14 @@ from nats.aio.msg import Msg
 from tests.telemetry.sinks.samples import NOW_MS, batch, eventually
 
 from railfab.gnmi.certificates import Authority
-from railfab.telemetry.retry import Policy
+from railfab.telemetry.retry import RetryPolicy
 from railfab.telemetry.sinks.nats import nats_sink
 from railfab.telemetry.sinks.queued import QueuedSink
 from railfab.telemetry.sinks.secrets import SecretSource
 
 pytestmark = pytest.mark.nats
 
-QUICK = Policy(first_s=0.05, most_s=0.1)
+QUICK = RetryPolicy(first_s=0.05, most_s=0.1)
 LOGIN = {"RAILFAB_NATS_USERNAME": "ann", "RAILFAB_NATS_PASSWORD": "secret"}
 CONFIG = """
 max_payload: 4096

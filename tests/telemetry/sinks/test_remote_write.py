@@ -14,12 +14,12 @@ from tests.telemetry.sinks.samples import BYTES, NOW_MS, batch, eventually, rece
 from railfab import __version__
 from railfab.gnmi.certificates import Authority
 from railfab.metrics import metric
-from railfab.telemetry.retry import Policy
+from railfab.telemetry.retry import RetryPolicy
 from railfab.telemetry.sinks.queued import QueuedSink
 from railfab.telemetry.sinks.remote_write import METADATA_MS, remote_write_sink
 from railfab.telemetry.sinks.secrets import SecretSource
 
-QUICK = Policy(first_s=0.02, most_s=0.05)
+QUICK = RetryPolicy(first_s=0.02, most_s=0.05)
 PREFIX = "RAILFAB_REMOTE_WRITE"
 
 
@@ -140,7 +140,7 @@ def test_beyond_its_bound_the_queue_drops_the_oldest_and_counts_them() -> None:
 
 
 def test_closing_sends_what_is_queued_and_gives_up_in_time() -> None:
-    with receiving(500, 204) as (receiver, url), writing(url, retries=Policy(first_s=60.0)) as sink:
+    with receiving(500, 204) as (receiver, url), writing(url, retries=RetryPolicy(first_s=60.0)) as sink:
         emit(sink, 1, 2)
         sink.close(5.0)
         assert receiver.values() == [1, 2]

@@ -29,7 +29,7 @@ UNKNOWN = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Target:
+class HostsTarget:
     """A target for hosts.yml. credentials: a reference. platforms: those that have its paths; one where it is known.
 
     mode, encoding, interval_s: of its endpoint, `gnmi_mode`, `gnmi_encoding` and `gnmi_interval_s`.
@@ -85,7 +85,7 @@ class Conversion:
     """What a gnmic configuration becomes."""
 
     config: GnmicConfig
-    targets: tuple[Target, ...]
+    targets: tuple[HostsTarget, ...]
     exports: tuple[Export, ...]
     subscribed: tuple[Subscribed, ...]
     renamed: tuple[Renamed, ...]
@@ -93,7 +93,7 @@ class Conversion:
     interval_s: float | None
 
     @property
-    def unplaced(self) -> tuple[Target, ...]:
+    def unplaced(self) -> tuple[HostsTarget, ...]:
         """Targets whose platform is not known."""
         return tuple(target for target in self.targets if target.platform == UNKNOWN)
 
@@ -169,13 +169,13 @@ def _target(
     by_name: Mapping[str, list[GnmicSubscription]],
     stated: Sequence[tuple[str, str]],
     references: _Credentials,
-) -> Target:
+) -> HostsTarget:
     wanted = [one for name in target.subscriptions for one in by_name.get(name, ())] or list(config.subscriptions)
     told = next((name for pattern, name in stated if fnmatchcase(target.name, pattern) and pattern != "*"), None)
     found = (told,) if told else _platforms(wanted)
     if len(found) != 1:
         found = next(((name,) for pattern, name in stated if pattern == "*"), found)
-    return Target(
+    return HostsTarget(
         source=target,
         platforms=found,
         credentials=references.of(target),
@@ -207,7 +207,7 @@ def _rules(telemetry: TelemetryMap, path: str) -> tuple[TelemetryRule, ...]:
     return tuple(rule for rule in telemetry.rules if covers(path, rule.path))
 
 
-def _subscribed(config: GnmicConfig, targets: Sequence[Target]) -> Iterator[Subscribed]:
+def _subscribed(config: GnmicConfig, targets: Sequence[HostsTarget]) -> Iterator[Subscribed]:
     """Each path on each platform of the targets that subscribe to it; without targets, on those that its paths tell."""
     for one in config.subscriptions:
         using = [target for target in targets if one.name in (target.source.subscriptions or (one.name,))]

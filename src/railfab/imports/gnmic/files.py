@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from railfab.endpoints.keys import DATA_KEYS
 from railfab.gnmi.paths import elements
-from railfab.imports.gnmic.conversion import Conversion, Subscribed, Target
+from railfab.imports.gnmic.conversion import Conversion, HostsTarget, Subscribed
 from railfab.imports.gnmic.modes import asked_subscriptions, mode_keys, scalar
 from railfab.imports.gnmic.names import OTHERS
 
@@ -39,7 +39,7 @@ def hosts_text(conversion: Conversion) -> str:
     return "\n".join((*lines, ""))
 
 
-def _settings(target: Target) -> Iterator[tuple[str, str | bool | float]]:
+def _settings(target: HostsTarget) -> Iterator[tuple[str, str | bool | float]]:
     source = target.source
     yield "credentials", target.credentials
     if target.gnmi_target:
@@ -59,7 +59,7 @@ def _settings(target: Target) -> Iterator[tuple[str, str | bool | float]]:
     yield from ((key, value) for key, value in named.items() if value)
 
 
-def _labels_of(target: Target) -> Iterator[str]:
+def _labels_of(target: HostsTarget) -> Iterator[str]:
     """The tags of a target as labels of its metrics, by names that Prometheus allows."""
     tags = {OTHERS.sub("_", name): value for name, value in target.source.tags.items()}
     free = {name: value for name, value in tags.items() if name not in (*DATA_KEYS, *OWN_LABELS)}

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from railfab.endpoints import Endpoint, read_credentials
 from railfab.errors import LabError, RailfabError
-from railfab.gnmi.certificates import Identity
+from railfab.gnmi.certificates import TlsIdentity
 from railfab.gnmi.server import GnmiServer, ServerLoop
 from railfab.lab.agent.target import LinuxSwitch
 from railfab.lab.netns.namespaces import NAMESPACES, enter
@@ -81,8 +81,8 @@ def _switch(state: LabState, node: LabNode, processes: FirstProcesses) -> LinuxS
     )
 
 
-def _identity(root: Path) -> Identity:
-    return Identity((root / "gnmi.crt").read_bytes(), (root / "gnmi.key").read_bytes())
+def _identity(root: Path) -> TlsIdentity:
+    return TlsIdentity((root / "gnmi.crt").read_bytes(), (root / "gnmi.key").read_bytes())
 
 
 def main() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from railfab.errors import LabError
 from railfab.gnmi.leaves import Leaves
-from railfab.gnmi.target import Edit, Model, RequestRefused, View
+from railfab.gnmi.target import Edit, RequestRefused, View, YangModel
 from railfab.lab.agent.leaves import encode
 from railfab.lab.agent.linux_metrics import Measurement, bfd_metrics, bgp_metrics, daemon_metrics, interface_metrics
 from railfab.lab.agent.sources import VTY_TIMEOUT_S, link_facts, proc_net_dev, vty_json
@@ -28,12 +28,12 @@ RETRY_S = 5.0
 
 OPENCONFIG = "OpenConfig working group"
 MODELS = (
-    Model("openconfig-interfaces", OPENCONFIG, "3.8.1"),
-    Model("openconfig-if-ethernet", OPENCONFIG, "2.18.0"),
-    Model("openconfig-network-instance", OPENCONFIG, "4.7.0"),
-    Model("openconfig-bgp", OPENCONFIG, "9.9.1"),
-    Model("openconfig-bfd", OPENCONFIG, "0.5.0"),
-    Model("openconfig-platform", OPENCONFIG, "0.32.0"),
+    YangModel("openconfig-interfaces", OPENCONFIG, "3.8.1"),
+    YangModel("openconfig-if-ethernet", OPENCONFIG, "2.18.0"),
+    YangModel("openconfig-network-instance", OPENCONFIG, "4.7.0"),
+    YangModel("openconfig-bgp", OPENCONFIG, "9.9.1"),
+    YangModel("openconfig-bfd", OPENCONFIG, "0.5.0"),
+    YangModel("openconfig-platform", OPENCONFIG, "0.32.0"),
 )
 """Supported OpenConfig modules, in the versions of openconfig/public of July 2026."""
 
@@ -83,7 +83,7 @@ class LinuxSwitch:
         self._bgp = CachedMeasurements(self._read_bgp)
         self._bfd = CachedMeasurements(self._read_bfd)
 
-    def models(self) -> Sequence[Model]:
+    def models(self) -> Sequence[YangModel]:
         return MODELS
 
     def view(self, max_age_s: float) -> View | None:

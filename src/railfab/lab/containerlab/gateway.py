@@ -17,7 +17,7 @@ from pathlib import Path
 
 from railfab.endpoints import Credentials, Endpoint, read_credentials, write_private
 from railfab.errors import LabError, RailfabError
-from railfab.gnmi.certificates import Identity
+from railfab.gnmi.certificates import TlsIdentity
 from railfab.gnmi.server import GnmiServer, ServerLoop
 from railfab.lab.agent import LinuxSwitch
 from railfab.lab.backend import LabPlace
@@ -82,7 +82,7 @@ def _gnmi(files: LabPaths, node: GatewaySwitch, login: Credentials, loop: Server
         daemons=DAEMONS,
         map_=platform(node.platform).telemetry,
     )
-    identity = Identity((keys / "gnmi.crt").read_bytes(), (keys / "gnmi.key").read_bytes())
+    identity = TlsIdentity((keys / "gnmi.crt").read_bytes(), (keys / "gnmi.key").read_bytes())
     return GnmiServer(target, loop, host=LOOPBACK, credentials=login, identity=identity)
 
 

@@ -13,14 +13,14 @@ from railfab.device import DeviceModel
 from railfab.endpoints import give_to_caller
 from railfab.errors import LabError, raise_all
 from railfab.lab.backend import LabPlan
-from railfab.lab.containerlab.model import End, LabTopology, Management, NodeDefinition, VethLink
+from railfab.lab.containerlab.model import DockerNetwork, End, LabTopology, NodeDefinition, VethLink
 from railfab.lab.containerlab.names import topology_name
 from railfab.lab.containerlab.ports import port_errors
 from railfab.lab.containerlab.settings import Settings
 from railfab.lab.netns.ip_commands import device_commands, mtu_bytes, node_commands, uncabled_commands
 from railfab.lab.netns.lifecycle import ANY_NODE, SWITCH
 from railfab.platforms import LabFacts, platform
-from railfab.topology import Node, Port, Topology
+from railfab.topology import CabledPort, Node, Topology
 
 CONFIGS = PurePosixPath("configs")
 HOST_GROUP = "host"
@@ -77,7 +77,7 @@ def lab_files(plan: LabPlan, settings: Settings) -> LabFiles:
         groups[HOST_GROUP] = _host_group(settings)
     lab = LabTopology(
         name=topology.fabric,
-        management=Management(
+        management=DockerNetwork(
             network=settings.network or topology.fabric,
             ipv4_subnet=settings.ipv4_subnet,
             ipv6_subnet=settings.ipv6_subnet,
@@ -209,12 +209,12 @@ def _startup(plan: LabPlan, node: Node) -> str | None:
     return own.startup(own.render(replace(own.parse(configuration), management=None)))
 
 
-def _link(plan: LabPlan, a: Port, z: Port) -> VethLink:
+def _link(plan: LabPlan, a: CabledPort, z: CabledPort) -> VethLink:
     mtus = {mtu_bytes(a, z, plan.models), mtu_bytes(z, a, plan.models)}
     return VethLink(a=_end(plan.topology, a), z=_end(plan.topology, z), mtu_bytes=max(mtus))
 
 
-def _end(topology: Topology, port: Port) -> End:
+def _end(topology: Topology, port: CabledPort) -> End:
     node = topology.node(port.node)
     if not node.is_switch:
         return End(port.node, port.name)

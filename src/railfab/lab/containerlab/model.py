@@ -13,7 +13,7 @@ FLOW_WIDTH = 90
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Management:
+class DockerNetwork:
     """The management network that containerlab creates. network: its name in Docker.
 
     ipv4_subnet: `auto` lets Docker choose a free one. ipv6_subnet: None for no IPv6 there.
@@ -97,7 +97,7 @@ class LabTopology:
     """A topology. groups: common settings of nodes, by group name; nodes: in the order of the fabric."""
 
     name: str
-    management: Management
+    management: DockerNetwork
     groups: Mapping[str, NodeDefinition]
     nodes: Mapping[str, NodeDefinition]
     links: tuple[VethLink, ...]

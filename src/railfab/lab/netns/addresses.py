@@ -15,21 +15,21 @@ SMALLEST_PREFIX = 24
 
 
 @dataclass(frozen=True, slots=True)
-class Management:
+class ManagementAddresses:
     """Management addresses. gateway: address of the bridge. addresses: one per switch, by name."""
 
     gateway: IPv4Interface
     addresses: dict[str, IPv4Interface]
 
 
-def management(switches: Sequence[str], taken: Iterable[IPv4Network]) -> Management:
+def management(switches: Sequence[str], taken: Iterable[IPv4Network]) -> ManagementAddresses:
     """Addresses of the bridge and the switches in the first free range.
 
     Raises LabError when no pool has a free range.
     """
     network = _free_network(len(switches) + 1, tuple(taken))
     hosts = network.hosts()
-    return Management(_on(network, next(hosts)), {name: _on(network, next(hosts)) for name in switches})
+    return ManagementAddresses(_on(network, next(hosts)), {name: _on(network, next(hosts)) for name in switches})
 
 
 def _on(network: IPv4Network, address: IPv4Address) -> IPv4Interface:

@@ -8,11 +8,10 @@ from ipaddress import IPv4Interface, IPv4Network, collapse_addresses
 from itertools import pairwise
 from typing import Any
 
-from railfab.device import DeviceModel, IpAddress
-from railfab.device import Port as ModelPort
+from railfab.device import DeviceModel, IpAddress, Port
 from railfab.lab.netns.names import MANAGEMENT, LabNames
 from railfab.platforms.frr.devices import DeviceKind, linux_devices
-from railfab.topology import Bond, Net, Port, Topology
+from railfab.topology import Bond, CabledPort, Net, Topology
 from railfab.topology.model import Interface
 
 DEFAULT_MTU_BYTES = 1500
@@ -26,7 +25,7 @@ FIRST_TABLE = 100
 """Routing table of a host's first NIC port; the next ports have the next tables."""
 
 
-def mtu_bytes(port: Port, peer: Port, models: Mapping[str, DeviceModel]) -> int:
+def mtu_bytes(port: CabledPort, peer: CabledPort, models: Mapping[str, DeviceModel]) -> int:
     """MTU of one end of a link [bytes]: from the model of the switch; a host has the MTU of its switch."""
     for end in (port, peer):
         if end.node in models:
@@ -43,7 +42,7 @@ def cable_commands(topology: Topology, models: Mapping[str, DeviceModel], names:
     ]
 
 
-def _end(port: Port, peer: Port, models: Mapping[str, DeviceModel], names: LabNames) -> str:
+def _end(port: CabledPort, peer: CabledPort, models: Mapping[str, DeviceModel], names: LabNames) -> str:
     return f"name {port.name} mtu {mtu_bytes(port, peer, models)} netns {names.namespace(port.node)}"
 
 
@@ -94,7 +93,7 @@ def uncabled_commands(topology: Topology, model: DeviceModel) -> list[str]:
     Each is one end of a veth pair whose other end is up beside it, so that it has a carrier as in the fabric.
     """
     cabled = {port.name for port, _, _ in topology.ports_of(model.name)}
-    ports = (found.name for found in model.interfaces if isinstance(found, ModelPort))
+    ports = (found.name for found in model.interfaces if isinstance(found, Port))
     return [
         command
         for name in ports
@@ -159,7 +158,9 @@ class _HostEnd:
         return f"via {self.gateway} dev {self.device}{' onlink' * (self.gateway.version == 6)}"
 
 
-def _host_ends(topology: Topology, ports: Sequence[tuple[Port, Port]], bonds: Sequence[Bond]) -> list[_HostEnd]:
+def _host_ends(
+    topology: Topology, ports: Sequence[tuple[CabledPort, CabledPort]], bonds: Sequence[Bond]
+) -> list[_HostEnd]:
     """The ports and LAGs of a host that have an address and a gateway."""
     ends = [
         (port.name, port.address, peer.node, _gateway(topology, peer), peer.vlan is not None) for port, peer in ports
@@ -203,11 +204,11 @@ def _other_networks(topology: Topology, net: Net, ends: Sequence[_HostEnd]) -> l
     return [str(prefix) for prefix in collapse_addresses(sorted(found)) if prefix not in own]
 
 
-def _is_of_host(topology: Topology, port: Port, peer: Port, net: Net) -> bool:
+def _is_of_host(topology: Topology, port: CabledPort, peer: CabledPort, net: Net) -> bool:
     return not topology.node(port.node).is_switch and topology.node(peer.node).net is net
 
 
-def _gateway(topology: Topology, peer: Port) -> IpAddress | None:
+def _gateway(topology: Topology, peer: CabledPort) -> IpAddress | None:
     """The next hop of a host: the address of the port of the switch, or of the switch in the VLAN of that port."""
     return peer.address.ip if peer.address is not None else _gateway_of_vlan(topology, peer.node, peer.vlan)
 

@@ -15,8 +15,8 @@ from railfab.device import (
     DEFAULT_INSTANCE,
     Aggregate,
     BfdTimers,
-    Bgp,
     BgpNeighbor,
+    BgpSpeaker,
     BgpTimers,
     DeviceModel,
     Family,
@@ -53,7 +53,7 @@ def render_vrfs(model: DeviceModel) -> Json:
     return vrfs
 
 
-def _instances(bgp: Bgp | None) -> set[str]:
+def _instances(bgp: BgpSpeaker | None) -> set[str]:
     """The VRFs with sessions or aggregates."""
     if bgp is None:
         return set()
@@ -67,7 +67,7 @@ def _l3_vni(instance: NetworkInstance | None) -> Json | None:
     return {"state": ON, "vni": {str(instance.vni): {}}}
 
 
-def _router(bgp: Bgp | None, name: str, instance: NetworkInstance | None) -> Json:
+def _router(bgp: BgpSpeaker | None, name: str, instance: NetworkInstance | None) -> Json:
     """`vrf NAME router bgp`; what belongs to the VRF also without a speaker."""
     vrf = _of_vrf(instance) if instance is not None else {}
     if bgp is None or (name != DEFAULT_INSTANCE and name not in _instances(bgp) and instance is None):
@@ -99,13 +99,15 @@ def _of_vrf(instance: NetworkInstance) -> Json:
     return {**stated(rd=instance.rd, router_id=router_id), **communities}
 
 
-def _reflection(bgp: Bgp, neighbors: Sequence[BgpNeighbor]) -> Json | None:
+def _reflection(bgp: BgpSpeaker, neighbors: Sequence[BgpNeighbor]) -> Json | None:
     if bgp.cluster_id is None and not any(neighbor.reflector_client for neighbor in neighbors):
         return None
     return {"state": ON, **stated(cluster_id=str(bgp.cluster_id) if bgp.cluster_id is not None else None)}
 
 
-def _families(bgp: Bgp, neighbors: Sequence[BgpNeighbor], aggregates: Sequence[Aggregate], *, exports: bool) -> Json:
+def _families(
+    bgp: BgpSpeaker, neighbors: Sequence[BgpNeighbor], aggregates: Sequence[Aggregate], *, exports: bool
+) -> Json:
     """The families that a VRF uses; IPv4 where it uses none, because its connected routes are announced."""
     used = {family for neighbor in neighbors for family in neighbor.families}
     used |= {
@@ -122,7 +124,7 @@ def _families(bgp: Bgp, neighbors: Sequence[BgpNeighbor], aggregates: Sequence[A
     return families
 
 
-def _unicast(bgp: Bgp, aggregates: Sequence[Aggregate], *, exports: bool) -> Json:
+def _unicast(bgp: BgpSpeaker, aggregates: Sequence[Aggregate], *, exports: bool) -> Json:
     """A family with its connected routes, which a VRF with an overlay also announces there."""
     routes = {str(aggregate.prefix): {"summary-only": switch(aggregate.summary_only)} for aggregate in aggregates}
     return {
@@ -137,7 +139,7 @@ def _peer(neighbor: BgpNeighbor) -> str:
     return device_name(neighbor.peer) if isinstance(neighbor.peer, str) else str(neighbor.peer)
 
 
-def _neighbor(neighbor: BgpNeighbor, bgp: Bgp) -> Json:
+def _neighbor(neighbor: BgpNeighbor, bgp: BgpSpeaker) -> Json:
     """One session. IPv4 routes of one over IPv6 need a capability, which NVUE turns on by itself where unnumbered."""
     remote: Any = neighbor.remote_as if isinstance(neighbor.remote_as, int) else str(neighbor.remote_as)
     over_ipv6 = isinstance(neighbor.peer, IPv6Address) and Family.IPV4 in neighbor.families
@@ -165,7 +167,7 @@ def _timers(timers: BgpTimers) -> Json:
     }
 
 
-def render_bfd(bgp: Bgp | None) -> Json | None:
+def render_bfd(bgp: BgpSpeaker | None) -> Json | None:
     """`router bfd`: a profile for each set of timers, which sessions name."""
     timers = {neighbor.bfd for neighbor in bgp.neighbors if neighbor.bfd is not None} if bgp is not None else set()
     profiles = {_bfd_profile(bfd): _bfd(bfd) for bfd in timers}
@@ -185,7 +187,7 @@ def _bfd(timers: BfdTimers) -> Json:
     }
 
 
-def _neighbor_families(neighbor: BgpNeighbor, bgp: Bgp) -> Iterator[tuple[str, Json]]:
+def _neighbor_families(neighbor: BgpNeighbor, bgp: BgpSpeaker) -> Iterator[tuple[str, Json]]:
     """FRR activates a session for IPv4 by itself, and for no other family."""
     if Family.IPV4 not in neighbor.families:
         yield str(Family.IPV4), {"state": OFF}
@@ -206,7 +208,7 @@ def _neighbor_families(neighbor: BgpNeighbor, bgp: Bgp) -> Iterator[tuple[str, J
         )
 
 
-def _policies(neighbor: BgpNeighbor, bgp: Bgp) -> Json:
+def _policies(neighbor: BgpNeighbor, bgp: BgpSpeaker) -> Json:
     """The route map of each direction. `force`: routes that a reflector passes on have the switch as next hop too."""
     nothing = (NO_POLICY,) if denies_without_policy(neighbor, bgp) else ()
     maps: Json = {}
@@ -216,7 +218,7 @@ def _policies(neighbor: BgpNeighbor, bgp: Bgp) -> Json:
     return maps
 
 
-def denies_without_policy(neighbor: BgpNeighbor, bgp: Bgp) -> bool:
+def denies_without_policy(neighbor: BgpNeighbor, bgp: BgpSpeaker) -> bool:
     """Whether a session without policy is to accept and announce nothing."""
     return bgp.requires_policy and not neighbor.is_internal(bgp.asn)
 

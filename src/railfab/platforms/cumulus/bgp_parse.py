@@ -11,8 +11,8 @@ from railfab.device import (
     MANAGEMENT_VRF,
     Aggregate,
     BfdTimers,
-    Bgp,
     BgpNeighbor,
+    BgpSpeaker,
     BgpTimers,
     Family,
     IpAddress,
@@ -53,7 +53,7 @@ def _router_id(node: ConfigNode) -> IPv4Address | None:
     return None if node.text("router-id") in ("auto", "none", None) else node.router_id("router-id")
 
 
-def parse_bgp(root: ConfigNode) -> Bgp | None:
+def parse_bgp(root: ConfigNode) -> BgpSpeaker | None:
     """The speaker; None without an AS number, or where it is off."""
     speaker, default = root.at("router", "bgp"), root.at("vrf", DEFAULT_INSTANCE, "router", "bgp")
     asn = speaker.number("autonomous-system") if (speaker.text("autonomous-system") or "").isdecimal() else None
@@ -67,7 +67,7 @@ def parse_bgp(root: ConfigNode) -> Bgp | None:
         (node.child("multipaths") for node in families if "multipaths" in node.value), ConfigNode({}, "", [])
     )
     next_hops = all(_takes_ipv6_next_hops(root, neighbor) for neighbor in neighbors)
-    return Bgp(
+    return BgpSpeaker(
         asn=asn,
         router_id=_router_id(speaker) or _router_id(default),
         max_paths=_paths(multipaths, "ebgp"),

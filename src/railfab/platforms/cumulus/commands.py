@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Iterator
 
 from railfab.platforms.cumulus.names import expanded
-from railfab.platforms.cumulus.schema import Place, model
+from railfab.platforms.cumulus.schema import SchemaPlace, model
 from railfab.platforms.shared.json_tree import Json
 
 _COMMAND = re.compile(r"(?m)^\s*(?:\S*[#$] ?)?nv (?:set|unset) ")
@@ -67,7 +67,7 @@ def _split(line: str) -> list[str]:
 
 def _set(tree: Json, words: list[str]) -> None:
     """Add the words of a command; the last one is a value where the model has a leaf before it."""
-    place: Place | None = model()
+    place: SchemaPlace | None = model()
     node = tree
     for at, word in enumerate(words):
         place = _step(place, word) if place else None
@@ -79,7 +79,7 @@ def _set(tree: Json, words: list[str]) -> None:
         node[word] = node = child if isinstance(child, dict) else {}
 
 
-def _step(place: Place, word: str) -> Place | None:
+def _step(place: SchemaPlace, word: str) -> SchemaPlace | None:
     """The node at a word, or at the first one that a range stands for."""
     return place.step(word) or place.step(expanded(word)[0])
 

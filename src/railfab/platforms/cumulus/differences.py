@@ -8,14 +8,14 @@ from typing import Any
 
 from railfab.platforms.cumulus.defaults import default_of
 from railfab.platforms.cumulus.parse import tree_of
-from railfab.platforms.cumulus.schema import Place, model
+from railfab.platforms.cumulus.schema import SchemaPlace, model
 from railfab.platforms.cumulus.tree import value_words, word
 from railfab.platforms.differences import Difference, Side
 from railfab.platforms.hazards import ABSENT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Setting:
+class NvueSetting:
     """One leaf or empty container. path: without keys. words: of its command. keys: of the lists around it.
 
     value: of a leaf, else None. entry: the innermost list entry around it, or the whole tree.
@@ -54,19 +54,19 @@ def differences(text: str, rendered: str) -> tuple[Difference, ...]:
     )
 
 
-def _settings(tree: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], Setting]]:
+def _settings(tree: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], NvueSetting]]:
     for setting in _below(tree, model(), "", (), {}, tree):
         yield setting.words, setting
 
 
 def _below(
     tree: Mapping[str, Any],
-    place: Place | None,
+    place: SchemaPlace | None,
     path: str,
     words: tuple[str, ...],
     keys: Mapping[str, str],
     entry: Mapping[str, Any],
-) -> Iterator[Setting]:
+) -> Iterator[NvueSetting]:
     """The settings in a container. A word that the model has as a key is not part of a path."""
     for name, child in tree.items():
         is_key = place is not None and name not in place.words and place.step(name) is not None
@@ -77,10 +77,10 @@ def _below(
             yield from _below(child, below, at, (*words, name), below_keys, around)
         else:
             value = None if isinstance(child, Mapping) else str(child)
-            yield Setting(path=at, words=(*words, name), keys=below_keys, value=value, entry=entry)
+            yield NvueSetting(path=at, words=(*words, name), keys=below_keys, value=value, entry=entry)
 
 
-def _difference(configured: Setting | None, wanted: Setting | None) -> Difference | None:
+def _difference(configured: NvueSetting | None, wanted: NvueSetting | None) -> Difference | None:
     """The difference of two settings at one place; None where they have the same effect."""
     setting = configured or wanted
     assert setting is not None

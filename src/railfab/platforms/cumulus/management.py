@@ -17,7 +17,7 @@ from railfab.device import (
     DeviceModel,
     GnmiService,
     Lldp,
-    Management,
+    ManagementAccess,
     SyslogServer,
 )
 from railfab.platforms.cumulus.names import device_name, model_name
@@ -55,7 +55,7 @@ def render_management(model: DeviceModel) -> Json:
     )
 
 
-def _syslog(management: Management, vrf: str | None) -> Json | None:
+def _syslog(management: ManagementAccess, vrf: str | None) -> Json | None:
     """The servers, each with a selector of the lowest severity that it gets."""
     if not management.syslog:
         return None
@@ -72,7 +72,7 @@ def _syslog(management: Management, vrf: str | None) -> Json | None:
     return {"selector": {level: {"severity": SEVERITIES[level]} for level in levels}, "server": servers}
 
 
-def _aaa(management: Management, vrf: str | None) -> Json | None:
+def _aaa(management: ManagementAccess, vrf: str | None) -> Json | None:
     """The servers of each protocol in the order of their addresses; users of the switch itself come last.
 
     Since 5.12 a server has its priority below its address, and neither protocol has a setting that turns it on
@@ -107,11 +107,11 @@ def _gnmi(service: GnmiService, model: DeviceModel) -> Json:
     return {**server, **stated(certificate=service.tls_profile)}
 
 
-def parse_management(root: ConfigNode) -> Management | None:
+def parse_management(root: ConfigNode) -> ManagementAccess | None:
     """The management access that is stated."""
     system = root.child("system")
     banner = system.child("message").text("pre-login")
-    management = Management(
+    management = ManagementAccess(
         network_instance=_instance(system),
         ntp=keys(system.child("ntp"), "server"),
         syslog=tuple(_servers(system.child("syslog"))),

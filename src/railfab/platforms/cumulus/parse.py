@@ -19,7 +19,7 @@ from railfab.platforms.cumulus.bgp_parse import is_drained, parse_bgp, parse_vrf
 from railfab.platforms.cumulus.interfaces_parse import parse_breakouts, parse_interfaces, parse_vlans
 from railfab.platforms.cumulus.management import parse_lldp, parse_management
 from railfab.platforms.cumulus.overlay import parse_mlag, parse_vtep
-from railfab.platforms.cumulus.policy_parse import PolicyReader
+from railfab.platforms.cumulus.policy_parse import CumulusPolicyReader
 from railfab.platforms.cumulus.qos_parse import parse_qos
 from railfab.platforms.cumulus.render import render
 from railfab.platforms.cumulus.spelling import normal
@@ -68,7 +68,7 @@ def _model(root: ConfigNode) -> DeviceModel:
             interfaces=interfaces,
             bgp=bgp,
             qos=parse_qos(root, interfaces),
-            policies=PolicyReader(root, bgp.asn if bgp else None).policies(),
+            policies=CumulusPolicyReader(root, bgp.asn if bgp else None).policies(),
             network_instances=tuple(parse_vrfs(root)),
             vlans=tuple(parse_vlans(root)),
             vtep=parse_vtep(root),

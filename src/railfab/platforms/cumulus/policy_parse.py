@@ -19,7 +19,7 @@ MATCHES = {"type", "ip-prefix-list", "community-list", "as-path-list"}
 """Conditions that a model can express; a rule with another one is none of it."""
 
 
-class PolicyReader:
+class CumulusPolicyReader:
     """The policies of a switch. asn: its AS number, for prepending."""
 
     def __init__(self, root: ConfigNode, asn: int | None) -> None:

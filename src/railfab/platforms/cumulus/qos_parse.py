@@ -34,7 +34,7 @@ DEFAULT_ROBUSTNESS = 3
 
 def parse_qos(root: ConfigNode, interfaces: tuple[Interface, ...]) -> Qos | None:
     """The QoS of a switch; None without a scheduler of its own."""
-    reader = QosReader(root.child("qos"))
+    reader = CumulusQosReader(root.child("qos"))
     classes = tuple(reader.classes())
     if not classes:
         return None
@@ -69,7 +69,7 @@ def _shared(node: ConfigNode) -> dict[str, object]:
     return {name: part for name, part in node.value.items() if name != "egress-shaper"}
 
 
-class QosReader:
+class CumulusQosReader:
     """Reads `qos`."""
 
     def __init__(self, node: ConfigNode) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 from railfab.platforms.contract import Refusal
 from railfab.platforms.cumulus.nodes import entries, is_on
 from railfab.platforms.cumulus.parse import tree_of
-from railfab.platforms.cumulus.schema import Place, model
+from railfab.platforms.cumulus.schema import SchemaPlace, model
 from railfab.platforms.cumulus.tree import word
 from railfab.platforms.shared.config_node import ConfigNode
 
@@ -58,7 +58,7 @@ def _share(node: ConfigNode, leaf: str) -> int:
     return int(percent) if percent.isdecimal() else 0
 
 
-def _below(tree: Mapping[str, Any], place: Place, path: str, *, known: bool) -> Iterator[Refusal]:
+def _below(tree: Mapping[str, Any], place: SchemaPlace, path: str, *, known: bool) -> Iterator[Refusal]:
     """Refusals in a container. known: whether the model has every word below it."""
     known = known or place.is_complete
     for name, child in tree.items():
@@ -82,5 +82,5 @@ def _below(tree: Mapping[str, Any], place: Place, path: str, *, known: bool) -> 
             yield Refusal(where=at, problem=f"{child!r} is not {below.value.spec}")
 
 
-def _kinds(place: Place) -> str:
+def _kinds(place: SchemaPlace) -> str:
     return " or ".join([*place.words, *(values.spec for values, _ in place.keys)])

@@ -107,18 +107,18 @@ def _takes(kind: str, text: str) -> bool:
 
 
 @dataclass(slots=True)
-class Place:
+class SchemaPlace:
     """One node of the model. words: what may follow it. key: values of a key that may follow, and what follows that.
 
     value: of a leaf; None for a container. is_complete: whether every word below it is in `paths.txt`.
     """
 
-    words: dict[str, Place] = field(default_factory=dict)
-    keys: list[tuple[Values, Place]] = field(default_factory=list)
+    words: dict[str, SchemaPlace] = field(default_factory=dict)
+    keys: list[tuple[Values, SchemaPlace]] = field(default_factory=list)
     value: Values | None = None
     is_complete: bool = False
 
-    def step(self, word: str) -> Place | None:
+    def step(self, word: str) -> SchemaPlace | None:
         """The node at a word below this one; None for an unknown word."""
         if word in self.words:
             return self.words[word]
@@ -131,9 +131,9 @@ class Place:
 
 
 @cache
-def model() -> Place:
+def model() -> SchemaPlace:
     """The root of the model."""
-    root, macros = Place(), list(_lines_of(MACRO))
+    root, macros = SchemaPlace(), list(_lines_of(MACRO))
     for words, value in _lines_of(None):
         if value == MACRO:
             for more, of_macro in macros:
@@ -152,7 +152,7 @@ def _lines_of(first: str | None) -> Iterator[tuple[list[str], str]]:
             yield words, value
 
 
-def _add(root: Place, words: Iterable[str], value: str) -> None:
+def _add(root: SchemaPlace, words: Iterable[str], value: str) -> None:
     node = root
     for word in words:
         if word == "@":
@@ -163,11 +163,11 @@ def _add(root: Place, words: Iterable[str], value: str) -> None:
         node.value = Values(value)
 
 
-def _below(node: Place, word: str) -> Place:
+def _below(node: SchemaPlace, word: str) -> SchemaPlace:
     if word not in TYPES and "|" not in word and ".." not in word:
-        return node.words.setdefault(word, Place())
+        return node.words.setdefault(word, SchemaPlace())
     for values, place in node.keys:
         if values.spec == word:
             return place
-    node.keys.append((Values(word), Place()))
+    node.keys.append((Values(word), SchemaPlace()))
     return node.keys[-1][1]

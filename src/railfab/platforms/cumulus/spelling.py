@@ -12,7 +12,7 @@ from ipaddress import ip_interface
 from typing import Any
 
 from railfab.platforms.cumulus.names import expanded
-from railfab.platforms.cumulus.schema import Place, model
+from railfab.platforms.cumulus.schema import SchemaPlace, model
 from railfab.platforms.shared.json_tree import Json, leaf_text
 
 OLD_SWITCH = {"on": "enabled", "off": "disabled", "enable": "enabled", "disable": "disabled"}
@@ -38,7 +38,7 @@ def _copied(value: Any) -> Any:
     return {str(name): _copied(child) for name, child in value.items()} if isinstance(value, Mapping) else value
 
 
-def _container(tree: Mapping[str, Any], place: Place | None) -> Json:
+def _container(tree: Mapping[str, Any], place: SchemaPlace | None) -> Json:
     container: Json = {}
     for name, child in tree.items():
         for word, below in _words(name, place):
@@ -48,7 +48,7 @@ def _container(tree: Mapping[str, Any], place: Place | None) -> Json:
     return container
 
 
-def _words(name: str, place: Place | None) -> Iterator[tuple[str, Place | None]]:
+def _words(name: str, place: SchemaPlace | None) -> Iterator[tuple[str, SchemaPlace | None]]:
     """The words that a key stands for, each with its place in the model."""
     below = place.step(name) if place is not None else None
     if place is None or below is not None:
@@ -62,7 +62,7 @@ def _words(name: str, place: Place | None) -> Iterator[tuple[str, Place | None]]
     yield from several if several and all(below for _, below in several) else [(name, None)]
 
 
-def _value(child: Any, place: Place | None) -> Any:
+def _value(child: Any, place: SchemaPlace | None) -> Any:
     """Content of a place: a container, or a leaf as text."""
     if isinstance(child, Mapping):
         if place is not None and place.value is not None and place.value.is_list:
@@ -79,7 +79,7 @@ def _value(child: Any, place: Place | None) -> Any:
     return _leaf(leaf_text(child), place)
 
 
-def _leaf(text: str, place: Place | None) -> str:
+def _leaf(text: str, place: SchemaPlace | None) -> str:
     if place is None or place.value is None or text in place.value.words:
         return text
     names = OLD_SWITCH if place.value.is_switch else OLD_ENABLE if "enable" in place.value.words else {}

@@ -18,7 +18,7 @@ import yaml
 from railfab.device import natural
 from railfab.errors import ConfigError
 from railfab.platforms.cumulus.commands import commands_of, is_commands
-from railfab.platforms.cumulus.schema import Place, model
+from railfab.platforms.cumulus.schema import SchemaPlace, model
 from railfab.platforms.shared.json_tree import Json
 
 WHAT = "Cumulus Linux configuration"
@@ -60,7 +60,7 @@ def text(tree: Json) -> str:
     return f"- {SET}:{_written(tree, LINE, model())}\n"
 
 
-def _written(value: Any, line: str, place: Place | None) -> str:
+def _written(value: Any, line: str, place: SchemaPlace | None) -> str:
     """Text after a key: a scalar, a list or a container. line: a new line with the indent of what is in it."""
     if not isinstance(value, Mapping):
         if place is not None and place.value is not None and place.value.is_list:

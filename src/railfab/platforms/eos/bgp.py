@@ -14,8 +14,8 @@ from railfab.device import (
     DEFAULT_INSTANCE,
     Aggregate,
     BfdTimers,
-    Bgp,
     BgpNeighbor,
+    BgpSpeaker,
     BgpTimers,
     DeviceModel,
     Family,
@@ -63,7 +63,7 @@ def _bfd(interval_ms: int, receive_ms: int, multiplier: int) -> BfdTimers:
 
 
 @dataclass(slots=True, kw_only=True)
-class Neighbor:
+class EosNeighbor:
     """A neighbour with an address, or a peer group, in EOS's order of lines.
 
     routes: limit of prefixes, 0 for none: without it EOS ends a session at 12000 routes.
@@ -119,7 +119,7 @@ class MacVrf:
 class Sessions:
     """The sessions of a network instance. over_interfaces: interface, peer group, and AS number of each."""
 
-    neighbors: dict[str, Neighbor] = prefixed("neighbor", WORD, Neighbor)
+    neighbors: dict[str, EosNeighbor] = prefixed("neighbor", WORD, EosNeighbor)
     aggregates: list[tuple[IpNetwork, str | None]] = lines(
         "aggregate-address {}[ {}]", Word(r"\S+", ip_network), Word("summary-only", str)
     )
@@ -177,14 +177,14 @@ def settings_of(neighbor: BgpNeighbor, asn: int) -> BgpNeighbor:
 
 
 @dataclass(frozen=True, slots=True)
-class Groups:
+class PeerGroups:
     """The peer groups. names: by settings. members: the group of each neighbour, by its key."""
 
     names: Mapping[BgpNeighbor, str]
     members: Mapping[str, str]
 
 
-def groups_of(bgp: Bgp) -> Groups:
+def groups_of(bgp: BgpSpeaker) -> PeerGroups:
     """The peer groups: `FABRIC`, then `FABRIC-2` and so on, in the order of the neighbours that use them first."""
     names: dict[BgpNeighbor, str] = {}
     members: dict[str, str] = {}
@@ -193,7 +193,7 @@ def groups_of(bgp: Bgp) -> Groups:
         if settings not in names:
             names[settings] = GROUP if not names else f"{GROUP}-{len(names) + 1}"
         members[neighbor.key] = names[settings]
-    return Groups(names, members)
+    return PeerGroups(names, members)
 
 
 def native_bgp(model: DeviceModel) -> dict[int, Router]:
@@ -229,7 +229,7 @@ def native_bgp(model: DeviceModel) -> dict[int, Router]:
     return {bgp.asn: router}
 
 
-def _sessions(bgp: Bgp, instance: str, groups: Groups) -> Sessions:
+def _sessions(bgp: BgpSpeaker, instance: str, groups: PeerGroups) -> Sessions:
     sessions = Sessions(redistributes=True)
     for neighbor in bgp.neighbors:
         if neighbor.network_instance != instance:
@@ -239,7 +239,7 @@ def _sessions(bgp: Bgp, instance: str, groups: Groups) -> Sessions:
         if isinstance(neighbor.peer, str):
             sessions.over_interfaces.append((neighbor.peer, group, remote_as))
         else:
-            native = Neighbor(group=group, remote_as=remote_as, description=neighbor.description)
+            native = EosNeighbor(group=group, remote_as=remote_as, description=neighbor.description)
             sessions.neighbors[str(neighbor.peer)] = native
     for aggregate in bgp.aggregates:
         if aggregate.network_instance == instance:
@@ -247,9 +247,9 @@ def _sessions(bgp: Bgp, instance: str, groups: Groups) -> Sessions:
     return sessions
 
 
-def _group(settings: BgpNeighbor) -> Neighbor:
+def _group(settings: BgpNeighbor) -> EosNeighbor:
     timers_s, limit = (settings.timers.keepalive_s, settings.timers.hold_s), settings.prefix_limit
-    return Neighbor(
+    return EosNeighbor(
         is_group=True,
         next_hop=settings.next_hop,
         enabled=settings.enabled,
@@ -265,7 +265,7 @@ def _group(settings: BgpNeighbor) -> Neighbor:
     )
 
 
-def _family(groups: Groups, family: Family) -> AddressFamily:
+def _family(groups: PeerGroups, family: Family) -> AddressFamily:
     carries_ipv4 = family is Family.IPV4
     return AddressFamily(
         neighbors={
@@ -279,12 +279,12 @@ def _family(groups: Groups, family: Family) -> AddressFamily:
 # From EOS
 
 
-def bgp_of(asn: int, router: Router) -> Bgp:
+def bgp_of(asn: int, router: Router) -> BgpSpeaker:
     """The speaker of all network instances."""
     speaking = tuple(_all_neighbors(asn, router))
     ipv6_next_hops = all(has for _, has in speaking)
     vrfs = [(name, vrf.sessions) for name, vrf in router.vrfs.items()]
-    speaker = Bgp(
+    speaker = BgpSpeaker(
         asn=asn,
         router_id=router.router_id,
         max_paths=router.max_paths[0] if router.max_paths else 1,
@@ -309,18 +309,18 @@ def _all_neighbors(asn: int, router: Router) -> Iterator[tuple[BgpNeighbor, bool
     instances = ((DEFAULT_INSTANCE, router.sessions), *((name, vrf.sessions) for name, vrf in router.vrfs.items()))
     for instance, sessions in instances:
         for peer, neighbor in _stated(sessions):
-            settings = over(groups.get(neighbor.group or "", Neighbor()), neighbor)
+            settings = over(groups.get(neighbor.group or "", EosNeighbor()), neighbor)
             families = _families(router, neighbor.group, str(peer), in_default=instance == DEFAULT_INSTANCE)
             over_ipv6 = not isinstance(peer, IPv4Address)
             needs = over_ipv6 and Family.IPV4 in families
             yield _neighbor(asn, instance, peer, settings, families), not needs or families[Family.IPV4]
 
 
-def _stated(sessions: Sessions) -> Iterator[tuple[str | IpAddress, Neighbor]]:
+def _stated(sessions: Sessions) -> Iterator[tuple[str | IpAddress, EosNeighbor]]:
     """Neighbours by address or interface; no peer groups, also such as are used without being defined."""
     over_interfaces = {name: (group, remote_as) for name, group, remote_as in sessions.over_interfaces}
     for name, (group, remote_as) in over_interfaces.items():
-        yield name, replace(sessions.neighbors.get(name, Neighbor()), group=group, remote_as=remote_as)
+        yield name, replace(sessions.neighbors.get(name, EosNeighbor()), group=group, remote_as=remote_as)
     for name, neighbor in sessions.neighbors.items():
         if not neighbor.is_group and name not in over_interfaces:
             try:
@@ -343,7 +343,7 @@ def _neighbor(
     asn: int,
     instance: str,
     peer: str | IpAddress,
-    neighbor: Neighbor,
+    neighbor: EosNeighbor,
     families: Iterable[Family],
 ) -> BgpNeighbor:
     keepalive_s, hold_s = neighbor.timers_s or DEFAULT_TIMERS_S

@@ -17,7 +17,7 @@ from railfab.device import (
     DeviceModel,
     IpInterface,
     Lldp,
-    Management,
+    ManagementAccess,
     Mlag,
     NetworkInstance,
     PfcWatchdog,
@@ -84,7 +84,7 @@ class Vxlan:
 
 
 @dataclass(slots=True, kw_only=True)
-class Unit:
+class MaintenanceUnit:
     quiesce: bool = flag("quiesce")
 
 
@@ -92,11 +92,11 @@ class Unit:
 class Maintenance:
     """The unit System is the whole switch: its BGP sessions announce GSHUT (RFC 8326), as EOS's own profile says."""
 
-    units: dict[str, Unit] = sections("unit {}", WORD, kind=Unit)
+    units: dict[str, MaintenanceUnit] = sections("unit {}", WORD, kind=MaintenanceUnit)
 
 
 @dataclass(slots=True, kw_only=True)
-class Configuration:
+class EosConfiguration:
     """routing: of each VRF, None the default one, with whether IPv4 is routed over IPv6 addresses (RFC 8950).
 
     ntp: VRF and address of each server.
@@ -106,7 +106,7 @@ class Configuration:
     lldp_hello_s: int = line("lldp timer {}", integer(1, 32768), default=30)
     lldp_hold_s: int = line("lldp hold-time {}", integer(1, 65535), default=120)
     lldp: bool = flag("no lldp run", default=True)
-    syslog: system.Syslog = inline(system.Syslog)
+    syslog: system.EosSyslog = inline(system.EosSyslog)
     buffers: qos.Buffers | None = below(MMU_PROFILE, qos.Buffers)
     hostname: str = line("hostname {}", WORD, default="")
     qos_profiles: dict[str, qos.QosProfile] = sections("qos profile {}", WORD, kind=qos.QosProfile)
@@ -114,8 +114,8 @@ class Configuration:
     vlans: dict[int, NativeVlan] = sections("vlan {}", VLAN, kind=NativeVlan)
     vrfs: list[str] = lines("vrf instance {}", WORD)
     banner: str | None = line("banner login\n{}\nEOF", Word(r"(?s:.*)", str))
-    gnmi: system.Gnmi | None = below("management api gnmi", system.Gnmi)
-    aaa: system.Aaa = inline(system.Aaa)
+    gnmi: system.EosGnmi | None = below("management api gnmi", system.EosGnmi)
+    aaa: system.EosAaa = inline(system.EosAaa)
     interfaces: dict[str, NativeInterface] = sections(
         "interface {}", Word(r"(?:Ethernet|Port-Channel|Loopback|Vlan)\d\S*", str), kind=NativeInterface
     )
@@ -153,9 +153,9 @@ def render(model: DeviceModel) -> tuple[Line, ...]:
     return written(native(model))
 
 
-def native(model: DeviceModel) -> Configuration:
-    management, balancing = model.management or Management(), model.load_balancing
-    configuration = Configuration(
+def native(model: DeviceModel) -> EosConfiguration:
+    management, balancing = model.management or ManagementAccess(), model.load_balancing
+    configuration = EosConfiguration(
         multi_agent=True,
         lldp_hello_s=model.lldp.hello_s,
         lldp_hold_s=model.lldp.hold_s,
@@ -176,7 +176,7 @@ def native(model: DeviceModel) -> Configuration:
         dynamic=balancing is not None and balancing.mode is BalancingMode.FLOWLET,
         lists=policy.native_lists(model),
         ipv6_routing=_ipv6_routing(model),
-        maintenance=Maintenance(units={"System": Unit(quiesce=True)}) if model.drain else None,
+        maintenance=Maintenance(units={"System": MaintenanceUnit(quiesce=True)}) if model.drain else None,
         mlag=system.native_mlag(model),
         ntp=[(system.vrf_of(management), server) for server in management.ntp],
         route_maps=policy.native_route_maps(model),
@@ -190,7 +190,7 @@ def native(model: DeviceModel) -> Configuration:
     return configuration
 
 
-def _vrfs(model: DeviceModel, management: Management) -> list[str]:
+def _vrfs(model: DeviceModel, management: ManagementAccess) -> list[str]:
     """The VRFs, that of the servers too."""
     names = {instance.name for instance in model.network_instances} | {management.network_instance}
     return sorted(names - {DEFAULT_INSTANCE})
@@ -235,7 +235,7 @@ def _ipv6_routing(model: DeviceModel) -> list[str | None]:
     return [vrf for vrf in _instances(model) if (vrf or DEFAULT_INSTANCE) in used]
 
 
-def _add_qos(configuration: Configuration, model_qos: Qos, silicon: str) -> None:
+def _add_qos(configuration: EosConfiguration, model_qos: Qos, silicon: str) -> None:
     """silicon: chip of the switch."""
     default = model_qos.traffic_class(model_qos.default_class).queue
     configuration.buffers = qos.native_buffers(model_qos)
@@ -250,7 +250,7 @@ def _add_qos(configuration: Configuration, model_qos: Qos, silicon: str) -> None
         configuration.polling_ms, configuration.watchdog_drops = qos.polling_ms(watchdog), True
 
 
-def _add_peer_link(configuration: Configuration, model: DeviceModel, mlag: Mlag) -> None:
+def _add_peer_link(configuration: EosConfiguration, model: DeviceModel, mlag: Mlag) -> None:
     """The VLAN of the peer link, and its SVI, which stays up while no other port has the VLAN."""
     address, _ = addresses_of(model, mlag)
     configuration.peer_vlan_without_stp = True
@@ -272,7 +272,7 @@ def parse(text: str) -> DeviceModel:
     Raises ConfigError, or Problems with every bad value, each with its line and section.
     """
     stated = canonical(FORMAT.tree(text))
-    configuration, reading = Configuration(), Reading()
+    configuration, reading = EosConfiguration(), Reading()
     reading.read(configuration, stated)
     raise_all(reading.errors)
     model = in_order(model_of(configuration))
@@ -284,7 +284,7 @@ def differences(text: str, rendered: str) -> tuple[Difference, ...]:
     return line_differences(canonical(FORMAT.tree(text)), canonical(FORMAT.tree(rendered)))
 
 
-def model_of(configuration: Configuration) -> DeviceModel:
+def model_of(configuration: EosConfiguration) -> DeviceModel:
     """The model, in the order of the configuration."""
     mlag = configuration.mlag
     natives = {name: each for name, each in configuration.interfaces.items() if mlag is None or name != PEER_SVI}
@@ -317,7 +317,7 @@ def model_of(configuration: Configuration) -> DeviceModel:
     return model if mlag is None else replace(model, mlag=_mlag(configuration, mlag, model))
 
 
-def _vlans(configuration: Configuration) -> Iterator[Vlan]:
+def _vlans(configuration: EosConfiguration) -> Iterator[Vlan]:
     vnis = configuration.vxlan.vlans if configuration.vxlan else {}
     for vlan_id in dict.fromkeys((*configuration.vlans, *vnis)):
         if configuration.mlag is None or vlan_id != PEER_VLAN:
@@ -325,7 +325,7 @@ def _vlans(configuration: Configuration) -> Iterator[Vlan]:
             yield Vlan(vlan_id=vlan_id, name=vlan.name, vni=vnis.get(vlan_id))
 
 
-def _network_instances(configuration: Configuration) -> Iterator[NetworkInstance]:
+def _network_instances(configuration: EosConfiguration) -> Iterator[NetworkInstance]:
     """The VRFs in which packets are routed; another one is that of the management port."""
     vnis = configuration.vxlan.vrfs if configuration.vxlan else {}
     routers = [vrf for router in configuration.routers.values() for vrf in router.vrfs.items()]
@@ -341,7 +341,7 @@ def _network_instances(configuration: Configuration) -> Iterator[NetworkInstance
         )
 
 
-def _vtep(configuration: Configuration, model: DeviceModel) -> Vtep | None:
+def _vtep(configuration: EosConfiguration, model: DeviceModel) -> Vtep | None:
     """The VTEP with the first address of its loopback; without one it is unmodelled."""
     source = configuration.vxlan and configuration.vxlan.source
     loopback = model.interface(source) if source else None
@@ -350,13 +350,13 @@ def _vtep(configuration: Configuration, model: DeviceModel) -> Vtep | None:
     return Vtep(source=loopback.name, address=loopback.addresses[0].ip)
 
 
-def _mlag(configuration: Configuration, mlag: system.MlagConfiguration, model: DeviceModel) -> Mlag:
+def _mlag(configuration: EosConfiguration, mlag: system.MlagConfiguration, model: DeviceModel) -> Mlag:
     svi = configuration.interfaces.get(PEER_SVI, NativeInterface())
     addresses: list[IpInterface] = [*svi.ipv4, *svi.ipv6]
     return system.mlag_of(mlag, addresses[0] if addresses else None, model.loopback)
 
 
-def _lldp(configuration: Configuration) -> Lldp:
+def _lldp(configuration: EosConfiguration) -> Lldp:
     return Lldp(
         enabled=configuration.lldp,
         silent=tuple(name for name, each in configuration.interfaces.items() if each.silent),
@@ -365,7 +365,7 @@ def _lldp(configuration: Configuration) -> Lldp:
     )
 
 
-def _qos(configuration: Configuration, natives: Mapping[str, NativeInterface]) -> Qos | None:
+def _qos(configuration: EosConfiguration, natives: Mapping[str, NativeInterface]) -> Qos | None:
     detect_ms, recover_ms, watchdog = configuration.detect_ms, configuration.recover_ms, None
     if detect_ms is not None and recover_ms is not None:
         watchdog = PfcWatchdog(detect_ms=detect_ms, recover_ms=recover_ms)
@@ -373,7 +373,7 @@ def _qos(configuration: Configuration, natives: Mapping[str, NativeInterface]) -
     default = next(
         (number for priorities, number in reversed(configuration.cos_maps) if 0 in priorities), qos.DEFAULT_CLASS
     )
-    switch = qos.Switch(
+    switch = qos.EosQos(
         profiles=configuration.qos_profiles,
         classes=classes,
         default=default,

@@ -11,13 +11,13 @@ import re
 from collections.abc import Iterator
 
 from railfab.platforms.eos.names import default_traffic_class
-from railfab.platforms.shared.line_tree import Line, LineFormat, Literal, Section
+from railfab.platforms.shared.line_tree import Line, LineFormat, Literal, SectionKind
 
 _SPACED = ("address-family", "vlan", "vrf", "uc-tx-queue", "tx-queue", "evpn", "profile", "unit", "port")
 
 FORMAT = LineFormat(
     indent=3,
-    nested={word: Section(before=True) for word in _SPACED},
+    nested={word: SectionKind(before=True) for word in _SPACED},
     literals=(Literal(start=re.compile(r"banner (login|motd)$"), end="EOF"),),
 )
 

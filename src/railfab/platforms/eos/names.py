@@ -6,9 +6,9 @@ import re
 from functools import lru_cache
 
 from railfab.device import LOOPBACK, Fec
-from railfab.platforms.shared.native_names import InterfaceNames
+from railfab.platforms.shared.native_names import NativeNames
 
-_NAMES = InterfaceNames(loopback="Loopback", lag="Port-Channel", vlan="Vlan")
+_NAMES = NativeNames(loopback="Loopback", lag="Port-Channel", vlan="Vlan")
 native_name = lru_cache(maxsize=8192)(_NAMES.device_name)
 interface_name = lru_cache(maxsize=8192)(_NAMES.interface_name)
 

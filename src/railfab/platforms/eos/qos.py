@@ -250,7 +250,7 @@ _NUMBERED = re.compile(r"(.+)_\d+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Switch:
+class EosQos:
     """Settings of EOS for the QoS of a switch. classes: of DSCP code points. ports: QoS profile of each."""
 
     profiles: Mapping[str, QosProfile]
@@ -273,7 +273,7 @@ class Switch:
         return numbered[1] if numbered and known else name
 
 
-def qos_of(switch: Switch, watchdog: PfcWatchdog | None, headroom_pool_bytes: int | None) -> Qos | None:
+def qos_of(switch: EosQos, watchdog: PfcWatchdog | None, headroom_pool_bytes: int | None) -> Qos | None:
     """The QoS; None without a QoS profile."""
     if not switch.profiles:
         return None
@@ -291,7 +291,7 @@ def qos_of(switch: Switch, watchdog: PfcWatchdog | None, headroom_pool_bytes: in
     )
 
 
-def _classes(switch: Switch) -> Iterator[TrafficClass]:
+def _classes(switch: EosQos) -> Iterator[TrafficClass]:
     """A class for each queue that a QoS profile or the DSCP map names, as the first QoS profile has it."""
     first = next(iter(switch.profiles.values()))
     priorities = {priority for profile in switch.profiles.values() for priority in profile.no_drop}
@@ -310,7 +310,7 @@ def _classes(switch: Switch) -> Iterator[TrafficClass]:
         )
 
 
-def _profile(switch: Switch, classes: tuple[TrafficClass, ...], name: str) -> PortProfile:
+def _profile(switch: EosQos, classes: tuple[TrafficClass, ...], name: str) -> PortProfile:
     stated = (_thresholds(switch.buffers, each, switch.profiles[name]) for each in classes)
     return PortProfile(
         name=name,
@@ -330,7 +330,7 @@ def _thresholds(buffers: Buffers, traffic_class: TrafficClass, profile: QosProfi
     )
 
 
-def _ports(switch: Switch, classes: tuple[TrafficClass, ...]) -> Iterator[PortQos]:
+def _ports(switch: EosQos, classes: tuple[TrafficClass, ...]) -> Iterator[PortQos]:
     for interface, name in switch.ports.items():
         if (profile := switch.profiles.get(name)) is None:
             continue

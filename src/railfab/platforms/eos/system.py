@@ -19,7 +19,7 @@ from railfab.device import (
     IpAddress,
     IpInterface,
     LoadBalancing,
-    Management,
+    ManagementAccess,
     Mlag,
     MlagKeepalive,
     Port,
@@ -52,7 +52,7 @@ IP: Word[IpAddress] = Word(r"[\d.:a-fA-F]+", ip_address)
 
 
 @dataclass(slots=True, kw_only=True)
-class Syslog:
+class EosSyslog:
     """level: of all servers. servers: VRF, address, port and protocol of each."""
 
     level: str = line("logging trap {}", choice(SEVERITIES), default="informational")
@@ -62,7 +62,7 @@ class Syslog:
 
 
 @dataclass(slots=True, kw_only=True)
-class Aaa:
+class EosAaa:
     """Servers by protocol: address and VRF. login: they are asked before local users, who remain when none answers."""
 
     radius: list[tuple[str, str | None]] = lines("radius-server host {}[ vrf {}]", WORD, WORD)
@@ -71,7 +71,7 @@ class Aaa:
 
 
 @dataclass(slots=True, kw_only=True)
-class Transport:
+class EosTransport:
     """The gNMI server. Its TLS profile, of `management security`, and the certificate are the operator's."""
 
     tls_profile: str | None = line("ssl profile {}", WORD)
@@ -80,10 +80,10 @@ class Transport:
 
 
 @dataclass(slots=True, kw_only=True)
-class Gnmi:
+class EosGnmi:
     """The provider serves the paths of EOS itself besides those of OpenConfig."""
 
-    transport: Transport | None = below("transport grpc default", Transport)
+    transport: EosTransport | None = below("transport grpc default", EosTransport)
     provider: bool = flag("provider eos-native")
 
 
@@ -99,9 +99,9 @@ class Ssh:
     vrfs: dict[str, Enabled] = sections("vrf {}", WORD, kind=Enabled)
 
 
-def native_syslog(management: Management) -> Syslog:
+def native_syslog(management: ManagementAccess) -> EosSyslog:
     vrf = vrf_of(management)
-    return Syslog(
+    return EosSyslog(
         level=management.syslog[0].level if management.syslog else "informational",
         servers=[
             (
@@ -115,41 +115,41 @@ def native_syslog(management: Management) -> Syslog:
     )
 
 
-def native_aaa(management: Management) -> Aaa:
+def native_aaa(management: ManagementAccess) -> EosAaa:
     vrf = vrf_of(management)
     radius = [(server.address, vrf) for server in management.aaa if server.protocol == "radius"]
     tacacs = [(server.address, vrf) for server in management.aaa if server.protocol == "tacacs"]
     groups = ["group tacacs+"] * bool(tacacs) + ["group radius"] * bool(radius)
-    return Aaa(radius=radius, tacacs=tacacs, login=" ".join(groups) or None)
+    return EosAaa(radius=radius, tacacs=tacacs, login=" ".join(groups) or None)
 
 
-def native_gnmi(management: Management) -> Gnmi | None:
+def native_gnmi(management: ManagementAccess) -> EosGnmi | None:
     if management.gnmi is None:
         return None
     gnmi, vrf = management.gnmi, management.network_instance
-    return Gnmi(transport=Transport(tls_profile=gnmi.tls_profile, port=gnmi.port, vrf=vrf), provider=True)
+    return EosGnmi(transport=EosTransport(tls_profile=gnmi.tls_profile, port=gnmi.port, vrf=vrf), provider=True)
 
 
-def native_ssh(management: Management) -> Ssh | None:
+def native_ssh(management: ManagementAccess) -> Ssh | None:
     """SSH in the VRF of the servers."""
     served = management.ntp or management.syslog or management.aaa or management.gnmi
     vrf = vrf_of(management)
     return Ssh(vrfs={vrf: Enabled(enabled=True)}) if served and vrf else None
 
 
-def vrf_of(management: Management) -> str | None:
+def vrf_of(management: ManagementAccess) -> str | None:
     return None if management.network_instance == DEFAULT_INSTANCE else management.network_instance
 
 
 def management_of(
-    syslog: Syslog, gnmi: Gnmi | None, aaa: Aaa, ntp: list[tuple[str | None, str]], banner: str | None
-) -> Management | None:
+    syslog: EosSyslog, gnmi: EosGnmi | None, aaa: EosAaa, ntp: list[tuple[str | None, str]], banner: str | None
+) -> ManagementAccess | None:
     """Management access, in the VRF that most of its lines name."""
     transport = gnmi.transport if gnmi else None
     vrfs = [server[0] for server in syslog.servers] + ([transport.vrf] if transport else [])
     vrfs += [vrf for _, vrf in (*aaa.radius, *aaa.tacacs)] + [vrf for vrf, _ in ntp]
     ((instance, _),) = Counter(vrf or DEFAULT_INSTANCE for vrf in vrfs or [None]).most_common(1)
-    return Management(
+    return ManagementAccess(
         network_instance=instance,
         ntp=tuple(server for _, server in ntp),
         syslog=tuple(
@@ -229,7 +229,7 @@ class Learning:
 
 
 @dataclass(slots=True, kw_only=True)
-class PortGroup:
+class EosPortGroup:
     interface: str | None = line("interface {}", WORD)
 
 
@@ -244,7 +244,7 @@ class Cluster:
     grouping: str | None = line("destination grouping {}", REST)
     round_robin: bool = flag("load-balance method flow round-robin")
     learning: Learning | None = below("flow source learning", Learning)
-    groups: dict[str, PortGroup] = sections("port group host {}", WORD, kind=PortGroup)
+    groups: dict[str, EosPortGroup] = sections("port group host {}", WORD, kind=EosPortGroup)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -279,7 +279,7 @@ def native_cluster(model: DeviceModel) -> Cluster | None:
         grouping="vtep" if overlay else "prefix length 32",
         round_robin=True,
         learning=Learning(aging=True),
-        groups={name.replace("/", "-"): PortGroup(interface=name) for name in _host_ports(model)},
+        groups={name.replace("/", "-"): EosPortGroup(interface=name) for name in _host_ports(model)},
     )
 
 

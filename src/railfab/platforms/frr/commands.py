@@ -48,7 +48,7 @@ _VERSIONS = {"A.B.C.D": 4, "X:X::X:X": 6}
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
+class CommandWord:
     """A keyword, a number of a range or a value. repeated: one or more of them."""
 
     text: str
@@ -65,16 +65,16 @@ class Word:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class WordGroup:
     """Alternatives. optional: none of them is enough. repeated: several of them, in any order."""
 
-    alternatives: tuple[tuple[Word | Group, ...], ...]
+    alternatives: tuple[tuple[CommandWord | WordGroup, ...], ...]
     optional: bool = False
     repeated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class CommandNode:
     """The commands of one section, by first word after `no`."""
 
     by_word: dict[str, list[str]] = field(default_factory=dict)
@@ -89,16 +89,16 @@ class Node:
 
 
 @cache
-def nodes() -> Mapping[str, Node]:
+def nodes() -> Mapping[str, CommandNode]:
     """All sections by name."""
-    sections: dict[str, Node] = {}
-    node = Node()
+    sections: dict[str, CommandNode] = {}
+    node = CommandNode()
     for line in files(__package__).joinpath("commands.txt").read_text().splitlines():
         if line.startswith(" "):
             for word in _first_words(line.strip()):
                 node.by_word.setdefault(word, []).append(line.strip())
         elif line and not line.startswith("#"):
-            node = sections.setdefault(line.partition(":")[0] if line != "top" else TOP, Node())
+            node = sections.setdefault(line.partition(":")[0] if line != "top" else TOP, CommandNode())
     return sections
 
 
@@ -109,28 +109,30 @@ def _first_words(command: str) -> list[str]:
 
 
 @cache
-def elements(command: str) -> tuple[Word | Group, ...]:
+def elements(command: str) -> tuple[CommandWord | WordGroup, ...]:
     """The elements of a command in FRR's notation."""
     return _alternatives(iter(_TOKEN.findall(command)), "")[0]
 
 
-def _alternatives(tokens: Iterator[str], closing: str) -> tuple[tuple[Word | Group, ...], ...]:
+def _alternatives(tokens: Iterator[str], closing: str) -> tuple[tuple[CommandWord | WordGroup, ...], ...]:
     """Sequences between `|`, up to the closing bracket."""
-    sequences: list[list[Word | Group]] = [[]]
+    sequences: list[list[CommandWord | WordGroup]] = [[]]
     for token in tokens:
         if token == closing:
             break
         if token in _CLOSING:
             inner = _alternatives(tokens, _CLOSING[token])
-            sequences[-1].append(Group(inner, optional=token == "[", repeated=token == "{"))
+            sequences[-1].append(WordGroup(inner, optional=token == "[", repeated=token == "{"))
         elif token == "|":
             sequences.append([])
         else:
-            sequences[-1].append(Word(token.removesuffix("..."), repeated=token.endswith("...")))
+            sequences[-1].append(CommandWord(token.removesuffix("..."), repeated=token.endswith("...")))
     return tuple(map(tuple, sequences))
 
 
-def _ends(sequence: Sequence[Word | Group], words: Sequence[str], starts: set[int], *, any_value: bool) -> set[int]:
+def _ends(
+    sequence: Sequence[CommandWord | WordGroup], words: Sequence[str], starts: set[int], *, any_value: bool
+) -> set[int]:
     """Ends of a sequence that begins at one of these words."""
     for element in sequence:
         if not starts:
@@ -139,11 +141,11 @@ def _ends(sequence: Sequence[Word | Group], words: Sequence[str], starts: set[in
     return starts
 
 
-def _after(element: Word | Group, words: Sequence[str], starts: set[int], *, any_value: bool) -> set[int]:
-    reached: set[int] = set(starts) if isinstance(element, Group) and element.optional else set()
+def _after(element: CommandWord | WordGroup, words: Sequence[str], starts: set[int], *, any_value: bool) -> set[int]:
+    reached: set[int] = set(starts) if isinstance(element, WordGroup) and element.optional else set()
     ahead = starts
     while ahead:
-        if isinstance(element, Word):
+        if isinstance(element, CommandWord):
             ends = {at + 1 for at in ahead if at < len(words) and element.takes(words[at], any_value=any_value)}
         else:
             ends = set().union(

@@ -19,7 +19,7 @@ from railfab.platforms.shared.route_maps import RouteMapDraft
 
 
 @dataclass(slots=True, kw_only=True)
-class DraftInterface:
+class FrrInterface:
     description: str = ""
     enabled: bool = True
     addresses: list[IpInterface] = field(default_factory=list)
@@ -29,7 +29,7 @@ class DraftInterface:
 
 
 @dataclass(slots=True, kw_only=True)
-class DraftNeighbor:
+class FrrNeighbor:
     """active: families in which it is activated or, with False, is not. policies: names by direction."""
 
     remote_as: int | Remote | None = None
@@ -52,7 +52,7 @@ class DraftNeighbor:
 
 
 @dataclass(slots=True, kw_only=True)
-class DraftRouter:
+class FrrRouter:
     """One `router bgp`. flags: its lines without a value. rd, targets: of a VRF, the targets
     by direction."""
 
@@ -64,12 +64,12 @@ class DraftRouter:
     max_paths: dict[Family, int] = field(default_factory=dict)
     max_paths_internal: dict[Family, int] = field(default_factory=dict)
     aggregates: list[Aggregate] = field(default_factory=list)
-    neighbors: dict[str, DraftNeighbor] = field(default_factory=dict)
+    neighbors: dict[str, FrrNeighbor] = field(default_factory=dict)
     rd: str | None = None
     targets: dict[str, list[str]] = field(default_factory=lambda: {"import": [], "export": []})
 
-    def neighbor(self, peer: str) -> DraftNeighbor:
-        return self.neighbors.setdefault(peer, DraftNeighbor())
+    def neighbor(self, peer: str) -> FrrNeighbor:
+        return self.neighbors.setdefault(peer, FrrNeighbor())
 
 
 @dataclass(slots=True)
@@ -83,7 +83,7 @@ class DraftProfile:
 
 
 @dataclass(slots=True)
-class Draft(RouteMapDraft):
+class FrrDraft(RouteMapDraft):
     """The whole configuration. interfaces: by Linux's name. routers: by network instance.
 
     instance, family: of the section being read.
@@ -92,12 +92,12 @@ class Draft(RouteMapDraft):
     hostname: str = ""
     defaults: str = "traditional"
     vnis: dict[str, int | None] = field(default_factory=dict)
-    interfaces: dict[str, DraftInterface] = field(default_factory=dict)
-    routers: dict[str, DraftRouter] = field(default_factory=dict)
+    interfaces: dict[str, FrrInterface] = field(default_factory=dict)
+    routers: dict[str, FrrRouter] = field(default_factory=dict)
     profiles: dict[str, DraftProfile] = field(default_factory=dict)
     instance: str = DEFAULT_INSTANCE
     family: Family = Family.IPV4
 
     @property
-    def router(self) -> DraftRouter:
+    def router(self) -> FrrRouter:
         return self.routers[self.instance]

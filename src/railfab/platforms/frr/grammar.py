@@ -6,7 +6,7 @@ import re
 from ipaddress import IPv4Address, ip_network
 
 from railfab.device import DEFAULT_INSTANCE, Aggregate, Remote
-from railfab.platforms.frr.draft import Draft, DraftInterface, DraftProfile, DraftRouter
+from railfab.platforms.frr.draft import DraftProfile, FrrDraft, FrrInterface, FrrRouter
 from railfab.platforms.frr.grammar_policy import POLICY
 from railfab.platforms.frr.render import ROUTER_ADVERTISEMENTS
 from railfab.platforms.frr.render_bgp import (
@@ -28,172 +28,172 @@ _FAMILIES = {name: family for family, name in FAMILIES.items()}
 _NEXT_HOPS = {line: next_hop for next_hop, line in NEXT_HOPS.items()}
 
 
-def _defaults(draft: Draft, match: re.Match[str]) -> None:
+def _defaults(draft: FrrDraft, match: re.Match[str]) -> None:
     draft.defaults = match[1]
 
 
-def _hostname(draft: Draft, match: re.Match[str]) -> None:
+def _hostname(draft: FrrDraft, match: re.Match[str]) -> None:
     draft.hostname = match[1]
 
 
-def _vrf(draft: Draft, match: re.Match[str]) -> None:
+def _vrf(draft: FrrDraft, match: re.Match[str]) -> None:
     draft.vnis.setdefault(match[1], None)
 
 
-def _vni(draft: Draft, match: re.Match[str]) -> None:
+def _vni(draft: FrrDraft, match: re.Match[str]) -> None:
     draft.vnis[draft.owner] = within(match[1], 1, 2**24 - 1)
 
 
-def _interface(draft: Draft, match: re.Match[str]) -> None:
-    draft.interfaces.setdefault(match[1], DraftInterface())
+def _interface(draft: FrrDraft, match: re.Match[str]) -> None:
+    draft.interfaces.setdefault(match[1], FrrInterface())
 
 
-def _interface_description(draft: Draft, match: re.Match[str]) -> None:
+def _interface_description(draft: FrrDraft, match: re.Match[str]) -> None:
     draft.interfaces[draft.owner].description = match[1]
 
 
-def _address(draft: Draft, match: re.Match[str]) -> None:
+def _address(draft: FrrDraft, match: re.Match[str]) -> None:
     draft.interfaces[draft.owner].addresses.append(interface_address(match[1], match[2]))
 
 
-def _unnumbered(draft: Draft, _match: re.Match[str]) -> None:
+def _unnumbered(draft: FrrDraft, _match: re.Match[str]) -> None:
     draft.interfaces[draft.owner].unnumbered = True
 
 
-def _interface_shutdown(draft: Draft, _match: re.Match[str]) -> None:
+def _interface_shutdown(draft: FrrDraft, _match: re.Match[str]) -> None:
     draft.interfaces[draft.owner].enabled = False
 
 
-def _esi(draft: Draft, match: re.Match[str]) -> None:
+def _esi(draft: FrrDraft, match: re.Match[str]) -> None:
     draft.interfaces[draft.owner].esi = match[1]
 
 
-def _system_mac(draft: Draft, match: re.Match[str]) -> None:
+def _system_mac(draft: FrrDraft, match: re.Match[str]) -> None:
     draft.interfaces[draft.owner].system_mac = match[1]
 
 
-def _router(draft: Draft, match: re.Match[str]) -> None:
+def _router(draft: FrrDraft, match: re.Match[str]) -> None:
     draft.instance = match[2] or DEFAULT_INSTANCE
-    draft.routers.setdefault(draft.instance, DraftRouter(asn=within(match[1], 1, MAX_ASN)))
+    draft.routers.setdefault(draft.instance, FrrRouter(asn=within(match[1], 1, MAX_ASN)))
 
 
-def _router_id(draft: Draft, match: re.Match[str]) -> None:
+def _router_id(draft: FrrDraft, match: re.Match[str]) -> None:
     draft.router.router_id = IPv4Address(match[1])
 
 
-def _cluster_id(draft: Draft, match: re.Match[str]) -> None:
+def _cluster_id(draft: FrrDraft, match: re.Match[str]) -> None:
     draft.router.cluster_id = IPv4Address(match[1])
 
 
-def _flag(draft: Draft, match: re.Match[str]) -> None:
+def _flag(draft: FrrDraft, match: re.Match[str]) -> None:
     draft.router.flags.add(match[0])
 
 
-def _router_timers(draft: Draft, match: re.Match[str]) -> None:
+def _router_timers(draft: FrrDraft, match: re.Match[str]) -> None:
     draft.router.keepalive_hold_s = within(match[1], 0, 65535), within(match[2], 0, 65535)
 
 
-def _neighbor(draft: Draft, match: re.Match[str]) -> None:
+def _neighbor(draft: FrrDraft, match: re.Match[str]) -> None:
     neighbor = draft.router.neighbor(match[1])
     neighbor.unnumbered = " interface " in match[0]
     neighbor.remote_as = within(match[2], 1, MAX_ASN) if match[2].isdigit() else Remote(match[2])
 
 
-def _description(draft: Draft, match: re.Match[str]) -> None:
+def _description(draft: FrrDraft, match: re.Match[str]) -> None:
     draft.router.neighbor(match[1]).description = match[2]
 
 
-def _shutdown(draft: Draft, match: re.Match[str]) -> None:
+def _shutdown(draft: FrrDraft, match: re.Match[str]) -> None:
     draft.router.neighbor(match[1]).enabled = False
 
 
-def _bfd(draft: Draft, match: re.Match[str]) -> None:
+def _bfd(draft: FrrDraft, match: re.Match[str]) -> None:
     draft.router.neighbor(match[1]).bfd = True
 
 
-def _bfd_profile(draft: Draft, match: re.Match[str]) -> None:
+def _bfd_profile(draft: FrrDraft, match: re.Match[str]) -> None:
     draft.router.neighbor(match[1]).profile = match[2]
 
 
-def _multihop(draft: Draft, match: re.Match[str]) -> None:
+def _multihop(draft: FrrDraft, match: re.Match[str]) -> None:
     draft.router.neighbor(match[1]).multihop_ttl = within(match[2], 1, 255)
 
 
-def _update_source(draft: Draft, match: re.Match[str]) -> None:
+def _update_source(draft: FrrDraft, match: re.Match[str]) -> None:
     draft.router.neighbor(match[1]).update_source = match[2]
 
 
-def _advertisement(draft: Draft, match: re.Match[str]) -> None:
+def _advertisement(draft: FrrDraft, match: re.Match[str]) -> None:
     draft.router.neighbor(match[1]).advertisement_s = within(match[2], 0, 600)
 
 
-def _timers(draft: Draft, match: re.Match[str]) -> None:
+def _timers(draft: FrrDraft, match: re.Match[str]) -> None:
     timers = within(match[2], 0, 65535), within(match[3], 0, 65535)
     draft.router.neighbor(match[1]).keepalive_hold_s = timers
 
 
-def _connect(draft: Draft, match: re.Match[str]) -> None:
+def _connect(draft: FrrDraft, match: re.Match[str]) -> None:
     draft.router.neighbor(match[1]).connect_s = within(match[2], 1, 65535)
 
 
-def _ipv6_next_hops(draft: Draft, match: re.Match[str]) -> None:
+def _ipv6_next_hops(draft: FrrDraft, match: re.Match[str]) -> None:
     draft.router.neighbor(match[1]).ipv6_next_hops = True
 
 
-def _family(draft: Draft, match: re.Match[str]) -> None:
+def _family(draft: FrrDraft, match: re.Match[str]) -> None:
     draft.family = _FAMILIES[match[1]]
 
 
-def _aggregate(draft: Draft, match: re.Match[str]) -> None:
+def _aggregate(draft: FrrDraft, match: re.Match[str]) -> None:
     aggregate = Aggregate(prefix=ip_network(match[1]), summary_only=bool(match[2]), network_instance=draft.instance)
     draft.router.aggregates.append(aggregate)
 
 
-def _max_paths(draft: Draft, match: re.Match[str]) -> None:
+def _max_paths(draft: FrrDraft, match: re.Match[str]) -> None:
     draft.router.max_paths[draft.family] = within(match[1], 1, DEFAULT_MAX_PATHS)
 
 
-def _max_paths_internal(draft: Draft, match: re.Match[str]) -> None:
+def _max_paths_internal(draft: FrrDraft, match: re.Match[str]) -> None:
     draft.router.max_paths_internal[draft.family] = within(match[1], 1, DEFAULT_MAX_PATHS)
 
 
-def _activate(draft: Draft, match: re.Match[str]) -> None:
+def _activate(draft: FrrDraft, match: re.Match[str]) -> None:
     draft.router.neighbor(match[2]).active[draft.family] = match[1] is None
 
 
-def _reflector_client(draft: Draft, match: re.Match[str]) -> None:
+def _reflector_client(draft: FrrDraft, match: re.Match[str]) -> None:
     draft.router.neighbor(match[1]).reflector_client = True
 
 
-def _next_hop(draft: Draft, match: re.Match[str]) -> None:
+def _next_hop(draft: FrrDraft, match: re.Match[str]) -> None:
     draft.router.neighbor(match[1]).next_hop = _NEXT_HOPS[match[2]]
 
 
-def _prefix_limit(draft: Draft, match: re.Match[str]) -> None:
+def _prefix_limit(draft: FrrDraft, match: re.Match[str]) -> None:
     draft.router.neighbor(match[1]).prefix_limits[draft.family] = within(match[2], 1, 4294967295)
 
 
-def _applied(draft: Draft, match: re.Match[str]) -> None:
+def _applied(draft: FrrDraft, match: re.Match[str]) -> None:
     draft.router.neighbor(match[1]).policies[match[3]] = (match[2],)
 
 
-def _rd(draft: Draft, match: re.Match[str]) -> None:
+def _rd(draft: FrrDraft, match: re.Match[str]) -> None:
     draft.router.rd = match[1]
 
 
-def _target(draft: Draft, match: re.Match[str]) -> None:
+def _target(draft: FrrDraft, match: re.Match[str]) -> None:
     draft.router.targets[match[1]].append(match[2])
 
 
-def _profile(draft: Draft, match: re.Match[str]) -> None:
+def _profile(draft: FrrDraft, match: re.Match[str]) -> None:
     draft.profiles.setdefault(match[1], DraftProfile())
 
 
-def _multiplier(draft: Draft, match: re.Match[str]) -> None:
+def _multiplier(draft: FrrDraft, match: re.Match[str]) -> None:
     draft.profiles[draft.owner].multiplier = within(match[1], 2, 255)
 
 
-def _interval(draft: Draft, match: re.Match[str]) -> None:
+def _interval(draft: FrrDraft, match: re.Match[str]) -> None:
     draft.profiles[draft.owner].interval_ms = within(match[1], 10, 60000)
 
 

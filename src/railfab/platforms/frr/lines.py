@@ -7,7 +7,7 @@ push.
 
 from __future__ import annotations
 
-from railfab.platforms.shared.line_tree import Line, LineFormat, Section
+from railfab.platforms.shared.line_tree import Line, LineFormat, SectionKind
 
 RENDERED = ("interface", "router", "route-map", "bfd")
 OTHERS = ("key", "l2vpn", "line", "mpls", "nexthop-group", "pbr-map", "pseudowire", "rpki", "segment-routing")
@@ -22,12 +22,12 @@ def _block(line: str) -> str:
 
 FORMAT = LineFormat(
     indent=1,
-    sections={word: Section(exit="exit") for word in (*RENDERED, *OTHERS)} | {"vrf": Section(exit="exit-vrf")},
+    sections={word: SectionKind(exit="exit") for word in (*RENDERED, *OTHERS)} | {"vrf": SectionKind(exit="exit-vrf")},
     nested={
-        "address-family": Section(exit="exit-address-family", before=True),
-        "profile": Section(exit="exit", after=True),
-        "peer": Section(exit="exit", after=True),
-        "vni": Section(),
+        "address-family": SectionKind(exit="exit-address-family", before=True),
+        "profile": SectionKind(exit="exit", after=True),
+        "peer": SectionKind(exit="exit", after=True),
+        "vni": SectionKind(),
     },
     exits=frozenset({"exit", "exit-address-family", "exit-vrf", "exit-vni"}),
     comments="!#",

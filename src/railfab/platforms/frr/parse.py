@@ -14,8 +14,8 @@ from railfab.device import (
     DEFAULT_INSTANCE,
     Aggregate,
     BfdTimers,
-    Bgp,
     BgpNeighbor,
+    BgpSpeaker,
     BgpTimers,
     DeviceModel,
     Family,
@@ -30,7 +30,7 @@ from railfab.device import (
 )
 from railfab.errors import raise_all
 from railfab.platforms.differences import Difference, Side
-from railfab.platforms.frr.draft import Draft, DraftInterface, DraftNeighbor, DraftProfile, DraftRouter
+from railfab.platforms.frr.draft import DraftProfile, FrrDraft, FrrInterface, FrrNeighbor, FrrRouter
 from railfab.platforms.frr.grammar import CONFIGURATION
 from railfab.platforms.frr.lines import FORMAT, effective
 from railfab.platforms.frr.names import interface_name, kind_of
@@ -60,7 +60,7 @@ def parse(text: str) -> DeviceModel:
     Raises ConfigError, or Problems with every bad value, each with its line and section.
     """
     lines = _lines(text)
-    draft = Draft()
+    draft = FrrDraft()
     read(draft, lines, CONFIGURATION)
     raise_all(draft.errors)
     model = in_order(_model(draft))
@@ -94,7 +94,7 @@ def _lines(text: str) -> tuple[Line, ...]:
     return tuple(line for line in lines if line != NO_PROFILES and not line.text.startswith(VERSION))
 
 
-def _model(draft: Draft) -> DeviceModel:
+def _model(draft: FrrDraft) -> DeviceModel:
     return DeviceModel(
         name=draft.hostname,
         platform=NAME,
@@ -110,7 +110,7 @@ def _model(draft: Draft) -> DeviceModel:
     )
 
 
-def _interface(name: str, interface: DraftInterface) -> Interface:
+def _interface(name: str, interface: FrrInterface) -> Interface:
     kind = kind_of(name)
     shell: Interface
     if kind == "loopback":
@@ -130,7 +130,7 @@ def _interface(name: str, interface: DraftInterface) -> Interface:
     )
 
 
-def _network_instances(draft: Draft) -> Iterator[NetworkInstance]:
+def _network_instances(draft: FrrDraft) -> Iterator[NetworkInstance]:
     for name in sorted((draft.vnis.keys() | draft.routers.keys()) - {DEFAULT_INSTANCE}):
         router = draft.routers.get(name)
         instance = NetworkInstance(name=name, vni=draft.vnis.get(name))
@@ -146,13 +146,13 @@ def _network_instances(draft: Draft) -> Iterator[NetworkInstance]:
         )
 
 
-def _bgp(draft: Draft) -> Bgp | None:
+def _bgp(draft: FrrDraft) -> BgpSpeaker | None:
     """The speaker of all network instances, with the settings of the router of the default one."""
     if not draft.routers:
         return None
     router = draft.routers.get(DEFAULT_INSTANCE) or next(iter(draft.routers.values()))
     ipv6_next_hops = all(map(_has_ipv6_next_hops, router.neighbors.items()))
-    return Bgp(
+    return BgpSpeaker(
         asn=router.asn,
         router_id=router.router_id,
         max_paths=_first(router.max_paths),
@@ -172,13 +172,13 @@ def _first(paths: dict[Family, int]) -> int:
     return next((paths[family] for family in FAMILIES if family in paths), DEFAULT_MAX_PATHS)
 
 
-def _requires_policy(draft: Draft, router: DraftRouter) -> bool:
+def _requires_policy(draft: FrrDraft, router: FrrRouter) -> bool:
     """FRR's default depends on its defaults profile."""
     default = draft.defaults == "traditional"
     return REQUIRES_POLICY in router.flags or (default and f"no {REQUIRES_POLICY}" not in router.flags)
 
 
-def _has_ipv6_next_hops(named: tuple[str, DraftNeighbor]) -> bool:
+def _has_ipv6_next_hops(named: tuple[str, FrrNeighbor]) -> bool:
     """Whether a session can carry the IPv4 routes that it carries: one to an IPv6 address needs a capability."""
     peer, neighbor = named
     return (
@@ -186,12 +186,12 @@ def _has_ipv6_next_hops(named: tuple[str, DraftNeighbor]) -> bool:
     )
 
 
-def _aggregates(draft: Draft) -> Iterator[Aggregate]:
+def _aggregates(draft: FrrDraft) -> Iterator[Aggregate]:
     for router in draft.routers.values():
         yield from router.aggregates
 
 
-def _all_neighbors(draft: Draft) -> Iterator[BgpNeighbor]:
+def _all_neighbors(draft: FrrDraft) -> Iterator[BgpNeighbor]:
     """The neighbours with an AS; others (peer groups, members of one) are unmodelled."""
     for instance, router in draft.routers.items():
         for peer, neighbor in router.neighbors.items():
@@ -199,7 +199,7 @@ def _all_neighbors(draft: Draft) -> Iterator[BgpNeighbor]:
                 yield _neighbor(draft, instance, router, peer, neighbor)
 
 
-def _neighbor(draft: Draft, instance: str, router: DraftRouter, peer: str, neighbor: DraftNeighbor) -> BgpNeighbor:
+def _neighbor(draft: FrrDraft, instance: str, router: FrrRouter, peer: str, neighbor: FrrNeighbor) -> BgpNeighbor:
     assert neighbor.remote_as is not None
     active = [family for family in FAMILIES if neighbor.active.get(family, family is Family.IPV4)]
     return BgpNeighbor(
@@ -223,7 +223,7 @@ def _neighbor(draft: Draft, instance: str, router: DraftRouter, peer: str, neigh
     )
 
 
-def _timers(draft: Draft, router: DraftRouter, neighbor: DraftNeighbor) -> BgpTimers:
+def _timers(draft: FrrDraft, router: FrrRouter, neighbor: FrrNeighbor) -> BgpTimers:
     keepalive_s, hold_s = neighbor.keepalive_hold_s or router.keepalive_hold_s or DEFAULT_TIMERS_S[draft.defaults]
     return BgpTimers(
         keepalive_s=keepalive_s,
@@ -233,7 +233,7 @@ def _timers(draft: Draft, router: DraftRouter, neighbor: DraftNeighbor) -> BgpTi
     )
 
 
-def _bfd(draft: Draft, neighbor: DraftNeighbor) -> BfdTimers | None:
+def _bfd(draft: FrrDraft, neighbor: FrrNeighbor) -> BfdTimers | None:
     if not neighbor.bfd and neighbor.profile is None:
         return None
     return draft.profiles.get(neighbor.profile or "", DraftProfile()).timers

@@ -8,8 +8,8 @@ from ipaddress import IPv6Address
 from railfab.device import (
     DEFAULT_INSTANCE,
     Aggregate,
-    Bgp,
     BgpNeighbor,
+    BgpSpeaker,
     BgpTimers,
     DeviceModel,
     Family,
@@ -56,7 +56,7 @@ def routers(model: DeviceModel) -> Iterator[Line]:
         yield _router(f"router bgp {bgp.asn} vrf {name}", bgp, instance, drain=model.drain)
 
 
-def _router(header: str, bgp: Bgp, instance: NetworkInstance, *, drain: bool) -> Line:
+def _router(header: str, bgp: BgpSpeaker, instance: NetworkInstance, *, drain: bool) -> Line:
     name, router_id = instance.name, instance.router_id
     neighbors = sorted(
         (neighbor for neighbor in bgp.neighbors if neighbor.network_instance == name), key=_neighbor_order
@@ -104,7 +104,7 @@ def peer_name(neighbor: BgpNeighbor) -> str:
     return device_name(neighbor.peer) if isinstance(neighbor.peer, str) else str(neighbor.peer)
 
 
-def _neighbor(neighbor: BgpNeighbor, bgp: Bgp) -> Iterator[str]:
+def _neighbor(neighbor: BgpNeighbor, bgp: BgpSpeaker) -> Iterator[str]:
     """Without `v6only` FRR uses the IPv4 address of an interface that has a /30 or /31.
 
     It sends the packets of an iBGP session with the highest TTL, so that one has no `ebgp-multihop`.
@@ -137,7 +137,7 @@ def _timers(timers: BgpTimers) -> Iterator[str]:
         yield f"timers connect {timers.connect_retry_s}"
 
 
-def _family(family: Family, bgp: Bgp, neighbors: Sequence[BgpNeighbor], aggregates: Sequence[Aggregate]) -> Line:
+def _family(family: Family, bgp: BgpSpeaker, neighbors: Sequence[BgpNeighbor], aggregates: Sequence[Aggregate]) -> Line:
     """One address family; without lines when it is not used."""
     of_family = sorted(
         (aggregate for aggregate in aggregates if aggregate.prefix.version == VERSIONS[family]), key=_aggregate_order

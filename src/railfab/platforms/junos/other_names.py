@@ -120,7 +120,7 @@ def _translated(
 
 
 @dataclass(frozen=True, slots=True)
-class Speaker:
+class JunosSpeaker:
     """The sessions of one network instance. groups: railfab's group of each numbered session, by its peer."""
 
     path: Statement
@@ -159,12 +159,12 @@ class Speaker:
                 yield peer
 
 
-def _speakers(root: Words, model: DeviceModel) -> tuple[Speaker, ...]:
+def _speakers(root: Words, model: DeviceModel) -> tuple[JunosSpeaker, ...]:
     bgp = model.bgp
     if bgp is None:
         return ()
     return tuple(
-        Speaker(
+        JunosSpeaker(
             ("protocols", "bgp") if name == DEFAULT_INSTANCE else ("routing-instances", name, "protocols", "bgp"),
             words,
             {

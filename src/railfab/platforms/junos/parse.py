@@ -21,7 +21,7 @@ from railfab.platforms.junos.parse_interfaces import breakouts_of, interfaces_of
 from railfab.platforms.junos.parse_policy import policies_of
 from railfab.platforms.junos.parse_qos import balancing_of, qos_of
 from railfab.platforms.junos.render import render
-from railfab.platforms.junos.system import MANAGEMENT_STATEMENT, NativeLldp, System, lldp_of, management_of
+from railfab.platforms.junos.system import MANAGEMENT_STATEMENT, JunosSystem, NativeLldp, lldp_of, management_of
 from railfab.platforms.shared.brace_text import shown
 from railfab.platforms.shared.tree_statements import tree_read
 from railfab.platforms.shared.words import Words, words_of
@@ -55,7 +55,7 @@ def differences(text: str, rendered: str) -> tuple[Difference, ...]:
 
 def _model(root: Words) -> DeviceModel:
     interfaces = interfaces_of(root)
-    system = tree_read(System, root.at("system"))
+    system = tree_read(JunosSystem, root.at("system"))
     bgp, drain = bgp_of(root, interfaces)
     return DeviceModel(
         name=system.name,

@@ -10,8 +10,8 @@ from railfab.device import (
     DEFAULT_INSTANCE,
     Aggregate,
     BfdTimers,
-    Bgp,
     BgpNeighbor,
+    BgpSpeaker,
     BgpTimers,
     Family,
     Interface,
@@ -32,7 +32,7 @@ DEFAULT_BFD_MULTIPLIER = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
+class SessionStatements:
     """The statements of one session: of the neighbour, of its group, and of every session of its instance."""
 
     neighbor: Words
@@ -67,7 +67,7 @@ def speakers_of(root: Words) -> Mapping[str, Words]:
     return {name: words.at("bgp") for name, words in protocols.items() if "bgp" in words}
 
 
-def bgp_of(root: Words, interfaces: Sequence[Interface]) -> tuple[Bgp | None, bool]:
+def bgp_of(root: Words, interfaces: Sequence[Interface]) -> tuple[BgpSpeaker | None, bool]:
     """The speaker, and whether it is drained."""
     speakers = speakers_of(root)
     if not speakers:
@@ -79,7 +79,7 @@ def bgp_of(root: Words, interfaces: Sequence[Interface]) -> tuple[Bgp | None, bo
     multipath = _multipath(speaker)
     paths = _paths(root, speaker, multipath)
     ipv6_next_hops = all(map(_has_ipv6_next_hops, sessions))
-    bgp = Bgp(
+    bgp = BgpSpeaker(
         asn=asn,
         router_id=root.value(IPv4Address, "an IPv4 address", "routing-options", "router-id"),
         max_paths=paths,
@@ -136,17 +136,19 @@ def _aggregates(root: Words) -> Iterator[Aggregate]:
                 yield Aggregate(prefix=network, summary_only=prefix in hidden, network_instance=instance)
 
 
-def _sessions(instance: str, speaker: Words) -> Iterator[Session]:
+def _sessions(instance: str, speaker: Words) -> Iterator[SessionStatements]:
     """The numbered sessions of each group, and those over its interfaces."""
     for name, group in speaker.entries("group"):
         for _, neighbor in group.entries("neighbor"):
-            yield Session(neighbor, group, speaker, name, instance)
+            yield SessionStatements(neighbor, group, speaker, name, instance)
         for _, dynamic in group.entries("dynamic-neighbor"):
             discovery = dynamic.at("peer-auto-discovery")
-            yield from (Session(below, group, speaker, name, instance) for _, below in discovery.entries("interface"))
+            yield from (
+                SessionStatements(below, group, speaker, name, instance) for _, below in discovery.entries("interface")
+            )
 
 
-def _peer(session: Session) -> IpAddress | str | None:
+def _peer(session: SessionStatements) -> IpAddress | str | None:
     """The address of a session, or the interface over which its peer is found; None for a bad address."""
     *_, kind, name = session.neighbor.path
     if kind == "interface":
@@ -158,7 +160,7 @@ def _peer(session: Session) -> IpAddress | str | None:
         return None
 
 
-def _has_ipv6_next_hops(session: Session) -> bool:
+def _has_ipv6_next_hops(session: SessionStatements) -> bool:
     """Whether a session can carry the IPv4 routes that it carries: over IPv6 it needs a statement."""
     peer = session.neighbor.path[-1]
     over_ipv6 = session.neighbor.path[-2] == "interface" or ":" in peer
@@ -166,7 +168,7 @@ def _has_ipv6_next_hops(session: Session) -> bool:
     return not over_ipv6 or not session.has("family", "inet") or "extended-nexthop" in unicast
 
 
-def _neighbor(session: Session, root: Words, interfaces: Sequence[Interface]) -> BgpNeighbor | None:
+def _neighbor(session: SessionStatements, root: Words, interfaces: Sequence[Interface]) -> BgpNeighbor | None:
     peer = _peer(session)
     if peer is None:
         return None
@@ -192,7 +194,7 @@ def _neighbor(session: Session, root: Words, interfaces: Sequence[Interface]) ->
     )
 
 
-def _own(session: Session, leaf: str) -> str:
+def _own(session: SessionStatements, leaf: str) -> str:
     """A text of the session itself; that of an unnumbered one is its group's, which has no other session."""
     level = session.group if session.neighbor.path[-2] == "interface" else session.neighbor
     return level.text(leaf) or ""
@@ -203,7 +205,7 @@ def _is_name(text: str) -> bool:
     return text not in ("(", ")", "&&", "||", "!") and not text.startswith("(")
 
 
-def _remote_as(session: Session, root: Words) -> int | Remote:
+def _remote_as(session: SessionStatements, root: Words) -> int | Remote:
     """The AS number of the peer, by itself or as the only one of a list; 0 where none is stated."""
     stated = session.number("peer-as")
     if stated is not None:
@@ -215,14 +217,14 @@ def _remote_as(session: Session, root: Words) -> int | Remote:
     return int(members[0]) if len(members) == 1 and members[0].isdecimal() else 0
 
 
-def _timers(session: Session) -> BgpTimers:
+def _timers(session: SessionStatements) -> BgpTimers:
     """Junos sends keepalives at a third of the hold time."""
     hold_s = session.number("hold-time")
     hold_s = DEFAULT_HOLD_S if hold_s is None else hold_s
     return BgpTimers(keepalive_s=hold_s // 3, hold_s=hold_s, advertisement_interval_s=session.number("out-delay"))
 
 
-def _source(session: Session, interfaces: Sequence[Interface]) -> str | None:
+def _source(session: SessionStatements, interfaces: Sequence[Interface]) -> str | None:
     """The interface with the address from which a session is opened."""
     address = session.text("local-address")
     names = (
@@ -231,7 +233,7 @@ def _source(session: Session, interfaces: Sequence[Interface]) -> str | None:
     return next(names, None)
 
 
-def _families(session: Session) -> tuple[Family, ...]:
+def _families(session: SessionStatements) -> tuple[Family, ...]:
     """The address families; without any, that of IPv4."""
     names = {"inet": Family.IPV4, "inet6": Family.IPV6, "evpn": Family.EVPN}
     stated = next((level for level in session.levels() if "family" in level), session.neighbor)
@@ -245,12 +247,12 @@ def _next_hop(exports: Sequence[str], unchanged: bool) -> NextHop:
     return NextHop.UNCHANGED if unchanged else NextHop.DEFAULT
 
 
-def _prefix_limit(session: Session) -> int | None:
+def _prefix_limit(session: SessionStatements) -> int | None:
     limits = (session.number("family", family, "unicast", "prefix-limit", "maximum") for family in UNICAST.values())
     return next((limit for limit in limits if limit is not None), None)
 
 
-def _bfd(session: Session) -> BfdTimers | None:
+def _bfd(session: SessionStatements) -> BfdTimers | None:
     """BFD of a session; None without an interval."""
     words = session.at("bfd-liveness-detection").at("bfd-liveness-detection")
     interval, multiplier = words.number("minimum-interval"), words.number("multiplier") or DEFAULT_BFD_MULTIPLIER

@@ -9,8 +9,8 @@ from railfab.device import (
     DEFAULT_INSTANCE,
     Aggregate,
     BfdTimers,
-    Bgp,
     BgpNeighbor,
+    BgpSpeaker,
     DeviceModel,
     Family,
     IpAddress,
@@ -99,7 +99,7 @@ def protocol_lines(model: DeviceModel, instance: str) -> Iterator[Line]:
         yield from block("bgp", _speaker(model, bgp), groups)
 
 
-def _speaker(model: DeviceModel, bgp: Bgp) -> Iterator[Line]:
+def _speaker(model: DeviceModel, bgp: BgpSpeaker) -> Iterator[Line]:
     """Settings of all sessions. A session without policy accepts and announces nothing (RFC 8212), where Junos would
     accept everything and announce what it has from BGP."""
     if bgp.max_paths > 1 and path_limit(bgp.max_paths) != bgp.max_paths:
@@ -115,11 +115,11 @@ def _speaker(model: DeviceModel, bgp: Bgp) -> Iterator[Line]:
         yield from block("multipath", *_multipath(bgp)) if bgp.multiple_as else (Line("multipath"),)
 
 
-def _multipath(bgp: Bgp) -> Iterator[Sequence[Line]]:
+def _multipath(bgp: BgpSpeaker) -> Iterator[Sequence[Line]]:
     yield (*flag("disable", bgp.max_paths <= 1), *flag("multiple-as", bgp.multiple_as))
 
 
-def _groups(model: DeviceModel, bgp: Bgp, instance: str) -> Iterator[Line]:
+def _groups(model: DeviceModel, bgp: BgpSpeaker, instance: str) -> Iterator[Line]:
     """The groups of one network instance: numbered sessions by kind, and one for each unnumbered session."""
     of_instance = [neighbor for neighbor in bgp.neighbors if neighbor.network_instance == instance]
     numbered = [neighbor for neighbor in of_instance if not neighbor.unnumbered]
@@ -133,24 +133,24 @@ def _groups(model: DeviceModel, bgp: Bgp, instance: str) -> Iterator[Line]:
         yield entry(f"group {CLIENT_GROUP}", _kind(CLIENT_GROUP, bgp))
 
 
-def _has_clients(bgp: Bgp) -> bool:
+def _has_clients(bgp: BgpSpeaker) -> bool:
     return any(neighbor.reflector_client for neighbor in bgp.neighbors)
 
 
-def group_of(neighbor: BgpNeighbor, bgp: Bgp) -> str:
+def group_of(neighbor: BgpNeighbor, bgp: BgpSpeaker) -> str:
     if not neighbor.is_internal(bgp.asn):
         return EXTERNAL_GROUP
     return CLIENT_GROUP if neighbor.reflector_client else INTERNAL_GROUP
 
 
-def _kind(name: str, bgp: Bgp) -> Iterator[Line]:
+def _kind(name: str, bgp: BgpSpeaker) -> Iterator[Line]:
     """The type of a group; one with a cluster reflects routes to its sessions."""
     yield leaf("type", "external" if name == EXTERNAL_GROUP else "internal")
     if name == CLIENT_GROUP:
         yield from setting("cluster", bgp.cluster_id or bgp.router_id)
 
 
-def _unnumbered(neighbor: BgpNeighbor, model: DeviceModel, bgp: Bgp) -> Line:
+def _unnumbered(neighbor: BgpNeighbor, model: DeviceModel, bgp: BgpSpeaker) -> Line:
     """The group of a session over an interface: its peer is found by its router advertisements (RFC 8950)."""
     assert isinstance(neighbor.peer, str)
     discovery = (
@@ -165,7 +165,7 @@ def _unnumbered(neighbor: BgpNeighbor, model: DeviceModel, bgp: Bgp) -> Line:
     )
 
 
-def _session(neighbor: BgpNeighbor, model: DeviceModel, bgp: Bgp) -> Iterator[Line]:
+def _session(neighbor: BgpNeighbor, model: DeviceModel, bgp: BgpSpeaker) -> Iterator[Line]:
     """Settings of one session."""
     yield from setting("description", neighbor.description)
     yield from _multihop(neighbor)
@@ -210,7 +210,7 @@ def _source(neighbor: BgpNeighbor, model: DeviceModel) -> IpAddress | None:
     return source_address(model, neighbor.update_source, neighbor.peer)
 
 
-def _family(family: Family, neighbor: BgpNeighbor, bgp: Bgp) -> Line:
+def _family(family: Family, neighbor: BgpNeighbor, bgp: BgpSpeaker) -> Line:
     """An address family; without `teardown` a limit of prefixes only logs. IPv4 over a session to an IPv6 address has
     IPv6 next hops."""
     if family is Family.EVPN:
@@ -222,7 +222,7 @@ def _family(family: Family, neighbor: BgpNeighbor, bgp: Bgp) -> Line:
     return entry(f"family {UNICAST[family]}", (unicast,))
 
 
-def _exports(neighbor: BgpNeighbor, bgp: Bgp) -> Iterator[str]:
+def _exports(neighbor: BgpNeighbor, bgp: BgpSpeaker) -> Iterator[str]:
     """The export policies, after those that set the next hop and hold back the contributors of aggregates."""
     if neighbor.next_hop is NextHop.SELF:
         yield NEXT_HOP_SELF

@@ -16,7 +16,7 @@ from railfab.device import (
     AaaServer,
     GnmiService,
     Lldp,
-    Management,
+    ManagementAccess,
     SyslogServer,
 )
 from railfab.platforms.junos.names import MANAGEMENT_INSTANCE
@@ -69,7 +69,7 @@ class Server:
 
 
 @dataclass(slots=True, kw_only=True)
-class Syslog:
+class JunosSyslog:
     """level: of all facilities; that of single ones is unmodelled."""
 
     level: str | None = leaf("any", known(LEVELS))
@@ -79,7 +79,7 @@ class Syslog:
 
 
 @dataclass(slots=True, kw_only=True)
-class Transport:
+class GrpcTransport:
     port: int | None = leaf("port", NUMBER)
     certificate: str | None = leaf("local-certificate")
 
@@ -88,13 +88,13 @@ class Transport:
 class Grpc:
     """The gNMI server, with or without TLS."""
 
-    tls: Transport | None = below("ssl", Transport)
-    plain: Transport | None = below("clear-text", Transport)
+    tls: GrpcTransport | None = below("ssl", GrpcTransport)
+    plain: GrpcTransport | None = below("clear-text", GrpcTransport)
     instance: str | None = leaf("routing-instance", INSTANCE)
 
 
 @dataclass(slots=True, kw_only=True)
-class System:
+class JunosSystem:
     """The section `system`, which every configuration has."""
 
     name: str = leaf("host-name", default="")
@@ -106,12 +106,12 @@ class System:
     logins: tuple[str, ...] = values("authentication-order")
     tacacs: dict[str, Server] = sections("tacplus-server/", Server)
     radius: dict[str, Server] = sections("radius-server/", Server)
-    syslog: dict[str, Syslog] = sections("syslog/host", Syslog)
+    syslog: dict[str, JunosSyslog] = sections("syslog/host", JunosSyslog)
     ntp: dict[str, Server] = sections("ntp/server", Server, oneline=True)
 
 
-def native_system(name: str, stated: Management | None) -> System:
-    management = stated or Management()
+def native_system(name: str, stated: ManagementAccess | None) -> JunosSystem:
+    management = stated or ManagementAccess()
     gnmi, instance = management.gnmi, management.network_instance
     server = Server(instance=None if instance == DEFAULT_INSTANCE else instance)
     tacacs, radius = (
@@ -121,9 +121,9 @@ def native_system(name: str, stated: Management | None) -> System:
     used = ["tacplus"] * bool(tacacs) + ["radius"] * bool(radius)
     grpc = None
     if gnmi is not None:
-        transport = Transport(port=gnmi.port, certificate=gnmi.tls_profile)
+        transport = GrpcTransport(port=gnmi.port, certificate=gnmi.tls_profile)
         grpc = Grpc(**{"plain" if gnmi.tls_profile is None else "tls": transport}, instance=server.instance)
-    return System(
+    return JunosSystem(
         name=name,
         banner=management.banner or None,
         ssh=True,
@@ -134,20 +134,22 @@ def native_system(name: str, stated: Management | None) -> System:
         tacacs=tacacs,
         radius=radius,
         syslog={
-            each.address: Syslog(level=each.level, port=each.port, protocol=each.protocol, instance=server.instance)
+            each.address: JunosSyslog(
+                level=each.level, port=each.port, protocol=each.protocol, instance=server.instance
+            )
             for each in management.syslog
         },
         ntp=dict.fromkeys(management.ntp, server),
     )
 
 
-def management_of(system: System) -> Management | None:
+def management_of(system: JunosSystem) -> ManagementAccess | None:
     """Management access; None where the configuration states none."""
-    servers: list[Server | Syslog | Grpc] = [*system.ntp.values(), *system.syslog.values()]
+    servers: list[Server | JunosSyslog | Grpc] = [*system.ntp.values(), *system.syslog.values()]
     servers += [*system.tacacs.values(), *system.radius.values(), *([system.grpc] if system.grpc else [])]
     instances = {each.instance for each in servers if each.instance is not None}
     usual = SyslogServer(address="")
-    return Management(
+    return ManagementAccess(
         network_instance=min(instances, default=DEFAULT_INSTANCE),
         ntp=tuple(system.ntp),
         syslog=tuple(

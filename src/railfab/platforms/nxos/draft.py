@@ -26,7 +26,7 @@ DEFAULT_VLAN = 1
 
 
 @dataclass(slots=True, kw_only=True)
-class DraftInterface:
+class NxosInterface:
     """enabled: None is the default of its kind. allowed: VLANs of a trunk; None is all of them.
 
     segment, segment_mac: number and system MAC of its Ethernet segment.
@@ -83,7 +83,7 @@ class DraftVpc:
 
 
 @dataclass(slots=True, kw_only=True)
-class DraftNeighbor:
+class NxosNeighbor:
     """families: each with the settings that it has. A neighbour without an AS number is no session of its own."""
 
     remote_as: int | None = None
@@ -106,7 +106,7 @@ class DraftFamily:
 
 
 @dataclass(slots=True, kw_only=True)
-class DraftRouter:
+class NxosRouter:
     """One network instance of `router bgp`. flags: its lines without a value."""
 
     router_id: IPv4Address | None = None
@@ -117,7 +117,7 @@ class DraftRouter:
     max_paths: dict[Family, int] = field(default_factory=dict)
     max_paths_internal: dict[Family, int] = field(default_factory=dict)
     aggregates: list[tuple[IpNetwork, bool]] = field(default_factory=list)
-    neighbors: dict[str, DraftNeighbor] = field(default_factory=dict)
+    neighbors: dict[str, NxosNeighbor] = field(default_factory=dict)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -135,7 +135,7 @@ class DraftManagement:
 
 
 @dataclass(slots=True)
-class Draft(RouteMapDraft):
+class NxosDraft(RouteMapDraft):
     """The whole configuration. interfaces: by NX-OS's name. routers: by network instance.
 
     interface, router, neighbor, family, settings: of the section being read.
@@ -144,27 +144,27 @@ class Draft(RouteMapDraft):
     hostname: str = ""
     features: set[str] = field(default_factory=set)
     breakouts: list[BreakoutPort] = field(default_factory=list)
-    interfaces: dict[str, DraftInterface] = field(default_factory=dict)
+    interfaces: dict[str, NxosInterface] = field(default_factory=dict)
     vlans: dict[int, DraftVlan] = field(default_factory=dict)
     vrfs: dict[str, DraftVrf] = field(default_factory=dict)
     vpc: DraftVpc | None = None
     tunnel: str | None = None
     gateway_mac: str | None = None
     asn: int | None = None
-    routers: dict[str, DraftRouter] = field(default_factory=dict)
+    routers: dict[str, NxosRouter] = field(default_factory=dict)
     management: DraftManagement = field(default_factory=DraftManagement)
     balancing: LoadBalancing = field(default_factory=LoadBalancing)
     lldp_hello_s: int = 30
     lldp_hold_s: int = 120
     qos: DraftQos = field(default_factory=DraftQos)
-    interface: DraftInterface = field(default_factory=DraftInterface)
+    interface: NxosInterface = field(default_factory=NxosInterface)
     vlan: DraftVlan = field(default_factory=DraftVlan)
     vrf: DraftVrf = field(default_factory=DraftVrf)
     instance: str = DEFAULT_INSTANCE
     family: Family = Family.IPV4
-    neighbor: DraftNeighbor = field(default_factory=DraftNeighbor)
+    neighbor: NxosNeighbor = field(default_factory=NxosNeighbor)
     settings: DraftFamily = field(default_factory=DraftFamily)
 
     @property
-    def router(self) -> DraftRouter:
+    def router(self) -> NxosRouter:
         return self.routers[self.instance]

@@ -7,7 +7,7 @@ from dataclasses import replace
 from ipaddress import ip_address
 
 from railfab.device import BalancingMode, BfdTimers, BreakoutPort, HashField, SyslogServer
-from railfab.platforms.nxos.draft import Draft, DraftInterface, DraftVlan, DraftVpc, DraftVrf
+from railfab.platforms.nxos.draft import DraftVlan, DraftVpc, DraftVrf, NxosDraft, NxosInterface
 from railfab.platforms.nxos.grammar_bgp import BGP
 from railfab.platforms.nxos.grammar_policy import POLICY
 from railfab.platforms.nxos.grammar_qos import PORT_QOS, QOS
@@ -22,226 +22,226 @@ _HASHES = {text: tuple(sorted(fields, key=list(HashField).index)) for fields, te
 _MODES = {word: mode for mode, word in DLB_MODES.items()}
 
 
-def _hostname(draft: Draft, match: re.Match[str]) -> None:
+def _hostname(draft: NxosDraft, match: re.Match[str]) -> None:
     draft.hostname = match[1]
 
 
-def _feature(draft: Draft, match: re.Match[str]) -> None:
+def _feature(draft: NxosDraft, match: re.Match[str]) -> None:
     draft.features.add(match[1])
     if match[1] == "grpc" and draft.management.grpc_port is None:
         draft.management.grpc_port = GRPC_PORT
 
 
-def _breakout(draft: Draft, match: re.Match[str]) -> None:
+def _breakout(draft: NxosDraft, match: re.Match[str]) -> None:
     cage = f"Ethernet{match[1]}/{match[2]}"
     draft.breakouts.append(BreakoutPort(cage=cage, lanes=int(match[4]), rate_gbps=int(match[3])))
 
 
-def _interface(draft: Draft, match: re.Match[str]) -> None:
-    draft.interface = draft.interfaces.setdefault(match[1], DraftInterface())
+def _interface(draft: NxosDraft, match: re.Match[str]) -> None:
+    draft.interface = draft.interfaces.setdefault(match[1], NxosInterface())
 
 
-def _description(draft: Draft, match: re.Match[str]) -> None:
+def _description(draft: NxosDraft, match: re.Match[str]) -> None:
     draft.interface.description = match[1]
 
 
-def _routed(draft: Draft, _match: re.Match[str]) -> None:
+def _routed(draft: NxosDraft, _match: re.Match[str]) -> None:
     draft.interface.bridged = False
 
 
-def _trunk(draft: Draft, _match: re.Match[str]) -> None:
+def _trunk(draft: NxosDraft, _match: re.Match[str]) -> None:
     draft.interface.trunk = True
 
 
-def _access(draft: Draft, match: re.Match[str]) -> None:
+def _access(draft: NxosDraft, match: re.Match[str]) -> None:
     draft.interface.access = within(match[1], 1, 4094)
 
 
-def _native(draft: Draft, match: re.Match[str]) -> None:
+def _native(draft: NxosDraft, match: re.Match[str]) -> None:
     draft.interface.native = within(match[1], 1, 4094)
 
 
-def _allowed(draft: Draft, match: re.Match[str]) -> None:
+def _allowed(draft: NxosDraft, match: re.Match[str]) -> None:
     draft.interface.allowed = () if match[1] == "none" else numbers_in(match[1], 1, 4094)
 
 
-def _mtu(draft: Draft, match: re.Match[str]) -> None:
+def _mtu(draft: NxosDraft, match: re.Match[str]) -> None:
     draft.interface.mtu_bytes = within(match[1], 576, 9216)
 
 
-def _speed(draft: Draft, match: re.Match[str]) -> None:
+def _speed(draft: NxosDraft, match: re.Match[str]) -> None:
     draft.interface.rate_gbps = within(match[1], 1, 1600)
 
 
-def _fec(draft: Draft, match: re.Match[str]) -> None:
+def _fec(draft: NxosDraft, match: re.Match[str]) -> None:
     draft.interface.fec = _FECS[match[1]]
 
 
-def _hold_up(draft: Draft, match: re.Match[str]) -> None:
+def _hold_up(draft: NxosDraft, match: re.Match[str]) -> None:
     draft.interface.hold_up_ms = int(match[1])
 
 
-def _channel(draft: Draft, match: re.Match[str]) -> None:
+def _channel(draft: NxosDraft, match: re.Match[str]) -> None:
     draft.interface.lag, draft.interface.lacp = within(match[1], 1, 4096), match[2] in ("active", "passive")
 
 
-def _vpc_number(draft: Draft, match: re.Match[str]) -> None:
+def _vpc_number(draft: NxosDraft, match: re.Match[str]) -> None:
     draft.interface.vpc = within(match[1], 1, 16384)
 
 
-def _segment(draft: Draft, match: re.Match[str]) -> None:
+def _segment(draft: NxosDraft, match: re.Match[str]) -> None:
     draft.interface.segment = within(match[1], 1, 2**24 - 1)
 
 
-def _segment_mac(draft: Draft, match: re.Match[str]) -> None:
+def _segment_mac(draft: NxosDraft, match: re.Match[str]) -> None:
     draft.interface.segment_mac = plain_mac(match[1])
 
 
-def _peer_link(draft: Draft, _match: re.Match[str]) -> None:
+def _peer_link(draft: NxosDraft, _match: re.Match[str]) -> None:
     draft.interface.peer_link = True
 
 
-def _vrf_member(draft: Draft, match: re.Match[str]) -> None:
+def _vrf_member(draft: NxosDraft, match: re.Match[str]) -> None:
     draft.interface.vrf = match[1]
 
 
-def _address(draft: Draft, match: re.Match[str]) -> None:
+def _address(draft: NxosDraft, match: re.Match[str]) -> None:
     draft.interface.addresses.append(interface_address(match[1], match[2]))
 
 
-def _anycast(draft: Draft, _match: re.Match[str]) -> None:
+def _anycast(draft: NxosDraft, _match: re.Match[str]) -> None:
     draft.interface.anycast = True
 
 
-def _unnumbered(draft: Draft, _match: re.Match[str]) -> None:
+def _unnumbered(draft: NxosDraft, _match: re.Match[str]) -> None:
     draft.interface.unnumbered = True
 
 
-def _bfd(draft: Draft, match: re.Match[str]) -> None:
+def _bfd(draft: NxosDraft, match: re.Match[str]) -> None:
     interval_ms, received_ms = within(match[1], 50, 999), within(match[2], 50, 999)
     receive_ms = None if received_ms == interval_ms else received_ms
     draft.interface.bfd = BfdTimers(interval_ms=interval_ms, multiplier=within(match[3], 1, 50), receive_ms=receive_ms)
 
 
-def _state(draft: Draft, match: re.Match[str]) -> None:
+def _state(draft: NxosDraft, match: re.Match[str]) -> None:
     draft.interface.enabled = bool(match[1])
 
 
-def _quiet(draft: Draft, _match: re.Match[str]) -> None:
+def _quiet(draft: NxosDraft, _match: re.Match[str]) -> None:
     draft.interface.quiet = True
 
 
-def _vlan(draft: Draft, match: re.Match[str]) -> None:
+def _vlan(draft: NxosDraft, match: re.Match[str]) -> None:
     (number,) = numbers_in(match[1], 1, 4094)
     draft.vlan = draft.vlans.setdefault(number, DraftVlan())
 
 
-def _vlan_name(draft: Draft, match: re.Match[str]) -> None:
+def _vlan_name(draft: NxosDraft, match: re.Match[str]) -> None:
     draft.vlan.name = match[1]
 
 
-def _vlan_vni(draft: Draft, match: re.Match[str]) -> None:
+def _vlan_vni(draft: NxosDraft, match: re.Match[str]) -> None:
     draft.vlan.vni = within(match[1], 1, 2**24 - 1)
 
 
-def _vrf(draft: Draft, match: re.Match[str]) -> None:
+def _vrf(draft: NxosDraft, match: re.Match[str]) -> None:
     draft.vrf = draft.vrfs.setdefault(match[1], DraftVrf())
 
 
-def _vrf_vni(draft: Draft, match: re.Match[str]) -> None:
+def _vrf_vni(draft: NxosDraft, match: re.Match[str]) -> None:
     draft.vrf.vni = within(match[1], 1, 2**24 - 1)
 
 
-def _rd(draft: Draft, match: re.Match[str]) -> None:
+def _rd(draft: NxosDraft, match: re.Match[str]) -> None:
     draft.vrf.rd = match[1]
 
 
-def _target(draft: Draft, match: re.Match[str]) -> None:
+def _target(draft: NxosDraft, match: re.Match[str]) -> None:
     draft.vrf.targets[match[1]].append(match[2])
 
 
-def _gateway_mac(draft: Draft, match: re.Match[str]) -> None:
+def _gateway_mac(draft: NxosDraft, match: re.Match[str]) -> None:
     draft.gateway_mac = plain_mac(match[1])
 
 
-def _vpc(draft: Draft, match: re.Match[str]) -> None:
+def _vpc(draft: NxosDraft, match: re.Match[str]) -> None:
     draft.vpc = DraftVpc(domain=match[1])
 
 
-def _vpc_mac(draft: Draft, match: re.Match[str]) -> None:
+def _vpc_mac(draft: NxosDraft, match: re.Match[str]) -> None:
     assert draft.vpc is not None
     draft.vpc.system_mac = plain_mac(match[1])
 
 
-def _keepalive(draft: Draft, match: re.Match[str]) -> None:
+def _keepalive(draft: NxosDraft, match: re.Match[str]) -> None:
     assert draft.vpc is not None
     draft.vpc.peer = ip_address(match[1])
     draft.vpc.source = ip_address(match[2]) if match[2] else None
     draft.vpc.vrf = match[3] or "management"
 
 
-def _tunnel(draft: Draft, match: re.Match[str]) -> None:
+def _tunnel(draft: NxosDraft, match: re.Match[str]) -> None:
     draft.tunnel = match[1]
 
 
-def _ntp(draft: Draft, match: re.Match[str]) -> None:
+def _ntp(draft: NxosDraft, match: re.Match[str]) -> None:
     draft.management.ntp.append(match[1])
     draft.management.vrfs.append(match[2])
 
 
-def _syslog(draft: Draft, match: re.Match[str]) -> None:
+def _syslog(draft: NxosDraft, match: re.Match[str]) -> None:
     level = SEVERITIES[within(match[2] or "5", 0, 7)]
     port = within(match[3], 1, 65535) if match[3] else SYSLOG_PORT
     draft.management.syslog.append(SyslogServer(address=match[1], port=port, level=level))
     draft.management.vrfs.append(match[4])
 
 
-def _aaa(draft: Draft, match: re.Match[str]) -> None:
+def _aaa(draft: NxosDraft, match: re.Match[str]) -> None:
     draft.management.aaa.append((match[1], match[2]))
 
 
-def _aaa_group(draft: Draft, _match: re.Match[str]) -> None:
+def _aaa_group(draft: NxosDraft, _match: re.Match[str]) -> None:
     draft.management.vrfs.append(None)
 
 
-def _aaa_group_vrf(draft: Draft, match: re.Match[str]) -> None:
+def _aaa_group_vrf(draft: NxosDraft, match: re.Match[str]) -> None:
     draft.management.vrfs[-1] = match[1]
 
 
-def _grpc_port(draft: Draft, match: re.Match[str]) -> None:
+def _grpc_port(draft: NxosDraft, match: re.Match[str]) -> None:
     draft.management.grpc_port = within(match[1], 1024, 65535)
 
 
-def _grpc_certificate(draft: Draft, match: re.Match[str]) -> None:
+def _grpc_certificate(draft: NxosDraft, match: re.Match[str]) -> None:
     draft.management.grpc_certificate = match[1]
 
 
-def _grpc_vrf(draft: Draft, match: re.Match[str]) -> None:
+def _grpc_vrf(draft: NxosDraft, match: re.Match[str]) -> None:
     draft.management.grpc_vrf = match[1]
 
 
-def _banner(draft: Draft, match: re.Match[str]) -> None:
+def _banner(draft: NxosDraft, match: re.Match[str]) -> None:
     draft.management.banner = match[2]
 
 
-def _lldp_hello(draft: Draft, match: re.Match[str]) -> None:
+def _lldp_hello(draft: NxosDraft, match: re.Match[str]) -> None:
     draft.lldp_hello_s = within(match[1], 5, 254)
 
 
-def _lldp_hold(draft: Draft, match: re.Match[str]) -> None:
+def _lldp_hold(draft: NxosDraft, match: re.Match[str]) -> None:
     draft.lldp_hold_s = within(match[1], 10, 255)
 
 
-def _hash(draft: Draft, match: re.Match[str]) -> None:
+def _hash(draft: NxosDraft, match: re.Match[str]) -> None:
     seed = within(match[2], 1, 2**32 - 1) if match[2] else None
     draft.balancing = replace(draft.balancing, fields=_HASHES[match[1]], seed=seed)
 
 
-def _dlb(draft: Draft, match: re.Match[str]) -> None:
+def _dlb(draft: NxosDraft, match: re.Match[str]) -> None:
     draft.balancing = replace(draft.balancing, mode=_MODES[match[1]])
 
 
-def _flowlet_gap(draft: Draft, match: re.Match[str]) -> None:
+def _flowlet_gap(draft: NxosDraft, match: re.Match[str]) -> None:
     if draft.balancing.mode is BalancingMode.FLOWLET:
         draft.balancing = replace(draft.balancing, flowlet_gap_us=int(match[1]))
 

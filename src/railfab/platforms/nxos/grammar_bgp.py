@@ -6,7 +6,7 @@ import re
 from ipaddress import IPv4Address, ip_network
 
 from railfab.device import DEFAULT_INSTANCE, NextHop
-from railfab.platforms.nxos.draft import Draft, DraftFamily, DraftNeighbor, DraftRouter
+from railfab.platforms.nxos.draft import DraftFamily, NxosDraft, NxosNeighbor, NxosRouter
 from railfab.platforms.nxos.names import instance_name
 from railfab.platforms.nxos.render_bgp import DRAIN, FAMILIES, MULTIPATH_RELAX, NEXT_HOP_SELF
 from railfab.platforms.shared.line_grammar import rule
@@ -23,109 +23,109 @@ def asn_of(text: str) -> int:
     return within(high, 0, 65535) << 16 | within(low, 0, 65535) if dot else within(text, 1, MAX_ASN)
 
 
-def _router(draft: Draft, match: re.Match[str]) -> None:
+def _router(draft: NxosDraft, match: re.Match[str]) -> None:
     draft.asn, draft.instance = asn_of(match[1]), DEFAULT_INSTANCE
-    draft.routers.setdefault(draft.instance, DraftRouter())
+    draft.routers.setdefault(draft.instance, NxosRouter())
 
 
-def _vrf(draft: Draft, match: re.Match[str]) -> None:
+def _vrf(draft: NxosDraft, match: re.Match[str]) -> None:
     draft.instance = instance_name(match[1])
-    draft.routers.setdefault(draft.instance, DraftRouter())
+    draft.routers.setdefault(draft.instance, NxosRouter())
 
 
-def _router_id(draft: Draft, match: re.Match[str]) -> None:
+def _router_id(draft: NxosDraft, match: re.Match[str]) -> None:
     draft.router.router_id = IPv4Address(match[1])
 
 
-def _cluster_id(draft: Draft, match: re.Match[str]) -> None:
+def _cluster_id(draft: NxosDraft, match: re.Match[str]) -> None:
     draft.router.cluster_id = IPv4Address(int(match[1]) if match[1].isdecimal() else match[1])
 
 
-def _reconnect(draft: Draft, match: re.Match[str]) -> None:
+def _reconnect(draft: NxosDraft, match: re.Match[str]) -> None:
     draft.router.reconnect_s = within(match[1], 1, 60)
 
 
-def _router_timers(draft: Draft, match: re.Match[str]) -> None:
+def _router_timers(draft: NxosDraft, match: re.Match[str]) -> None:
     draft.router.keepalive_hold_s = within(match[1], 0, 3600), within(match[2], 0, 3600)
 
 
-def _flag(draft: Draft, match: re.Match[str]) -> None:
+def _flag(draft: NxosDraft, match: re.Match[str]) -> None:
     draft.router.flags.add(match[0])
 
 
-def _family(draft: Draft, match: re.Match[str]) -> None:
+def _family(draft: NxosDraft, match: re.Match[str]) -> None:
     draft.family = _FAMILIES[match[1]]
     draft.router.max_paths.setdefault(draft.family, 1)
     draft.router.max_paths_internal.setdefault(draft.family, 1)
 
 
-def _aggregate(draft: Draft, match: re.Match[str]) -> None:
+def _aggregate(draft: NxosDraft, match: re.Match[str]) -> None:
     draft.router.aggregates.append((ip_network(match[1], strict=False), bool(match[2])))
 
 
-def _max_paths(draft: Draft, match: re.Match[str]) -> None:
+def _max_paths(draft: NxosDraft, match: re.Match[str]) -> None:
     draft.router.max_paths[draft.family] = within(match[1], 1, MAX_PATHS)
 
 
-def _max_paths_internal(draft: Draft, match: re.Match[str]) -> None:
+def _max_paths_internal(draft: NxosDraft, match: re.Match[str]) -> None:
     draft.router.max_paths_internal[draft.family] = within(match[1], 1, MAX_PATHS)
 
 
-def _neighbor(draft: Draft, match: re.Match[str]) -> None:
-    draft.neighbor = draft.router.neighbors.setdefault(match[1], DraftNeighbor())
+def _neighbor(draft: NxosDraft, match: re.Match[str]) -> None:
+    draft.neighbor = draft.router.neighbors.setdefault(match[1], NxosNeighbor())
     if match[2]:
         draft.neighbor.remote_as = asn_of(match[2])
 
 
-def _remote_as(draft: Draft, match: re.Match[str]) -> None:
+def _remote_as(draft: NxosDraft, match: re.Match[str]) -> None:
     draft.neighbor.remote_as = asn_of(match[1])
 
 
-def _description(draft: Draft, match: re.Match[str]) -> None:
+def _description(draft: NxosDraft, match: re.Match[str]) -> None:
     draft.neighbor.description = match[1]
 
 
-def _shutdown(draft: Draft, _match: re.Match[str]) -> None:
+def _shutdown(draft: NxosDraft, _match: re.Match[str]) -> None:
     draft.neighbor.enabled = False
 
 
-def _bfd(draft: Draft, _match: re.Match[str]) -> None:
+def _bfd(draft: NxosDraft, _match: re.Match[str]) -> None:
     draft.neighbor.bfd = True
 
 
-def _multihop(draft: Draft, match: re.Match[str]) -> None:
+def _multihop(draft: NxosDraft, match: re.Match[str]) -> None:
     draft.neighbor.multihop_ttl = within(match[1], 2, 255)
 
 
-def _update_source(draft: Draft, match: re.Match[str]) -> None:
+def _update_source(draft: NxosDraft, match: re.Match[str]) -> None:
     draft.neighbor.update_source = match[1]
 
 
-def _timers(draft: Draft, match: re.Match[str]) -> None:
+def _timers(draft: NxosDraft, match: re.Match[str]) -> None:
     draft.neighbor.keepalive_hold_s = within(match[1], 0, 3600), within(match[2], 0, 3600)
 
 
-def _neighbor_family(draft: Draft, match: re.Match[str]) -> None:
+def _neighbor_family(draft: NxosDraft, match: re.Match[str]) -> None:
     draft.settings = draft.neighbor.families.setdefault(_FAMILIES[match[1]], DraftFamily())
 
 
-def _advertisement(draft: Draft, match: re.Match[str]) -> None:
+def _advertisement(draft: NxosDraft, match: re.Match[str]) -> None:
     draft.settings.advertisement_s = within(match[1], 1, 600)
 
 
-def _reflector_client(draft: Draft, _match: re.Match[str]) -> None:
+def _reflector_client(draft: NxosDraft, _match: re.Match[str]) -> None:
     draft.settings.reflector_client = True
 
 
-def _next_hop_self(draft: Draft, _match: re.Match[str]) -> None:
+def _next_hop_self(draft: NxosDraft, _match: re.Match[str]) -> None:
     draft.settings.next_hop = NextHop.SELF
 
 
-def _prefix_limit(draft: Draft, match: re.Match[str]) -> None:
+def _prefix_limit(draft: NxosDraft, match: re.Match[str]) -> None:
     draft.settings.prefix_limit = within(match[1], 1, MAX_NUMBER)
 
 
-def _applied(draft: Draft, match: re.Match[str]) -> None:
+def _applied(draft: NxosDraft, match: re.Match[str]) -> None:
     draft.settings.policies[match[2]] = match[1]
 
 

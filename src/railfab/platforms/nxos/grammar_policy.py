@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from ipaddress import ip_network
 
-from railfab.platforms.nxos.draft import Draft
-from railfab.platforms.shared.line_grammar import Rule, rule
+from railfab.platforms.nxos.draft import NxosDraft
+from railfab.platforms.shared.line_grammar import LineRule, rule
 from railfab.platforms.shared.native_names import VERSIONS
 from railfab.platforms.shared.route_map_grammar import (
     MATCHES,
@@ -20,7 +20,7 @@ from railfab.platforms.shared.route_map_grammar import (
 from railfab.platforms.shared.route_map_lines import LIST_STEP
 
 
-def _permit(draft: Draft, match: re.Match[str]) -> None:
+def _permit(draft: NxosDraft, match: re.Match[str]) -> None:
     version = VERSIONS[match[1]]
     permitted = prefix_range(version, _masked(match[4]), eq=match[5], ge=match[6], le=match[7])
     draft.prefix_list(version, match[2])[int(match[3])] = permitted
@@ -37,34 +37,34 @@ def _add(lists: dict[str, dict[int, str | None]], match: re.Match[str], value: s
     entries[int(match[2] or LIST_STEP * (len(entries) + 1))] = value
 
 
-def _community_list(draft: Draft, match: re.Match[str]) -> None:
+def _community_list(draft: NxosDraft, match: re.Match[str]) -> None:
     _add(draft.communities, match, match[3])
 
 
-def _other_community(draft: Draft, match: re.Match[str]) -> None:
+def _other_community(draft: NxosDraft, match: re.Match[str]) -> None:
     _add(draft.communities, match, None)
 
 
-def _as_path_list(draft: Draft, match: re.Match[str]) -> None:
+def _as_path_list(draft: NxosDraft, match: re.Match[str]) -> None:
     _add(draft.as_paths, match, match[3])
 
 
-def _other_as_path(draft: Draft, match: re.Match[str]) -> None:
+def _other_as_path(draft: NxosDraft, match: re.Match[str]) -> None:
     _add(draft.as_paths, match, None)
 
 
-def _set_communities(draft: Draft, match: re.Match[str]) -> None:
+def _set_communities(draft: NxosDraft, match: re.Match[str]) -> None:
     draft.entry.set_communities = tuple(match[1].split())
 
 
-_ENTRY: tuple[Rule[Draft], ...] = (
+_ENTRY: tuple[LineRule[NxosDraft], ...] = (
     *MATCHES,
     other_conditions("match", "continue"),
     PREPEND,
     rule(r"set community (?!.*(?:additive|none)$)(.+)", _set_communities),
     *PREFERENCES,
 )
-POLICY: tuple[Rule[Draft], ...] = (
+POLICY: tuple[LineRule[NxosDraft], ...] = (
     rule(
         r"(ip|ipv6) prefix-list (\S+) seq (\d+) permit (\S+/\d+|any)(?: eq (\d+)|(?: ge (\d+))?(?: le (\d+))?)", _permit
     ),

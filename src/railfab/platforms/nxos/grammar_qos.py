@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from railfab.device import EcnRamp
-from railfab.platforms.nxos.draft import Draft
+from railfab.platforms.nxos.draft import NxosDraft
 from railfab.platforms.nxos.draft_qos import DraftPause, DraftQueue
 from railfab.platforms.shared.line_grammar import ignored, rule
 from railfab.platforms.shared.native_names import numbers_in
@@ -14,104 +14,104 @@ from railfab.platforms.shared.statements import within
 UNITS = {"bytes": 1, "kbytes": 1000, "mbytes": 1_000_000}
 
 
-def _class_map(draft: Draft, match: re.Match[str]) -> None:
+def _class_map(draft: NxosDraft, match: re.Match[str]) -> None:
     draft.qos.map = match[1]
     draft.qos.class_maps.setdefault(match[1], [])
 
 
-def _dscp(draft: Draft, match: re.Match[str]) -> None:
+def _dscp(draft: NxosDraft, match: re.Match[str]) -> None:
     draft.qos.class_maps[draft.qos.map] += numbers_in(match[1], 0, 63)
 
 
-def _qos_policy(draft: Draft, match: re.Match[str]) -> None:
+def _qos_policy(draft: NxosDraft, match: re.Match[str]) -> None:
     draft.qos.policy = match[1]
     draft.qos.groups.setdefault(match[1], {})
 
 
-def _qos_class(draft: Draft, match: re.Match[str]) -> None:
+def _qos_class(draft: NxosDraft, match: re.Match[str]) -> None:
     draft.qos.map = match[1]
 
 
-def _group(draft: Draft, match: re.Match[str]) -> None:
+def _group(draft: NxosDraft, match: re.Match[str]) -> None:
     draft.qos.groups[draft.qos.policy][draft.qos.map] = within(match[1], 0, 7)
 
 
-def _network_policy(draft: Draft, match: re.Match[str]) -> None:
+def _network_policy(draft: NxosDraft, match: re.Match[str]) -> None:
     draft.qos.policy = match[1]
     draft.qos.network.setdefault(match[1], {})
 
 
-def _network_class(draft: Draft, match: re.Match[str]) -> None:
+def _network_class(draft: NxosDraft, match: re.Match[str]) -> None:
     classes = draft.qos.network[draft.qos.policy]
     draft.qos.pause = classes.setdefault(int(match[1] or 0), DraftPause())
 
 
-def _pause(draft: Draft, match: re.Match[str]) -> None:
+def _pause(draft: NxosDraft, match: re.Match[str]) -> None:
     draft.qos.pause.priority = within(match[4], 0, 7)
     if match[1]:
         draft.qos.pause.thresholds = int(match[1]), int(match[2]), int(match[3])
 
 
-def _queuing_policy(draft: Draft, match: re.Match[str]) -> None:
+def _queuing_policy(draft: NxosDraft, match: re.Match[str]) -> None:
     draft.qos.policy = match[1]
     draft.qos.outputs.setdefault(match[1], {})
 
 
-def _queue(draft: Draft, match: re.Match[str]) -> None:
+def _queue(draft: NxosDraft, match: re.Match[str]) -> None:
     queues = draft.qos.outputs[draft.qos.policy]
     draft.qos.queue = queues.setdefault(int(match[1] or 0), DraftQueue())
 
 
-def _priority(draft: Draft, _match: re.Match[str]) -> None:
+def _priority(draft: NxosDraft, _match: re.Match[str]) -> None:
     draft.qos.queue.strict = True
 
 
-def _weight(draft: Draft, match: re.Match[str]) -> None:
+def _weight(draft: NxosDraft, match: re.Match[str]) -> None:
     draft.qos.queue.weight = within(match[1], 0, 100)
 
 
-def _shape(draft: Draft, match: re.Match[str]) -> None:
+def _shape(draft: NxosDraft, match: re.Match[str]) -> None:
     draft.qos.queue.shape_mbps = int(match[1]) * (1000 if match[2] == "gbps" else 1)
 
 
-def _ramp(draft: Draft, match: re.Match[str]) -> None:
+def _ramp(draft: NxosDraft, match: re.Match[str]) -> None:
     low, high = int(match[1]) * UNITS[match[2]], int(match[3]) * UNITS[match[4]]
     draft.qos.queue.ecn = EcnRamp(kmin_bytes=low, kmax_bytes=high, pmax_percent=within(match[5], 1, 100))
 
 
-def _limit(draft: Draft, match: re.Match[str]) -> None:
+def _limit(draft: NxosDraft, match: re.Match[str]) -> None:
     draft.qos.queue.limit_bytes = int(match[1]) * UNITS[match[2]]
 
 
-def _system(draft: Draft, match: re.Match[str]) -> None:
+def _system(draft: NxosDraft, match: re.Match[str]) -> None:
     draft.qos.system[match[1]] = match[2]
 
 
-def _watchdog(draft: Draft, _match: re.Match[str]) -> None:
+def _watchdog(draft: NxosDraft, _match: re.Match[str]) -> None:
     draft.qos.watchdog = True
 
 
-def _interval(draft: Draft, match: re.Match[str]) -> None:
+def _interval(draft: NxosDraft, match: re.Match[str]) -> None:
     draft.qos.interval_ms = within(match[1], 100, 1000)
 
 
-def _shutdown(draft: Draft, match: re.Match[str]) -> None:
+def _shutdown(draft: NxosDraft, match: re.Match[str]) -> None:
     draft.qos.shutdown = within(match[1], 1, 10)
 
 
-def _restore(draft: Draft, match: re.Match[str]) -> None:
+def _restore(draft: NxosDraft, match: re.Match[str]) -> None:
     draft.qos.restore = within(match[1], 0, 100)
 
 
-def _port_pfc(draft: Draft, match: re.Match[str]) -> None:
+def _port_pfc(draft: NxosDraft, match: re.Match[str]) -> None:
     draft.interface.pfc = match[1] == "on"
 
 
-def _port_classifier(draft: Draft, match: re.Match[str]) -> None:
+def _port_classifier(draft: NxosDraft, match: re.Match[str]) -> None:
     draft.interface.classifier = match[1]
 
 
-def _port_output(draft: Draft, match: re.Match[str]) -> None:
+def _port_output(draft: NxosDraft, match: re.Match[str]) -> None:
     draft.interface.output = match[1]
 
 

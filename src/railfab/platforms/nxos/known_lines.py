@@ -47,7 +47,7 @@ class KnownLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class KnownSection:
     """opens: the section below a line, by its pattern. whole: whether its lines are all that NX-OS has there."""
 
     lines: tuple[KnownLine, ...]
@@ -72,14 +72,14 @@ class Section:
 
 
 @cache
-def sections() -> Mapping[str, Section]:
+def sections() -> Mapping[str, KnownSection]:
     """The table, by the name of the section."""
     document = yaml.load(files(__package__).joinpath("known_lines.yml").read_text(), Loader=LOADER)
     return {name: _section(content) for name, content in document.items()}
 
 
-def _section(content: Mapping[str, Mapping[str, str]]) -> Section:
-    return Section(
+def _section(content: Mapping[str, Mapping[str, str]]) -> KnownSection:
+    return KnownSection(
         lines=tuple(_known(text, source) for text, source in content["lines"].items()),
         opens=tuple((_known(text, ""), below) for text, below in content.get("opens", {}).items()),
         whole=bool(content.get("whole", False)),

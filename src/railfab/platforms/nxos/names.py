@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from railfab.device import DEFAULT_INSTANCE, MANAGEMENT_VRF
-from railfab.platforms.shared.native_names import InterfaceNames
+from railfab.platforms.shared.native_names import NativeNames
 
 MANAGEMENT = "management"
 """VRF of mgmt0, which no other name can have (Nexus 9000 Fundamentals guide, Default VRF)."""
@@ -17,7 +17,7 @@ PERMIT_ALL = "RAILFAB-PERMIT"
 KEPT_NEXT_HOP = "-NEXT-HOP-UNCHANGED"
 """End of the name of a route map that also keeps the next hop: NX-OS has no such setting of a session."""
 
-_NAMES = InterfaceNames(loopback="loopback", lag="port-channel", vlan="Vlan")
+_NAMES = NativeNames(loopback="loopback", lag="port-channel", vlan="Vlan")
 device_name = _NAMES.device_name
 interface_name = _NAMES.interface_name
 kind_of = _NAMES.kind_of

@@ -19,7 +19,7 @@ from railfab.device import (
     Lldp,
     LoadBalancing,
     Loopback,
-    Management,
+    ManagementAccess,
     Mlag,
     MlagKeepalive,
     NetworkInstance,
@@ -33,7 +33,7 @@ from railfab.device import (
 )
 from railfab.errors import raise_all
 from railfab.platforms.differences import Difference
-from railfab.platforms.nxos.draft import DEFAULT_VLAN, Draft, DraftInterface
+from railfab.platforms.nxos.draft import DEFAULT_VLAN, NxosDraft, NxosInterface
 from railfab.platforms.nxos.grammar import CONFIGURATION
 from railfab.platforms.nxos.lines import FORMAT, effective
 from railfab.platforms.nxos.names import instance_name, interface_name, kind_of, segment_identifier
@@ -56,7 +56,7 @@ def parse(text: str) -> DeviceModel:
     Raises ConfigError, or Problems with every bad value, each with its line and section.
     """
     lines = _lines(text)
-    draft = Draft()
+    draft = NxosDraft()
     read(draft, lines, CONFIGURATION)
     raise_all(draft.errors)
     model = in_order(_with_bfd(_model(draft), draft))
@@ -72,7 +72,7 @@ def _lines(text: str) -> tuple[Line, ...]:
     return effective(FORMAT.tree(text))
 
 
-def _model(draft: Draft) -> DeviceModel:
+def _model(draft: NxosDraft) -> DeviceModel:
     router = draft.routers.get(DEFAULT_INSTANCE)
     return DeviceModel(
         name=draft.hostname,
@@ -93,7 +93,7 @@ def _model(draft: Draft) -> DeviceModel:
     )
 
 
-def _with_bfd(model: DeviceModel, draft: Draft) -> DeviceModel:
+def _with_bfd(model: DeviceModel, draft: NxosDraft) -> DeviceModel:
     """The model with the BFD timers of the interface on each session."""
     if model.bgp is None:
         return model
@@ -105,7 +105,7 @@ def _with_bfd(model: DeviceModel, draft: Draft) -> DeviceModel:
     return replace(model, bgp=replace(model.bgp, neighbors=neighbors))
 
 
-def _interface(draft: Draft, device: str, interface: DraftInterface) -> Interface:
+def _interface(draft: NxosDraft, device: str, interface: NxosInterface) -> Interface:
     kind, name = kind_of(device), interface_name(device)
     bridged = kind in ("", "lag") and interface.bridged
     return replace(
@@ -119,7 +119,7 @@ def _interface(draft: Draft, device: str, interface: DraftInterface) -> Interfac
     )
 
 
-def _shell(draft: Draft, kind: str, name: str, interface: DraftInterface) -> Interface:
+def _shell(draft: NxosDraft, kind: str, name: str, interface: NxosInterface) -> Interface:
     """An interface with the settings that only its kind has."""
     if kind == "loopback":
         return Loopback(name=name)
@@ -140,7 +140,7 @@ def _is_up(kind: str, *, bridged: bool) -> bool:
     return kind in ("loopback", "lag") or bridged
 
 
-def _membership(draft: Draft, interface: DraftInterface) -> VlanMembership:
+def _membership(draft: NxosDraft, interface: NxosInterface) -> VlanMembership:
     if not interface.trunk:
         return VlanMembership(untagged=interface.access)
     allowed = (DEFAULT_VLAN, *draft.vlans) if interface.allowed is None else interface.allowed
@@ -148,7 +148,7 @@ def _membership(draft: Draft, interface: DraftInterface) -> VlanMembership:
     return VlanMembership(untagged=untagged, tagged=tuple(sorted({*allowed} - {untagged})))
 
 
-def _lag(draft: Draft, name: str, settings: DraftInterface, vlans: VlanMembership | None) -> Lag:
+def _lag(draft: NxosDraft, name: str, settings: NxosInterface, vlans: VlanMembership | None) -> Lag:
     members = [(port, interface) for port, interface in draft.interfaces.items() if interface.lag == number_of(name)]
     return Lag(
         name=name,
@@ -163,7 +163,7 @@ def _lag(draft: Draft, name: str, settings: DraftInterface, vlans: VlanMembershi
     )
 
 
-def _network_instances(draft: Draft) -> Iterator[NetworkInstance]:
+def _network_instances(draft: NxosDraft) -> Iterator[NetworkInstance]:
     for name, vrf in draft.vrfs.items():
         router = draft.routers.get(name)
         yield NetworkInstance(
@@ -176,7 +176,7 @@ def _network_instances(draft: Draft) -> Iterator[NetworkInstance]:
         )
 
 
-def _vlans(draft: Draft) -> Iterator[Vlan]:
+def _vlans(draft: NxosDraft) -> Iterator[Vlan]:
     """The VLANs; the VNI of one that only carries the VNI of a VRF is the VRF's."""
     routed = {vrf.vni for vrf in draft.vrfs.values()}
     for number, vlan in draft.vlans.items():
@@ -184,7 +184,7 @@ def _vlans(draft: Draft) -> Iterator[Vlan]:
         yield Vlan(vlan_id=number, name=vlan.name or default_vlan_name(number), vni=vni)
 
 
-def _vtep(draft: Draft) -> Vtep | None:
+def _vtep(draft: NxosDraft) -> Vtep | None:
     """The tunnel endpoint, with the address of its loopback; none while the loopback has no IPv4 address."""
     loopback = draft.interfaces.get(draft.tunnel or "")
     address = (
@@ -195,7 +195,7 @@ def _vtep(draft: Draft) -> Vtep | None:
     return Vtep(source=interface_name(draft.tunnel), address=address)
 
 
-def _mlag(draft: Draft) -> Mlag | None:
+def _mlag(draft: NxosDraft) -> Mlag | None:
     links = [interface_name(name) for name, interface in draft.interfaces.items() if interface.peer_link]
     pair = draft.vpc
     if pair is None or not links:
@@ -207,14 +207,14 @@ def _mlag(draft: Draft) -> Mlag | None:
     return Mlag(domain=pair.domain, peer_link=links[0], keepalive=keepalive, system_mac=pair.system_mac)
 
 
-def _management(draft: Draft) -> Management | None:
+def _management(draft: NxosDraft) -> ManagementAccess | None:
     management = draft.management
     gnmi = None
     vrfs = list(management.vrfs)
     if "grpc" in draft.features and management.grpc_port is not None:
         gnmi = GnmiService(port=management.grpc_port, tls_profile=management.grpc_certificate)
         vrfs.append(None if management.grpc_vrf == DEFAULT_INSTANCE else management.grpc_vrf or "management")
-    return Management(
+    return ManagementAccess(
         network_instance=instance_name(vrfs[0]) if vrfs else DEFAULT_INSTANCE,
         ntp=tuple(management.ntp),
         syslog=tuple(management.syslog),
@@ -224,7 +224,7 @@ def _management(draft: Draft) -> Management | None:
     ).stated()
 
 
-def _lldp(draft: Draft) -> Lldp:
+def _lldp(draft: NxosDraft) -> Lldp:
     """LLDP; a hold time that is no multiple of the interval is unmodelled."""
     enabled = "lldp" in draft.features
     silent = tuple(name for name, interface in draft.interfaces.items() if interface.quiet) if enabled else ()

@@ -9,8 +9,8 @@ from railfab.device import (
     DEFAULT_INSTANCE,
     Aggregate,
     BfdTimers,
-    Bgp,
     BgpNeighbor,
+    BgpSpeaker,
     BgpTimers,
     DeviceModel,
     Family,
@@ -18,19 +18,19 @@ from railfab.device import (
     Remote,
     interfaces_of_peers,
 )
-from railfab.platforms.nxos.draft import Draft, DraftFamily, DraftNeighbor, DraftRouter
+from railfab.platforms.nxos.draft import DraftFamily, NxosDraft, NxosNeighbor, NxosRouter
 from railfab.platforms.nxos.names import DENY_ALL, KEPT_NEXT_HOP, PERMIT_ALL, interface_name, kind_of
 from railfab.platforms.nxos.parse_policy import policy_name
 from railfab.platforms.nxos.render_bgp import DEFAULT_TIMERS_S, FAMILIES, MULTIPATH_RELAX
 from railfab.platforms.nxos.render_interfaces import DEFAULT_BFD
 
 
-def speaker(draft: Draft) -> Bgp | None:
+def speaker(draft: NxosDraft) -> BgpSpeaker | None:
     """The speaker of all network instances, with the settings of the default one."""
     if draft.asn is None:
         return None
     router = draft.routers[DEFAULT_INSTANCE]
-    return Bgp(
+    return BgpSpeaker(
         asn=draft.asn,
         router_id=router.router_id,
         max_paths=_first(router.max_paths),
@@ -52,7 +52,7 @@ def _first(paths: Mapping[Family, int]) -> int:
     return next((paths[family] for family in FAMILIES if family in paths and family is not Family.EVPN), 1)
 
 
-def _open_sessions(draft: Draft) -> Iterator[bool]:
+def _open_sessions(draft: NxosDraft) -> Iterator[bool]:
     """Whether an external session has a direction without a route map, which accepts or announces everything."""
     for router in draft.routers.values():
         for neighbor in router.neighbors.values():
@@ -60,7 +60,7 @@ def _open_sessions(draft: Draft) -> Iterator[bool]:
                 yield from (len(family.policies) < 2 for family in neighbor.families.values())
 
 
-def _neighbors(draft: Draft, asn: int) -> Iterator[BgpNeighbor]:
+def _neighbors(draft: NxosDraft, asn: int) -> Iterator[BgpNeighbor]:
     """The neighbours with an AS number; others (of a template, a range of addresses) are unmodelled."""
     for instance, router in draft.routers.items():
         for peer, neighbor in router.neighbors.items():
@@ -68,7 +68,7 @@ def _neighbors(draft: Draft, asn: int) -> Iterator[BgpNeighbor]:
                 yield _neighbor(instance, router, peer, neighbor, asn)
 
 
-def _neighbor(instance: str, router: DraftRouter, peer: str, neighbor: DraftNeighbor, asn: int) -> BgpNeighbor:
+def _neighbor(instance: str, router: NxosRouter, peer: str, neighbor: NxosNeighbor, asn: int) -> BgpNeighbor:
     families = [family for family in FAMILIES if family in neighbor.families]
     settings = neighbor.families[families[0]] if families else DraftFamily()
     exported = settings.policies.get("out", "")

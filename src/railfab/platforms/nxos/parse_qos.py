@@ -16,7 +16,7 @@ from railfab.device import (
     Scheduling,
     TrafficClass,
 )
-from railfab.platforms.nxos.draft import Draft, DraftInterface
+from railfab.platforms.nxos.draft import NxosDraft, NxosInterface
 from railfab.platforms.nxos.draft_qos import DraftPause, DraftQueue
 from railfab.platforms.nxos.names import interface_name
 from railfab.platforms.nxos.render_qos import QueuingPolicy, group_of
@@ -26,7 +26,7 @@ _POLICY = re.compile(r"(.+?)(?:_(\d+)g)?(?:_no-ecn(\d+))?")
 DEFAULT_QUEUE = 0
 
 
-def qos_of(draft: Draft) -> Qos | None:
+def qos_of(draft: NxosDraft) -> Qos | None:
     """The QoS of a switch with an output queuing policy; None without one."""
     base = draft.qos.system.get("queuing output", "")
     if base not in draft.qos.outputs:
@@ -50,7 +50,7 @@ def qos_of(draft: Draft) -> Qos | None:
     return replace(qos, ports=tuple(_ports(draft, qos, base)))
 
 
-def _profiles(draft: Draft, base: str) -> dict[str, str]:
+def _profiles(draft: NxosDraft, base: str) -> dict[str, str]:
     """The policy of each profile: its own, or the first with a rate that marks all of its classes."""
     whole = ((_used(name, base), name) for name in draft.qos.outputs)
     policies: dict[str, str] = {}
@@ -69,7 +69,7 @@ def _used(name: str, base: str) -> QueuingPolicy:
     return QueuingPolicy(profile=profile, rate_gbps=int(match[2]) if match[2] else None, unmarked=unmarked)
 
 
-def _classes(draft: Draft, base: str) -> Iterator[TrafficClass]:
+def _classes(draft: NxosDraft, base: str) -> Iterator[TrafficClass]:
     """The queues that have a share or strict priority."""
     pauses = draft.qos.network.get(draft.qos.system.get("network-qos", ""), {})
     for group, queue in draft.qos.outputs[base].items():
@@ -87,7 +87,7 @@ def _classes(draft: Draft, base: str) -> Iterator[TrafficClass]:
         )
 
 
-def _rate_percent(draft: Draft, base: str, group: int) -> int | None:
+def _rate_percent(draft: NxosDraft, base: str, group: int) -> int | None:
     """The largest rate of a queue, from the first policy that has the rate of its ports in its name."""
     for name, queues in draft.qos.outputs.items():
         rate_gbps, queue = _used(name, base).rate_gbps, queues.get(group, DraftQueue())
@@ -96,7 +96,7 @@ def _rate_percent(draft: Draft, base: str, group: int) -> int | None:
     return None
 
 
-def _thresholds(draft: Draft, name: str, classes: tuple[TrafficClass, ...]) -> Iterator[ClassThresholds]:
+def _thresholds(draft: NxosDraft, name: str, classes: tuple[TrafficClass, ...]) -> Iterator[ClassThresholds]:
     """The thresholds of a profile: its own, and those of the switch's pause frames."""
     pauses = draft.qos.network.get(draft.qos.system.get("network-qos", ""), {})
     for traffic_class in sorted(classes, key=lambda traffic_class: traffic_class.queue):
@@ -115,7 +115,7 @@ def _thresholds(draft: Draft, name: str, classes: tuple[TrafficClass, ...]) -> I
             yield thresholds
 
 
-def _classifiers(draft: Draft, queues: set[int]) -> Iterator[Classifier]:
+def _classifiers(draft: NxosDraft, queues: set[int]) -> Iterator[Classifier]:
     for name, groups in draft.qos.groups.items():
         points = {
             point: queue_class(group_of(group))
@@ -126,13 +126,13 @@ def _classifiers(draft: Draft, queues: set[int]) -> Iterator[Classifier]:
         yield Classifier(name=name, dscp=tuple(sorted(points.items())))
 
 
-def _ports(draft: Draft, qos: Qos, base: str) -> Iterator[PortQos]:
+def _ports(draft: NxosDraft, qos: Qos, base: str) -> Iterator[PortQos]:
     for name, interface in draft.interfaces.items():
         if (interface.pfc, interface.classifier, interface.output) != (None, None, None):
             yield _port(name, interface, qos, base)
 
 
-def _port(name: str, interface: DraftInterface, qos: Qos, base: str) -> PortQos:
+def _port(name: str, interface: NxosInterface, qos: Qos, base: str) -> PortQos:
     used = _used(interface.output or base, base)
     profile = qos.profile(used.profile) if used.profile else None
     ramps = {thresholds.traffic_class for thresholds in profile.thresholds if thresholds.ecn} if profile else set()
@@ -149,7 +149,7 @@ def _port(name: str, interface: DraftInterface, qos: Qos, base: str) -> PortQos:
     )
 
 
-def _watchdog(draft: Draft) -> PfcWatchdog | None:
+def _watchdog(draft: NxosDraft) -> PfcWatchdog | None:
     qos = draft.qos
     if not qos.watchdog:
         return None

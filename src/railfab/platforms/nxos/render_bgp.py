@@ -8,8 +8,8 @@ from ipaddress import IPv4Address
 from railfab.device import (
     DEFAULT_INSTANCE,
     Aggregate,
-    Bgp,
     BgpNeighbor,
+    BgpSpeaker,
     DeviceModel,
     Family,
     NetworkInstance,
@@ -48,7 +48,7 @@ def router(model: DeviceModel) -> Iterator[Line]:
     yield Line(f"router bgp {bgp.asn}", tuple(lines))
 
 
-def _instance(model: DeviceModel, bgp: Bgp, name: str, router_id: IPv4Address | None) -> Iterator[Line]:
+def _instance(model: DeviceModel, bgp: BgpSpeaker, name: str, router_id: IPv4Address | None) -> Iterator[Line]:
     """The lines of one network instance."""
     neighbors = [neighbor for neighbor in bgp.neighbors if neighbor.network_instance == name]
     retries = {neighbor.timers.connect_retry_s for neighbor in neighbors} - {None}
@@ -77,7 +77,7 @@ def peer_name(neighbor: BgpNeighbor) -> str:
 def _family(
     family: Family,
     model: DeviceModel,
-    bgp: Bgp,
+    bgp: BgpSpeaker,
     neighbors: Sequence[BgpNeighbor],
     aggregates: Sequence[Aggregate],
     instance: str,
@@ -104,7 +104,7 @@ def _family(
     yield Line(f"address-family {FAMILIES[family]}", tuple(map(Line, (*lines, *_paths(bgp)))))
 
 
-def _paths(bgp: Bgp) -> Iterator[str]:
+def _paths(bgp: BgpSpeaker) -> Iterator[str]:
     """Number of paths; without it a MAC address behind an Ethernet segment has one VTEP (VXLAN guide, Configuring VXLAN
     EVPN Multihoming)."""
     if bgp.max_paths > 1:
@@ -118,7 +118,7 @@ def _is_overlaid(model: DeviceModel, instance: str) -> bool:
     return any(vrf.name == instance and vrf.vni is not None for vrf in model.network_instances)
 
 
-def _neighbor(neighbor: BgpNeighbor, bgp: Bgp) -> Iterator[Line]:
+def _neighbor(neighbor: BgpNeighbor, bgp: BgpSpeaker) -> Iterator[Line]:
     """A session. One of iBGP has no `ebgp-multihop`."""
     timers = neighbor.timers
     if neighbor.bfd is not None:
@@ -138,7 +138,7 @@ def _neighbor(neighbor: BgpNeighbor, bgp: Bgp) -> Iterator[Line]:
         yield Line(f"address-family {FAMILIES[family]}", tuple(map(Line, _of_family(neighbor, bgp))))
 
 
-def _of_family(neighbor: BgpNeighbor, bgp: Bgp) -> Iterator[str]:
+def _of_family(neighbor: BgpNeighbor, bgp: BgpSpeaker) -> Iterator[str]:
     """The lines of a session in one of its families; NX-OS sends no communities unless configured to."""
     if neighbor.timers.advertisement_interval_s is not None:
         yield f"advertisement-interval {neighbor.timers.advertisement_interval_s}"

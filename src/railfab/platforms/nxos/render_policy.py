@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from railfab.device import Action, Bgp, BgpNeighbor, DeviceModel, NextHop, Policy, PolicyRule, PrefixRange
+from railfab.device import Action, BgpNeighbor, BgpSpeaker, DeviceModel, NextHop, Policy, PolicyRule, PrefixRange
 from railfab.platforms.nxos.names import (
     DENY_ALL,
     DIRECT,
@@ -30,7 +30,7 @@ from railfab.platforms.shared.route_maps import RULE_STEP, Entry, all_entries_of
 KEEP = ("set ip next-hop unchanged", "set ipv6 next-hop unchanged")
 
 
-def applied_maps(neighbor: BgpNeighbor, bgp: Bgp) -> dict[str, str]:
+def applied_maps(neighbor: BgpNeighbor, bgp: BgpSpeaker) -> dict[str, str]:
     """The route map of a session by direction: its policy, or the one that stands for none."""
     closed = bgp.requires_policy and not neighbor.is_internal(bgp.asn)
     maps = {}

@@ -13,7 +13,7 @@ from railfab.device import (
     HashField,
     Lag,
     LoadBalancing,
-    Management,
+    ManagementAccess,
     Svi,
 )
 from railfab.platforms.nxos.names import vrf_name
@@ -49,7 +49,7 @@ def features(model: DeviceModel) -> Iterator[Line]:
 
     Anycast gateways are part of those of EVPN (VXLAN guide, Configuring VXLAN BGP EVPN, Fabric Forwarding).
     """
-    management, interfaces = model.management or Management(), model.interfaces
+    management, interfaces = model.management or ManagementAccess(), model.interfaces
     gateways = any(isinstance(interface, Svi) and bool(interface.gateways) for interface in interfaces)
     overlaid = _is_overlaid(model)
     needed = {
@@ -96,7 +96,7 @@ def balancing(settings: LoadBalancing | None) -> Iterator[Line]:
         yield Line("hardware profile dlb", (Line("dlb-interface all"), Line(f"mode {DLB_MODES[settings.mode]}"), *gap))
 
 
-def management(settings: Management | None) -> Iterator[Line]:
+def management(settings: ManagementAccess | None) -> Iterator[Line]:
     """NTP, syslog, AAA and gNMI in their VRF. The secrets of the AAA servers are in no text."""
     if settings is None:
         return
@@ -118,7 +118,7 @@ def management(settings: Management | None) -> Iterator[Line]:
             yield Line(f"grpc use-vrf {vrf}")
 
 
-def _aaa(settings: Management, vrf: str) -> Iterator[Line]:
+def _aaa(settings: ManagementAccess, vrf: str) -> Iterator[Line]:
     """The servers, a group of those of each protocol, and logins by these groups, before local users."""
     used = [protocol for protocol in AAA_GROUPS if any(server.protocol == protocol for server in settings.aaa)]
     for server in settings.aaa:

@@ -86,7 +86,7 @@ def _of_set_lines(lines: Sequence[str]) -> Iterator[Statement]:
 
 def _of_braces(text: str) -> Iterator[Statement]:
     """Statements of a text in braces; a container without content is a statement too."""
-    above: list[Container] = []
+    above: list[OpenContainer] = []
     words: list[str] = []
     listed: list[str] | None = None
     for token, number in _tokens(text):
@@ -96,7 +96,7 @@ def _of_braces(text: str) -> Iterator[Statement]:
             yield from (_statement(above, [*words, *value]) for value in [[member] for member in listed] or [[]])
             words, listed = [], None
         elif token == "{" and listed is None and words:
-            above.append(Container(tuple(words)))
+            above.append(OpenContainer(tuple(words)))
             words = []
         elif token == "}" and listed is None and above and not words:
             closed = above.pop()
@@ -117,19 +117,19 @@ def _of_braces(text: str) -> Iterator[Statement]:
 
 
 @dataclass(slots=True)
-class Container:
+class OpenContainer:
     """A container that is being read. words: its own."""
 
     words: tuple[str, ...]
     has_content: bool = False
 
 
-def _fill(above: Sequence[Container]) -> None:
+def _fill(above: Sequence[OpenContainer]) -> None:
     if above:
         above[-1].has_content = True
 
 
-def _statement(above: Sequence[Container], words: Sequence[str]) -> Statement:
+def _statement(above: Sequence[OpenContainer], words: Sequence[str]) -> Statement:
     """The words of a statement below these containers, with markers first."""
     path = [*(word for container in above for word in container.words), *words]
     marks = {word for word in path if word in MARKERS}

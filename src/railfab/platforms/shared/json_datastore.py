@@ -10,7 +10,7 @@ from railfab.gnmi.paths import Element
 from railfab.gnmi.target import Edit, Found
 from railfab.platforms.shared import json_tree
 from railfab.platforms.shared.json_edits import edited
-from railfab.platforms.shared.json_names import KeysOf, Names, Schema
+from railfab.platforms.shared.json_names import JsonNames, KeysOf, Schema
 from railfab.platforms.shared.json_paths import nodes_at, selected
 from railfab.platforms.shared.json_tree import Json, bare, tree_of
 
@@ -40,7 +40,7 @@ class JsonDatastore:
         identities: Mapping[Schema, Mapping[str, str]] | None = None,
     ) -> None:
         self._device = device
-        self._names = Names(keys_of, modules, rivals, identities)
+        self._names = JsonNames(keys_of, modules, rivals, identities)
         self.running: Json = self._names.adopted(factory, ())
         self._configured = configured
         self._parse = parse
@@ -95,7 +95,7 @@ class JsonDatastore:
         return selected(configuration, pattern, self._names)
 
 
-def overlaid(config: Any, state: Any, names: Names) -> Any:
+def overlaid(config: Any, state: Any, names: JsonNames) -> Any:
     """Two trees merged, list entry by list entry; where both have a leaf, that of the second is used.
 
     Neither is changed, and the result shares their parts.
@@ -114,7 +114,7 @@ def overlaid(config: Any, state: Any, names: Names) -> Any:
     return merged
 
 
-def _overlaid_list(name: str, config: list[Any], state: list[Any], names: Names) -> list[Any]:
+def _overlaid_list(name: str, config: list[Any], state: list[Any], names: JsonNames) -> list[Any]:
     if not all(isinstance(entry, dict) for entry in (*config, *state)):
         return state
     merged = list(config)
@@ -128,5 +128,5 @@ def _overlaid_list(name: str, config: list[Any], state: list[Any], names: Names)
     return merged
 
 
-def _keys(name: str, entry: Json, names: Names) -> frozenset[tuple[str, str]]:
+def _keys(name: str, entry: Json, names: JsonNames) -> frozenset[tuple[str, str]]:
     return frozenset(names.keys_of(name, entry).items())

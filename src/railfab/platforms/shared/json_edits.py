@@ -7,12 +7,12 @@ from typing import Any
 
 from railfab.gnmi.paths import ANY, ANY_DEPTH, Element
 from railfab.gnmi.target import Edit, Operation, RequestRefused
-from railfab.platforms.shared.json_names import Names, Schema
+from railfab.platforms.shared.json_names import JsonNames, Schema
 from railfab.platforms.shared.json_paths import has_keys
 from railfab.platforms.shared.json_tree import Json, bare, is_list
 
 
-def edited(root: Json, edits: Sequence[Edit], names: Names, device: str) -> Json:
+def edited(root: Json, edits: Sequence[Edit], names: JsonNames, device: str) -> Json:
     """The tree after a Set, which shares the top-level containers that no edit names with the given one.
 
     The given one stays as it is. Raises RequestRefused when an edit does not fit the tree.
@@ -40,7 +40,7 @@ class _Editor:
     same Set has made: both stay then, for the check of the whole to refuse.
     """
 
-    def __init__(self, names: Names, device: str) -> None:
+    def __init__(self, names: JsonNames, device: str) -> None:
         self._names = names
         self._device = device
         self._made: dict[tuple[int, str], Json] = {}

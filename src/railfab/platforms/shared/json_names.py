@@ -19,7 +19,7 @@ Schema = tuple[str, ...]
 """Names from the root to a node, without prefixes and keys."""
 
 
-class Names:
+class JsonNames:
     """Module prefixes of names, and leaves that are numbers, learnt from trees.
 
     modules: the module of each node whose namespace is not that of its parent, where they are known. No prefix is

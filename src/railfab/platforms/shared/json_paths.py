@@ -7,11 +7,11 @@ from typing import Any
 
 from railfab.gnmi.paths import ANY, ANY_DEPTH, Element
 from railfab.gnmi.target import Found
-from railfab.platforms.shared.json_names import Names, identity
+from railfab.platforms.shared.json_names import JsonNames, identity
 from railfab.platforms.shared.json_tree import Json, bare, is_list, leaf_text
 
 
-def nodes_at(root: Json, path: tuple[Element, ...], names: Names) -> list[Found]:
+def nodes_at(root: Json, path: tuple[Element, ...], names: JsonNames) -> list[Found]:
     """The nodes at a path, which may hold wildcards and leave keys out."""
     places: list[tuple[tuple[Element, ...], Any]] = [((), root)]
     for step in path:
@@ -19,7 +19,7 @@ def nodes_at(root: Json, path: tuple[Element, ...], names: Names) -> list[Found]
     return [Found(at, value) for at, value in places]
 
 
-def selected(root: Json, pattern: tuple[Element, ...], names: Names) -> Iterator[tuple[tuple[Element, ...], Any]]:
+def selected(root: Json, pattern: tuple[Element, ...], names: JsonNames) -> Iterator[tuple[tuple[Element, ...], Any]]:
     """The leaves and leaf-lists at or below a path, which may hold wildcards; an empty container is none.
 
     One below `...` may be returned more than once.
@@ -28,7 +28,7 @@ def selected(root: Json, pattern: tuple[Element, ...], names: Names) -> Iterator
 
 
 def _selected(
-    node: Any, at: tuple[Element, ...], pattern: tuple[Element, ...], names: Names
+    node: Any, at: tuple[Element, ...], pattern: tuple[Element, ...], names: JsonNames
 ) -> Iterator[tuple[tuple[Element, ...], Any]]:
     if not pattern:
         yield from _walk(node, at, names)
@@ -41,7 +41,7 @@ def _selected(
         yield from _selected(child, (*at, element), rest, names)
 
 
-def _walk(node: Any, at: tuple[Element, ...], names: Names) -> Iterator[tuple[tuple[Element, ...], Any]]:
+def _walk(node: Any, at: tuple[Element, ...], names: JsonNames) -> Iterator[tuple[tuple[Element, ...], Any]]:
     if not isinstance(node, dict):
         yield at, node
         return
@@ -53,7 +53,7 @@ def _walk(node: Any, at: tuple[Element, ...], names: Names) -> Iterator[tuple[tu
             yield from _walk(child, (*at, Element(bare(name))), names)
 
 
-def _children(node: Any, step: Element, names: Names) -> Iterator[tuple[Element, Any]]:
+def _children(node: Any, step: Element, names: JsonNames) -> Iterator[tuple[Element, Any]]:
     """The children of a node that match a step of a path."""
     if not isinstance(node, dict):
         return
@@ -68,7 +68,7 @@ def _children(node: Any, step: Element, names: Names) -> Iterator[tuple[Element,
             yield Element(bare(name)), child
 
 
-def _element(name: str, entry: Json, names: Names) -> Element:
+def _element(name: str, entry: Json, names: JsonNames) -> Element:
     return Element(name, tuple(sorted(names.keys_of(name, entry).items())))
 
 

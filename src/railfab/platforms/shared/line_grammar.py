@@ -34,21 +34,21 @@ Draft = TypeVar("Draft", bound=LineDraft, contravariant=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Rule(Generic[Draft]):
+class LineRule(Generic[Draft]):
     """store: takes the match of a line. Raises ValueError for a bad value."""
 
     pattern: re.Pattern[str]
     store: Callable[[Draft, re.Match[str]], None]
-    below: tuple[Rule[Draft], ...] = ()
+    below: tuple[LineRule[Draft], ...] = ()
 
 
-def rule(pattern: str, store: Callable[[Draft, re.Match[str]], None], *below: Rule[Draft]) -> Rule[Draft]:
+def rule(pattern: str, store: Callable[[Draft, re.Match[str]], None], *below: LineRule[Draft]) -> LineRule[Draft]:
     """A rule for lines that match the whole pattern."""
-    return Rule(re.compile(pattern), store, below)
+    return LineRule(re.compile(pattern), store, below)
 
 
 def read(
-    draft: Draft, lines: tuple[Line, ...], rules: tuple[Rule[Draft], ...], *, section: str = "", owner: str = ""
+    draft: Draft, lines: tuple[Line, ...], rules: tuple[LineRule[Draft], ...], *, section: str = "", owner: str = ""
 ) -> None:
     """Parse lines into the draft; a bad value becomes an error, and a line that no rule matches is left out."""
     for line in lines:

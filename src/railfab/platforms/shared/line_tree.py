@@ -36,7 +36,7 @@ def _first_word(text: str) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Section:
+class SectionKind:
     """A kind of section as it is written.
 
     exit: the line that ends it; None where indentation does. before, after: whether an indented `!` stands before or
@@ -77,8 +77,8 @@ class LineFormat:
     indent: int
     separator: str | None = "!"
     ends: bool = True
-    sections: Mapping[str, Section] | None = None
-    nested: Mapping[str, Section] = field(default_factory=dict)
+    sections: Mapping[str, SectionKind] | None = None
+    nested: Mapping[str, SectionKind] = field(default_factory=dict)
     exits: frozenset[str] = frozenset({"exit"})
     comments: str = "!"
     header: frozenset[str] = frozenset()
@@ -129,7 +129,7 @@ class LineFormat:
         self._write(lines, block, "", self.sections or {})
         return lines
 
-    def _write(self, lines: list[str], block: Iterable[Line], margin: str, kinds: Mapping[str, Section]) -> None:
+    def _write(self, lines: list[str], block: Iterable[Line], margin: str, kinds: Mapping[str, SectionKind]) -> None:
         """Append the text of lines and of those below them. kinds: the sections that the lines may be."""
         below = margin + " " * self.indent
         for line in block:

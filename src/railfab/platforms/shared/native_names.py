@@ -16,7 +16,7 @@ _CANONICAL = re.compile(r"(loopback|lag|vlan)(0|[1-9]\d*)")
 _MAC = re.compile(r"[0-9a-f]{12}")
 
 
-class InterfaceNames:
+class NativeNames:
     """Names of the loopbacks, LAGs and SVIs of a platform: its word for the kind, and the number in the model."""
 
     def __init__(self, *, loopback: str, lag: str, vlan: str) -> None:

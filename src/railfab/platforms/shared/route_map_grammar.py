@@ -7,7 +7,7 @@ from ipaddress import ip_network
 from typing import TypeVar
 
 from railfab.device import Action, PrefixRange
-from railfab.platforms.shared.line_grammar import Rule, rule
+from railfab.platforms.shared.line_grammar import LineRule, rule
 from railfab.platforms.shared.native_names import VERSIONS
 from railfab.platforms.shared.route_maps import DraftEntry, RouteMapDraft
 from railfab.platforms.shared.statements import within
@@ -71,32 +71,32 @@ def _med(draft: RouteMapDraft, match: re.Match[str]) -> None:
     draft.entry.set_med = within(match[1], 0, MAX_NUMBER)
 
 
-OTHER_LINES: tuple[Rule[RouteMapDraft], ...] = (
+OTHER_LINES: tuple[LineRule[RouteMapDraft], ...] = (
     rule(r"(ip|ipv6) prefix-list (\S+) seq (\d+) deny (?:any|0\.0\.0\.0/0 le 32|::/0 le 128|0::/0 le 128)", _deny_any),
     rule(r"(ip|ipv6) prefix-list (\S+) seq (\d+) .+", _other_prefix),
 )
 """Lines of a numbered prefix list that permit no range: the one that denies all other prefixes, then any other."""
 
-MATCHES: tuple[Rule[RouteMapDraft], ...] = (
+MATCHES: tuple[LineRule[RouteMapDraft], ...] = (
     rule(r"match (ip|ipv6) address prefix-list (\S+)", _match_prefixes),
     rule(r"match community (\S+)", _match_community),
     rule(r"match as-path (\S+)", _match_as_path),
 )
 """Conditions of an entry that a model has."""
 
-PREPEND: Rule[RouteMapDraft] = rule(r"set as-path prepend ([\d ]+)", _prepend)
-PREFERENCES: tuple[Rule[RouteMapDraft], ...] = (
+PREPEND: LineRule[RouteMapDraft] = rule(r"set as-path prepend ([\d ]+)", _prepend)
+PREFERENCES: tuple[LineRule[RouteMapDraft], ...] = (
     rule(r"set local-preference (\d+)", _local_preference),
     rule(r"set metric (\d+)", _med),
 )
 
 
-def other_conditions(*words: str) -> Rule[RouteMapDraft]:
+def other_conditions(*words: str) -> LineRule[RouteMapDraft]:
     """Lines that begin with one of these words: conditions, or jumps, that a model has not."""
     return rule(rf"(?:{'|'.join(words)})\b.*", _other_condition)
 
 
-def route_map(lowest: int, highest: int, *below: Rule[Draft]) -> Rule[Draft]:
+def route_map(lowest: int, highest: int, *below: LineRule[Draft]) -> LineRule[Draft]:
     """An entry of a route map, with a number of this range and these lines."""
 
     def store(draft: RouteMapDraft, match: re.Match[str]) -> None:

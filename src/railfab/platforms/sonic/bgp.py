@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from railfab.device import (
     DEFAULT_INSTANCE,
     BfdTimers,
-    Bgp,
     BgpNeighbor,
+    BgpSpeaker,
     DeviceModel,
     Family,
     NetworkInstance,
@@ -47,7 +47,7 @@ def render_bgp(model: DeviceModel) -> Tables:
     )
 
 
-def _instance(instance: NetworkInstance, bgp: Bgp | None, model: DeviceModel) -> Tables:
+def _instance(instance: NetworkInstance, bgp: BgpSpeaker | None, model: DeviceModel) -> Tables:
     """The speaker of one network instance; of one without BGP the router ID, RD and targets."""
     vrf = vrf_name(instance.name)
     evpn = _evpn(instance, model)
@@ -62,7 +62,7 @@ def _instance(instance: NetworkInstance, bgp: Bgp | None, model: DeviceModel) ->
     return tables
 
 
-def _speaker(bgp: Bgp, *, is_default: bool, drain: bool) -> Row:
+def _speaker(bgp: BgpSpeaker, *, is_default: bool, drain: bool) -> Row:
     return stated(
         local_asn=bgp.asn,
         load_balance_mp_relax=bgp.multiple_as,
@@ -155,11 +155,11 @@ def _family(neighbor: BgpNeighbor, family: Family) -> Row:
     )
 
 
-def _aggregates(bgp: Bgp) -> Tables:
+def _aggregates(bgp: BgpSpeaker) -> Tables:
     return {"BGP_GLOBALS_AF_AGGREGATE_ADDR": dict(_aggregate_rows(bgp))}
 
 
-def _aggregate_rows(bgp: Bgp) -> Iterator[tuple[str, Row]]:
+def _aggregate_rows(bgp: BgpSpeaker) -> Iterator[tuple[str, Row]]:
     for aggregate in bgp.aggregates:
         family = FAMILIES[Family.IPV4 if aggregate.prefix.version == 4 else Family.IPV6]
         row = {"summary_only": boolean(aggregate.summary_only)}

@@ -9,8 +9,8 @@ from railfab.device import (
     DEFAULT_INSTANCE,
     Aggregate,
     BfdTimers,
-    Bgp,
     BgpNeighbor,
+    BgpSpeaker,
     BgpTimers,
     Family,
     IpAddress,
@@ -39,14 +39,14 @@ class SpeakerReader:
         self._tree, self._problems = tree, problems
         self._families = self._families_of_neighbors()
 
-    def bgp(self) -> Bgp | None:
+    def bgp(self) -> BgpSpeaker | None:
         """The speaker; None where the default network instance has none."""
         speaker = self._node("BGP_GLOBALS", DEFAULT_INSTANCE)
         asn = speaker.number("local_asn")
         if asn is None:
             return None
         paths = self._node("BGP_GLOBALS_AF", DEFAULT_INSTANCE, FAMILIES[Family.IPV4])
-        return Bgp(
+        return BgpSpeaker(
             asn=asn,
             router_id=speaker.router_id("router_id"),
             max_paths=paths.number("max_ebgp_paths") or 1,

@@ -15,7 +15,7 @@ from railfab.device import (
     AaaServer,
     GnmiService,
     Lldp,
-    Management,
+    ManagementAccess,
     SyslogServer,
 )
 from railfab.errors import RailfabError
@@ -42,7 +42,7 @@ PASSWORD = "password"
 _LEVELS = {text: level for level, text in SEVERITIES.items()}
 
 
-def render_management(management: Management | None) -> Tables:
+def render_management(management: ManagementAccess | None) -> Tables:
     if management is None:
         return {}
     vrf = management.network_instance
@@ -93,10 +93,10 @@ def _gnmi(service: GnmiService, vrf: str | None) -> dict[str, Row]:
     }
 
 
-def parse_management(tree: Tables, problems: list[RailfabError]) -> Management | None:
+def parse_management(tree: Tables, problems: list[RailfabError]) -> ManagementAccess | None:
     """Stated parts of the management access. Its VRF is that of the management port wherever that is enabled."""
     enabled = _node(tree, problems, "MGMT_VRF_CONFIG", "vrf_global").flag("mgmtVrfEnabled", default=False)
-    return Management(
+    return ManagementAccess(
         network_instance=MANAGEMENT_VRF if enabled else DEFAULT_INSTANCE,
         ntp=tuple(tree.get("NTP_SERVER", {})),
         syslog=tuple(_collectors(tree, problems)),

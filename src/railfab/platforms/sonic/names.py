@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from railfab.device import DEFAULT_INSTANCE
-from railfab.platforms.shared.native_names import InterfaceNames
+from railfab.platforms.shared.native_names import NativeNames
 
 VRF_PREFIX = "Vrf"
 """The beginning of every name of a VRF (sonic-vrf, name); a model has the rest of it."""
 
-_NAMES = InterfaceNames(loopback="Loopback", lag="PortChannel", vlan="Vlan")
+_NAMES = NativeNames(loopback="Loopback", lag="PortChannel", vlan="Vlan")
 device_name = _NAMES.device_name
 interface_name = _NAMES.interface_name
 number_in = _NAMES.number_in

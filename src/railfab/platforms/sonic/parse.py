@@ -15,9 +15,9 @@ from railfab.platforms.sonic.bgp_parse import SpeakerReader
 from railfab.platforms.sonic.interfaces_parse import InterfaceReader
 from railfab.platforms.sonic.management import parse_lldp, parse_management
 from railfab.platforms.sonic.overlay import parse_instances, parse_mlag, parse_vnis, parse_vtep
-from railfab.platforms.sonic.policy_parse import PolicyReader
+from railfab.platforms.sonic.policy_parse import SonicPolicyReader
 from railfab.platforms.sonic.qos import port_rates
-from railfab.platforms.sonic.qos_parse import QosReader, parse_silicon
+from railfab.platforms.sonic.qos_parse import SonicQosReader, parse_silicon
 from railfab.platforms.sonic.render import render
 from railfab.platforms.sonic.tables import Tables, deviations, row, tree_of
 
@@ -55,7 +55,7 @@ def _model(tree: Tables, problems: list[RailfabError]) -> DeviceModel:
         interfaces=interfaces,
         bgp=bgp,
         qos=None,
-        policies=PolicyReader(tree, problems, bgp.asn if bgp else None).policies(),
+        policies=SonicPolicyReader(tree, problems, bgp.asn if bgp else None).policies(),
         network_instances=tuple(parse_instances(tree, problems)),
         vlans=tuple(ports.vlans(vnis)),
         vtep=parse_vtep(tree, problems, interfaces),
@@ -70,4 +70,4 @@ def _model(tree: Tables, problems: list[RailfabError]) -> DeviceModel:
 
 
 def _with_qos(model: DeviceModel, tree: Tables, problems: list[RailfabError]) -> DeviceModel:
-    return replace(model, qos=QosReader(tree, problems, model.interfaces, port_rates(model)).qos())
+    return replace(model, qos=SonicQosReader(tree, problems, model.interfaces, port_rates(model)).qos())

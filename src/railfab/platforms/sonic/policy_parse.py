@@ -17,7 +17,7 @@ CONDITIONS = frozenset(
 """Fields of an entry that the model has, without the settings; another `match_` makes its condition unknown."""
 
 
-class PolicyReader:
+class SonicPolicyReader:
     """The policies of a configuration. asn: the own AS number, which alone the model prepends."""
 
     def __init__(self, tree: Tables, problems: list[RailfabError], asn: int | None) -> None:

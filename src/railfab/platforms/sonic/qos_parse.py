@@ -44,7 +44,7 @@ def parse_silicon(tree: Tables, problems: list[RailfabError]) -> str:
     return SPECTRUM if resumes or MAP in tree.get("PFC_PRIORITY_TO_PRIORITY_GROUP_MAP", {}) else ""
 
 
-class QosReader:
+class SonicQosReader:
     """The QoS of a configuration. rates: of ports [Gb/s]."""
 
     def __init__(

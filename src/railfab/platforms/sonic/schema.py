@@ -31,7 +31,7 @@ Type = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Schema:
+class SonicSchema:
     """types: of keys and fields, by their number. tables: see `tests.oracles.sonic_schema.Compact`."""
 
     types: tuple[Type, ...]
@@ -47,9 +47,9 @@ class Schema:
 
 
 @cache
-def schema() -> Schema:
+def schema() -> SonicSchema:
     document = json.loads(files(__package__ or "").joinpath("schema.json").read_text())
-    return Schema(types=tuple(document["types"]), tables=document["tables"])
+    return SonicSchema(types=tuple(document["types"]), tables=document["tables"])
 
 
 def refusals(text: str) -> tuple[Refusal, ...]:

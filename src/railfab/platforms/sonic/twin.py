@@ -11,7 +11,7 @@ from typing import Any
 
 from railfab.device import DeviceModel, TrafficClass
 from railfab.errors import ConfigError, RailfabError, raise_all
-from railfab.gnmi.target import Model
+from railfab.gnmi.target import YangModel
 from railfab.platforms.shared import json_tree
 from railfab.platforms.shared.json_datastore import JsonDatastore
 from railfab.platforms.shared.json_tree import Json
@@ -127,7 +127,7 @@ def group_number(traffic_class: TrafficClass) -> str:
 @cache
 def twin() -> TwinFace:
     """The face of a virtual SONiC switch."""
-    models: tuple[Any, ...] = (Model("sonic-db", "SONiC", "0.1.0"),)
+    models: tuple[Any, ...] = (YangModel("sonic-db", "SONiC", "0.1.0"),)
     return TwinFace(
         datastore=_datastore,
         models=models,

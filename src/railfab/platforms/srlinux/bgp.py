@@ -16,8 +16,8 @@ from dataclasses import dataclass
 
 from railfab.device import (
     BfdTimers,
-    Bgp,
     BgpNeighbor,
+    BgpSpeaker,
     BgpTimers,
     DeviceModel,
     Family,
@@ -93,7 +93,7 @@ def named_groups(neighbors: Sequence[BgpNeighbor]) -> dict[str, tuple[PeerGroup,
     return names
 
 
-def render_bgp(bgp: Bgp, instance: str, router_id: str | None) -> Json:
+def render_bgp(bgp: BgpSpeaker, instance: str, router_id: str | None) -> Json:
     """The BGP speaker of one network instance."""
     neighbors = [neighbor for neighbor in bgp.neighbors if neighbor.network_instance == instance]
     groups = named_groups(neighbors)
@@ -130,7 +130,7 @@ def _passes_on(neighbors: Sequence[BgpNeighbor]) -> bool:
     return any(neighbor.families == (Family.EVPN,) and neighbor.next_hop is NextHop.UNCHANGED for neighbor in neighbors)
 
 
-def _family(family: Family, bgp: Bgp, *, passes_on: bool) -> Json:
+def _family(family: Family, bgp: BgpSpeaker, *, passes_on: bool) -> Json:
     tree: Json = {"afi-safi-name": FAMILIES[family], "admin-state": "enable"}
     if family is Family.EVPN:
         return tree | ({"evpn": {"inter-as-vpn": True}} if passes_on else {})

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from railfab.device import (
     BfdTimers,
-    Bgp,
     BgpNeighbor,
+    BgpSpeaker,
     BgpTimers,
     DeviceModel,
     Family,
@@ -38,7 +38,7 @@ _OWN_LEAVES = frozenset({"peer-address", "peer-as", "peer-group", "description",
 """Leaves of a neighbour that are not settings of its group."""
 
 
-class Speaker:
+class SrlinuxSpeaker:
     """The BGP speaker of one network instance, and its sessions with the settings that they inherit."""
 
     def __init__(self, instance: ConfigNode, policies: frozenset[str]) -> None:
@@ -49,7 +49,7 @@ class Speaker:
         self._groups = {str(node.value["group-name"]): node for node in self._node.entries("group", "group-name")}
         self._settings = {name: self._inherited((node, self._node)) for name, node in self._groups.items()}
 
-    def bgp(self) -> Bgp | None:
+    def bgp(self) -> BgpSpeaker | None:
         """The speaker; None without BGP, or after noting that it has no AS number."""
         node = self._node
         if not node.value:
@@ -60,7 +60,7 @@ class Speaker:
         rejects, advertised = node.child("ebgp-default-policy"), node.child("route-advertisement")
         ipv4 = node.entry("afi-safi", "afi-safi-name", "ipv4-unicast")
         multipath, next_hops = ipv4.child("multipath"), ipv4.child("ipv4-unicast")
-        return Bgp(
+        return BgpSpeaker(
             asn=asn,
             router_id=node.router_id("router-id"),
             max_paths=multipath.child("ebgp").number("maximum-paths") or 1,

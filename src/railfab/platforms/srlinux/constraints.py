@@ -14,7 +14,7 @@ from typing import Any
 
 from railfab.platforms.contract import Refusal
 from railfab.platforms.shared.json_tree import Json, leaf_text
-from railfab.platforms.srlinux.place import Place
+from railfab.platforms.srlinux.place import NodePlace
 from railfab.platforms.srlinux.schema import MARK, names, schema
 from railfab.platforms.srlinux.tree import key_words
 from railfab.platforms.srlinux.xpath import holds_at, places_at
@@ -22,16 +22,16 @@ from railfab.platforms.srlinux.xpath import holds_at, places_at
 
 def violations(tree: Json) -> tuple[Refusal, ...]:
     """Refusals of a switch, for a configuration whose leaves all have values of their types."""
-    return tuple(_Check().container("", "/", Place(tree, schema().nodes, None)))
+    return tuple(_ConstraintCheck().container("", "/", NodePlace(tree, schema().nodes, None)))
 
 
-class _Check:
+class _ConstraintCheck:
     """The check of one configuration, which finds the values at the target of a reference once."""
 
     def __init__(self) -> None:
         self._targets: dict[str, frozenset[str] | None] = {}
 
-    def container(self, path: str, where: str, place: Place) -> Iterator[Refusal]:
+    def container(self, path: str, where: str, place: NodePlace) -> Iterator[Refusal]:
         """Check a container or list entry, and everything below it. where: in words of the CLI."""
         for leaf in schema().mandatory.get(path, ()):
             if not _has(place.value, leaf.split("/")):
@@ -47,7 +47,7 @@ class _Check:
             if isinstance(keys, list):
                 yield from self._entries(at, said, place, name, keys)
             elif isinstance(node, dict):
-                yield from self._node(at, said, Place(child, node, place, name))
+                yield from self._node(at, said, NodePlace(child, node, place, name))
             else:
                 yield from self._values(at, said, place, name)
         for name in _implicit_names(path):
@@ -55,12 +55,12 @@ class _Check:
                 for unset in place.below(name):
                     yield from self._node(f"{path}/{name}", f"{where} {name}", unset)
 
-    def _node(self, path: str, where: str, place: Place) -> Iterator[Refusal]:
+    def _node(self, path: str, where: str, place: NodePlace) -> Iterator[Refusal]:
         yield from self._broken_rules(path, where, place)
         if isinstance(place.value, dict):
             yield from self.container(path, where, place)
 
-    def _entries(self, path: str, where: str, above: Place, name: str, keys: list[str]) -> Iterator[Refusal]:
+    def _entries(self, path: str, where: str, above: NodePlace, name: str, keys: list[str]) -> Iterator[Refusal]:
         entries = above.value[name]
         yield from _number(path, where, len(entries))
         words = [key_words(entry, keys) for entry in entries]
@@ -71,9 +71,9 @@ class _Check:
         for entry, word in zip(entries, words, strict=True):
             if missing := [key for key in keys if key not in entry]:
                 yield Refusal(where=f"{where} {word}".rstrip(), problem=f"lacks its key {missing[0]}")
-            yield from self._node(path, f"{where} {word}".rstrip(), Place(entry, above.node[name], above, name))
+            yield from self._node(path, f"{where} {word}".rstrip(), NodePlace(entry, above.node[name], above, name))
 
-    def _values(self, path: str, where: str, above: Place, name: str) -> Iterator[Refusal]:
+    def _values(self, path: str, where: str, above: NodePlace, name: str) -> Iterator[Refusal]:
         node, value = above.node[name], above.value[name]
         if isinstance(node, list) and isinstance(value, list):
             yield from _number(path, where, len(value))
@@ -81,19 +81,19 @@ class _Check:
                 yield Refusal(where=where, problem=f"has {twice} more than once")
         kind = schema().type_of(node) or {}
         for member in value if isinstance(node, list) and isinstance(value, list) else (value,):
-            place = Place(member, node, above, name)
+            place = NodePlace(member, node, above, name)
             yield from self._broken_rules(path, where, place)
             if not self._is_there(kind, place):
                 target = f"no {' '.join(kind['reference'].strip('/').split('/'))} of this name"
                 yield Refusal(where=where, problem=f"is {leaf_text(member)}, and there is {target}")
 
-    def _broken_rules(self, path: str, where: str, place: Place) -> Iterator[Refusal]:
+    def _broken_rules(self, path: str, where: str, place: NodePlace) -> Iterator[Refusal]:
         for expression, message in schema().rules_at(path):
             if not holds_at(expression, place):
                 problem = message.rstrip(".") or f"does not satisfy {expression}"
                 yield Refusal(where=where, problem=problem)
 
-    def _is_there(self, kind: Any, place: Place) -> bool:
+    def _is_there(self, kind: Any, place: NodePlace) -> bool:
         """Whether what a leaf refers to exists; of a union, any type will do that is no reference or has its target."""
         if kind.get("type") == "union":
             return any(self._is_there(member, place) for member in kind["members"])
@@ -103,7 +103,7 @@ class _Check:
         targets = self._values_at(path, place)
         return targets is None or place.text in targets
 
-    def _values_at(self, path: str, place: Place) -> frozenset[str] | None:
+    def _values_at(self, path: str, place: NodePlace) -> frozenset[str] | None:
         if not path.startswith("/") or "[" in path:
             return _texts(path, place)
         if path not in self._targets:
@@ -160,7 +160,7 @@ def _value(tree: Any, leaf: str) -> Any:
     return tree
 
 
-def _texts(path: str, place: Place) -> frozenset[str] | None:
+def _texts(path: str, place: NodePlace) -> frozenset[str] | None:
     places = places_at(path, place)
     return None if places is None else frozenset([target.text for target in places])
 

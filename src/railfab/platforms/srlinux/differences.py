@@ -36,7 +36,7 @@ class ListEntry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Setting:
+class TreeSetting:
     """One leaf, leaf-list, empty container or entry without other leaves than its keys.
 
     value: as in the CLI; None where there is none. entry: that it is in.
@@ -59,7 +59,7 @@ class Setting:
         return "/".join(steps[: 1 + SECTION_DEPTH.get(f"/{steps[1]}", 1)])
 
 
-def settings(tree: Json) -> Iterator[Setting]:
+def settings(tree: Json) -> Iterator[TreeSetting]:
     """Every setting of a tree without module prefixes."""
     yield from _below("", "", tree, ListEntry(path="", place="", keys={}, tree=tree))
 
@@ -84,7 +84,7 @@ def differences(text: str, rendered: str) -> tuple[Difference, ...]:
     )
 
 
-def _entries(settings: Mapping[str, Setting]) -> set[str]:
+def _entries(settings: Mapping[str, TreeSetting]) -> set[str]:
     """The places of the list entries that have one of the settings."""
     return {setting.entry.place for setting in settings.values()}
 
@@ -93,9 +93,9 @@ def _is_none(entry: ListEntry) -> bool:
     return entry.path == DISABLED_IS_NONE and entry.tree.get("admin-state") == "disable"
 
 
-def _by_place(tree: Json) -> dict[str, Setting]:
+def _by_place(tree: Json) -> dict[str, TreeSetting]:
     """The settings of a tree by place; the second one at a place, of an entry that is there twice, is another."""
-    by_place: dict[str, Setting] = {}
+    by_place: dict[str, TreeSetting] = {}
     for setting in settings(tree):
         again = setting
         while again.place in by_place:
@@ -148,7 +148,7 @@ def _bound_filters(tree: Json) -> Mapping[str, str]:
 
 
 def _difference(
-    configured: Setting | None, wanted: Setting | None, entries: Container[str], bound: Mapping[str, str]
+    configured: TreeSetting | None, wanted: TreeSetting | None, entries: Container[str], bound: Mapping[str, str]
 ) -> Difference | None:
     """The difference of two settings at one place; None where they have the same effect.
 
@@ -179,7 +179,7 @@ def _difference(
     )
 
 
-def _below(path: str, place: str, node: Json, entry: ListEntry) -> Iterator[Setting]:
+def _below(path: str, place: str, node: Json, entry: ListEntry) -> Iterator[TreeSetting]:
     """The settings in a container or a list entry."""
     for name, child in node.items():
         below, at = f"{path}/{name}", f"{place} {name}"
@@ -190,10 +190,10 @@ def _below(path: str, place: str, node: Json, entry: ListEntry) -> Iterator[Sett
             yield from _below(below, at, child, entry)
         else:
             value = None if isinstance(child, dict) else cli_value(child)
-            yield Setting(path=below, place=at, value=value, entry=entry)
+            yield TreeSetting(path=below, place=at, value=value, entry=entry)
 
 
-def _in_entry(path: str, place: str, tree: Json, around: ListEntry) -> Iterator[Setting]:
+def _in_entry(path: str, place: str, tree: Json, around: ListEntry) -> Iterator[TreeSetting]:
     """The settings of one list entry; the entry itself where it has only its keys."""
     name = path.rpartition("/")[2]
     known = schema().keys(path)
@@ -205,4 +205,4 @@ def _in_entry(path: str, place: str, tree: Json, around: ListEntry) -> Iterator[
     if rest:
         yield from _below(path, at, rest, entry)
     else:
-        yield Setting(path=path, place=at, value=None, entry=entry)
+        yield TreeSetting(path=path, place=at, value=None, entry=entry)

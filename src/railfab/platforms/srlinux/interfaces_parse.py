@@ -31,14 +31,14 @@ Attached = Mapping[str, str]
 """Network instance of each subinterface that one routes."""
 
 
-class Ports(NamedTuple):
+class ParsedInterfaces(NamedTuple):
     """Parsed `/interface`."""
 
     breakouts: tuple[BreakoutPort, ...]
     interfaces: tuple[Interface, ...]
 
 
-def parse_interfaces(root: ConfigNode, attached: Attached, esis: Mapping[str, str]) -> Ports:
+def parse_interfaces(root: ConfigNode, attached: Attached, esis: Mapping[str, str]) -> ParsedInterfaces:
     """Effective configuration of the interfaces. esis: Ethernet segment identifier of each LAG that has one."""
     nodes = {str(node.value["name"]): node for node in root.entries("interface", "name")}
     fronts = {name: nodes.pop(name) for name in sorted(filter(is_port, nodes), key=front_panel)}
@@ -47,7 +47,7 @@ def parse_interfaces(root: ConfigNode, attached: Attached, esis: Mapping[str, st
     members = {name: lag for name, node in fronts.items() if (lag := node.child("ethernet").text("aggregate-id"))}
     ports = [_port(node, name, attached, members) for name, node in fronts.items() if name not in cages]
     others: list[Interface] = [*_loopbacks(nodes, attached), *_lags(nodes, attached, members, esis)]
-    return Ports(
+    return ParsedInterfaces(
         breakouts=tuple(breakouts.values()),
         interfaces=(*(_below_cage(port, breakouts, cages, root) for port in ports), *others, *_svis(nodes, attached)),
     )

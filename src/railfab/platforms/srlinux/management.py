@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from railfab.device import DEFAULT_INSTANCE, AaaServer, GnmiService, Management, SyslogServer
+from railfab.device import DEFAULT_INSTANCE, AaaServer, GnmiService, ManagementAccess, SyslogServer
 from railfab.platforms.shared.config_node import ENABLE, ConfigNode
 from railfab.platforms.shared.json_tree import Json
 
@@ -21,7 +21,7 @@ PROTOCOLS = ("tacacs", "radius")
 """Protocols of AAA servers, which name their server groups too."""
 
 
-def render_management(management: Management | None) -> Mapping[str, Any]:
+def render_management(management: ManagementAccess | None) -> Mapping[str, Any]:
     """The stated parts, by their names below `/system`."""
     if management is None:
         return {}
@@ -85,7 +85,7 @@ def _gnmi(service: GnmiService, instance: str) -> Json:
     return server if service.tls_profile is None else server | {"tls-profile": service.tls_profile}
 
 
-def parse_management(system: ConfigNode) -> Management | None:
+def parse_management(system: ConfigNode) -> ManagementAccess | None:
     """The parts that `/system` has in effect; None without any."""
     ntp, logging = system.child("ntp"), system.child("logging")
     grpc = system.entry("grpc-server", "name", GRPC_SERVER)
@@ -99,7 +99,7 @@ def parse_management(system: ConfigNode) -> Management | None:
         *(instance for _, instance in aaa),
         grpc.text("network-instance") if serves else None,
     )
-    return Management(
+    return ManagementAccess(
         network_instance=next((instance for instance in instances if instance is not None), DEFAULT_INSTANCE),
         ntp=servers,
         syslog=collectors,

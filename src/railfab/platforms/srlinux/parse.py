@@ -20,7 +20,7 @@ from railfab.platforms.srlinux.interfaces_parse import parse_interfaces
 from railfab.platforms.srlinux.lldp import parse_lldp, with_state
 from railfab.platforms.srlinux.management import parse_management
 from railfab.platforms.srlinux.overlay import parse_segments, parse_vlans, parse_vnis, parse_vtep
-from railfab.platforms.srlinux.policy_parse import PolicyReader
+from railfab.platforms.srlinux.policy_parse import SrlinuxPolicyReader
 from railfab.platforms.srlinux.qos_parse import parse_qos
 from railfab.platforms.srlinux.reading import read_lines, read_paths
 from railfab.platforms.srlinux.render import render
@@ -72,7 +72,7 @@ def _model(root: ConfigNode) -> DeviceModel:
     instances = list(root.entries("network-instance", "name"))
     ports = parse_interfaces(root, attached_subinterfaces(instances), parse_segments(root))
     vnis = parse_vnis(root)
-    policies = PolicyReader(root.child("routing-policy")).policies()
+    policies = SrlinuxPolicyReader(root.child("routing-policy")).policies()
     drain = is_drained(root, policies, instances)
     model = DeviceModel(
         name=root.at("system", "name").text("host-name") or "",

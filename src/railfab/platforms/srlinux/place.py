@@ -15,12 +15,12 @@ class UnknownNode(Exception):
     """An expression names a node that is no known configuration."""
 
 
-class Place:
+class NodePlace:
     """A node of a configuration, or one that is not set: a leaf with its default, or a container. node: its schema."""
 
     __slots__ = ("above", "indexes", "is_set", "name", "node", "value")
 
-    def __init__(self, value: Any, node: Node, above: Place | None, name: str = "", *, is_set: bool = True) -> None:
+    def __init__(self, value: Any, node: Node, above: NodePlace | None, name: str = "", *, is_set: bool = True) -> None:
         self.value = value
         self.node = node
         self.above = above
@@ -32,7 +32,7 @@ class Place:
     def text(self) -> str:
         return "" if isinstance(self.value, dict) else leaf_text(self.value)
 
-    def below(self, name: str) -> Iterator[Place]:
+    def below(self, name: str) -> Iterator[NodePlace]:
         """The children of this name. Raises UnknownNode."""
         node = self.node.get(name) if isinstance(self.node, dict) else None
         if node is None or name == MARK:
@@ -42,9 +42,9 @@ class Place:
             yield from self._unset(name, node)
         else:
             for entry in value if isinstance(value, list) else (value,):
-                yield Place(entry, node, self, name)
+                yield NodePlace(entry, node, self, name)
 
-    def entries(self, name: str, key: str, text: str) -> Iterator[Place]:
+    def entries(self, name: str, key: str, text: str) -> Iterator[NodePlace]:
         """The entries of a list in which a leaf has this text. Raises UnknownNode."""
         values = self.value.get(name) if isinstance(self.value, dict) else None
         if not isinstance(values, list):
@@ -56,11 +56,11 @@ class Place:
             for place in self.below(name):
                 for leaf in place.below(key):
                     index.setdefault(leaf.text, []).append(place.value)
-        yield from (Place(value, self.node[name], self, name) for value in index.get(text, ()))
+        yield from (NodePlace(value, self.node[name], self, name) for value in index.get(text, ()))
 
-    def _unset(self, name: str, node: Node) -> Iterator[Place]:
+    def _unset(self, name: str, node: Node) -> Iterator[NodePlace]:
         if isinstance(node, dict):
             if MARK not in node:
-                yield Place({}, node, self, name, is_set=False)
+                yield NodePlace({}, node, self, name, is_set=False)
         elif isinstance(node, int) and (default := schema().types[node].get("default")) is not None:
-            yield Place(default, node, self, name)
+            yield NodePlace(default, node, self, name)

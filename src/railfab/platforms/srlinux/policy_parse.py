@@ -14,7 +14,7 @@ PERMIT = PolicyRule(action=Action.PERMIT)
 _RANGE = re.compile(r"(\d+)\.\.(\d+)")
 
 
-class PolicyReader:
+class SrlinuxPolicyReader:
     """Reads policies, and the sets to which their statements refer."""
 
     def __init__(self, policies: ConfigNode) -> None:

@@ -49,7 +49,7 @@ def parse_qos(root: ConfigNode) -> Qos | None:
     node = root.child("qos")
     if not list(node.child("forwarding-classes").entries("forwarding-class", "name")):
         return None
-    reader = _Reader(node)
+    reader = _QosReader(node)
     qos = Qos(
         classes=tuple(reader.classes()),
         default_class=reader.default_class(),
@@ -76,7 +76,7 @@ class _Mapping:
         return tuple(sorted({*self.sent.values(), *self.obeyed.values()}))
 
 
-class _Reader:
+class _QosReader:
     """The lists of `/qos` by name, and which of them the ports use most."""
 
     def __init__(self, qos: ConfigNode) -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from railfab.device import DEFAULT_INSTANCE, Aggregate, Bgp, DeviceModel, NetworkInstance
+from railfab.device import DEFAULT_INSTANCE, Aggregate, BgpSpeaker, DeviceModel, NetworkInstance
 from railfab.platforms.shared.config_node import ConfigNode
 from railfab.platforms.shared.json_tree import Json
 from railfab.platforms.srlinux.bgp import render_bgp
-from railfab.platforms.srlinux.bgp_parse import Speaker
+from railfab.platforms.srlinux.bgp_parse import SrlinuxSpeaker
 from railfab.platforms.srlinux.interfaces_parse import Attached
 from railfab.platforms.srlinux.names import subinterface
 from railfab.platforms.srlinux.overlay import parse_vrf, render_mac_vrfs, render_vrf_overlay
@@ -75,9 +75,9 @@ def parse_vrfs(instances: list[ConfigNode], vnis: Mapping[str, int]) -> tuple[Ne
     return tuple(parse_vrf(instance, vnis) for instance in instances if instance.value.get("type") == "ip-vrf")
 
 
-def parse_bgp(instances: list[ConfigNode], policies: frozenset[str]) -> Bgp | None:
+def parse_bgp(instances: list[ConfigNode], policies: frozenset[str]) -> BgpSpeaker | None:
     """The BGP speaker of the default network instance with the sessions of all; None without one."""
-    speakers = {str(instance.value["name"]): Speaker(instance, policies).bgp() for instance in instances}
+    speakers = {str(instance.value["name"]): SrlinuxSpeaker(instance, policies).bgp() for instance in instances}
     in_order = [speakers.pop(DEFAULT_INSTANCE, None), *speakers.values()]
     running = [speaker for speaker in in_order if speaker is not None]
     if not running:

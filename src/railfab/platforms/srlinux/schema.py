@@ -22,7 +22,7 @@ Node = Any
 
 
 @dataclass(frozen=True)
-class Schema:
+class SrlinuxSchema:
     """types: of leaves, by their number. nodes: the containers and lists at the top.
 
     rules: constraints and their messages. By path without keys, must: numbers of rules; mandatory: the leaves that a
@@ -135,9 +135,9 @@ def _lists(node: Node) -> Iterator[tuple[str, tuple[str, ...]]]:
 
 
 @cache
-def schema() -> Schema:
+def schema() -> SrlinuxSchema:
     document = json.loads(files(__package__ or "").joinpath("schema.json").read_text())
-    return Schema(
+    return SrlinuxSchema(
         types=tuple(document["types"]),
         nodes=document["nodes"],
         rules=tuple((expression, message) for expression, message in document["rules"]),

@@ -14,7 +14,7 @@ from railfab.device.diff import ABSENT
 from railfab.errors import ConfigError, raise_all
 from railfab.gnmi.confirmed import CommitRecord
 from railfab.gnmi.paths import ANY, ANY_DEPTH, Element
-from railfab.gnmi.target import Model, RequestRefused
+from railfab.gnmi.target import RequestRefused, YangModel
 from railfab.platforms.shared.json_datastore import JsonDatastore
 from railfab.platforms.shared.json_tree import Json, bare
 from railfab.platforms.srlinux.bgp import US_PER_MS
@@ -302,7 +302,7 @@ def twin() -> TwinFace:
     """The face of a virtual SR Linux switch."""
     return TwinFace(
         datastore=_datastore,
-        models=tuple(Model(f"urn:nokia.com:srlinux:srl_nokia-{name}", "Nokia", VERSION) for name in MODULES),
+        models=tuple(YangModel(f"urn:nokia.com:srlinux:srl_nokia-{name}", "Nokia", VERSION) for name in MODULES),
         wildcard=wildcard,
         session_leaves=session_leaves,
         # Nokia's models name the extension: feature gnmi-extensions of srl_nokia-features.yang, "gNMI commit confirmed,

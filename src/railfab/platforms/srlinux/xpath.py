@@ -11,7 +11,7 @@ from collections.abc import Callable
 from functools import cache
 
 from railfab.platforms.srlinux import xpath_terms as terms
-from railfab.platforms.srlinux.place import Place, UnknownNode
+from railfab.platforms.srlinux.place import NodePlace, UnknownNode
 from railfab.platforms.srlinux.xpath_terms import Context, Expression, Term, truth
 
 TOKEN = re.compile(r"""\s*(\.\.|!=|<=|>=|"[^"]*"|'[^']*'|\d+(?:\.\d+)?|[A-Za-z_][\w.-]*|[-./\[\](),=<>|+*])""")
@@ -21,14 +21,14 @@ IDENTITY = re.compile(r"^srl[\w-]*:(?=[A-Za-z])")
 @cache
 def compiled(expression: str) -> Term:
     """An expression to evaluate."""
-    parser = _Parser(TOKEN.findall(expression))
+    parser = _XpathParser(TOKEN.findall(expression))
     parsed = parser.alternatives()
     if parser.tokens:
         raise ValueError(f"{expression!r} has more than an expression: {parser.tokens}")
     return parsed.term
 
 
-def holds_at(expression: str, place: Place) -> bool:
+def holds_at(expression: str, place: NodePlace) -> bool:
     """Whether a constraint holds at a node; true where it names nodes of which nothing is known."""
     try:
         return truth(compiled(expression)(Context(place, place)))
@@ -36,7 +36,7 @@ def holds_at(expression: str, place: Place) -> bool:
         return True
 
 
-def places_at(path: str, place: Place) -> list[Place] | None:
+def places_at(path: str, place: NodePlace) -> list[NodePlace] | None:
     """The nodes of a path, seen from a node; None where nothing is known of them."""
     try:
         value = compiled(path)(Context(place, place))
@@ -45,7 +45,7 @@ def places_at(path: str, place: Place) -> list[Place] | None:
     return value if isinstance(value, list) else None
 
 
-class _Parser:
+class _XpathParser:
     """A recursive descent over tokens. depth: of predicates, in which comparisons are those of the standard.
 
     depends: whether what was parsed depends on the node at which it is evaluated.

@@ -11,16 +11,16 @@ import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from railfab.platforms.srlinux.place import Place
+from railfab.platforms.srlinux.place import NodePlace
 
-Value = list[Place] | str | float | bool
+Value = list[NodePlace] | str | float | bool
 
 
 class Context(NamedTuple):
     """Node where an expression is evaluated. current: the node that has the constraint."""
 
-    place: Place
-    current: Place
+    place: NodePlace
+    current: NodePlace
 
 
 Term = Callable[[Context], Value]
@@ -94,7 +94,7 @@ def root(context: Context) -> Value:
     return [place]
 
 
-def _nodes(value: Value) -> list[Place]:
+def _nodes(value: Value) -> list[NodePlace]:
     return value if isinstance(value, list) else []
 
 

@@ -22,7 +22,7 @@ from railfab.sim.fast_forward.parking import (
     settle,
 )
 from railfab.sim.fast_forward.phases import Phases
-from railfab.sim.fast_forward.policy import Policy
+from railfab.sim.fast_forward.policy import FastForwardPolicy
 from railfab.sim.fast_forward.recording import Key, Recorder, is_idle, key_of
 from railfab.sim.fast_forward.replay import Replay
 from railfab.sim.fast_forward.train_lengths import train_lengths
@@ -60,8 +60,8 @@ class FastForwardSnapshot:
 class FastForward:
     """An engine under a policy; the methods are those of `Engine`."""
 
-    def __init__(self, engine: Engine, policy: Policy | None = None) -> None:
-        self.engine, self.policy = engine, policy or Policy()
+    def __init__(self, engine: Engine, policy: FastForwardPolicy | None = None) -> None:
+        self.engine, self.policy = engine, policy or FastForwardPolicy()
         self._parked = Parked.none()
         self._meter = PortMeter.of(engine.state)
         self._progress = _Progress()

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from railfab.sim.fast_forward.policy import Policy
+from railfab.sim.fast_forward.policy import FastForwardPolicy
 from railfab.sim.fast_forward.recording import Key, Recording
 
 _MOST_PHASES = 4
@@ -22,7 +22,7 @@ class _Known:
 class Phases:
     """Recordings by key. random: which of them is replayed."""
 
-    policy: Policy
+    policy: FastForwardPolicy
     random: np.random.Generator
     known: dict[Key, _Known] = field(default_factory=dict)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Policy:
+class FastForwardPolicy:
     """What fast-forward may do.
 
     parking: count the packets of ports that cannot meet a queue. trains: send several frames at a time where senders
@@ -33,5 +33,5 @@ class Policy:
     recorded_frames: int = 200_000
 
 
-NEVER = Policy(parking=False, trains=False, repeats=False)
+NEVER = FastForwardPolicy(parking=False, trains=False, repeats=False)
 """Simulate every packet; results are the engine's own to the bit."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from railfab.sim.fast_forward.loads import Loads
-from railfab.sim.fast_forward.policy import Policy
+from railfab.sim.fast_forward.policy import FastForwardPolicy
 from railfab.sim.fast_forward.trains import remaining_frames
 from railfab.sim.kernel.records import FIXED_RATE, MOST_FRAMES, NO_RECOVERY, SELECTIVE, State
 from railfab.sim.network import Floats, Framing, Ints
@@ -13,7 +13,7 @@ from railfab.sim.network import Floats, Framing, Ints
 _HEADROOM_SHARE = 0.25
 
 
-def train_lengths(st: State, loads: Loads, policy: Policy, framing: Framing) -> Ints:
+def train_lengths(st: State, loads: Loads, policy: FastForwardPolicy, framing: Framing) -> Ints:
     """(flow,) of `loads`: frames of a train; 1 where every frame has to be simulated.
 
     Shortest of: a share of Kmin at links that may congest; Kmin over the number of flows elsewhere; a share of the
@@ -38,7 +38,7 @@ def _limited(st: State, loads: Loads) -> np.ndarray[tuple[int], np.dtype[np.bool
     return np.asarray((fixed | (st.queues.alpha[queues] > 0)).any(axis=1))
 
 
-def _by_marking(st: State, loads: Loads, policy: Policy) -> Floats:
+def _by_marking(st: State, loads: Loads, policy: FastForwardPolicy) -> Floats:
     """(flow, hop)"""
     kmin = st.queues.kmin[np.maximum(loads.queues, 0)]
     links = np.maximum(loads.links, 0)

@@ -70,7 +70,7 @@ class Series(NamedTuple):
 
 
 class Tables(NamedTuple):
-    """What `take` decodes with. roots: counts of unmapped leaves. pending: rows of `Pending`, one after the other."""
+    """What `take` decodes with. roots: counts of unmapped leaves. pending: rows of `Undecoded`, one after the other."""
 
     keys: Keys
     bindings: Bindings
@@ -139,7 +139,7 @@ class At(IntEnum):
     WRAPS = 20
 
 
-class Pending(IntEnum):
+class Undecoded(IntEnum):
     """Columns of an update that Python decodes: where it lies in the buffer, and its row of `Keys` or -1."""
 
     KEY = 0

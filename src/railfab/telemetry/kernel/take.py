@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from railfab.telemetry.kernel.columns import HAS_RATES, NO_RATE, STOP_BITS, Array, At, KeyKind, Pending, Stop, Tables
+from railfab.telemetry.kernel.columns import HAS_RATES, NO_RATE, STOP_BITS, Array, At, KeyKind, Stop, Tables, Undecoded
 from railfab.telemetry.kernel.jit import called, compiled, from_start, inlined
 from railfab.telemetry.kernel.probe import equal, mixed, path_hash
 from railfab.telemetry.kernel.values import number
@@ -17,8 +17,8 @@ from railfab.telemetry.kernel.wire import length, skipped, varint
 (NOW_NS, LASTS_NS, GENERATION, WINDOW, MOST_SERIES, LAST_KEY, IGNORE_DELETES, PRESENT) = map(int, tuple(At)[:8])
 (WALL_NS, SKEW_NS, PENDING, UPDATES, FRESH, OUT_OF_ORDER, SERIES_LIMIT, DEVICE_NS) = map(int, tuple(At)[8:16])
 (SYNCED, UNMAPPED, SKEWED, RESETS, WRAPS) = map(int, tuple(At)[16:])
-P_KEY, P_PREFIX, P_PREFIX_END, P_PATH, P_PATH_END, P_VALUE, P_VALUE_END, P_DEVICE_NS = map(int, Pending)
-P_WIDTH = len(Pending)
+P_KEY, P_PREFIX, P_PREFIX_END, P_PATH, P_PATH_END, P_VALUE, P_VALUE_END, P_DEVICE_NS = map(int, Undecoded)
+P_WIDTH = len(Undecoded)
 _UNMAPPED, _NUMBER, _STATE = int(KeyKind.UNMAPPED), int(KeyKind.NUMBER), int(KeyKind.STATE)
 _DONE, _PENDING_FIRST, _DELETES, _ODD = map(int, Stop)
 _STOP_BITS = STOP_BITS

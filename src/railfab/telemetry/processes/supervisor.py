@@ -15,7 +15,7 @@ from typing import Self
 
 from railfab.telemetry.processes.asking import Asked, ask
 from railfab.telemetry.processes.child import Child
-from railfab.telemetry.processes.watchdog import Patience, Watchdog
+from railfab.telemetry.processes.watchdog import Patience, ProcessWatchdog
 from railfab.telemetry.status import UNKNOWN, Parts, TargetStatus, in_order
 
 logger = logging.getLogger(__name__)
@@ -53,7 +53,7 @@ class Processes:
             for number, (shard, socket) in enumerate(zip(shards, sockets, strict=True))
         ]
         self._stop_requested = stop_requested
-        self._watchdog = Watchdog(self.children, patience)
+        self._watchdog = ProcessWatchdog(self.children, patience)
         self._askers = ThreadPoolExecutor(max(8, len(shards)), thread_name_prefix="railfab-ask")
 
     def __enter__(self) -> Self:

@@ -38,7 +38,7 @@ class _Watched:
     unwell_s: float = 0.0
 
 
-class Watchdog:
+class ProcessWatchdog:
     """Watches processes in a thread of its own until it is ended."""
 
     def __init__(self, children: Sequence[Child], patience: Patience) -> None:

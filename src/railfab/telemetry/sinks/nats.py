@@ -19,7 +19,7 @@ from nats.errors import Error as NatsError
 
 from railfab.errors import EndpointError
 from railfab.repeated_warnings import RepeatedWarnings
-from railfab.telemetry.retry import Policy
+from railfab.telemetry.retry import RetryPolicy
 from railfab.telemetry.sinks.outbox import Outbox, Parcel
 from railfab.telemetry.sinks.queued import QUEUE_BYTES, QueuedSink
 from railfab.telemetry.sinks.records import MOST_BYTES, RecordEncoder
@@ -32,7 +32,7 @@ FLUSH_S = 10
 DIAL_S = 10.0
 IDLE_S = 1.0
 POLL_S = 0.1
-RETRIES = Policy(first_s=1.0, most_s=30.0)
+RETRIES = RetryPolicy(first_s=1.0, most_s=30.0)
 NO_TOKEN = re.compile(r"[\s.*>]")
 """Characters that the token of a subject may not have. Source: NATS documentation, "Subject-Based Messaging"."""
 
@@ -57,7 +57,7 @@ class NatsTransport:
     """
 
     def __init__(
-        self, servers: Sequence[str], subject: str, source: SecretSource, *, retries: Policy = RETRIES
+        self, servers: Sequence[str], subject: str, source: SecretSource, *, retries: RetryPolicy = RETRIES
     ) -> None:
         self._servers, self._subject, self._source = list(servers), subject, source
         self._warnings = RepeatedWarnings(logger, prefix=f"{servers[0]}: ")
@@ -193,7 +193,7 @@ def nats_sink(
     *,
     queue_bytes: int = QUEUE_BYTES,
     most_bytes: int = MOST_BYTES,
-    retries: Policy = RETRIES,
+    retries: RetryPolicy = RETRIES,
 ) -> QueuedSink:
     """A sink that publishes JSON lines (records.py) on `<subject>.<device>`."""
     transport = NatsTransport(servers, subject, source, retries=retries)

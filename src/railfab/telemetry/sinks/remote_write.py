@@ -18,7 +18,7 @@ import cramjam
 from railfab.errors import EndpointError
 from railfab.metrics import Metric
 from railfab.repeated_warnings import RepeatedWarnings
-from railfab.telemetry.retry import Policy
+from railfab.telemetry.retry import RetryPolicy
 from railfab.telemetry.sinks.contract import Labels, SampleBatch
 from railfab.telemetry.sinks.due import DueSamples
 from railfab.telemetry.sinks.http_post import TIMEOUT_S, Answer, HttpPost
@@ -38,7 +38,7 @@ HEADERS = {
     "Content-Type": "application/x-protobuf",
     "X-Prometheus-Remote-Write-Version": "0.1.0",
 }
-RETRIES = Policy(first_s=1.0, most_s=30.0)
+RETRIES = RetryPolicy(first_s=1.0, most_s=30.0)
 
 
 class RemoteWriteEncoder:
@@ -78,7 +78,7 @@ class RemoteWriteTransport:
     """Posts one request after the other; one that may be retried is, until it is delivered or dropped as the oldest."""
 
     def __init__(
-        self, url: SplitResult, source: SecretSource, *, timeout_s: float = TIMEOUT_S, retries: Policy = RETRIES
+        self, url: SplitResult, source: SecretSource, *, timeout_s: float = TIMEOUT_S, retries: RetryPolicy = RETRIES
     ) -> None:
         self._http = HttpPost(url, source, timeout_s)
         self._retries = retries
@@ -139,7 +139,7 @@ def remote_write_sink(
     *,
     queue_bytes: int = QUEUE_BYTES,
     timeout_s: float = TIMEOUT_S,
-    retries: Policy = RETRIES,
+    retries: RetryPolicy = RETRIES,
     most_samples: int = MOST_SAMPLES,
 ) -> QueuedSink:
     """A sink that writes to what takes remote write: Prometheus, Mimir, Thanos, VictoriaMetrics.

@@ -10,9 +10,9 @@ from railfab.findings import DesignCode, Finding, error
 from railfab.intent import FabricIntent
 from railfab.topology.checks.deduplicate import deduplicate_by
 from railfab.topology.links_by_tier import IndexedTopology
-from railfab.topology.model import Address, Bond, Gateway, Interface, Node, Port, Role
+from railfab.topology.model import Address, Bond, CabledPort, Gateway, Interface, Node, Role
 
-Holder = Port | Node | Gateway | Bond | str
+Holder = CabledPort | Node | Gateway | Bond | str
 """Owner of an address; a text for a VTEP."""
 
 INTERFACES = (IPv4Interface, IPv6Interface)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from railfab.findings import DesignCode, Finding, error
 from railfab.topology.checks.deduplicate import deduplicate
 from railfab.topology.links_by_tier import IndexedTopology
-from railfab.topology.model import Port
+from railfab.topology.model import CabledPort
 
 
 def port_limits(indexed: IndexedTopology) -> Iterator[Finding]:
@@ -32,5 +32,5 @@ def _exceeded(indexed: IndexedTopology) -> Iterator[Finding]:
             )
 
 
-def _node_and_rate(port: Port) -> tuple[str, int]:
+def _node_and_rate(port: CabledPort) -> tuple[str, int]:
     return port.node, port.rate_gbps

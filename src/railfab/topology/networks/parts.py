@@ -8,7 +8,7 @@ from itertools import product
 from typing import NamedTuple
 
 from railfab.topology.front_panel import Panel
-from railfab.topology.model import Bond, Breakout, Gateway, Interface, Link, Node, Port, Role
+from railfab.topology.model import Bond, Breakout, CabledPort, Gateway, Interface, Link, Node, Role
 from railfab.topology.networks.access import AccessNetwork
 from railfab.topology.networks.members import Cable
 
@@ -47,7 +47,7 @@ def access_links(network: AccessNetwork, cables: Iterable[Cable], ends: Callable
     for cable in cables:
         (leaf, position), (addresses, vlan, bundles) = cable.socket, ends(cable)
         spot = spots[position]
-        member_end = Port(
+        member_end = CabledPort(
             node=cable.node,
             name=cable.port,
             cage=0,
@@ -57,7 +57,7 @@ def access_links(network: AccessNetwork, cables: Iterable[Cable], ends: Callable
             address=addresses[0],
             bundle=bundles[0],
         )
-        leaf_end = Port(
+        leaf_end = CabledPort(
             node=leaves[leaf],
             name=spot.name,
             cage=spot.cage,
@@ -94,9 +94,11 @@ def uplinks(network: AccessNetwork, *, numbered: bool) -> Iterator[Link]:
         )
 
 
-def _fabric_port(network: AccessNetwork, node: str, panel: Panel, position: int, address: Interface | None) -> Port:
+def _fabric_port(
+    network: AccessNetwork, node: str, panel: Panel, position: int, address: Interface | None
+) -> CabledPort:
     spot = panel.ports[position]
-    return Port(
+    return CabledPort(
         node=node,
         name=spot.name,
         cage=spot.cage,

@@ -9,8 +9,8 @@ from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 from railfab.device import (
     Action,
     BfdTimers,
-    Bgp,
     BgpNeighbor,
+    BgpSpeaker,
     BgpTimers,
     DeviceModel,
     Interface,
@@ -40,7 +40,7 @@ class Draft(LineDraft):
     hostname: str | None = None
     interfaces: dict[str, Interface] = field(default_factory=dict)
     policies: list[Policy] = field(default_factory=list)
-    bgp: Bgp | None = None
+    bgp: BgpSpeaker | None = None
 
 
 def parse(text: str) -> DeviceModel:
@@ -125,10 +125,10 @@ def _prefix(draft: Draft, match: re.Match[str]) -> None:
 
 
 def _bgp(draft: Draft, match: re.Match[str]) -> None:
-    draft.bgp = Bgp(asn=within(match[1], 1, MAX_ASN), router_id=None, max_paths=1, neighbors=())
+    draft.bgp = BgpSpeaker(asn=within(match[1], 1, MAX_ASN), router_id=None, max_paths=1, neighbors=())
 
 
-def _speaker(draft: Draft) -> Bgp:
+def _speaker(draft: Draft) -> BgpSpeaker:
     assert draft.bgp is not None
     return draft.bgp
 

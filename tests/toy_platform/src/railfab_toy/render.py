@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from railfab.device import Bgp, BgpNeighbor, DeviceModel, Interface, Policy, PolicyRule, Port
+from railfab.device import BgpNeighbor, BgpSpeaker, DeviceModel, Interface, Policy, PolicyRule, Port
 from railfab.platforms.shared.line_tree import Line
 
 
@@ -44,7 +44,7 @@ def _rule(rule: PolicyRule) -> Iterator[Line]:
     yield from (Line(f"prefix {found.prefix} {found.ge} {found.le}") for found in rule.prefixes)
 
 
-def _bgp(bgp: Bgp) -> Iterator[Line]:
+def _bgp(bgp: BgpSpeaker) -> Iterator[Line]:
     if bgp.router_id is not None:
         yield Line(f"router-id {bgp.router_id}")
     yield Line(f"paths {bgp.max_paths}")

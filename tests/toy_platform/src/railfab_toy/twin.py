@@ -9,7 +9,7 @@ from threading import Lock, Timer
 from time import monotonic
 
 from railfab.errors import DeviceError, RailfabError
-from railfab.gnmi.target import Model
+from railfab.gnmi.target import YangModel
 from railfab.platforms import Tree, TwinFace, VirtualDevice
 from railfab.platforms.shared.line_datastore import LineDatastore
 from railfab.ssh import NewCli, Reply
@@ -144,4 +144,6 @@ def _wildcard(_device: str, _name: str, _pattern: str, _labels: Mapping[str, str
 
 def twin() -> TwinFace:
     """What a virtual switch of Toy OS is."""
-    return TwinFace(datastore=_datastore, models=(Model("toy-state", "Nobody", VERSION),), wildcard=_wildcard, cli=_cli)
+    return TwinFace(
+        datastore=_datastore, models=(YangModel("toy-state", "Nobody", VERSION),), wildcard=_wildcard, cli=_cli
+    )

@@ -12,7 +12,7 @@ from typing import Any
 
 from railfab.platforms.frr.on_switch.commands import Lock, uptime
 from railfab.platforms.frr.on_switch.daemons import check_daemons
-from railfab.platforms.frr.on_switch.places import FOLDER, RUN, Refused
+from railfab.platforms.frr.on_switch.places import FOLDER, RUN, ChangeRefused
 from railfab.platforms.frr.on_switch.records import (
     APPLIED,
     APPLYING,
@@ -53,12 +53,12 @@ def commit(request: dict[str, Any]) -> dict[str, Any]:
         running = checked_text(commands, text)
         if revision(running) != request["revision"]:
             problem = "has changed since its differences were shown"
-            raise Refused("commit", problem, "Review them with --plan, then deploy again")
+            raise ChangeRefused("commit", problem, "Review them with --plan, then deploy again")
         record = arm(request, former_text(commands, running, text))
         why = apply_candidate(commands, record)
         if why:
             restore(commands, record, why)
-            raise Refused("commit", why, "Correct it; the switch runs its former configuration")
+            raise ChangeRefused("commit", why, "Correct it; the switch runs its former configuration")
     return {}
 
 
@@ -68,7 +68,7 @@ def apply_candidate(commands: dict[str, str], record: dict[str, Any]) -> str:
         running, why = replace_running(commands, CHANGE / "candidate")
         if not why:
             update_record(record, state=APPLIED, revision=revision(running))
-    except Refused as refused:
+    except ChangeRefused as refused:
         return refused.problem
     except OSError as error:
         return f"cannot store the state of the change ({error.strerror or error})"
@@ -92,7 +92,7 @@ def arm(request: dict[str, Any], former: str) -> dict[str, Any]:
     except OSError as error:
         shutil.rmtree(str(prepared), ignore_errors=True)
         problem = f"cannot store the candidate and the running configuration ({error.strerror or error})"
-        raise Refused("commit", problem, f"Check the free space of {RUN}; the switch is unchanged") from None
+        raise ChangeRefused("commit", problem, f"Check the free space of {RUN}; the switch is unchanged") from None
     return record
 
 
@@ -106,14 +106,14 @@ def confirm(request: dict[str, Any]) -> dict[str, Any]:
             if ended().get(change) == CONFIRMED:
                 return {}
             problem = "was not confirmed in time and has restored its former configuration"
-            raise Refused("commit", problem, "Deploy again")
+            raise ChangeRefused("commit", problem, "Deploy again")
         if record["state"] != APPLIED:
             problem = "has applied a part of the change only"
-            raise Refused("commit", problem, "Revert it, then deploy again")
+            raise ChangeRefused("commit", problem, "Revert it, then deploy again")
         text = checked_text(commands, (CHANGE / "candidate" / "frr.conf").read_text())
         if revision(text) != record["revision"]:
             problem = "no longer runs what was committed, so it is not saved and will be reverted"
-            raise Refused("commit", problem, "Find out who changed or restarted it, then deploy again")
+            raise ChangeRefused("commit", problem, "Find out who changed or restarted it, then deploy again")
         prepare_startup(text)
         update_record(record, state=CONFIRMING)
         finish_confirmation(record)
@@ -155,7 +155,7 @@ def restore(commands: dict[str, str], record: dict[str, Any], cause: str) -> Non
         former = CHANGE / "former"
         check_daemons(((former / "frr.conf").read_text(),))
         _, why = replace_running(commands, former)
-    except Refused as refused:
+    except ChangeRefused as refused:
         why = refused.problem
     if why:
         with contextlib.suppress(OSError):
@@ -163,7 +163,7 @@ def restore(commands: dict[str, str], record: dict[str, Any], cause: str) -> Non
         problem = f"cannot restore its former configuration ({why})"
         if cause:
             problem = f"{cause}, and could not be rolled back ({why})"
-        raise Refused("device", problem, f"Check the switch; it tries again every {RETRY_EVERY_S} s")
+        raise ChangeRefused("device", problem, f"Check the switch; it tries again every {RETRY_EVERY_S} s")
     end(record, REVERTED)
 
 
@@ -195,7 +195,7 @@ def job(commands: dict[str, str], change: str) -> None:
         if record is None or record["change"] != change:
             return
         if uptime() >= record["deadline"] or record["state"] == CONFIRMING:
-            with contextlib.suppress(Refused, OSError, ValueError):
+            with contextlib.suppress(ChangeRefused, OSError, ValueError):
                 end_overdue(commands, change)
             if pending_change() is not None:
                 time.sleep(RETRY_EVERY_S)

@@ -9,7 +9,7 @@ import subprocess
 from pathlib import Path
 
 from railfab.platforms.frr.on_switch.daemons import check_daemons
-from railfab.platforms.frr.on_switch.places import Refused
+from railfab.platforms.frr.on_switch.places import ChangeRefused
 
 
 class Lock:
@@ -43,7 +43,7 @@ def run(command: str, within_s: float) -> tuple[int, str, str]:
             process.communicate(timeout=1)
         check_daemons(())
         program = Path(command.split()[0]).name
-        raise Refused(
+        raise ChangeRefused(
             "device", f"`{program}` did not end within {within_s:.0f} s", "Check the load and FRR of the switch"
         ) from None
     return process.returncode, out.decode(errors="replace"), errors.decode(errors="replace")

@@ -6,7 +6,7 @@ import contextlib
 import re
 import socket
 
-from railfab.platforms.frr.on_switch.places import ETC, RUN, STARTUP, Refused
+from railfab.platforms.frr.on_switch.places import ETC, RUN, STARTUP, ChangeRefused
 
 DAEMON_WITHIN_S = 5
 ENABLED_ALWAYS = ("zebra", "staticd")
@@ -57,11 +57,11 @@ def startup_text() -> str:
 
 
 def check_daemons(texts: tuple[str, ...]) -> None:
-    """Raise Refused, naming the daemons that do not run or do not answer."""
+    """Raise ChangeRefused, naming the daemons that do not run or do not answer."""
     states = [(name, daemon_state(name)) for name in expected_daemons(*texts)]
     for state in ("does not run", "does not answer"):
         names = [name for name, shown in states if shown == state]
         if names:
             verb, it = (state, "it") if len(names) == 1 else (state.replace("does", "do"), "them")
             remedy = f"Start {it}, or check /etc/frr/daemons" if state == "does not run" else "Check the switch's load"
-            raise Refused("device", f"{' and '.join(names)} {verb}", remedy)
+            raise ChangeRefused("device", f"{' and '.join(names)} {verb}", remedy)

@@ -14,7 +14,7 @@ SHOW_WITHIN_S, TEST_WITHIN_S, RELOAD_WITHIN_S = 15, 60, 90
 """Limits of commands that show, of frr-reload.py that compares, and of frr-reload.py that changes [s]."""
 
 
-class Refused(Exception):
+class ChangeRefused(Exception):
     """An answer that is an error. kind: `commit`, `device`, `unsupported`, or `pending` with the change as problem."""
 
     def __init__(self, kind: str, problem: str, remedy: str) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from railfab.platforms.frr.on_switch.commands import Lock, uptime
-from railfab.platforms.frr.on_switch.places import FOLDER, Refused
+from railfab.platforms.frr.on_switch.places import FOLDER, ChangeRefused
 
 CHANGE = FOLDER / "change"
 REMOVED = FOLDER / "removed"
@@ -93,7 +93,7 @@ def end(record: dict[str, Any], how: str) -> None:
 
 @contextlib.contextmanager
 def locked(within_s: float, *, unless_pending: bool = False) -> Iterator[None]:
-    """Hold the lock. unless_pending: raise Refused at once where its holder has a pending change."""
+    """Hold the lock. unless_pending: raise ChangeRefused at once where its holder has a pending change."""
     FOLDER.mkdir(mode=0o700, exist_ok=True)
     deadline = time.monotonic() + within_s
     with (FOLDER / "lock").open("w") as lock:
@@ -106,7 +106,7 @@ def locked(within_s: float, *, unless_pending: bool = False) -> Iterator[None]:
                     refuse_pending(pending_change())
                 if time.monotonic() > deadline:
                     problem = "is being changed by another session"
-                    raise Refused("commit", problem, "Try again in a minute") from None
+                    raise ChangeRefused("commit", problem, "Try again in a minute") from None
                 time.sleep(0.1)
         Lock.held = lock.fileno()
         try:
@@ -116,6 +116,6 @@ def locked(within_s: float, *, unless_pending: bool = False) -> Iterator[None]:
 
 
 def refuse_pending(record: dict[str, Any] | None) -> None:
-    """Raise Refused, with the description of the change, while one is pending."""
+    """Raise ChangeRefused, with the description of the change, while one is pending."""
     if record is not None:
-        raise Refused("pending", json.dumps(described(record)), "")
+        raise ChangeRefused("pending", json.dumps(described(record)), "")

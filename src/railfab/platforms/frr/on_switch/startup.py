@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 
-from railfab.platforms.frr.on_switch.places import ETC, STARTUP, Refused
+from railfab.platforms.frr.on_switch.places import ETC, STARTUP, ChangeRefused
 
 SAVING = ETC / "frr.conf.railfab"
 """The next startup file, complete, until it is renamed."""
@@ -26,7 +26,7 @@ def prepare_startup(text: str) -> None:
         with contextlib.suppress(OSError):
             SAVING.unlink()
         problem = f"cannot save its configuration ({error.strerror or error})"
-        raise Refused("commit", problem, f"Check the free space of {ETC}") from None
+        raise ChangeRefused("commit", problem, f"Check the free space of {ETC}") from None
 
 
 def replace_startup() -> None:

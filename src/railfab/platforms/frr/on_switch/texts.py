@@ -8,7 +8,7 @@ from pathlib import Path
 
 from railfab.platforms.frr.on_switch.commands import first_line, run
 from railfab.platforms.frr.on_switch.daemons import check_daemons, startup_text
-from railfab.platforms.frr.on_switch.places import ETC, RELOAD_WITHIN_S, SHOW_WITHIN_S, TEST_WITHIN_S, Refused
+from railfab.platforms.frr.on_switch.places import ETC, RELOAD_WITHIN_S, SHOW_WITHIN_S, TEST_WITHIN_S, ChangeRefused
 from railfab.platforms.frr.reload_output import pending, refusal, with_sorted_prefix_lists
 from railfab.platforms.frr.system import pending_commands, settings_in, with_running_settings
 
@@ -20,7 +20,7 @@ def running_text(commands: dict[str, str]) -> str:
     status, out, errors = run(commands["load"], SHOW_WITHIN_S)
     if status != 0 or not out.strip():
         problem = f"FRR does not answer ({first_line(out, errors, status)})"
-        raise Refused("device", problem, "Check that it is running")
+        raise ChangeRefused("device", problem, "Check that it is running")
     return with_sorted_prefix_lists(out)
 
 
@@ -45,7 +45,7 @@ def links(commands: dict[str, str]) -> str:
     status, out, errors = run(commands["links"], SHOW_WITHIN_S)
     if status != 0:
         problem = f"does not show its ports ({first_line(out, errors, status)})"
-        raise Refused("device", problem, "Install iproute2 on the switch")
+        raise ChangeRefused("device", problem, "Install iproute2 on the switch")
     return out
 
 
@@ -72,10 +72,10 @@ def differences(commands: dict[str, str], folder: Path, running: str) -> tuple[s
         return tuple(port_commands(commands, folder))
     status, out, errors = run(commands["diff"].format(folder=folder), TEST_WITHIN_S)
     if status == 127:
-        raise Refused("device", "has no frr-reload.py", "Install frr-pythontools on the switch")
+        raise ChangeRefused("device", "has no frr-reload.py", "Install frr-pythontools on the switch")
     if status != 0:
         problem = "rejects " + refusal(out + "\n" + errors)
-        raise Refused("commit", problem, "Correct it; the switch is unchanged")
+        raise ChangeRefused("commit", problem, "Correct it; the switch is unchanged")
     return (*pending(out), *port_commands(commands, folder))
 
 

@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 from railfab.platforms.frr.on_switch.changes import commit, confirm, revert, settle
 from railfab.platforms.frr.on_switch.commands import Lock, first_line, run
 from railfab.platforms.frr.on_switch.daemons import check_daemons, startup_text
-from railfab.platforms.frr.on_switch.places import ETC, FOLDER, RUN, SHOW_WITHIN_S, Refused
+from railfab.platforms.frr.on_switch.places import ETC, FOLDER, RUN, SHOW_WITHIN_S, ChangeRefused
 from railfab.platforms.frr.on_switch.records import LOCK_WITHIN_S, described, locked, pending_change, refuse_pending
 from railfab.platforms.frr.on_switch.startup import prepare_startup, replace_startup
 from railfab.platforms.frr.on_switch.texts import checked_text, differences, former_text, revision, store
@@ -53,7 +53,7 @@ def stage(request: dict[str, Any]) -> dict[str, Any]:
             shutil.rmtree(str(folder), ignore_errors=True)
     except OSError as error:
         problem = f"cannot store the candidate ({error.strerror or error})"
-        raise Refused("commit", problem, f"Check the free space of {RUN}; the switch is unchanged") from None
+        raise ChangeRefused("commit", problem, f"Check the free space of {RUN}; the switch is unchanged") from None
     former = former_text(request["commands"], text, request["text"])
     return {"former": former, "revision": revision(text), "changes": changes, "management": management()}
 
@@ -100,12 +100,12 @@ def drain(request: dict[str, Any]) -> dict[str, Any]:
         text = checked_text(request["commands"])
         instances = re.findall(r"(?m)^router bgp (\d+(?: vrf \S+)?)$", text)
         if not instances:
-            raise Refused("device", f"has no BGP to {request['verb']}", "Deploy its configuration first")
+            raise ChangeRefused("device", f"has no BGP to {request['verb']}", "Deploy its configuration first")
         for instance in instances:
             status, out, errors = run(request["commands"][request["verb"]].format(instance=instance), SHOW_WITHIN_S)
             if status != 0:
                 problem = f"refuses to {request['verb']} ({first_line(out, errors, status)})"
-                raise Refused("device", problem, "Check its running configuration")
+                raise ChangeRefused("device", problem, "Check its running configuration")
     return {}
 
 
@@ -117,7 +117,9 @@ def reload(request: dict[str, Any]) -> dict[str, Any]:
         by_systemd = Path("/run/systemd/system").is_dir()
         if not by_systemd and not (ETC / "daemons").exists():
             problem = "cannot restart FRR without systemd or /etc/frr/daemons"
-            raise Refused("unsupported", problem, "Restart the switch itself, in a lab with `railfab lab restart`")
+            raise ChangeRefused(
+                "unsupported", problem, "Restart the switch itself, in a lab with `railfab lab restart`"
+            )
         held, Lock.held = Lock.held, None  # a daemon must not keep the lock
         status, out, errors = run(
             request["commands"]["restart_unit" if by_systemd else "restart_daemons"], RESTART_WITHIN_S
@@ -125,7 +127,7 @@ def reload(request: dict[str, Any]) -> dict[str, Any]:
         Lock.held = held
         if status != 0:
             problem = f"cannot restart FRR ({first_line(out, errors, status)})"
-            raise Refused("device", problem, "Check /etc/frr/frr.conf and the log of the switch")
+            raise ChangeRefused("device", problem, "Check /etc/frr/frr.conf and the log of the switch")
         wait_for_daemons()
     return {}
 
@@ -135,7 +137,7 @@ def wait_for_daemons() -> None:
     while True:
         try:
             return check_daemons((startup_text(),))
-        except Refused:
+        except ChangeRefused:
             if time.monotonic() > deadline:
                 raise
             time.sleep(0.2)
@@ -164,7 +166,7 @@ def answer(received: str) -> dict[str, Any]:
         return {"refused": ["commit", problem, "Check the connection; the switch is unchanged"]}
     try:
         return VERBS[request["verb"]](request)
-    except Refused as refused:
+    except ChangeRefused as refused:
         return {"refused": [refused.kind, refused.problem, refused.remedy]}
     except OSError as error:
         problem = f"cannot work in {error.filename or FOLDER} ({error.strerror})"
