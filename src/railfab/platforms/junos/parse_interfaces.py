@@ -194,9 +194,7 @@ def _svi(number: int, words: Words, places: Places) -> Svi:
         network_instance=places.instances.get(f"{SVI_DEVICE}.{number}", DEFAULT_INSTANCE),
         addresses=tuple(address for address in addresses if address not in anycast),
         gateways=(*anycast, *virtual),
-        gateway_mac=next(
-            (address_mac for address_mac in macs if address_mac is not None and address_mac != ANYCAST_MAC), None
-        ),
+        gateway_mac=next((mac for mac in macs if mac is not None and mac != ANYCAST_MAC), None),
         unnumbered=f"{SVI_DEVICE}.{number}" in places.advertising,
     )
 

@@ -77,9 +77,7 @@ class SpeakerReader:
         group = node.text("peer_group_name")
         settings = self._with(node, row(self._tree, "BGP_PEER_GROUP", vrf, group) if group else {})
         families = dict(self._of_families(vrf, name, group))
-        active = tuple(
-            family for family, settings_of_family in families.items() if settings_of_family.text("admin_status") == UP
-        )
+        active = tuple(family for family, entry in families.items() if entry.text("admin_status") == UP)
         first = next((families[family] for family in active), ConfigNode({}, node.path, self._problems))
         limits = (families[family].number("max_prefix_limit") for family in active if family in UNICAST)
         keepalive, hold = settings.number("keepalive"), settings.number("holdtime")
