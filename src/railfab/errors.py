@@ -17,26 +17,47 @@ RailfabError                   one line: place, problem and remedy (exit code 2)
 └── Problems                   several of the above, reported together
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
+from typing import Self
 
 from railfab.text.printable import printable
+from railfab.text.remedies import Remedy
 
 MOST_CHARACTERS = 4000
 """Length from which on the place, problem or remedy of an error is cut."""
+Key = tuple[str, ...]
+"""A key of the intent, with the keys around it."""
 
 
 class RailfabError(Exception):
     """Root of every error that railfab raises on purpose: place, problem and remedy.
 
     All three can be printed on one line, whatever a file or a device has written into them: see `printable`.
+    key: of the intent that is at fault, dotted, where the place does not name it.
     """
 
-    def __init__(self, where: str, problem: str, remedy: str) -> None:
+    def __init__(self, where: str, problem: str, remedy: str, *, key: str | None = None) -> None:
         where, problem, remedy = _line(where), _line(problem), _line(remedy)
         super().__init__(f"{where}: {problem}. {remedy}.")
         self.where = where
         self.problem = problem
         self.remedy = remedy
+        self.key = key
+
+    @property
+    def keys(self) -> tuple[Key, ...]:
+        """Keys of the intent whose line the error may have: the one at fault, and those that its remedy changes."""
+        choices = self.remedy.choices if isinstance(self.remedy, Remedy) else ()
+        dotted = (self.key or self.where, *(key for choice in choices for key in choice.changes))
+        return tuple(tuple(key.split(".")) for key in dotted)
+
+    def changed(self, *, where: str | None = None, remedy: str | None = None) -> Self:
+        """The error at another place or with another remedy, about the same key."""
+        place = self.where if where is None else where
+        advice = self.remedy if remedy is None else remedy
+        return type(self)(place, self.problem, advice, key=self.key or self.where)
 
 
 class IntentError(RailfabError):
@@ -114,12 +135,12 @@ def each(error: RailfabError) -> tuple[RailfabError, ...]:
 
 def one_per_problem(errors: Sequence[RailfabError]) -> list[RailfabError]:
     """One error for each problem; where several places have it, the first is named and the others are counted."""
-    places: dict[tuple[type[RailfabError], str, str], list[str]] = {}
+    alike: dict[tuple[type[RailfabError], str, str], list[RailfabError]] = {}
     for error in errors:
-        places.setdefault((type(error), error.problem, error.remedy), []).append(error.where)
+        alike.setdefault((type(error), error.problem, error.remedy), []).append(error)
     return [
-        kind(first if not more else f"{first} and {len(more):,} more", problem, remedy)
-        for (kind, problem, remedy), (first, *more) in places.items()
+        first.changed(where=f"{first.where} and {len(more):,} more") if more else first
+        for first, *more in alike.values()
     ]
 
 

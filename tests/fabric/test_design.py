@@ -167,7 +167,7 @@ def test_a_switch_without_bgp_sessions_cannot_be_drained(tmp_path: Path, platfor
     with pytest.raises(UnsupportedFeature) as refused:
         fabric.check()
     assert str(refused.value) == (
-        f"{path}: pod1-seg1-leaf2: has no BGP session, by which a drain of platform {platform} moves traffic. "
+        f"{path}:5: pod1-seg1-leaf2: has no BGP session, by which a drain of platform {platform} moves traffic. "
         "Remove it from drain in the intent, and end the jobs of its hosts before you work on it."
     )
     assert [str(one) for one in fabric.refusals()] == [str(refused.value)]

@@ -8,8 +8,9 @@ import pytest
 import yaml
 from tests.intent.intents import FULL, ROOT, SMALL, error_lines
 
-from railfab.intent import document, load_intent, load_job
+from railfab.intent import load_intent, load_job
 from railfab.intent.document import read_document
+from railfab.yaml_reader import composer
 
 FABRICS = sorted((ROOT / "inventory" / "fabrics").glob("*.yml"))
 
@@ -182,5 +183,5 @@ def test_both_yaml_parsers_give_the_same_document(tmp_path: Path, text: str, mon
     path = tmp_path / "f.yml"
     path.write_text(text)
     fast = read_document(path)
-    monkeypatch.setattr(document, "PARSER", yaml.SafeLoader)
+    monkeypatch.setattr(composer, "PARSER", yaml.SafeLoader)
     assert read_document(path) == fast

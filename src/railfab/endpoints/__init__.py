@@ -7,7 +7,7 @@ from railfab.import_on_use import imported_on_use
 
 if TYPE_CHECKING:
     from railfab.endpoints.credentials import read_credentials
-    from railfab.endpoints.document import load_endpoints, platform_place, save_endpoints, state_file, state_option
+    from railfab.endpoints.document import load_endpoints, save_endpoints, state_file, state_option
     from railfab.endpoints.nornir_hosts import Host, load_hosts
     from railfab.endpoints.private_files import PART, give_to_caller, make_folder, write_private
 else:
@@ -15,7 +15,7 @@ else:
         __name__,
         {
             "credentials": ("read_credentials",),
-            "document": ("load_endpoints", "platform_place", "save_endpoints", "state_file", "state_option"),
+            "document": ("load_endpoints", "save_endpoints", "state_file", "state_option"),
             "nornir_hosts": ("Host", "load_hosts"),
             "private_files": ("PART", "give_to_caller", "make_folder", "write_private"),
         },
@@ -32,7 +32,6 @@ __all__ = [
     "load_endpoints",
     "load_hosts",
     "make_folder",
-    "platform_place",
     "read_credentials",
     "save_endpoints",
     "state_file",

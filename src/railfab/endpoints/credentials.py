@@ -8,11 +8,10 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-import yaml
-
 from railfab.endpoints.model import NO_LOGIN, Credentials, Endpoint
 from railfab.endpoints.nornir_hosts import IN_FILE, login_in_file
 from railfab.errors import EndpointError
+from railfab.yaml_reader.sections import Faulty, values_in
 
 DEFAULT_PREFIX = "RAILFAB"
 """Prefix of the variables with the credentials of an endpoint that names none."""
@@ -42,12 +41,12 @@ def read_credentials(endpoint: Endpoint) -> Credentials:
         raise EndpointError(endpoint.name, f"{source} contains no credentials{why}", remedy) from None
 
 
-_UNREADABLE = (OSError, yaml.YAMLError, ValueError, RecursionError, KeyError, TypeError, AttributeError)
+_UNREADABLE = (OSError, Faulty, ValueError, KeyError, TypeError, AttributeError)
 """Errors of reading YAML with credentials."""
 
 
 def _from_yaml(text: str) -> Credentials:
-    document = yaml.safe_load(text)
+    document, _ = values_in(text)
     if _missing(document):
         raise KeyError
     return _credentials(document)

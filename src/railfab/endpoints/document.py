@@ -16,7 +16,7 @@ from typing import Any
 
 from railfab.endpoints.keys import NODE_KEYS, unknown_key
 from railfab.endpoints.model import STATE_DIR, Endpoint, Endpoints, faults
-from railfab.endpoints.nornir_hosts import load_hosts, place_in_hosts
+from railfab.endpoints.nornir_hosts import load_hosts
 from railfab.endpoints.private_files import write_private
 from railfab.endpoints.yaml_file import parse_mapping, read_text
 from railfab.errors import EndpointError, raise_all
@@ -36,7 +36,9 @@ def state_option(state: Path) -> str:
 
 def save_endpoints(path: Path, endpoints: Endpoints) -> None:
     """Write the endpoints file."""
-    write_private(path, json.dumps({"version": VERSION, **asdict(endpoints)}, indent=2) + "\n")
+    document = {"version": VERSION, "fabric": endpoints.fabric, "backend": endpoints.backend}
+    nodes = [asdict(node) for node in endpoints.nodes]
+    write_private(path, json.dumps({**document, "nodes": nodes}, indent=2) + "\n")
 
 
 def load_endpoints(path: Path) -> Endpoints:
@@ -46,8 +48,10 @@ def load_endpoints(path: Path) -> Endpoints:
     """
     document = parse_mapping(path, read_text(path)).values
     if "nodes" not in document:
-        nodes = tuple(host.endpoint for host in load_hosts(path))
-        return Endpoints(fabric=path.stem, backend="inventory", nodes=nodes)
+        hosts = load_hosts(path)
+        nodes = tuple(host.endpoint for host in hosts)
+        places = {host.endpoint.name: host.platform_place for host in hosts}
+        return Endpoints(fabric=path.stem, backend="inventory", nodes=nodes, platform_places=places)
     try:
         endpoints = _from_document(path, document)
     except (KeyError, TypeError, ValueError) as error:
@@ -64,11 +68,6 @@ def load_endpoints(path: Path) -> Endpoints:
     if duplicates:
         raise EndpointError(str(path), f"duplicate names: {', '.join(duplicates)}", "Keep one entry of each")
     return endpoints
-
-
-def platform_place(path: Path, name: str) -> str:
-    """File of the platform of a node, and the line in it for a hosts.yml, groups.yml or defaults.yml."""
-    return str(path) if "nodes" in parse_mapping(path, read_text(path)).values else place_in_hosts(path, name)
 
 
 def _from_document(path: Path, document: Mapping[str, Any]) -> Endpoints:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -28,11 +28,13 @@ WRITTEN = {"host": "hostname", "ssh_port": "port"}
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """A host with all that it inherits. groups: in the order of inheritance; labels: of its metrics."""
+    """A host with all that it inherits. groups: in the order of inheritance; labels: of its metrics; platform_place:
+    file and line of its platform, in hosts.yml, groups.yml or defaults.yml."""
 
     endpoint: Endpoint
     groups: tuple[str, ...]
     labels: Mapping[str, str]
+    platform_place: str = field(compare=False)
 
 
 def load_hosts(path: Path) -> tuple[Host, ...]:
@@ -64,7 +66,7 @@ def _host(path: Path, inventory: Inventory, host: InventoryElement, errors: list
     for fault in faults(endpoint, WRITTEN):
         errors.append(EndpointError(f"{_place(chain, fault.key)}: {host.name}", fault.problem, fault.remedy))
     labels = dict(_labels(host, chain, data, errors))
-    return Host(endpoint, inventory.groups_of(host), labels)
+    return Host(endpoint, inventory.groups_of(host), labels, _place(chain, "platform"))
 
 
 def _inherited(chain: tuple[InventoryElement, ...], key: str) -> Any:
@@ -98,12 +100,6 @@ def _labels(
             yield key, str(value)
     if problem:
         errors.append(EndpointError(f"{_place(chain, METRIC_LABELS)}: {host.name}", problem, "Write [site, rack]"))
-
-
-def place_in_hosts(path: Path, name: str) -> str:
-    """File and line of the platform of a host, in hosts.yml, groups.yml or defaults.yml. Raises EndpointError."""
-    inventory = _parsed(read_files(path))
-    return _place(inventory.chain(inventory.hosts[name]), "platform")
 
 
 def login_in_file(endpoint: Endpoint, path: Path) -> dict[str, str | None]:

@@ -203,10 +203,8 @@ def naming(document: Document) -> Iterator[None]:
     """Put the intent's file, and the line of the key that an error names, in front of its place."""
     try:
         yield
-    except RailfabError as error:
-        raise_all(
-            [type(failure)(document.located(failure), failure.problem, failure.remedy) for failure in each(error)]
-        )
+    except RailfabError as raised:
+        raise_all([document.located(error) for error in each(raised)])
 
 
 TIER_KEYS = {Role.LEAF: ("segments", "leaves"), Role.SPINE: ("spines", "spines"), Role.SUPER: ("super_spines", "")}

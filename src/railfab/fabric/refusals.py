@@ -7,13 +7,19 @@ from collections.abc import Mapping
 from railfab.device import DeviceModel, plan, unsupported
 from railfab.errors import NotRenderedYet, RailfabError, each, raise_all
 from railfab.intent import FabricIntent
-from railfab.platforms.admission import NO_CHANGES, admit
+from railfab.platforms.admission import NO_CHANGES, Change, admit
 from railfab.platforms.registry import has_platform, platform
 from railfab.topology import Net, Topology
 
-OVERLAYS: Mapping[Net, Mapping[str, str]] = {
-    Net.FRONTEND: {"profile.control_plane": "change frontend.attach to routed and remove frontend.tenants"},
-    Net.MANAGEMENT: {"profile.control_plane": "change management.isolation to vrf"},
+OVERLAYS: Mapping[Net, Mapping[str, Change]] = {
+    Net.FRONTEND: {
+        "profile.control_plane": Change(
+            "frontend.attach", "change frontend.attach to routed and remove frontend.tenants"
+        ),
+    },
+    Net.MANAGEMENT: {
+        "profile.control_plane": Change("management.isolation", "change management.isolation to vrf"),
+    },
 }
 """Changes that leave out the EVPN sessions of a network; those of the backend are of its control plane."""
 

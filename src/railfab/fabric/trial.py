@@ -57,7 +57,7 @@ class Trial:
         if not isinstance(original.remedy, Remedy):
             return original
         offered = self._offered(original.remedy, (original.where, original.problem), "")
-        return type(original)(original.where, original.problem, offered)
+        return original.changed(remedy=offered)
 
     def finding(self, original: Finding) -> Finding:
         """The finding with the choices of its remedy that can be offered."""

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from typing import Literal
-
-import yaml
 
 from railfab.errors import TopologyError
 from railfab.findings import DesignCode, Finding, error, note
 from railfab.intent import FabricIntent
 from railfab.text.remedies import Choice, remedy, setting
 from railfab.topology.catalogue import nearest
+from railfab.yaml_reader.packaged import packaged
 
 Family = Literal["mlx5", "bnxt", "ionic"]
 
@@ -40,8 +38,7 @@ class NicModel:
 @cache
 def nic_models() -> Mapping[str, NicModel]:
     """Every NIC model by name."""
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    document = yaml.load(files(__package__).joinpath("nics.yml").read_text(), Loader=loader)
+    document = packaged(__package__, "nics.yml")
     return {
         name: NicModel(name=name, source=document["sources"][entry["family"]], **entry)
         for name, entry in document["nics"].items()

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from railfab.imports.containerlab_kinds import WITHOUT_SWITCHING, platform_of, position
 from railfab.imports.containerlab_variables import expanded
-from railfab.imports.document import Keyed, Listed, Text, Tree, read_tree, words
+from railfab.imports.document import read_text, read_tree
 from railfab.imports.existing import (
     MOST_ERRORS,
     ExistingLink,
@@ -25,9 +25,17 @@ from railfab.imports.existing import (
     raise_first,
 )
 from railfab.topology.model import Interface, Role
+from railfab.yaml_reader.files import Unread
+from railfab.yaml_reader.tree import Keyed, Listed, Text, Tree, words
 
 MAX_BYTES = 200_000_000
 """A lab of 262,144 links takes some 40 MB."""
+REMEDIES = {
+    Unread.MISSING: "Name a containerlab topology, or the URL of a NetBox",
+    Unread.REFUSED: "Name a readable topology file",
+    Unread.ENCODING: "Name a containerlab topology",
+    Unread.SIZE: "Name a topology file",
+}
 ONE_ENDED = frozenset(("mgmt-net", "macvlan", "host", "vxlan", "vxlan-stitch", "dummy"))
 """Types of links with one node; in the short form, the first three may replace a node name."""
 TWO_ENDED = frozenset(("veth", "veth-stitch"))
@@ -53,26 +61,10 @@ def read_containerlab(path: Path, environment: Mapping[str, str]) -> ExistingTop
 
     Raises SourceError, or Problems, with file and line, for files that containerlab does not accept either.
     """
-    text = _text(path)
+    text = read_text(path, MAX_BYTES, REMEDIES)
     if TEMPLATE in text:
         raise SourceError(str(path), "is a template", f"Deploy it, and name {EXPORT}")
     return _Lab(str(path), _topology_file(read_tree(str(path), expanded(text, environment)))).found()
-
-
-def _text(path: Path) -> str:
-    try:
-        with path.open("rb") as file:
-            content = file.read(MAX_BYTES + 1)
-        if len(content) > MAX_BYTES:
-            raise SourceError(str(path), f"is larger than {MAX_BYTES} bytes", "Name a topology file")
-        return content.decode("utf-8")
-    except FileNotFoundError:
-        raise SourceError(str(path), "no such file", "Name a containerlab topology, or the URL of a NetBox") from None
-    except OSError as error:
-        problem = f"cannot be read ({(error.strerror or str(error)).lower()})"
-        raise SourceError(str(path), problem, "Name a readable topology file") from None
-    except UnicodeDecodeError:
-        raise SourceError(str(path), "is not UTF-8 text", "Name a containerlab topology") from None
 
 
 def _topology_file(tree: Tree) -> Tree:

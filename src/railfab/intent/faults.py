@@ -11,10 +11,11 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from railfab.errors import IntentError
-from railfab.intent.display import display
-from railfab.intent.document import INTEGER, MAX_FAULTS, Document, Location, remaining_faults
+from railfab.intent.document import MAX_FAULTS, Document, Location, remaining_faults
 from railfab.intent.keys import allows_off, key_limits, limits, suggestion
 from railfab.intent.model import NAME_PATTERN, PREFIX_PATTERN, Model
+from railfab.text.display import display
+from railfab.yaml_reader.values import INTEGER
 
 KEY = "[key]"
 """Pydantic's mark for a fault of the key itself."""
@@ -53,7 +54,8 @@ def intent_errors(document: Document, model: type[Model], error: ValidationError
     for detail in error.errors(include_url=False):
         for complaint in _complaints(document, detail):
             places.setdefault(complaint.place, []).append(complaint)
-    order = {location: number for number, location in enumerate(document.lines)}
+
+    order = {location: number for number, location in enumerate(_locations(document.content))}
 
     def in_file(place: Location) -> tuple[int, int]:
         """A missing key comes last in its line."""
@@ -65,6 +67,14 @@ def intent_errors(document: Document, model: type[Model], error: ValidationError
         for place in innermost[:MAX_FAULTS]
     ]
     return [*first, *remaining_faults(document.path, len(innermost))]
+
+
+def _locations(content: Any, around: Location = ()) -> Iterator[Location]:
+    """The places of a content, in the order of the file."""
+    entries = content.items() if isinstance(content, dict) else enumerate(content) if isinstance(content, list) else ()
+    for part, value in entries:
+        yield (*around, part)
+        yield from _locations(value, (*around, part))
 
 
 def _complaints(document: Document, detail: ErrorDetails) -> Iterator[Complaint]:

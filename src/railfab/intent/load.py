@@ -10,11 +10,11 @@ from pydantic import ValidationError
 
 from railfab.errors import IntentError, RailfabError, each, raise_all
 from railfab.intent.catalogue import CatalogueFile, SwitchEntry
-from railfab.intent.display import display, one_line
 from railfab.intent.document import Document, read_document
 from railfab.intent.fabric import FabricIntent
 from railfab.intent.faults import intent_errors
 from railfab.intent.model import Model
+from railfab.text.display import display, one_line
 
 if TYPE_CHECKING:
     from railfab.intent.job import Job

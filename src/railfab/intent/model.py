@@ -7,7 +7,7 @@ from typing import Annotated, Any, NamedTuple, Self, TypeVar
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from railfab.intent.display import display
+from railfab.text.display import display
 
 T = TypeVar("T")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from railfab.intent.display import display
 from railfab.intent.model import KeyFault, refusal
+from railfab.text.display import display
 
 _SCALES = {"kB": 10**3, "MB": 10**6, "GB": 10**9, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
 _SIZE = re.compile(rf"([0-9]{{1,15}}(?:\.[0-9]{{0,15}})?) *({'|'.join(_SCALES)})")

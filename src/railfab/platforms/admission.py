@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from railfab.device import BgpTimers, DeviceModel, HashField, Lag, Port, Qos, number_of
 from railfab.errors import NotRenderedYet, RailfabError, UnsupportedFeature, raise_all
@@ -17,7 +17,16 @@ if TYPE_CHECKING:
     from railfab.platforms.contract import Platform
 
 T = TypeVar("T")
-NO_CHANGES: Mapping[str, str] = {}
+
+
+class Change(NamedTuple):
+    """A change of the intent that avoids a feature. key: the first one that it changes."""
+
+    key: str | None
+    text: str
+
+
+NO_CHANGES: Mapping[str, Change] = {}
 MAC_SEGMENT = 3
 """Type of an Ethernet segment identifier that is a MAC address and three octets (RFC 7432, section 5)."""
 REFUSED = (Support.NO, Support.LATER)
@@ -97,7 +106,7 @@ def _advertisement_intervals(model: DeviceModel) -> set[int]:
     return {interval for interval in stated if interval is not None}
 
 
-def admit(model: DeviceModel, platform: Platform, changes: Mapping[str, str] = NO_CHANGES) -> DeviceModel:
+def admit(model: DeviceModel, platform: Platform, changes: Mapping[str, Change] = NO_CHANGES) -> DeviceModel:
     """The model as this platform configures it, without settings that it omits or the operating system below makes.
 
     BGP settings that the model leaves open are those of `Capabilities.bgp`; values are rounded to `Capabilities.steps`.
@@ -125,7 +134,7 @@ def _drained_without_sessions(model: DeviceModel, platform: Platform) -> Iterato
     if model.drain and not model.neighbors:
         problem = f"has no BGP session, by which a drain of platform {platform.name} moves traffic"
         remedy = "Remove it from drain in the intent, and end the jobs of its hosts before you work on it"
-        yield UnsupportedFeature(model.name, problem, remedy)
+        yield UnsupportedFeature(model.name, problem, remedy, key="drain")
 
 
 def support_of(capabilities: Capabilities, feature: str, silicon: str = "") -> Support:
@@ -143,11 +152,11 @@ def _out_of_range(model: DeviceModel, platform: Platform) -> Iterator[RailfabErr
     for name, most in capabilities.limits.items():
         if (value := measures.get(name, most)) > most:
             problem = f"{name} {value} is above platform {platform.name}'s limit of {most}"
-            yield UnsupportedFeature(model.name, problem, _within(f"{most} or less", name))
+            yield UnsupportedFeature(model.name, problem, _within(f"{most} or less", name), key=KEYS.get(name))
     for name, least in capabilities.least.items():
         if (value := minima.get(name, least)) < least:
             problem = f"{name} {value} is below platform {platform.name}'s minimum of {least}"
-            yield UnsupportedFeature(model.name, problem, _within(f"{least} or more", name))
+            yield UnsupportedFeature(model.name, problem, _within(f"{least} or more", name), key=KEYS.get(name))
 
 
 def _within(values: str, name: str) -> str:
@@ -202,14 +211,15 @@ def _stated(value: T | None, otherwise: T | None) -> T | None:
     return otherwise if value is None else value
 
 
-def _refusal(model: DeviceModel, platform: Platform, feature: str, changes: Mapping[str, str]) -> RailfabError:
-    key, capabilities = FEATURES[feature].key, platform.capabilities
-    change = changes.get(key, f"change {key} in the intent") if key else f"remove {feature} from the intent"
+def _refusal(model: DeviceModel, platform: Platform, feature: str, changes: Mapping[str, Change]) -> RailfabError:
+    asked_by, capabilities = FEATURES[feature].key, platform.capabilities
+    otherwise = f"change {asked_by} in the intent" if asked_by else f"remove {feature} from the intent"
+    key, change = changes.get(asked_by or "", Change(asked_by, otherwise))
     if support_of(capabilities, feature, model.silicon) is Support.LATER:
         problem = f"{feature} cannot be rendered for platform {platform.name} yet"
-        return NotRenderedYet(model.name, problem, f"`railfab plan` documents it; to render, {change}")
+        return NotRenderedYet(model.name, problem, f"`railfab plan` documents it; to render, {change}", key=key)
     problem = f"platform {platform.name} does not support {feature}"
     if support_of(capabilities, feature) not in REFUSED:
         problem = f"{problem} on {model.silicon}"
-        return UnsupportedFeature(model.name, problem, f"Choose a switch model with another chip, or {change}")
-    return UnsupportedFeature(model.name, problem, f"Choose another platform, or {change}")
+        return UnsupportedFeature(model.name, problem, f"Choose a switch model with another chip, or {change}", key=key)
+    return UnsupportedFeature(model.name, problem, f"Choose another platform, or {change}", key=key)

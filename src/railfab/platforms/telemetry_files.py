@@ -10,7 +10,6 @@ from pathlib import Path
 from railfab.errors import IntentError, raise_all
 from railfab.gnmi.paths import canonical
 from railfab.intent import PlatformTelemetry, RuleEntry, SubscriptionEntry, TelemetryFile, load_mappings
-from railfab.intent.display import display
 from railfab.intent.document import MAX_FAULTS, Document, Location, remaining_faults
 from railfab.intent.model import KeyFault
 from railfab.metrics import CATALOGUE, DEVICE, Kind, Metric
@@ -33,6 +32,7 @@ from railfab.platforms.telemetry_map import (
     carried_labels,
 )
 from railfab.platforms.telemetry_overrides import Overrides, rule_key, subscription_key, with_overrides
+from railfab.text.display import display
 
 
 def telemetry_maps(paths: Sequence[Path], *, interval_s: float = 0.0) -> dict[str, TelemetryMap]:

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from importlib.resources import files
 from itertools import pairwise
 from typing import Any, Literal
 
-import yaml
-
 from railfab.units import bytes_per_ns
+from railfab.yaml_reader.packaged import packaged
 
 OTHER = "other"
 """Entry of a chip of which nothing published was opened: the largest figure of every kind."""
@@ -72,9 +70,7 @@ class Chip:
 @cache
 def chips() -> Mapping[str, Chip]:
     """Every known chip, by the `silicon` of a switch model."""
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    text = files(__package__).joinpath("chips.yml").read_text()
-    document: dict[str, dict[str, Any]] = yaml.load(text, Loader=loader)
+    document: dict[str, dict[str, Any]] = packaged(__package__, "chips.yml")
     return {name: Chip(name=name, **figures) for name, figures in document.items()}
 
 

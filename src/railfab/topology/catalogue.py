@@ -6,17 +6,15 @@ import difflib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
-from importlib.resources import files
 from string import Formatter
 from typing import Any
-
-import yaml
 
 from railfab.errors import RailfabError, TopologyError, each, raise_all
 from railfab.intent import FabricIntent
 from railfab.intent.catalogue import SwitchEntry
 from railfab.text.counted import listed
 from railfab.text.remedies import Choice, remedy, values
+from railfab.yaml_reader.packaged import packaged
 
 CAGE_FIELDS = {"cage", "port", "electrical"}
 """Fields of a name pattern for a cage: number from 1, from 0; its first electrical lane on the switch, from 0."""
@@ -123,9 +121,8 @@ def catalogue() -> Mapping[str, SwitchModel]:
 
 
 def load_data(name: str) -> dict[str, Any]:
-    """A data file of this package, read by the fastest available parser."""
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    document: dict[str, Any] = yaml.load(files(__package__).joinpath(name).read_text(), Loader=loader)
+    """A data file of this package."""
+    document: dict[str, Any] = packaged(__package__, name)
     return document
 
 

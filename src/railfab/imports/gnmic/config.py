@@ -12,11 +12,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from railfab.endpoints.model import ENCODINGS
-from railfab.imports.document import Keyed, Listed, Text, Tree, read_tree, words
+from railfab.imports.document import read_text, read_tree
 from railfab.imports.existing import SourceError, raise_first
 from railfab.imports.gnmic.settings import Setting, mistake, settings
+from railfab.yaml_reader.files import Unread
+from railfab.yaml_reader.tree import Keyed, Listed, Text, Tree, words
 
 MAX_BYTES = 20_000_000
+REMEDIES = {
+    Unread.MISSING: "Name a gnmic configuration",
+    Unread.REFUSED: "Name a readable file",
+    Unread.ENCODING: "Name a gnmic configuration in YAML",
+    Unread.SIZE: "Name a gnmic configuration",
+}
 DEFAULT_PORT = 57400
 VARIABLE = re.compile(r"\$(?:\{(?P<name>\w+)\}|(?P<bare>[A-Za-z_]\w*))")
 PARTS = re.compile(r"(\d+(?:\.\d+)?)(h|ms|m|us|µs|ns|s)")
@@ -122,7 +130,7 @@ class GnmicConfig:
 
 def read_gnmic(path: Path, environment: Mapping[str, str]) -> GnmicConfig:
     """Read a file. environment: values of its variables. Raises SourceError for what is no gnmic configuration."""
-    tree = read_tree(str(path), _text(path))
+    tree = read_tree(str(path), read_text(path, MAX_BYTES, REMEDIES))
     if not isinstance(tree, Keyed):
         raise SourceError(f"{path}:{tree.line}", "contains no mapping", "Name a gnmic configuration in YAML")
     if not tree.entries.keys() & {"targets", "address", "subscriptions", "outputs", "loader", "tunnel-server"}:
@@ -132,22 +140,6 @@ def read_gnmic(path: Path, environment: Mapping[str, str]) -> GnmicConfig:
     stated = [*settings(tree)]
     raise_first(str(path), [*reader.mistakes(stated)])
     return reader.config(tuple(setting for setting, _ in stated))
-
-
-def _text(path: Path) -> str:
-    try:
-        with path.open("rb") as file:
-            content = file.read(MAX_BYTES + 1)
-        if len(content) > MAX_BYTES:
-            raise SourceError(str(path), f"is larger than {MAX_BYTES} bytes", "Name a gnmic configuration")
-        return content.decode("utf-8-sig")
-    except FileNotFoundError:
-        raise SourceError(str(path), "no such file", "Name a gnmic configuration") from None
-    except OSError as error:
-        problem = f"cannot be read ({(error.strerror or str(error)).lower()})"
-        raise SourceError(str(path), problem, "Name a readable file") from None
-    except UnicodeDecodeError:
-        raise SourceError(str(path), "is not UTF-8 text", "Name a gnmic configuration in YAML") from None
 
 
 @dataclass(slots=True)

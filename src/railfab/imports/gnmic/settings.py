@@ -11,11 +11,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
-from importlib.resources import files
 
-import yaml
-
-from railfab.imports.document import Keyed, Listed, Text, Tree, words
+from railfab.yaml_reader.packaged import packaged
+from railfab.yaml_reader.tree import Keyed, Listed, Text, Tree, words
 
 DURATION = re.compile(r"(?:\d+(?:\.\d+)?(?:h|ms|m|us|µs|ns|s))+|0")
 SECTIONS = ("targets", "subscriptions", "outputs", "processors")
@@ -73,7 +71,7 @@ class Setting:
 @cache
 def meanings() -> Mapping[str, Meaning]:
     """By pattern, from settings.yml."""
-    document = yaml.safe_load(files(__package__).joinpath("settings.yml").read_text())
+    document = packaged(__package__, "settings.yml")
     return {pattern: _meaning(stated) for pattern, stated in document.items()}
 
 

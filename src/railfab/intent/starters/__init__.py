@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 
-import yaml
-
 from railfab.errors import IntentError
+from railfab.yaml_reader.packaged import packaged
+from railfab.yaml_reader.sections import values_in
 
 SCHEMA = re.compile(r"(?<=\$schema=)\S+")
 FABRIC = re.compile(r"^fabric: (\S+)(?P<space> *)", re.MULTILINE)
@@ -19,7 +19,7 @@ FABRIC = re.compile(r"^fabric: (\S+)(?P<space> *)", re.MULTILINE)
 @cache
 def designs() -> Mapping[str, str]:
     """Every design by name, with a sentence about when to choose it."""
-    sentences: dict[str, str] = yaml.safe_load(_read("designs.yml"))
+    sentences: dict[str, str] = packaged(__package__, "designs.yml")
     return sentences
 
 
@@ -46,7 +46,7 @@ def _remedy(design: str) -> str:
 def _with_name(match: re.Match[str], fabric: str) -> str:
     """The line with another name, in quotes where YAML would not read it as a text. A comment after it stays in its
     column where there is room."""
-    plain = fabric[0].isalpha() and isinstance(yaml.safe_load(fabric), str)
+    plain = fabric[0].isalpha() and isinstance(values_in(fabric)[0], str)
     line = f"fabric: {fabric}" if plain else f'fabric: "{fabric}"'
     return line.ljust(max(len(match[0]), len(line) + 1)) if match["space"] else line
 

@@ -8,12 +8,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from railfab.errors import LabError
 from railfab.lab.containerlab.model import NODE_KEYS
 from railfab.lab.containerlab.names import INTERFACES, interface_error
 from railfab.text.counted import counted
+from railfab.yaml_reader.sections import Faulty, values_in
 
 TOP_KEYS = ("name", "prefix", "mgmt", "topology", "settings")
 MANAGEMENT_KEYS = ("network", "bridge", "ipv4-subnet", "ipv6-subnet", "ipv4-gw", "ipv6-gw", "mtu", "external-access")
@@ -34,10 +33,10 @@ Document = Mapping[str, Any]
 def check_file(path: Path) -> list[LabError]:
     """All errors of a topology file. Raises LabError when it cannot be read."""
     try:
-        document = yaml.safe_load(path.read_text())
+        document, _ = values_in(path.read_text())
     except FileNotFoundError:
         raise LabError(str(path), "no such file", "Write it with `railfab lab render`") from None
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+    except (OSError, UnicodeDecodeError, Faulty) as error:
         raise LabError(str(path), f"cannot be read ({str(error).splitlines()[0]})", "Correct the file") from None
     return list(check(document, str(path), exists=lambda name: (path.parent / name).exists()))
 

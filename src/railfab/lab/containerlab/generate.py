@@ -7,8 +7,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-import yaml
-
 from railfab.device import DeviceModel
 from railfab.endpoints import give_to_caller
 from railfab.errors import LabError, raise_all
@@ -21,6 +19,7 @@ from railfab.lab.netns.ip_commands import device_commands, mtu_bytes, node_comma
 from railfab.lab.netns.lifecycle import ANY_NODE, SWITCH
 from railfab.platforms import LabFacts, platform
 from railfab.topology import CabledPort, Node, Topology
+from railfab.yaml_reader.sections import values_in
 
 CONFIGS = PurePosixPath("configs")
 HOST_GROUP = "host"
@@ -57,7 +56,7 @@ class LabFiles:
 
 def without_startup(topology: str) -> Any:
     """The document of a topology file without startup configurations, which change nothing once a lab runs."""
-    document = yaml.safe_load(topology)
+    document, _ = values_in(topology)
     for node in document["topology"]["nodes"].values():
         node.pop("startup-config", None)
     return document

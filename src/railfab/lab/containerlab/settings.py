@@ -8,9 +8,8 @@ from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from railfab.errors import LabError
+from railfab.yaml_reader.sections import Faulty, values_in
 
 FILE = "containerlab.yml"
 PULL_POLICIES = ("Always", "Never", "IfNotPresent")
@@ -39,10 +38,10 @@ def load_settings(folder: Path) -> Settings:
     """The settings beside an intent, or the defaults. Raises LabError for an invalid file."""
     path = folder / FILE
     try:
-        document = yaml.safe_load(path.read_text())
+        document, _ = values_in(path.read_text())
     except FileNotFoundError:
         return Settings()
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+    except (OSError, UnicodeDecodeError, Faulty) as error:
         raise LabError(str(path), f"cannot be read ({str(error).splitlines()[0]})", "Correct the file") from None
     if document is None:
         return Settings()

@@ -20,10 +20,14 @@ from railfab.errors import ConfigError
 from railfab.platforms.cumulus.commands import commands_of, is_commands
 from railfab.platforms.cumulus.schema import SchemaPlace, model
 from railfab.platforms.shared.json_tree import Json
+from railfab.yaml_reader.composer import Limits
+from railfab.yaml_reader.sections import Faulty, composed
+from railfab.yaml_reader.values import texts
 
 WHAT = "Cumulus Linux configuration"
 DUMPER: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
-BASE: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+LIMITS = Limits(depth=60, expanded=1_000_000, merged_keys=1_000_000, tags=None)
+"""A configuration has about fifteen levels."""
 HEADER, SET = "header", "set"
 LOGINS = "system aaa authentication order"
 """Setting with a list as its value, of which a command has the words one by one."""
@@ -34,22 +38,6 @@ LINE = "\n    "
 _PLAIN = re.compile(r"[A-Za-z][\w./-]*(?: [\w./-]+)*|\d+\.\d+\.\d+\.\d+(?:/\d+)?", re.ASCII)
 _WORDS = frozenset({"y", "n", "yes", "no", "true", "false", "on", "off", "null"})
 """Texts that YAML 1.1 reads as no text."""
-
-
-class _Loader(BASE):  # type: ignore[misc]
-    """Reads every scalar as text, since `on` is no truth value here; refuses a key that is there twice."""
-
-    def construct_mapping(self, node: Any, deep: bool = False) -> Any:  # noqa: ARG002 (as its base has it)
-        mapping: dict[str, Any] = {}
-        for key, value in node.value:
-            name = self.construct_object(key, deep=True)
-            if not isinstance(name, str) or name in mapping:
-                raise yaml.constructor.ConstructorError(None, None, f"key {name!r} is there twice", key.start_mark)
-            mapping[name] = self.construct_object(value, deep=True)
-        return mapping
-
-
-_Loader.add_constructor("tag:yaml.org,2002:map", lambda loader, node: loader.construct_mapping(node, deep=True))
 
 
 def text(tree: Json) -> str:
@@ -97,9 +85,9 @@ def read(text: str) -> tuple[Json, tuple[str, ...]]:
     if is_commands(text):
         return commands_of(text)
     try:
-        document = yaml.load(text, Loader=_Loader)
-    except (yaml.YAMLError, RecursionError) as error:
-        raise ConfigError(WHAT, f"is not YAML ({_first_line(error)})", "Pass the output of `nv config show`") from None
+        document = texts(composed(text, LIMITS))  # `on` is no truth value here
+    except Faulty as error:
+        raise ConfigError(WHAT, f"is not YAML ({error})", "Pass the output of `nv config show`") from None
     parts = document if isinstance(document, list) else [document]
     tree: Json = {}
     unread: list[str] = []
@@ -156,7 +144,3 @@ def value_words(setting: str, value: Any) -> str:
 def word(value: Any) -> str:
     """A word of a command, quoted where the shell would split it."""
     return shlex.quote(str(value))
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).partition("\n")[0]

@@ -10,14 +10,11 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
-
-import yaml
 
 from railfab.platforms.contract import Refusal
 from railfab.platforms.nxos.lines import FORMAT
 from railfab.platforms.shared.line_tree import Line
-from railfab.platforms.shared.yaml_files import LOADER
+from railfab.yaml_reader.packaged import packaged
 
 TOP = "top"
 _RANGE = re.compile(r"<(\d+)-(\d+)>")
@@ -74,7 +71,7 @@ class KnownSection:
 @cache
 def sections() -> Mapping[str, KnownSection]:
     """The table, by the name of the section."""
-    document = yaml.load(files(__package__).joinpath("known_lines.yml").read_text(), Loader=LOADER)
+    document = packaged(__package__, "known_lines.yml")
     return {name: _section(content) for name, content in document.items()}
 
 

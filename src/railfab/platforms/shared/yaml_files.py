@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any
-
-import yaml
 
 from railfab.platforms.contract import BgpSettings, Capabilities, Dialect, LabFacts, Support
 from railfab.platforms.interface_templates import InterfaceTemplates
@@ -18,16 +15,14 @@ from railfab.platforms.telemetry_map import (
     TelemetryRule,
     TelemetrySubscription,
 )
+from railfab.yaml_reader.packaged import packaged
 
 if TYPE_CHECKING:
     from railfab.platforms.hazards import Hazard
 
-LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-"""libyaml's loader where PyYAML has it: ten times as fast."""
-
 
 def _document(package: str, name: str) -> dict[str, Any]:
-    document: dict[str, Any] = yaml.load(files(package).joinpath(name).read_text(), Loader=LOADER)
+    document: dict[str, Any] = packaged(package, name)
     return document
 
 

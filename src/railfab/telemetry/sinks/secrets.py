@@ -7,9 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-import yaml
-
 from railfab.errors import EndpointError
+from railfab.yaml_reader.sections import Faulty, values_in
 
 KEYS = ("username", "password", "token")
 
@@ -71,10 +70,10 @@ class SecretSource:
 
 def _from_file(path: Path) -> dict[str, str]:
     try:
-        document = yaml.safe_load(path.read_text())
+        document, _ = values_in(path.read_text())
         if not isinstance(document, dict) or not document or not set(document) <= set(KEYS):
             raise ValueError
         return {key: str(value) for key, value in document.items()}
-    except (OSError, yaml.YAMLError, ValueError, RecursionError):
+    except (OSError, ValueError, Faulty):
         remedy = "Write username and password into it, or token, as YAML"
         raise EndpointError(str(path), "the file contains no credentials", remedy) from None

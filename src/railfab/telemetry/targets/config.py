@@ -11,7 +11,7 @@ from typing import Any
 from railfab.endpoints import Endpoint
 from railfab.endpoints.keys import unknown_key
 from railfab.endpoints.model import faults
-from railfab.endpoints.yaml_file import Marked, parse_mapping, read_text
+from railfab.endpoints.yaml_file import parse_mapping, read_text
 from railfab.errors import EndpointError, RailfabError, raise_all
 from railfab.platforms import platform_names
 from railfab.telemetry.sinks.secrets import SecretSource
@@ -21,6 +21,7 @@ from railfab.telemetry.targets.known import TelemetryOf, targets_of_hosts, telem
 from railfab.telemetry.targets.loader import Source
 from railfab.telemetry.targets.service_discovery import SUBSCRIBED, Discovery
 from railfab.telemetry.targets.spec import TargetSpec
+from railfab.yaml_reader.sections import Section
 
 PREFIX = "RAILFAB_TARGETS"
 """Of the variables with the login and the CA of a URL: see `sinks.secrets`."""
@@ -52,7 +53,7 @@ def source_of(
     return FileSource(path, parse)
 
 
-def _http_source(path: Path, document: Marked, secrets: SecretSource, telemetry: TelemetryOf) -> HttpSource:
+def _http_source(path: Path, document: Section, secrets: SecretSource, telemetry: TelemetryOf) -> HttpSource:
     errors: list[RailfabError] = []
     _check_keys(path, "", document, SECTIONS, errors)
     parts = {name: _section(path, document, name, errors) for name in SECTIONS}
@@ -74,7 +75,7 @@ def _http_source(path: Path, document: Marked, secrets: SecretSource, telemetry:
     return HttpSource(discovery=discovery, secrets=secrets, **options)
 
 
-def _options(path: Path, section: Marked, errors: list[RailfabError]) -> dict[str, Any]:
+def _options(path: Path, section: Section, errors: list[RailfabError]) -> dict[str, Any]:
     found = {"interval_s": INTERVAL_S, "timeout_s": TIMEOUT_S, **section.values}
     if not isinstance(found.get("url"), str):
         errors.append(EndpointError(f"{path}:{section.line}: http_sd", "has no url", "Write url: https://HOST/PATH"))
@@ -85,7 +86,7 @@ def _options(path: Path, section: Marked, errors: list[RailfabError]) -> dict[st
     return found
 
 
-def _labels(path: Path, section: Marked, errors: list[RailfabError]) -> dict[str, Any]:
+def _labels(path: Path, section: Section, errors: list[RailfabError]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, value in section.values.items():
         names = [value] if isinstance(value, str) else value
@@ -100,28 +101,28 @@ def _labels(path: Path, section: Marked, errors: list[RailfabError]) -> dict[str
     return found
 
 
-def _settings(path: Path, section: Marked, errors: list[RailfabError]) -> Endpoint:
+def _settings(path: Path, section: Section, errors: list[RailfabError]) -> Endpoint:
     settings = replace(Discovery().settings, **section.values)
     for fault in faults(replace(settings, name="any", host="any", platform=settings.platform or "any")):
         errors.append(EndpointError(f"{path}:{section.line}: settings", fault.problem, fault.remedy))
     return settings
 
 
-def _section(path: Path, document: Marked, name: str, errors: list[RailfabError]) -> Marked:
+def _section(path: Path, document: Section, name: str, errors: list[RailfabError]) -> Section:
     if name not in document.values:
-        return Marked({}, {}, document.line, document.node)
+        return document.empty()
     found = document.below(name)
     if found is None:
         errors.append(EndpointError(f"{path}:{document.lines[name]}: {name}", "is not a mapping", "Write KEY: VALUE"))
-    return found or Marked({}, {}, document.line, document.node)
+    return found or document.empty()
 
 
-def _check_keys(path: Path, prefix: str, section: Marked, known: Collection[str], errors: list[RailfabError]) -> None:
+def _check_keys(path: Path, prefix: str, section: Section, known: Collection[str], errors: list[RailfabError]) -> None:
     for key in (key for key in section.values if key not in known):
         where = f"{path}:{section.lines[key]}: {prefix}{key}"
         errors.append(EndpointError(where, *unknown_key(str(key), known)))
 
 
-def _fault(path: Path, section: Marked, prefix: str, key: Any, problem: str) -> EndpointError:
+def _fault(path: Path, section: Section, prefix: str, key: Any, problem: str) -> EndpointError:
     where = f"{path}:{section.lines.get(key, section.line)}: {prefix}{key}"
     return EndpointError(where, problem, "Correct it")
