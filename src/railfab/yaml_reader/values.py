@@ -25,7 +25,8 @@ FLOAT = re.compile(
 NUMBER_STARTS = frozenset("0123456789+-.")
 SPECIAL_STARTS = NUMBER_STARTS | {word[0] for word in WORDS if word}
 """First characters of the texts that are values of another type, where they are not in quotes."""
-CORE_TAGS = frozenset(f"{CORE}{kind}" for kind in ("bool", "float", "int", "map", "null", "seq", "str", "timestamp"))
+COLLECTION_TAGS = frozenset((f"{CORE}map", f"{CORE}seq"))
+CORE_TAGS = COLLECTION_TAGS | {f"{CORE}{kind}" for kind in ("bool", "float", "int", "null", "str", "timestamp")}
 """Tags that `core_values` takes."""
 
 
@@ -135,6 +136,8 @@ def _core_scalar(text: str, tag: str | None) -> Any:
     stated = tag if tag is not None else _implicit_tag(text)
     if stated is None:
         return text
+    if stated in COLLECTION_TAGS:
+        raise ValueError
     construct: _Construct = _CONSTRUCTOR.yaml_constructors[stated]
     return construct(_CONSTRUCTOR, yaml.ScalarNode(stated, text))
 
