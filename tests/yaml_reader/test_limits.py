@@ -12,8 +12,8 @@ from railfab.errors import RailfabError
 from railfab.imports.document import read_tree
 from railfab.intent.document import read_document
 from railfab.platforms.telemetry_files import telemetry_maps
-from railfab.yaml_reader.composer import Limits, compose
-from railfab.yaml_reader.files import Unreadable, file_text
+from railfab.yaml_reader.composer import YamlLimits, compose
+from railfab.yaml_reader.files import UnreadableFile, file_text
 from railfab.yaml_reader.sections import Faulty, values_in
 
 SMALL_BOMB = "a: &a [1, 2]\nb: &b [*a, *a]\nc: [*b, *b]\n"
@@ -22,26 +22,28 @@ SMALL_BOMB = "a: &a [1, 2]\nb: &b [*a, *a]\nc: [*b, *b]\n"
 @pytest.mark.parametrize(
     ("text", "limits", "line", "problem"),
     [
-        ("a:\n  b:\n    c: 1\n", Limits(depth=2), 3, "the nesting exceeds 2 levels"),
-        ("a: 1\na: 2\n", Limits(depth=2), 2, "key 'a' is duplicate"),
-        ("x: {a: 1}\ny: {a: 1,\n a: 2}\n", Limits(depth=2), 3, "key 'a' is duplicate"),
-        ("a: &a [1]\nb: *a\n", Limits(depth=9), 2, "an alias of a list or mapping is not supported"),
-        (SMALL_BOMB, Limits(depth=9, expanded=10), 3, "its aliases repeat more than 10 values"),
+        ("a:\n  b:\n    c: 1\n", YamlLimits(depth=2), 3, "the nesting exceeds 2 levels"),
+        ("a: 1\na: 2\n", YamlLimits(depth=2), 2, "key 'a' is duplicate"),
+        ("x: {a: 1}\ny: {a: 1,\n a: 2}\n", YamlLimits(depth=2), 3, "key 'a' is duplicate"),
+        ("a: &a [1]\nb: *a\n", YamlLimits(depth=9), 2, "an alias of a list or mapping is not supported"),
+        (SMALL_BOMB, YamlLimits(depth=9, expanded=10), 3, "its aliases repeat more than 10 values"),
         (
             "m: &m {a: 1, b: 2}\nn:\n- <<: *m\n- <<: *m\n",
-            Limits(depth=9, expanded=99, merged_keys=3),
+            YamlLimits(depth=9, expanded=99, merged_keys=3),
             4,
             "merges more than 3",
         ),
-        ("a: &a {b: *a}\n", Limits(depth=9, expanded=99), 1, "alias 'a' has no anchor before it"),
-        ("m: {<<: {a: 1}}\n", Limits(depth=9), 1, "`<<` (merge) is not supported"),
-        ("a: 1\nb: !!set {}\n", Limits(depth=9), 2, "the tag '!!set' is not supported"),
-        ("a: 1\n---\nb: 1\n", Limits(depth=9), 2, "a second document begins"),
-        ("a: 1\nb: [\n", Limits(depth=9), 3, "did not find expected node content"),
-        ("a: 1\n? [b]\n: 1\n", Limits(depth=9), 2, "a key is not a plain value"),
+        ("a: &a {b: *a}\n", YamlLimits(depth=9, expanded=99), 1, "alias 'a' has no anchor before it"),
+        ("m: {<<: {a: 1}}\n", YamlLimits(depth=9), 1, "`<<` (merge) is not supported"),
+        ("a: 1\nb: !!set {}\n", YamlLimits(depth=9), 2, "the tag '!!set' is not supported"),
+        ("a: 1\n---\nb: 1\n", YamlLimits(depth=9), 2, "a second document begins"),
+        ("a: 1\nb: [\n", YamlLimits(depth=9), 3, "did not find expected node content"),
+        ("a: 1\n? [b]\n: 1\n", YamlLimits(depth=9), 2, "a key is not a plain value"),
     ],
 )
-def test_what_exceeds_a_limit_is_one_fault_with_its_line(text: str, limits: Limits, line: int, problem: str) -> None:
+def test_what_exceeds_a_limit_is_one_fault_with_its_line(
+    text: str, limits: YamlLimits, line: int, problem: str
+) -> None:
     (fault,) = compose(text, limits).faults
     assert fault.line == line
     assert fault.problem.startswith(problem)
@@ -49,15 +51,15 @@ def test_what_exceeds_a_limit_is_one_fault_with_its_line(text: str, limits: Limi
 
 
 def test_what_is_within_a_limit_is_taken() -> None:
-    assert compose(SMALL_BOMB, Limits(depth=3, expanded=100)).faults == []
-    assert compose("a: 1\nb: {c: 1, c: 2}\n", Limits(depth=2, unique_levels=1)).faults == []
+    assert compose(SMALL_BOMB, YamlLimits(depth=3, expanded=100)).faults == []
+    assert compose("a: 1\nb: {c: 1, c: 2}\n", YamlLimits(depth=2, unique_levels=1)).faults == []
 
 
 def test_a_large_file_is_refused_and_a_small_one_read(tmp_path: Path) -> None:
     path = tmp_path / "f.yml"
     path.write_text("\ufeffa: 1\n")
     assert file_text(path, 8) == "a: 1\n"
-    with pytest.raises(Unreadable, match="is larger than 7 bytes"):
+    with pytest.raises(UnreadableFile, match="is larger than 7 bytes"):
         file_text(path, 7)
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.laws import examples
 
 from railfab.yaml_reader import composer
-from railfab.yaml_reader.composer import Limits, compose
+from railfab.yaml_reader.composer import YamlLimits, compose
 from railfab.yaml_reader.sections import SETTINGS, values_in
 from railfab.yaml_reader.tree import line_of
 from railfab.yaml_reader.values import strict_values
@@ -77,7 +77,7 @@ def is_a_collection_in_a_list(content: Any, place: tuple[Any, ...]) -> bool:
 @settings(max_examples=examples(200), deadline=None)
 def test_each_key_has_the_line_on_which_it_is_written(content: dict[Any, Any]) -> None:
     text = "\n".join(written(content))
-    tree, faults = compose(text, Limits(depth=50))
+    tree, faults = compose(text, YamlLimits(depth=50))
     assert not faults
     assert strict_values(tree) == (content, [])
     for line, place in enumerate(places(content), start=1):

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from railfab.endpoints.keys import DATA_KEYS, misspelt, misspelt_key, nearest, unknown_key
 from railfab.endpoints.yaml_file import parse_mapping, read_text
 from railfab.errors import EndpointError, RailfabError
-from railfab.yaml_reader.sections import Section
+from railfab.yaml_reader.sections import YamlSection
 
 ATTRIBUTES = ("hostname", "port", "username", "password", "platform")
 """Attributes that Nornir inherits. `port` is that of SSH."""
@@ -112,7 +112,7 @@ def parse_inventory(files: Files) -> tuple[Inventory, list[RailfabError]]:
     return Inventory(hosts, groups, defaults), errors
 
 
-def _mapping(source: InventoryFile) -> Section:
+def _mapping(source: InventoryFile) -> YamlSection:
     """The mapping in a file; empty for an empty file, as for Nornir."""
     return parse_mapping(source.path, source.text if source.text.strip().strip("-").strip() else "{}")
 
@@ -128,7 +128,9 @@ def _elements(source: InventoryFile, errors: list[RailfabError]) -> dict[str, In
     return elements
 
 
-def _element(path: Path, name: str, mapping: Section, errors: list[RailfabError], line: int = 1) -> InventoryElement:
+def _element(
+    path: Path, name: str, mapping: YamlSection, errors: list[RailfabError], line: int = 1
+) -> InventoryElement:
     """An element with its values and where they are; what is wrong is added to the errors."""
     values, place = mapping.values, FileLine(path, line)
     places = {str(key): FileLine(path, at) for key, at in mapping.lines.items()}
@@ -163,7 +165,7 @@ def _groups(
     return ()
 
 
-def _unknown_keys(name: str, mapping: Section, places: Mapping[str, FileLine]) -> Iterator[RailfabError]:
+def _unknown_keys(name: str, mapping: YamlSection, places: Mapping[str, FileLine]) -> Iterator[RailfabError]:
     """Nornir ignores what it does not know, beside `data`."""
     for key in map(str, mapping.values):
         if key in DATA_KEYS:
@@ -172,7 +174,7 @@ def _unknown_keys(name: str, mapping: Section, places: Mapping[str, FileLine]) -
             yield EndpointError(f"{places[key]}: {name}", *unknown_key(key, (*NORNIR_KEYS, *DATA_KEYS)))
 
 
-def _misspelt_keys(name: str, data: Section, places: Mapping[str, FileLine]) -> Iterator[RailfabError]:
+def _misspelt_keys(name: str, data: YamlSection, places: Mapping[str, FileLine]) -> Iterator[RailfabError]:
     for key in data.values:
         where = f"{places[f'data.{key}']}: {name}"
         if key == "ssh_port":

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from railfab.errors import EndpointError
-from railfab.yaml_reader.composer import FaultKind, Limits
-from railfab.yaml_reader.files import Unread, Unreadable, file_text
-from railfab.yaml_reader.sections import Faulty, Section, values_in
+from railfab.yaml_reader.composer import YamlFaultKind, YamlLimits
+from railfab.yaml_reader.files import Unread, UnreadableFile, file_text
+from railfab.yaml_reader.sections import Faulty, YamlSection, values_in
 from railfab.yaml_reader.tree import Keyed
 from railfab.yaml_reader.values import CORE_TAGS
 
@@ -15,7 +15,7 @@ MAX_BYTES = 50_000_000
 """Limit of what is read of an endpoints file: more than any fabric needs, and an end for endless files."""
 LEVELS = 3
 """Levels whose keys are names: hosts, their keys, and the keys of `data`."""
-LIMITS = Limits(depth=60, expanded=1_000_000, merged_keys=1_000_000, unique_levels=LEVELS, tags=CORE_TAGS)
+LIMITS = YamlLimits(depth=60, expanded=1_000_000, merged_keys=1_000_000, unique_levels=LEVELS, tags=CORE_TAGS)
 """An endpoints file has four levels."""
 OTHER_FILE = "Name an endpoints file or a Nornir hosts.yml"
 REMEDIES = {
@@ -30,12 +30,12 @@ def read_text(path: Path) -> str:
     """The text of a file. Raises EndpointError."""
     try:
         return file_text(path, MAX_BYTES)
-    except Unreadable as error:
+    except UnreadableFile as error:
         problem = error.problem if error.why is Unread.MISSING else f"the file {error.problem}"
         raise EndpointError(str(path), problem, REMEDIES[error.why]) from None
 
 
-def parse_mapping(path: Path, text: str) -> Section:
+def parse_mapping(path: Path, text: str) -> YamlSection:
     """The mapping in the text of a file. Raises EndpointError for anything else, and for a key that is there twice."""
     try:
         values, tree = values_in(text, LIMITS, text_levels=LEVELS)
@@ -43,12 +43,12 @@ def parse_mapping(path: Path, text: str) -> Section:
         raise EndpointError(f"{path}:{error.fault.line}", *_words(error)) from None
     if not isinstance(values, dict) or not isinstance(tree, Keyed):
         raise EndpointError(str(path), "the file contains no mapping", OTHER_FILE)
-    return Section(values, tree)
+    return YamlSection(values, tree)
 
 
 def _words(error: Faulty) -> tuple[str, str]:
     """The problem and the remedy."""
     fault = error.fault
-    if fault.kind is FaultKind.DUPLICATE:
+    if fault.kind is YamlFaultKind.DUPLICATE:
         return f"{fault.subject!r} is on line {fault.first_line} already", fault.remedy
     return f"invalid YAML ({error})", "Correct its syntax"

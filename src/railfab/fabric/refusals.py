@@ -7,18 +7,18 @@ from collections.abc import Mapping
 from railfab.device import DeviceModel, plan, unsupported
 from railfab.errors import NotRenderedYet, RailfabError, each, raise_all
 from railfab.intent import FabricIntent
-from railfab.platforms.admission import NO_CHANGES, Change, admit
+from railfab.platforms.admission import NO_CHANGES, IntentChange, admit
 from railfab.platforms.registry import has_platform, platform
 from railfab.topology import Net, Topology
 
-OVERLAYS: Mapping[Net, Mapping[str, Change]] = {
+OVERLAYS: Mapping[Net, Mapping[str, IntentChange]] = {
     Net.FRONTEND: {
-        "profile.control_plane": Change(
+        "profile.control_plane": IntentChange(
             "frontend.attach", "change frontend.attach to routed and remove frontend.tenants"
         ),
     },
     Net.MANAGEMENT: {
-        "profile.control_plane": Change("management.isolation", "change management.isolation to vrf"),
+        "profile.control_plane": IntentChange("management.isolation", "change management.isolation to vrf"),
     },
 }
 """Changes that leave out the EVPN sessions of a network; those of the backend are of its control plane."""

@@ -26,7 +26,7 @@ from railfab.imports.existing import (
 )
 from railfab.topology.model import Interface, Role
 from railfab.yaml_reader.files import Unread
-from railfab.yaml_reader.tree import Keyed, Listed, Text, Tree, words
+from railfab.yaml_reader.tree import Keyed, Listed, Scalar, Tree, words
 
 MAX_BYTES = 200_000_000
 """A lab of 262,144 links takes some 40 MB."""
@@ -85,7 +85,7 @@ def _exported_link(link: Tree) -> Tree:
     if not isinstance(endpoints, Keyed):
         return link
     ends = [endpoints.entries[key] for key in EXPORTED_ENDS if key in endpoints.entries]
-    kind = Text("veth" if len(ends) == len(EXPORTED_ENDS) else "dummy", link.line)
+    kind = Scalar("veth" if len(ends) == len(EXPORTED_ENDS) else "dummy", link.line)
     return Keyed({"type": kind, "endpoints": Listed(ends, endpoints.line)}, {}, link.line)
 
 
@@ -114,7 +114,7 @@ class _Lab:
         self._links = self._listed(topology, "links")
 
     def found(self) -> ExistingTopology:
-        if not isinstance(self._name, Text) or self._name.is_null:
+        if not isinstance(self._name, Scalar) or self._name.is_null:
             self._report(self._name.line if self._name else 1, "the lab has no name", "Give it one under `name`")
         kinds: dict[str, str | None] = {}
         nodes = []
@@ -190,7 +190,7 @@ class _Lab:
 
     def _short(self, end: Tree) -> _End | None:
         """`node:interface`"""
-        node, colon, interface = end.text.partition(":") if isinstance(end, Text) else ("", "", "")
+        node, colon, interface = end.text.partition(":") if isinstance(end, Scalar) else ("", "", "")
         if node and colon and interface and interface.isprintable():
             return _End(node, interface, end.line)
         self._report(end.line, "an endpoint is not of the form node:interface", "Write it so, or give the link a type")
@@ -217,7 +217,7 @@ class _Lab:
         value = mapping.entries.get(key or "")
         if isinstance(value, Keyed):
             return value
-        if value is not None and not (isinstance(value, Text) and value.is_null):
+        if value is not None and not (isinstance(value, Scalar) and value.is_null):
             self._report(value.line, f"{key} is not a mapping", "Write the keys below, indented")
         return Keyed({}, {}, value.line if value else mapping.line)
 
@@ -225,7 +225,7 @@ class _Lab:
         value = mapping.entries.get(key)
         if isinstance(value, Listed):
             return value
-        if value is not None and not (isinstance(value, Text) and value.is_null):
+        if value is not None and not (isinstance(value, Scalar) and value.is_null):
             self._report(value.line, f"{key} is not a list", "Begin each entry with a dash")
         return Listed([], mapping.line)
 

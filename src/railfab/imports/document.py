@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from railfab.imports.existing import SourceError
-from railfab.yaml_reader.composer import Fault, FaultKind, Limits, compose
-from railfab.yaml_reader.files import Unread, Unreadable, file_text
+from railfab.yaml_reader.composer import YamlFault, YamlFaultKind, YamlLimits, compose
+from railfab.yaml_reader.files import Unread, UnreadableFile, file_text
 from railfab.yaml_reader.tree import Tree
 
-LIMITS = Limits(depth=60, expanded=math.inf, merged_keys=1_000_000, tags=None)
+LIMITS = YamlLimits(depth=60, expanded=math.inf, merged_keys=1_000_000, tags=None)
 """A topology has about eight levels. What has several aliases is one tree, which no reader walks as a whole."""
 
 
@@ -19,7 +19,7 @@ def read_text(path: Path, max_bytes: int, remedies: Mapping[Unread, str]) -> str
     """The text of a file. Raises SourceError with one of the remedies."""
     try:
         return file_text(path, max_bytes)
-    except Unreadable as error:
+    except UnreadableFile as error:
         raise SourceError(str(path), error.problem, remedies[error.why]) from None
 
 
@@ -31,13 +31,13 @@ def read_tree(where: str, text: str) -> Tree:
     return tree
 
 
-def _words(fault: Fault) -> tuple[str, str]:
+def _words(fault: YamlFault) -> tuple[str, str]:
     """The problem and the remedy."""
     match fault.kind:
-        case FaultKind.SYNTAX:
+        case YamlFaultKind.SYNTAX:
             return f"is not YAML ({fault.parser})", "Correct this line"
-        case FaultKind.DEPTH:
+        case YamlFaultKind.DEPTH:
             return fault.problem, "Name a topology file"
-        case FaultKind.ALIAS:
+        case YamlFaultKind.ALIAS:
             return f"*{fault.subject} has no anchor before it", "Define its anchor first"
     return fault.problem, fault.remedy

@@ -16,8 +16,8 @@ from typing import Any
 
 from railfab.errors import IntentError, RailfabError, raise_all
 from railfab.text.display import display_key
-from railfab.yaml_reader.composer import Fault, FaultKind, Limits, compose
-from railfab.yaml_reader.files import Unread, Unreadable, decoded, file_text
+from railfab.yaml_reader.composer import YamlFault, YamlFaultKind, YamlLimits, compose
+from railfab.yaml_reader.files import Unread, UnreadableFile, decoded, file_text
 from railfab.yaml_reader.tree import Tree, line_of
 from railfab.yaml_reader.values import strict_values
 
@@ -25,7 +25,7 @@ Location = tuple[int | str, ...]
 
 MAX_BYTES = 1_000_000
 """An intent is a page; a file larger than this is another kind of file."""
-LIMITS = Limits(depth=50)
+LIMITS = YamlLimits(depth=50)
 """An intent has six levels."""
 MAX_FAULTS = 30
 """Faults of a file that are reported together."""
@@ -80,8 +80,8 @@ def read_document(path: Path, first_line: str = "version: 1") -> Document:
     return Document(path, content, tree)
 
 
-def _error(path: Path, fault: Fault) -> IntentError:
-    problem = f"invalid YAML ({fault.problem})" if fault.kind is FaultKind.SYNTAX else fault.problem
+def _error(path: Path, fault: YamlFault) -> IntentError:
+    problem = f"invalid YAML ({fault.problem})" if fault.kind is YamlFaultKind.SYNTAX else fault.problem
     return IntentError(f"{path}:{fault.line}", problem, fault.remedy)
 
 
@@ -94,7 +94,7 @@ def remaining_faults(path: Path, faults: int) -> list[IntentError]:
 def _text(path: Path) -> str:
     try:
         text = decoded(standard_input(), MAX_BYTES) if path == STDIN else file_text(path, MAX_BYTES)
-    except Unreadable as error:
+    except UnreadableFile as error:
         problem = error.problem if error.why is Unread.MISSING else f"the file {error.problem}"
         raise IntentError(str(path), problem, REMEDIES[error.why]) from None
     if match := UNPRINTABLE.search(text):

@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class Change(NamedTuple):
+class IntentChange(NamedTuple):
     """A change of the intent that avoids a feature. key: the first one that it changes."""
 
     key: str | None
     text: str
 
 
-NO_CHANGES: Mapping[str, Change] = {}
+NO_CHANGES: Mapping[str, IntentChange] = {}
 MAC_SEGMENT = 3
 """Type of an Ethernet segment identifier that is a MAC address and three octets (RFC 7432, section 5)."""
 REFUSED = (Support.NO, Support.LATER)
@@ -106,7 +106,7 @@ def _advertisement_intervals(model: DeviceModel) -> set[int]:
     return {interval for interval in stated if interval is not None}
 
 
-def admit(model: DeviceModel, platform: Platform, changes: Mapping[str, Change] = NO_CHANGES) -> DeviceModel:
+def admit(model: DeviceModel, platform: Platform, changes: Mapping[str, IntentChange] = NO_CHANGES) -> DeviceModel:
     """The model as this platform configures it, without settings that it omits or the operating system below makes.
 
     BGP settings that the model leaves open are those of `Capabilities.bgp`; values are rounded to `Capabilities.steps`.
@@ -211,10 +211,10 @@ def _stated(value: T | None, otherwise: T | None) -> T | None:
     return otherwise if value is None else value
 
 
-def _refusal(model: DeviceModel, platform: Platform, feature: str, changes: Mapping[str, Change]) -> RailfabError:
+def _refusal(model: DeviceModel, platform: Platform, feature: str, changes: Mapping[str, IntentChange]) -> RailfabError:
     asked_by, capabilities = FEATURES[feature].key, platform.capabilities
     otherwise = f"change {asked_by} in the intent" if asked_by else f"remove {feature} from the intent"
-    key, change = changes.get(asked_by or "", Change(asked_by, otherwise))
+    key, change = changes.get(asked_by or "", IntentChange(asked_by, otherwise))
     if support_of(capabilities, feature, model.silicon) is Support.LATER:
         problem = f"{feature} cannot be rendered for platform {platform.name} yet"
         return NotRenderedYet(model.name, problem, f"`railfab plan` documents it; to render, {change}", key=key)

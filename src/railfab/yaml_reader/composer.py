@@ -15,7 +15,7 @@ import yaml
 from yaml import MappingEndEvent, ScalarEvent, SequenceEndEvent
 
 from railfab.text.display import display, one_line
-from railfab.yaml_reader.tree import Keyed, Listed, Text, Tree
+from railfab.yaml_reader.tree import Keyed, Listed, Scalar, Tree
 
 MERGE_KEY = "<<"
 CORE = "tag:yaml.org,2002:"
@@ -25,8 +25,8 @@ PARSER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
-    """What a document may have.
+class YamlLimits:
+    """Limits of a document.
 
     depth: levels of nesting below the document. expanded: values that aliases add at most; 0 refuses an alias of a list
     or a mapping, and one in place of a key. merged_keys: keys that merges add at most; 0 refuses merges. unique_levels:
@@ -41,7 +41,7 @@ class Limits:
     tags: frozenset[str] | None = frozenset()
 
 
-class FaultKind(Enum):
+class YamlFaultKind(Enum):
     """The kind of a fault, for callers that have other words for it."""
 
     SYNTAX = auto()
@@ -51,8 +51,8 @@ class FaultKind(Enum):
     OTHER = auto()
 
 
-class Fault(NamedTuple):
-    """What is wrong at a line.
+class YamlFault(NamedTuple):
+    """A fault at a line.
 
     subject: the key or alias that it is about; of wrong syntax, what the parser was reading. parser: its words for
     wrong syntax alone. first_line: of a key that is there twice.
@@ -61,37 +61,37 @@ class Fault(NamedTuple):
     line: int
     problem: str
     remedy: str
-    kind: FaultKind = FaultKind.OTHER
+    kind: YamlFaultKind = YamlFaultKind.OTHER
     subject: str = ""
     first_line: int = 0
     parser: str = ""
 
 
-class Composed(NamedTuple):
+class ComposedText(NamedTuple):
     """The tree of a text as far as it could be composed, and its faults in the order in which they were met."""
 
     tree: Tree
-    faults: list[Fault]
+    faults: list[YamlFault]
 
 
-def compose(text: str, limits: Limits) -> Composed:
+def compose(text: str, limits: YamlLimits) -> ComposedText:
     """The first document in a text; an empty text is an empty value."""
     composer = _Composer(text, limits)
-    tree: Tree = Text("", 1)
+    tree: Tree = Scalar("", 1)
     try:
         tree = composer.document()
     except yaml.YAMLError as error:
         composer.faults.append(_syntax_fault(text, error))
     except _Stopped:
         pass
-    return Composed(tree, composer.faults)
+    return ComposedText(tree, composer.faults)
 
 
 class _Stopped(Exception):
     """The rest of the document is not read, because a limit of its growth or depth is reached."""
 
 
-def _syntax_fault(text: str, error: yaml.YAMLError) -> Fault:
+def _syntax_fault(text: str, error: yaml.YAMLError) -> YamlFault:
     mark, context_mark = (getattr(error, name, None) for name in ("problem_mark", "context_mark"))
     line = mark.line if mark else 0
     problem = one_line(getattr(error, "problem", None) or str(error))
@@ -100,14 +100,14 @@ def _syntax_fault(text: str, error: yaml.YAMLError) -> Fault:
     tabbed = line < len(lines) and lines[line].lstrip(" ").startswith("\t")
     remedy = "Indent with spaces, not tabs" if tabbed else "Correct this line"
     said = problem + (f", {context} from line {context_mark.line + 1}" if context_mark else "")
-    return Fault(line + 1, said, remedy, FaultKind.SYNTAX, context, parser=problem)
+    return YamlFault(line + 1, said, remedy, YamlFaultKind.SYNTAX, context, parser=problem)
 
 
 class _Composer:
     """Composes one document. Recurses at most `limits.depth` calls."""
 
-    def __init__(self, text: str, limits: Limits) -> None:
-        self.faults: list[Fault] = []
+    def __init__(self, text: str, limits: YamlLimits) -> None:
+        self.faults: list[YamlFault] = []
         self._events: Iterator[Any] = yaml.parse(text, Loader=PARSER)
         self._limits = limits
         self._anchors: dict[str, Tree | None] = {}
@@ -120,7 +120,7 @@ class _Composer:
     def document(self) -> Tree:
         next(self._events)
         if type(next(self._events)) is yaml.StreamEndEvent:
-            return Text("", 1)
+            return Scalar("", 1)
         tree = self._tree(next(self._events), 0)
         next(self._events)
         if type(event := next(self._events)) is yaml.DocumentStartEvent:
@@ -130,11 +130,11 @@ class _Composer:
     def _tree(self, event: Any, depth: int) -> Tree:
         if depth > self._limits.depth:
             problem = f"the nesting exceeds {self._limits.depth} levels"
-            self._report(event, problem, "Remove levels", FaultKind.DEPTH)
+            self._report(event, problem, "Remove levels", YamlFaultKind.DEPTH)
             raise _Stopped
         kind = type(event)
         if kind is ScalarEvent:
-            text = Text(event.value, event.start_mark.line + 1, event.implicit[0])
+            text = Scalar(event.value, event.start_mark.line + 1, event.implicit[0])
             if event.tag is not None or event.anchor is not None:
                 self._note(event, text)
             return text
@@ -142,7 +142,7 @@ class _Composer:
             return self._aliased(event)
         return self._collection(event, kind is yaml.SequenceStartEvent, depth)
 
-    def _note(self, event: Any, text: Text) -> None:
+    def _note(self, event: Any, text: Scalar) -> None:
         """Keep the tag and the anchor of a scalar."""
         text.tag = event.tag
         if event.tag is not None:
@@ -190,7 +190,7 @@ class _Composer:
                 continue
             if text in entries and depth < self._limits.unique_levels:
                 problem = f"key {display(text)} is duplicate"
-                self._report(event, problem, "Keep one of them", FaultKind.DUPLICATE, text, lines[text])
+                self._report(event, problem, "Keep one of them", YamlFaultKind.DUPLICATE, text, lines[text])
             lines[text] = event.start_mark.line + 1
             entries[text] = self._tree(next(events), below)
             if not plain:
@@ -203,9 +203,9 @@ class _Composer:
         """A key with a tag or anchor, or an alias of one, as the event of a scalar; with a fault for any other."""
         is_alias = type(event) is yaml.AliasEvent
         key = self._tree(event, depth)
-        if not isinstance(key, Text) or (is_alias and not self._limits.expanded):
+        if not isinstance(key, Scalar) or (is_alias and not self._limits.expanded):
             self._report(event, "a key is not a plain value", "Use a word or a number")
-            key = Text("", 1)
+            key = Scalar("", 1)
         return ScalarEvent(None, None, (key.plain, not key.plain), key.text, event.start_mark, event.end_mark)
 
     def _merge(self, event: Any, into: Keyed, value: Tree) -> None:
@@ -227,7 +227,7 @@ class _Composer:
     def _aliased(self, event: Any) -> Tree:
         anchor = event.anchor
         tree = self._anchors.get(anchor)
-        if isinstance(tree, Text):
+        if isinstance(tree, Scalar):
             return tree
         if anchor in self._anchors and not self._limits.expanded:
             if not self._refused_alias:  # once: a billion of them has one cause
@@ -235,11 +235,11 @@ class _Composer:
                 self._report(event, "an alias of a list or mapping is not supported", "Write its content")
         elif tree is None:
             problem = f"alias {display(anchor)} has no anchor before it"
-            self._report(event, problem, "Write the value", FaultKind.ALIAS, anchor)
+            self._report(event, problem, "Write the value", YamlFaultKind.ALIAS, anchor)
         else:
             self._expand(event, self._sizes[anchor])
             return tree
-        return Text("", event.start_mark.line + 1)
+        return Scalar("", event.start_mark.line + 1)
 
     def _expand(self, event: Any, size: int) -> None:
         self._expanded += size
@@ -258,8 +258,8 @@ class _Composer:
         event: Any,
         problem: str,
         remedy: str,
-        kind: FaultKind = FaultKind.OTHER,
+        kind: YamlFaultKind = YamlFaultKind.OTHER,
         subject: str = "",
         first_line: int = 0,
     ) -> None:
-        self.faults.append(Fault(event.start_mark.line + 1, problem, remedy, kind, subject, first_line))
+        self.faults.append(YamlFault(event.start_mark.line + 1, problem, remedy, kind, subject, first_line))

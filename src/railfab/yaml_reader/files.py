@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 class Unread(Enum):
-    """Why a file cannot be read."""
+    """The reason why a file cannot be read."""
 
     MISSING = auto()
     REFUSED = auto()
@@ -15,7 +15,7 @@ class Unread(Enum):
     SIZE = auto()
 
 
-class Unreadable(Exception):
+class UnreadableFile(Exception):
     """A file that cannot be read as text. problem: of a file, such as `is not UTF-8 text`."""
 
     def __init__(self, why: Unread, problem: str) -> None:
@@ -25,24 +25,24 @@ class Unreadable(Exception):
 
 
 def file_text(path: Path, max_bytes: int) -> str:
-    """The text of a file, without a byte order mark. Raises Unreadable."""
+    """The text of a file, without a byte order mark. Raises UnreadableFile."""
     try:
         with path.open("rb") as file:
             content = file.read(max_bytes + 1)
     except FileNotFoundError:
-        raise Unreadable(Unread.MISSING, "no such file") from None
+        raise UnreadableFile(Unread.MISSING, "no such file") from None
     except OSError as error:
-        raise Unreadable(Unread.REFUSED, f"cannot be read ({(error.strerror or str(error)).lower()})") from None
+        raise UnreadableFile(Unread.REFUSED, f"cannot be read ({(error.strerror or str(error)).lower()})") from None
     return decoded(content, max_bytes)
 
 
 def decoded(content: bytes, max_bytes: int) -> str:
-    """The text of a content of limited size. Raises Unreadable."""
+    """The text of a content of limited size. Raises UnreadableFile."""
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
         if len(content) <= max_bytes:
-            raise Unreadable(Unread.ENCODING, "is not UTF-8 text") from None
+            raise UnreadableFile(Unread.ENCODING, "is not UTF-8 text") from None
     if len(content) > max_bytes:
-        raise Unreadable(Unread.SIZE, f"is larger than {max_bytes} bytes")
+        raise UnreadableFile(Unread.SIZE, f"is larger than {max_bytes} bytes")
     return text

@@ -5,24 +5,24 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from railfab.yaml_reader.composer import Fault, FaultKind, Limits, compose
+from railfab.yaml_reader.composer import YamlFault, YamlFaultKind, YamlLimits, compose
 from railfab.yaml_reader.tree import Keyed, Tree
 from railfab.yaml_reader.values import CORE_TAGS, core_values, first_of
 
-SETTINGS = Limits(depth=60, expanded=1_000_000, merged_keys=1_000_000, unique_levels=0, tags=CORE_TAGS)
-"""Limits of a file of settings."""
+SETTINGS = YamlLimits(depth=60, expanded=1_000_000, merged_keys=1_000_000, unique_levels=0, tags=CORE_TAGS)
+"""YamlLimits of a file of settings."""
 
 
 class Faulty(Exception):
     """A text is no YAML within its limits; `str()` is what is wrong. fault: the first one."""
 
-    def __init__(self, fault: Fault) -> None:
-        super().__init__(fault.subject if fault.kind is FaultKind.SYNTAX and fault.subject else fault.problem)
+    def __init__(self, fault: YamlFault) -> None:
+        super().__init__(fault.subject if fault.kind is YamlFaultKind.SYNTAX and fault.subject else fault.problem)
         self.fault = fault
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class YamlSection:
     """A mapping of a document, with the lines of its keys."""
 
     values: dict[Any, Any]
@@ -37,20 +37,20 @@ class Section:
         """Line of each key; of one that is no text, that of the mapping."""
         return {key: self.tree.lines.get(key, self.tree.line) for key in self.values}
 
-    def below(self, key: Any) -> Section | None:
+    def below(self, key: Any) -> YamlSection | None:
         """The mapping at a key; empty for null, None for any other value."""
         value = self.values[key]
         if value is None:
-            return Section({}, Keyed({}, {}, self.tree.lines[key]))
+            return YamlSection({}, Keyed({}, {}, self.tree.lines[key]))
         tree = self.tree.entries[key]
-        return Section(value, tree) if isinstance(tree, Keyed) else None
+        return YamlSection(value, tree) if isinstance(tree, Keyed) else None
 
-    def empty(self) -> Section:
+    def empty(self) -> YamlSection:
         """A mapping without keys, in place of one that is missing here."""
-        return Section({}, Keyed({}, {}, self.tree.line))
+        return YamlSection({}, Keyed({}, {}, self.tree.line))
 
 
-def composed(text: str, limits: Limits) -> Tree:
+def composed(text: str, limits: YamlLimits) -> Tree:
     """The tree of a text. Raises Faulty."""
     tree, faults = compose(text, limits)
     if faults:
@@ -58,7 +58,7 @@ def composed(text: str, limits: Limits) -> Tree:
     return tree
 
 
-def values_in(text: str, limits: Limits = SETTINGS, *, text_levels: int = 0) -> tuple[Any, Tree]:
+def values_in(text: str, limits: YamlLimits = SETTINGS, *, text_levels: int = 0) -> tuple[Any, Tree]:
     """The value of a text, and its tree. text_levels: see `core_values`. Raises Faulty."""
     tree = composed(text, limits)
     values, faults = core_values(tree, text_levels)

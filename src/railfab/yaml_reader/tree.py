@@ -9,7 +9,7 @@ NULLS = frozenset(("", "~", "null", "Null", "NULL"))
 
 
 @dataclass(slots=True)
-class Text:
+class Scalar:
     """A scalar as written. plain: without quotes. tag: stated with it."""
 
     text: str
@@ -38,12 +38,12 @@ class Keyed:
     quoted: frozenset[str] = frozenset()
 
 
-Tree = Text | Listed | Keyed
+Tree = Scalar | Listed | Keyed
 
 
 def words(mapping: Mapping[str, Tree]) -> dict[str, str]:
     """Keys of a mapping whose values are scalars, without nulls."""
-    return {key: value.text for key, value in mapping.items() if isinstance(value, Text) and not value.is_null}
+    return {key: value.text for key, value in mapping.items() if isinstance(value, Scalar) and not value.is_null}
 
 
 def line_of(tree: Tree, location: Sequence[int | str]) -> int:

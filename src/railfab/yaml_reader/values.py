@@ -10,8 +10,8 @@ from typing import Any
 import yaml
 
 from railfab.text.display import MAX_CHARACTERS, display
-from railfab.yaml_reader.composer import CORE, Fault
-from railfab.yaml_reader.tree import NULLS, Keyed, Listed, Text, Tree
+from railfab.yaml_reader.composer import CORE, YamlFault
+from railfab.yaml_reader.tree import NULLS, Keyed, Listed, Scalar, Tree
 
 WORDS = {
     **dict.fromkeys(NULLS, None),
@@ -30,17 +30,17 @@ CORE_TAGS = COLLECTION_TAGS | {f"{CORE}{kind}" for kind in ("bool", "float", "in
 """Tags that `core_values` takes."""
 
 
-def strict_values(tree: Tree) -> tuple[Any, list[Fault]]:
+def strict_values(tree: Tree) -> tuple[Any, list[YamlFault]]:
     """Values where no number is read differently by YAML 1.1 and 1.2 (`010`, `1:30` are texts), and their faults.
 
     A key is an integer, or a text as it is written.
     """
-    faults: list[Fault] = []
+    faults: list[YamlFault] = []
     return _strict(tree, faults), faults
 
 
-def _strict(tree: Tree, faults: list[Fault]) -> Any:
-    if type(tree) is Text:
+def _strict(tree: Tree, faults: list[YamlFault]) -> Any:
+    if type(tree) is Scalar:
         text = tree.text
         if not tree.plain or (text and text[0] not in SPECIAL_STARTS):
             return text
@@ -52,14 +52,14 @@ def _strict(tree: Tree, faults: list[Fault]) -> Any:
     for text, value in tree.entries.items():
         key: int | str = text
         if text[:1] in NUMBER_STARTS and text not in tree.quoted and INTEGER.fullmatch(text):
-            key = _strict_scalar(Text(text, tree.lines[text]), faults)
+            key = _strict_scalar(Scalar(text, tree.lines[text]), faults)
         if key in content:
-            faults.append(Fault(tree.lines[text], f"key {display(text)} is duplicate", "Keep one of them"))
+            faults.append(YamlFault(tree.lines[text], f"key {display(text)} is duplicate", "Keep one of them"))
         content[key] = _strict(value, faults)
     return content
 
 
-def _strict_scalar(scalar: Text, faults: list[Fault]) -> Any:
+def _strict_scalar(scalar: Scalar, faults: list[YamlFault]) -> Any:
     """An unquoted value may be a number, yes, no or empty."""
     text = scalar.text
     if text in WORDS:
@@ -67,7 +67,7 @@ def _strict_scalar(scalar: Text, faults: list[Fault]) -> Any:
     if len(text) <= MAX_CHARACTERS:
         return _number(text)
     if text.lstrip("-+").replace("_", "").isdecimal():
-        faults.append(Fault(scalar.line, f"a number has {len(text)} digits", "Use a smaller number"))
+        faults.append(YamlFault(scalar.line, f"a number has {len(text)} digits", "Use a smaller number"))
     return text
 
 
@@ -81,7 +81,7 @@ def _number(text: str) -> int | float | str:
     return text
 
 
-def core_values(tree: Tree, text_levels: int = 0) -> tuple[Any, list[Fault]]:
+def core_values(tree: Tree, text_levels: int = 0) -> tuple[Any, list[YamlFault]]:
     """Values as PyYAML's safe loader reads them, and their faults.
 
     text_levels: upper levels of mappings whose keys are texts as they are written, such as names.
@@ -94,11 +94,11 @@ class _CoreValues:
     """Reads a tree; what has several aliases is one value."""
 
     def __init__(self) -> None:
-        self.faults: list[Fault] = []
+        self.faults: list[YamlFault] = []
         self._known: dict[tuple[int, int], Any] = {}
 
     def value(self, tree: Tree, text_levels: int) -> Any:
-        if isinstance(tree, Text):
+        if isinstance(tree, Scalar):
             return self._scalar(tree)
         place = id(tree), text_levels
         if place not in self._known:
@@ -111,18 +111,18 @@ class _CoreValues:
         content = {}
         for text, entry in tree.entries.items():
             is_text = text_levels or text in tree.quoted
-            key = text if is_text else self._scalar(Text(text, tree.lines[text]))
+            key = text if is_text else self._scalar(Scalar(text, tree.lines[text]))
             content[key] = self.value(entry, max(0, text_levels - 1))
         return content
 
-    def _scalar(self, scalar: Text) -> Any:
+    def _scalar(self, scalar: Scalar) -> Any:
         if scalar.tag is None and not scalar.plain:
             return scalar.text
         try:
             return _core_scalar(scalar.text, scalar.tag)
         except (ValueError, KeyError, AttributeError):
             problem = f"{display(scalar.text)} is not a valid number or date"
-            self.faults.append(Fault(scalar.line, problem, "Put it in quotes"))
+            self.faults.append(YamlFault(scalar.line, problem, "Put it in quotes"))
             return None
 
 
@@ -151,13 +151,13 @@ def _implicit_tag(text: str) -> str | None:
 
 def texts(tree: Tree) -> Any:
     """Values of which each scalar is a text as it is written."""
-    if isinstance(tree, Text):
+    if isinstance(tree, Scalar):
         return tree.text
     if isinstance(tree, Listed):
         return [texts(entry) for entry in tree.entries]
     return {key: texts(value) for key, value in tree.entries.items()}
 
 
-def first_of(*faults: Collection[Fault]) -> Fault | None:
+def first_of(*faults: Collection[YamlFault]) -> YamlFault | None:
     """The fault of the first line, if there is one."""
     return min((fault for group in faults for fault in group), key=lambda fault: fault.line, default=None)

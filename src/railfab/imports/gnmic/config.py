@@ -16,7 +16,7 @@ from railfab.imports.document import read_text, read_tree
 from railfab.imports.existing import SourceError, raise_first
 from railfab.imports.gnmic.settings import Setting, mistake, settings
 from railfab.yaml_reader.files import Unread
-from railfab.yaml_reader.tree import Keyed, Listed, Text, Tree, words
+from railfab.yaml_reader.tree import Keyed, Listed, Scalar, Tree, words
 
 MAX_BYTES = 20_000_000
 REMEDIES = {
@@ -158,10 +158,10 @@ class _Reader:
 
     def _with_variables(self, value: Tree) -> Tree:
         """A value as it is checked; a variable that is not set is named where the value is read."""
-        if not isinstance(value, Text) or "$" not in value.text:
+        if not isinstance(value, Scalar) or "$" not in value.text:
             return value
         text = VARIABLE.sub(lambda match: self.environment.get(match["name"] or match["bare"], ""), value.text)
-        return Text(text, value.line, plain=False)
+        return Scalar(text, value.line, plain=False)
 
     def config(self, stated: tuple[Setting, ...]) -> GnmicConfig:
         subscriptions = tuple(self._subscriptions())
@@ -225,11 +225,11 @@ class _Reader:
             raise SourceError(f"{self.path}:{line}", problem, "Write HOST:PORT with a port of 1 to 65535")
         return host.strip("[]"), int(port)
 
-    def _entry(self, entry: Keyed, key: str) -> Text | None:
+    def _entry(self, entry: Keyed, key: str) -> Scalar | None:
         """A plain value of a target, else of the top of the file; None for none, null or an empty text."""
         for level in (entry, self.tree):
             found = level.entries.get(key)
-            if isinstance(found, Text) and not found.is_null:
+            if isinstance(found, Scalar) and not found.is_null:
                 return found if found.text else None
         return None
 
@@ -320,10 +320,10 @@ class _Reader:
         return VARIABLE.sub(value, text)
 
 
-def _texts(tree: Tree | None) -> list[Text]:
+def _texts(tree: Tree | None) -> list[Scalar]:
     """The texts of a list, or of a single value."""
     entries = tree.entries if isinstance(tree, Listed) else [tree]
-    return [entry for entry in entries if isinstance(entry, Text) and not entry.is_null]
+    return [entry for entry in entries if isinstance(entry, Scalar) and not entry.is_null]
 
 
 def _addresses(tree: Tree | None) -> list[tuple[str, int]]:

@@ -13,7 +13,7 @@ from enum import StrEnum
 from functools import cache
 
 from railfab.yaml_reader.packaged import packaged
-from railfab.yaml_reader.tree import Keyed, Listed, Text, Tree, words
+from railfab.yaml_reader.tree import Keyed, Listed, Scalar, Tree, words
 
 DURATION = re.compile(r"(?:\d+(?:\.\d+)?(?:h|ms|m|us|µs|ns|s))+|0")
 SECTIONS = ("targets", "subscriptions", "outputs", "processors")
@@ -116,33 +116,33 @@ def mistake(setting: Setting, value: Tree) -> Mistake | None:
     """What is wrong with the value of a key; None for a good one, or one that is not read."""
     kind, is_flag = setting.meaning.type, "." not in setting.pattern
     check = (LENIENT.get(kind) if is_flag else None) or CHECKS.get(kind)
-    is_empty = isinstance(value, Text) and value.is_null and kind != "subscription"
+    is_empty = isinstance(value, Scalar) and value.is_null and kind != "subscription"
     return None if check is None or is_empty else check(value)
 
 
 def _scalar(value: Tree) -> Mistake | None:
-    return None if isinstance(value, Text) else (f"is {_shape(value)}, not a text", "Write one value")
+    return None if isinstance(value, Scalar) else (f"is {_shape(value)}, not a text", "Write one value")
 
 
 def _text(value: Tree) -> Mistake | None:
-    if isinstance(value, Text) and value.plain and (value.text in BOOLEANS or NUMBER.fullmatch(value.text)):
+    if isinstance(value, Scalar) and value.plain and (value.text in BOOLEANS or NUMBER.fullmatch(value.text)):
         return f"is {_shape(value)}, not a text", "Write it in quotes"
     return _scalar(value)
 
 
 def _flag(value: Tree) -> Mistake | None:
-    is_flag = isinstance(value, Text) and value.plain and value.text in BOOLEANS
+    is_flag = isinstance(value, Scalar) and value.plain and value.text in BOOLEANS
     return None if is_flag else (f"is {_shape(value)}, not true or false", "Write true or false without quotes")
 
 
 def _lenient_flag(value: Tree) -> Mistake | None:
-    is_flag = isinstance(value, Text) and value.text in LENIENT_BOOLEANS
+    is_flag = isinstance(value, Scalar) and value.text in LENIENT_BOOLEANS
     return None if is_flag else (f"is {_shape(value)}, not true or false", "Write true or false")
 
 
 def _duration(value: Tree) -> Mistake | None:
     remedy = "Write it as 10s, 1m30s or 500ms"
-    if not isinstance(value, Text):
+    if not isinstance(value, Scalar):
         return f"is {_shape(value)}, not a duration", remedy
     is_duration = DURATION.fullmatch(value.text) or (value.plain and value.text.isdecimal())
     return None if is_duration else (f"{value.text!r} is not a duration", remedy)
@@ -169,7 +169,7 @@ def _one_of(names: tuple[str, ...]) -> Check:
     remedy = f"Use one of {', '.join(names)}"
 
     def check(value: Tree) -> Mistake | None:
-        if not isinstance(value, Text):
+        if not isinstance(value, Scalar):
             return f"is {_shape(value)}, not a mode", remedy
         is_known = not value.text or value.text.lower().replace("-", "_") in names
         return None if is_known else (f"{value.text!r} is not a mode", remedy)
@@ -184,7 +184,7 @@ def _mapping(value: Tree) -> Mistake | None:
 
 def _targets(value: Tree) -> Mistake | None:
     """A mapping, or addresses with spaces between them."""
-    return None if isinstance(value, Text) else _mapping(value)
+    return None if isinstance(value, Scalar) else _mapping(value)
 
 
 CHECKS: Mapping[str, Check] = {
@@ -206,7 +206,7 @@ LENIENT: Mapping[str, Check] = {"text": _scalar, "flag": _lenient_flag, "texts":
 
 def _shape(value: Tree) -> str:
     """What a value is, without its text, which may be a secret."""
-    if not isinstance(value, Text):
+    if not isinstance(value, Scalar):
         return "a list" if isinstance(value, Listed) else "a mapping"
     if value.plain and (value.is_null or value.text in BOOLEANS):
         return "empty" if value.is_null else "true or false"

@@ -20,13 +20,13 @@ from railfab.errors import ConfigError
 from railfab.platforms.cumulus.commands import commands_of, is_commands
 from railfab.platforms.cumulus.schema import SchemaPlace, model
 from railfab.platforms.shared.json_tree import Json
-from railfab.yaml_reader.composer import Limits
+from railfab.yaml_reader.composer import YamlLimits
 from railfab.yaml_reader.sections import Faulty, composed
 from railfab.yaml_reader.values import texts
 
 WHAT = "Cumulus Linux configuration"
 DUMPER: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
-LIMITS = Limits(depth=60, expanded=1_000_000, merged_keys=1_000_000, tags=None)
+LIMITS = YamlLimits(depth=60, expanded=1_000_000, merged_keys=1_000_000, tags=None)
 """A configuration has about fifteen levels."""
 HEADER, SET = "header", "set"
 LOGINS = "system aaa authentication order"

@@ -21,7 +21,7 @@ from railfab.telemetry.targets.known import TelemetryOf, targets_of_hosts, telem
 from railfab.telemetry.targets.loader import Source
 from railfab.telemetry.targets.service_discovery import SUBSCRIBED, Discovery
 from railfab.telemetry.targets.spec import TargetSpec
-from railfab.yaml_reader.sections import Section
+from railfab.yaml_reader.sections import YamlSection
 
 PREFIX = "RAILFAB_TARGETS"
 """Of the variables with the login and the CA of a URL: see `sinks.secrets`."""
@@ -53,7 +53,7 @@ def source_of(
     return FileSource(path, parse)
 
 
-def _http_source(path: Path, document: Section, secrets: SecretSource, telemetry: TelemetryOf) -> HttpSource:
+def _http_source(path: Path, document: YamlSection, secrets: SecretSource, telemetry: TelemetryOf) -> HttpSource:
     errors: list[RailfabError] = []
     _check_keys(path, "", document, SECTIONS, errors)
     parts = {name: _section(path, document, name, errors) for name in SECTIONS}
@@ -75,7 +75,7 @@ def _http_source(path: Path, document: Section, secrets: SecretSource, telemetry
     return HttpSource(discovery=discovery, secrets=secrets, **options)
 
 
-def _options(path: Path, section: Section, errors: list[RailfabError]) -> dict[str, Any]:
+def _options(path: Path, section: YamlSection, errors: list[RailfabError]) -> dict[str, Any]:
     found = {"interval_s": INTERVAL_S, "timeout_s": TIMEOUT_S, **section.values}
     if not isinstance(found.get("url"), str):
         errors.append(EndpointError(f"{path}:{section.line}: http_sd", "has no url", "Write url: https://HOST/PATH"))
@@ -86,7 +86,7 @@ def _options(path: Path, section: Section, errors: list[RailfabError]) -> dict[s
     return found
 
 
-def _labels(path: Path, section: Section, errors: list[RailfabError]) -> dict[str, Any]:
+def _labels(path: Path, section: YamlSection, errors: list[RailfabError]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, value in section.values.items():
         names = [value] if isinstance(value, str) else value
@@ -101,14 +101,14 @@ def _labels(path: Path, section: Section, errors: list[RailfabError]) -> dict[st
     return found
 
 
-def _settings(path: Path, section: Section, errors: list[RailfabError]) -> Endpoint:
+def _settings(path: Path, section: YamlSection, errors: list[RailfabError]) -> Endpoint:
     settings = replace(Discovery().settings, **section.values)
     for fault in faults(replace(settings, name="any", host="any", platform=settings.platform or "any")):
         errors.append(EndpointError(f"{path}:{section.line}: settings", fault.problem, fault.remedy))
     return settings
 
 
-def _section(path: Path, document: Section, name: str, errors: list[RailfabError]) -> Section:
+def _section(path: Path, document: YamlSection, name: str, errors: list[RailfabError]) -> YamlSection:
     if name not in document.values:
         return document.empty()
     found = document.below(name)
@@ -117,12 +117,14 @@ def _section(path: Path, document: Section, name: str, errors: list[RailfabError
     return found or document.empty()
 
 
-def _check_keys(path: Path, prefix: str, section: Section, known: Collection[str], errors: list[RailfabError]) -> None:
+def _check_keys(
+    path: Path, prefix: str, section: YamlSection, known: Collection[str], errors: list[RailfabError]
+) -> None:
     for key in (key for key in section.values if key not in known):
         where = f"{path}:{section.lines[key]}: {prefix}{key}"
         errors.append(EndpointError(where, *unknown_key(str(key), known)))
 
 
-def _fault(path: Path, section: Section, prefix: str, key: Any, problem: str) -> EndpointError:
+def _fault(path: Path, section: YamlSection, prefix: str, key: Any, problem: str) -> EndpointError:
     where = f"{path}:{section.lines.get(key, section.line)}: {prefix}{key}"
     return EndpointError(where, problem, "Correct it")
