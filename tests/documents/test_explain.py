@@ -33,7 +33,7 @@ LABS = Path(__file__).parents[2] / "labs"
 
 def plan_of(intent: FabricIntent, topology: Topology) -> Plan:
     """A plan without a file."""
-    return Plan(document=Document(Path("f.yml"), {}, {}), intent=intent, topology=topology)
+    return Plan(document=Document(Path("f.yml"), {}), intent=intent, topology=topology)
 
 
 def said(plan: Plan) -> dict[str, tuple[str, ...]]:

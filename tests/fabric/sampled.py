@@ -49,7 +49,7 @@ def sampled(intent: FabricIntent, path: Path) -> Design:
     with uncollected():
         topology = wire(intent)
     names = {node.name for node in kinds(topology).values()}
-    found = Design(document=Document(path, {}, {}), intent=intent, topology=topology)
+    found = Design(document=Document(path, {}), intent=intent, topology=topology)
     planned = plan(topology, intent, only=names)
     models = {name: admit(model, platform(model.platform)) for name, model in planned.items()}
     texts = {name: external_text(planned[name]) + render_text(model) for name, model in models.items()}

@@ -42,7 +42,7 @@ def frontend_of(name: str) -> Design:
     }
     growth = {"hosts": 4, "segments": 2}
     intent = fabric(frontend=frontend, backend__growth=growth, profile__underlay="numbered")
-    return Design(document=Document(Path("tenants.yml"), {}, {}), intent=intent, topology=wire(intent))
+    return Design(document=Document(Path("tenants.yml"), {}), intent=intent, topology=wire(intent))
 
 
 @pytest.mark.parametrize("name", platform_names())

@@ -73,7 +73,7 @@ def rack_of(served: str = "srlinux") -> Design:
         for tier in ("segments", "spines")
     }
     intent = intent.model_copy(update={"backend": intent.backend.model_copy(update=tiers)})
-    return Design(document=Document(path, {}, {}), intent=intent, topology=wire(intent))
+    return Design(document=Document(path, {}), intent=intent, topology=wire(intent))
 
 
 class Rack:

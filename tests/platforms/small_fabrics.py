@@ -85,4 +85,4 @@ def design_of(leaf: str, spine: str, *, numbered: bool = False, virtual: bool = 
         switches=images,
         **classes,
     )
-    return Design(document=Document(Path("small.yml"), {}, {}), intent=intent, topology=wire(intent))
+    return Design(document=Document(Path("small.yml"), {}), intent=intent, topology=wire(intent))

@@ -47,16 +47,16 @@ def places(topology: Topology) -> int:
 
 def test_configurations_of_a_fabric_with_a_prefix_agree_with_its_intent() -> None:
     intent = prefixed(fabric())
-    named = Design(document=Document(Path("f.yml"), {}, {}), intent=intent, topology=wire(intent))
+    named = Design(document=Document(Path("f.yml"), {}), intent=intent, topology=wire(intent))
     assert configuration_findings(named, {name: f"{text}\n" for name, text in named.texts.items()}) == ()
 
 
 def test_a_drained_switch_is_written_with_its_prefix() -> None:
     intent = replace_drain(prefixed(fabric()), f"{PREFIX}pod1-spine1")
-    named = Design(document=Document(Path("f.yml"), {}, {}), intent=intent, topology=wire(intent))
+    named = Design(document=Document(Path("f.yml"), {}), intent=intent, topology=wire(intent))
     assert [name for name, model in named.models.items() if model.drain] == [f"{PREFIX}pod1-spine1"]
     wrong = replace_drain(prefixed(fabric()), "pod1-spine1")
-    found = Design(document=Document(Path("f.yml"), {}, {}), intent=wrong, topology=wire(wrong)).findings
+    found = Design(document=Document(Path("f.yml"), {}), intent=wrong, topology=wire(wrong)).findings
     assert f"Use a name such as '{PREFIX}pod1-spine1'" in " ".join(one.line for one in found)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from railfab.errors import IntentError, RailfabError, raise_all
 from railfab.text.display import display_key
 from railfab.yaml_reader.composer import YamlFault, YamlFaultKind, YamlLimits, compose
 from railfab.yaml_reader.files import Unread, UnreadableFile, decoded, file_text
-from railfab.yaml_reader.tree import Tree, line_of
+from railfab.yaml_reader.tree import Keyed, Tree, line_of
 from railfab.yaml_reader.values import strict_values
 
 Location = tuple[int | str, ...]
@@ -48,7 +48,7 @@ class Document:
 
     path: Path
     content: dict[int | str, Any]
-    tree: Tree
+    tree: Tree = field(default_factory=lambda: Keyed({}, {}, 1))
 
     def line(self, location: Location) -> int:
         """The line of a place, or of the innermost place around it that the file contains."""

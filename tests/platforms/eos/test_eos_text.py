@@ -383,7 +383,7 @@ def test_the_lines_of_an_intent_depend_on_its_switch_model(model: str, has: list
         backend__spines={"count": 2, "rate_gbps": 400, "model": model},
         **hashed,
     )
-    designed = Design(document=Document(Path("intent.yml"), {}, {}), intent=intent, topology=wire(intent))
+    designed = Design(document=Document(Path("intent.yml"), {}), intent=intent, topology=wire(intent))
     lines = designed.texts["pod1-seg1-leaf1"]
     assert all(line in lines for line in has)
     assert not any(line in lines for line in lacks)

@@ -62,7 +62,7 @@ def storage_leaf(protocol: str = "roce") -> DeviceModel:
         profile__lossless={"weight": 60},
         profile__storage_class={"weight": 30, "protocol": protocol},
     )
-    design = Design(document=Document(Path("storage.yml"), {}, {}), intent=intent, topology=wire(intent))
+    design = Design(document=Document(Path("storage.yml"), {}), intent=intent, topology=wire(intent))
     return design.models["pod1-seg1-leaf1"]
 
 
