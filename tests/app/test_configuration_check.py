@@ -72,13 +72,15 @@ def test_drift_and_hazards_are_counted_by_switch_and_code_until_they_are_gone(
         before = leaf.value(KMIN, "config")
         leaf.set(update=[(KMIN, 5000)])
         until_s = time.monotonic() + 60
-        while (LEAF, "hazard") not in (found := exposed(check, "fabric_configuration_findings")):
+        while not (hazards := exposed(check, "fabric_configuration_hazards")):
             assert time.monotonic() < until_s
             time.sleep(0.1)
+        found = exposed(check, "fabric_configuration_findings")
         assert found[LEAF, "configuration-differs"] >= 1
         assert {device for device, _ in found} == {LEAF}
+        assert hazards.keys() == {(LEAF, "ecn-thresholds")}
         leaf.set(update=[(KMIN, before)])
-        while exposed(check, "fabric_configuration_findings"):
+        while exposed(check, "fabric_configuration_findings") or exposed(check, "fabric_configuration_hazards"):
             assert time.monotonic() < until_s
             time.sleep(0.1)
 
@@ -99,7 +101,7 @@ def test_a_configuration_is_audited_again_only_when_it_has_changed(
         before = leaf.value(KMIN, "config")
         leaf.set(update=[(KMIN, 5000)])
         assert audited() == [LEAF]
-        assert (LEAF, "hazard") in exposed(check, "fabric_configuration_findings")
+        assert (LEAF, "ecn-thresholds") in exposed(check, "fabric_configuration_hazards")
         leaf.set(update=[(KMIN, before)])
     assert audited() == [LEAF]
     assert exposed(check, "fabric_configuration_findings") == {}

@@ -141,15 +141,17 @@ def test_it_is_up_and_every_queue_has_its_number(running: Running) -> None:
 def test_the_configuration_is_read_over_gnmi_and_compared_with_the_intent(running: Running, tmp_path: Path) -> None:
     check = ConfigurationCheck(running.fabric, running.twin.endpoints, state=tmp_path, interval_s=60)
 
+    names = ("fabric_configuration_findings", "fabric_configuration_hazards")
+
     def findings() -> set[tuple[str, str]]:
         check.check()
-        families = [family for family in check.collect() if family.name == "fabric_configuration_findings"]
+        families = [family for family in check.collect() if family.name in names]
         return {(one.labels["device"], one.labels["code"]) for family in families for one in family.samples}
 
     assert findings() == set()
     with running.changed("/PORT_QOS_MAP/Ethernet4", {"pfc_enable": None}):
         codes = {code for device, code in findings() if device == LEAF}
-    assert {"configuration-differs", "hazard"} & codes
+    assert {"configuration-differs", "pfc-off"} <= codes
     assert findings() == set()
 
 

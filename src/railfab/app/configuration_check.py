@@ -22,7 +22,7 @@ from railfab.endpoints import Endpoint, Endpoints, read_credentials
 from railfab.errors import RailfabError, each
 from railfab.fabric import Design, require_sessions
 from railfab.fabric.audit import SwitchAudit, findings_of_audits, switch_audit
-from railfab.findings import Severity
+from railfab.findings import Finding, Severity
 from railfab.metrics import metric
 from railfab.platforms import Platform, has_platform, platform
 from railfab.repeated_warnings import RepeatedWarnings
@@ -56,7 +56,7 @@ class ConfigurationCheck(Collector):
         self._compared = tuple(_readable(endpoints.nodes if interval_s else ()))
         self._digests: dict[str, bytes] = {}
         self._audits: dict[str, SwitchAudit] = {}
-        self._findings: Counter[tuple[str, str]] = Counter()
+        self._findings: tuple[Finding, ...] = ()
         self._read_s = dict.fromkeys((one.name for one in self._compared), time.time())
         self._checked_s = self._read_s
         self._drained = frozenset() if interval_s else frozenset(fabric.intent.drain)
@@ -84,10 +84,14 @@ class ConfigurationCheck(Collector):
             yield from self._comparison(fabric)
 
     def _comparison(self, fabric: dict[str, str]) -> Iterator[Family]:
-        counts = sorted(self._findings.items())
-        findings = [({"device": device, **fabric, "code": code}, float(count)) for (device, code), count in counts]
+        for name, is_hazard in (("fabric_configuration_findings", False), ("fabric_configuration_hazards", True)):
+            counts = Counter((one.switch, str(one.code)) for one in self._findings if one.is_hazard is is_hazard)
+            samples = [
+                ({"device": device, **fabric, "code": code}, float(count))
+                for (device, code), count in sorted(counts.items())
+            ]
+            yield family(metric(name), samples)
         checked = [({"device": name, **fabric}, at_s) for name, at_s in sorted(self._checked_s.items())]
-        yield family(metric("fabric_configuration_findings"), findings)
         yield family(metric("fabric_configuration_checked_timestamp_seconds"), checked)
         yield family(metric("fabric_configuration_check_interval_seconds"), [(fabric, self._interval_s)])
 
@@ -120,8 +124,8 @@ class ConfigurationCheck(Collector):
 
     def _count(self) -> None:
         """Count the findings of the audits, and between the ends of links."""
-        found = findings_of_audits(self._fabric, self._audits)
-        self._findings = Counter((one.switch, str(one.code)) for one in found if one.severity is not Severity.NOTE)
+        findings = findings_of_audits(self._fabric, self._audits)
+        self._findings = tuple(finding for finding in findings if finding.severity is not Severity.NOTE)
         self._drained = frozenset(name for name, audit in self._audits.items() if audit.model and audit.model.drain)
 
     def _run(self) -> None:

@@ -8,7 +8,7 @@ from railfab.dashboards.rules import Alert, AlertSeverity
 CONFIGURATION = (
     Alert(
         alert="FabricConfigurationDrift",
-        condition='fabric_configuration_findings{code!="hazard"} > 0',
+        condition="fabric_configuration_findings > 0",
         severity=AlertSeverity.WARNING,
         summary=f"{DEVICE}: {NUMBER} differences to the intent ({{{{ $labels.code }}}})",
         description=(
@@ -18,12 +18,12 @@ CONFIGURATION = (
     ),
     Alert(
         alert="FabricConfigurationHazard",
-        condition='fabric_configuration_findings{code="hazard"} > 0',
+        condition="fabric_configuration_hazards > 0",
         severity=AlertSeverity.WARNING,
-        summary=f"{DEVICE}: {NUMBER} hazards to RoCE in the running configuration",
+        summary=f"{DEVICE}: {NUMBER} hazards to RoCE in the running configuration ({{{{ $labels.code }}}})",
         description=(
-            f"The running configuration has {NUMBER} settings that the switch accepts and that break or slow RoCE."
-            " `railfab verify` names them and their consequences; deploy the intent."
+            f"The running configuration has {NUMBER} settings of this kind that the switch accepts and that break or"
+            " slow RoCE. `railfab verify` names them and their consequences; deploy the intent."
         ),
     ),
     Alert(
