@@ -109,6 +109,7 @@ def test_an_audit_has_each_line_of_a_hazard(tmp_path: Path) -> None:
     (finding,) = document["findings"]
     assert [PROFILES in line for line in (finding["where"], *finding["more"])] == [True, True]
     assert " more)" not in finding["problem"]
+    assert (finding["code"], document["accepted"]) == ("ecn-average", [])
 
 
 def test_an_empty_state_directory_obeys_the_schemas(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from railfab.cli import completion
+from railfab.cli.acceptance import print_accepted
 from railfab.cli.echo import echo
 from railfab.cli.tables import columns as width
 from railfab.cli.tables import laid_out
@@ -73,15 +74,6 @@ LimitOption = Annotated[
         help="Switches or groups: leaf&rail_1,pod1-spine*",
         show_default=False,
         autocompletion=completion.limits,
-    ),
-]
-AcceptOption = Annotated[
-    list[DesignCode] | None,
-    typer.Option(
-        "--accept",
-        metavar="CODE",
-        help="Continue although the design has errors with this code; repeatable.",
-        show_default=False,
     ),
 ]
 STATE_DEFAULT = STATE_DIR
@@ -290,5 +282,4 @@ def stop_at_errors(fabric: Design, accept: Sequence[DesignCode] | None, output: 
             print_findings(refused.findings)
         report(refused)
         raise typer.Exit(FOUND) from None
-    for finding in fabric.errors:
-        echo(f"accepted: {finding.line}", err=True)
+    print_accepted(fabric.errors)

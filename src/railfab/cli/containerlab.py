@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from railfab.cli.common import AcceptOption, IntentFile, Output, OutputOption, print_json, stderr, stop_at_errors
+from railfab.cli.acceptance import AcceptOption
+from railfab.cli.common import IntentFile, Output, OutputOption, print_json, stderr, stop_at_errors
 from railfab.cli.echo import echo
 from railfab.cli.tables import columns, with_command
 from railfab.fabric import design

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from railfab.cli.acceptance import AcceptOption
 from railfab.cli.change import ChangeOptions, ChangeRun, FullOption, PlanOption, StatOption, YesOption
 from railfab.cli.common import (
     STATE_DEFAULT,
-    AcceptOption,
     IntentFile,
     LimitOption,
     OnOption,

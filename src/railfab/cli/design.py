@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from railfab.cli.acceptance import AcceptFindingsOption, AcceptOption, accepted_count, print_accepted
 from railfab.cli.common import (
     STATE_DEFAULT,
-    AcceptOption,
     IntentFile,
     LimitOption,
     Output,
@@ -28,7 +28,7 @@ from railfab.cli.common import (
 )
 from railfab.errors import RailfabError
 from railfab.fabric import Design, design
-from railfab.findings import DifferenceCode, Finding, error, findings_text, note
+from railfab.findings import DifferenceCode, Finding, error, findings_text, note, without_accepted
 from railfab.intent import json_schema
 from railfab.platforms import platform
 from railfab.text.counted import counted, listed
@@ -83,7 +83,7 @@ def audit(
     ] = None,
     on: ReadFromOption = None,
     limit: LimitOption = None,
-    accept: AcceptOption = None,
+    accept: AcceptFindingsOption = None,
     state: StateOption = STATE_DEFAULT,
     output: OutputOption = Output.TABLE,
 ) -> None:
@@ -101,21 +101,23 @@ def audit(
     names = [node.name for node in limited(fabric.topology, limit)]
     endpoints = session_endpoints(fabric, on, state, limit) if on is not None else None
     texts, unread = _texts(fabric, configs, endpoints, names)
-    found = (
-        *(finding for finding in fabric.findings if finding.code not in (accept or ())),
+    findings = (
+        *fabric.findings,
         *_missing(names, (*texts, *unread)),
         *configuration_findings(fabric, texts),
         *(_strangers(fabric, configs) if configs is not None else ()),
     )
+    left, accepted = without_accepted(findings, accept or ())
     if output is Output.JSON:
         document = {"fabric": fabric.topology.fabric, "checked": sorted(texts), "not_checked": [CABLING]}
-        print_json(document | {"findings": findings_document(found)})
+        print_json(document | {"findings": findings_document(left), "accepted": findings_document(accepted)})
     else:
-        print_findings(folded(found))
+        print_accepted(folded(accepted))
+        print_findings(folded(left))
         checked = f"{len(texts)} of {counted(len(fabric.models), 'switch')} checked"
-        stdout().print(f"{checked}, {findings_text(found)}")
+        stdout().print(f"{checked}, {findings_text(left)}{accepted_count(accepted)}")
         stdout().print(CABLING_UNCHECKED)
-    findings_exit(found, unread.values())
+    findings_exit(left, unread.values())
 
 
 def _missing(names: Sequence[str], present: Collection[str]) -> Iterator[Finding]:

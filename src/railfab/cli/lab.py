@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from railfab.cli import completion, containerlab
+from railfab.cli.acceptance import AcceptOption
 from railfab.cli.common import (
     CANNOT,
     FOUND,
     STATE_DEFAULT,
-    AcceptOption,
     IntentFile,
     Output,
     OutputOption,

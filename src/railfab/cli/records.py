@@ -16,14 +16,30 @@ from railfab.deploy import DeployRecord, LinkCabling
 from railfab.documents.explain import Section
 from railfab.documents.growth import Room
 from railfab.endpoints import Endpoints
-from railfab.findings import Code, Finding, Severity
+from railfab.findings import DesignCode, DifferenceCode, HazardCode, Severity
 from railfab.imports.gnmic.conversion import Renamed
 from railfab.imports.gnmic.notes import Note
 from railfab.lab.backend import NodeStatus
+from railfab.platforms.hazard_kinds import hazard_kinds
 from railfab.sim.replay.results import SeedResult
 from railfab.sim.replay.why import CountedPort, Ecn, Pfc, Sender
 from railfab.topology import Bond, CabledPort, Gateway, Node, Summary
 from railfab.twin.detached import FoundTwin
+
+KindCode = Annotated[HazardCode, Field(json_schema_extra={"enum": list(hazard_kinds())})]
+"""The code of a hazard kind: one of the catalogue."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A finding about a design, or about a topology from elsewhere. more: empty."""
+
+    severity: Severity
+    code: DesignCode | DifferenceCode
+    where: str
+    problem: str
+    remedy: str
+    more: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +47,7 @@ class SwitchFinding:
     """A finding about a switch. more: further lines of its configuration that are wrong in the same way."""
 
     class_: Annotated[Severity, Field(alias="class")]
-    code: Code
+    code: DesignCode | DifferenceCode | KindCode
     switch: str
     where: str
     problem: str
@@ -41,12 +57,16 @@ class SwitchFinding:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """`audit`. checked: the switches whose configuration was read. not_checked: what configurations do not show."""
+    """`audit`. checked: the switches whose configuration was read. not_checked: what configurations do not show.
+
+    accepted: findings with a code of `--accept`, which are not among the others.
+    """
 
     fabric: str
     checked: tuple[str, ...]
     not_checked: tuple[str, ...]
     findings: tuple[SwitchFinding, ...]
+    accepted: tuple[SwitchFinding, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +84,12 @@ class CablingRecord:
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """`verify`. checked: the switches whose state was read."""
+    """`verify`. checked: the switches whose state was read. accepted: as of `audit`."""
 
     fabric: str
     checked: tuple[str, ...]
     findings: tuple[SwitchFinding, ...]
+    accepted: tuple[SwitchFinding, ...]
     cabling: CablingRecord
 
 

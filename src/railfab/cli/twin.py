@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from railfab.cli import completion
+from railfab.cli.acceptance import AcceptOption
 from railfab.cli.common import (
     FOUND,
     STATE_DEFAULT,
-    AcceptOption,
     CpuOption,
     IntentFile,
     Output,

@@ -11,10 +11,10 @@ import typer
 from rich.live import Live
 from rich.text import Text
 
+from railfab.cli.acceptance import AcceptOption
 from railfab.cli.common import (
     FOUND,
     STATE_DEFAULT,
-    AcceptOption,
     CpuOption,
     IntentFile,
     Output,

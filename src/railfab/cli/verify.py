@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from railfab.cli.acceptance import AcceptFindingsOption, accepted_count, print_accepted
 from railfab.cli.common import (
     STATE_DEFAULT,
     IntentFile,
@@ -24,7 +25,7 @@ from railfab.cli.common import (
     stdout,
 )
 from railfab.fabric import design, session_endpoints
-from railfab.findings import Severity, findings_text
+from railfab.findings import Severity, findings_text, without_accepted
 from railfab.text.counted import counted
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ def verify(
     wait: Annotated[
         float, typer.Option("--wait", metavar="S", help="Repeat the check for this long until nothing is found.")
     ] = 15.0,
+    accept: AcceptFindingsOption = None,
     state: StateOption = STATE_DEFAULT,
     output: OutputOption = Output.TABLE,
 ) -> None:
@@ -50,20 +52,24 @@ def verify(
     fabric = design(intent)
     nornir = nornir_of(fabric, session_endpoints(fabric, on, state, limit))
     with stderr().status("reading the switches"):
-        result = verify_all(nornir, fabric, wait_s=wait)
-    found, switches = result.findings, result.checked
+        result = verify_all(nornir, fabric, wait_s=wait, accept=accept or ())
+    switches = result.checked
+    left, accepted = without_accepted(result.findings, accept or ())
     if output is Output.JSON:
-        document = {"fabric": fabric.intent.fabric, "checked": switches, "findings": findings_document(found)}
-        print_json(document | {"cabling": _cabling_document(result.cabling)})
+        document = {"fabric": fabric.intent.fabric, "checked": switches, "findings": findings_document(left)}
+        accepted_document = {"accepted": findings_document(accepted)}
+        print_json(document | accepted_document | {"cabling": _cabling_document(result.cabling)})
     else:
-        wrong = [one for one in found if one.severity is not Severity.NOTE]
+        wrong = [finding for finding in left if finding.severity is not Severity.NOTE]
+        print_accepted(folded(accepted))
         print_findings(folded(wrong))
         sessions = sum(len(fabric.models[name].neighbors) for name in switches)
         healthy = f"all {sessions} BGP session ends are as the intent says"
         verdict = findings_text(wrong) if wrong else healthy
-        stdout().print(f"{len(switches)} of {counted(len(fabric.models), 'switch')} checked: {verdict}")
+        checked = f"{len(switches)} of {counted(len(fabric.models), 'switch')} checked"
+        stdout().print(f"{checked}: {verdict}{accepted_count(accepted)}")
         stdout().print(result.cabling.summary, soft_wrap=True)
-    findings_exit(found, result.unread.values())
+    findings_exit(left, result.unread.values())
 
 
 def _cabling_document(cabling: Cabling) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from railfab.device import (
 from railfab.errors import RailfabError
 from railfab.fabric import Design
 from railfab.fabric.audit import causes_first, configuration_findings
-from railfab.findings import DifferenceCode, Finding, Severity, error, warning
+from railfab.findings import DifferenceCode, Finding, Severity, error, warning, without_accepted
 from railfab.platforms import Pending, Running, platform
 from railfab.topology import CabledPort, Topology
 
@@ -45,11 +45,19 @@ class Verification:
     cabling: Cabling
 
 
-def verify_all(nornir: Nornir, fabric: Design, *, wait_s: float, on_done: OnDone = lambda _name: None) -> Verification:
+def verify_all(
+    nornir: Nornir,
+    fabric: Design,
+    *,
+    wait_s: float,
+    accept: Collection[str] = (),
+    on_done: OnDone = lambda _name: None,
+) -> Verification:
     """Compare the switches with the intent.
 
-    Repeated until nothing but notes is found or wait_s has passed, because sessions need seconds to come up after a
-    change; a switch that could not be read is not tried again. Raises RailfabError when none can be read.
+    Repeated until nothing is found but notes and findings with a code of `accept`, or wait_s has passed, because
+    sessions need seconds to come up after a change; a switch that could not be read is not tried again. Raises
+    RailfabError when none can be read.
     """
     deadline = time.monotonic() + wait_s
     owned = {name for name, host in nornir.inventory.hosts.items() if host["endpoint"].owns_system}
@@ -60,7 +68,8 @@ def verify_all(nornir: Nornir, fabric: Design, *, wait_s: float, on_done: OnDone
         states = {name: observed for name, (_, observed) in read.answers.items()}
         cabling = cabling_of(fabric.topology, nornir.inventory.hosts.keys(), states)
         findings = causes_first((*_findings(fabric, read.answers, owned), *_wrong_hosts(cabling)))
-        if all(finding.severity is Severity.NOTE for finding in findings) or time.monotonic() >= deadline:
+        left, _ = without_accepted(findings, accept)
+        if all(finding.severity is Severity.NOTE for finding in left) or time.monotonic() >= deadline:
             return Verification(findings, tuple(sorted(read.answers)), unread, cabling)
         time.sleep(POLL_S)
 
