@@ -13,7 +13,5 @@ def wrong(found: Iterable[Finding]) -> list[Finding]:
 
 
 def reasons(found: Iterable[Finding]) -> set[str]:
-    """The names of the hazards, and the codes of the other findings."""
-    return {
-        one.problem.partition(": ")[0].removeprefix("hazard ") if one.code == "hazard" else one.code for one in found
-    }
+    """The codes of findings."""
+    return {one.code for one in found}

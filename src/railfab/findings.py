@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from enum import StrEnum, unique
+from typing import NewType
 
 from railfab.text.counted import counted
 
@@ -102,7 +103,6 @@ class DifferenceCode(StrEnum):
     CONFIGURATION_INVALID = "configuration-invalid"
     CONFIGURATION_DIFFERS = "configuration-differs"
     CONFIGURATION_REFUSED = "configuration-refused"
-    HAZARD = "hazard"
     UNKNOWN_SETTING = "unknown-setting"
     UNMODELLED_DIFFERENCE = "unmodelled-difference"
     UNMODELLED = "unmodelled"
@@ -159,7 +159,11 @@ class DifferenceCode(StrEnum):
     ADDRESS_DIFFERS = "address-differs"
 
 
-Code = DesignCode | DifferenceCode
+HazardCode = NewType("HazardCode", str)
+"""Findings about configuration that harms RoCE: a kind of `platforms/hazard_kinds.yml`. `--accept` of `audit` and
+`verify` takes these too; no code of another finding is one of them."""
+
+Code = DesignCode | DifferenceCode | HazardCode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,6 +184,11 @@ class Finding:
     def line(self) -> str:
         """The finding as commands print it: severity, text, and its code in brackets."""
         return f"{self.severity} {self} [{self.code}]"
+
+    @property
+    def is_hazard(self) -> bool:
+        """Whether it is about configuration that harms RoCE."""
+        return not isinstance(self.code, DesignCode | DifferenceCode)
 
     @property
     def switch(self) -> str:
@@ -210,6 +219,16 @@ def by_severity(found: Iterable[Finding]) -> tuple[Finding, ...]:
     """Errors first, then warnings, then notes."""
     order = list(Severity)
     return tuple(sorted(found, key=lambda finding: order.index(finding.severity)))
+
+
+def without_accepted(
+    findings: Iterable[Finding], accept: Collection[str]
+) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
+    """The findings without those of the codes that are accepted, and these."""
+    parts: tuple[list[Finding], list[Finding]] = ([], [])
+    for finding in findings:
+        parts[finding.code in accept].append(finding)
+    return tuple(parts[0]), tuple(parts[1])
 
 
 def findings_text(findings: Collection[Finding]) -> str:

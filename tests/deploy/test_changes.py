@@ -323,7 +323,7 @@ def test_a_setting_that_differs_from_the_intent_and_the_far_end_is_named_with_bo
 ) -> None:
     set_by_hand(twin, f"{QOS}[interface-id={UPLINK}]/pfc/pfc-enable", False)
     assert [str(found) for found in seen(nornir, fabric)] == [
-        f"{LEAF}: set / qos interfaces interface {UPLINK} pfc pfc-enable false: hazard pfc-off: the port neither sends "
+        f"{LEAF}: set / qos interfaces interface {UPLINK} pfc pfc-enable false: the port neither sends "
         "nor obeys pause frames, so that lossless packets are dropped here or at its peer. Deploy the intent.",
         f"{LEAF}: qos.ports[{UPLINK}].pfc: is none, the intent says 3. Deploy the intent.",
         f"{LEAF} {UPLINK} and pod1-spine1 ethernet-1/1: PFC of priority 3 differs: off and on. "
@@ -350,8 +350,8 @@ def test_live_findings_are_those_of_the_same_text_in_a_file(twin: Twin, fabric: 
     texts = {name: twin._switches[name]._store.text() for name in fabric.models}
     assert live == list(configuration_findings(fabric, texts))
     assert [found.line for found in live if found.severity is not Severity.NOTE] == [
-        f"error {LEAF}: set / acl acl-filter drops type ipv4 entry 10 action drop: hazard drop-roce: a filter drops "
-        "UDP to port 4791, which is RoCEv2. Remove it on the switch; a deploy leaves it alone. [hazard]"
+        f"error {LEAF}: set / acl acl-filter drops type ipv4 entry 10 action drop: a filter drops "
+        "UDP to port 4791, which is RoCEv2. Remove it on the switch; a deploy leaves it alone. [packet-filter]"
     ]
     set_by_hand(twin, "/acl", None, Operation.DELETE)
     assert seen(nornir, fabric) == []

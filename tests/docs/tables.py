@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from importlib.util import find_spec
@@ -27,6 +28,7 @@ from railfab.metrics import CATALOGUE
 from railfab.platforms import Confidence, TelemetryRule, platform, platform_names
 from railfab.platforms.admission import support_of
 from railfab.platforms.features import FEATURES
+from railfab.platforms.hazard_kinds import hazard_kinds
 from railfab.platforms.hazards import Hazard
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -236,12 +238,29 @@ def pairs() -> str:
     return table(("design", "also rendered for", "and for"), [(name, *map(said, found)) for name, found in by_design])
 
 
-def hazards(name: str) -> str:
-    """The hazards of a platform, with what their conditions look at."""
+def hazards() -> str:
+    """The kinds of hazards, and by how many patterns each platform finds them."""
+    names = own_platforms()
+    numbers = {name: Counter(hazard.kind for hazard in platform(name).hazards()) for name in names}
     rows = [
-        (f"`{one.name}`", str(one.severity), f"{_looked_at(one)}", one.consequence) for one in platform(name).hazards()
+        (f"`{kind.code}`", kind.severity, *(str(numbers[name][kind.code] or "–") for name in names), kind.consequence)
+        for kind in hazard_kinds().values()
     ]
-    return table(("hazard", "class", "looks at", "consequence"), rows)
+    return table(("kind", "class", *names, "consequence"), rows)
+
+
+def patterns(name: str) -> str:
+    """The patterns of a platform, with what their conditions look at, by kind."""
+    order = list(hazard_kinds())
+    rows = [
+        (f"`{hazard.kind}`", hazard.severity, _looked_at(hazard), _own_consequence(hazard))
+        for hazard in sorted(platform(name).hazards(), key=lambda hazard: order.index(hazard.kind))
+    ]
+    return table(("kind", "class", "looks at", "consequence here, where it is another one"), rows)
+
+
+def _own_consequence(hazard: Hazard) -> str:
+    return "" if hazard.consequence == hazard_kinds()[hazard.kind].consequence else hazard.consequence
 
 
 def _looked_at(hazard: Hazard) -> str:
@@ -311,7 +330,8 @@ TABLES: dict[str, Callable[[], str]] = {
     "chip_features": chip_features,
     "limits": limits,
     "alerts": alerts,
-    **{f"hazards-{name}": partial(hazards, name) for name in own_platforms()},
+    "hazards": hazards,
+    **{f"hazards-{name}": partial(patterns, name) for name in own_platforms()},
     **tables(table),
 }
 

@@ -81,6 +81,7 @@ def test_audit_passes_with_notes_alone_and_fails_with_one_hazard(
     path.write_text(edited(fabric, blackhole))
     failed = audit(tmp_path, repository)
     assert failed.returncode == 1
+    assert failed.stdout.partition("\n")[0].endswith(" Deploy the intent. [blackhole-route]")
     assert failed.stdout.startswith(
-        f"error {LEAF}: ip route 10.17.0.0/16 blackhole: hazard blackhole-route: traffic to "
+        f"error {LEAF}: ip route 10.17.0.0/16 blackhole: traffic to these addresses of the fabric is dropped here "
     )

@@ -11,14 +11,13 @@ from tests.device.planned import LEAF, pod64
 
 from railfab.findings import Severity
 from railfab.platforms import Difference, Side
+from railfab.platforms.hazard_kinds import hazard_kinds
 from railfab.platforms.hazards import Comparison, Condition, Hazard, harms, hazard_of
 
 LEAF_MODEL = pod64()[1][LEAF]
 ENTRY: Mapping[str, Any] = {
-    "name": "slow",
+    "kind": "rate-limit",
     "path": "/interface/rate",
-    "severity": "error",
-    "consequence": "it is slow",
     "source": "RFC 1",
 }
 
@@ -28,7 +27,7 @@ def difference(path: str = "/interface/rate", **fields: Any) -> Difference:
 
 
 def found(entry: Mapping[str, Any], *differences: Difference) -> list[str]:
-    return [hazard.name for hazard, _ in harms([hazard_of({**ENTRY, **entry})], differences, LEAF_MODEL)]
+    return [hazard.kind for hazard, _ in harms([hazard_of({**ENTRY, **entry})], differences, LEAF_MODEL)]
 
 
 def line(pattern: str, **fields: Any) -> dict[str, Any]:
@@ -37,19 +36,33 @@ def line(pattern: str, **fields: Any) -> dict[str, Any]:
 
 def test_an_entry_becomes_a_hazard() -> None:
     entry = {**ENTRY, "when": {"value": {"above": 3}, "mode": "on", "kind": ["a", "b"]}, "remedy": "Lower it"}
+    kind = hazard_kinds()["rate-limit"]
     assert hazard_of(entry) == Hazard(
-        name="slow",
+        kind=kind.code,
         paths=("/interface/rate",),
         when=(
             Condition(name="value", test=Comparison.ABOVE, operand=3),
             Condition(name="mode", test=Comparison.IS, operand="on"),
             Condition(name="kind", test=Comparison.IN, operand=["a", "b"]),
         ),
-        severity=Severity.ERROR,
-        consequence="it is slow",
+        severity=kind.severity,
+        consequence=kind.consequence,
         source="RFC 1",
         remedy="Lower it",
     )
+
+
+def test_a_platform_may_have_another_consequence_and_severity_than_the_kind() -> None:
+    hazard = hazard_of({**ENTRY, "severity": "warning", "consequence": "it is slow"})
+    assert (hazard.severity, hazard.consequence) == (Severity.WARNING, "it is slow")
+    assert hazard_kinds()["rate-limit"].severity is Severity.ERROR
+
+
+def test_every_pattern_of_a_kind_that_matches_a_place_is_seen() -> None:
+    """Two of one kind: neither hides the other, at an exact path or at those below one."""
+    places = {"first": "/interface/rate", "second": "/interface/rate", "third": "/interface/..."}
+    hazards = [hazard_of({**ENTRY, "path": path, "consequence": name}) for name, path in places.items()]
+    assert [hazard.consequence for hazard, _ in harms(hazards, [difference()], LEAF_MODEL)] == list(places)
 
 
 @pytest.mark.parametrize(
@@ -82,25 +95,25 @@ def test_a_condition_compares_with_a_constant_or_a_fact_of_the_intent(
     test: str, operand: object, value: str, holds: bool
 ) -> None:
     at = difference(values={"value": value, "intended": 7, "interface.name": "ethernet-1/32"})
-    assert found({"when": {"value": {test: operand}}}, at) == ["slow"] * holds
+    assert found({"when": {"value": {test: operand}}}, at) == ["rate-limit"] * holds
 
 
 def test_a_condition_may_name_a_key_or_a_leaf_of_the_same_entry() -> None:
     at = difference(values={"acl-filter.name": "a"}, entry={"match": {"ipv4": {"protocol": "udp"}}})
-    assert found({"when": {"match/ipv4/protocol": "udp", "acl-filter.name": "a"}}, at) == ["slow"]
-    assert found({"when": {"match/ipv4/dscp": "absent"}}, at) == ["slow"]
+    assert found({"when": {"match/ipv4/protocol": "udp", "acl-filter.name": "a"}}, at) == ["rate-limit"]
+    assert found({"when": {"match/ipv4/dscp": "absent"}}, at) == ["rate-limit"]
     assert found({"when": {"match/ipv4/protocol": "absent"}}, at) == []
 
 
 def test_a_hazard_may_be_excused() -> None:
     entry = {"unless": {"interface.name": {"matches": "mgmt.*"}, "bound": "nowhere"}}
-    assert found(entry, difference(values={"interface.name": "ethernet-1/1"})) == ["slow"]
+    assert found(entry, difference(values={"interface.name": "ethernet-1/1"})) == ["rate-limit"]
     assert found(entry, difference(values={"interface.name": "mgmt0"})) == []
     assert found(entry, difference(values={"bound": "nowhere"})) == []
 
 
 def test_a_condition_may_compare_a_fact() -> None:
-    for port, names in (("ethernet-1/32", ["slow"]), ("ethernet-1/1/1", [])):
+    for port, names in (("ethernet-1/32", ["rate-limit"]), ("ethernet-1/1/1", [])):
         at = difference(values={"interface.name": port})
         assert found({"when": {"$rate_gbps(interface.name)": {"above": 100}}}, at) == names
 
@@ -108,19 +121,19 @@ def test_a_condition_may_compare_a_fact() -> None:
 def test_a_path_is_exact_or_with_everything_below_it() -> None:
     below = difference("/interface/rate/limit")
     assert found({}, below) == []
-    assert found({"path": "/interface/..."}, below, difference("/interfaces")) == ["slow"]
+    assert found({"path": "/interface/..."}, below, difference("/interfaces")) == ["rate-limit"]
 
 
 def test_a_line_is_matched_as_a_whole_and_its_groups_are_values() -> None:
     entry = line(r"router bgp \d+: neighbor (?P<peer>\S+) allowas-in (?P<times>\d+)", when={"times": {"above": 1}})
-    for times, names in ((1, []), (2, ["slow"])):
+    for times, names in ((1, []), (2, ["rate-limit"])):
         at = difference(f"router bgp 65001: neighbor swp1 allowas-in {times}")
-        assert [hazard.name for hazard, _ in harms([hazard_of(entry)], [at], LEAF_MODEL)] == names
+        assert [hazard.kind for hazard, _ in harms([hazard_of(entry)], [at], LEAF_MODEL)] == names
 
 
 def test_a_hazard_may_be_of_added_or_missing_settings_only() -> None:
     entry = {"sides": ["missing"]}
-    assert found(entry, difference(), difference(side=Side.MISSING)) == ["slow"]
+    assert found(entry, difference(), difference(side=Side.MISSING)) == ["rate-limit"]
 
 
 @pytest.mark.parametrize(
@@ -134,6 +147,8 @@ def test_a_hazard_may_be_of_added_or_missing_settings_only() -> None:
         ({"source": ""}, "needs a source"),
         ({"when": {"value": {"near": 1}}}, "'near' is not a valid Comparison"),
         ({"when": {"value": {"above": "$kmx"}}}, "no fact $kmx"),
+        ({"kind": "slow-rate"}, "needs a `kind` of hazard_kinds.yml"),
+        ({"kind": None}, "needs a `kind` of hazard_kinds.yml"),
         ({"condition": 1}, "unexpected keyword argument"),
         ({"path": [], "line": "neighbor (?P<peer>x", "when": {}}, "missing ), unterminated subpattern"),
         ({"path": [], "line": "x", "when": {"value": 1}}, "a pattern has no group value"),
@@ -142,4 +157,4 @@ def test_a_hazard_may_be_of_added_or_missing_settings_only() -> None:
 def test_an_entry_that_is_not_valid_is_refused_by_name(change: Mapping[str, Any], problem: str) -> None:
     with pytest.raises(ValueError, match=re.escape(problem)) as refused:
         hazard_of({**ENTRY, **change})
-    assert str(refused.value).startswith("hazard slow: ")
+    assert str(refused.value).startswith(f"hazard {change.get('kind', 'rate-limit')}: ")

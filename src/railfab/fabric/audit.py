@@ -14,7 +14,7 @@ from railfab.findings import DifferenceCode, Finding, Severity, error, note, war
 from railfab.platforms import Difference, Platform, Side, Support, platform
 from railfab.platforms.admission import support_of
 from railfab.platforms.features import FEATURES
-from railfab.platforms.hazards import harms
+from railfab.platforms.hazards import Hazard, harms
 from railfab.platforms.rounding import as_programmed
 from railfab.text.counted import counted
 from railfab.text.folding import NUMBER
@@ -56,14 +56,14 @@ NAMES_LINES = frozenset(
         DifferenceCode.CONFIGURATION_INVALID,
         DifferenceCode.CONFIGURATION_REFUSED,
         DifferenceCode.UNKNOWN_SETTING,
-        DifferenceCode.HAZARD,
     )
 )
-"""Findings about lines of a configuration, from which those about settings, and about ends of links, follow."""
+"""Findings about lines of a configuration, from which those about settings, and about ends of links, follow: as
+hazards are."""
 
 
 COUNTED = NAMES_LINES | {DifferenceCode.UNMODELLED_DIFFERENCE, DifferenceCode.UNMODELLED}
-"""Findings that have all their lines on one switch already."""
+"""Findings that have all their lines on one switch already, as hazards do."""
 
 
 def causes_first(found: Iterable[Finding]) -> tuple[Finding, ...]:
@@ -75,7 +75,11 @@ def causes_first(found: Iterable[Finding]) -> tuple[Finding, ...]:
     return tuple(
         sorted(
             found,
-            key=lambda one: (one.severity is Severity.NOTE, one.code not in NAMES_LINES, order.index(one.severity)),
+            key=lambda one: (
+                one.severity is Severity.NOTE,
+                not one.is_hazard and one.code not in NAMES_LINES,
+                order.index(one.severity),
+            ),
         )
     )
 
@@ -91,7 +95,7 @@ def folded(found: Sequence[Finding]) -> tuple[Finding, ...]:
 def _kind(finding: Finding) -> Finding:
     """The finding without what one line for several has only the first of; of further lines it has the number."""
     place = _place(finding)
-    where = place if finding.code in COUNTED else NUMBER.sub("", place)
+    where = place if finding.is_hazard or finding.code in COUNTED else NUMBER.sub("", place)
     return replace(finding, where=where, more=("",) * len(finding.more))
 
 
@@ -204,15 +208,17 @@ def _differing(
     its own model.
     """
     differences = tuple(differences)
-    by_hazard = grouped(harms(own.hazards(), differences, intended, model), lambda one: one[0].name)
-    named = {difference.text for pairs in by_hazard for _, difference in pairs}
-    for pairs in by_hazard:
+    by_consequence = grouped(
+        _by_place(harms(own.hazards(), differences, intended, model)),
+        lambda pair: (pair[0].kind, pair[0].severity, pair[0].consequence, pair[0].remedy),
+    )
+    named = {difference.text for pairs in by_consequence for _, difference in pairs}
+    for pairs in by_consequence:
         hazard, first = pairs[0]
         where = f"{intended.name}: {without_secrets(first.text)}"
         severity = error if hazard.severity is Severity.ERROR else warning
-        problem = f"hazard {hazard.name}: {hazard.consequence}"
-        harm = severity(DifferenceCode.HAZARD, where, problem, hazard.remedy)
-        yield replace(harm, more=_more([one for _, one in pairs]))
+        harm = severity(hazard.kind, where, hazard.consequence, hazard.remedy)
+        yield replace(harm, more=_more([difference for _, difference in pairs]))
     others = [one for one in differences if one.text in unmodelled and one.text not in named]
     for same in grouped((one for one in others if one.side is not Side.ADDED), lambda one: one.path):
         where = f"{intended.name}: {without_secrets(same[0].text)}"
@@ -225,6 +231,13 @@ def _differing(
             DifferenceCode.UNMODELLED, where, problem, "Check that nothing there concerns the fabric"
         )
         yield replace(unmodelled_line, more=_more(same))
+
+
+def _by_place(harmful: Iterable[tuple[Hazard, Difference]]) -> Iterator[tuple[Hazard, Difference]]:
+    """One pattern for each setting and kind: the first of those with the greatest severity."""
+    order = list(Severity)
+    for same in grouped(harmful, lambda pair: (pair[0].kind, pair[1].text)):
+        yield min(same, key=lambda pair: order.index(pair[0].severity))
 
 
 def _rendered(difference: Difference) -> str:

@@ -119,12 +119,10 @@ def diagnosis(intent: FabricIntent) -> Diagnosis:
     except RailfabError as error:
         return Diagnosis({(failure.where, failure.problem): str(failure) for failure in each(error)}, Counter())
     errors = {
-        (finding.code.value, finding.problem): str(finding)
-        for finding in findings
-        if finding.severity is Severity.ERROR
+        (str(finding.code), finding.problem): str(finding) for finding in findings if finding.severity is Severity.ERROR
     }
     errors |= {(refusal.where, refusal.problem): str(refusal) for refusal in refusals(topology, small)}
-    return Diagnosis(errors, Counter(finding.code.value for finding in findings))
+    return Diagnosis(errors, Counter(str(finding.code) for finding in findings))
 
 
 def _representative(intent: FabricIntent) -> FabricIntent:

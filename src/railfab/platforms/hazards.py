@@ -15,9 +15,10 @@ from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import Any
 
 from railfab.device import DeviceModel
-from railfab.findings import Severity
+from railfab.findings import HazardCode, Severity
 from railfab.platforms.differences import Difference, Side
 from railfab.platforms.hazard_facts import CONFIGURED_FACTS, FACTS
+from railfab.platforms.hazard_kinds import HazardKind, hazard_kinds
 
 ABSENT = "absent"
 """The value of a leaf that is not set and has no default."""
@@ -55,23 +56,23 @@ class Condition:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hazard:
-    """One hazard. paths: places without keys; lines: patterns of whole lines after their sections; one of them is set.
+    """Pattern of a kind on one platform.
 
-    consequence: for RoCE, one sentence without a full stop. source: document and section that says so.
-    severity: ERROR loses lossless packets, strands traffic or takes a link away; WARNING slows, weakens or hides.
-    sides: differences to which it applies. unless: conditions any of which excuses it.
+    paths: places without keys; lines: patterns of whole lines after their sections; one of them is set.
+    consequence, severity, remedy: those of the kind, unless the platform has its own. source: document and section
+    that says so. sides: differences to which it applies. unless: conditions any of which excuses it.
     """
 
-    name: str
+    kind: HazardCode
     consequence: str
-    source: str
     severity: Severity
+    remedy: str
+    source: str
     paths: tuple[str, ...] = ()
     lines: tuple[re.Pattern[str], ...] = ()
     when: tuple[Condition, ...] = ()
     unless: tuple[Condition, ...] = ()
     sides: tuple[Side, ...] = tuple(Side)
-    remedy: str = "Deploy the intent"
 
 
 def harms(
@@ -113,7 +114,7 @@ class HazardIndex:
             steps = difference.path.split("/")
             for length in range(2, len(steps) + 1):
                 found += self._below.get("/".join(steps[:length]), ())
-        yield from ((hazard, {}) for hazard in {hazard.name: hazard for hazard in found}.values())
+        yield from ((hazard, {}) for hazard in {id(hazard): hazard for hazard in found}.values())
         for pattern, hazard in self._lines:
             if match := pattern.fullmatch(difference.path):
                 yield hazard, match.groupdict()
@@ -205,24 +206,34 @@ FACT = re.compile(r"\$(?P<fact>\w+)(?:\((?P<of>[\w./-]+)\))?")
 
 
 def hazard_of(entry: Mapping[str, Any]) -> Hazard:
-    """The hazard of an entry of `hazards.yml`. Raises ValueError, naming the entry, for one that is not valid."""
+    """The hazard of an entry of `hazards.yml`. Raises ValueError, naming its kind, for one that is not valid."""
     try:
         fields = dict(entry)
+        kind = _kind(fields.pop("kind", None))
         paths, lines = (_listed(fields.pop(name, ())) for name in ("path", "line"))
         when, unless = (_conditions(fields.pop(name, {})) for name in ("when", "unless"))
         found = Hazard(
+            kind=kind.code,
+            consequence=fields.pop("consequence", kind.consequence),
+            severity=Severity(fields.pop("severity", kind.severity)),
+            remedy=fields.pop("remedy", kind.remedy),
             paths=paths,
             lines=tuple(map(re.compile, lines)),
             when=when,
             unless=unless,
-            severity=Severity(fields.pop("severity")),
             sides=tuple(map(Side, _listed(fields.pop("sides", list(Side))))),
             **fields,
         )
         _check(found)
     except (ValueError, TypeError, KeyError, re.error) as error:
-        raise ValueError(f"hazard {entry.get('name', entry)}: {error}") from None
+        raise ValueError(f"hazard {entry.get('kind', entry)}: {error}") from None
     return found
+
+
+def _kind(code: str | None) -> HazardKind:
+    if code is None or code not in hazard_kinds():
+        raise ValueError("needs a `kind` of hazard_kinds.yml")
+    return hazard_kinds()[code]
 
 
 def _check(hazard: Hazard) -> None:

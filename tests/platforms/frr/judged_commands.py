@@ -16,7 +16,7 @@ from railfab.fabric import design
 from railfab.findings import Severity
 from railfab.platforms import Difference, Side, platform
 from railfab.platforms.frr.commands import TOP, nodes
-from railfab.platforms.hazards import harms
+from railfab.platforms.hazards import Hazard, harms
 
 from .examples import example
 
@@ -35,14 +35,22 @@ SECTIONS = {
 
 
 def verdicts(model: DeviceModel) -> Iterator[str]:
-    """A line for each command: error, warning or note, the line after its sections, and the hazards that it is."""
+    """A line for each command: error, warning or note, the line after its sections, and the kinds of its hazards."""
+    for text, hazards in judged(model):
+        severity = min((hazard.severity for hazard in hazards), key=list(Severity).index, default=Severity.NOTE)
+        kinds = ", ".join(dict.fromkeys(hazard.kind for hazard in hazards))
+        yield f"{severity:8}{text}" + (f"  [{kinds}]" if kinds else "")
+
+
+def judged(model: DeviceModel) -> Iterator[tuple[str, list[Hazard]]]:
+    """Each command after its sections, and the hazards that it is; of negations those that are one."""
     for section, above in SECTIONS.items():
         listed = nodes()[section].by_word.values()
         for command in dict.fromkeys(command for commands in listed for command in commands):
             lines = _lines(command)
-            yield from (_verdict((*above, line), model) for line in lines[:1])
-            negated = (_verdict((*above, line), model) for line in lines[1:])
-            yield from (verdict for verdict in negated if not verdict.startswith(Severity.NOTE))
+            yield from (_judged((*above, line), model) for line in lines[:1])
+            negated = (_judged((*above, line), model) for line in lines[1:])
+            yield from ((text, hazards) for text, hazards in negated if hazards)
 
 
 def _lines(command: str) -> tuple[str, ...]:
@@ -54,12 +62,10 @@ def _lines(command: str) -> tuple[str, ...]:
     return () if command.startswith("no ") else (line,)
 
 
-def _verdict(place: tuple[str, ...], model: DeviceModel) -> str:
+def _judged(place: tuple[str, ...], model: DeviceModel) -> tuple[str, list[Hazard]]:
     text = ": ".join(place)
     difference = Difference(side=Side.ADDED, path=text, text=text, section=place[0])
-    found = [hazard for hazard, _ in harms(platform("frr").hazards(), [difference], model)]
-    severity = min((hazard.severity for hazard in found), key=list(Severity).index, default=Severity.NOTE)
-    return f"{severity:8}{text}" + (f"  [{', '.join(hazard.name for hazard in found)}]" if found else "")
+    return text, [hazard for hazard, _ in harms(platform("frr").hazards(), [difference], model)]
 
 
 def main() -> None:

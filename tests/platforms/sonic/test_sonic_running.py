@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.platforms.hazards import patterns
 from tests.platforms.sonic.designs import with_sonic
 from tests.platforms.sonic.ds5000 import laid_over, port_row
 
@@ -15,7 +16,6 @@ from railfab.device import DeviceModel, Port, Remote
 from railfab.errors import ConfigError, Problems
 from railfab.fabric import Design
 from railfab.platforms import platform
-from railfab.platforms.hazards import harms
 from railfab.platforms.sonic.scope import scoped
 from railfab.platforms.sonic.tables import Tables
 
@@ -67,8 +67,7 @@ def test_what_the_hardware_and_the_image_give_is_unmodelled_and_out_of_scope(lea
 
 
 def test_what_the_hardware_and_the_image_give_is_no_hazard(leaf: DeviceModel) -> None:
-    texts = (SONIC.text(tree) for tree in (running(leaf), SONIC.render(leaf)))
-    assert [hazard.name for hazard, _ in harms(SONIC.hazards(), SONIC.differences(*texts), leaf)] == []
+    assert patterns(SONIC, SONIC.text(running(leaf)), SONIC.text(SONIC.render(leaf)), leaf) == []
 
 
 def test_a_port_of_a_split_cage_has_no_speed_of_its_own(leaf: DeviceModel) -> None:

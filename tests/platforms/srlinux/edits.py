@@ -38,7 +38,7 @@ FILTER = "/acl/acl-filter[name=drops][type=ipv4]/entry[sequence-id=10]"
 
 
 class Edit(NamedTuple):
-    """path: in gNMI's form, empty to merge a tree. found: the hazard that finds it, or the code of another finding."""
+    """path: in gNMI's form, empty to merge a tree. found: the code of the finding."""
 
     path: str
     value: Any
@@ -48,7 +48,7 @@ class Edit(NamedTuple):
 HARMFUL: Mapping[str, Edit] = {
     # The edits of which an audit said nothing.
     "egress limit of the lossless queue below Kmax": Edit(
-        f"{BUFFERS}/queue[queue-name=roce]/maximum-burst-size", 1_000_000, "egress-limit-below-kmax"
+        f"{BUFFERS}/queue[queue-name=roce]/maximum-burst-size", 1_000_000, "small-queue-limit"
     ),
     "egress limit of the lossless queue below XOFF": Edit(
         f"{BUFFERS}/queue[queue-name=roce]/maximum-burst-size", 2_000_000, "xoff-above-limit"
@@ -57,159 +57,162 @@ HARMFUL: Mapping[str, Edit] = {
         f"{BUFFERS}/pfc-queue[pfc-queue-name=pfc-roce]/maximum-burst-size", 4_000_000_000, "xoff-above-limit"
     ),
     "a second drop slope": Edit(
-        DROPS, {"min-threshold": "1000", "max-threshold": "2000", "slope-enabled": True}, "drop-slope"
+        DROPS, {"min-threshold": "1000", "max-threshold": "2000", "slope-enabled": True}, "random-drops"
     ),
     "peak rate of 10 % on the RoCE queue": Edit(
-        f"{SCHEDULER}[sequence=1]/input[id=roce]/peak-rate-percent", 10, "peak-rate"
+        f"{SCHEDULER}[sequence=1]/input[id=roce]/peak-rate-percent", 10, "rate-limit"
     ),
-    "weight factor 15": Edit(f"{MARKING}/weight-factor", 15, "averaged-marking"),
+    "weight factor 15": Edit(f"{MARKING}/weight-factor", 15, "ecn-average"),
     "a rewrite of the DSCP of RoCE": Edit(
-        "/qos/rewrite-rules/dscp-policy[name=rewrite]/map[forwarding-class=roce]/dscp", 0, "dscp-rewritten"
+        "/qos/rewrite-rules/dscp-policy[name=rewrite]/map[forwarding-class=roce]/dscp", 0, "dscp-rewrite"
     ),
-    "allow-own-as": Edit(f"{GROUP}/as-path-options/allow-own-as", 3, "allow-own-as"),
+    "allow-own-as": Edit(f"{GROUP}/as-path-options/allow-own-as", 3, "as-path-loops"),
     "LLDP off": Edit("/system/lldp/admin-state", "disable", "lldp-off"),
-    "FEC off": Edit(f"{ETHERNET}/forward-error-correction/fec-option", "disabled", "fec-on-pam4"),
-    "hold time of 600 s": Edit(f"{ETHERNET}/hold-time/up", 600_000, "hold-time"),
-    "advertisement interval of 30 s": Edit(f"{GROUP}/timers/minimum-advertisement-interval", 30, "slow-advertisement"),
-    "hash without the source port": Edit(f"{HASH}/source-port", False, "hash-field-off"),
-    "a blackhole": Edit(f"{INSTANCE}/next-hop-groups/group[name=nowhere]/blackhole/generate-icmp", False, "blackhole"),
+    "FEC off": Edit(f"{ETHERNET}/forward-error-correction/fec-option", "disabled", "wrong-fec"),
+    "hold time of 600 s": Edit(f"{ETHERNET}/hold-time/up", 600_000, "slow-link-up"),
+    "a failed link used for 600 s": Edit(f"{ETHERNET}/hold-time/down", 600_000, "dead-link-used"),
+    "advertisement interval of 30 s": Edit(f"{GROUP}/timers/minimum-advertisement-interval", 30, "delayed-routes"),
+    "hash without the source port": Edit(f"{HASH}/source-port", False, "hash-fields"),
+    "a blackhole": Edit(
+        f"{INSTANCE}/next-hop-groups/group[name=nowhere]/blackhole/generate-icmp", False, "blackhole-route"
+    ),
     "a filter that drops UDP": Edit(
-        FILTER, {"match": {"ipv4": {"protocol": "udp"}}, "action": {"drop": {}}}, "drop-roce"
+        FILTER, {"match": {"ipv4": {"protocol": "udp"}}, "action": {"drop": {}}}, "packet-filter"
     ),
     "802.3x flow control": Edit(f"{ETHERNET}/flow-control/transmit", True, "link-pause"),
     # PFC
     "PFC off on a port": Edit(f"{QOS}/pfc/pfc-enable", False, "pfc-off"),
-    "PFC without its profile": Edit(f"{QOS}/pfc/pfc-mapping-profile", GONE, "pfc-default-profile"),
+    "PFC without its profile": Edit(f"{QOS}/pfc/pfc-mapping-profile", GONE, "wrong-pfc-priority"),
     "pause frames that are not obeyed": Edit(f"{FRAMES}/queue[queue-name=roce]/enable-pfc", False, "pause-not-obeyed"),
     "pause frames of another priority obeyed": Edit(
-        f"{FRAMES}/queue[queue-name=roce]/pfc-pause-frame-priority", 4, "pause-priority"
+        f"{FRAMES}/queue[queue-name=roce]/pfc-pause-frame-priority", 4, "wrong-pfc-priority"
     ),
-    "pause frames of another priority sent": Edit(f"{SOURCE}/pfc-pause-frame-priority", 4, "pause-priority"),
+    "pause frames of another priority sent": Edit(f"{SOURCE}/pfc-pause-frame-priority", 4, "wrong-pfc-priority"),
     "a lossy class in the PFC queue": Edit(
-        f"{SOURCE}/forwarding-class", ["roce", "default"], "lossy-class-in-pfc-queue"
+        f"{SOURCE}/forwarding-class", ["roce", "default"], "lossy-in-lossless-class"
     ),
     "watchdog off": Edit(f"{FRAMES}/deadlock/enable", False, "watchdog-off"),
-    "watchdog of 10 ms": Edit(f"{FRAMES}/deadlock/detection-timer", 10, "watchdog-too-quick"),
-    "recovery of 1500 ms": Edit(f"{FRAMES}/deadlock/recovery-timer", 1500, "long-recovery"),
+    "watchdog of 10 ms": Edit(f"{FRAMES}/deadlock/detection-timer", 10, "watchdog-timers"),
+    "recovery of 1500 ms": Edit(f"{FRAMES}/deadlock/recovery-timer", 1500, "watchdog-timers"),
     "XOFF at Nokia's default": Edit(
         f"{BUFFERS}/pfc-queue[pfc-queue-name=pfc-roce]/maximum-burst-size", GONE, "early-xoff"
     ),
-    "no ingress buffers": Edit(f"{QOS}/input/pfc-buffer-allocation-profile", GONE, "no-ingress-buffers"),
+    "no ingress buffers": Edit(f"{QOS}/input/pfc-buffer-allocation-profile", GONE, "small-headroom"),
     "no headroom pool": Edit(
-        "/qos/linecard[slot=1]/forwarding-complex[name=0]/input/pfc-buffer-reservation", 0, "headroom-pool"
+        "/qos/linecard[slot=1]/forwarding-complex[name=0]/input/pfc-buffer-reservation", 0, "small-headroom-pool"
     ),
     "a small share of the headroom": Edit(
-        f"{BUFFERS}/pfc-queue[pfc-queue-name=pfc-roce]/maximum-pfc-reserved-share-percentage", 1, "headroom-share"
+        f"{BUFFERS}/pfc-queue[pfc-queue-name=pfc-roce]/maximum-pfc-reserved-share-percentage", 1, "small-headroom"
     ),
     "a share of the headroom in bytes": Edit(
-        f"{BUFFERS}/pfc-queue[pfc-queue-name=pfc-roce]/maximum-pfc-reserved-share-bytes", 100, "headroom-share-in-bytes"
+        f"{BUFFERS}/pfc-queue[pfc-queue-name=pfc-roce]/maximum-pfc-reserved-share-bytes", 100, "headroom-differs"
     ),
     # ECN and buffers
     "ECN off": Edit("/qos/explicit-congestion-notification", GONE, "ecn-off"),
-    "DSCP preserved instead of ECN": Edit("/qos/preserve-dscp", True, "ecn-bypassed"),
-    "a disabled slope": Edit(f"{SLOPE}/slope-enabled", False, "slope-disabled"),
+    "DSCP preserved instead of ECN": Edit("/qos/preserve-dscp", True, "ecn-off"),
+    "a disabled slope": Edit(f"{SLOPE}/slope-enabled", False, "ecn-off"),
     "no marking on a port": Edit(
-        f"{QOS}/output/queues/queue[queue-name=roce]/queue-management-profile", GONE, "queue-not-marked"
+        f"{QOS}/output/queues/queue[queue-name=roce]/queue-management-profile", GONE, "ecn-off"
     ),
-    "Kmin above Kmax": Edit(f"{SLOPE}/min-threshold", "9000000", "inverted-ramp"),
-    "Pmax 0": Edit(f"{SLOPE}/max-drop-probability-percent", 0, "marks-never"),
-    "Kmin of one byte": Edit(f"{SLOPE}/min-threshold", "1", "kmin-below-mtu"),
-    "no egress buffers": Edit(f"{QOS}/output/buffer-allocation-profile", GONE, "no-egress-buffers"),
+    "Kmin above Kmax": Edit(f"{SLOPE}/min-threshold", "9000000", "inverted-ecn-ramp"),
+    "Pmax 0": Edit(f"{SLOPE}/max-drop-probability-percent", 0, "ecn-probability"),
+    "Kmin of one byte": Edit(f"{SLOPE}/min-threshold", "1", "ecn-thresholds"),
+    "no egress buffers": Edit(f"{QOS}/output/buffer-allocation-profile", GONE, "small-queue-limit"),
     # Classes and scheduling
     "RoCE in the default class": Edit(
-        "/qos/classifiers/dscp-policy[name=fabric]/dscp[value=26]/forwarding-class", "default", "roce-not-classified"
+        "/qos/classifiers/dscp-policy[name=fabric]/dscp[value=26]/forwarding-class", "default", "roce-misclassified"
     ),
     "another DSCP in the lossless class": Edit(
         "/qos/classifiers/dscp-policy[name=fabric]/dscp[value=0]/forwarding-class",
         "roce",
-        "lossy-dscp-in-lossless-class",
+        "lossy-in-lossless-class",
     ),
     "everything lossless": Edit(
-        f"{CLASSIFIED}/input/classifiers/default/forwarding-class", "roce", "everything-lossless"
+        f"{CLASSIFIED}/input/classifiers/default/forwarding-class", "roce", "lossy-in-lossless-class"
     ),
     "a harsher drop probability": Edit(
-        "/qos/classifiers/dscp-policy[name=fabric]/dscp[value=26]/drop-probability", "high", "drop-probability"
+        "/qos/classifiers/dscp-policy[name=fabric]/dscp[value=26]/drop-probability", "high", "ecn-off"
     ),
-    "no classifier": Edit(f"{CLASSIFIED}/input/classifiers/dscp-policy", GONE, "no-classifier"),
-    "an untrusted port": Edit(f"{CLASSIFIED}/input/classifiers/tos-rewrite-state", "untrusted", "untrusted-port"),
-    "a rewrite on a port": Edit(f"{CLASSIFIED}/output/rewrite-rules/dscp-policy", "rewrite", "rewrite-bound"),
+    "no classifier": Edit(f"{CLASSIFIED}/input/classifiers/dscp-policy", GONE, "wrong-classifier"),
+    "an untrusted port": Edit(f"{CLASSIFIED}/input/classifiers/tos-rewrite-state", "untrusted", "dscp-rewrite"),
+    "a rewrite on a port": Edit(f"{CLASSIFIED}/output/rewrite-rules/dscp-policy", "rewrite", "dscp-rewrite"),
     "a policer": Edit(f"{CLASSIFIED}/input/policer-templates/policer-template", "slow", "policer"),
-    "no scheduler": Edit(f"{QOS}/output/scheduler/scheduler-policy", GONE, "no-scheduler"),
+    "no scheduler": Edit(f"{QOS}/output/scheduler/scheduler-policy", GONE, "wrong-qos-profile"),
     "CNP without a limit": Edit(
         f"{SCHEDULER}[sequence=0]/input[id=cnp]/peak-rate-percent", 100, "strict-queue-unlimited"
     ),
     "a strict default queue": Edit(
-        f"{SCHEDULER}[sequence=0]/input[id=bulk]/queue-name", "default", "another-strict-queue"
+        f"{SCHEDULER}[sequence=0]/input[id=bulk]/queue-name", "default", "wrong-strict-queue"
     ),
-    "RoCE with weight 1": Edit(f"{SCHEDULER}[sequence=1]/input[id=roce]/weight", 1, "light-weight"),
-    "the default class with weight 200": Edit(f"{SCHEDULER}[sequence=1]/input[id=default]/weight", 200, "heavy-weight"),
+    "RoCE with weight 1": Edit(f"{SCHEDULER}[sequence=1]/input[id=roce]/weight", 1, "bandwidth-share"),
+    "the default class with weight 200": Edit(
+        f"{SCHEDULER}[sequence=1]/input[id=default]/weight", 200, "bandwidth-share"
+    ),
     # Ports
-    "an IP MTU of 1500": Edit(f"{UNIT}/ip-mtu", 1500, "small-ip-mtu"),
-    "no IP MTU": Edit(f"{UNIT}/ip-mtu", GONE, "default-ip-mtu"),
-    "a port MTU of 1600": Edit(f"/interface[name={PORT}]/mtu", 1600, "small-port-mtu"),
+    "an IP MTU of 1500": Edit(f"{UNIT}/ip-mtu", 1500, "small-mtu"),
+    "no IP MTU": Edit(f"{UNIT}/ip-mtu", GONE, "small-mtu"),
+    "a port MTU of 1600": Edit(f"/interface[name={PORT}]/mtu", 1600, "small-mtu"),
     "FEC of a 100G port": Edit(
-        f"/interface[name={LANE}]/ethernet/forward-error-correction/fec-option", "base-r", "fec-differs"
+        f"/interface[name={LANE}]/ethernet/forward-error-correction/fec-option", "base-r", "wrong-fec"
     ),
-    "a hold time before down": Edit(f"{ETHERNET}/hold-time/down", 5000, "hold-time"),
-    "port dampening": Edit(f"{ETHERNET}/exponential-port-dampening/admin-state", "enable", "port-dampening"),
-    "a port in loopback mode": Edit(f"/interface[name={PORT}]/loopback-mode", "facility", "loopback-mode"),
-    "a port that is not viable": Edit(f"{ETHERNET}/forwarding-viable", False, "not-forwarding-viable"),
-    "a delay after reload": Edit(f"{ETHERNET}/reload-delay", 600, "reload-delay"),
-    "VLAN tagging": Edit(f"/interface[name={PORT}]/vlan-tagging", True, "tagged-port"),
+    "a hold time before down": Edit(f"{ETHERNET}/hold-time/down", 5000, "dead-link-used"),
+    "port dampening": Edit(f"{ETHERNET}/exponential-port-dampening/admin-state", "enable", "slow-link-up"),
+    "a port in loopback mode": Edit(f"/interface[name={PORT}]/loopback-mode", "facility", "port-loopback"),
+    "a port that is not viable": Edit(f"{ETHERNET}/forwarding-viable", False, "wrong-lacp"),
+    "a delay after reload": Edit(f"{ETHERNET}/reload-delay", 600, "slow-link-up"),
+    "VLAN tagging": Edit(f"/interface[name={PORT}]/vlan-tagging", True, "wrong-vlan"),
     "a storm control": Edit(f"{ETHERNET}/storm-control/multicast-rate", 1, "storm-control"),
     "LLDP off on a port": Edit(f"/system/lldp/interface[name={PORT}]/admin-state", "disable", "lldp-off"),
     "a port shut down": Edit(f"/interface[name={PORT}]/admin-state", "disable", "configuration-differs"),
     "another speed": Edit(f"{ETHERNET}/port-speed", "100G", "configuration-differs"),
-    "no router advertisements": Edit(f"{ADVERTISEMENTS}/admin-state", "disable", "ra-off"),
-    "a router lifetime of 0": Edit(f"{ADVERTISEMENTS}/router-lifetime", 0, "ra-lifetime"),
-    "rare router advertisements": Edit(f"{ADVERTISEMENTS}/max-advertisement-interval", 1800, "ra-slow"),
+    "no router advertisements": Edit(f"{ADVERTISEMENTS}/admin-state", "disable", "router-advertisements-off"),
+    "a router lifetime of 0": Edit(f"{ADVERTISEMENTS}/router-lifetime", 0, "router-advertisements-off"),
+    "rare router advertisements": Edit(f"{ADVERTISEMENTS}/max-advertisement-interval", 1800, "slow-session"),
     # Paths
-    "hash without addresses": Edit(f"{HASH}/destination-address", False, "hash-field-off"),
-    "a fixed hash seed": Edit(f"{HASH}/hash-seed", 7, "fixed-hash-seed"),
-    "one path": Edit(f"{FAMILY}/multipath/ebgp/maximum-paths", 1, "few-paths"),
-    "one AS path": Edit(f"{FAMILY}/multipath/allow-multiple-as", False, "one-as-path"),
+    "hash without addresses": Edit(f"{HASH}/destination-address", False, "hash-fields"),
+    "a fixed hash seed": Edit(f"{HASH}/hash-seed", 7, "hash-seed"),
+    "one path": Edit(f"{FAMILY}/multipath/ebgp/maximum-paths", 1, "fewer-paths"),
+    "one AS path": Edit(f"{FAMILY}/multipath/allow-multiple-as", False, "no-multipath-relax"),
     "a resilient hash": Edit(
-        f"{INSTANCE}/ip-load-balancing/resilient-hash-prefix[ip-prefix=10.0.0.0/8]/max-paths", 2, "resilient-hash"
+        f"{INSTANCE}/ip-load-balancing/resilient-hash-prefix[ip-prefix=10.0.0.0/8]/max-paths", 2, "load-balancing-mode"
     ),
     "weighted ECMP": Edit(f"{FAMILY}/multipath/ebgp/weighted-ecmp/admin-state", "enable", "weighted-ecmp"),
-    "a check of IPv4 on unnumbered ports": Edit(f"{INSTANCE}/ip-forwarding/receive-ipv4-check", True, "ipv4-check"),
+    "a check of IPv4 on unnumbered ports": Edit(f"{INSTANCE}/ip-forwarding/receive-ipv4-check", True, "forwarding-off"),
     "a static route": Edit(
         f"{INSTANCE}/static-routes/route[prefix=10.16.0.0/12]/next-hop-group", "nowhere", "static-route"
     ),
-    "a filter that drops everything": Edit(f"{FILTER}/action/drop", {}, "drop-roce"),
+    "a filter that drops everything": Edit(f"{FILTER}/action/drop", {}, "packet-filter"),
     "a filter on a port": Edit(
-        f"/acl/interface[interface-id={PORT}.0]/input/acl-filter[name=drops][type=ipv4]", {}, "acl-bound"
+        f"/acl/interface[interface-id={PORT}.0]/input/acl-filter[name=drops][type=ipv4]", {}, "packet-filter"
     ),
-    "maintenance": Edit("/system/maintenance/group[name=all]/maintenance-mode/admin-state", "enable", "maintenance"),
+    "maintenance": Edit("/system/maintenance/group[name=all]/maintenance-mode/admin-state", "enable", "drained"),
     "a drain that was left": Edit(
         "/system/maintenance/group[name=fabric-drain]/maintenance-mode/admin-state", "enable", "drained"
     ),
     # BGP and BFD
-    "private AS numbers removed": Edit(
-        f"{GROUP}/as-path-options/remove-private-as/mode", "delete", "as-path-rewritten"
-    ),
-    "a local AS": Edit(f"{GROUP}/local-as/as-number", 65009, "local-as"),
+    "private AS numbers removed": Edit(f"{GROUP}/as-path-options/remove-private-as/mode", "delete", "as-path-loops"),
+    "a local AS": Edit(f"{GROUP}/local-as/as-number", 65009, "session-mismatch"),
     "no hold time": Edit(f"{GROUP}/timers/hold-time", 0, "no-hold-time"),
     "a hold time of 180 s": Edit(f"{GROUP}/timers/hold-time", 180, "slow-hold-time"),
-    "a slow reconnect": Edit(f"{GROUP}/timers/connect-retry", GONE, "slow-reconnect"),
-    "slow withdrawals": Edit(f"{BGP}/route-advertisement/rapid-withdrawal", False, "slow-withdrawal"),
-    "a delay of announcements": Edit(f"{BGP}/convergence/min-wait-to-advertise", 600, "delayed-advertisement"),
-    "route flap damping": Edit(f"{GROUP}/route-flap-damping", True, "damping"),
+    "a slow reconnect": Edit(f"{GROUP}/timers/connect-retry", GONE, "slow-session"),
+    "slow withdrawals": Edit(f"{BGP}/route-advertisement/rapid-withdrawal", False, "delayed-routes"),
+    "a delay of announcements": Edit(f"{BGP}/convergence/min-wait-to-advertise", 600, "delayed-routes"),
+    "route flap damping": Edit(f"{GROUP}/route-flap-damping", True, "route-dampening"),
     "graceful restart": Edit(f"{GROUP}/graceful-restart/admin-state", "enable", "stale-routes"),
     "a prefix limit": Edit(
         f"{GROUP}/afi-safi[afi-safi-name=ipv4-unicast]/ipv4-unicast/prefix-limit-received/max-received-routes",
         4,
-        "low-prefix-limit",
+        "prefix-limit",
     ),
-    "a default route": Edit(f"{GROUP}/send-default-route/ipv4-unicast", True, "default-route-announced"),
-    "a local preference": Edit(f"{GROUP}/local-preference", 200, "local-preference"),
-    "a passive session": Edit(f"{GROUP}/transport/passive-mode", True, "passive"),
-    "a password": Edit(f"{GROUP}/authentication/password", "x", "authentication"),
-    "no BFD": Edit(f"{GROUP}/failure-detection/enable-bfd", False, "bfd-not-used"),
+    "a default route": Edit(f"{GROUP}/send-default-route/ipv4-unicast", True, "unplanned-announcement"),
+    "a local preference": Edit(f"{GROUP}/local-preference", 200, "preferred-path"),
+    "a passive session": Edit(f"{GROUP}/transport/passive-mode", True, "slow-session"),
+    "a password": Edit(f"{GROUP}/authentication/password", "x", "session-mismatch"),
+    "no BFD": Edit(f"{GROUP}/failure-detection/enable-bfd", False, "bfd-off"),
     "no fast failover": Edit(f"{GROUP}/failure-detection/fast-failover", False, "no-fast-failover"),
     "BFD off on a port": Edit(f"{BFD}/admin-state", "disable", "bfd-off"),
-    "slow BFD": Edit(f"{BFD}/detection-multiplier", 20, "bfd-slow"),
-    "BFD of 10 ms": Edit(f"{BFD}/required-minimum-receive", 10_000, "bfd-too-quick"),
+    "slow BFD": Edit(f"{BFD}/detection-multiplier", 20, "bfd-detection-time"),
+    "BFD of 10 ms": Edit(f"{BFD}/required-minimum-receive", 10_000, "bfd-detection-time"),
     "another AS": Edit(f"{BGP}/autonomous-system", 65009, "configuration-differs"),
     "a policy that accepts everything": Edit(
         "/routing-policy/policy[name=fabric-export]/default-action/policy-result", "accept", "configuration-differs"
@@ -217,10 +220,10 @@ HARMFUL: Mapping[str, Edit] = {
     "a session without its policy": Edit(f"{GROUP}/import-policy", GONE, "configuration-differs"),
     "a port outside the fabric": Edit(f"{INSTANCE}/interface[name={PORT}.0]", GONE, "configuration-differs"),
     # Measurement
-    "no queue depths": Edit("/qos/queues/queue-depth-sampling/admin-state", "disable", "queue-depth-off"),
-    "a sample of every packet": Edit(f"/interface[name={PORT}]/sflow/ingress-sampling-rate", 1, "dense-sampling"),
+    "no queue depths": Edit("/qos/queues/queue-depth-sampling/admin-state", "disable", "measurement-off"),
+    "a sample of every packet": Edit(f"/interface[name={PORT}]/sflow/ingress-sampling-rate", 1, "sflow-rate"),
     "a mirror": Edit(
-        f"/system/mirroring/mirroring-instance[name=m]/mirror-source/interface[name={PORT}]", {}, "mirror"
+        f"/system/mirroring/mirroring-instance[name=m]/mirror-source/interface[name={PORT}]", {}, "port-mirroring"
     ),
 }
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from tests.findings import reasons, wrong
+from tests.platforms.hazards import patterns, without_edit
 from tests.platforms.srlinux.configuration import SRLINUX
 from tests.platforms.srlinux.edits import GONE, HARMFUL, HARMLESS, RENAMED, Edit, edited
 
@@ -84,10 +85,19 @@ def test_another_order_is_nothing(fabric: Design) -> None:
     assert findings(fabric, json.dumps(tree)) == ()
 
 
-def test_every_hazard_is_found_by_an_edit() -> None:
+def test_every_pattern_is_found_by_an_edit_of_its_kind(fabric: Design) -> None:
     """But for those of a LAG, of an intent with a limit of prefixes, and of VXLAN, which this leaf has not."""
-    rest = {"lacp-slow", "prefix-limit", "tunnel-classifier"}
-    assert {hazard.name for hazard in SRLINUX.hazards()} - {edit.found for edit in HARMFUL.values()} <= rest
+    text, model = fabric.texts[LEAF], fabric.models[LEAF]
+    edits = [
+        (edit.found, patterns(SRLINUX, changed, text, model, SRLINUX.parse(changed)))
+        for edit in HARMFUL.values()
+        for changed in [edited(text, edit.path, edit.value)]
+    ]
+    assert sorted((hazard.kind, hazard.paths[0].rpartition("/")[2]) for hazard in without_edit(SRLINUX, edits)) == [
+        ("prefix-limit", "max-received-routes"),
+        ("tunnel-qos", "vxlan-default"),
+        ("wrong-lacp", "interval"),
+    ]
 
 
 def test_packets_that_leave_a_tunnel_have_the_classifier_of_the_ports(repository: Path, tmp_path: Path) -> None:
@@ -102,7 +112,7 @@ def test_packets_that_leave_a_tunnel_have_the_classifier_of_the_ports(repository
     assert not refusals(overlay.texts[LEAF])
     del classifiers["vxlan-default"]
     found = configuration_findings(overlay, {LEAF: json.dumps(rendered)})
-    assert "tunnel-classifier" in reasons(wrong(found))
+    assert "tunnel-qos" in reasons(wrong(found))
 
 
 def test_only_a_switch_with_tunnels_has_a_classifier_of_them(fabric: Design) -> None:

@@ -52,7 +52,7 @@ def _features(supported: dict[str, str]) -> dict[str, Support]:
 
 @cache
 def hazards(package: str) -> tuple[Hazard, ...]:
-    """`hazards.yml`: a list of `name`, `path` or `line`, `when` {value: test}, `severity`, `consequence`, `source`.
+    """`hazards.yml`: a list of `kind`, `path` or `line`, `when` {value: test}, `source`, and what the kind has not.
 
     `unless` at its top is that of every entry. Raises ValueError, naming the entry, for one that is not valid.
     """
@@ -60,13 +60,7 @@ def hazards(package: str) -> tuple[Hazard, ...]:
 
     document = _document(package, "hazards.yml")
     unless = document.get("unless", {})
-    entries = tuple(
-        hazard_of({**entry, "unless": {**unless, **entry.get("unless", {})}}) for entry in document["hazards"]
-    )
-    names = [hazard.name for hazard in entries]
-    if len({*names}) < len(names):
-        raise ValueError(f"hazards.yml of {package} names a hazard twice")
-    return entries
+    return tuple(hazard_of({**entry, "unless": {**unless, **entry.get("unless", {})}}) for entry in document["hazards"])
 
 
 def telemetry(package: str) -> TelemetryMap:

@@ -1,0 +1,26 @@
+"""Hazards that an edit of a rendered configuration has, as the tests of every platform compare them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from railfab.device import DeviceModel
+from railfab.platforms import Platform
+from railfab.platforms.hazards import Hazard, harms
+
+
+def patterns(
+    own: Platform, text: str, rendered: str, intended: DeviceModel, configured: DeviceModel | None = None
+) -> list[Hazard]:
+    """The patterns that match a difference between a configuration and the rendered one."""
+    return [hazard for hazard, _ in harms(own.hazards(), own.differences(text, rendered), intended, configured)]
+
+
+def kinds(matched: Iterable[Hazard]) -> set[str]:
+    return {hazard.kind for hazard in matched}
+
+
+def without_edit(own: Platform, edits: Iterable[tuple[str, Iterable[Hazard]]]) -> list[Hazard]:
+    """The patterns that no edit of their kind matches. edits: the kind of each, and the patterns that it matches."""
+    matched = [hazard for kind, hazards in edits for hazard in hazards if hazard.kind == kind]
+    return [hazard for hazard in own.hazards() if hazard not in matched]
