@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import logging
+from pathlib import Path
 
 import pytest
 
+from railfab.endpoints import Endpoint
 from railfab.errors import LabError
+from railfab.gnmi import trust
 from railfab.lab.agent import target
 from railfab.lab.agent.linux_metrics import Measurement
 from railfab.repeated_warnings import AGAIN_AFTER_S, RepeatedWarnings
+from railfab.telemetry.receive import fast
+from railfab.telemetry.receive.fast import FastReceiver
 
 
 def test_a_reason_that_lasts_is_logged_again_after_some_minutes(caplog: pytest.LogCaptureFixture) -> None:
@@ -62,3 +67,20 @@ def test_a_daemon_of_the_lab_that_does_not_answer_is_logged_once_until_it_answer
     measurements = target.CachedMeasurements(read)
     assert [len(measurements.current()) for _ in range(5)] == [0, 0, 0, 1, 0]
     assert caplog.messages == ["LabError: bgpd: does not answer. Wait.", "LabError: bgpd: ended. Wait."]
+
+
+def test_the_two_ways_to_connect_say_the_same_of_an_endpoint_that_is_not_verified(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """The text is at one place; targets that come back together are logged once in some minutes, each by its name."""
+    receiver = FastReceiver()
+    with caplog.at_level(logging.WARNING):
+        for name, settings in (("leaf1", {"plaintext": True}), ("leaf2", {"skip_verify": True}), ("leaf3", {})):
+            for _ in range(3):
+                receiver._warn(Endpoint(name=name, platform="frr", host="192.0.2.1", **settings))
+    assert caplog.messages == [
+        "leaf1: connected without TLS, as the endpoint asks (plaintext)",
+        "leaf2: certificate not verified, as the endpoint asks (skip_verify)",
+    ]
+    for path in (trust.__file__, fast.__file__):
+        assert "as the endpoint asks" not in Path(path).read_text()

@@ -45,6 +45,15 @@ def address_of(endpoint: Endpoint) -> str:
     return f"{host}:{endpoint.gnmi_port}"
 
 
+def unverified(endpoint: Endpoint) -> str:
+    """The warning about a connection to an endpoint without TLS or verification; empty for one that is verified."""
+    if endpoint.plaintext:
+        return f"{endpoint.name}: connected without TLS, as the endpoint asks (plaintext)"
+    if endpoint.skip_verify:
+        return f"{endpoint.name}: certificate not verified, as the endpoint asks (skip_verify)"
+    return ""
+
+
 def context_of(endpoint: Endpoint) -> ssl.SSLContext:
     """The TLS context for this endpoint, of its files as they are now. server_hostname: `server_name`.
 

@@ -23,7 +23,7 @@ from cryptography.x509.oid import NameOID
 from railfab.endpoints import Endpoint
 from railfab.errors import EndpointError
 from railfab.gnmi.first_contact import ClosedPorts, first_contact
-from railfab.gnmi.tls import address_of, context_of, reason
+from railfab.gnmi.tls import address_of, context_of, reason, unverified
 
 logger = logging.getLogger(__name__)
 
@@ -50,12 +50,12 @@ async def trust_of(endpoint: Endpoint, timeout_s: float, closed: ClosedPorts | N
     address = address_of(endpoint)
     if endpoint.plaintext:
         await first_contact(endpoint, address, None, timeout_s, closed)
-        logger.warning("%s: connected without TLS, as the endpoint asks (plaintext)", endpoint.name)
+        logger.warning("%s", unverified(endpoint))
         return None
     context = await asyncio.to_thread(context_of, endpoint)
     shown = ssl.DER_cert_to_PEM_cert(await first_contact(endpoint, address, context, timeout_s, closed)).encode()
     if endpoint.skip_verify:
-        logger.warning("%s: certificate not verified, as the endpoint asks (skip_verify)", endpoint.name)
+        logger.warning("%s", unverified(endpoint))
     return await asyncio.to_thread(_trust, endpoint, shown)
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from railfab.gnmi.paths import Element, matches_elements
+from railfab.repeated_warnings import RepeatedWarnings
 from railfab.telemetry.budget import SeriesBudget, table_size
 from railfab.telemetry.estimate import PauseEstimates
 from railfab.telemetry.health import MOST_ROOTS, OTHER_ROOTS, Drop, Health
@@ -82,7 +83,6 @@ class TargetStore:
         skew_s: float = 0.0,
         wall_ns: Callable[[], int] = time.time_ns,
     ) -> None:
-        self._device = device
         self._health = health
         self._expiry_s = expiry_s
         self._grace_s = grace_s
@@ -90,7 +90,7 @@ class TargetStore:
         self._most_rows = ROWS_PER_SERIES * max_series + MOST_ROOTS
         self._budget = budget or SeriesBudget(self._most_rows)
         self._charged = 0
-        self._passed_limit = False
+        self._warnings = RepeatedWarnings(logger, device, prefix=f"{device}: ")
         self.table = Table(target_text(device, fabric))
         self.at = np.zeros(len(At), np.int64)
         self.at[At.MOST_SERIES], self.at[At.LAST_KEY] = max_series, -1
@@ -177,15 +177,10 @@ class TargetStore:
         counts: list[int] = self.at.tolist()
         self._count(counts)
         self._charge()
-        if counts[At.SERIES_LIMIT] and not self._passed_limit:
-            self._passed_limit = True
-            logger.warning(
-                "%s: has more series than --max-series-per-target %d or, with all other targets, --max-series %d allow."
-                " The others are counted, and not stored.",
-                self._device,
-                self._max_series,
-                self._budget.most,
-                extra={"device": self._device},
+        if counts[At.SERIES_LIMIT]:
+            self._warnings.warning(
+                f"has more series than --max-series-per-target {self._max_series} or, with all other targets,"
+                f" --max-series {self._budget.most} allow. The others are counted, and not stored."
             )
         return counts
 

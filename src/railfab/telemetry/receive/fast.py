@@ -15,7 +15,8 @@ from railfab.gnmi.first_contact import ClosedPorts, first_contact, refuse_other_
 from railfab.gnmi.listening import listening_timeout
 from railfab.gnmi.login import login_metadata, login_name
 from railfab.gnmi.statuses import Callee, Refused, Status
-from railfab.gnmi.tls import address_of, context_of, reason, server_name, unanswered, unconnected
+from railfab.gnmi.tls import address_of, context_of, reason, server_name, unanswered, unconnected, unverified
+from railfab.repeated_warnings import RepeatedWarnings
 from railfab.telemetry.receive import frames
 from railfab.telemetry.receive.contract import ENDS_ONE, POLL, Ask, Batch, RpcEnded, ignored, is_once
 from railfab.telemetry.receive.errors import ProtocolError
@@ -60,7 +61,7 @@ class FastReceiver:
         self._ticks = Ticks(coalesce_s) if coalesce_s else None
         self._keepalive_s, self._keepalive_timeout_s = keepalive_s, keepalive_timeout_s
         self._doublings: dict[str, int] = {}
-        self._warned: set[Endpoint] = set()
+        self._warnings = RepeatedWarnings(logger)
         self._closed = ClosedPorts()
         self._shared = Shared.new()
 
@@ -162,14 +163,9 @@ class FastReceiver:
         return callee.lost("the target closed the connection before its first frame")
 
     def _warn(self, endpoint: Endpoint) -> None:
-        """Log once that a connection is not verified, not at each dial of targets that come back together."""
-        if endpoint in self._warned or not (endpoint.plaintext or endpoint.skip_verify):
-            return
-        self._warned.add(endpoint)
-        if endpoint.plaintext:
-            logger.warning("%s: connected without TLS, as the endpoint asks (plaintext)", endpoint.name)
-        else:
-            logger.warning("%s: certificate not verified, as the endpoint asks (skip_verify)", endpoint.name)
+        """Log that a connection is not verified, but not at each dial of targets that come back together."""
+        if text := unverified(endpoint):
+            self._warnings.warning(text, reason=text)
 
     def _keepalive(self, callee: Callee, connection: Connection, wire: Wire) -> Keepalive:
         every_s = self._keepalive_s * 2 ** self._doublings.get(callee.address, 0)
