@@ -86,8 +86,8 @@ def _switch_mistakes(switch: ConfiguredSwitch) -> Iterator[Finding]:
                 yield from _ecn_order(f"{model.name} profile {profile.name}", thresholds)
 
 
-def _other_priority(where: str, pfc: TrafficClass | ClassPriority) -> Iterator[Finding]:
-    sent, obeyed = pfc.pfc_priority, pfc.obeyed_priority
+def _other_priority(where: str, priorities: TrafficClass | ClassPriority) -> Iterator[Finding]:
+    sent, obeyed = priorities.pfc_priority, priorities.obeyed_priority
     if sent != obeyed:
         problem = f"sends pause frames of {_priority(sent)} and obeys those of {_priority(obeyed)}"
         yield error(DifferenceCode.PFC_PRIORITY_MISMATCH, where, problem, "Configure the same priority for both")
@@ -101,11 +101,8 @@ def _ecn_order(where: str, thresholds: ClassThresholds) -> Iterator[Finding]:
     """Marking has to begin below Kmax, and Kmax to be below XOFF, so that senders slow down before they are paused."""
     if thresholds.ecn is None:
         return
-    place, kmin, kmax = (
-        f"{where} class {thresholds.traffic_class}",
-        thresholds.ecn.kmin_bytes,
-        thresholds.ecn.kmax_bytes,
-    )
+    place, ramp = f"{where} class {thresholds.traffic_class}", thresholds.ecn
+    kmin, kmax = ramp.kmin_bytes, ramp.kmax_bytes
     if kmin >= kmax:
         problem = f"kmin_bytes {kmin:,} is not below kmax_bytes {kmax:,}"
         yield error(DifferenceCode.ECN_ORDER, place, problem, "Deploy the intent")

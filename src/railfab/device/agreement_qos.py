@@ -79,8 +79,10 @@ def _listed(points: list[int]) -> str:
     return " and ".join(map(str, points))
 
 
-def _kind(queue: TrafficClass) -> str:
-    return f"lossless with PFC priority {queue.pfc_priority}" if queue.lossless else f"lossy and {queue.scheduling}"
+def _kind(traffic_class: TrafficClass) -> str:
+    if traffic_class.lossless:
+        return f"lossless with PFC priority {traffic_class.pfc_priority}"
+    return f"lossy and {traffic_class.scheduling}"
 
 
 def _marking(a: LinkEnd, z: LinkEnd) -> Iterator[Finding]:
@@ -99,14 +101,10 @@ def _marking(a: LinkEnd, z: LinkEnd) -> Iterator[Finding]:
         marked = [bool(end.port_qos and name in end.port_qos.ecn) for end, name in ((a, ours), (z, theirs))]
         name = f"DSCP {_listed(points)}"
         yield from mismatch(DifferenceCode.ECN_MISMATCH, a, z, f"ECN of {name}", *marked)
-        left_thresholds, right_thresholds = (
-            a.thresholds(ours) or ClassThresholds(traffic_class=ours),
-            z.thresholds(theirs),
-        )
-        right_thresholds = right_thresholds or ClassThresholds(traffic_class=theirs)
+        limits = [end.thresholds(name) or ClassThresholds(traffic_class=name) for end, name in ((a, ours), (z, theirs))]
         if all(marked) and a.ramp == z.ramp:
-            yield from _ramps(a, z, name, left_thresholds, right_thresholds)
-        yield from _shared(a, z, name, left_thresholds, right_thresholds)
+            yield from _ramps(a, z, name, *limits)
+        yield from _shared(a, z, name, *limits)
 
 
 def _ramps(a: LinkEnd, z: LinkEnd, name: str, ours: ClassThresholds, theirs: ClassThresholds) -> Iterator[Finding]:

@@ -88,7 +88,7 @@ def _changes(steps: tuple[FieldStep, ...], before: Any, after: Any) -> Iterator[
     if before == after:
         return
     if is_dataclass(before) and type(before) is type(after):
-        for field in (compared for compared in fields(before) if compared.compare):
+        for field in (field for field in fields(before) if field.compare):
             yield from _changes(
                 (*steps, FieldStep(field.name)), getattr(before, field.name), getattr(after, field.name)
             )
@@ -108,7 +108,7 @@ def _element_changes(steps: tuple[FieldStep, ...], old: dict[str, Any], new: dic
 
 def _keyed(elements: tuple[Any, ...]) -> bool:
     """Whether the elements are dataclasses, or pairs of a key and its value."""
-    return bool(elements) and all(is_dataclass(statement) or isinstance(statement, tuple) for statement in elements)
+    return bool(elements) and all(is_dataclass(element) or isinstance(element, tuple) for element in elements)
 
 
 def _by_key(elements: tuple[Any, ...]) -> dict[str, Any]:

@@ -51,7 +51,7 @@ class ConfiguredSwitch:
     @cached_property
     def lags(self) -> Mapping[str, Lag]:
         """The LAG of each port that is a member of one."""
-        lags = (interface for interface in self.model.interfaces if isinstance(interface, Lag))
+        lags = (lag for lag in self.model.interfaces if isinstance(lag, Lag))
         return {member: lag for lag in lags for member in lag.members}
 
     @cached_property

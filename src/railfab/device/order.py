@@ -101,8 +101,8 @@ def _bgp(bgp: BgpSpeaker, model: DeviceModel) -> BgpSpeaker:
     return replace(
         bgp,
         neighbors=tuple(
-            _with_families(session)
-            for session in sorted(bgp.neighbors, key=lambda neighbor: _neighbor_key(neighbor, interfaces, places))
+            _with_families(neighbor)
+            for neighbor in sorted(bgp.neighbors, key=lambda neighbor: _neighbor_key(neighbor, interfaces, places))
         ),
         aggregates=tuple(sorted(bgp.aggregates, key=_aggregate_key)),
     )

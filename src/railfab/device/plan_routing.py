@@ -135,9 +135,7 @@ def _overlay_peers(switch: PlannedSwitch) -> tuple[Node, ...]:
     node, evpn = switch.node, switch.profile.control_plane == "evpn"
     if not _has_evpn(node, evpn=evpn):
         return ()
-    around = {
-        connection.peer_node.name: connection.peer_node for connection in switch.connections if connection.to_switch
-    }
+    around = {link.peer_node.name: link.peer_node for link in switch.connections if link.to_switch}
     peers = [peer for peer in around.values() if peer.net is node.net and _has_evpn(peer, evpn=evpn)]
     others = tuple(peer for peer in peers if peer.role is not node.role)
     return others or tuple(peers)

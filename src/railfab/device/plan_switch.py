@@ -184,11 +184,7 @@ class PlannedSwitch:
         """The links to the other switch of an MLAG pair; none where they are routed."""
         if self.fabric.intent.hosts.attach != "mlag" or self.node.net is not Net.BACKEND:
             return ()
-        return tuple(
-            connection
-            for connection in self.connections
-            if connection.to_switch and _same_tier(connection.peer_node, self.node)
-        )
+        return tuple(link for link in self.connections if link.to_switch and _same_tier(link.peer_node, self.node))
 
 
 def _same_tier(a: Node, b: Node) -> bool:

@@ -32,11 +32,7 @@ def parsed(intended: Platform, text: str) -> DeviceModel:
 def _refuse_another(intended: Platform, text: str, unread: int) -> None:
     """Raise OtherConfiguration for a configuration that another platform reads. unread: lines that its own does not."""
     others = {name: _unread(platform(name), text) for name in platform_names() if name != intended.name}
-    read = {
-        name: unread_lines
-        for name, unread_lines in others.items()
-        if unread_lines is not None and unread_lines * LESS_UNREAD <= unread
-    }
+    read = {name: count for name, count in others.items() if count is not None and count * LESS_UNREAD <= unread}
     if read:
         name = min(read, key=lambda name: read[name])
         problem = f"is one of platform {name}, and the intent has {intended.name} on this switch"

@@ -25,14 +25,14 @@ def watchdog_findings(buffers: tuple[SwitchBuffers, ...], intent: FabricIntent) 
         yield from _of_platform(lossless.watchdog, platform(name))
 
 
-def _of_platform(watchdog: Watchdog, runs: Platform) -> Iterator[Finding]:
-    step, times = runs.capabilities.steps.get(WATCHDOG, 1), watchdog.model_dump(exclude_unset=True)
-    if "recover_ms" in times and _has_one_time(watchdog, runs):
+def _of_platform(watchdog: Watchdog, platform: Platform) -> Iterator[Finding]:
+    step, times = platform.capabilities.steps.get(WATCHDOG, 1), watchdog.model_dump(exclude_unset=True)
+    if "recover_ms" in times and _has_one_time(watchdog, platform):
         del times["recover_ms"]
         yield note(
             DesignCode.WATCHDOG_ROUNDED,
             f"{KEY}.recover_ms",
-            f"platform {runs.name} has no setting of it, and honours pause frames again after a time of its own",
+            f"platform {platform.name} has no setting of it, and honours pause frames again after a time of its own",
             remedy(Choice("it", {f"{KEY}.recover_ms": None}, "remove")),
         )
     for name, stated in times.items():
@@ -40,12 +40,12 @@ def _of_platform(watchdog: Watchdog, runs: Platform) -> Iterator[Finding]:
             yield note(
                 DesignCode.WATCHDOG_ROUNDED,
                 f"{KEY}.{name}",
-                f"{stated} ms is {effective} ms on platform {runs.name}, which takes multiples of {step} ms",
+                f"{stated} ms is {effective} ms on platform {platform.name}, which takes multiples of {step} ms",
                 remedy(*values(f"{KEY}.{name}", [effective])),
             )
 
 
-def _has_one_time(watchdog: Watchdog, runs: Platform) -> bool:
+def _has_one_time(watchdog: Watchdog, platform: Platform) -> bool:
     """Whether a platform has a setting for one of the two times only."""
-    omits = support_of(runs.capabilities, "watchdog_recovery") is Support.OMITTED
+    omits = support_of(platform.capabilities, "watchdog_recovery") is Support.OMITTED
     return omits and watchdog.recover_ms != watchdog.detect_ms

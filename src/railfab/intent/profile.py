@@ -386,6 +386,6 @@ def _storage_faults(storage: StorageClass, lossless: Lossless) -> Iterator[KeyFa
 
 
 def _shared_point(key: str, dscp: int, points: Mapping[str, int]) -> Iterator[KeyFault]:
-    for taken, point in points.items():
+    for other_key, point in points.items():
         if point == dscp:
-            yield KeyFault(key, f"{key} and {taken} are both {dscp}", "Use two different code points")
+            yield KeyFault(key, f"{key} and {other_key} are both {dscp}", "Use two different code points")

@@ -52,15 +52,13 @@ def measures_of(model: DeviceModel) -> dict[str, int]:
     interfaces, bgp, qos = model.interfaces, model.bgp, model.qos
     watchdog = qos.watchdog if qos else None
     return {
-        "interfaces": sum(isinstance(interface, Port) for interface in interfaces),
+        "interfaces": sum(isinstance(port, Port) for port in interfaces),
         "ip_mtu_bytes": max((interface.mtu_bytes or 0 for interface in interfaces), default=0),
-        "lag_number": max(
-            (number_of(interface.name) for interface in interfaces if isinstance(interface, Lag)), default=0
-        ),
+        "lag_number": max((number_of(lag.name) for lag in interfaces if isinstance(lag, Lag)), default=0),
         "vrf_name_length": max((len(instance.name) for instance in model.network_instances), default=0),
         "max_paths": max(bgp.max_paths, bgp.max_paths_internal) if bgp else 0,
         "advertisement_interval_s": max(_advertisement_intervals(model), default=0),
-        "hold_up_ms": max((interface.hold_up_ms for interface in interfaces if isinstance(interface, Port)), default=0),
+        "hold_up_ms": max((port.hold_up_ms for port in interfaces if isinstance(port, Port)), default=0),
         "queue_weights": sum(traffic_class.weight or 0 for traffic_class in qos.classes) if qos else 0,
         "queue_weight": max((traffic_class.weight or 0 for traffic_class in qos.classes), default=0) if qos else 0,
         "bfd_interval_ms": max(_bfd_intervals(model), default=0),
@@ -140,7 +138,9 @@ def _drained_without_sessions(model: DeviceModel, platform: Platform) -> Iterato
 def support_of(capabilities: Capabilities, feature: str, silicon: str = "") -> Support:
     """Whether a platform with these capabilities supports a feature, by its name, on a chip; empty for any."""
     otherwise = Support.OMITTED if FEATURES[feature].optional else Support.NO
-    of_chips = (chip for chip, stated_ in capabilities.chips.items() if silicon.startswith(chip) and feature in stated_)
+    of_chips = (
+        chip for chip, supported in capabilities.chips.items() if silicon.startswith(chip) and feature in supported
+    )
     nearest = max(of_chips, key=len, default=None)
     stated = capabilities.features if nearest is None else capabilities.chips[nearest]
     return stated.get(feature, otherwise)

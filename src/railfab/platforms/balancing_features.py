@@ -35,7 +35,7 @@ def _adaptive_interfaces(model: DeviceModel) -> tuple[Interface, ...]:
 
 
 def _routes_adaptively_over_lags(model: DeviceModel) -> bool:
-    return any(isinstance(interface, Lag) for interface in _adaptive_interfaces(model))
+    return any(isinstance(lag, Lag) for lag in _adaptive_interfaces(model))
 
 
 def _routes_adaptively_at_other_speeds(model: DeviceModel) -> bool:

@@ -77,7 +77,7 @@ INTERFACE_FEATURES: Mapping[str, Feature] = {
     ),
     "several_loopbacks": Feature(
         "more than one loopback",
-        lambda model: sum(isinstance(interface, Loopback) for interface in model.interfaces) > 1,
+        lambda model: sum(isinstance(loopback, Loopback) for loopback in model.interfaces) > 1,
     ),
     "lag": Feature("LAGs", any_of(Lag), removals.members),
     "static_lag": Feature("LAGs without LACP", any_of(Lag, lambda lag: not lag.lacp), removals.members),

@@ -85,7 +85,7 @@ def _has_other_obeyed_priority(qos: Qos) -> bool:
 
 
 def _has_member_qos(model: DeviceModel) -> bool:
-    members = {name for interface in model.interfaces if isinstance(interface, Lag) for name in interface.members}
+    members = {name for lag in model.interfaces if isinstance(lag, Lag) for name in lag.members}
     return model.qos is not None and any(port.interface in members for port in model.qos.ports)
 
 

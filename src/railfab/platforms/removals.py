@@ -202,7 +202,7 @@ def bridging(model: DeviceModel) -> DeviceModel:
 
 def members(model: DeviceModel) -> DeviceModel:
     """LAGs without members, and the members as ports that the system binds."""
-    names = {name for interface in model.interfaces if isinstance(interface, Lag) for name in interface.members}
+    names = {name for lag in model.interfaces if isinstance(lag, Lag) for name in lag.members}
 
     def changed(member: Interface) -> Interface:
         if isinstance(member, Lag):

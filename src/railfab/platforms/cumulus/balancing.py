@@ -51,9 +51,9 @@ def adaptive_ports(model: DeviceModel) -> tuple[str, ...]:
     """The ports of the default VRF with a session."""
     used = set(interfaces_of_peers(model).values())
     return tuple(
-        interface.name
-        for interface in model.interfaces
-        if isinstance(interface, Port) and interface.name in used and interface.network_instance == DEFAULT_INSTANCE
+        port.name
+        for port in model.interfaces
+        if isinstance(port, Port) and port.name in used and port.network_instance == DEFAULT_INSTANCE
     )
 
 

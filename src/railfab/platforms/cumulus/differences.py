@@ -47,11 +47,7 @@ def differences(text: str, rendered: str) -> tuple[Difference, ...]:
         return ()
     configured, wanted = (dict(_settings(tree_of(side))) for side in (text, rendered))
     different = (_difference(configured.get(words), wanted.get(words)) for words in {**configured, **wanted})
-    return tuple(
-        sorted(
-            (difference for difference in different if difference is not None), key=lambda difference: difference.text
-        )
-    )
+    return tuple(sorted(filter(None, different), key=lambda difference: difference.text))
 
 
 def _settings(tree: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], NvueSetting]]:

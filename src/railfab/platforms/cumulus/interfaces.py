@@ -49,7 +49,7 @@ def render_interfaces(model: DeviceModel) -> Json:
 
 def _uplinks(model: DeviceModel) -> frozenset[str]:
     """The ports with a session of a switch with EVPN multihoming: when all are down, its bonds to hosts go down too."""
-    if not any(isinstance(interface, Lag) and interface.esi is not None for interface in model.interfaces):
+    if not any(isinstance(lag, Lag) and lag.esi is not None for lag in model.interfaces):
         return frozenset()
     return frozenset(interfaces_of_peers(model).values())
 

@@ -43,7 +43,7 @@ def render_evpn(model: DeviceModel) -> Json | None:
     route-target), and multihoming where a bond has an Ethernet segment."""
     if not _has_evpn(model):
         return None
-    segments = any(isinstance(interface, Lag) and interface.esi is not None for interface in model.interfaces)
+    segments = any(isinstance(lag, Lag) and lag.esi is not None for lag in model.interfaces)
     vnis = {str(vlan.vni): _targets(vlan.vni) for vlan in model.vlans if vlan.vni is not None}
     return {"state": ON, **stated(multihoming={"state": ON} if segments else None, vni=vnis or None)}
 
@@ -53,7 +53,7 @@ def _targets(vni: int) -> Json:
 
 
 def _has_evpn(model: DeviceModel) -> bool:
-    segments = any(isinstance(interface, Lag) and interface.esi is not None for interface in model.interfaces)
+    segments = any(isinstance(lag, Lag) and lag.esi is not None for lag in model.interfaces)
     return segments or any(Family.EVPN in neighbor.families for neighbor in model.neighbors)
 
 

@@ -50,7 +50,7 @@ def linux_devices(model: DeviceModel) -> tuple[LinuxDevice, ...]:
         *_vrfs(model),
         *_dummies(model),
         *_bridges(model),
-        *(_bond(interface) for interface in model.interfaces if isinstance(interface, Lag)),
+        *(_bond(lag) for lag in model.interfaces if isinstance(lag, Lag)),
         *_tagged(model),
         *_vxlans(model),
     )
@@ -69,11 +69,7 @@ def bridge_name(vlan_id: int) -> str:
 def _vrfs(model: DeviceModel) -> Iterator[LinuxDevice]:
     for table, instance in enumerate(model.network_instances, start=FIRST_TABLE):
         name = instance.name
-        ports = (
-            interface
-            for interface in model.interfaces
-            if isinstance(interface, Port) and interface.network_instance == name
-        )
+        ports = (port for port in model.interfaces if isinstance(port, Port) and port.network_instance == name)
         bound = (command for port in ports for command in _in_vrf(port))
         commands = (f"link add {name} type vrf table {table}", f"link set dev {name} up", *bound)
         yield LinuxDevice(kind=DeviceKind.VRF, name=name, commands=commands)
@@ -105,10 +101,10 @@ def _bond(lag: Lag) -> LinuxDevice:
 
 def _bridges(model: DeviceModel) -> Iterator[LinuxDevice]:
     """A bridge for each VLAN, with the ports that have it untagged."""
-    svis = {interface.vlan: interface for interface in model.interfaces if isinstance(interface, Svi)}
+    svis = {svi.vlan: svi for svi in model.interfaces if isinstance(svi, Svi)}
     for vlan in model.vlans:
         name, svi = bridge_name(vlan.vlan_id), svis.get(vlan.vlan_id)
-        ports = [interface for interface in model.interfaces if isinstance(interface, Port)]
+        ports = [port for port in model.interfaces if isinstance(port, Port)]
         joined = (command for port in ports for command in _bridged(port) if command.endswith(f" {name}"))
         commands = (
             f"link add {name} type bridge",
@@ -153,7 +149,7 @@ def _vxlans(model: DeviceModel) -> Iterator[LinuxDevice]:
     """A device for each VNI of a VLAN, and a bridge with one for that of a VRF, with the MTU of its gateways."""
     if model.vtep is None:
         return
-    svis = [interface for interface in model.interfaces if isinstance(interface, Svi)]
+    svis = [svi for svi in model.interfaces if isinstance(svi, Svi)]
     mtus = {svi.vlan: svi.mtu_bytes for svi in svis}
     for vlan in model.vlans:
         if vlan.vni is not None:

@@ -58,11 +58,6 @@ def vtep_of(root: Words, interfaces: Sequence[Interface]) -> Vtep | None:
     """The endpoint of the MAC-VRF, or of the switch; None while its interface has no address."""
     places = [words for _, words in root.entries("routing-instances")] + [root.at("switch-options")]
     source = next((text for words in places if (text := words.text("vtep-source-interface"))), None)
-    named = [
-        interface
-        for interface in interfaces
-        if source and interface.name == interface_name(source) and isinstance(interface, Loopback)
-    ]
-    return next(
-        (Vtep(source=loopback.name, address=loopback.addresses[0].ip) for loopback in named if loopback.addresses), None
-    )
+    name = interface_name(source) if source else ""
+    named = (loopback for loopback in interfaces if isinstance(loopback, Loopback) and loopback.name == name)
+    return next((Vtep(source=name, address=loopback.addresses[0].ip) for loopback in named if loopback.addresses), None)

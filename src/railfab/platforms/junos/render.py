@@ -41,7 +41,7 @@ def render(model: DeviceModel) -> tuple[Line, ...]:
 
 def _chassis(model: DeviceModel) -> Iterator[Line]:
     """The number of LAGs that the switch prepares, and the largest group of equal next hops."""
-    lags = [number_of(interface.name) for interface in model.interfaces if isinstance(interface, Lag)]
+    lags = [number_of(lag.name) for lag in model.interfaces if isinstance(lag, Lag)]
     if lags:
         ethernet = block("ethernet", (leaf("device-count", max(lags) + 1),))
         yield from block("aggregated-devices", ethernet)

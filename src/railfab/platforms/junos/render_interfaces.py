@@ -33,17 +33,17 @@ VLAN_NAME = re.compile(r"[\w.-]{2,64}")
 
 def interface_lines(model: DeviceModel) -> Iterator[Line]:
     """Ports and cages in front-panel order, then LAGs, SVIs and the loopback."""
-    ports = [interface for interface in model.interfaces if isinstance(interface, Port)]
+    ports = [port for port in model.interfaces if isinstance(port, Port)]
     split = {breakout.cage: breakout for breakout in model.breakouts}
     lag_of = {name: lag.name for lag in model.interfaces if isinstance(lag, Lag) for name in lag.members}
     yield from map(_cage, model.breakouts)
     for port in ports:
         if port.name not in split:
             yield _port(port, lag_of.get(port.name), model)
-    yield from (_lag(interface, model) for interface in model.interfaces if isinstance(interface, Lag))
-    svis = [interface for interface in model.interfaces if isinstance(interface, Svi)]
+    yield from (_lag(lag, model) for lag in model.interfaces if isinstance(lag, Lag))
+    svis = [svi for svi in model.interfaces if isinstance(svi, Svi)]
     yield from block(SVI_DEVICE, _svi_mtu(svis), map(_svi, svis))
-    yield from (_loopback(interface) for interface in model.interfaces if isinstance(interface, Loopback))
+    yield from (_loopback(loopback) for loopback in model.interfaces if isinstance(loopback, Loopback))
 
 
 def _cage(breakout: BreakoutPort) -> Line:

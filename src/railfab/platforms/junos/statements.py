@@ -80,12 +80,8 @@ def differences(configured: Sequence[Statement], wanted: Sequence[Statement]) ->
         if statement[0] != "insert" and statement not in implied
     )
     missing = [(Side.MISSING, statement) for statement in lacking]
-    return tuple(
-        sorted(
-            (_difference(*pair) for pair in (*added, *missing)),
-            key=lambda difference: (difference.path, difference.side),
-        )
-    )
+    every = (_difference(side, statement) for side, statement in (*added, *missing))
+    return tuple(sorted(every, key=lambda difference: (difference.path, difference.side)))
 
 
 def _difference(side: Side, statement: Statement) -> Difference:

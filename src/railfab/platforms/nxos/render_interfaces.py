@@ -64,9 +64,7 @@ def _cage(breakout: BreakoutPort) -> str:
 
 def interfaces(model: DeviceModel) -> Iterator[Line]:
     """SVIs, LAGs, ports and loopbacks, in NX-OS's order of kinds."""
-    lags = {
-        name: interface for interface in model.interfaces if isinstance(interface, Lag) for name in interface.members
-    }
+    lags = {name: lag for lag in model.interfaces if isinstance(lag, Lag) for name in lag.members}
     switch = _Switch(model, lags, bfd_timers(model))
     for kind in (Svi, Lag, Port, Loopback):
         for interface in model.interfaces:

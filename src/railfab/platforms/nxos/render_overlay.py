@@ -39,7 +39,7 @@ def gateway_mac(model: DeviceModel) -> Iterator[Line]:
 
 def multihoming(model: DeviceModel) -> Iterator[Line]:
     """Ethernet segments of LAGs are announced (VXLAN guide, Configuring VXLAN EVPN Multihoming)."""
-    if any(isinstance(interface, Lag) and interface.esi is not None for interface in model.interfaces):
+    if any(isinstance(lag, Lag) and lag.esi is not None for lag in model.interfaces):
         yield Line(MULTIHOMING)
 
 

@@ -50,7 +50,7 @@ def features(model: DeviceModel) -> Iterator[Line]:
     Anycast gateways are part of those of EVPN (VXLAN guide, Configuring VXLAN BGP EVPN, Fabric Forwarding).
     """
     management, interfaces = model.management or ManagementAccess(), model.interfaces
-    gateways = any(isinstance(interface, Svi) and bool(interface.gateways) for interface in interfaces)
+    gateways = any(isinstance(svi, Svi) and bool(svi.gateways) for svi in interfaces)
     overlaid = _is_overlaid(model)
     needed = {
         "nv overlay evpn": overlaid or gateways,
@@ -58,9 +58,9 @@ def features(model: DeviceModel) -> Iterator[Line]:
         "feature tacacs+": any(server.protocol == "tacacs" for server in management.aaa),
         "feature bgp": model.bgp is not None,
         "feature fabric forwarding": gateways,
-        "feature interface-vlan": any(isinstance(interface, Svi) for interface in interfaces),
+        "feature interface-vlan": any(isinstance(svi, Svi) for svi in interfaces),
         "feature vn-segment-vlan-based": overlaid,
-        "feature lacp": any(isinstance(interface, Lag) and interface.lacp for interface in interfaces),
+        "feature lacp": any(isinstance(lag, Lag) and lag.lacp for lag in interfaces),
         "feature vpc": model.mlag is not None,
         "feature lldp": model.lldp.enabled,
         "feature bfd": any(neighbor.bfd is not None for neighbor in model.neighbors),

@@ -63,9 +63,9 @@ def _resume_bytes(model: DeviceModel, ports: tuple[QosPort, ...]) -> dict[str, i
     if model.qos is None or not has_spectrum(model):
         return {}
     wide = {
-        interface.name
-        for interface in model.interfaces
-        if isinstance(interface, Port) and interface.rate_gbps is not None and interface.rate_gbps >= WIDE_GBPS
+        port.name
+        for port in model.interfaces
+        if isinstance(port, Port) and port.rate_gbps is not None and port.rate_gbps >= WIDE_GBPS
     }
     of_wide = {port.qos.profile for port in ports if port.name in wide}
     return {profile.name: WIDE_XON_BYTES if profile.name in of_wide else XON_BYTES for profile in model.qos.profiles}

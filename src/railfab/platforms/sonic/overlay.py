@@ -122,12 +122,8 @@ def parse_vtep(tree: Tables, problems: list[RailfabError], interfaces: tuple[Int
         address = node.address("src_ip")
         if address is None:
             continue
-        loopbacks = (interface for interface in interfaces if isinstance(interface, Loopback))
-        owners = (
-            loopback.name
-            for loopback in loopbacks
-            if address in [interface_address.ip for interface_address in loopback.addresses]
-        )
+        loopbacks = (loopback for loopback in interfaces if isinstance(loopback, Loopback))
+        owners = (loopback.name for loopback in loopbacks if address in [local.ip for local in loopback.addresses])
         return Vtep(source=next(owners, LOOPBACK), address=address)
     return None
 
@@ -141,9 +137,9 @@ def _mlag(model: DeviceModel) -> Tables:
     source = pair.keepalive.source if pair.keepalive else (pair.address.ip if pair.address else None)
     peer = pair.keepalive.peer if pair.keepalive else pair.peer
     domain = stated(source_ip=source, peer_ip=peer, peer_link=device_name(pair.peer_link))
-    lags = (interface for interface in model.interfaces if isinstance(interface, Lag) and interface.mlag_id is not None)
+    lags = (lag for lag in model.interfaces if isinstance(lag, Lag) and lag.mlag_id is not None)
     members = {key(pair.domain, device_name(lag.name)): {"if_type": IF_TYPE} for lag in lags}
-    own_addresses = (interface for interface in model.interfaces if isinstance(interface, Svi) and interface.addresses)
+    own_addresses = (svi for svi in model.interfaces if isinstance(svi, Svi) and svi.addresses)
     return {
         "MCLAG_DOMAIN": {pair.domain: domain},
         "MCLAG_INTERFACE": members,

@@ -55,11 +55,8 @@ def _prefixes(entry: Entry, version: int) -> Tables:
 
 def _lengths(prefix_range: PrefixRange) -> str:
     """The lengths of the prefixes inside one, as `24..32`."""
-    return (
-        EXACT
-        if prefix_range.ge == prefix_range.le == prefix_range.prefix.prefixlen
-        else f"{prefix_range.ge}..{prefix_range.le}"
-    )
+    shortest, longest = prefix_range.ge, prefix_range.le
+    return EXACT if shortest == longest == prefix_range.prefix.prefixlen else f"{shortest}..{longest}"
 
 
 def _settings(rule: PolicyRule, asn: int | None) -> Row:

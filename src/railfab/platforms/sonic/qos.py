@@ -51,7 +51,7 @@ def qos_ports(model: DeviceModel) -> tuple[QosPort, ...]:
     """The ports with QoS; a LAG has it on each of its members."""
     if model.qos is None:
         return ()
-    lags = {interface.name: interface.members for interface in model.interfaces if isinstance(interface, Lag)}
+    lags = {lag.name: lag.members for lag in model.interfaces if isinstance(lag, Lag)}
     rates = port_rates(model)
     return tuple(
         QosPort(name=name, qos=port, rate_gbps=rates.get(name))

@@ -55,7 +55,7 @@ class SonicQosReader:
         rates: Mapping[str, int | None],
     ) -> None:
         self._tree, self._problems, self._rates = tree, problems, rates
-        self._lags = {interface.name: interface.members for interface in interfaces if isinstance(interface, Lag)}
+        self._lags = {lag.name: lag.members for lag in interfaces if isinstance(lag, Lag)}
         self._queues = dict(self._numbered("QUEUE"))
         self._buffers = {place: node.text("profile") for place, node in self._numbered("BUFFER_QUEUE")}
         self._groups = {place: node.text("profile") for place, node in self._numbered("BUFFER_PG")}

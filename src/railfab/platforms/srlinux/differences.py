@@ -77,11 +77,7 @@ def differences(text: str, rendered: str) -> tuple[Difference, ...]:
     places = {**stated, **wanted}
     places = {place: setting for place, setting in places.items() if setting.path != LEFT_BY_DRAIN}
     different = (_difference(stated.get(place), wanted.get(place), entries, bound) for place in places)
-    return tuple(
-        sorted(
-            (difference for difference in different if difference is not None), key=lambda difference: difference.text
-        )
-    )
+    return tuple(sorted(filter(None, different), key=lambda difference: difference.text))
 
 
 def _entries(settings: Mapping[str, TreeSetting]) -> set[str]:

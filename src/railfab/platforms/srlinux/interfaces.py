@@ -41,17 +41,13 @@ VIRTUAL_ROUTER_ID = 1
 
 def render_interfaces(model: DeviceModel) -> list[Json]:
     """Ports and broken-out cages in front-panel order, then LAGs, the SVIs in `irb0`, and loopbacks."""
-    lags = [interface for interface in model.interfaces if isinstance(interface, Lag)]
+    lags = [lag for lag in model.interfaces if isinstance(lag, Lag)]
     lag_of = {member: lag.name for lag in lags for member in lag.members}
     ports = [(breakout.cage, _breakout(breakout)) for breakout in model.breakouts]
     ports += [(port.name, _port(port, lag_of.get(port.name))) for port in model.interfaces if isinstance(port, Port)]
-    loopbacks = [_loopback(interface) for interface in model.interfaces if isinstance(interface, Loopback)]
+    loopbacks = [_loopback(loopback) for loopback in model.interfaces if isinstance(loopback, Loopback)]
     overlaid = {vlan.vlan_id for vlan in model.vlans if vlan.vni is not None}
-    svis = [
-        _svi(interface, overlaid=interface.vlan in overlaid)
-        for interface in model.interfaces
-        if isinstance(interface, Svi)
-    ]
+    svis = [_svi(svi, overlaid=svi.vlan in overlaid) for svi in model.interfaces if isinstance(svi, Svi)]
     irb: list[Json] = [{"name": IRB, "admin-state": "enable", "subinterface": svis}] if svis else []
     by_position = [entry for _, entry in sorted(ports, key=lambda port: front_panel(port[0]))]
     return by_position + [_lag(lag) for lag in lags] + irb + loopbacks

@@ -52,7 +52,7 @@ def _mac_vrf(vlan: Vlan, interfaces: tuple[Interface, ...]) -> Json:
     attached = [
         {"name": f"{interface.name}.{vlan.vlan_id}"} for interface in interfaces if _is_in(interface, vlan.vlan_id)
     ]
-    svis = [interface.name for interface in interfaces if isinstance(interface, Svi) and interface.vlan == vlan.vlan_id]
+    svis = [svi.name for svi in interfaces if isinstance(svi, Svi) and svi.vlan == vlan.vlan_id]
     attached += [{"name": subinterface(name)} for name in svis]
     tree: Json = {
         "name": mac_vrf_name(vlan.vlan_id),
@@ -112,7 +112,7 @@ def render_tunnels(model: DeviceModel) -> list[Json] | None:
 
 def render_segments(model: DeviceModel) -> Json | None:
     """The Ethernet segments of the LAGs that several switches share."""
-    lags = [interface for interface in model.interfaces if isinstance(interface, Lag) and interface.esi is not None]
+    lags = [lag for lag in model.interfaces if isinstance(lag, Lag) and lag.esi is not None]
     if not lags:
         return None
     segments = [

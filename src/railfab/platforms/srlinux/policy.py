@@ -35,9 +35,8 @@ def render_policies(model: DeviceModel) -> Json | None:
         "community-set": [community_set for policy in policies for community_set in _community_sets(policy)],
         "as-path-set": [as_path_set for policy in policies for as_path_set in _as_path_sets(policy)],
     }
-    return {"policy": [_policy(policy) for policy in policies]} | {
-        name: members for name, members in sets.items() if members
-    }
+    filled = {name: members for name, members in sets.items() if members}
+    return {"policy": [_policy(policy) for policy in policies]} | filled
 
 
 def _policy(policy: Policy) -> Json:

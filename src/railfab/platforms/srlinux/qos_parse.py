@@ -210,10 +210,8 @@ class _QosReader:
         if mapping is None or not pfc:
             return
         for traffic_class in qos.classes:
-            sent, obeyed = (
-                mapping.sent.get(traffic_class.name),
-                mapping.obeyed.get(self._queue_of[traffic_class.name] or ""),
-            )
+            name = traffic_class.name
+            sent, obeyed = mapping.sent.get(name), mapping.obeyed.get(self._queue_of[name] or "")
             usual = (traffic_class.pfc_priority, traffic_class.obeyed_priority)
             if (sent, obeyed) != tuple(priority if priority in pfc else None for priority in usual):
                 yield ClassPriority(traffic_class=traffic_class.name, pfc_priority=sent, obeyed_priority=obeyed)

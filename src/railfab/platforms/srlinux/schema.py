@@ -71,10 +71,7 @@ class SrlinuxSchema:
         keys_of: dict[str, set[tuple[str, ...]]] = {}
         for name, keys in _lists(self.nodes):
             keys_of.setdefault(name, set()).add(keys)
-        return {
-            name: tuple(sorted(keys, key=lambda key_names: (-len(key_names), key_names)))
-            for name, keys in keys_of.items()
-        }
+        return {name: tuple(sorted(lists, key=lambda keys: (-len(keys), keys))) for name, lists in keys_of.items()}
 
     @cached_property
     def paths_above_rules(self) -> frozenset[str]:
