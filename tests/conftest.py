@@ -97,6 +97,13 @@ LONGEST = ("faults", "integration", "docs", "telemetry", "test_namespaces.py", "
 
 ON_ONE_LAB = tuple(f"tests/integration/test_{name}.py" for name in ("embedded_lab", "deploy_on_frr", "killed_deploy"))
 """Files whose tests share one lab, which a worker boots once."""
+WITH_MODELS = (
+    "tests/oracles/test_every_switch.py",
+    *(f"tests/platforms/srlinux/test_srlinux_{name}.py" for name in ("yang", "rules", "entries", "spoilt")),
+    *(f"tests/platforms/sonic/test_sonic_{name}.py" for name in ("yang", "rules")),
+    "tests/platforms/junos/test_junos_yang.py",
+)
+"""Files whose tests share the models of vendors, which a worker loads once."""
 
 ONE_BY_ONE = "tests/docs/test_docs_examples.py"
 """A file whose tests take long and share nothing: each goes to whichever worker is free."""
@@ -113,7 +120,7 @@ class ByFile(LoadScopeScheduling):
         scope = nodeid.partition("[")[0].rpartition("::")[0]
         if scope == ONE_BY_ONE:
             return nodeid
-        return ON_ONE_LAB[0] if scope in ON_ONE_LAB else scope
+        return next((files[0] for files in (ON_ONE_LAB, WITH_MODELS) if scope in files), scope)
 
 
 def pytest_cmdline_main(config: pytest.Config) -> None:
@@ -124,8 +131,8 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Three processes more than there are cores: tests of labs wait for timers and sessions half of their time."""
-    return (os.cpu_count() or 1) + 3
+    """Two processes more than there are cores: tests of labs wait for timers and sessions half of their time."""
+    return (os.cpu_count() or 1) + 2
 
 
 def pytest_xdist_setupnodes(config: pytest.Config, specs: list[XSpec]) -> None:

@@ -8,7 +8,6 @@ free text, so that values are hardly checked.
 from __future__ import annotations
 
 import re
-import subprocess
 import tarfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -18,6 +17,7 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 
 from tests.oracles.archives import DATA_FILTER
 from tests.oracles.yang import DATA, TRANSPARENT, Statement, parsed
+from tests.oracles.yanglint import Yanglint
 
 ARCHIVE = "junos-qfx-yang-24.4R1.tar.xz"
 SECTIONS = (
@@ -169,24 +169,29 @@ class JunosModels:
             path.name.partition("@")[0]: text for path, text in files.items() if "conf-with-extensions" in path.parts
         }
         modules = {name: JunosModule(extended[f"junos-qfx-conf-{name}"]) for name in SECTIONS}
+        self._running: dict[str, Yanglint] = {}
         self._sections = {node.name: (name, node) for name, module in modules.items() for node in module.top()}
 
-    def document(self, statements: Iterable[Words]) -> bytes:
-        """The configuration as XML. Raises NotInModels."""
-        root = Entry(Element("configuration", xmlns=f"{NAMESPACE}/root"))
+    def _documents(self, statements: Iterable[Words]) -> dict[str, bytes]:
+        """Return a configuration as XML by section: the models of sections do not refer to each other.
+
+        Raises NotInModels.
+        """
+        roots: dict[str, Entry] = {}
         for words in statements:
             if NOT_PUBLISHED.fullmatch(" ".join(words)):
                 continue
             if words[0] not in self._sections:
                 raise NotInModels(words[0])
             module, node = self._sections[words[0]]
+            root = roots.setdefault(module, Entry(Element("configuration", xmlns=f"{NAMESPACE}/root")))
             place = self._placed(root, (node.name, (), None), f"{NAMESPACE}/{module}")
             try:
                 for step in steps(node, list(words[1:])):
                     place = self._placed(place, step)
             except NotInModels as error:
                 raise NotInModels(f"{' '.join(words)}: {error}") from error
-        return tostring(root.element)
+        return {module: tostring(root.element) for module, root in roots.items()}
 
     @staticmethod
     def _placed(above: Entry, step: Step, namespace: str | None = None) -> Entry:
@@ -201,21 +206,16 @@ class JunosModels:
         return above.below[step]
 
     def refusals(self, statements: Iterable[Words], folder: Path) -> list[str]:
-        """What libyang says against a configuration; nothing when it takes it."""
+        """What libyang says against a configuration, of each section the first error; nothing when it takes it."""
         try:
-            document = self.document(statements)
+            documents = self._documents(statements)
         except NotInModels as error:
             return [f"not in the models: {error}"]
-        return self.validated([document], folder)
+        return [line for module, document in documents.items() for line in self._complaints(module, document, folder)]
 
-    def validated(self, documents: Sequence[bytes], folder: Path) -> list[str]:
-        """What libyang says against any of several documents, in one run, since it takes seconds to load the models."""
-        paths = [folder / f"{number}.xml" for number in range(len(documents))]
-        for path, document in zip(paths, documents, strict=True):
-            path.write_bytes(document)
-        used = [name for name in SECTIONS if any(f"{NAMESPACE}/{name}".encode() in document for document in documents)]
-        modules = [str(self._plain / f"junos-qfx-conf-{name}.yang") for name in ("root", *used)]
-        command = ["yanglint", "-p", str(self._plain), "-t", "config", *modules]
-        run = subprocess.run([*command, *map(str, paths)], capture_output=True, text=True, check=False)
-        lines = [line for line in run.stderr.splitlines() if line and "warn" not in line]
-        return lines or ["yanglint failed"] if run.returncode else []
+    def _complaints(self, module: str, document: bytes, folder: Path) -> list[str]:
+        if module not in self._running:
+            self._running[module] = Yanglint(self._plain, f"junos-qfx-conf-root junos-qfx-conf-{module}")
+        path = folder / f"{module}.xml"
+        path.write_bytes(document)
+        return self._running[module].complaints(path)

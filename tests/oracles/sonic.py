@@ -18,7 +18,7 @@ from xml.sax.saxutils import escape
 
 from tests.oracles.archives import DATA_FILTER
 from tests.oracles.yang import Modules, SchemaNode
-from tests.oracles.yanglint import complaints_of_each
+from tests.oracles.yanglint import Yanglint
 
 from railfab.platforms.sonic.tables import values
 
@@ -110,9 +110,12 @@ class SonicModels:
             file.write_text("\n".join(self.xml(tables, problems)))
             files.append(file)
             unknown.append(problems)
-        modules = " ".join(sorted({found.module for found in self.tables.values()}))
-        said = complaints_of_each(files, self.folder, modules)
+        said = self._yanglint.complaints_of_each(files)
         return [[*problems, *lines] for problems, lines in zip(unknown, said, strict=True)]
+
+    @cached_property
+    def _yanglint(self) -> Yanglint:
+        return Yanglint(self.folder, " ".join(sorted({table.module for table in self.tables.values()})))
 
     def xml(self, tables: Tables, problems: list[str]) -> Iterator[str]:
         """A configuration as YANG data. problems: grows by rows and fields that the models do not know."""

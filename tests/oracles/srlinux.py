@@ -11,7 +11,7 @@ from pathlib import Path
 
 from tests.oracles.archives import DATA_FILTER
 from tests.oracles.nokia_xpath import plain
-from tests.oracles.yanglint import complaints_of_each, yanglint
+from tests.oracles.yanglint import Yanglint, yanglint
 
 ARCHIVE = "srlinux-yang-25.3.1.tar.xz"
 FEATURE = re.compile(r"^\s*feature\s+([\w.-]+)", re.MULTILINE)
@@ -72,8 +72,12 @@ class NokiaModels:
 
     def complaints_of_each(self, configurations: Iterable[Path]) -> list[list[str]]:
         """What a switch would say against each configuration: libyang ends at its first error in each."""
+        return self._yanglint.complaints_of_each(configurations)
+
+    @cached_property
+    def _yanglint(self) -> Yanglint:
         modules = " ".join(f"srl_nokia-{name}" for name in MODULES)
-        return complaints_of_each(configurations, self.folder, f"-F {NO_FEATURES} {modules}")
+        return Yanglint(self.folder, f"-F {NO_FEATURES} {modules}")
 
     @cached_property
     def leaves(self) -> dict[str, Leaf]:

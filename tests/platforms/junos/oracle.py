@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from tests.oracles.archives import prepared
 from tests.oracles.every_switch import Judge
-from tests.oracles.junos import ARCHIVE, JunosModels, NotInModels
+from tests.oracles.junos import ARCHIVE, JunosModels
 
 from railfab.device import DeviceModel
 from railfab.platforms import platform
@@ -18,13 +19,11 @@ ORACLE = "Juniper's YANG models of QFX 24.4R1, by libyang"
 def judge(oracles: Path, scratch: Path) -> Judge:
     folder = scratch / "junos"
     folder.mkdir()
-    models, render = JunosModels(oracles / ARCHIVE, folder), platform("junos").render
+    models = prepared(JunosModels, oracles / ARCHIVE, folder / "models")
+    render = platform("junos").render
 
     def said(switches: Sequence[DeviceModel]) -> Sequence[str]:
-        try:
-            documents = [models.document(rendered(render(switch))) for switch in switches]
-        except NotInModels as error:
-            return [f"not in the models: {error}"]
-        return models.validated(documents, folder)
+        configurations = (rendered(render(switch)) for switch in switches)
+        return [line for configuration in configurations for line in models.refusals(configuration, folder)]
 
     return said

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.laws import examples
+from tests.oracles.archives import prepared
 from tests.oracles.junos import ARCHIVE, JunosModels
 from tests.platforms.junos.switches import INTENTS, with_junos
 from tests.platforms.other_switches import judged
@@ -26,19 +27,18 @@ JUNOS = platform("junos")
 def models(oracles: Path, tmp_path_factory: pytest.TempPathFactory) -> JunosModels:
     if not (oracles / ARCHIVE).exists():
         pytest.skip(f"needs {ARCHIVE} in {oracles}; tests/README.md says where to get it")
-    return JunosModels(oracles / ARCHIVE, tmp_path_factory.mktemp("junos"))
+    return prepared(JunosModels, oracles / ARCHIVE, tmp_path_factory.mktemp("junos"))
 
 
 def said(models: JunosModels, switches: Sequence[DeviceModel], folder: Path) -> list[str]:
     """What libyang says against the configurations of these switches."""
-    return models.validated([models.document(rendered(JUNOS.render(model))) for model in switches], folder)
+    return [line for switch in switches for line in models.refusals(rendered(JUNOS.render(switch)), folder)]
 
 
 @pytest.mark.matrix
 def test_the_models_accept_the_switches_of_every_design_which_are_read_back(
     models: JunosModels, repository: Path, tmp_path: Path
 ) -> None:
-    """In one run, because the models take seconds to load."""
     switches: list[DeviceModel] = []
     for name in INTENTS:
         switches += [admit(model, JUNOS) for model in judged(with_junos(repository, name, tmp_path).models.values())]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.oracles.archives import prepared
 from tests.oracles.sonic import ARCHIVE, SonicModels
 
 
@@ -12,4 +13,4 @@ from tests.oracles.sonic import ARCHIVE, SonicModels
 def sonic_models(oracles: Path, tmp_path_factory: pytest.TempPathFactory) -> SonicModels:
     if not (oracles / ARCHIVE).exists():
         pytest.skip(f"needs {ARCHIVE} in {oracles}; tests/README.md says where to get it")
-    return SonicModels(oracles / ARCHIVE, tmp_path_factory.mktemp("sonic"))
+    return prepared(SonicModels, oracles / ARCHIVE, tmp_path_factory.mktemp("sonic"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.oracles.archives import prepared
 from tests.oracles.srlinux import ARCHIVE, NokiaModels
 
 
@@ -12,4 +13,4 @@ from tests.oracles.srlinux import ARCHIVE, NokiaModels
 def nokia(oracles: Path, tmp_path_factory: pytest.TempPathFactory) -> NokiaModels:
     if not (oracles / ARCHIVE).exists():
         pytest.skip(f"needs {ARCHIVE} in {oracles}; tests/README.md says where to get it")
-    return NokiaModels(oracles / ARCHIVE, tmp_path_factory.mktemp("nokia"))
+    return prepared(NokiaModels, oracles / ARCHIVE, tmp_path_factory.mktemp("nokia"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from tests.oracles.archives import prepared
 from tests.oracles.every_switch import Judge
 from tests.oracles.srlinux import ARCHIVE, NokiaModels
 
@@ -18,11 +19,11 @@ INTERFACES, INSTANCES = "srl_nokia-interfaces:interface", "srl_nokia-network-ins
 
 
 def judge(oracles: Path, scratch: Path) -> Judge:
-    return judge_of(NokiaModels(oracles / ARCHIVE, scratch), scratch)
+    return judge_of(prepared(NokiaModels, oracles / ARCHIVE, scratch / "nokia"), scratch)
 
 
 def judge_of(models: NokiaModels, scratch: Path) -> Judge:
-    """Judges all switches in one run, since it takes seconds to load the models."""
+    """Judges switches, whose configurations it writes into a folder."""
     render = platform("srlinux").render
 
     def said(switches: Sequence[DeviceModel]) -> Sequence[str]:
