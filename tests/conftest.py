@@ -97,6 +97,13 @@ LONGEST = ("faults", "integration", "docs", "telemetry", "test_namespaces.py", "
 
 ON_ONE_LAB = tuple(f"tests/integration/test_{name}.py" for name in ("embedded_lab", "deploy_on_frr", "killed_deploy"))
 """Files whose tests share one lab, which a worker boots once."""
+WIRED = (
+    "tests/fabric/test_configuration_goldens.py",
+    "tests/fabric/test_every_design.py",
+    "tests/docs/test_docs_tables.py",
+    "tests/draw/test_picture_laws.py",
+)
+"""Files whose tests share the topologies of the committed designs."""
 WITH_MODELS = (
     "tests/oracles/test_every_switch.py",
     *(f"tests/platforms/srlinux/test_srlinux_{name}.py" for name in ("yang", "rules", "entries", "spoilt")),
@@ -120,7 +127,7 @@ class ByFile(LoadScopeScheduling):
         scope = nodeid.partition("[")[0].rpartition("::")[0]
         if scope == ONE_BY_ONE:
             return nodeid
-        return next((files[0] for files in (ON_ONE_LAB, WITH_MODELS) if scope in files), scope)
+        return next((files[0] for files in (ON_ONE_LAB, WIRED, WITH_MODELS) if scope in files), scope)
 
 
 def pytest_cmdline_main(config: pytest.Config) -> None:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import gc
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from functools import cache, partial
 from pathlib import Path
 
-from railfab.intent import FabricIntent, load_intent
+from tests.fabric.sampled import wired
+
+from railfab.intent import FabricIntent
 from railfab.intent.starters import designs
-from railfab.topology import FailureKind, Net, Role, Topology, capacities, failure_domains, wire
+from railfab.topology import FailureKind, Net, Role, Topology, capacities, failure_domains
 
 FABRICS = Path(__file__).parents[2] / "inventory" / "fabrics"
 Rows = Callable[..., str]
@@ -45,22 +45,10 @@ def _facts_table(table: Rows, name: str) -> str:
     return table(COLUMNS, [facts(name)])
 
 
-@contextmanager
-def _uncollected() -> Iterator[None]:
-    """As the commands do: the objects of a large fabric all stay, and to look through them takes most of the time."""
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()
-
-
 @cache
-@_uncollected()
 def facts(name: str) -> tuple[str, ...]:
     """The row of a design, by COLUMNS."""
-    intent = load_intent(FABRICS / f"{name}.yml")
-    topology = wire(intent)
+    intent, topology = wired(FABRICS / f"{name}.yml")
     hosts = len(topology.hosts())
     cables = sum(topology.node(link.z.node).net is Net.BACKEND for link in topology.links)
     return (

@@ -17,6 +17,7 @@ from railfab.errors import RailfabError, each
 from railfab.fabric import Design
 from railfab.intent import FabricIntent, load_intent
 from railfab.intent.starters import designs
+from railfab.topology import wire
 
 ROOT = Path(__file__).parents[2]
 FABRICS = ROOT / "inventory" / "fabrics"
@@ -69,7 +70,8 @@ NAMED = re.compile(
 def rendered(pair: Pair) -> Design | tuple[str, ...]:
     """One switch of each kind; or the features and limits that the platform refuses, sorted. Raises other errors."""
     try:
-        return sampled(with_pair(pair), FABRICS / f"{pair.design}.yml")
+        intent = with_pair(pair)
+        return sampled(intent, wire(intent), FABRICS / f"{pair.design}.yml")
     except RailfabError as error:
         found = [NAMED.match(one.problem) for one in each(error)]
         if None in found:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 
 from railfab.device import plan
@@ -44,10 +45,18 @@ def at_equal_distances(most: int) -> Callable[[Topology], Iterable[Node]]:
     return chosen
 
 
-def sampled(intent: FabricIntent, path: Path) -> Design:
-    """A design that knows only these switches. Raises as `Design.models` does."""
+@cache
+def wired(path: Path) -> tuple[FabricIntent, Topology]:
+    """An intent and its topology, which a process wires once and which no collection of garbage visits again."""
+    intent = load_intent(path)
     with uncollected():
         topology = wire(intent)
+        gc.freeze()
+    return intent, topology
+
+
+def sampled(intent: FabricIntent, topology: Topology, path: Path) -> Design:
+    """A design that knows only these switches. Raises as `Design.models` does."""
     names = {node.name for node in kinds(topology).values()}
     found = Design(document=Document(path, {}), intent=intent, topology=topology)
     planned = plan(topology, intent, only=names)
@@ -58,4 +67,4 @@ def sampled(intent: FabricIntent, path: Path) -> Design:
 
 
 def sampled_file(path: Path) -> Design:
-    return sampled(load_intent(path), path)
+    return sampled(*wired(path), path)

@@ -86,18 +86,7 @@ def test_nothing_of_ours_knows_the_platform(repository: Path) -> None:
     assert not [path for path in sources if "railfab_toy" in path.read_text() and "testing" not in path.parts]
 
 
-@pytest.mark.timeout(900)
-def test_it_passes_the_laws_of_every_platform(project: Path, environment: dict[str, str]) -> None:
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests"]
-    done = subprocess.run(command, cwd=project, capture_output=True, text=True, env=environment, timeout=870)
-    assert done.returncode == 0, done.stdout
-    assert " skipped" not in done.stdout
-
-
-def test_the_laws_fail_for_a_platform_that_breaks_one(project: Path, environment: dict[str, str]) -> None:
-    broken = (
-        (project / "tests" / "test_toy.py").read_text()
-        + """
+BROKEN = """
 
 class TestBroken(PlatformLaws):
     name = "toy"
@@ -106,17 +95,28 @@ class TestBroken(PlatformLaws):
     def platform(self):
         from dataclasses import replace
 
-        own = super().platform
-        return replace(own, parse=lambda text: own.parse(text.replace("mtu", "speed")))
+        toy = super().platform
+        return replace(toy, parse=lambda text: toy.parse(text.replace("mtu", "speed")))
 """
+
+
+@pytest.mark.timeout(900)
+def test_it_passes_the_laws_of_every_platform_and_one_that_breaks_a_law_fails_it(
+    project: Path, environment: dict[str, str]
+) -> None:
+    laws = project / "tests" / "test_toy.py"
+    broken = project.parent / "broken" / "test_broken.py"
+    broken.parent.mkdir()
+    broken.write_text(laws.read_text() + BROKEN)
+    command = [sys.executable, "-m", "pytest", "-q", "-rf", "-p", "no:cacheprovider", "--import-mode=importlib"]
+    chosen = [str(laws), f"{broken}::TestBroken", "-k", "not Broken or parses"]
+    done = subprocess.run(
+        [*command, *chosen], cwd=project, capture_output=True, text=True, env=environment, timeout=870
     )
-    folder = project.parent / "broken"
-    folder.mkdir()
-    (folder / "test_broken.py").write_text(broken)
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(folder), "-k", "Broken and parses"]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, env=environment, timeout=170)
     assert done.returncode == 1, done.stdout
-    assert "test_a_rendered_model_parses_to_an_equal_model" in done.stdout
+    failed = re.findall(r"^FAILED \S*::(\w+::\w+)", done.stdout, re.MULTILINE)
+    assert failed == ["TestBroken::test_a_rendered_model_parses_to_an_equal_model_that_renders_to_equal_text"]
+    assert re.search(r"^1 failed, \d{3} passed, \d+ deselected in ", done.stdout, re.MULTILINE), done.stdout
 
 
 def test_a_fabric_of_it_is_planned_and_rendered(railfab: Railfab, tmp_path: Path) -> None:
