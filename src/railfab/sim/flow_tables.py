@@ -104,6 +104,8 @@ def renumber_endless(st: State) -> None:
     counts whatever comes."""
     flows = st.flows
     late = endless(st) & (flows.sent > ENDLESS // 2)
+    if not late.any():
+        return
     passed = np.where(late, np.minimum(flows.sent, flows.expected), 0)
     for field in ("sent", "highest_sent", "expected"):
         flows[field] = flows[field] - passed

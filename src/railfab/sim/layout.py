@@ -63,28 +63,32 @@ class Records(np.ndarray[Any, Any]):
         def __setattr__(self, field: str, values: Any) -> None: ...
 
 
-def _field(name: str) -> property:
-    def values(self: Records) -> NDArray[Any]:
-        return self[name].view(np.ndarray)
+def _with_fields(base: type, dtype: np.dtype[Any]) -> type:
+    """A type of records, or of a record, whose fields are attributes."""
 
-    def assign(self: Records, values: Any) -> None:
-        self[name] = values
+    def field(name: str) -> property:
+        def assign(self: Any, values: Any) -> None:
+            self[name] = values
 
-    return property(values, assign)
+        if issubclass(base, np.ndarray):
+            return property(lambda self: self[name].view(np.ndarray), assign)
+        return property(lambda self: self[name], assign)
+
+    return type(base.__name__, (base,), {name: field(name) for name in dtype.names or ()})
 
 
 @cache
-def _records_of(dtype: np.dtype[Any]) -> type[Records]:
-    """Records of one type."""
-    return type("Records", (Records,), {name: _field(name) for name in dtype.names or ()})
+def _types_of(dtype: np.dtype[Any]) -> tuple[np.dtype[Any], type[Records]]:
+    """The type of a record, and of records, of a structure."""
+    return np.dtype((_with_fields(np.void, dtype), dtype)) if dtype.names else dtype, _with_fields(Records, dtype)
 
 
 def records(count: int, dtype: np.dtype[Any]) -> Records:
     """Zeroed records, the first at the beginning of a cache line."""
     octets = np.zeros(count * dtype.itemsize + CACHE_LINE, np.uint8)
     first = -octets.ctypes.data % CACHE_LINE
-    with_attributes = np.dtype((np.record, dtype)) if dtype.names else dtype
-    return octets[first : first + count * dtype.itemsize].view(with_attributes).view(_records_of(dtype))
+    record, type_of_records = _types_of(dtype)
+    return octets[first : first + count * dtype.itemsize].view(record).view(type_of_records)
 
 
 def lookahead_ps(network: Network) -> int:
