@@ -215,10 +215,10 @@ def note(code: Code, where: str, problem: str, remedy: str) -> Finding:
     return Finding(severity=Severity.NOTE, code=code, where=where, problem=problem, remedy=remedy)
 
 
-def by_severity(found: Iterable[Finding]) -> tuple[Finding, ...]:
+def by_severity(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """Errors first, then warnings, then notes."""
     order = list(Severity)
-    return tuple(sorted(found, key=lambda finding: order.index(finding.severity)))
+    return tuple(sorted(findings, key=lambda finding: order.index(finding.severity)))
 
 
 def without_accepted(
@@ -232,6 +232,6 @@ def without_accepted(
 
 
 def findings_text(findings: Collection[Finding]) -> str:
-    """How many there are of each severity: `1 error, 2 warnings`; `no finding`."""
-    counts = {severity: sum(one.severity is severity for one in findings) for severity in Severity}
+    """Number of findings of each severity: `1 error, 2 warnings`; `no finding`."""
+    counts = {severity: sum(finding.severity is severity for finding in findings) for severity in Severity}
     return ", ".join(counted(count, severity) for severity, count in counts.items() if count) or "no finding"

@@ -49,6 +49,12 @@ def test_twin_completes_its_words_too() -> None:
     assert "serve" not in completed("railfab twin s")
 
 
+def test_accept_completes_codes_of_a_design_and_where_configurations_are_checked_kinds_of_hazards() -> None:
+    assert completed("railfab render --accept pfc") == ["pfc-without-ecn"]
+    for command in ("audit", "verify"):
+        assert {"pfc-without-ecn", "pfc-off"} <= set(completed(f"railfab {command} --accept pfc"))
+
+
 def test_limit_completes_switches_and_groups_of_the_intent() -> None:
     line = "railfab deploy inventory/fabrics/pod64.yml --on twin --limit "
     assert {"leaf", "rail_3", "pod1-seg2", "pod1-spine4"} <= set(completed(line))

@@ -353,5 +353,8 @@ def test_live_findings_are_those_of_the_same_text_in_a_file(twin: Twin, fabric: 
         f"error {LEAF}: set / acl acl-filter drops type ipv4 entry 10 action drop: a filter drops "
         "UDP to port 4791, which is RoCEv2. Remove it on the switch; a deploy leaves it alone. [packet-filter]"
     ]
+    read: list[str] = []
+    verify_all(nornir, fabric, wait_s=60, accept=["packet-filter"], on_done=read.append)
+    assert sorted(read) == sorted(fabric.models), "what is accepted is not waited for"
     set_by_hand(twin, "/acl", None, Operation.DELETE)
     assert seen(nornir, fabric) == []

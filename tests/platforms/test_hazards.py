@@ -12,7 +12,7 @@ from tests.device.planned import LEAF, pod64
 from railfab.findings import Severity
 from railfab.platforms import Difference, Side
 from railfab.platforms.hazard_kinds import hazard_kinds
-from railfab.platforms.hazards import Comparison, Condition, Hazard, harms, hazard_of
+from railfab.platforms.hazards import Condition, Hazard, Operator, harms, hazard_of
 
 LEAF_MODEL = pod64()[1][LEAF]
 ENTRY: Mapping[str, Any] = {
@@ -41,9 +41,9 @@ def test_an_entry_becomes_a_hazard() -> None:
         kind=kind.code,
         paths=("/interface/rate",),
         when=(
-            Condition(name="value", test=Comparison.ABOVE, operand=3),
-            Condition(name="mode", test=Comparison.IS, operand="on"),
-            Condition(name="kind", test=Comparison.IN, operand=["a", "b"]),
+            Condition(name="value", test=Operator.ABOVE, operand=3),
+            Condition(name="mode", test=Operator.IS, operand="on"),
+            Condition(name="kind", test=Operator.IN, operand=["a", "b"]),
         ),
         severity=kind.severity,
         consequence=kind.consequence,
@@ -145,7 +145,7 @@ def test_a_hazard_may_be_of_added_or_missing_settings_only() -> None:
         ({"severity": "fatal"}, "'fatal' is not a valid Severity"),
         ({"consequence": "It drops."}, "a consequence without a full stop"),
         ({"source": ""}, "needs a source"),
-        ({"when": {"value": {"near": 1}}}, "'near' is not a valid Comparison"),
+        ({"when": {"value": {"near": 1}}}, "'near' is not a valid Operator"),
         ({"when": {"value": {"above": "$kmx"}}}, "no fact $kmx"),
         ({"kind": "slow-rate"}, "needs a `kind` of hazard_kinds.yml"),
         ({"kind": None}, "needs a `kind` of hazard_kinds.yml"),

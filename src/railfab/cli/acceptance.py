@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from railfab.cli import completion
 from railfab.cli.echo import echo
 from railfab.errors import RailfabError
 from railfab.findings import Code, DesignCode, Finding, HazardCode
@@ -86,6 +87,7 @@ AcceptOption = Annotated[
         "--accept",
         metavar="CODE",
         parser=design_code,
+        autocompletion=completion.design_codes,
         help="Continue although the design has errors with this code; repeatable.",
         show_default=False,
     ),
@@ -96,6 +98,7 @@ AcceptFindingsOption = Annotated[
         "--accept",
         metavar="CODE",
         parser=finding_code,
+        autocompletion=completion.finding_codes,
         help="Report findings with this code, of the design or of a kind of hazard, as accepted; repeatable.",
         show_default=False,
     ),

@@ -11,6 +11,7 @@ from pathlib import Path
 import typer
 
 from railfab.errors import RailfabError
+from railfab.findings import DesignCode
 
 INTENTS = ("inventory/fabrics/*.yml", "labs/*/intent.yml")
 """Where intents are, below the working directory."""
@@ -47,6 +48,18 @@ def _is_choice(path: Path) -> bool:
 def sources(incomplete: str) -> list[str]:
     """What `--on` knows beside files."""
     return [name for name in ("twin", "lab") if name.startswith(incomplete)]
+
+
+def design_codes(incomplete: str) -> list[str]:
+    """Codes of findings about a design."""
+    return [code for code in DesignCode if code.startswith(incomplete)]
+
+
+def finding_codes(incomplete: str) -> list[str]:
+    """Codes of findings about a design, and of kinds of hazards."""
+    from railfab.platforms.hazard_kinds import hazard_kinds
+
+    return [*design_codes(incomplete), *(code for code in hazard_kinds() if code.startswith(incomplete))]
 
 
 def switches(ctx: typer.Context, incomplete: str) -> list[str]:

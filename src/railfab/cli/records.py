@@ -31,7 +31,7 @@ KindCode = Annotated[HazardCode, Field(json_schema_extra={"enum": list(hazard_ki
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class PlanFinding:
     """A finding about a design, or about a topology from elsewhere. more: empty."""
 
     severity: Severity
@@ -98,7 +98,7 @@ class DesignErrors:
     """Errors of a design that stop a command before it does anything; with exit code 1."""
 
     fabric: str
-    findings: tuple[Finding, ...]
+    findings: tuple[PlanFinding, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,7 +256,7 @@ class PlanDocument:
     gpu_count: tuple[ModelGpus, ...]
     failure_domains: tuple[FailureRow, ...]
     growth: tuple[Room, ...]
-    findings: tuple[Finding, ...]
+    findings: tuple[PlanFinding, ...]
     thresholds: Mapping[str, tuple[Thresholds, ...]]
 
 
@@ -278,7 +278,7 @@ class Comparison:
     nodes: int
     links: int
     not_compared: tuple[str, ...]
-    findings: tuple[Finding, ...]
+    findings: tuple[PlanFinding, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,10 +44,10 @@ def configuration_findings(fabric: Design, texts: Mapping[str, str]) -> tuple[Fi
 
 def findings_of_audits(fabric: Design, audits: Mapping[str, SwitchAudit]) -> tuple[Finding, ...]:
     """The findings of audited switches and those between them, likewise."""
-    found = [finding for audit in audits.values() for finding in audit.findings]
+    findings = [finding for audit in audits.values() for finding in audit.findings]
     models = {name: audit.model for name, audit in audits.items() if audit.model is not None}
     traits = {name: platform_traits(name) for name in {model.platform for model in models.values()}}
-    return causes_first((*found, *disagreements(fabric.topology, models, traits, fabric.intent.profile.lossless)))
+    return causes_first((*findings, *disagreements(fabric.topology, models, traits, fabric.intent.profile.lossless)))
 
 
 NAMES_LINES = frozenset(
@@ -66,7 +66,7 @@ COUNTED = NAMES_LINES | {DifferenceCode.UNMODELLED_DIFFERENCE, DifferenceCode.UN
 """Findings that have all their lines on one switch already, as hazards do."""
 
 
-def causes_first(found: Iterable[Finding]) -> tuple[Finding, ...]:
+def causes_first(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """Lines first, then what follows from them: settings that differ, then ends of links that do, as they are given.
 
     Of each of both, errors before warnings. Notes are last: nothing follows from them.
@@ -74,22 +74,22 @@ def causes_first(found: Iterable[Finding]) -> tuple[Finding, ...]:
     order = list(Severity)
     return tuple(
         sorted(
-            found,
-            key=lambda one: (
-                one.severity is Severity.NOTE,
-                not one.is_hazard and one.code not in NAMES_LINES,
-                order.index(one.severity),
+            findings,
+            key=lambda finding: (
+                finding.severity is Severity.NOTE,
+                not finding.is_hazard and finding.code not in NAMES_LINES,
+                order.index(finding.severity),
             ),
         )
     )
 
 
-def folded(found: Sequence[Finding]) -> tuple[Finding, ...]:
+def folded(findings: Sequence[Finding]) -> tuple[Finding, ...]:
     """The findings for people: those that differ only in the switch, or in the numbers of their place, as one.
 
     It has the first place, and how many more there are: one line of a profile breaks every port that uses it.
     """
-    return tuple(_folded(same) for same in grouped(found, _kind))
+    return tuple(_folded(same) for same in grouped(findings, _kind))
 
 
 def _kind(finding: Finding) -> Finding:
@@ -102,7 +102,7 @@ def _kind(finding: Finding) -> Finding:
 def _folded(same: Sequence[Finding]) -> Finding:
     """One finding for several that are the same."""
     first, *more = same
-    switches = len({one.switch for one in same})
+    switches = len({finding.switch for finding in same})
     if not more:
         return first
     if switches == len(same) and len(set(map(_place, same))) == 1:
@@ -117,7 +117,7 @@ def _place(finding: Finding) -> str:
 
 
 def platform_traits(name: str) -> PlatformTraits:
-    """What the configurations of a platform cannot state, and what they round."""
+    """Traits of a platform: what its configurations cannot state, and what they round."""
     capabilities = platform(name).capabilities
     per_profile = support_of(capabilities, "thresholds_per_profile") is Support.YES
     shared = set() if per_profile else {"alpha", "xon_offset_bytes", "headroom_bytes"}
@@ -131,43 +131,43 @@ def platform_traits(name: str) -> PlatformTraits:
 
 def switch_audit(fabric: Design, name: str, text: str) -> SwitchAudit:
     """Audit the configuration of a switch."""
-    found: list[Finding] = []
+    findings: list[Finding] = []
     try:
-        return SwitchAudit(_audited(fabric, name, text, found), tuple(found))
+        return SwitchAudit(_audited(fabric, name, text, findings), tuple(findings))
     except (ConfigError, Problems) as invalid:
         if isinstance(invalid, OtherConfiguration):
-            found.clear()  # of such a file hundreds of lines are refused
-        found += [
-            error(DifferenceCode.CONFIGURATION_INVALID, f"{name}: {one.where}", one.problem, one.remedy)
-            for one in each(invalid)
+            findings.clear()  # of such a file hundreds of lines are refused
+        findings += [
+            error(DifferenceCode.CONFIGURATION_INVALID, f"{name}: {failure.where}", failure.problem, failure.remedy)
+            for failure in each(invalid)
         ]
-        return SwitchAudit(None, tuple(found))
+        return SwitchAudit(None, tuple(findings))
 
 
-def _audited(fabric: Design, name: str, text: str, found: list[Finding]) -> DeviceModel:
+def _audited(fabric: Design, name: str, text: str, findings: list[Finding]) -> DeviceModel:
     """The model of a configuration, whose findings are added. Raises ConfigError or Problems."""
     intended, rendered = fabric.models[name], fabric.texts[name]
-    own = platform(intended.platform)
+    switch_platform = platform(intended.platform)
     if text == rendered:
         return intended
     if not text.strip():
         raise ConfigError("configuration", "is empty", "Read or render it again")
-    found.extend(_refused(own, name, text))
+    findings.extend(_refused(switch_platform, name, text))
     renamed: tuple[str, ...] = ()
-    if own.aligned is not None:
-        text, renamed = own.aligned(text, rendered)
-    model = parsed(own, text if own.scoped is None else own.scoped(text, rendered))
-    if other := _without_ports(model, intended):
-        raise other
-    found.extend(_renamed(name, renamed))
-    programmed = as_programmed(intended, model, own.capabilities.cell_bytes)
+    if switch_platform.aligned is not None:
+        text, renamed = switch_platform.aligned(text, rendered)
+    model = parsed(switch_platform, text if switch_platform.scoped is None else switch_platform.scoped(text, rendered))
+    if foreign := _without_ports(model, intended):
+        raise foreign
+    findings.extend(_renamed(name, renamed))
+    programmed = as_programmed(intended, model, switch_platform.capabilities.cell_bytes)
     if programmed != intended:
         intended, rendered = programmed, render_text(programmed)
-    found.extend(deviations(model, intended))
-    differences = own.differences(text, rendered)
+    findings.extend(deviations(model, intended))
+    differences = switch_platform.differences(text, rendered)
     if differences:
-        unmodelled = {one.text for one in own.differences(text, render_text(model))}
-        found.extend(_differing(own, intended, model, differences, unmodelled))
+        unmodelled = {difference.text for difference in switch_platform.differences(text, render_text(model))}
+        findings.extend(_differing(switch_platform, intended, model, differences, unmodelled))
     return model
 
 
@@ -181,14 +181,14 @@ def _without_ports(model: DeviceModel, intended: DeviceModel) -> OtherConfigurat
     return OtherConfiguration("configuration", problem, remedy)
 
 
-def _refused(own: Platform, name: str, text: str) -> Iterator[Finding]:
-    for one in own.refusals(text) if own.refusals else ():
-        where = f"{name}: {without_secrets(one.where)}"
-        if one.is_unknown:
-            severity = note if one.is_foreign else warning
-            yield severity(DifferenceCode.UNKNOWN_SETTING, where, one.problem, "Remove it, or check its spelling")
+def _refused(switch_platform: Platform, name: str, text: str) -> Iterator[Finding]:
+    for refusal in switch_platform.refusals(text) if switch_platform.refusals else ():
+        where = f"{name}: {without_secrets(refusal.where)}"
+        if refusal.is_unknown:
+            severity = note if refusal.is_foreign else warning
+            yield severity(DifferenceCode.UNKNOWN_SETTING, where, refusal.problem, "Remove it, or check its spelling")
         else:
-            yield error(DifferenceCode.CONFIGURATION_REFUSED, where, one.problem, "Correct or remove it")
+            yield error(DifferenceCode.CONFIGURATION_REFUSED, where, refusal.problem, "Correct or remove it")
 
 
 def _renamed(name: str, renamed: tuple[str, ...]) -> Iterator[Finding]:
@@ -200,7 +200,11 @@ def _renamed(name: str, renamed: tuple[str, ...]) -> Iterator[Finding]:
 
 
 def _differing(
-    own: Platform, intended: DeviceModel, model: DeviceModel, differences: Iterable[Difference], unmodelled: set[str]
+    switch_platform: Platform,
+    intended: DeviceModel,
+    model: DeviceModel,
+    differences: Iterable[Difference],
+    unmodelled: set[str],
 ) -> Iterator[Finding]:
     """Hazards among the differences; of the others those that the model has no word for.
 
@@ -209,7 +213,7 @@ def _differing(
     """
     differences = tuple(differences)
     by_consequence = grouped(
-        _by_place(harms(own.hazards(), differences, intended, model)),
+        _by_place(harms(switch_platform.hazards(), differences, intended, model)),
         lambda pair: (pair[0].kind, pair[0].severity, pair[0].consequence, pair[0].remedy),
     )
     named = {difference.text for pairs in by_consequence for _, difference in pairs}
@@ -219,12 +223,15 @@ def _differing(
         severity = error if hazard.severity is Severity.ERROR else warning
         harm = severity(hazard.kind, where, hazard.consequence, hazard.remedy)
         yield replace(harm, more=_more([difference for _, difference in pairs]))
-    others = [one for one in differences if one.text in unmodelled and one.text not in named]
-    for same in grouped((one for one in others if one.side is not Side.ADDED), lambda one: one.path):
+    unnamed = unmodelled - named
+    others = [difference for difference in differences if difference.text in unnamed]
+    rendered = (difference for difference in others if difference.side is not Side.ADDED)
+    for same in grouped(rendered, lambda difference: difference.path):
         where = f"{intended.name}: {without_secrets(same[0].text)}"
         differing = warning(DifferenceCode.UNMODELLED_DIFFERENCE, where, _rendered(same[0]), DEPLOY)
         yield replace(differing, more=_more(same))
-    for same in grouped((one for one in others if one.side is Side.ADDED), lambda one: one.section):
+    added = (difference for difference in others if difference.side is Side.ADDED)
+    for same in grouped(added, lambda difference: difference.section):
         line = without_secrets(same[0].text)
         where, problem = f"{intended.name}: {same[0].section}", f"railfab does not model '{line}'"
         unmodelled_line = note(
@@ -241,7 +248,7 @@ def _by_place(harmful: Iterable[tuple[Hazard, Difference]]) -> Iterator[tuple[Ha
 
 
 def _rendered(difference: Difference) -> str:
-    """What the intent's configuration has in its place."""
+    """Words for what the intent's configuration has in its place."""
     if "intended" in difference.values:
         return f"the rendered intent has {difference.values['intended'] or 'it'}"
     return "the rendered intent has the line" if difference.side is Side.MISSING else "the rendered intent has another"
@@ -249,4 +256,4 @@ def _rendered(difference: Difference) -> str:
 
 def _more(same: Sequence[Difference]) -> tuple[str, ...]:
     """The texts of all but the first."""
-    return tuple(without_secrets(one.text) for one in same[1:])
+    return tuple(without_secrets(difference.text) for difference in same[1:])

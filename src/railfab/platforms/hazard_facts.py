@@ -17,36 +17,36 @@ DSCP_NAMES: Mapping[int, str] = {
 
 
 def _lossless_classes(model: DeviceModel, _of: str | None) -> tuple[str, ...]:
-    return tuple(found.name for found in model.qos.lossless()) if model.qos else ()
+    return tuple(lossless.name for lossless in model.qos.lossless()) if model.qos else ()
 
 
 def _lossless_queues(model: DeviceModel, _of: str | None) -> tuple[int, ...]:
-    return tuple(found.queue for found in model.qos.lossless()) if model.qos else ()
+    return tuple(lossless.queue for lossless in model.qos.lossless()) if model.qos else ()
 
 
 def _lossless_priorities(model: DeviceModel, _of: str | None) -> tuple[int | None, ...]:
-    return tuple(found.pfc_priority for found in model.qos.lossless()) if model.qos else ()
+    return tuple(lossless.pfc_priority for lossless in model.qos.lossless()) if model.qos else ()
 
 
 def _lossless_dscp(model: DeviceModel, _of: str | None) -> tuple[int | str, ...]:
     """Code points as numbers and by their names."""
     names = _lossless_classes(model, None)
     classifiers = model.qos.classifiers if model.qos else ()
-    points = sorted({point for found in classifiers for point, name in found.dscp if name in names})
+    points = sorted({point for classifier in classifiers for point, name in classifier.dscp if name in names})
     return (*points, *(DSCP_NAMES[point] for point in points if point in DSCP_NAMES))
 
 
 def _thresholds(model: DeviceModel, profile: str | None) -> list[ClassThresholds]:
     """The thresholds of the profile of this name, or where there is none of every profile."""
     profiles = model.qos.profiles if model.qos else ()
-    chosen = [found for found in profiles if found.name == profile] or profiles
-    return [found for one in chosen for found in one.thresholds]
+    chosen = [candidate for candidate in profiles if candidate.name == profile] or profiles
+    return [thresholds for candidate in chosen for thresholds in candidate.thresholds]
 
 
 def _ramps(model: DeviceModel, profile: str | None, field: str) -> list[int]:
     """A threshold of the ECN ramps of the lossless classes."""
     names = _lossless_classes(model, None)
-    ramps = (found.ecn for found in _thresholds(model, profile) if found.traffic_class in names)
+    ramps = (thresholds.ecn for thresholds in _thresholds(model, profile) if thresholds.traffic_class in names)
     return [getattr(ramp, field) for ramp in ramps if ramp is not None]
 
 
@@ -59,7 +59,9 @@ def _kmax_bytes(model: DeviceModel, profile: str | None) -> int | None:
 
 
 def _xoff_bytes(model: DeviceModel, profile: str | None) -> int | None:
-    return min((found.xoff_bytes for found in _thresholds(model, profile) if found.xoff_bytes), default=None)
+    return min(
+        (thresholds.xoff_bytes for thresholds in _thresholds(model, profile) if thresholds.xoff_bytes), default=None
+    )
 
 
 def _rate_gbps(model: DeviceModel, interface: str | None) -> int | None:
@@ -67,8 +69,8 @@ def _rate_gbps(model: DeviceModel, interface: str | None) -> int | None:
     port = model.interface(interface or "")
     if isinstance(port, Port) and port.rate_gbps is not None:
         return port.rate_gbps
-    lanes = (found for found in model.breakouts if (interface or "").startswith(f"{found.cage}/"))
-    return next((found.rate_gbps for found in lanes), None)
+    lanes = (breakout for breakout in model.breakouts if (interface or "").startswith(f"{breakout.cage}/"))
+    return next((breakout.rate_gbps for breakout in lanes), None)
 
 
 def _mtu_bytes_of(model: DeviceModel, interface: str | None) -> int | None:
@@ -82,7 +84,7 @@ def _mtu_bytes(model: DeviceModel, interface: str | None) -> int | None:
     named = model.interface(interface) if interface else None
     if named is not None:
         return named.mtu_bytes
-    return max((found.mtu_bytes for found in model.interfaces if found.mtu_bytes), default=None)
+    return max((port.mtu_bytes for port in model.interfaces if port.mtu_bytes), default=None)
 
 
 def _roce_mtu_bytes(_model: DeviceModel, _of: str | None) -> int:
@@ -102,9 +104,9 @@ def _xoff_above_limit(model: DeviceModel, profile: str | None) -> bool:
     """Whether a lossless queue drops at its limit before its XOFF threshold is reached."""
     names = _lossless_classes(model, None)
     return any(
-        found.xoff_bytes >= found.limit_bytes
-        for found in _thresholds(model, profile)
-        if found.traffic_class in names and found.xoff_bytes and found.limit_bytes
+        thresholds.xoff_bytes >= thresholds.limit_bytes
+        for thresholds in _thresholds(model, profile)
+        if thresholds.traffic_class in names and thresholds.xoff_bytes and thresholds.limit_bytes
     )
 
 
@@ -117,19 +119,19 @@ def _max_paths_internal(model: DeviceModel, _of: str | None) -> int | None:
 
 
 def _interfaces(model: DeviceModel, _of: str | None) -> tuple[str, ...]:
-    return tuple(found.name for found in model.interfaces)
+    return tuple(port.name for port in model.interfaces)
 
 
 def _peers(model: DeviceModel, _of: str | None) -> tuple[str, ...]:
-    return tuple(str(found.peer) for found in model.neighbors)
+    return tuple(str(neighbor.peer) for neighbor in model.neighbors)
 
 
 def _unnumbered(model: DeviceModel, _of: str | None) -> tuple[str, ...]:
-    return tuple(found.name for found in model.interfaces if found.unnumbered)
+    return tuple(port.name for port in model.interfaces if port.unnumbered)
 
 
 def _hold_s(model: DeviceModel, _of: str | None) -> int | None:
-    return max((found.timers.hold_s for found in model.neighbors), default=None)
+    return max((neighbor.timers.hold_s for neighbor in model.neighbors), default=None)
 
 
 def _policies(model: DeviceModel, _of: str | None) -> tuple[str, ...]:
@@ -139,9 +141,9 @@ def _policies(model: DeviceModel, _of: str | None) -> tuple[str, ...]:
 
 def _prefixes(model: DeviceModel, _of: str | None) -> tuple[str, ...]:
     """The prefixes that its policies permit, and of its own interfaces: the addresses of the fabric."""
-    permitted = {found.prefix for policy in model.policies for rule in policy.rules for found in rule.prefixes}
-    own = {address.network for found in model.interfaces for address in found.addresses}
-    return tuple(sorted(map(str, permitted | own)))
+    permitted = {prefix.prefix for policy in model.policies for rule in policy.rules for prefix in rule.prefixes}
+    attached = {address.network for port in model.interfaces for address in port.addresses}
+    return tuple(sorted(map(str, permitted | attached)))
 
 
 Fact = Callable[[DeviceModel, str | None], Any]

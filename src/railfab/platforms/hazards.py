@@ -26,7 +26,7 @@ BELOW_IT = "/..."
 """End of a path that stands for a node and everything below it."""
 
 
-class Comparison(StrEnum):
+class Operator(StrEnum):
     """Comparison of a value with an operand."""
 
     IS = "is"
@@ -50,7 +50,7 @@ class Condition:
     """
 
     name: str
-    test: Comparison
+    test: Operator
     operand: Any
 
 
@@ -109,12 +109,12 @@ class HazardIndex:
 
     def at(self, difference: Difference) -> Iterator[tuple[Hazard, Mapping[str, str]]]:
         """Hazards of the place of a difference, each once, with the named groups of its pattern."""
-        found = [*self._exact.get(difference.path, ())]
+        candidates = [*self._exact.get(difference.path, ())]
         if self._below:
             steps = difference.path.split("/")
             for length in range(2, len(steps) + 1):
-                found += self._below.get("/".join(steps[:length]), ())
-        yield from ((hazard, {}) for hazard in {id(hazard): hazard for hazard in found}.values())
+                candidates += self._below.get("/".join(steps[:length]), ())
+        yield from ((hazard, {}) for hazard in {id(hazard): hazard for hazard in candidates}.values())
         for pattern, hazard in self._lines:
             if match := pattern.fullmatch(difference.path):
                 yield hazard, match.groupdict()
@@ -142,9 +142,9 @@ def _holds(
             return FACTS[named["fact"]](intended, name)
         return None if configured is None else CONFIGURED_FACTS[named["fact"]](configured, name)
 
-    found = resolved(condition.name) if condition.name.startswith("$") else value(condition.name)
+    actual = resolved(condition.name) if condition.name.startswith("$") else value(condition.name)
     operand = resolved(condition.operand)
-    return operand is not None and COMPARISONS[condition.test](ABSENT if found is None else found, operand)
+    return operand is not None and OPERATIONS[condition.test](ABSENT if actual is None else actual, operand)
 
 
 def _word(value: object) -> str:
@@ -152,8 +152,10 @@ def _word(value: object) -> str:
 
 
 def _words(operand: object) -> set[str]:
-    found = operand if isinstance(operand, Sequence | set | frozenset) and not isinstance(operand, str) else [operand]
-    return {_word(one) for one in found}
+    elements = (
+        operand if isinstance(operand, Sequence | set | frozenset) and not isinstance(operand, str) else [operand]
+    )
+    return {_word(element) for element in elements}
 
 
 def _number(value: object) -> float | None:
@@ -166,19 +168,20 @@ def _number(value: object) -> float | None:
 def _ordered(compare: Callable[[float, float], bool]) -> Callable[[object, object], bool]:
     """A comparison of two numbers; a value that is none fails it."""
 
-    def compared(found: object, operand: object) -> bool:
-        left, right = _number(found), _number(operand)
+    def compared(actual: object, operand: object) -> bool:
+        left, right = _number(actual), _number(operand)
         return left is not None and right is not None and compare(left, right)
 
     return compared
 
 
-def _overlaps(found: object, operand: object) -> bool:
-    """Whether a prefix, with a length or a mask, overlaps one of some prefixes."""
-    prefix = _prefix(str(found).replace(" ", "/"))
+def _overlaps(actual: object, operand: object) -> bool:
+    """Whether a prefix, with a length or a mask, overlaps any of some prefixes."""
+    prefix = _prefix(str(actual).replace(" ", "/"))
     others = map(_prefix, _words(operand))
     return prefix is not None and any(
-        other is not None and prefix.version == other.version and prefix.overlaps(other) for other in others
+        candidate is not None and prefix.version == candidate.version and prefix.overlaps(candidate)
+        for candidate in others
     )
 
 
@@ -189,16 +192,16 @@ def _prefix(text: str) -> IPv4Network | IPv6Network | None:
         return None
 
 
-COMPARISONS: Mapping[Comparison, Callable[[Any, Any], bool]] = {
-    Comparison.IS: lambda found, operand: _word(found) == _word(operand),
-    Comparison.IS_NOT: lambda found, operand: _word(found) != _word(operand),
-    Comparison.IN: lambda found, operand: bool(_words(found) & _words(operand)),
-    Comparison.NOT_IN: lambda found, operand: not _words(found) & _words(operand),
-    Comparison.BELOW: _ordered(lambda found, operand: found < operand),
-    Comparison.AT_LEAST: _ordered(lambda found, operand: found >= operand),
-    Comparison.ABOVE: _ordered(lambda found, operand: found > operand),
-    Comparison.MATCHES: lambda found, operand: re.fullmatch(operand, _word(found)) is not None,
-    Comparison.OVERLAPS: _overlaps,
+OPERATIONS: Mapping[Operator, Callable[[Any, Any], bool]] = {
+    Operator.IS: lambda actual, operand: _word(actual) == _word(operand),
+    Operator.IS_NOT: lambda actual, operand: _word(actual) != _word(operand),
+    Operator.IN: lambda actual, operand: bool(_words(actual) & _words(operand)),
+    Operator.NOT_IN: lambda actual, operand: not _words(actual) & _words(operand),
+    Operator.BELOW: _ordered(lambda actual, operand: actual < operand),
+    Operator.AT_LEAST: _ordered(lambda actual, operand: actual >= operand),
+    Operator.ABOVE: _ordered(lambda actual, operand: actual > operand),
+    Operator.MATCHES: lambda actual, operand: re.fullmatch(operand, _word(actual)) is not None,
+    Operator.OVERLAPS: _overlaps,
 }
 
 VALUE = "value"
@@ -212,7 +215,7 @@ def hazard_of(entry: Mapping[str, Any]) -> Hazard:
         kind = _kind(fields.pop("kind", None))
         paths, lines = (_listed(fields.pop(name, ())) for name in ("path", "line"))
         when, unless = (_conditions(fields.pop(name, {})) for name in ("when", "unless"))
-        found = Hazard(
+        hazard = Hazard(
             kind=kind.code,
             consequence=fields.pop("consequence", kind.consequence),
             severity=Severity(fields.pop("severity", kind.severity)),
@@ -224,10 +227,10 @@ def hazard_of(entry: Mapping[str, Any]) -> Hazard:
             sides=tuple(map(Side, _listed(fields.pop("sides", list(Side))))),
             **fields,
         )
-        _check(found)
+        _check(hazard)
     except (ValueError, TypeError, KeyError, re.error) as error:
         raise ValueError(f"hazard {entry.get('kind', entry)}: {error}") from None
-    return found
+    return hazard
 
 
 def _kind(code: str | None) -> HazardKind:
@@ -250,20 +253,20 @@ def _check(hazard: Hazard) -> None:
             if named is None or named["fact"] not in (VALUE, *FACTS, *CONFIGURED_FACTS):
                 raise ValueError(f"no fact {text}")
         groups = [pattern.groupindex for pattern in hazard.lines]
-        if condition.name not in facts and not all(condition.name in found for found in groups):
+        if condition.name not in facts and not all(condition.name in names for names in groups):
             raise ValueError(f"a pattern has no group {condition.name}")
 
 
 def _conditions(said: Mapping[str, Any]) -> tuple[Condition, ...]:
-    return tuple(_condition(name, one) for name, one in said.items())
+    return tuple(_condition(name, test) for name, test in said.items())
 
 
 def _condition(name: str, said: Any) -> Condition:
     """`{above: 0}`; a value by itself is `{is: VALUE}`, a list `{in: LIST}`."""
     if isinstance(said, Mapping):
         ((test, operand),) = said.items()
-        return Condition(name=name, test=Comparison(test), operand=operand)
-    return Condition(name=name, test=Comparison.IN if isinstance(said, list) else Comparison.IS, operand=said)
+        return Condition(name=name, test=Operator(test), operand=operand)
+    return Condition(name=name, test=Operator.IN if isinstance(said, list) else Operator.IS, operand=said)
 
 
 def _listed(said: Any) -> tuple[str, ...]:
