@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from railfab.app.reading import SwitchTotals, Totals
-from railfab.app.summary import JobSummary, Summary
+from railfab.app.summary import JobSummary, RunSummary
 from railfab.app.turn import Turn
 from railfab.twin.status import TwinStatus
 
@@ -24,7 +24,7 @@ from railfab.twin.status import TwinStatus
 def test_a_fabric_is_healthy_when_it_was_ready_and_everything_of_the_intent_is_up(
     ready_s: float | None, sessions: tuple[int, int], targets: tuple[int, int], healthy: bool
 ) -> None:
-    found = Summary(
+    found = RunSummary(
         fabric="f",
         interval_s=1.0,
         ready_s=ready_s,

@@ -18,7 +18,7 @@ from rich.text import Text
 from tests.app.test_live_view import reading
 from tests.laws import examples
 
-from railfab.app.summary import JobSummary, Summary
+from railfab.app.summary import JobSummary, RunSummary
 from railfab.app.view import JobState, Scene, frame, line
 from railfab.cli.change_report import View, print_changes, print_outcomes, print_previews
 from railfab.cli.common import Output, print_findings, print_json, print_table, report, report_line, stdout
@@ -85,7 +85,7 @@ def write_everything(text: str) -> None:
     paths = tuple(PathCheck(subscription, error=text) for subscription in telemetry.subscriptions[:2])
     print_checks([TargetCheck(target=target, paths=paths)], [(text, text)])
     _print_summary(
-        Summary(
+        RunSummary(
             fabric=text,
             interval_s=1.0,
             ready_s=None,

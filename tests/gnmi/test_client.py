@@ -29,7 +29,7 @@ from railfab.gnmi.leaves import Leaves
 from railfab.gnmi.paths import elements, to_text_elements
 from railfab.gnmi.server import GnmiServer, ServerLoop
 from railfab.gnmi.statuses import Absent, Refused, StreamClosed, Unimplemented
-from railfab.gnmi.target import DataType, Edit, Found, Operation, View, YangModel
+from railfab.gnmi.target import DataType, Edit, Found, Operation, TargetView, YangModel
 from railfab.gnmi.tls import CertificateRefused, PlaintextPort
 from railfab.gnmi.values import JSON_IETF, PROTO
 
@@ -55,10 +55,10 @@ class Box:
     def models(self) -> Sequence[YangModel]:
         return (YangModel("box", "railfab", "1"),)
 
-    def view(self, max_age_s: float) -> View | None:
+    def view(self, max_age_s: float) -> TargetView | None:
         return None
 
-    def refresh(self) -> View:
+    def refresh(self) -> TargetView:
         self.may_answer.wait(20)
         return self.leaves.publish()
 

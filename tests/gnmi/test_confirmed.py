@@ -17,7 +17,7 @@ from railfab.gnmi.confirmed import DEFAULT_ROLLBACK_S, CommitStatus, ConfirmedCo
 from railfab.gnmi.extensions import commit_extension
 from railfab.gnmi.leaves import Leaves
 from railfab.gnmi.server import GnmiServer, ServerLoop
-from railfab.gnmi.target import Commit, CommitAction, Edit, RequestRefused, View, YangModel
+from railfab.gnmi.target import Commit, CommitAction, Edit, RequestRefused, TargetView, YangModel
 
 NAME = "/system/name"
 COMMIT, CONFIRM, CANCEL, DURATION = CommitAction
@@ -37,10 +37,10 @@ class Box:
     def models(self) -> Sequence[YangModel]:
         return ()
 
-    def view(self, max_age_s: float) -> View | None:
+    def view(self, max_age_s: float) -> TargetView | None:
         return None
 
-    def refresh(self) -> View:
+    def refresh(self) -> TargetView:
         self.leaves.put(NAME, self.value, config=True)
         return self.leaves.publish()
 
@@ -213,10 +213,10 @@ def test_a_target_without_commits_refuses_them(loop: ServerLoop) -> None:
         def models(self) -> Sequence[YangModel]:
             return ()
 
-        def view(self, max_age_s: float) -> View | None:
+        def view(self, max_age_s: float) -> TargetView | None:
             return None
 
-        def refresh(self) -> View:
+        def refresh(self) -> TargetView:
             return Leaves("bare").publish()
 
         def set(self, edits: Sequence[Edit]) -> None:

@@ -20,7 +20,7 @@ from railfab.gnmi import messages, paths, values
 from railfab.gnmi.certificates import Authority
 from railfab.gnmi.leaves import Leaves
 from railfab.gnmi.server import GRACE_S, GnmiServer, ServerLoop
-from railfab.gnmi.target import Edit, Operation, RequestRefused, View, YangModel
+from railfab.gnmi.target import Edit, Operation, RequestRefused, TargetView, YangModel
 from railfab.gnmi.values import Uint64
 from railfab.process.listeners import in_use
 
@@ -50,10 +50,10 @@ class Box:
     def models(self) -> Sequence[YangModel]:
         return (YangModel("box", "railfab", "1"),)
 
-    def view(self, max_age_s: float) -> View | None:
+    def view(self, max_age_s: float) -> TargetView | None:
         return self.leaves.view(max_age_s)
 
-    def refresh(self) -> View:
+    def refresh(self) -> TargetView:
         self.refreshed += 1
         for port in ("e1", "e2"):
             self.leaves.put(OCTETS.format(port), Uint64(1000 * self.refreshed))

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from railfab.gnmi import reader
-from railfab.gnmi.reader import Reader
+from railfab.gnmi.reader import ViewReader
 
 
 def test_a_call_between_the_end_of_a_refresh_and_its_callback_does_not_block_the_event_loop() -> None:
@@ -21,7 +21,7 @@ def test_a_call_between_the_end_of_a_refresh_and_its_callback_does_not_block_the
     found: list[object] = []
 
     async def ask() -> None:
-        asked = Reader(target, workers)
+        asked = ViewReader(target, workers)
         ended: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         ended.set_result(object())
         asked._refresh = reader._Refresh(0.0, ended)

@@ -11,9 +11,9 @@ import pytest
 from railfab.gnmi import messages
 from railfab.gnmi.leaves import Leaves
 from railfab.gnmi.paths import to_proto
-from railfab.gnmi.reader import Reader
+from railfab.gnmi.reader import ViewReader
 from railfab.gnmi.streams import Group, groups, subscriptions
-from railfab.gnmi.target import Edit, View, YangModel
+from railfab.gnmi.target import Edit, TargetView, YangModel
 from railfab.gnmi.values import JSON_IETF
 from railfab.units import NS_PER_S
 
@@ -33,10 +33,10 @@ class Port:
     def models(self) -> Sequence[YangModel]:
         return ()
 
-    def view(self, max_age_s: float) -> View | None:
+    def view(self, max_age_s: float) -> TargetView | None:
         return self._leaves.view(max_age_s)
 
-    def refresh(self) -> View:
+    def refresh(self) -> TargetView:
         return self._leaves.publish()
 
     def set(self, edits: Sequence[Edit]) -> None:
@@ -44,12 +44,14 @@ class Port:
 
 
 @pytest.fixture
-def reader() -> Iterator[Reader]:
+def reader() -> Iterator[ViewReader]:
     with ThreadPoolExecutor(1) as workers:
-        yield Reader(Port(), workers)
+        yield ViewReader(Port(), workers)
 
 
-def group(reader: Reader, mode: str, *, interval_s: float = 0, heartbeat_s: float = 0, suppress: bool = False) -> Group:
+def group(
+    reader: ViewReader, mode: str, *, interval_s: float = 0, heartbeat_s: float = 0, suppress: bool = False
+) -> Group:
     """A stream of one subscription, which began at 0."""
     entry = messages.Subscription(
         path=to_proto(STATE),
@@ -74,16 +76,16 @@ async def sent(stream: Group, until_s: float) -> list[float]:
     return times
 
 
-def test_a_heartbeat_repeats_an_unchanged_leaf_once_an_interval(reader: Reader) -> None:
+def test_a_heartbeat_repeats_an_unchanged_leaf_once_an_interval(reader: ViewReader) -> None:
     assert asyncio.run(sent(group(reader, "ON_CHANGE", heartbeat_s=1.0), 3.5)) == [1.0, 2.0, 3.0]
     assert asyncio.run(sent(group(reader, "ON_CHANGE"), 3.5)) == []
 
 
-def test_samples_are_due_at_multiples_of_their_interval(reader: Reader) -> None:
+def test_samples_are_due_at_multiples_of_their_interval(reader: ViewReader) -> None:
     assert asyncio.run(sent(group(reader, "SAMPLE", interval_s=0.5), 2.2)) == [0.5, 1.0, 1.5, 2.0]
 
 
-def test_a_stream_that_was_late_sends_one_sample_and_keeps_its_times(reader: Reader) -> None:
+def test_a_stream_that_was_late_sends_one_sample_and_keeps_its_times(reader: ViewReader) -> None:
     async def late() -> tuple[int, float]:
         stream = group(reader, "SAMPLE", interval_s=1.0)
         responses = [response async for response in stream.turn(round(5.5 * NS_PER_S))]
@@ -92,13 +94,13 @@ def test_a_stream_that_was_late_sends_one_sample_and_keeps_its_times(reader: Rea
     assert asyncio.run(late()) == (1, 6.0)
 
 
-def test_a_heartbeat_comes_though_samples_are_suppressed_and_further_apart(reader: Reader) -> None:
+def test_a_heartbeat_comes_though_samples_are_suppressed_and_further_apart(reader: ViewReader) -> None:
     """gNMI specification, 3.5.1.5.2: once per heartbeat interval, whether or not the value has changed."""
     stream = group(reader, "SAMPLE", interval_s=10, heartbeat_s=3, suppress=True)
     assert asyncio.run(sent(stream, 12)) == [3, 6, 9, 12]
 
 
-def test_heartbeats_that_were_missed_are_not_made_up_for(reader: Reader) -> None:
+def test_heartbeats_that_were_missed_are_not_made_up_for(reader: ViewReader) -> None:
     stream = group(reader, "ON_CHANGE", heartbeat_s=1)
 
     async def late() -> int:

@@ -17,7 +17,7 @@ from tests.lab.fabrics import FRR_POD
 from railfab.fabric import design
 from railfab.lab import Lab, LabPlace
 from railfab.lab.agent.sources import vty_json
-from railfab.lab.netns.state import LabState, lab_state_file, load_state
+from railfab.lab.netns.state import NetnsState, lab_state_file, load_state
 
 SESSIONS_WITHIN_S = 60
 ANSWER_WITHIN_S = 30
@@ -31,7 +31,7 @@ class RunningLab:
     place: LabPlace
 
     @property
-    def state(self) -> LabState:
+    def state(self) -> NetnsState:
         found = load_state(lab_state_file(self.place))
         assert found is not None
         return found

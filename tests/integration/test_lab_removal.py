@@ -36,7 +36,7 @@ from railfab.lab.netns.namespaces import interface_names, namespace_names
 from railfab.lab.netns.node import DAEMONS
 from railfab.lab.netns.processes import marked_processes, process
 from railfab.lab.netns.runtime import RUNTIME
-from railfab.lab.netns.state import LabState, lab_state_file, load_state, save_state
+from railfab.lab.netns.state import NetnsState, lab_state_file, load_state, save_state
 from railfab.lab.probes import ANSWER_WITHIN_S
 
 pytestmark = pytest.mark.lab
@@ -80,7 +80,7 @@ def plan(tmp_path: Path) -> Iterator[LabPlan]:
     assert Traces.of(lab_names(found.place)) == NOTHING
 
 
-def running(plan: LabPlan) -> LabState:
+def running(plan: LabPlan) -> NetnsState:
     state = load_state(lab_state_file(plan.place))
     assert state is not None
     return state

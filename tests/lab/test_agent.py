@@ -21,7 +21,7 @@ from railfab.lab.agent.__main__ import FirstProcesses
 from railfab.lab.agent.linux_metrics import LinkFacts
 from railfab.lab.agent.sources import vty_json
 from railfab.lab.netns.processes import Process, started
-from railfab.lab.netns.state import LabState, save_state
+from railfab.lab.netns.state import NetnsState, save_state
 from railfab.platforms import TelemetryRule, platform
 
 MAP = platform("frr").telemetry
@@ -199,7 +199,7 @@ def test_a_switch_that_has_ended_has_inactive_daemons_and_nothing_else(tmp_path:
 
 def test_the_agent_finds_the_new_process_of_a_restarted_switch(tmp_path: Path) -> None:
     path = tmp_path / "state.json"
-    state = LabState(
+    state = NetnsState(
         fabric="f",
         tag="rf0",
         boot="b",

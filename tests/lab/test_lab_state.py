@@ -12,9 +12,9 @@ import pytest
 
 from railfab.errors import LabError
 from railfab.lab.netns.processes import MARK, Process, is_running, kill, marked_processes, process, started
-from railfab.lab.netns.state import LabNode, LabState, load_state, save_state
+from railfab.lab.netns.state import LabNode, NetnsState, load_state, save_state
 
-STATE = LabState(
+STATE = NetnsState(
     fabric="f",
     tag="rf012345",
     boot="b",

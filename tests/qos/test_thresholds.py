@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.qos.switches import POD64, path_of
 
 from railfab.intent import Lossless, Ramp, RoleRamps, SwitchRole
-from railfab.qos import Thresholds, lossless_thresholds
+from railfab.qos import QueueThresholds, lossless_thresholds
 from railfab.qos.thresholds import KMIN_FLOOR_BYTES
 
 RATES = st.sampled_from([25, 50, 100, 200, 400, 800])
@@ -17,7 +17,7 @@ METRES = st.floats(0.5, 2000)
 
 def thresholds(
     rate_gbps: int, round_trip_ns: int, lossless: Lossless | None = None, role: SwitchRole = "leaf"
-) -> Thresholds:
+) -> QueueThresholds:
     return lossless_thresholds(
         rate_gbps=rate_gbps, round_trip_ns=round_trip_ns, lossless=lossless or Lossless(), role=role
     )

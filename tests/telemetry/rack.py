@@ -11,7 +11,7 @@ from railfab.gnmi.certificates import Authority
 from railfab.gnmi.leaves import Leaves
 from railfab.gnmi.paths import to_text_elements
 from railfab.gnmi.server import GnmiServer, ServerLoop
-from railfab.gnmi.target import Edit, RequestRefused, View, YangModel
+from railfab.gnmi.target import Edit, RequestRefused, TargetView, YangModel
 from railfab.gnmi.values import Uint64
 from railfab.telemetry import Collector, RetryPolicy, Snapshot
 
@@ -47,10 +47,10 @@ class Switch:
     def models(self) -> Sequence[YangModel]:
         return ()
 
-    def view(self, max_age_s: float) -> View | None:
+    def view(self, max_age_s: float) -> TargetView | None:
         return self.leaves.view(max_age_s)
 
-    def refresh(self) -> View:
+    def refresh(self) -> TargetView:
         self._octets += 1000
         if self._counting:
             for port in (HOST_PORT, UPLINK):

@@ -27,7 +27,7 @@ from railfab.gnmi.certificates import Authority
 from railfab.gnmi.paths import to_text_elements
 from railfab.gnmi.server import GnmiServer, ServerLoop
 from railfab.platforms import platform
-from railfab.telemetry import Collector, Snapshot, State, fabric_collector
+from railfab.telemetry import Collector, SessionState, Snapshot, fabric_collector
 from railfab.telemetry.receive.choice import receiver
 from railfab.telemetry.receive.contract import Ask, ignored
 from railfab.telemetry.receive.fast import KEEPALIVE_S
@@ -153,7 +153,7 @@ def test_a_target_that_streams_nothing_with_a_metric_is_not_up(
     with of_leaf(topology, rack.endpoint(LEAF)) as collector:
         eventually(collector, lambda now: now.value("fabric_collector_unmapped_updates_total") > 4)
         assert collector.value("fabric_collector_session_up") == 0
-        assert collector.states()[LEAF] is not State.UP
+        assert collector.states()[LEAF] is not SessionState.UP
     assert f"{LEAF}: streams nothing that has a metric. Check its platform, and --map" in caplog.text
 
 
@@ -343,7 +343,7 @@ def test_each_fault_of_a_connection_has_its_reason_and_one_line(
         checked = check(node, tmp_path)
     counts = {labels["reason"]: count for labels, count in now.select(ERRORS, device=LEAF) if count}
     assert list(counts) == [reason]
-    assert state in (State.REFUSED, State.CONNECTING, State.SYNCING)
+    assert state in (SessionState.REFUSED, SessionState.CONNECTING, SessionState.SYNCING)
     assert now.value("fabric_collector_session_up") == 0
     lines = [record.getMessage() for record in caplog.records if said in record.getMessage()]
     assert len(lines) == 1

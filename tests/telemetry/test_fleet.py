@@ -16,7 +16,7 @@ from tests.telemetry.rack import INTERVAL_S, Rack, eventually
 from tests.telemetry.test_loop_clock import ManualTime, after
 
 from railfab.endpoints import Endpoint, Endpoints, save_endpoints
-from railfab.telemetry import Collector, MetricsServer, Snapshot, State, fabric_collector
+from railfab.telemetry import Collector, MetricsServer, SessionState, Snapshot, fabric_collector
 from railfab.telemetry.fleet import Fleet
 from railfab.telemetry.loop_clock import LAG_OVER_S, TICK_S, LoopClock
 from railfab.telemetry.receive.contract import Ask, Batch
@@ -64,7 +64,7 @@ def test_a_list_is_followed_and_targets_that_have_not_changed_stay_connected(lis
         only(listed, rack, LEAF, SPINE)
         now = eventually(collector, lambda now: now.select(OCTETS, device=SPINE))
         assert now.value("fabric_collector_reconnects_total", device=LEAF) == 0
-        assert collector.states()[LEAF] is State.UP
+        assert collector.states()[LEAF] is SessionState.UP
 
 
 def test_a_shard_streams_from_its_targets_alone(listed: Path) -> None:
@@ -160,10 +160,10 @@ def test_a_target_that_waits_for_its_dial_is_idle_and_those_that_are_connected_h
         fleet.apply(loader.specs)
         await fleet.start()
         await until(lambda: receiver.making == 1)
-        assert states(fleet) == [State.CONNECTING, State.IDLE]
+        assert states(fleet) == [SessionState.CONNECTING, SessionState.IDLE]
         assert [status.error for status in target_statuses(fleet.sessions)] == ["", "not dialed yet"]
         receiver.answer.set()
-        await until(lambda: states(fleet) == [State.CONNECTING] * 2)
+        await until(lambda: states(fleet) == [SessionState.CONNECTING] * 2)
         assert receiver.most == 1
         fleet.apply(())
 
@@ -192,7 +192,7 @@ def test_while_the_collector_is_overloaded_no_target_is_dialed_and_each_says_so(
     asyncio.run(run())
 
 
-def states(fleet: Fleet) -> list[State]:
+def states(fleet: Fleet) -> list[SessionState]:
     return [session.health.state for session in fleet.sessions]
 
 

@@ -12,7 +12,7 @@ from prometheus_client.parser import text_string_to_metric_families as parse
 
 from railfab.metrics import metric
 from railfab.telemetry.health import Health
-from railfab.telemetry.lines import Page, Writer
+from railfab.telemetry.lines import SampleLines, Writer
 from railfab.telemetry.notification import Decoded
 from railfab.telemetry.series import Series
 from railfab.telemetry.store import RATE_WINDOW_S, TargetStore
@@ -46,7 +46,7 @@ def written(store: TargetStore, now_s: float = 1.0, writer: Writer | None = None
     return {name: found.tobytes().decode() for name, found in lines_of(page).items()}
 
 
-def lines_of(page: Page) -> dict[str, memoryview]:
+def lines_of(page: SampleLines) -> dict[str, memoryview]:
     return page.write(page.sizes, np.empty(page.size(page.sizes), np.uint8))
 
 

@@ -14,7 +14,7 @@ from tests.telemetry.odd import LEAF, Odd, serving
 from tests.telemetry.rack import INTERVAL_S, QUICK, eventually
 
 from railfab.endpoints import Endpoints
-from railfab.telemetry import Collector, State, fabric_collector
+from railfab.telemetry import Collector, SessionState, fabric_collector
 from railfab.topology import Topology
 
 OCTETS = "fabric_interface_receive_bytes_total"
@@ -125,7 +125,7 @@ def test_a_target_that_refuses_every_way_is_told_apart(
     with collected(topology, tmp_path, Odd(encodings=("ASCII",))) as collector:
         refused = {"device": LEAF, "reason": "unimplemented"}
         eventually(collector, lambda now: now.value("fabric_collector_errors_total", **refused))
-        assert collector.states()[LEAF] is not State.UP
+        assert collector.states()[LEAF] is not SessionState.UP
     assert f"{LEAF}: refused a gNMI Subscribe (no such encoding here). Check that the target serves" in caplog.text
 
 

@@ -15,7 +15,7 @@ from railfab.gnmi import messages
 from railfab.gnmi.paths import to_proto
 from railfab.platforms import SubscriptionMode, TelemetrySubscription, platform
 from railfab.telemetry.dials import Dials
-from railfab.telemetry.health import Reason, State
+from railfab.telemetry.health import Reason, SessionState
 from railfab.telemetry.loop_clock import LoopClock
 from railfab.telemetry.receive.contract import Ask, Batch
 from railfab.telemetry.session import TargetSession
@@ -121,7 +121,7 @@ def test_a_target_that_is_known_to_end_its_answers_is_asked_nothing_before_the_e
 def test_a_target_that_ends_no_answer_is_polled_at_its_interval_and_is_not_called_silent() -> None:
     """For more than three intervals, in which it would be stalled."""
 
-    async def run() -> tuple[State, float, float]:
+    async def run() -> tuple[SessionState, float, float]:
         loop, clock = asyncio.get_running_loop(), LoopClock()
         target = Answers(clock, *[["e1", "e2"]] * POLLS)
         session = of_answers(target, clock, 0.1, replace(POLLED, interval_s=SLOW_S))
@@ -134,5 +134,5 @@ def test_a_target_that_ends_no_answer_is_polled_at_its_interval_and_is_not_calle
         return state, lasted_s, stalled
 
     state, lasted_s, stalled = asyncio.run(run())
-    assert (state, stalled) == (State.UP, 0)
+    assert (state, stalled) == (SessionState.UP, 0)
     assert lasted_s >= POLLS * SLOW_S

@@ -28,7 +28,7 @@ from railfab.platforms import platform
 from railfab.telemetry import Collector
 from railfab.telemetry.receive.choice import receiver
 from railfab.telemetry.receive.contract import Batch, Receiver, RpcEnded
-from railfab.telemetry.replay import Record, Replay, recording, records
+from railfab.telemetry.replay import Record, RecordingReplay, recording, records
 from railfab.telemetry.subscriptions import SUBSCRIBE_MODES, subscribe_rpcs
 from railfab.telemetry.tap import Tap, TapError, Tapped
 from railfab.telemetry.targets import TargetSpec
@@ -104,7 +104,7 @@ async def test_a_replay_streams_what_was_recorded(tmp_path: Path) -> None:
     tap = Tap(tmp_path / "tap.gz")
     sent = await streamed(Tapped(Scripted(), tap), LEAF, SPINE)
     tap.close()
-    replay = Replay(recording(tmp_path / "tap.gz"), speed=None)
+    replay = RecordingReplay(recording(tmp_path / "tap.gz"), speed=None)
     assert await streamed(replay, SPINE, LEAF) == sent[3:] + sent[:3]
     with pytest.raises(Unreachable, match=r"^leaf1: the recording has ended\. Start again to replay it again\.$"):
         await streamed(replay, LEAF)
@@ -125,7 +125,7 @@ def test_a_replay_believes_the_times_of_its_recording(tmp_path: Path, monkeypatc
     tap.close()
     spec = TargetSpec(name="leaf1", platform="srlinux", endpoint=LEAF, telemetry=platform("srlinux").telemetry)
     late = {"device": "leaf1", "reason": "out_of_order"}
-    with Collector([spec], receiver=Replay(recording(tmp_path / "tap.gz"), speed=None)) as collector:
+    with Collector([spec], receiver=RecordingReplay(recording(tmp_path / "tap.gz"), speed=None)) as collector:
         until_s = time.monotonic() + 30
         while not (found := collector.value("fabric_collector_dropped_updates_total", **late)):
             assert time.monotonic() < until_s
@@ -206,7 +206,7 @@ def test_another_file_is_refused_before_anything_is_replayed(tmp_path: Path, con
 async def test_a_damaged_recording_breaks_the_stream_with_its_error(tmp_path: Path) -> None:
     recorded(path := tmp_path / "tap.gz")
     path.write_bytes(path.read_bytes()[:-9])
-    stream = Replay([path], speed=None).stream(LEAF, ANN, [])
+    stream = RecordingReplay([path], speed=None).stream(LEAF, ANN, [])
     assert [opened(await anext(stream)) for _ in MESSAGES] == MESSAGES
     with pytest.raises(StreamClosed, match=r"tap\.gz: is cut off\. The 10 records before are whole and were read\.$"):
         await anext(stream)
@@ -241,7 +241,7 @@ async def test_a_replay_keeps_the_pace_of_the_recording(tmp_path: Path) -> None:
         tap.write("leaf1", batch(0, [b"x"]), number * 200_000_000)
     tap.close()
     began_s = time.monotonic()
-    await streamed(Replay([tmp_path / "tap.gz"], speed=4.0), LEAF)
+    await streamed(RecordingReplay([tmp_path / "tap.gz"], speed=4.0), LEAF)
     assert 0.1 <= time.monotonic() - began_s < 1.0
 
 
@@ -285,5 +285,5 @@ async def test_the_stream_of_a_switch_is_replayed_as_it_came(tmp_path: Path) -> 
         for name in rack.servers:
             rack.kill(name)
     tap.close()
-    replayed = await streamed(Replay(recording(tmp_path / "tap.gz"), speed=None), endpoint)
+    replayed = await streamed(RecordingReplay(recording(tmp_path / "tap.gz"), speed=None), endpoint)
     assert replayed == found

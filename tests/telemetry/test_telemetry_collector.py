@@ -11,7 +11,7 @@ from tests.telemetry.rack import HOST_PORT, INTERVAL_S, LLDP, QUICK, UPLINK, Rac
 from railfab.endpoints import Endpoints
 from railfab.errors import EndpointError, Problems, UnknownPlatform
 from railfab.platforms import platform_names
-from railfab.telemetry import Collector, RetryPolicy, State, fabric_collector
+from railfab.telemetry import Collector, RetryPolicy, SessionState, fabric_collector
 from railfab.topology import Topology
 
 LEAF, SPINE = "pod1-seg1-leaf1", "pod1-spine1"
@@ -40,7 +40,7 @@ def test_series_of_a_killed_target_vanish_together_and_return_and_the_collector_
     unreachable = {"device": LEAF, "reason": "unreachable"}
     down = eventually(running, lambda now: now.value("fabric_collector_errors_total", **unreachable))
     assert down.value("fabric_collector_session_up", device=LEAF) == 0
-    assert down.value("fabric_collector_session_state", device=LEAF) != State.UP
+    assert down.value("fabric_collector_session_state", device=LEAF) != SessionState.UP
     assert down.value("fabric_collector_series", device=LEAF) == 0
     assert down.value("fabric_collector_session_up", device=SPINE) == 1
     assert down.select(OCTETS, device=SPINE)
@@ -93,9 +93,9 @@ def test_a_silent_stream_is_stalled_and_subscribed_again(running: Collector, rac
 @pytest.mark.parametrize(
     ("changes", "reason", "state", "text"),
     [
-        ({"credentials": "env:TELEMETRY_TEST"}, "login_refused", State.REFUSED, "rejects the login of admin"),
-        ({"ca": None}, "tls", State.REFUSED, "is not trusted ("),
-        ({"gnmi_port": 1}, "unreachable", State.RETRYING, "no answer from 127.0.0.1:1 (connection refused)"),
+        ({"credentials": "env:TELEMETRY_TEST"}, "login_refused", SessionState.REFUSED, "rejects the login of admin"),
+        ({"ca": None}, "tls", SessionState.REFUSED, "is not trusted ("),
+        ({"gnmi_port": 1}, "unreachable", SessionState.RETRYING, "no answer from 127.0.0.1:1 (connection refused)"),
     ],
 )
 def test_what_keeps_a_target_away_is_named(
@@ -105,7 +105,7 @@ def test_what_keeps_a_target_away_is_named(
     caplog: pytest.LogCaptureFixture,
     changes: dict[str, object],
     reason: str,
-    state: State,
+    state: SessionState,
     text: str,
 ) -> None:
     monkeypatch.setenv("TELEMETRY_TEST_USERNAME", "admin")
@@ -113,7 +113,7 @@ def test_what_keeps_a_target_away_is_named(
     with fabric_collector(topology, rack.endpoints(**changes), interval_s=INTERVAL_S, policy=QUICK) as collector:
         count = {"device": LEAF, "reason": reason}
         now = eventually(collector, lambda now: now.value("fabric_collector_errors_total", **count))
-        assert collector.states()[LEAF] in (state, State.CONNECTING, State.SYNCING)
+        assert collector.states()[LEAF] in (state, SessionState.CONNECTING, SessionState.SYNCING)
     assert now.value("fabric_collector_session_up") == 0
     assert now.select("fabric_collector_last_update_timestamp_seconds", device=LEAF) == [
         ({"device": LEAF, "fabric": "pod64", "subscription": "sample"}, 0.0)
@@ -210,7 +210,7 @@ def test_a_switch_of_an_unknown_platform_is_refused_and_the_others_are_streamed(
     with fabric_collector(topology, endpoints, interval_s=INTERVAL_S, policy=QUICK) as collector:
         now = eventually(collector, lambda now: now.value(OCTETS, device=LEAF))
         assert now.value("fabric_collector_session_up", device=SPINE) == 0
-        assert now.value("fabric_collector_session_state", device=SPINE) == State.REFUSED
+        assert now.value("fabric_collector_session_state", device=SPINE) == SessionState.REFUSED
         assert now.value("fabric_collector_errors_total", device=SPINE, reason="unimplemented") == 1
         assert not now.select(OCTETS, device=SPINE)
     said = (

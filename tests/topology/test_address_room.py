@@ -13,7 +13,7 @@ from tests.topology.fabric_intents import documents, fabric
 from railfab.errors import RailfabError
 from railfab.intent import FabricIntent
 from railfab.topology import wire
-from railfab.topology.addresses import AddressPlan, ClassicPlan, Place, Switch, address_plan
+from railfab.topology.addresses import AddressPlan, ClassicPlan, RailSlot, Switch, address_plan
 from railfab.topology.buildable import check_buildable
 from railfab.topology.dimensions import Dimensions
 from railfab.topology.model import Network, Role
@@ -65,7 +65,7 @@ def leaf_addresses(plan: Dimensions, addresses: AddressPlan) -> Iterator[Given]:
             yield ("uplink", own, uplink, end), number, pools.fabric_links
         met = [port for port in plan.nic_ports if (port.plane, port.switch) == (plane, switch)]
         for port, host, end in product(met, ends(plan.growth_hosts), range(2)):
-            place = Place(plane, port.rail, pod, segment, leaf, port.slot)
+            place = RailSlot(plane, port.rail, pod, segment, leaf, port.slot)
             number = addresses.host_base(place) + 2 * ((host - 1) * plan.links_per_nic_and_leaf + port.turn) + end
             yield (place, host, port.port, end), number, addresses.host_network(place)
 

@@ -44,7 +44,7 @@ class JobSummary:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Summary:
+class RunSummary:
     """A whole run.
 
     interval_s: between two samples of a switch. ready_s: from the start until all sessions and switches of the intent

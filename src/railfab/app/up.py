@@ -18,7 +18,7 @@ from railfab.app.ports import LOCALHOST, free_ports
 from railfab.app.rates import FabricRates, Rates, SimulatedClock
 from railfab.app.reading import METRICS, FabricTotals, Intended, Totals
 from railfab.app.sampling import Sampling
-from railfab.app.summary import JobSummary, Summary
+from railfab.app.summary import JobSummary, RunSummary
 from railfab.app.turn import Turn
 from railfab.app.twin_metrics import TwinMetricsRelay
 from railfab.app.view import JobState, Scene
@@ -106,7 +106,7 @@ def up(
     show: Callable[[Scene], None],
     report: Callable[[str], None],
     stop_requested: threading.Event,
-) -> Summary | None:
+) -> RunSummary | None:
     """Run a whole fabric until a stop is requested, or for as long as the options say; None when it never ran.
 
     show: called with each frame. report: called with each step of the start. Raises RailfabError when a part does not
@@ -279,7 +279,7 @@ class _Run:
         self._last: Totals | None = None
         self._ready_s: float | None = None
 
-    def until(self, stop_requested: threading.Event, show: Callable[[Scene], None]) -> Summary:
+    def until(self, stop_requested: threading.Event, show: Callable[[Scene], None]) -> RunSummary:
         """Run until a stop is requested or the time is up. Raises _StopRequested for a stop before the first frame."""
         for job in cycle(self._options.jobs):
             try:
@@ -291,7 +291,7 @@ class _Run:
                 break
         if self._last is None:
             raise _StopRequested
-        return Summary(
+        return RunSummary(
             fabric=self._fabric.intent.fabric,
             interval_s=self._options.interval_s,
             ready_s=self._ready_s,

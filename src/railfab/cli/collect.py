@@ -163,7 +163,7 @@ def replay(
     """
     refuse_what_does_not_fit(context)
     from railfab.telemetry import RetryPolicy
-    from railfab.telemetry.replay import Replay
+    from railfab.telemetry.replay import RecordingReplay
     from railfab.telemetry.replay import recording as recording_files
 
     serving = Serving(
@@ -177,7 +177,7 @@ def replay(
         push=_pushed(remote_write, kafka, nats, push_interval, push_label),
     )
     wanted = Wanted(intent, on, limit, state, lists=targets or (), mappings=mappings or ())
-    _run(context, wanted, serving, lambda _: Replay(recording_files(recording)), drift_s=0.0)
+    _run(context, wanted, serving, lambda _: RecordingReplay(recording_files(recording)), drift_s=0.0)
 
 
 def _run(

@@ -38,7 +38,7 @@ from railfab.units import COLLECTOR_PORT
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from railfab.app.summary import Summary
+    from railfab.app.summary import RunSummary
     from railfab.app.view import Scene
 
 JobsOption = Annotated[
@@ -176,7 +176,7 @@ def _live_view() -> Iterator[tuple[Callable[[Scene], None], Callable[[str], None
         )
 
 
-def _print_summary(summary: Summary, output: Output) -> None:
+def _print_summary(summary: RunSummary, output: Output) -> None:
     if output is Output.JSON:
         print_json({**asdict(summary), "healthy": summary.healthy})
         return

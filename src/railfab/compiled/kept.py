@@ -35,7 +35,7 @@ _DAMAGED = (
 """What unpickling damaged content raises."""
 
 
-class _Damaged(ValueError):
+class _DamagedCode(ValueError):
     """Content is not what was written, or not what was asked for."""
 
 
@@ -47,7 +47,7 @@ class _Locator(UserProvidedCacheLocator):  # type: ignore[misc]
             super().ensure_cache_path()
 
 
-class _Files(CompileResultCacheImpl):  # type: ignore[misc]
+class _KeptCode(CompileResultCacheImpl):  # type: ignore[misc]
     """What is kept of a compilation, with a checksum: a disk that was full or lost power leaves code that crashes."""
 
     _locator_classes = (_Locator,)
@@ -59,14 +59,14 @@ class _Files(CompileResultCacheImpl):  # type: ignore[misc]
     def rebuild(self, target_context: Any, kept: tuple[bytes, bytes]) -> Any:
         checksum, content = kept
         if sha256(content).digest() != checksum:
-            raise _Damaged("the checksum is another")
+            raise _DamagedCode("the checksum is another")
         return super().rebuild(target_context, pickle.loads(content))
 
 
 class _KernelCache(FunctionCache):  # type: ignore[misc]
     """Numba's cache, where a damaged file means compiling again, and a full or read-only disk doing without."""
 
-    _impl_class = _Files
+    _impl_class = _KeptCode
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Load without what super() does first: registering all of numba's functions, which only compiling needs."""
@@ -86,7 +86,7 @@ class _KernelCache(FunctionCache):  # type: ignore[misc]
         """
         found = self._load_overload(sig, target_context)
         if found is not None and found.signature.args != normalize_signature(sig)[0]:
-            raise _Damaged(f"for {found.signature.args}")
+            raise _DamagedCode(f"for {found.signature.args}")
         return found
 
     def save_overload(self, sig: Any, data: Any) -> None:

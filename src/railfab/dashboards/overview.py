@@ -12,8 +12,8 @@ from railfab.dashboards.panels import (
     GREEN,
     ORANGE,
     RED,
+    PanelText,
     Query,
-    Text,
     graph,
     limited,
     listing,
@@ -65,20 +65,22 @@ def _fabrics() -> dashboard.QueryVariable:
 
 def _state() -> Iterator[stat.Panel]:
     sessions = tile(
-        Text(title="BGP sessions", description="Session ends that are established, and that are down.", unit="none"),
+        PanelText(
+            title="BGP sessions", description="Session ends that are established, and that are down.", unit="none"
+        ),
         Query(f"sum({selected('fabric_bgp_session_up')})", "up"),
         Query(f"sum({selected('fabric_bgp_session_up')} == bool 0)", "down"),
     )
     yield limited(sessions, "B", [(1, RED)])
     yield tile(
-        Text(title="Links down", description="Interfaces that are enabled but down.", unit="none"),
+        PanelText(title="Links down", description="Interfaces that are enabled but down.", unit="none"),
         Query(
             f"sum(({selected('fabric_interface_admin_up')} - {selected('fabric_interface_oper_up')}) > bool 0)", "down"
         ),
         limits=[(1, RED)],
     )
     yield tile(
-        Text(
+        PanelText(
             title="ECN marks",
             description="Packets marked because a queue was above kmin. Bursts under incast are normal.",
             unit=unit(ECN_MARKS),
@@ -86,7 +88,7 @@ def _state() -> Iterator[stat.Panel]:
         Query(f"sum({signal(ECN_MARKS)})", "marked"),
     )
     yield tile(
-        Text(
+        PanelText(
             title="PFC frames",
             description="Pause frames sent and received by switches. Zero without congestion.",
             unit=unit(PFC_SENT),
@@ -95,7 +97,7 @@ def _state() -> Iterator[stat.Panel]:
         Query(f"sum({signal(PFC_RECEIVED)})", "received"),
     )
     yield tile(
-        Text(
+        PanelText(
             title="Lossless drops",
             description="Packets of lossless classes dropped in the time range. Any drop is a fault.",
             unit="none",
@@ -104,7 +106,7 @@ def _state() -> Iterator[stat.Panel]:
         limits=[(1, RED)],
     )
     yield tile(
-        Text(
+        PanelText(
             title="Stale devices",
             description=f"Devices without telemetry session or without update for {STALE_AFTER_S} s.",
             unit="none",
@@ -122,7 +124,7 @@ def _stale_devices() -> str:
 def _load() -> Iterator[timeseries.Panel]:
     most, least = (f"{function} by (fabric) ({RAILS})" for function in ("max", "min"))
     yield graph(
-        Text(
+        PanelText(
             title="Throughput by rail",
             description="Traffic from rail switches to hosts, by rail. A job loads all rails equally.",
             unit="bps",
@@ -131,7 +133,7 @@ def _load() -> Iterator[timeseries.Panel]:
         width=16,
     )
     yield graph(
-        Text(
+        PanelText(
             title="Rail skew",
             description="Difference between the most and the least loaded rail. Above 25 % for long: a broken"
             " or miscabled NIC, or rings that do not span all rails.",
@@ -141,7 +143,7 @@ def _load() -> Iterator[timeseries.Panel]:
         at_most=1,
     )
     yield graph(
-        Text(
+        PanelText(
             title="Spread under ECMP",
             description="Coefficient of variation of the load of a device's uplinks, and of its links to each neighbour"
             " of the tier below. 0 is even; above 0.3 few flows or a poor hash overload some links while others are"
@@ -154,7 +156,7 @@ def _load() -> Iterator[timeseries.Panel]:
         ),
     )
     yield graph(
-        Text(
+        PanelText(
             title="Busiest ports",
             description="The eight ports with the highest transmit utilisation.",
             unit="percentunit",
@@ -166,7 +168,7 @@ def _load() -> Iterator[timeseries.Panel]:
         at_most=1,
     )
     yield graph(
-        Text(
+        PanelText(
             title="Queue depth, peak",
             description="Deepest egress queue by device and traffic class. Compare with kmin, where ECN marking"
             " starts, and with xoff.",
@@ -178,7 +180,7 @@ def _load() -> Iterator[timeseries.Panel]:
 
 def _pace() -> Iterator[timeseries.Panel]:
     yield graph(
-        Text(
+        PanelText(
             title="Pace of the twin",
             description="Simulated seconds a second. Rates are those of a simulated second, so that a twin that falls"
             " behind shows the rates of the fabric. Hardware has no pace.",
@@ -192,7 +194,7 @@ def _pace() -> Iterator[timeseries.Panel]:
 
 def _congestion() -> Iterator[timeseries.Panel]:
     yield graph(
-        Text(
+        PanelText(
             title="ECN ratio",
             description="Share of marked packets, of the queue of each device with the highest share. More than 5 %"
             " for long is congestion that senders do not resolve.",
@@ -204,7 +206,7 @@ def _congestion() -> Iterator[timeseries.Panel]:
         ),
     )
     yield graph(
-        Text(
+        PanelText(
             title="PFC frames sent",
             description="Pause frames by sending device. Congestion starts at a device that sends pause frames and"
             " is not paused itself.",
@@ -213,7 +215,7 @@ def _congestion() -> Iterator[timeseries.Panel]:
         Query(selected("device:fabric_pfc_transmit_frames:rate1m"), "{{fabric}} {{device}}"),
     )
     yield graph(
-        Text(
+        PanelText(
             title="Paused time, estimated",
             description="Share of time that the most paused port of each device was paused. An upper bound: every"
             " counted frame is assumed to pause for the maximum time at port speed.",
@@ -230,7 +232,7 @@ def _congestion() -> Iterator[timeseries.Panel]:
 
 def _tables() -> Iterator[table.Panel]:
     sessions = listing(
-        Text(
+        PanelText(
             title="BGP and BFD sessions",
             description="State of each session on the device; an unnumbered session is named by its interface.",
             unit="none",
@@ -243,7 +245,7 @@ def _tables() -> Iterator[table.Panel]:
     )
     yield value_names(value_names(sessions, "BGP", BGP_STATES), "BFD", BFD_STATES)
     yield listing(
-        Text(
+        PanelText(
             title="Active alerts",
             description="Alerts that are firing or pending.",
             unit="none",

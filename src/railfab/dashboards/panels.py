@@ -44,7 +44,7 @@ class Query:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Text:
+class PanelText:
     """Title and texts of a panel. unit: Grafana's id. empty: text shown without data."""
 
     title: str
@@ -53,7 +53,7 @@ class Text:
     empty: str = "no data"
 
 
-def tile(text: Text, *queries: Query, limits: Sequence[tuple[float, str]] = ()) -> stat.Panel:
+def tile(text: PanelText, *queries: Query, limits: Sequence[tuple[float, str]] = ()) -> stat.Panel:
     """The latest value of each query as a number. limits: colours from a value on; green below."""
     panel = _described(stat.Panel(), text, queries, instant=True)
     mode = BigValueTextMode.VALUE if len(queries) == 1 else BigValueTextMode.VALUE_AND_NAME
@@ -73,7 +73,7 @@ def _steps(limits: Sequence[tuple[float, str]]) -> list[Threshold]:
     return [Threshold(value=None, color=GREEN), *(Threshold(value=value, color=color) for value, color in limits)]
 
 
-def graph(text: Text, *queries: Query, width: int = 8, at_most: float | None = None) -> timeseries.Panel:
+def graph(text: PanelText, *queries: Query, width: int = 8, at_most: float | None = None) -> timeseries.Panel:
     """A time series; the legend has the latest and the maximum value. at_most: upper end of the axis."""
     panel = _described(timeseries.Panel(), text, queries, instant=False)
     legend = options.VizLegendOptions().display_mode(LegendDisplayMode.TABLE).placement(LegendPlacement.BOTTOM)
@@ -85,7 +85,7 @@ def graph(text: Text, *queries: Query, width: int = 8, at_most: float | None = N
     return panel.span(width).height(9)
 
 
-def listing(text: Text, *queries: Query, columns: dict[str, str], first: str, width: int) -> table.Panel:
+def listing(text: PanelText, *queries: Query, columns: dict[str, str], first: str, width: int) -> table.Panel:
     """A table of the latest samples; queries are joined on their common labels.
 
     columns: the fields to show, in order, with their titles; a query's value is `Value #A`, `Value #B`, ...
@@ -115,7 +115,7 @@ def value_names(panel: table.Panel, column: str, names: dict[str, tuple[str, str
     return panel.override_by_name(column, [mapping, cell])
 
 
-def _described(panel: PanelT, text: Text, queries: Sequence[Query], *, instant: bool) -> PanelT:
+def _described(panel: PanelT, text: PanelText, queries: Sequence[Query], *, instant: bool) -> PanelT:
     panel.title(text.title).description(text.description).unit(text.unit).no_value(text.empty).datasource(DATASOURCE)
     for letter, query in zip("ABCDEFGH", queries, strict=False):
         target = prometheus.Dataquery().ref_id(letter).expr(query.expr).legend_format(query.legend)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from railfab.documents.table import Cell, Table
 from railfab.intent import FabricIntent
-from railfab.topology.addresses import Place, address_plan
+from railfab.topology.addresses import RailSlot, address_plan
 from railfab.topology.dimensions import Dimensions
 from railfab.topology.model import Gateway, Net, Network, Role, Topology
 
@@ -22,7 +22,7 @@ def rail_prefixes(topology: Topology, intent: FabricIntent) -> Mapping[tuple[int
     slots = {(port.plane, port.switch, port.rail): port.slot for port in plan.nic_ports}
     return {
         (rail, node.name): addresses.host_network(
-            Place(
+            RailSlot(
                 plane=node.plane,
                 rail=rail,
                 pod=node.pod,

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from railfab.draw.cables import Cabling, LineWidths
+from railfab.draw.cables import CableCurves, LineWidths
 from railfab.draw.captions import LINE, SINGULARS, HostCaptions, SwitchCaptions, cell_names, host_lags, tooltip_text
 from railfab.draw.cells import Cell
 from railfab.draw.counts import CableTotals, Pair, TierSummary, cable_lines, cable_totals, tier_lines, tier_summaries
@@ -109,10 +109,10 @@ class BackendPicture:
             yield from self._card(cell) if cell.role is Role.HOST else self._switch(cell)
 
     @cached_property
-    def cabling(self) -> Cabling:
+    def cabling(self) -> CableCurves:
         several = len(self.view.planes) > 1
         planes = {cell.key: plane.number for plane in self.view.planes for cell in plane.cells() if several}
-        return Cabling(self.layout.boxes, self.cable_totals, cell_names(self.topology.nodes, self.cells), planes)
+        return CableCurves(self.layout.boxes, self.cable_totals, cell_names(self.topology.nodes, self.cells), planes)
 
     def summary(self) -> str:
         """`8 hosts · 4 rail switches · 4 spines · 160 cables`"""

@@ -35,7 +35,7 @@ class LineWidths:
 
 
 @dataclass(frozen=True)
-class Cabling:
+class CableCurves:
     """Curves for the cables between boxes. By key of the cell: names; planes: of switches, if there are several."""
 
     boxes: Mapping[int, Box]

@@ -59,7 +59,7 @@ class Expansion(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Part(Generic[Key]):
+class RowPart(Generic[Key]):
     """Some of the units (segments, pods, planes, groups) of a row.
 
     individual: one unit, shown in full; same_as: the unit shown in full that each is equivalent to; equivalent: all are
@@ -72,7 +72,7 @@ class Part(Generic[Key]):
     equivalent: bool = False
 
 
-def row_parts(signatures: Mapping[Key, Signature], expansion: Expansion, most: int) -> list[Part[Key]]:
+def row_parts(signatures: Mapping[Key, Signature], expansion: Expansion, most: int) -> list[RowPart[Key]]:
     """The parts of a row, at most `most`. Beyond that, units of several classes share the last part; the first unit and
     those of the smallest classes keep parts of their own."""
     order = {unit: index for index, unit in enumerate(signatures)}
@@ -83,19 +83,19 @@ def row_parts(signatures: Mapping[Key, Signature], expansion: Expansion, most: i
         wanted = sorted(range(1, len(sized)), key=lambda index: (sized[index][0], index))[: most - 2]
         shown = {0, *wanted} if most > 1 else set()
         rest = [unit for index, (_, part) in enumerate(sized) if index not in shown for unit in part.members]
-        mixed = Part(tuple(sorted(rest, key=order.__getitem__)))
+        mixed = RowPart(tuple(sorted(rest, key=order.__getitem__)))
         return [*(sized[index][1] for index in sorted(shown)), mixed]
     return [part for _, part in sized]
 
 
-def _class_parts(members: tuple[Key, ...], expansion: Expansion) -> Iterator[Part[Key]]:
+def _class_parts(members: tuple[Key, ...], expansion: Expansion) -> Iterator[RowPart[Key]]:
     if expansion is Expansion.COLLAPSED and len(members) > 1:
-        yield Part(members, equivalent=True)
+        yield RowPart(members, equivalent=True)
         return
     shown = len(members) if expansion is Expansion.ALL else 1
-    yield from (Part((unit,), individual=True) for unit in members[:shown])
+    yield from (RowPart((unit,), individual=True) for unit in members[:shown])
     if members[shown:]:
-        yield Part(members[shown:], same_as=members[0], equivalent=True)
+        yield RowPart(members[shown:], same_as=members[0], equivalent=True)
 
 
 def switch_cells(

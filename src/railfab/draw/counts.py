@@ -46,7 +46,7 @@ def cable_totals(graph: NetworkGraph, cells: Iterable[Cell]) -> dict[Pair, Cable
 
 
 @dataclass(frozen=True, slots=True)
-class Capacity:
+class TierCapacity:
     """Capacity of a switch towards the tier below and the tier above [Gb/s]."""
 
     down_gbps: int
@@ -60,7 +60,7 @@ class TierSummary:
 
     role: Role
     models: Counter[str]
-    capacities: Counter[Capacity]
+    capacities: Counter[TierCapacity]
     below: Counter[CableSpec]
     peers: Counter[CableSpec]
 
@@ -88,7 +88,7 @@ def tier_summaries(graph: NetworkGraph, switches: Sequence[int]) -> dict[Role, T
             down[high] += count * cable_type.rate_gbps
             up[low] += count * cable_type.rate_gbps
     for index in switches:
-        found[nodes[index].role].capacities[Capacity(down[index], up[index])] += 1
+        found[nodes[index].role].capacities[TierCapacity(down[index], up[index])] += 1
     return found
 
 
@@ -128,7 +128,7 @@ def shortened(lines: list[tuple[str, int]], what: str, most: int = 3) -> list[st
     return [*(line for line, _ in lines[: most - 1]), f"{sum(count for _, count in lines[most - 1 :]):,} other {what}"]
 
 
-def _capacity_text(capacity: Capacity, count: int, *, fast: bool) -> str:
+def _capacity_text(capacity: TierCapacity, count: int, *, fast: bool) -> str:
     """`3.2 : 3.2 Tb/s, 1:1`: down, up, and their ratio.
 
     count: of the switches with this capacity, 0 for the most frequent one; with a count, the unit is left out. fast: in

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from railfab.draw.cables import RAIL_WIDTH, Cabling, LineWidths
+from railfab.draw.cables import RAIL_WIDTH, CableCurves, LineWidths
 from railfab.draw.palette import rail_colour
 from railfab.draw.svg import element, text_line
 from railfab.draw.text_width import width_of
@@ -37,7 +37,7 @@ class LegendEntry:
 class Legend:
     """Legend of all networks of a picture. room: width that it may take [px]."""
 
-    cablings: Sequence[Cabling]
+    cablings: Sequence[CableCurves]
     widths: LineWidths
     room: float
 

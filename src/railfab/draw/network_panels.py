@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate
 
-from railfab.draw.cables import Cabling, LineWidths
+from railfab.draw.cables import CableCurves, LineWidths
 from railfab.draw.captions import (
     LINE,
     NAME_SIZE,
@@ -173,9 +173,9 @@ class NetworkPanel:
         return {cell.key: cell for row in self.rows for cell in row}
 
     @cached_property
-    def cabling(self) -> Cabling:
+    def cabling(self) -> CableCurves:
         totals = cable_totals(self.graph, self.cells.values())
-        return Cabling(self.boxes, totals, cell_names(self.topology.nodes, self.cells), {})
+        return CableCurves(self.boxes, totals, cell_names(self.topology.nodes, self.cells), {})
 
     def body(self, widths: LineWidths) -> Iterator[str]:
         """SVG elements of the panel."""

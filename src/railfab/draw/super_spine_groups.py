@@ -11,7 +11,7 @@ from railfab.topology import Role
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class SuperSpineGroup:
     """Super-spines cabled to the spines of the same numbers in every pod.
 
     supers: indices of the super-spines, in order; spines: numbers of the spines in their pods.
@@ -21,7 +21,7 @@ class Group:
     spines: tuple[int, ...]
 
 
-def find_groups(graph: NetworkGraph, supers: Sequence[int]) -> tuple[Group, ...]:
+def find_groups(graph: NetworkGraph, supers: Sequence[int]) -> tuple[SuperSpineGroup, ...]:
     """The groups of one plane's super-spines, in the order of the first super-spine of each (union-find)."""
     root: dict[int, int] = {}
 
@@ -39,7 +39,9 @@ def find_groups(graph: NetworkGraph, supers: Sequence[int]) -> tuple[Group, ...]
         members, spines = found.setdefault(group_of(numbers[0]) if numbers else 0, ([], set()))
         members.append(index)
         spines.update(numbers)
-    return tuple(Group(supers=tuple(members), spines=tuple(sorted(spines))) for members, spines in found.values())
+    return tuple(
+        SuperSpineGroup(supers=tuple(members), spines=tuple(sorted(spines))) for members, spines in found.values()
+    )
 
 
 def _spine_numbers(graph: NetworkGraph, index: int) -> list[int]:
@@ -48,7 +50,7 @@ def _spine_numbers(graph: NetworkGraph, index: int) -> list[int]:
     return sorted({graph.ranks[low] for low in lows if graph.nodes[low].role is Role.SPINE})
 
 
-def group_signature(graph: NetworkGraph, group: Group) -> Signature:
+def group_signature(graph: NetworkGraph, group: SuperSpineGroup) -> Signature:
     """Its super-spines in order, each with its cables to spines by pod and order in the group."""
     order = {number: index for index, number in enumerate(group.spines)}
 
@@ -61,7 +63,7 @@ def group_signature(graph: NetworkGraph, group: Group) -> Signature:
     return tuple((node_attributes(graph.nodes[index]), cables(index)) for index in group.supers)
 
 
-def super_signatures(graph: NetworkGraph, group: Group) -> dict[int, Signature]:
+def super_signatures(graph: NetworkGraph, group: SuperSpineGroup) -> dict[int, Signature]:
     """Signature of each super-spine of a group: its cables to the same spines."""
     return {
         index: (

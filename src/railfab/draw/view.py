@@ -6,10 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from railfab.draw.cells import MIXED, Cell, Expansion, Part, mixed_cell, number_ranges, row_parts, switch_cells
+from railfab.draw.cells import MIXED, Cell, Expansion, RowPart, mixed_cell, number_ranges, row_parts, switch_cells
 from railfab.draw.equivalence import Segment, Signatures, equivalence_classes, segment_of
 from railfab.draw.graph import NetworkGraph
-from railfab.draw.super_spine_groups import Group, find_groups, group_signature, spine_signatures, super_signatures
+from railfab.draw.super_spine_groups import (
+    SuperSpineGroup,
+    find_groups,
+    group_signature,
+    spine_signatures,
+    super_signatures,
+)
 from railfab.topology import Role
 
 MOST_HOST_CELLS = 3
@@ -61,7 +67,7 @@ class GroupView:
     supers: tuple[Cell, ...]
 
 
-GroupViews = Sequence[tuple[GroupView, tuple[Group, ...]]]
+GroupViews = Sequence[tuple[GroupView, tuple[SuperSpineGroup, ...]]]
 """Each view of groups with the groups in it."""
 
 
@@ -112,9 +118,9 @@ class ViewBuilder:
         return found
 
     @cached_property
-    def _groups_of_plane(self) -> Mapping[int, list[tuple[Group, int]]]:
+    def _groups_of_plane(self) -> Mapping[int, list[tuple[SuperSpineGroup, int]]]:
         """The groups of each plane, each with the number of its equivalence class."""
-        found: dict[int, list[tuple[Group, int]]] = {}
+        found: dict[int, list[tuple[SuperSpineGroup, int]]] = {}
         for plane in self.signatures.planes:
             groups = find_groups(self.graph, self._by_unit.get((Role.SUPER, plane, 0, 0), []))
             signatures = {number: group_signature(self.graph, group) for number, group in enumerate(groups)}
@@ -127,7 +133,7 @@ class ViewBuilder:
         planes = row_parts(self.signatures.planes, detail.planes, min(detail.most, 4))
         return FabricView(tuple(self._plane(part, detail, hosts=part is planes[0]) for part in planes))
 
-    def _plane(self, part: Part[int], detail: Detail, *, hosts: bool) -> PlaneView:
+    def _plane(self, part: RowPart[int], detail: Detail, *, hosts: bool) -> PlaneView:
         name, note = part_name("plane", part) if len(self.signatures.planes) > 1 else ("", "")
         if part.individual:
             plane = part.members[0]
@@ -152,7 +158,7 @@ class ViewBuilder:
             for part in row_parts(classes, expansion, min(detail.most, 4))
         ]
 
-    def _group(self, part: Part[int], groups: Sequence[Group], detail: Detail) -> GroupView:
+    def _group(self, part: RowPart[int], groups: Sequence[SuperSpineGroup], detail: Detail) -> GroupView:
         name, note = part_name("group", part)
         if part.individual:
             signatures = super_signatures(self.graph, groups[part.members[0] - 1])
@@ -161,7 +167,7 @@ class ViewBuilder:
         indices = tuple(index for number in part.members for index in groups[number - 1].supers)
         return GroupView("", (Cell(role=Role.SUPER, node_indices=indices, name=name, note=note),))
 
-    def _pod(self, part: Part[int], plane: int, groups: GroupViews, detail: Detail, *, hosts: bool) -> PodView:
+    def _pod(self, part: RowPart[int], plane: int, groups: GroupViews, detail: Detail, *, hosts: bool) -> PodView:
         name, note = part_name("pod", part)
         if not part.individual:
             units = [unit for unit in self._by_unit if unit[1] in (0, plane) and unit[2] in part.members]
@@ -189,14 +195,14 @@ class ViewBuilder:
             self.graph.nodes, signatures, role=Role.SPINE, limit=detail.upper, split_by=split_by, most=detail.row
         )
 
-    def _segment(self, part: Part[Segment], plane: int, detail: Detail, *, hosts: bool) -> SegmentView:
+    def _segment(self, part: RowPart[Segment], plane: int, detail: Detail, *, hosts: bool) -> SegmentView:
         if part.individual:
             leaves = self.signatures.leaves(self._by_unit.get((Role.LEAF, plane, *part.members[0]), []))
             cells = switch_cells(self.graph.nodes, leaves, role=Role.LEAF, limit=detail.leaves, most=detail.row)
             return SegmentView(cells, self._hosts(part.members[0], detail) if hosts else ())
         numbers = tuple(segment for _, segment in part.members)
         same_as = part.same_as[1] if part.same_as else None
-        name, note = part_name("segment", Part(numbers, same_as=same_as, equivalent=part.equivalent))
+        name, note = part_name("segment", RowPart(numbers, same_as=same_as, equivalent=part.equivalent))
         units = [unit for unit in self._by_unit if unit[1] in (0, plane) and unit[2:] in part.members]
         below = self._collapsed(Role.HOST, units, name, note) if hosts else ()
         return SegmentView(self._collapsed(Role.LEAF, units, name, note), below)
@@ -217,7 +223,7 @@ class ViewBuilder:
         return (Cell(role=role, node_indices=indices, name=name, note=note),) if indices else ()
 
 
-def part_name(word: str, part: Part[int]) -> tuple[str, str]:
+def part_name(word: str, part: RowPart[int]) -> tuple[str, str]:
     """Name of a part, and a note that names the unit its members are equivalent to."""
     count = len(part.members)
     name = f"{word if count == 1 else f'{word}s'} {number_ranges(part.members)}"

@@ -2,7 +2,7 @@
 
 from railfab.forwarding.converge import FabricChange, converge, unconfigured
 from railfab.forwarding.faults import Fibre, SwitchFault
-from railfab.forwarding.flows import Blocked, Place, blocked, flow, obstacle, source_port
+from railfab.forwarding.flows import Blocked, DropPlace, blocked, flow, obstacle, source_port
 from railfab.forwarding.limits import Uncomputed, refuse, uncomputed
 from railfab.forwarding.links import LinkTable
 from railfab.forwarding.pending import NOTHING_PENDING
@@ -15,12 +15,12 @@ __all__ = [
     "TRAFFIC_CLASSES",
     "BgpSession",
     "Blocked",
+    "DropPlace",
     "FabricChange",
     "Fibre",
     "ForwardingState",
     "LinkTable",
     "Marking",
-    "Place",
     "SwitchFault",
     "Uncomputed",
     "begin",

@@ -86,7 +86,7 @@ def _closed(state: ForwardingState, link: int) -> str:
     return narrow or state.port(key).reason
 
 
-class Place(StrEnum):
+class DropPlace(StrEnum):
     """Where a switch drops a packet, and what it counts it as: before the egress a discard (the port does not route) or
     an error (the packet is too long), behind the ingress a discard (the port does not route, or the switch has no
     route) or an error (the frame is too long)."""
@@ -100,13 +100,13 @@ class Place(StrEnum):
     @property
     def is_before_link(self) -> bool:
         """Whether the packet never gets on the link."""
-        return self in (Place.EGRESS, Place.EGRESS_ERROR)
+        return self in (DropPlace.EGRESS, DropPlace.EGRESS_ERROR)
 
 
 class Blocked(NamedTuple):
     """A switch drops the packets of a flow at an end of this link."""
 
-    place: Place
+    place: DropPlace
     link: int
 
 
@@ -129,7 +129,7 @@ def blocked(
         return None
     links = state.routes.egress(node, end.ip)
     if not links:
-        return Blocked(Place.NO_ROUTE, way[-1]), way
+        return Blocked(DropPlace.NO_ROUTE, way[-1]), way
     found = next(filter(None, (_drop_at(state, link) for link in links)), None)
     if found is None:
         return None
@@ -140,10 +140,10 @@ def _drop_at(state: ForwardingState, link: int) -> Blocked | None:
     """Where full packets are dropped that a link is to carry: a port does not route, or its MTU is too small."""
     near, far = state.links.keys[link], state.links.far_key(link)
     if link in state.narrow.get(near[0], {}):
-        return Blocked(Place.EGRESS_ERROR if _routes(state, near) else Place.EGRESS, link)
+        return Blocked(DropPlace.EGRESS_ERROR if _routes(state, near) else DropPlace.EGRESS, link)
     if not state.refused(link ^ 1):
         return None
-    return Blocked(Place.INGRESS_ERROR if _routes(state, far) else Place.INGRESS, link)
+    return Blocked(DropPlace.INGRESS_ERROR if _routes(state, far) else DropPlace.INGRESS, link)
 
 
 def _routes(state: ForwardingState, port: PortKey) -> bool:

@@ -19,7 +19,7 @@ PAM4_CAGE_GBPS = 400
 """Cages of this speed and above have lanes with PAM4, and so do the breakout ports of them."""
 
 
-class Fault(StrEnum):
+class PortFault(StrEnum):
     """The kind of reason for which a port is down."""
 
     NONE = ""
@@ -40,7 +40,7 @@ class PortState:
     rate_gbps: float
     fec: Fec | None = None
     reason: str = ""
-    fault: Fault = Fault.NONE
+    fault: PortFault = PortFault.NONE
 
     @property
     def oper_up(self) -> bool:
@@ -58,7 +58,7 @@ def own_states(links: LinkTable, configs: Configs, node: str, off: Collection[st
     """
     if node in off:
         reason = f"{node} has no power"
-        return {port.name: _down(port, reason, Fault.DISABLED, admin_up=False) for port in links.ports_of[node]}
+        return {port.name: _down(port, reason, PortFault.DISABLED, admin_up=False) for port in links.ports_of[node]}
     config = configs.get(node)
     return {port.name: _own_state(links, port, config) for port in links.ports_of[node]}
 
@@ -69,20 +69,20 @@ def _own_state(links: LinkTable, port: CabledPort, config: SwitchConfig | None) 
     interface = config.interfaces.get(port.name) if config is not None else None
     where = f"{port.node} {port.name}"
     if config is None or interface is None:
-        return _down(port, f"{where} is not configured", Fault.DISABLED, admin_up=False)
+        return _down(port, f"{where} is not configured", PortFault.DISABLED, admin_up=False)
     if not interface.enabled:
-        return _down(port, f"{where} is disabled", Fault.DISABLED, admin_up=False)
+        return _down(port, f"{where} is disabled", PortFault.DISABLED, admin_up=False)
     rate_gbps, fec = (interface.rate_gbps, interface.fec) if isinstance(interface, Port) else (None, None)
     node = links.nodes[port.node]
     if port.lane is None or node.model is None or node.platform is None:
         return _with_fec(where, rate_gbps or port.rate_gbps, fec)
     split = _breakout(links, port, config)
     if split is None:
-        return _down(port, f"{where} is not broken out", Fault.BREAKOUT)
+        return _down(port, f"{where} is not broken out", PortFault.BREAKOUT)
     return _with_fec(where, split.rate_gbps, fec, split.rate_gbps * split.lanes)
 
 
-def _down(port: CabledPort, reason: str, fault: Fault, *, admin_up: bool = True) -> PortState:
+def _down(port: CabledPort, reason: str, fault: PortFault, *, admin_up: bool = True) -> PortState:
     return PortState(admin_up=admin_up, rate_gbps=port.rate_gbps, reason=reason, fault=fault)
 
 
@@ -103,7 +103,7 @@ def _with_fec(where: str, rate_gbps: float, fec: Fec | None, cage_gbps: float = 
     usual = usual_fec(rate_gbps, cage_gbps)
     if usual is Fec.RS_544 and fec not in (None, usual):
         reason = f"{where} cannot use FEC {fec}: a port of {rate_gbps:g} Gb/s with PAM4 has {usual}"
-        return PortState(admin_up=True, rate_gbps=float(rate_gbps), fec=fec, reason=reason, fault=Fault.FEC)
+        return PortState(admin_up=True, rate_gbps=float(rate_gbps), fec=fec, reason=reason, fault=PortFault.FEC)
     return PortState(admin_up=True, rate_gbps=float(rate_gbps), fec=fec or usual)
 
 
@@ -133,7 +133,7 @@ def joint_state(links: LinkTable, own: PortStates, dark: Collection[PortKey], ke
         reason = f"{peer[0]} {peer[1]} runs at {theirs.rate_gbps:g} Gb/s, {key[0]} {key[1]} at {mine.rate_gbps:g}"
     elif not reason and mine.fec and theirs.fec and mine.fec is not theirs.fec:
         reason = f"{peer[0]} {peer[1]} uses FEC {theirs.fec}, {key[0]} {key[1]} {mine.fec}"
-    fault = Fault.NO_SIGNAL if reason else Fault.NONE
+    fault = PortFault.NO_SIGNAL if reason else PortFault.NONE
     return PortState(admin_up=True, rate_gbps=mine.rate_gbps, fec=mine.fec or theirs.fec, reason=reason, fault=fault)
 
 

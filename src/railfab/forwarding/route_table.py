@@ -27,7 +27,7 @@ Columns = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Tables:
+class RouteTables:
     """Shared by all states of a fabric: numbered filters, attributes and next-hop groups."""
 
     policies: Policies = field(default_factory=Policies)
@@ -47,7 +47,7 @@ class Routes:
     for.
     """
 
-    tables: Tables
+    tables: RouteTables
     rows: Mapping[str, int]
     connected: Connected
     groups: PrefixGroups
@@ -83,7 +83,7 @@ def no_routes(links: LinkTable) -> Routes:
     shape = (len(names), 0)
     hops = np.zeros(shape, np.int32)
     return Routes(
-        tables=Tables(),
+        tables=RouteTables(),
         rows={name: row for row, name in enumerate(names)},
         connected={},
         groups=NO_GROUPS,

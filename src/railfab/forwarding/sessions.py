@@ -84,7 +84,7 @@ Sessions = Mapping[str, Mapping[str, BgpSession]]
 
 
 @dataclass(frozen=True, slots=True)
-class _End:
+class _SessionEnd:
     """One end of a session that may come up: a switch, its interface, and its neighbour."""
 
     config: SwitchConfig
@@ -152,7 +152,7 @@ def _session(now: SessionInputs, device: str, key: str) -> BgpSession:
     neighbor, interface = config.neighbors[key], config.interface_of.get(key)
     link = links.egress.get((device, interface)) if interface is not None else None
     peer = links.far_key(link) if link is not None else None
-    near = _End(config, (device, interface or ""), neighbor)
+    near = _SessionEnd(config, (device, interface or ""), neighbor)
     far = _far_end(near, configs.get(peer[0]), peer) if peer else None
     state, reason = _condition(now, near, far, peer)
     established = far if not reason else None
@@ -183,14 +183,14 @@ def _session(now: SessionInputs, device: str, key: str) -> BgpSession:
     )
 
 
-def _far_end(near: _End, config: SwitchConfig | None, peer: PortKey) -> _End | None:
+def _far_end(near: _SessionEnd, config: SwitchConfig | None, peer: PortKey) -> _SessionEnd | None:
     """The neighbour at the other end of the cable: the one meant for this end, or any other."""
     if config is None:
         return None
     keys = config.sessions_on.get(peer[1], ())
     if len(keys) > 1:
         keys = tuple(sorted(keys, key=lambda key: not _is_meant(config.neighbors[key], near)))
-    return _End(config, peer, config.neighbors[keys[0]]) if keys else None
+    return _SessionEnd(config, peer, config.neighbors[keys[0]]) if keys else None
 
 
 def _keeps_next_hop(neighbor: BgpNeighbor, internal: bool) -> bool:
@@ -198,7 +198,7 @@ def _keeps_next_hop(neighbor: BgpNeighbor, internal: bool) -> bool:
     return neighbor.next_hop is NextHop.UNCHANGED or (internal and neighbor.next_hop is NextHop.DEFAULT)
 
 
-def _is_meant(neighbor: BgpNeighbor, near: _End) -> bool:
+def _is_meant(neighbor: BgpNeighbor, near: _SessionEnd) -> bool:
     """Whether the far end's neighbour is this end: both unnumbered, or the address is on this interface."""
     if isinstance(neighbor.peer, str) or isinstance(near.neighbor.peer, str):
         return neighbor.unnumbered and near.neighbor.unnumbered
@@ -209,14 +209,14 @@ def _has(interface: Interface | None, address: IpAddress) -> bool:
     return interface is not None and any(held.ip == address for held in interface.addresses)
 
 
-def _remote_as(near: _End, far: _End | None) -> int:
+def _remote_as(near: _SessionEnd, far: _SessionEnd | None) -> int:
     """The AS number of a peer as configured; of one that is only internal or external, its own, 0 while unknown."""
     if not isinstance(near.neighbor.remote_as, Remote):
         return near.neighbor.remote_as
     return (far.config.asn if far else None) or 0
 
 
-def _condition(now: SessionInputs, near: _End, far: _End | None, peer: PortKey | None) -> tuple[str, str]:
+def _condition(now: SessionInputs, near: _SessionEnd, far: _SessionEnd | None, peer: PortKey | None) -> tuple[str, str]:
     """The state of a session, and why it is not established."""
     device, neighbor, configs = near.device, near.neighbor, now.configs
     if not neighbor.enabled:
@@ -238,11 +238,11 @@ def _condition(now: SessionInputs, near: _End, far: _End | None, peer: PortKey |
     return next(_session_faults(near, far), ("established", ""))
 
 
-def _unrouted(end: _End) -> str:
+def _unrouted(end: _SessionEnd) -> str:
     return f"{end.where} does not route: its subinterface is disabled, or in no network instance"
 
 
-def _session_faults(near: _End, far: _End) -> Iterator[tuple[str, str]]:
+def _session_faults(near: _SessionEnd, far: _SessionEnd) -> Iterator[tuple[str, str]]:
     """Reasons why a session over a working link is down, each with the state that it stays in."""
     if not far.routed:
         yield "active", _unrouted(far)
@@ -259,14 +259,14 @@ def _session_faults(near: _End, far: _End) -> Iterator[tuple[str, str]]:
     yield from _refusals(near, far)
 
 
-def _refusals(near: _End, far: _End) -> Iterator[tuple[str, str]]:
+def _refusals(near: _SessionEnd, far: _SessionEnd) -> Iterator[tuple[str, str]]:
     """Reasons to refuse the OPEN message of the other end (RFC 4271, 6.2)."""
     yield from _as_numbers(near, far)
     yield from _as_numbers(far, near)
     yield from _router_ids(near, far)
 
 
-def _addressing(near: _End, far: _End) -> Iterator[tuple[str, str]]:
+def _addressing(near: _SessionEnd, far: _SessionEnd) -> Iterator[tuple[str, str]]:
     """Both ends unnumbered, or each configured with an address of the other's interface."""
     if near.neighbor.unnumbered != far.neighbor.unnumbered:
         numbered, other = (far, near) if near.neighbor.unnumbered else (near, far)
@@ -279,7 +279,7 @@ def _addressing(near: _End, far: _End) -> Iterator[tuple[str, str]]:
             yield "active", f"{one.device} expects {one.neighbor.peer}, which is not on {other.where}"
 
 
-def _as_numbers(one: _End, other: _End) -> Iterator[tuple[str, str]]:
+def _as_numbers(one: _SessionEnd, other: _SessionEnd) -> Iterator[tuple[str, str]]:
     """The end that expects another AS number ends each session after the OPEN message; both ends begin again."""
     expected, same = one.neighbor.remote_as, one.config.asn == other.config.asn
     if expected is Remote.EXTERNAL and same:
@@ -290,14 +290,14 @@ def _as_numbers(one: _End, other: _End) -> Iterator[tuple[str, str]]:
         yield "active", f"{one.device} expects AS {expected}, {other.device} is AS {other.config.asn}"
 
 
-def _router_ids(near: _End, far: _End) -> Iterator[tuple[str, str]]:
+def _router_ids(near: _SessionEnd, far: _SessionEnd) -> Iterator[tuple[str, str]]:
     """Two speakers of one AS need different identifiers (RFC 6286, 2.2); those of different ASes do not."""
     found = near.config.router_id
     if near.config.asn == far.config.asn and found is not None and found == far.config.router_id:
         yield "active", f"{near.device} and {far.device} are of one AS and both have the router ID {found}"
 
 
-def _passed(sender: _End, receiver: _End) -> tuple[Family, ...]:
+def _passed(sender: _SessionEnd, receiver: _SessionEnd) -> tuple[Family, ...]:
     """The families that both ends have, and whose next hops one end can name to the other; none in a VRF.
 
     IPv4 routes over IPv6 need a sender that has IPv6 next hops and a receiver with the capability of RFC 8950; IPv6
@@ -329,7 +329,7 @@ def _has_ipv6(interface: Interface) -> bool:
     return interface.unnumbered or any(address.version == 6 for address in interface.addresses)
 
 
-def _bfd_up(now: SessionInputs, near: _End, far: _End | None) -> bool | None:
+def _bfd_up(now: SessionInputs, near: _SessionEnd, far: _SessionEnd | None) -> bool | None:
     """Whether BFD is up: it needs a working link, and BFD and the addresses of the session at both ends.
 
     None for a session without it.

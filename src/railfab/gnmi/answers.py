@@ -11,7 +11,7 @@ from railfab.gnmi import messages
 from railfab.gnmi.bundles import proto_path
 from railfab.gnmi.extensions import ExtensionUnsupported, commit_of, refuse_extensions
 from railfab.gnmi.paths import Element, to_text_elements
-from railfab.gnmi.requests import Unimplemented, asked_steps, steps_of, union_steps
+from railfab.gnmi.requests import MissingFeature, asked_steps, steps_of, union_steps
 from railfab.gnmi.target import (
     CommitTarget,
     DataType,
@@ -21,7 +21,7 @@ from railfab.gnmi.target import (
     Operation,
     PathNotFound,
     RequestRefused,
-    View,
+    TargetView,
     WrongState,
 )
 from railfab.gnmi.values import ENCODINGS, PROTO, decode, encode
@@ -44,7 +44,7 @@ def status_text(error: RailfabError) -> str:
 
 
 _CODES: tuple[tuple[type[RailfabError], grpc.StatusCode], ...] = (
-    (Unimplemented, grpc.StatusCode.UNIMPLEMENTED),
+    (MissingFeature, grpc.StatusCode.UNIMPLEMENTED),
     (ExtensionUnsupported, grpc.StatusCode.UNIMPLEMENTED),
     (PathNotFound, grpc.StatusCode.NOT_FOUND),
     (WrongState, grpc.StatusCode.FAILED_PRECONDITION),
@@ -56,13 +56,13 @@ def status_code(error: RailfabError) -> grpc.StatusCode:
     return next((code for kind, code in _CODES if isinstance(error, kind)), grpc.StatusCode.INVALID_ARGUMENT)
 
 
-def get_response(target: GnmiTarget, view: View, request: messages.GetRequest) -> messages.GetResponse:
+def get_response(target: GnmiTarget, view: TargetView, request: messages.GetRequest) -> messages.GetResponse:
     """Answer a Get: one notification for each path."""
     if request.encoding not in ENCODINGS:
         name = messages.Encoding.Name(request.encoding)
-        raise Unimplemented(target.name, f"encoding {name} is not supported", "Use JSON_IETF, JSON or PROTO")
+        raise MissingFeature(target.name, f"encoding {name} is not supported", "Use JSON_IETF, JSON or PROTO")
     if request.use_models:
-        raise Unimplemented(target.name, "use_models is not supported", "Leave it out")
+        raise MissingFeature(target.name, "use_models is not supported", "Leave it out")
     data_type = _data_type(request.type)
     notifications = []
     for path in request.path or [messages.Path()]:
@@ -83,7 +83,7 @@ def _data_type(wanted: int) -> DataType:
     return DataType.STATE if name == "OPERATIONAL" else DataType(name)
 
 
-def _leaves(target: str, view: View, steps: tuple[Element, ...], data_type: DataType) -> list[Found]:
+def _leaves(target: str, view: TargetView, steps: tuple[Element, ...], data_type: DataType) -> list[Found]:
     """The leaves below a path, for an encoding without containers."""
     found = [
         Found(chosen.leaf.path, chosen.value if chosen.place is None else view.values[chosen.place])

@@ -13,7 +13,7 @@ from railfab.gnmi.paths import Element, elements, matches_elements, to_text_elem
 from railfab.gnmi.target import DataType, Found, Leaf, PathNotFound, Selected, nest
 
 
-class Layout:
+class LeafLayout:
     """A fixed sequence of leaves. The index by the names in their paths is built on first use."""
 
     def __init__(self, leaves: Sequence[Leaf]) -> None:
@@ -44,7 +44,7 @@ class LeavesView:
     """The leaves of a store at one moment; see `railfab.gnmi.target.View`. read_s: when it was made, monotonic [s]."""
 
     target: str
-    layout: Layout
+    layout: LeafLayout
     values: Sequence[Any]
     timestamp_ns: int
     read_s: float
@@ -75,7 +75,7 @@ class Leaves:
         self._target = target
         self._lock = threading.Lock()
         self._held: dict[tuple[str, bool], tuple[Leaf, Any]] = {}
-        self._layout: Layout | None = None
+        self._layout: LeafLayout | None = None
         self._view: LeavesView | None = None
 
     def put(self, path: str, value: Any, *, config: bool = False, on_change: bool = False) -> None:
@@ -116,7 +116,7 @@ class Leaves:
         with self._lock:
             if self._layout is None:  # state first: select prefers it to configuration
                 self._held = dict(sorted(self._held.items(), key=lambda entry: entry[0][1]))
-                self._layout = Layout([leaf for leaf, _ in self._held.values()])
+                self._layout = LeafLayout([leaf for leaf, _ in self._held.values()])
             values = [value for _, value in self._held.values()]
             self._view = LeavesView(self._target, self._layout, values, time.time_ns(), time.monotonic())
             return self._view

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from concurrent.futures import Executor
 from typing import NamedTuple, TypeVar
 
-from railfab.gnmi.target import GnmiTarget, View
+from railfab.gnmi.target import GnmiTarget, TargetView
 
 T = TypeVar("T")
 
@@ -17,10 +17,10 @@ class _Refresh(NamedTuple):
     """A refresh in a worker thread. began_s: monotonic time of its start [s]."""
 
     began_s: float
-    future: asyncio.Future[View]
+    future: asyncio.Future[TargetView]
 
 
-class Reader:
+class ViewReader:
     """The views of one target for all calls on one event loop; calls at the same time share a refresh."""
 
     def __init__(self, target: GnmiTarget, workers: Executor) -> None:
@@ -50,7 +50,7 @@ class Reader:
     def change_age_s(self) -> float:
         return self._target.change_age_s
 
-    async def view(self, max_age_s: float) -> View:
+    async def view(self, max_age_s: float) -> TargetView:
         """A view of the target that is no older than this and shows every change before the call.
 
         While the target hangs, there is none.
@@ -68,13 +68,13 @@ class Reader:
         """Run a task that takes milliseconds in a worker thread; its result."""
         return await asyncio.get_running_loop().run_in_executor(self._workers, task)
 
-    async def _refreshed(self) -> View:
+    async def _refreshed(self) -> TargetView:
         future = asyncio.ensure_future(self.work(self._target.refresh))
         self._refresh = _Refresh(time.monotonic(), future)
         future.add_done_callback(self._ended)
         return await asyncio.shield(future)
 
-    def _ended(self, future: asyncio.Future[View]) -> None:
+    def _ended(self, future: asyncio.Future[TargetView]) -> None:
         if self._refresh is not None and self._refresh.future is future:
             self._refresh = None
         if not future.cancelled():

@@ -17,7 +17,7 @@ USE_ALIASES = 3
 """Number of the field `use_aliases` of a SubscriptionList, which gNMI 0.8 removed and older clients may still set."""
 
 
-class Unimplemented(RailfabError):
+class MissingFeature(RailfabError):
     """A request for a feature that this server lacks."""
 
 
@@ -58,7 +58,7 @@ def _check_origin(target: GnmiTarget, of_prefix: str, of_path: str) -> None:
         return
     remedy = f"Use {' or '.join(known)}, or leave it out" if known else "Leave it out"
     if origin == OPENCONFIG:
-        raise Unimplemented(target.name, "the OpenConfig models are not enabled", remedy)
+        raise MissingFeature(target.name, "the OpenConfig models are not enabled", remedy)
     raise RequestRefused(target.name, f"origin {origin!r} is not known", remedy)
 
 

@@ -26,7 +26,7 @@ from railfab.gnmi import messages
 from railfab.gnmi.answers import get_response, set_response, status_code, status_text
 from railfab.gnmi.certificates import TlsIdentity
 from railfab.gnmi.extensions import refuse_extensions
-from railfab.gnmi.reader import Reader
+from railfab.gnmi.reader import ViewReader
 from railfab.gnmi.streams import SubscriptionError, Subscriptions, snapshot, stream, subscriptions
 from railfab.gnmi.target import GnmiTarget, SwitchableTarget
 from railfab.gnmi.values import ENCODINGS
@@ -203,7 +203,7 @@ class _Service:
 
     def __init__(self, target: GnmiTarget, loop: ServerLoop, credentials: Credentials | None) -> None:
         self._target = target
-        self.reader = Reader(target, loop.reading)
+        self.reader = ViewReader(target, loop.reading)
         self._setting = loop.setting
         self._credentials = credentials
 

@@ -11,9 +11,9 @@ from enum import StrEnum
 from railfab.gnmi import messages
 from railfab.gnmi.bundles import SYNC, Bundle, bundles, deletion
 from railfab.gnmi.paths import Element
-from railfab.gnmi.reader import Reader
+from railfab.gnmi.reader import ViewReader
 from railfab.gnmi.requests import asked_steps, has_aliases
-from railfab.gnmi.target import GnmiTarget, Leaf, Selected, View
+from railfab.gnmi.target import GnmiTarget, Leaf, Selected, TargetView
 from railfab.gnmi.values import ENCODINGS
 from railfab.units import NS_PER_S
 
@@ -96,7 +96,7 @@ class Group:
     It reads views, which never change, and belongs to one stream, so it needs no lock.
     """
 
-    def __init__(self, reader: Reader, wanted: Subscriptions, schedule: Schedule, start_ns: int) -> None:
+    def __init__(self, reader: ViewReader, wanted: Subscriptions, schedule: Schedule, start_ns: int) -> None:
         self._reader = reader
         self._wanted = wanted
         self._schedule = schedule
@@ -104,7 +104,7 @@ class Group:
         self._layout: object = None
         self._leaves: frozenset[tuple[Element, ...]] = frozenset()
         self._bundles: list[Bundle] = []
-        self._seen: View | None = None
+        self._seen: TargetView | None = None
         sampled = schedule.mode is Mode.SAMPLE
         self._step_ns = schedule.interval_ns if sampled else ON_CHANGE_INTERVAL_NS
         self._age_s = SAMPLE_AGE_S if sampled else min(ON_CHANGE_AGE_S, reader.change_age_s)
@@ -161,7 +161,7 @@ class Group:
             self._heartbeat_ns = _next(self._heartbeat_ns, self._schedule.heartbeat_ns, now_ns)
         return beats or (sampled and self._schedule.mode is Mode.SAMPLE and not self._schedule.suppress)
 
-    async def _follow(self, view: View) -> frozenset[tuple[Element, ...]]:
+    async def _follow(self, view: TargetView) -> frozenset[tuple[Element, ...]]:
         """Select the leaves again if any were added or removed; the paths of those that were removed."""
         if view.layout is self._layout:
             return frozenset()
@@ -169,7 +169,7 @@ class Group:
         await self._reader.work(lambda: self._select(view))
         return before - self._leaves
 
-    def _select(self, view: View) -> None:
+    def _select(self, view: TargetView) -> None:
         """Find the leaves of this group and bundle them; takes milliseconds, in a worker thread."""
         leaves = {found.leaf.path: found for found in self._matching(view)}
         sent = {path: value for bundle in self._bundles for path, value in bundle.sent().items()}
@@ -180,7 +180,7 @@ class Group:
             announced = all(found.leaf.on_change for found in leaves.values())
             self._age_s = self._reader.change_age_s if announced else ON_CHANGE_AGE_S
 
-    def _matching(self, view: View) -> Iterator[Selected]:
+    def _matching(self, view: TargetView) -> Iterator[Selected]:
         for pattern, asked in self._patterns:
             for found in view.select(pattern):
                 if asked is not Mode.TARGET_DEFINED or self._takes(found.leaf):
@@ -196,7 +196,7 @@ def _next(due_ns: int, step_ns: int, now_ns: int) -> int:
     return due_ns + step_ns * (1 + (now_ns - due_ns) // step_ns)
 
 
-def groups(reader: Reader, wanted: Subscriptions, start_ns: int) -> list[Group]:
+def groups(reader: ViewReader, wanted: Subscriptions, start_ns: int) -> list[Group]:
     """The groups of a STREAM: one for each schedule; a TARGET_DEFINED subscription is split into two."""
     made: dict[Schedule, Group] = {}
     for pattern, schedule in wanted.wanted:
@@ -210,7 +210,7 @@ def groups(reader: Reader, wanted: Subscriptions, start_ns: int) -> list[Group]:
     return list(made.values())
 
 
-async def snapshot(reader: Reader, wanted: Subscriptions) -> AsyncIterator[bytes]:
+async def snapshot(reader: ViewReader, wanted: Subscriptions) -> AsyncIterator[bytes]:
     """The answer to ONCE and to each Poll: all leaves, or none with `updates_only`, then the sync."""
     if not wanted.updates_only:
         group = Group(reader, wanted, Schedule(Mode.SAMPLE, DEFAULT_INTERVAL_NS, 0, suppress=False), 0)
@@ -221,7 +221,7 @@ async def snapshot(reader: Reader, wanted: Subscriptions) -> AsyncIterator[bytes
     yield SYNC
 
 
-async def stream(reader: Reader, wanted: Subscriptions, ended: asyncio.Future[None]) -> AsyncIterator[bytes]:
+async def stream(reader: ViewReader, wanted: Subscriptions, ended: asyncio.Future[None]) -> AsyncIterator[bytes]:
     """The responses of a STREAM: all leaves, the sync, then each group when it is due, until the client cancels.
 
     ended: ends the stream when it is done.

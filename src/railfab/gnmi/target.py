@@ -91,14 +91,14 @@ class Leaf(NamedTuple):
 
 
 class Selected(NamedTuple):
-    """A leaf that a subscription selects. place: of its value in `View.values`; None for `value`, a constant."""
+    """A leaf that a subscription selects. place: of its value in `TargetView.values`; None for `value`, a constant."""
 
     leaf: Leaf
     place: int | None
     value: Any = None
 
 
-class View(Protocol):
+class TargetView(Protocol):
     """Everything that a target serves at one moment. It never changes; a later moment is another view."""
 
     @property
@@ -137,14 +137,14 @@ class GnmiTarget(Protocol):
 
     def models(self) -> Sequence[YangModel]: ...
 
-    def view(self, max_age_s: float) -> View | None:
+    def view(self, max_age_s: float) -> TargetView | None:
         """The last view, if it is no older than this and nothing is known to have changed since.
 
         Called on the server's event loop: it must not wait for anything.
         """
         ...
 
-    def refresh(self) -> View:
+    def refresh(self) -> TargetView:
         """Read the device and make a new view; called in a worker thread, never twice at the same time."""
         ...
 

@@ -6,7 +6,7 @@ from railfab.qos.chip import Chip, chip_of, chips
 from railfab.qos.frames import ETHERNET_HEADER_BYTES
 from railfab.qos.headroom import PortHeadroom, headroom_terms, port_headroom
 from railfab.qos.path import FabricPath, PathLink
-from railfab.qos.thresholds import Thresholds, lossless_thresholds, percent_of, profile_name
+from railfab.qos.thresholds import QueueThresholds, lossless_thresholds, percent_of, profile_name
 from railfab.qos.traffic import QueueBound, queue_bound
 
 __all__ = [
@@ -21,8 +21,8 @@ __all__ = [
     "PortHeadroom",
     "PortLoad",
     "QueueBound",
+    "QueueThresholds",
     "SwitchTraits",
-    "Thresholds",
     "buffer_findings",
     "buffer_plan",
     "chip_of",

@@ -9,7 +9,7 @@ from railfab.intent import Lossless, SwitchRole
 from railfab.qos.chip import Chip
 from railfab.qos.headroom import NO_HEADROOM, PortHeadroom, port_headroom
 from railfab.qos.path import FabricPath
-from railfab.qos.thresholds import Thresholds, lossless_thresholds
+from railfab.qos.thresholds import QueueThresholds, lossless_thresholds
 from railfab.qos.traffic import QueueBound, queue_bound
 
 HEADROOM_PERCENT, LOSSY_PERCENT = 24, 10
@@ -58,7 +58,7 @@ class PortBuffers:
     """Equal ports, and the thresholds and headroom of each lossless class of each of them."""
 
     load: PortLoad
-    thresholds: Thresholds
+    thresholds: QueueThresholds
     headroom: PortHeadroom
 
 
@@ -144,7 +144,7 @@ def _cut(port: PortBuffers, bound: QueueBound, traits: SwitchTraits, lossless: L
     return PortBuffers(port.load, replace(port.thresholds, xoff_bytes=xoff), headroom)
 
 
-def _port_need(thresholds: Thresholds, bound: QueueBound) -> int:
+def _port_need(thresholds: QueueThresholds, bound: QueueBound) -> int:
     """The part of the shared pool that one port may use [bytes].
 
     At least a frame above Kmax: the ECN ramp depends on rate and round trip, not on messages. So a queue beyond the

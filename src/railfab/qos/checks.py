@@ -8,7 +8,7 @@ from railfab.findings import DesignCode, Finding, error, warning
 from railfab.intent import Ramp, RoceTraffic
 from railfab.qos.buffers import HEADROOM_PERCENT, BufferPlan, PortBuffers
 from railfab.qos.headroom import MIXED_PERCENT, occupancy
-from railfab.qos.thresholds import KMAX_TO_KMIN, Thresholds
+from railfab.qos.thresholds import KMAX_TO_KMIN, QueueThresholds
 from railfab.qos.traffic import QueueBound
 from railfab.text.remedies import Choice, remedy, setting
 
@@ -61,20 +61,20 @@ def _marks_before_limit(where: str, plan: BufferPlan) -> Iterator[Finding]:
         )
 
 
-def _earlier(plan: BufferPlan, late: Mapping[int, Thresholds], limit: int) -> str:
+def _earlier(plan: BufferPlan, late: Mapping[int, QueueThresholds], limit: int) -> str:
     """The remedy for ramps, by speed, that end at a limit or above: to state others where that is enough."""
     if not all(found.stated and found.bdp_bytes < limit - 1 for found in late.values()):
         return MORE_BUFFER
     return remedy(_stated(plan, {rate: _below(found, limit) for rate, found in late.items()}))
 
 
-def _below(found: Thresholds, limit: int) -> Ramp:
+def _below(found: QueueThresholds, limit: int) -> Ramp:
     """The ramp with Kmax below a limit, and Kmin at the bandwidth-delay product where it was above."""
     kmin = found.kmin_bytes if found.kmin_bytes < limit - 1 else found.bdp_bytes
     return _ramp(found, kmin, limit - 1)
 
 
-def _ramp(found: Thresholds, kmin_bytes: int, kmax_bytes: int) -> Ramp:
+def _ramp(found: QueueThresholds, kmin_bytes: int, kmax_bytes: int) -> Ramp:
     return Ramp(kmin_bytes=kmin_bytes, kmax_bytes=kmax_bytes, pmax_percent=found.pmax_percent)
 
 

@@ -19,7 +19,7 @@ PMAX_PERCENT = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Thresholds:
+class QueueThresholds:
     """Thresholds of the lossless queue of one port [bytes]. kmin < kmax < xoff, so that ECN acts before PFC.
 
     bdp_bytes: bandwidth-delay product, the port's speed times the round trip of the longest path.
@@ -34,7 +34,7 @@ class Thresholds:
     stated: bool = False
 
 
-def lossless_thresholds(*, rate_gbps: int, round_trip_ns: int, lossless: Lossless, role: SwitchRole) -> Thresholds:
+def lossless_thresholds(*, rate_gbps: int, round_trip_ns: int, lossless: Lossless, role: SwitchRole) -> QueueThresholds:
     """ECN ramp and XOFF of a port of this speed and role.
 
     Kmin is the bandwidth-delay product of the longest path, at least 150 kB; Kmax three times that, unless the intent
@@ -45,7 +45,7 @@ def lossless_thresholds(*, rate_gbps: int, round_trip_ns: int, lossless: Lossles
     ramp = lossless.ramp(rate_gbps, role)
     kmin = ramp.kmin_bytes if ramp else max(KMIN_FLOOR_BYTES, bdp)
     kmax = ramp.kmax_bytes if ramp else KMAX_TO_KMIN * kmin
-    return Thresholds(
+    return QueueThresholds(
         bdp_bytes=bdp,
         kmin_bytes=kmin,
         kmax_bytes=kmax,

@@ -10,7 +10,7 @@ from railfab.sim.solver import max_min_rates
 from railfab.sim.transport import Dcqcn, Recovery, Transport
 
 if TYPE_CHECKING:
-    from railfab.sim.engine import Engine, Snapshot
+    from railfab.sim.engine import Engine, EngineSnapshot
 
 __all__ = [
     "QUEUES",
@@ -18,6 +18,7 @@ __all__ = [
     "Counters",
     "Dcqcn",
     "Engine",
+    "EngineSnapshot",
     "Flow",
     "FlowResults",
     "Framing",
@@ -26,7 +27,6 @@ __all__ = [
     "Paths",
     "Recovery",
     "Routing",
-    "Snapshot",
     "Transport",
     "max_min_rates",
     "plain_network",
@@ -35,6 +35,6 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     """Import the engine on use: it brings the compiler, and designs and their routes need only numbers."""
-    if name in ("Engine", "Snapshot"):
+    if name in ("Engine", "EngineSnapshot"):
         return getattr(import_module("railfab.sim.engine"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

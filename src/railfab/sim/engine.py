@@ -53,7 +53,7 @@ _BUCKETS = 257
 
 
 @dataclass(frozen=True, slots=True)
-class Snapshot:
+class EngineSnapshot:
     """The whole state of an engine, which `Engine.restore` continues from."""
 
     state: State
@@ -271,11 +271,11 @@ class Engine:
         queues = self._st.queues
         return queues.bytes.reshape(-1, QUEUES).copy(), queues.tx_bytes.reshape(-1, QUEUES).copy()
 
-    def snapshot(self) -> Snapshot:
+    def snapshot(self) -> EngineSnapshot:
         """The whole state; `restore` continues from it bit for bit."""
-        return Snapshot(_copied(self._st), self.network, self.routing, self._acks.copy(), self._notices.copy())
+        return EngineSnapshot(_copied(self._st), self.network, self.routing, self._acks.copy(), self._notices.copy())
 
-    def restore(self, snapshot: Snapshot) -> None:
+    def restore(self, snapshot: EngineSnapshot) -> None:
         self._st = _copied(snapshot.state)
         self.network, self.routing = snapshot.network, snapshot.routing
         self._acks, self._notices = snapshot.acks.copy(), snapshot.notices.copy()

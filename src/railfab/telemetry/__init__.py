@@ -2,7 +2,7 @@
 
 from railfab.telemetry.collector import Collector, fabric_collector
 from railfab.telemetry.exposition import Snapshot
-from railfab.telemetry.health import State
+from railfab.telemetry.health import SessionState
 from railfab.telemetry.http_server import ListenError
 from railfab.telemetry.retry import RetryPolicy
 from railfab.telemetry.scheduling import batch_scheduling
@@ -13,8 +13,8 @@ __all__ = [
     "ListenError",
     "MetricsServer",
     "RetryPolicy",
+    "SessionState",
     "Snapshot",
-    "State",
     "batch_scheduling",
     "fabric_collector",
 ]

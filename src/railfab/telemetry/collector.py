@@ -24,13 +24,13 @@ from railfab.metrics import Metric
 from railfab.platforms import TelemetryMap, has_platform, of_twin, platform
 from railfab.telemetry.exposition import FabricExposition, Snapshot
 from railfab.telemetry.fleet import Fleet
-from railfab.telemetry.health import State
+from railfab.telemetry.health import SessionState
 from railfab.telemetry.intended import NO_QUEUES, NOTHING_INTENDED, IntendedSeries, intended_series, switch_names
 from railfab.telemetry.loop_clock import LoopClock
 from railfab.telemetry.push import Pusher
 from railfab.telemetry.receive.choice import receiver as made_receiver
 from railfab.telemetry.receive.contract import Receiver
-from railfab.telemetry.replay import Replay
+from railfab.telemetry.replay import RecordingReplay
 from railfab.telemetry.retry import RetryPolicy
 from railfab.telemetry.sinks.contract import Labels
 from railfab.telemetry.sinks.queued import QueuedSink
@@ -86,7 +86,7 @@ class Collector:
         own: Mapping[str, Metric] = NO_METRICS,
     ) -> None:
         policy = policy or RetryPolicy()
-        if isinstance(receiver, Replay):  # a recording keeps the times of its day, and is not dialed
+        if isinstance(receiver, RecordingReplay):  # a recording keeps the times of its day, and is not dialed
             policy = replace(policy, skew_s=0.0, dials=sys.maxsize, dials_per_s=math.inf)
         self._clock = LoopClock()
         self._static, self._share, self._loaders, self._sinks, self._push_s = specs, share, loaders, sinks, push_s
@@ -138,7 +138,7 @@ class Collector:
         """The sum of a metric over the samples with these labels, 0 when there are none."""
         return self.snapshot().value(name, **labels)
 
-    def states(self) -> dict[str, State]:
+    def states(self) -> dict[str, SessionState]:
         """The state of the session with each target."""
         return {session.name: session.health.state for session in self.fleet.sessions}
 
@@ -149,7 +149,7 @@ class Collector:
     def wait_until_up(self, timeout_s: float) -> bool:
         """Wait until every target that has an endpoint streams and is in sync; False when not all do in time."""
         until_s = time.monotonic() + timeout_s
-        while any(session.endpoint and session.health.state is not State.UP for session in self.fleet.sessions):
+        while any(session.endpoint and session.health.state is not SessionState.UP for session in self.fleet.sessions):
             if time.monotonic() > until_s:
                 return False
             time.sleep(POLL_S)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from railfab.metrics import DIRECTIONS, metric
 from railfab.telemetry.series import Series
-from railfab.telemetry.table import Table
+from railfab.telemetry.table import SeriesTable
 from railfab.units import gbps, pause_frame_seconds
 
 SPEED = "fabric_interface_speed_bytes_per_second"
@@ -62,14 +62,14 @@ class PauseEstimates:
 
     def __init__(self, designed_gbps: Mapping[str, float]) -> None:
         self._designed_gbps = designed_gbps
-        self._table: Table | None = None
+        self._table: SeriesTable | None = None
         self._seen = 0
         self._speeds: dict[str, int] = {}
         self._measured: dict[tuple[str, str, str], int] = {}
         self._frames: dict[tuple[str, str, str], tuple[int, int]] = {}
-        self._newest: tuple[Table | None, Estimates] = None, _NO_ESTIMATES
+        self._newest: tuple[SeriesTable | None, Estimates] = None, _NO_ESTIMATES
 
-    def extend(self, table: Table) -> None:
+    def extend(self, table: SeriesTable) -> None:
         """Take in the rows that are new in a table; in the thread that writes it."""
         if table is not self._table:
             self._table, self._seen = table, 0
@@ -79,12 +79,12 @@ class PauseEstimates:
             self._newest = table, Estimates.from_rows([self._row(key, *rows) for key, rows in self._frames.items()])
             self._seen = table.series_count
 
-    def of(self, table: Table) -> Estimates:
+    def of(self, table: SeriesTable) -> Estimates:
         """Those of a table now, for its columns that are read afterwards; any thread."""
         newest, columns = self._newest
         return columns if newest is table else _NO_ESTIMATES
 
-    def _add(self, table: Table, row: int) -> bool:
+    def _add(self, table: SeriesTable, row: int) -> bool:
         """Take in a row; whether it concerns estimates."""
         name = table.metrics[table.lines.metric[row]].name
         if name not in _FRAMES and name not in _MEASURED and name != SPEED:

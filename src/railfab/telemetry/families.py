@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from railfab.telemetry.lines import Page
+from railfab.telemetry.lines import SampleLines
 
 PART_BYTES = 8 << 20
 """Families whose lines together take no more are written at once; of a larger one, the lines of one target."""
@@ -16,7 +16,7 @@ PART_BYTES = 8 << 20
 Lines = Iterator[memoryview]
 
 
-def families(names: Sequence[str], pages: Sequence[Page]) -> Iterator[tuple[str, Lines]]:
+def families(names: Sequence[str], pages: Sequence[SampleLines]) -> Iterator[tuple[str, Lines]]:
     """Each of these families and its lines, of one target after the other.
 
     Lines are valid until the next ones are asked for, since they are written only then, to the same memory: a million
@@ -60,12 +60,14 @@ def _portions(names: Sequence[str], sizes: Counter[str]) -> Iterator[list[str]]:
         yield portion
 
 
-def _one_by_one(name: str, pages: Sequence[Page], out: _Out) -> Lines:
+def _one_by_one(name: str, pages: Sequence[SampleLines], out: _Out) -> Lines:
     for page in pages:
         yield from page.write((name,), out.of(page.size((name,)))).values()
 
 
-def _together(names: Sequence[str], pages: Sequence[Page], out: NDArray[np.uint8]) -> Iterator[tuple[str, Lines]]:
+def _together(
+    names: Sequence[str], pages: Sequence[SampleLines], out: NDArray[np.uint8]
+) -> Iterator[tuple[str, Lines]]:
     found: dict[str, list[memoryview]] = {name: [] for name in names}
     at = 0
     for page in pages:

@@ -29,7 +29,7 @@ class Stream(StrEnum):
     ON_CHANGE = "on_change"
 
 
-class State(IntEnum):
+class SessionState(IntEnum):
     """The state of a target's session; the value of fabric_collector_session_state. IDLE: not dialed yet."""
 
     IDLE = 0
@@ -95,7 +95,7 @@ class Health:
     """
 
     tls_verified: bool
-    state: State = State.IDLE
+    state: SessionState = SessionState.IDLE
     was_up: bool = False
     last_error: str = ""
     last_update_s: float = 0.0

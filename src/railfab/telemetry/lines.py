@@ -13,7 +13,7 @@ from railfab.metrics import BURSTS, rate_max_name
 from railfab.telemetry.kernel.columns import NO_RATE, Groups, LongNumbers
 from railfab.telemetry.kernel.render import long_numbers, render
 from railfab.telemetry.store import Sample
-from railfab.telemetry.table import Lines, Table
+from railfab.telemetry.table import Lines, SeriesTable
 
 NUMBER_BYTES = 26
 """The longest number and the end of its line."""
@@ -42,7 +42,7 @@ class _Family(NamedTuple):
 class _Arranged:
     """The families of the first rows of a table; it never changes, since scrapes of several threads share it."""
 
-    def __init__(self, lines: Lines, count: int, table: Table) -> None:
+    def __init__(self, lines: Lines, count: int, table: SeriesTable) -> None:
         self.lines, self.count = lines, count
         numbers = lines.metric[:count]
         order = np.argsort(numbers, kind="stable").astype(np.int32)
@@ -72,7 +72,7 @@ class _Arranged:
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class SampleLines:
     """The lines of one sample, written when they are asked for."""
 
     sample: Sample
@@ -128,14 +128,14 @@ class Writer:
     def __init__(self) -> None:
         self._arranged: _Arranged | None = None
 
-    def page(self, sample: Sample) -> Page:
+    def page(self, sample: Sample) -> SampleLines:
         """The lines of a sample, and of the highest rates of those that have one. Any thread."""
         table, arranged = sample.table, self._arranged
         count = min(table.series_count, len(sample.live))
         lines = table.lines
         if arranged is None or arranged.lines is not lines or arranged.count != count:
             arranged = self._arranged = _Arranged(lines, count, table)
-        return Page(sample, arranged)
+        return SampleLines(sample, arranged)
 
 
 def _groups(families: Sequence[_Family]) -> Groups:

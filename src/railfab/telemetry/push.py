@@ -15,7 +15,7 @@ from railfab.telemetry.exposition import FabricExposition, Found
 from railfab.telemetry.kernel.columns import HAS_RATES, NO_RATE
 from railfab.telemetry.session import TargetSession
 from railfab.telemetry.sinks.contract import Labels, SampleBatch, Sink
-from railfab.telemetry.table import Table
+from railfab.telemetry.table import SeriesTable
 from railfab.units import NS_PER_S
 
 NS_PER_MS = 1_000_000
@@ -39,7 +39,7 @@ class Pusher:
         self._others: dict[tuple[str, Labels], int] = {}
         self._others_by_id: dict[int, tuple[str, Labels]] = {}
         self._next_other = itertools.count(-(1 << 62))
-        self._rows: dict[int, tuple[Table, int]] = {}
+        self._rows: dict[int, tuple[SeriesTable, int]] = {}
         self._before: _Ids = np.zeros(0, np.int64)
 
     async def run(self, every_s: float) -> None:

@@ -142,7 +142,7 @@ def _up_to_the_damage(unpacker: zlib._Decompress, chunk: bytes) -> Iterator[byte
             raise _Damaged(f"is damaged ({str(error).partition(': ')[2]})") from None
 
 
-class Replay:
+class RecordingReplay:
     """A receiver that streams a recording, for each target once.
 
     speed: 1 is the pace of the recording, 2 twice of it, and None as fast as it is taken. Each target reads the whole

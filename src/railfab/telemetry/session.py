@@ -26,14 +26,14 @@ from railfab.repeated_warnings import AGAIN_AFTER_S, RepeatedWarnings
 from railfab.telemetry.budget import SeriesBudget
 from railfab.telemetry.decode import Decoder, Taken
 from railfab.telemetry.dials import Dials
-from railfab.telemetry.health import Drop, Health, Reason, State, Stream
-from railfab.telemetry.lines import Page, Writer
+from railfab.telemetry.health import Drop, Health, Reason, SessionState, Stream
+from railfab.telemetry.lines import SampleLines, Writer
 from railfab.telemetry.loop_clock import LoopClock
 from railfab.telemetry.mapping import path_map
 from railfab.telemetry.polling import Polls
 from railfab.telemetry.receive.contract import Batch, Receiver, RpcEnded
 from railfab.telemetry.retry import SILENT_INTERVALS, RetryPolicy
-from railfab.telemetry.silence import Silence
+from railfab.telemetry.silence import SilentRpcs
 from railfab.telemetry.store import NO_SPEEDS, RPC_BITS, Sample, TargetStore
 from railfab.telemetry.subscriptions import SubscribeRpc, modes_of, of_target, subscribe_rpcs, time_question
 from railfab.telemetry.targets.login import newest_credentials
@@ -143,7 +143,7 @@ class TargetSession:
         self._numbers: dict[tuple[str, ...], int] = {}
         self._polls = Polls((), interval_s)
         self._pending: set[SubscribeRpc] = set()
-        self._silence, self._ended_for_silence_s = Silence(), -math.inf
+        self._silence, self._ended_for_silence_s = SilentRpcs(), -math.inf
         self._lagging, self._ended_for_lag_s = False, -math.inf
         self._began_s = self._last_sample_s = 0.0
 
@@ -174,13 +174,13 @@ class TargetSession:
 
         A session without a series in a scrape is not up, also where it begins or ends while the scrape is written.
         """
-        return self.health.state is State.UP and (self.living > 0 or self._may_be_empty)
+        return self.health.state is SessionState.UP and (self.living > 0 or self._may_be_empty)
 
     @property
     def subscriptions(self) -> dict[Stream, bool]:
         """Whether all RPCs of each kind of subscription that the target has stream and are in sync. Any thread."""
         rpcs, pending = self._rpcs, (*self._pending, *self._silence.rpcs)
-        is_open = self.health.state in (State.SYNCING, State.UP)
+        is_open = self.health.state in (SessionState.SYNCING, SessionState.UP)
         return {
             stream: is_open
             and not any(rpc.stream is stream for rpc in pending)
@@ -215,11 +215,11 @@ class TargetSession:
         failures, refused_before = 0, False
         while True:
             error = await self._run_once(endpoint)
-            was_healthy = self.health.state is State.UP and self._clock.now_s() - self._began_s > self._healthy_s
+            was_healthy = self.health.state is SessionState.UP and self._clock.now_s() - self._began_s > self._healthy_s
             failures = 1 if was_healthy else failures + 1
             if isinstance(error, HasSimulatedTime) or (isinstance(error, Refused) and self._next_mode(error)):
                 self.store.down(self._clock.now_s())
-                self.health.state = State.CONNECTING
+                self.health.state = SessionState.CONNECTING
                 failures = 0
                 continue
             refused = self._end(error)
@@ -234,7 +234,7 @@ class TargetSession:
         refused = reason in REFUSALS
         self.health.errors[reason] += 1
         self.health.last_error = str(error)
-        self.health.state = State.REFUSED if refused else State.RETRYING
+        self.health.state = SessionState.REFUSED if refused else SessionState.RETRYING
         self.store.down(self._clock.now_s(), grace=reason is not Reason.STALLED)
         cause = error.__cause__ if reason is Reason.DEFECT else None
         self._warnings.warning(str(error), again=self.health.was_up, cause=cause)
@@ -243,13 +243,13 @@ class TargetSession:
 
     async def _wait_refused(self, reason: Reason, error: RailfabError) -> None:
         """Count and log why nothing is collected, and wait to be cancelled."""
-        self.health.state = State.REFUSED
+        self.health.state = SessionState.REFUSED
         self.health.errors[reason] += 1
         self.health.last_error = str(error)
         self._warnings.warning(str(error))
         await asyncio.Event().wait()
 
-    def page(self) -> Page:
+    def page(self) -> SampleLines:
         """The lines of every series that is true now."""
         return self._writer.page(self.sample())
 
@@ -282,7 +282,7 @@ class TargetSession:
         try:
             async with AsyncExitStack() as ends:
                 async with self._dials:
-                    self.health.state = State.CONNECTING
+                    self.health.state = SessionState.CONNECTING
                     stream = await ends.enter_async_context(aclosing(await self._stream(endpoint)))
                     ends.enter_context(self._polls)
                     first = asyncio.ensure_future(anext(stream))
@@ -336,11 +336,11 @@ class TargetSession:
 
     def _begin(self) -> None:
         """Start afresh, in the present mode."""
-        self.health.state = State.SYNCING
+        self.health.state = SessionState.SYNCING
         self._whole.begin(self._clock.now_s())
         self.store.begin(self._number(rpc) for rpc in self._rpcs if rpc.subscription.updates_only)
         self._pending = set(self._rpcs)
-        self._silence = Silence()
+        self._silence = SilentRpcs()
         self.health.backlogs = {}
         self._began_s = self._last_sample_s = self._clock.now_s()
 
@@ -403,7 +403,7 @@ class TargetSession:
         self._count(taken, rpc, now_s)
         if taken.synced:
             self._synced(batch.rpc)
-        if self.health.state is State.SYNCING and (taken.synced or len(self.store)):
+        if self.health.state is SessionState.SYNCING and (taken.synced or len(self.store)):
             self._sync_when_complete()
 
     def _synced(self, place: int) -> None:
@@ -446,14 +446,14 @@ class TargetSession:
 
     def _sync_when_complete(self) -> None:
         """Once every RPC has sent its leaves, and one of them is mapped, the session is up."""
-        if self._pending or self.health.state is not State.SYNCING:
+        if self._pending or self.health.state is not SessionState.SYNCING:
             return
         self.store.synced()
         self._whole.synced()
         if not len(self.store) and not self._may_be_empty:
             self._warnings.warning(f"{self.name}: streams nothing that has a metric. Check its platform, and --map")
             return
-        self.health.state = State.UP
+        self.health.state = SessionState.UP
         self.health.was_up = True
         self.health.last_error = ""
         self._warnings.info("%s: streaming, %s series", self.name, len(self.store))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from railfab.telemetry.subscriptions import SubscribeRpc
 
 
-class Silence:
+class SilentRpcs:
     """Which RPCs of one session are silent: they have sent samples, and none within the time that a sample lasts.
 
     rpcs: those that were silent when this was last looked at. Times are of the loop's clock [s].

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 
-from railfab.telemetry.health import State
+from railfab.telemetry.health import SessionState
 from railfab.telemetry.session import TargetSession
 from railfab.text.counted import counted
 from railfab.text.printable import printable
@@ -21,7 +21,7 @@ NOT_DIALED = "not dialed yet"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TargetStatus:
-    """One target. address: host and port of gNMI, empty without an endpoint. state: as of `State`, in lower case, or
+    """One target. address: host and port of gNMI, empty without an endpoint. state: a `SessionState` in lower case, or
     UNKNOWN.
 
     receiver: that of `fabric_collector_receiver_info`. encoding: those in which the target is asked, empty without an
@@ -54,7 +54,7 @@ def target_statuses(sessions: Iterable[TargetSession]) -> list[TargetStatus]:
 
 def in_order(statuses: Iterable[TargetStatus]) -> list[TargetStatus]:
     """Those that are not up first, then by name."""
-    return sorted(statuses, key=lambda status: (status.state == State.UP.name.lower(), status.name))
+    return sorted(statuses, key=lambda status: (status.state == SessionState.UP.name.lower(), status.name))
 
 
 def _status(session: TargetSession) -> TargetStatus:
@@ -70,7 +70,7 @@ def _status(session: TargetSession) -> TargetStatus:
         series=len(session.store),
         age_s=round(time.time() - health.last_update_s, 1) if health.last_update_s else None,
         reconnects=health.reconnects,
-        error=NOT_DIALED if health.state is State.IDLE else health.last_error,
+        error=NOT_DIALED if health.state is SessionState.IDLE else health.last_error,
         overloaded=session.collector_is_overloaded,
         labels=dict(session.labels),
     )

@@ -18,14 +18,13 @@ from railfab.repeated_warnings import RepeatedWarnings
 from railfab.telemetry.budget import SeriesBudget, table_size
 from railfab.telemetry.estimate import PauseEstimates
 from railfab.telemetry.health import MOST_ROOTS, OTHER_ROOTS, Drop, Health
-from railfab.telemetry.kernel.columns import NO_RATE, At
-from railfab.telemetry.kernel.columns import Series as SeriesColumns
+from railfab.telemetry.kernel.columns import NO_RATE, At, SeriesColumns
 from railfab.telemetry.kernel.take import put
 from railfab.telemetry.mapping import Steps
 from railfab.telemetry.notification import Decoded, Known, path_steps
 from railfab.telemetry.resets import BOOT_TIME, Resets
 from railfab.telemetry.series import Series
-from railfab.telemetry.table import Table, target_text
+from railfab.telemetry.table import SeriesTable, target_text
 from railfab.units import NS_PER_S
 
 logger = logging.getLogger(__name__)
@@ -50,7 +49,7 @@ class Sample:
     none is known. count: of living series, without estimates.
     """
 
-    table: Table
+    table: SeriesTable
     live: NDArray[np.bool_]
     values: NDArray[np.float64]
     rates: NDArray[np.float64]
@@ -91,7 +90,7 @@ class TargetStore:
         self._budget = budget or SeriesBudget(self._most_rows)
         self._charged = 0
         self._warnings = RepeatedWarnings(logger, device, prefix=f"{device}: ")
-        self.table = Table(target_text(device, fabric))
+        self.table = SeriesTable(target_text(device, fabric))
         self.at = np.zeros(len(At), np.int64)
         self.at[At.MOST_SERIES], self.at[At.LAST_KEY] = max_series, -1
         self.at[At.SKEW_NS] = int(skew_s * NS_PER_S)

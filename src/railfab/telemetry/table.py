@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from railfab.metrics import BURSTS, Kind, Metric
 from railfab.telemetry.growth import append_texts, first_bytes, first_rows, first_slots, longer, with_entered, with_room
-from railfab.telemetry.kernel.columns import HAS_RATES, IS_COUNTER, Bindings, KeyKind, Keys, States
-from railfab.telemetry.kernel.columns import Series as SeriesColumns
+from railfab.telemetry.kernel.columns import HAS_RATES, IS_COUNTER, Bindings, KeyKind, Keys, SeriesColumns, States
 from railfab.telemetry.kernel.rows import find, hash_paths, hash_texts
 from railfab.telemetry.series import Series
 
@@ -69,7 +68,7 @@ _SERIES_TYPES = {"value": "f8", "device_ns": "i8", "arrival_ns": "i8", "expires_
 _SERIES_TYPES |= {"present": "u1", "counter": "u1", "window": "i4", "rate": "f8", "earlier": "f8"}
 
 
-class Table:
+class SeriesTable:
     """Columns that grow. One thread adds; columns that were read stay valid, and miss only what came later."""
 
     def __init__(self, target: str) -> None:
@@ -172,9 +171,9 @@ class Table:
         self._add_lines(list(new), [self._metric_number(one.metric) for one in new.values()])
         return [rows[text] if row < 0 else row for text, row in zip(texts, found, strict=True)]
 
-    def compacted(self) -> Table:
+    def compacted(self) -> SeriesTable:
         """A table of the series that have a value, without paths, which are learnt anew."""
-        smaller, rows = Table(self._target), self.present_rows()
+        smaller, rows = SeriesTable(self._target), self.present_rows()
         smaller.metrics, smaller._metric_numbers = list(self.metrics), dict(self._metric_numbers)
         smaller._counters = list(self._counters)
         smaller._add_lines([self.text(row) for row in rows.tolist()], self.lines.metric[rows])

@@ -28,7 +28,7 @@ from railfab.testing.able import Able, least, most
 from railfab.testing.interface_models import Scope, cages, loopbacks, ports_and_lags, split, svis
 from railfab.testing.management_models import managements
 from railfab.testing.qos_models import qos_models
-from railfab.testing.routing_models import Peer, bgp_speakers, policy_lists
+from railfab.testing.routing_models import DrawnPeer, bgp_speakers, policy_lists
 from railfab.testing.words import ipv4_addresses, words
 
 SUPPORTED = (Support.YES, Support.EXTERNAL, Support.OMITTED)
@@ -128,12 +128,12 @@ def _vlans(draw: st.DrawFn, vxlan: bool) -> Vlan:
 
 
 @st.composite
-def _far_peers(draw: st.DrawFn, able: Collection[str]) -> list[Peer]:
+def _far_peers(draw: st.DrawFn, able: Collection[str]) -> list[DrawnPeer]:
     """Peers beyond the links of the switch."""
     if not {"update_source", "multihop"} <= set(able):
         return []
     found = draw(st.lists(ipv4_addresses.map(lambda address: address + 0x60000000), max_size=2, unique=True))
-    return [Peer(peer=address, far=True) for address in found]
+    return [DrawnPeer(peer=address, far=True) for address in found]
 
 
 @st.composite

@@ -28,7 +28,7 @@ from railfab.device import (
 )
 from railfab.platforms import platform
 from railfab.testing.able import least, most
-from railfab.testing.routing_models import Peer
+from railfab.testing.routing_models import DrawnPeer
 from railfab.testing.words import descriptions, ipv4_addresses, ipv6_addresses
 
 SPEEDS = (40, 100, 200, 400)
@@ -36,7 +36,7 @@ BREAKOUTS = ((2, 100), (4, 10), (4, 25), (4, 100), (2, 200))
 
 
 @dataclass(frozen=True, slots=True)
-class Slot:
+class PortSlot:
     """A port before it has a purpose: its name, and its speed unless the breakout gives it."""
 
     name: str
@@ -56,7 +56,7 @@ class Scope:
         return (DEFAULT_INSTANCE, *(instance.name for instance in self.instances))
 
 
-Drawn = tuple[Interface, Peer | None]
+Drawn = tuple[Interface, DrawnPeer | None]
 """An interface, and the peer at its other end, if a session can run there."""
 
 
@@ -74,21 +74,21 @@ def cages(able: Collection[str]) -> st.SearchStrategy[tuple[int, int]]:
     return whole | st.sampled_from(BREAKOUTS) if "breakout" in able else whole
 
 
-def split(name: str, drawn: list[tuple[int, int]]) -> tuple[tuple[BreakoutPort, ...], tuple[Slot, ...]]:
+def split(name: str, drawn: list[tuple[int, int]]) -> tuple[tuple[BreakoutPort, ...], tuple[PortSlot, ...]]:
     """The breakouts and the ports of the cages that were drawn, on the platform of that name."""
     breakouts, slots = [], []
     for cage, (lanes, rate) in enumerate(drawn, start=1):
         if lanes == 1:
-            slots.append(Slot(port_of(name, cage), rate))
+            slots.append(PortSlot(port_of(name, cage), rate))
             continue
         breakouts.append(BreakoutPort(cage=port_of(name, cage), lanes=lanes, rate_gbps=rate))
         ports = platform(name).lab.interfaces.lanes(cage, lanes)
-        slots += [Slot(port or port_of(name, cage), None) for port in ports]
+        slots += [PortSlot(port or port_of(name, cage), None) for port in ports]
     return tuple(breakouts), tuple(slots)
 
 
 @st.composite
-def ports_and_lags(draw: st.DrawFn, slots: Sequence[Slot], scope: Scope) -> list[Drawn]:
+def ports_and_lags(draw: st.DrawFn, slots: Sequence[PortSlot], scope: Scope) -> list[Drawn]:
     """Every port, alone or as a member of a LAG, and the LAGs."""
     lags: dict[int, list[str]] = {}
     drawn: list[Drawn] = []
@@ -145,13 +145,13 @@ def _purposes(draw: st.DrawFn, interface: Port | Lag, index: int, scope: Scope) 
     instance = draw(st.sampled_from(scope.instance_names))
     interface = replace(interface, network_instance=instance)
     if purpose == "unnumbered":
-        peer = Peer(peer=interface.name, network_instance=instance)
+        peer = DrawnPeer(peer=interface.name, network_instance=instance)
         return replace(interface, unnumbered=True), draw(st.none() | st.just(peer))
     links = list(_links(index, draw(st.booleans()), scope.able))
     chosen = draw(st.lists(st.sampled_from(links), min_size=1, unique=True))
     interface = replace(interface, addresses=tuple(own for own, _ in chosen))
     far = chosen[0][1] if purpose == "numbered" else None
-    return interface, None if far is None else Peer(peer=far, network_instance=instance)
+    return interface, None if far is None else DrawnPeer(peer=far, network_instance=instance)
 
 
 @st.composite

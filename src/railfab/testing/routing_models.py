@@ -37,7 +37,7 @@ _RETRIES = st.none() | st.integers(1, 60)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Peer:
+class DrawnPeer:
     """The peer of a session in a network instance: the far end of a link, or (far) a switch beyond it."""
 
     peer: IpAddress | str
@@ -114,7 +114,7 @@ def networks(draw: st.DrawFn, version: int) -> IpNetwork:
 
 @st.composite
 def bgp_speakers(
-    draw: st.DrawFn, peers: Sequence[Peer], loopback: str, policies: Sequence[Policy], able: Collection[str]
+    draw: st.DrawFn, peers: Sequence[DrawnPeer], loopback: str, policies: Sequence[Policy], able: Collection[str]
 ) -> BgpSpeaker:
     """A speaker with a session to each peer. loopback: the source of those to far peers."""
     asn = draw(asns)
@@ -150,7 +150,7 @@ def _aggregates(draw: st.DrawFn, versions: Sequence[int]) -> Aggregate:
 @st.composite
 def _neighbors(
     draw: st.DrawFn,
-    peer: Peer,
+    peer: DrawnPeer,
     asn: int,
     loopback: str,
     policies: Sequence[Policy],
@@ -218,7 +218,7 @@ def _timers(draw: st.DrawFn, connect_retry_s: int | None) -> BgpTimers:
     )
 
 
-def _families(peer: Peer, able: Collection[str]) -> st.SearchStrategy[tuple[Family, ...]]:
+def _families(peer: DrawnPeer, able: Collection[str]) -> st.SearchStrategy[tuple[Family, ...]]:
     known = [Family.IPV4, *([Family.IPV6] if "ipv6" in able else [])]
     if "evpn" in able and peer.network_instance == DEFAULT_INSTANCE:
         known.append(Family.EVPN)

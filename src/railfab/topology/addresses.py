@@ -53,13 +53,13 @@ class AddressPlan(Protocol):
     @property
     def pools(self) -> Pools: ...
 
-    def host_base(self, place: Place) -> int:
+    def host_base(self, place: RailSlot) -> int:
         """The first address of the first host link of a rail on a leaf; each further link adds 2, host by host."""
 
     def pair(self, even: int) -> tuple[Interface, Interface]:
         """Addresses of the lower and the upper end of a link, given the even address of the upper end."""
 
-    def host_network(self, place: Place) -> Network:
+    def host_network(self, place: RailSlot) -> Network:
         """The prefix of all host links of a rail on a leaf."""
 
     def loopback(self, role: Role, switch: Switch) -> Address:
@@ -70,7 +70,7 @@ class AddressPlan(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class RailSlot:
     """A rail on a leaf. leaf: number in its pod. slot: number among the leaves of the rail in the segment, from 0."""
 
     plane: int
@@ -127,13 +127,13 @@ class ClassicPlan:
     def pools(self) -> Pools:
         return CLASSIC_SUPER_POOLS if self.plan.supers else CLASSIC_POOLS
 
-    def host_base(self, place: Place) -> int:
+    def host_base(self, place: RailSlot) -> int:
         return int(self.host_network(place).network_address)
 
     def pair(self, even: int) -> tuple[Interface, Interface]:
         return _pair_v4(even)
 
-    def host_network(self, place: Place) -> IPv4Network:
+    def host_network(self, place: RailSlot) -> IPv4Network:
         return IPv4Network(f"10.{16 + place.rail}.{CLASSIC_LEAVES * (place.pod - 1) + place.leaf - 1}.0/24")
 
     def loopback(self, role: Role, switch: Switch) -> IPv4Address:
@@ -247,11 +247,11 @@ class WidePlan:
             ),
         )
 
-    def host_base(self, place: Place) -> int:
+    def host_base(self, place: RailSlot) -> int:
         fields = (place.plane - 1, place.rail - 1, place.pod - 1, place.segment - 1, place.slot, 0, 0)
         return self.host_fields.number(fields)
 
-    def host_network(self, place: Place) -> Network:
+    def host_network(self, place: RailSlot) -> Network:
         length = self.pools.hosts.max_prefixlen - sum(self.host_fields.widths[-2:])
         return type(self.pools.hosts)((self.host_base(place), length))
 

@@ -26,7 +26,7 @@ VNI_BASE, VNIS_PER_LEAF = 10_000, 100
 
 
 @dataclass(frozen=True, slots=True)
-class Leaf:
+class RailLeaf:
     """A rail switch by its numbers, all from 1. switch: of its segment."""
 
     plane: int
@@ -72,7 +72,7 @@ class Attachment:
     def pool_used(self) -> int:
         """Addresses of the pool up to the end of the prefix of the last switch."""
         backend = self.plan.intent.backend
-        last = Leaf(backend.planes, backend.pods, backend.segments.count, backend.segments.rail_switches, "")
+        last = RailLeaf(backend.planes, backend.pods, backend.segments.count, backend.segments.rail_switches, "")
         first = 0 if self.subnets.rails == "own" else 1
         return (self.owner(last) + first) * self.stride
 
@@ -84,7 +84,7 @@ class Attachment:
             return own
         return own << width(max(len(rails) for rails in self.plan.rails_of.values()) + 1)
 
-    def owner(self, leaf: Leaf) -> int:
+    def owner(self, leaf: RailLeaf) -> int:
         """Number of the switch, or pair, of a prefix: from 1, unique in the fabric."""
         plan, switches = self.plan, self.plan.segments.rail_switches
         size = 2 if self.paired else 1
@@ -92,15 +92,15 @@ class Attachment:
         in_pod = ((leaf.segment - 1) * switches + leaf.switch - 1) // size
         return (pods * plan.growth_leaves) // size + in_pod + 1
 
-    def covering(self, leaf: Leaf) -> IPv4Network:
+    def covering(self, leaf: RailLeaf) -> IPv4Network:
         """The prefix that a rail switch announces for all its rails."""
         return IPv4Network((self._base(leaf), 33 - self.stride.bit_length()))
 
-    def _base(self, leaf: Leaf) -> int:
+    def _base(self, leaf: RailLeaf) -> int:
         first = 0 if self.subnets.rails == "own" else 1
         return int(self.subnets.pool.network_address) + (self.owner(leaf) - 1 + first) * self.stride
 
-    def subnet(self, leaf: Leaf, block: int) -> IPv4Network:
+    def subnet(self, leaf: RailLeaf, block: int) -> IPv4Network:
         """The subnet of a rail of a switch. block: number of the rail on the switch, from 0."""
         if self.subnets.rails == "own":
             offset = (block + 1) << 32 - self.subnets.switch_prefix
@@ -123,12 +123,12 @@ class Attachment:
         per_nic = 1 if self.paired else self.plan.links_per_nic_and_leaf
         return ((1 << 32 - self.rail_prefix) - 3) // per_nic
 
-    def vni(self, leaf: Leaf, block: int) -> int | None:
+    def vni(self, leaf: RailLeaf, block: int) -> int | None:
         if self.plan.intent.profile.data_plane != "vxlan":
             return None
         return VNI_BASE + self.owner(leaf) * VNIS_PER_LEAF + block
 
-    def gateways(self, leaf: Leaf) -> Iterator[Gateway]:
+    def gateways(self, leaf: RailLeaf) -> Iterator[Gateway]:
         """One gateway per rail, the same on both switches of a pair."""
         slots = {port.rail: port.slot for port in self.plan.nic_ports if port.switch == leaf.switch}
         for block, rail in enumerate(self.plan.rails_of[leaf.switch]):
@@ -143,7 +143,7 @@ class Attachment:
                 vni=self.vni(leaf, block),
             )
 
-    def summary(self, leaf: Leaf) -> Summary | None:
+    def summary(self, leaf: RailLeaf) -> Summary | None:
         """The summary of all rails of a switch for spines; None with one rail, or without spines."""
         rails = self.plan.rails_of[leaf.switch]
         if self.plan.spines is None or len(rails) == 1:
@@ -166,7 +166,7 @@ class Attachment:
             pair = tuple(other for other in self.plan.nic_ports if other.rail == port.rail)
             bundle = self.bundle(host, port)
             assert bundle is not None
-            leaf = Leaf(1, pod, segment, port.switch, "")
+            leaf = RailLeaf(1, pod, segment, port.switch, "")
             yield Bond(
                 host=host_name,
                 name=f"bond{port.rail}",

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import product
 
-from railfab.topology.addresses import AddressPlan, Place
-from railfab.topology.attachment import PEER_BUNDLE, Attachment, Leaf
+from railfab.topology.addresses import AddressPlan, RailSlot
+from railfab.topology.attachment import PEER_BUNDLE, Attachment, RailLeaf
 from railfab.topology.dimensions import Dimensions
 from railfab.topology.front_panel import Panel, PanelPort, host_panel_positions, peer_cages
 from railfab.topology.model import CabledPort, Interface, Link
@@ -97,12 +97,12 @@ def _addressing(
     pod, segment = place
     if plan.intent.hosts.attach == "routed":
         leaf = plan.leaf_number(segment, port.switch)
-        base = addresses.host_base(Place(port.plane, port.rail, pod, segment, leaf, port.slot))
+        base = addresses.host_base(RailSlot(port.plane, port.rail, pod, segment, leaf, port.slot))
         per_nic, turn, pair = plan.links_per_nic_and_leaf, port.turn, addresses.pair
         return lambda host: pair(base + 2 * ((host - 1) * per_nic + turn))
     if attachment.paired:
         return lambda _: (None, None)
-    subnet = attachment.subnet(Leaf(port.plane, pod, segment, port.switch, ""), port.block)
+    subnet = attachment.subnet(RailLeaf(port.plane, pod, segment, port.switch, ""), port.block)
     return lambda host: (attachment.host_address(subnet, host, port.turn), None)
 
 

@@ -13,8 +13,8 @@ from dataclasses import replace
 from itertools import chain, product
 
 from railfab.intent import FabricIntent
-from railfab.topology.addresses import AddressPlan, Place, address_plan
-from railfab.topology.attachment import Attachment, Leaf
+from railfab.topology.addresses import AddressPlan, RailSlot, address_plan
+from railfab.topology.attachment import Attachment, RailLeaf
 from railfab.topology.buildable import check_buildable
 from railfab.topology.dimensions import Dimensions
 from railfab.topology.fabric_links import fabric_links
@@ -76,7 +76,7 @@ def _host_summaries(plan: Dimensions, addresses: AddressPlan) -> Iterator[Summar
         number = plan.leaf_number(leaf.segment, leaf.switch)
         for rail in plan.rails_of[leaf.switch]:
             slot = slots[leaf.plane, leaf.switch, rail]
-            place = Place(leaf.plane, rail, leaf.pod, leaf.segment, number, slot)
+            place = RailSlot(leaf.plane, rail, leaf.pod, leaf.segment, number, slot)
             yield Summary(node=leaf.name, prefix=addresses.host_network(place), contributors=())
 
 
@@ -93,10 +93,10 @@ def _attached(plan: Dimensions, topology: Topology, attachment: Attachment) -> T
     )
 
 
-def _leaves(plan: Dimensions) -> Iterator[Leaf]:
+def _leaves(plan: Dimensions) -> Iterator[RailLeaf]:
     switches = numbers(plan.segments.rail_switches)
     for plane, pod, segment, switch in product(planes(plan), pods(plan), segments(plan), switches):
-        yield Leaf(plane, pod, segment, switch, leaf_name(plane, pod, segment, switch))
+        yield RailLeaf(plane, pod, segment, switch, leaf_name(plane, pod, segment, switch))
 
 
 def _bonds(plan: Dimensions, attachment: Attachment) -> Iterator[Bond]:

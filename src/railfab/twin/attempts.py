@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
-from railfab.forwarding import Blocked, Place
+from railfab.forwarding import Blocked, DropPlace
 from railfab.sim import QUEUES, Paths
 from railfab.sim.fast_forward import FastForward
 
@@ -27,7 +27,7 @@ class Attempts:
         self._since_ns: dict[int, float] = {}
         self.packets = np.zeros(engine.network.links * QUEUES)
         self.octets = np.zeros_like(self.packets)
-        self.blocked = {place: np.zeros(engine.network.links) for place in Place}
+        self.blocked = {place: np.zeros(engine.network.links) for place in DropPlace}
 
     def count(self) -> None:
         """Count the timeouts since the last time, on the present network."""

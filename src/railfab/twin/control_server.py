@@ -62,11 +62,11 @@ class ControlServer(BackgroundServer):
 
     def __init__(self, twin: Controlled, registry: CollectorRegistry) -> None:
         self.token = secrets.token_urlsafe(32)
-        handler = type("Handler", (_Handler,), {"twin": twin, "registry": registry, "token": self.token})
+        handler = type("Handler", (_ControlHandler,), {"twin": twin, "registry": registry, "token": self.token})
         super().__init__(ThreadingHTTPServer(("127.0.0.1", 0), handler), thread="railfab-control")
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _ControlHandler(BaseHTTPRequestHandler):
     """One request."""
 
     twin: Controlled

@@ -42,9 +42,9 @@ from railfab.twin.flaps import Flaps
 from railfab.twin.job_flows import JobFlows
 from railfab.twin.link_parts import WHOLE_LINK, Direction, LinkPart
 from railfab.twin.lldp import Neighbors
-from railfab.twin.readings import Arrays, Readings, begun_at_zero, port_arrays
+from railfab.twin.readings import Arrays, CounterReadings, begun_at_zero, port_arrays
 from railfab.twin.recabling import recabling
-from railfab.twin.samples import ObservedSwitch, Sample, SampleSource, SwitchSamples, switch_samples
+from railfab.twin.samples import ObservedSwitch, SampleSource, SwitchSamples, TwinSample, switch_samples
 from railfab.twin.steady import SteadyCounters, steady_rates
 from railfab.twin.transitions import TransitionCounters, no_transitions
 from railfab.twin.tries import Tries, Trying
@@ -130,7 +130,7 @@ class LiveFabric:
         self._run: JobRun | None = None
         self._simulated = self._state
         self._engine = self._new_engine()
-        self._readings = Readings(self._engine, self._attempts())
+        self._readings = CounterReadings(self._engine, self._attempts())
         self._switches: dict[str, SwitchSamples] = {}
         self._engine_error: Exception | None = None
         self._behind, self._read = False, False
@@ -298,7 +298,7 @@ class LiveFabric:
 
     # What is read
 
-    def samples(self, name: str) -> list[Sample]:
+    def samples(self, name: str) -> list[TwinSample]:
         """All canonical samples of a switch now."""
         published = self._newest()
         return self._samples_of(name, published).samples(published.arrays())
@@ -444,7 +444,7 @@ class LiveFabric:
             self._flows.clear()
             self._flows.use(after.links)
             self._engine = self._new_engine()
-            self._readings = Readings(self._engine, self._attempts(), counters)
+            self._readings = CounterReadings(self._engine, self._attempts(), counters)
             if self._run is not None:
                 self._run.continue_on(self._engine)
             self._engine.add(list(self._flows.begin_background(beside, self._engine.add_transport)))
@@ -502,7 +502,7 @@ class LiveFabric:
         self._run, self._engine_error = None, None
         self._flows.clear()
         self._engine = self._new_engine()
-        self._readings = Readings(self._engine, self._attempts(), self._published.counters)
+        self._readings = CounterReadings(self._engine, self._attempts(), self._published.counters)
 
     def _advance_slice(self, until_ns: int) -> None:
         """Run until the lock is to be released, at most until then."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from railfab.forwarding import ForwardingState, Place
+from railfab.forwarding import DropPlace, ForwardingState
 from railfab.forwarding.sim_network import ALL_LOST
 from railfab.sim import QUEUES, Counters
 from railfab.sim.fast_forward import FastForward
@@ -98,7 +98,7 @@ class BitErrors:
         self._seen = counters.lost_packets
 
 
-class Readings:
+class CounterReadings:
     """Counters of one engine, and gauges over windows of it. before: arrays of the engine before, to count on from.
 
     attempts: what its flows without a path send.
@@ -183,15 +183,17 @@ class Readings:
         has no route and what arrives with errors or too long.
         """
         blocked = self._attempts.blocked
-        in_errors = found["corrupted"] + blocked[Place.INGRESS_ERROR]
-        unforwarded = blocked[Place.INGRESS] + blocked[Place.NO_ROUTE]
+        in_errors = found["corrupted"] + blocked[DropPlace.INGRESS_ERROR]
+        unforwarded = blocked[DropPlace.INGRESS] + blocked[DropPlace.NO_ROUTE]
         return {
             "in_errors": in_errors,
             "in_discards": found["refused"] + unforwarded,
-            "out_discards": found["dropped"] + blocked[Place.EGRESS],
-            "out_errors": blocked[Place.EGRESS_ERROR],
-            "no_route": _far(blocked[Place.NO_ROUTE]),
-            "not_forwarded": _far(in_errors + unforwarded) + blocked[Place.EGRESS] + blocked[Place.EGRESS_ERROR],
+            "out_discards": found["dropped"] + blocked[DropPlace.EGRESS],
+            "out_errors": blocked[DropPlace.EGRESS_ERROR],
+            "no_route": _far(blocked[DropPlace.NO_ROUTE]),
+            "not_forwarded": _far(in_errors + unforwarded)
+            + blocked[DropPlace.EGRESS]
+            + blocked[DropPlace.EGRESS_ERROR],
         }
 
     def _queues(self, counters: Counters) -> dict[str, Values]:

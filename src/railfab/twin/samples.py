@@ -35,7 +35,7 @@ Series = tuple[str, Labels]
 """A canonical metric and its labels without `device`."""
 
 
-class Sample(NamedTuple):
+class TwinSample(NamedTuple):
     """One value of a canonical metric; labels are without `device`."""
 
     metric: str
@@ -60,8 +60,8 @@ class SampleFamily:
         found = arrays[self.source][self.places]
         return found.sum(keepdims=True) if self.summed else found
 
-    def read(self, arrays: Arrays) -> Iterator[Sample]:
-        return map(Sample, repeat(self.metric), self.labels, self.values(arrays).tolist())
+    def read(self, arrays: Arrays) -> Iterator[TwinSample]:
+        return map(TwinSample, repeat(self.metric), self.labels, self.values(arrays).tolist())
 
 
 _EGRESS = {
@@ -171,10 +171,10 @@ class SwitchSamples:
     sessions: tuple[BgpSession, ...]
     ports: tuple[VirtualPort, ...]
     chassis: VirtualChassis
-    states: tuple[Sample, ...]
+    states: tuple[TwinSample, ...]
     series: tuple[Series, ...]
 
-    def samples(self, arrays: Arrays) -> list[Sample]:
+    def samples(self, arrays: Arrays) -> list[TwinSample]:
         return [*(sample for family in self.families for sample in family.read(arrays)), *self.states]
 
     def observed(self, arrays: Arrays, simulated_ns: int) -> ObservedSwitch:
@@ -300,30 +300,30 @@ def state_samples(
     name: str,
     sessions: Sequence[BgpSession],
     ports: Sequence[VirtualPort],
-) -> Iterator[Sample]:
+) -> Iterator[TwinSample]:
     """Sessions, neighbours, optics and the switch itself; they change with convergence, or rarely."""
     links = state.links
-    yield Sample("fabric_device_info", _device_labels(links.topology.fabric, links.nodes[name]), 1.0)
+    yield TwinSample("fabric_device_info", _device_labels(links.topology.fabric, links.nodes[name]), 1.0)
     for reason in _OTHER_DROP_REASONS:
-        yield Sample(_DROPS, {"reason": reason}, 0.0)
+        yield TwinSample(_DROPS, {"reason": reason}, 0.0)
     for port in ports:
         yield from _port_samples(port, state.dirt.get((name, port.name), 0.0))
     for session in sessions:
         yield from _session_samples(session, counters)
 
 
-def _port_samples(port: VirtualPort, loss_db: float) -> Iterator[Sample]:
+def _port_samples(port: VirtualPort, loss_db: float) -> Iterator[TwinSample]:
     """What is heard on a port, and the light of each lane of it."""
     here = {"interface": port.name}
     for neighbor in port.neighbors:
         labels = {**here, "peer_device": neighbor.name, "peer_interface": neighbor.port}
-        yield Sample("fabric_lldp_neighbor_info", labels, 1.0)
+        yield TwinSample("fabric_lldp_neighbor_info", labels, 1.0)
     if not port.fault:
-        yield Sample("fabric_interface_pre_fec_ber_ratio", here, pre_fec_ber(port.fec, loss_db))
+        yield TwinSample("fabric_interface_pre_fec_ber_ratio", here, pre_fec_ber(port.fec, loss_db))
     for lane in range(1, port.lanes + 1):
         labels = {**here, "lane": str(lane)}
-        yield Sample("fabric_optic_receive_power_dbm", labels, port.optics.receive_dbm)
-        yield Sample("fabric_optic_transmit_power_dbm", labels, port.optics.transmit_dbm)
+        yield TwinSample("fabric_optic_receive_power_dbm", labels, port.optics.receive_dbm)
+        yield TwinSample("fabric_optic_transmit_power_dbm", labels, port.optics.transmit_dbm)
 
 
 def _device_labels(fabric: str, node: Node) -> Labels:
@@ -338,17 +338,17 @@ def _device_labels(fabric: str, node: Node) -> Labels:
     }
 
 
-def _session_samples(session: BgpSession, counters: TransitionCounters) -> Iterator[Sample]:
+def _session_samples(session: BgpSession, counters: TransitionCounters) -> Iterator[TwinSample]:
     peer, counted = {"peer": session.peer}, counters.session(session)
-    yield Sample("fabric_bgp_session_up", peer, float(session.established))
-    yield Sample("fabric_bgp_session_state", peer, float(BGP_STATES[session.state]))
-    yield Sample("fabric_bgp_established_transitions_total", peer, float(counted.established))
+    yield TwinSample("fabric_bgp_session_up", peer, float(session.established))
+    yield TwinSample("fabric_bgp_session_state", peer, float(BGP_STATES[session.state]))
+    yield TwinSample("fabric_bgp_established_transitions_total", peer, float(counted.established))
     if counted.established_s is not None:
-        yield Sample("fabric_bgp_last_established_timestamp_seconds", peer, counted.established_s)
+        yield TwinSample("fabric_bgp_last_established_timestamp_seconds", peer, counted.established_s)
     for family in session.families:
         for direction, count in session.prefixes.get(family, PrefixCounts())._asdict().items():
             labels = {**peer, "afi_safi": family.value, "direction": direction}
-            yield Sample("fabric_bgp_prefixes", labels, float(count))
+            yield TwinSample("fabric_bgp_prefixes", labels, float(count))
     if session.bfd_up is not None:
-        yield Sample("fabric_bfd_session_up", peer, float(session.bfd_up))
-        yield Sample("fabric_bfd_failure_transitions_total", peer, float(counted.bfd_failures))
+        yield TwinSample("fabric_bfd_session_up", peer, float(session.bfd_up))
+        yield TwinSample("fabric_bfd_failure_transitions_total", peer, float(counted.bfd_failures))

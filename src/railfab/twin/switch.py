@@ -17,7 +17,7 @@ from railfab.errors import raise_all
 from railfab.forwarding import BgpSession, uncomputed
 from railfab.gnmi.confirmed import ConfirmedCommits
 from railfab.gnmi.extensions import ExtensionUnsupported
-from railfab.gnmi.leaves import Layout
+from railfab.gnmi.leaves import LeafLayout
 from railfab.gnmi.paths import Element, elements, to_text_elements
 from railfab.gnmi.target import Commit, DataType, Edit, Found, Leaf, PathNotFound, Selected, YangModel, nest
 from railfab.gnmi.values import Uint64
@@ -62,7 +62,7 @@ class SwitchLayout:
     """The leaves of a switch: those of its configuration, and of its state."""
 
     configuration: Any
-    state: Layout
+    state: LeafLayout
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -156,7 +156,7 @@ class VirtualSwitch:
         self._commits = ConfirmedCommits(name, self._run, self.touch)
         self._change: object = object()
         self._view: SwitchView | None = None
-        self._layout = SwitchLayout(None, Layout(()))
+        self._layout = SwitchLayout(None, LeafLayout(()))
         self._encoded: tuple[Leaf, ...] = ()
         self._answers = True
         self._startup = self._store.running
@@ -309,7 +309,7 @@ class VirtualSwitch:
         if encoded.leaves is not self._encoded or other_leaves:
             self._encoded = encoded.leaves
             others = chain.from_iterable(found.leaves for found in self._others)
-            state = Layout((*encoded.leaves, *others, _TIME))
+            state = LeafLayout((*encoded.leaves, *others, _TIME))
         if state is not self._layout.state or configuration is not self._layout.configuration:
             self._layout = SwitchLayout(configuration, state)
         return self._layout

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 from railfab.cli import app
 from railfab.errors import LabError
 from railfab.lab import LabPlace, LabPlan, unenforced, unenforced_requirements
-from railfab.lab.containerlab import LabFiles, Settings, check, lab_files
+from railfab.lab.containerlab import ContainerlabFiles, Settings, check, lab_files
 from railfab.lab.containerlab.generate import startup_file
 from railfab.lab.containerlab.names import INTERFACES, interface_error
 from railfab.lab.containerlab.ports import port_errors
@@ -40,7 +40,7 @@ def plan(name: str) -> LabPlan:
 
 
 @cache
-def files(name: str) -> LabFiles:
+def files(name: str) -> ContainerlabFiles:
     return lab_files(plan(name), Settings())
 
 

@@ -16,7 +16,7 @@ from railfab.device import Port
 from railfab.errors import LabError
 from railfab.fabric import design
 from railfab.lab import LabPlan
-from railfab.lab.containerlab import LabFiles, Settings, check, check_file, lab_files, load_settings
+from railfab.lab.containerlab import ContainerlabFiles, Settings, check, check_file, lab_files, load_settings
 from railfab.lab.containerlab.generate import without_startup
 from railfab.lab.containerlab.names import INTERFACES, interface_error, topology_name
 from railfab.platforms import platform, platform_names
@@ -41,22 +41,24 @@ def plan(request: pytest.FixtureRequest) -> LabPlan:
 
 
 @pytest.fixture
-def files(plan: LabPlan) -> LabFiles:
+def files(plan: LabPlan) -> ContainerlabFiles:
     return lab_files(plan, Settings())
 
 
-def test_the_same_plan_gives_the_same_files(plan: LabPlan, files: LabFiles) -> None:
+def test_the_same_plan_gives_the_same_files(plan: LabPlan, files: ContainerlabFiles) -> None:
     assert lab_files(plan, Settings()).all() == files.all()
 
 
-def test_the_text_contains_the_topology(files: LabFiles) -> None:
+def test_the_text_contains_the_topology(files: ContainerlabFiles) -> None:
     text = files.topology.dump()
     assert yaml.safe_load(text) == files.topology.document()
     assert "&id" not in text
     assert max(map(len, text.splitlines())) < 300
 
 
-def test_a_running_lab_is_the_same_with_and_without_startup_configurations(plan: LabPlan, files: LabFiles) -> None:
+def test_a_running_lab_is_the_same_with_and_without_startup_configurations(
+    plan: LabPlan, files: ContainerlabFiles
+) -> None:
     """`lab up --configured` on a lab that booted unconfigured deploys to it; another MTU is another topology."""
     unconfigured = lab_files(replace(plan, configurations={}), Settings()).topology.dump()
     assert without_startup(files.topology.dump()) == without_startup(unconfigured)
@@ -65,14 +67,14 @@ def test_a_running_lab_is_the_same_with_and_without_startup_configurations(plan:
     assert without_startup(other.dump()) != without_startup(unconfigured)
 
 
-def test_every_node_and_cable_of_the_fabric_is_there_once(plan: LabPlan, files: LabFiles) -> None:
+def test_every_node_and_cable_of_the_fabric_is_there_once(plan: LabPlan, files: ContainerlabFiles) -> None:
     assert list(files.topology.nodes) == [node.name for node in plan.topology.nodes]
     assert len(files.topology.links) == len(plan.topology.links)
     ends = [end for link in files.topology.links for end in (link.a, link.z)]
     assert len(set(ends)) == len(ends) == 2 * len(plan.topology.links)
 
 
-def test_cables_carry_the_mtu_of_the_switches(plan: LabPlan, files: LabFiles) -> None:
+def test_cables_carry_the_mtu_of_the_switches(plan: LabPlan, files: ContainerlabFiles) -> None:
     expected = {port.mtu_bytes for model in plan.models.values() for port in model.interfaces if isinstance(port, Port)}
     assert {link.mtu_bytes for link in files.topology.links} == expected
 
@@ -88,7 +90,7 @@ def test_a_cable_whose_ends_have_different_mtus_carries_the_larger() -> None:
     assert (made.a.node, made.mtu_bytes) == (link.a.node, 9000)
 
 
-def test_groups_are_those_of_the_deploy(plan: LabPlan, files: LabFiles) -> None:
+def test_groups_are_those_of_the_deploy(plan: LabPlan, files: ContainerlabFiles) -> None:
     for node in plan.topology.nodes:
         groups = set(files.topology.nodes[node.name].labels.values())
         assert {str(node.role), f"pod{node.pod}"} <= groups
@@ -96,11 +98,11 @@ def test_groups_are_those_of_the_deploy(plan: LabPlan, files: LabFiles) -> None:
         assert {group for group in groups if group.startswith("rail_")} == (rails if node.role is Role.LEAF else set())
 
 
-def test_a_generated_topology_has_no_errors(files: LabFiles) -> None:
+def test_a_generated_topology_has_no_errors(files: ContainerlabFiles) -> None:
     assert list(check(files.topology.document(), files.name, exists=files.files.__contains__)) == []
 
 
-def test_written_files_pass_their_own_check(files: LabFiles, tmp_path: Path) -> None:
+def test_written_files_pass_their_own_check(files: ContainerlabFiles, tmp_path: Path) -> None:
     assert check_file(files.write(tmp_path)) == []
 
 
@@ -124,7 +126,7 @@ class TestSchema:
     def schema(self, oracles: Path) -> Any:
         return validator(json.loads((oracles / "containerlab.schema.json").read_text()))
 
-    def test_containerlabs_schema_accepts_it(self, schema: Any, files: LabFiles) -> None:
+    def test_containerlabs_schema_accepts_it(self, schema: Any, files: ContainerlabFiles) -> None:
         assert [error.message for error in schema.iter_errors(yaml.safe_load(files.topology.dump()))] == []
 
     def test_it_accepts_every_setting(self, schema: Any) -> None:

@@ -38,7 +38,7 @@ from railfab.gnmi.target import (
     Operation,
     PathNotFound,
     Selected,
-    View,
+    TargetView,
     YangModel,
 )
 from railfab.platforms import ChangeName, Session, Verb, platform
@@ -118,7 +118,7 @@ class Switch:
     def view(self, max_age_s: float) -> None:
         """None: every request reads the switch."""
 
-    def refresh(self) -> View:
+    def refresh(self) -> TargetView:
         for path, value in commit_leaves(self.commits.records()).items():
             self.leaves.put(path, value)
         return SwitchView(self.leaves.publish(), self.tree, self._names)

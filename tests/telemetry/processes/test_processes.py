@@ -23,7 +23,7 @@ from tests.signals import is_running
 from tests.telemetry.test_serve import got
 
 from railfab.telemetry import MetricsServer
-from railfab.telemetry.processes import Child, Processes, ProcessMetrics, ask, pages_of, supervisor
+from railfab.telemetry.processes import CollectorChild, Processes, ProcessMetrics, ask, pages_of, supervisor
 from railfab.telemetry.processes import child as child_module
 from railfab.telemetry.processes import watchdog as watchdog_module
 from railfab.telemetry.processes.watchdog import Patience, ProcessWatchdog
@@ -86,7 +86,7 @@ def served(count: int = 2, patience: Patience = supervisor.PATIENCE) -> Iterator
         yield running, server.url
 
 
-def killed(child: Child, number: signal.Signals = signal.SIGKILL) -> int:
+def killed(child: CollectorChild, number: signal.Signals = signal.SIGKILL) -> int:
     process_id = child.process_id
     assert process_id is not None
     os.kill(process_id, number)
@@ -167,7 +167,7 @@ def watching(patience: Patience, rounds: Iterable[tuple[bool, float]]) -> list[i
     """In which of these rounds a process would be killed, of which each has its answer and its length [s]."""
     found = []
 
-    class Watched(Child):
+    class Watched(CollectorChild):
         process_id = 7
 
         def kill_hung(self, process_id: int, _: float) -> None:
@@ -198,7 +198,7 @@ def test_a_watchdog_that_is_ended_while_a_question_waits_ends_without_an_error(
     with socket.socket(socket.AF_UNIX) as silent:
         silent.bind(str(tmp_path / "silent"))
         silent.listen()
-        children = [Child(shard, [], tmp_path / "silent") for shard in ("0", "1")]
+        children = [CollectorChild(shard, [], tmp_path / "silent") for shard in ("0", "1")]
         watchdog = ProcessWatchdog(children, Patience(every_s=0.01, answer_within_s=0.5))
         watchdog.start()
         silent.accept()
@@ -211,7 +211,7 @@ def test_a_process_that_hangs_again_and_again_is_started_after_longer_pauses(
 ) -> None:
     """The time in which it hung is none in which it was healthy."""
     monkeypatch.setattr(child_module, "HEALTHY_S", 0.5)
-    child = Child("0", [sys.executable, "-I", "-S", "-c", "import time; time.sleep(60)"], tmp_path / "0")
+    child = CollectorChild("0", [sys.executable, "-I", "-S", "-c", "import time; time.sleep(60)"], tmp_path / "0")
     with caplog.at_level(logging.WARNING):
         child.start()
         for restarts in (0, 1):
@@ -253,7 +253,7 @@ def test_input_that_cannot_be_used_is_said_once_and_nothing_is_started_again(
 
 
 def test_pauses_between_restarts_double(caplog: pytest.LogCaptureFixture, tmp_path: Path) -> None:
-    child = Child("0", [sys.executable, "-I", "-S", "-c", ENDS.format(3)], tmp_path / "0")
+    child = CollectorChild("0", [sys.executable, "-I", "-S", "-c", ENDS.format(3)], tmp_path / "0")
     with caplog.at_level(logging.WARNING):
         child.start()
         until(lambda: child.restarts == 1 and len(caplog.records) == 2)

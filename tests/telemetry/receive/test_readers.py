@@ -16,7 +16,7 @@ from tests.telemetry.receive.test_servers import Handler
 
 from railfab.telemetry.receive.contract import Batch
 from railfab.telemetry.receive.grpcio import GrpcReceiver
-from railfab.telemetry.receive.readers import AT_ONCE_S, MOST_UNREAD, PAUSE_S, TRIED_AFTER, Call, Reader
+from railfab.telemetry.receive.readers import AT_ONCE_S, MOST_UNREAD, PAUSE_S, TRIED_AFTER, Call, RpcReader
 
 LARGE = response(1, 100_000)
 
@@ -52,7 +52,7 @@ class Source:
 def read(source: Source) -> float:
     """The seconds until all was read."""
     began_s = time.monotonic()
-    reader = Reader(Call(b""), lambda _: source, lambda _: None)
+    reader = RpcReader(Call(b""), lambda _: source, lambda _: None)
     reader.thread.join()
     assert reader.ended
     return time.monotonic() - began_s
@@ -72,7 +72,7 @@ def test_where_no_message_comes_at_once_pauses_do_not_hold_up_the_others() -> No
 
 def test_a_pause_ends_with_its_reader() -> None:
     source = Source(1_000_000, 0.005)
-    reader = Reader(Call(b""), lambda _: source, lambda _: None)
+    reader = RpcReader(Call(b""), lambda _: source, lambda _: None)
     time.sleep(3 * PAUSE_S)
     reader.stop()
     source._left = 0

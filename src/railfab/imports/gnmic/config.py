@@ -14,7 +14,7 @@ from pathlib import Path
 from railfab.endpoints.model import ENCODINGS
 from railfab.imports.document import read_text, read_tree
 from railfab.imports.existing import SourceError, raise_first
-from railfab.imports.gnmic.settings import Setting, mistake, settings
+from railfab.imports.gnmic.settings import GnmicSetting, mistake, settings
 from railfab.yaml_reader.files import Unread
 from railfab.yaml_reader.tree import Keyed, Listed, Scalar, Tree, words
 
@@ -124,7 +124,7 @@ class GnmicConfig:
     targets: tuple[GnmicTarget, ...]
     subscriptions: tuple[GnmicSubscription, ...]
     outputs: tuple[GnmicOutput, ...]
-    settings: tuple[Setting, ...]
+    settings: tuple[GnmicSetting, ...]
     unset: Mapping[str, int]
 
 
@@ -136,21 +136,21 @@ def read_gnmic(path: Path, environment: Mapping[str, str]) -> GnmicConfig:
     if not tree.entries.keys() & {"targets", "address", "subscriptions", "outputs", "loader", "tunnel-server"}:
         problem = "has neither targets nor subscriptions nor outputs"
         raise SourceError(str(path), problem, "Name a gnmic configuration in YAML")
-    reader = _Reader(path, tree, environment)
+    reader = _ConfigReader(path, tree, environment)
     stated = [*settings(tree)]
     raise_first(str(path), [*reader.mistakes(stated)])
     return reader.config(tuple(setting for setting, _ in stated))
 
 
 @dataclass(slots=True)
-class _Reader:
+class _ConfigReader:
     path: Path
     tree: Keyed
     environment: Mapping[str, str]
     unset: dict[str, int] = field(default_factory=dict)
     numbers: dict[str, int] = field(default_factory=dict)
 
-    def mistakes(self, stated: Iterable[tuple[Setting, Tree]]) -> Iterator[SourceError]:
+    def mistakes(self, stated: Iterable[tuple[GnmicSetting, Tree]]) -> Iterator[SourceError]:
         """An error for each value that gnmic refuses or ignores."""
         for setting, value in stated:
             if wrong := mistake(setting, self._with_variables(value)):
@@ -163,7 +163,7 @@ class _Reader:
         text = VARIABLE.sub(lambda match: self.environment.get(match["name"] or match["bare"], ""), value.text)
         return Scalar(text, value.line, plain=False)
 
-    def config(self, stated: tuple[Setting, ...]) -> GnmicConfig:
+    def config(self, stated: tuple[GnmicSetting, ...]) -> GnmicConfig:
         subscriptions = tuple(self._subscriptions())
         return GnmicConfig(
             path=self.path,
@@ -174,11 +174,11 @@ class _Reader:
             unset=self.unset,
         )
 
-    def _without_targets(self, stated: tuple[Setting, ...]) -> tuple[Setting, ...]:
+    def _without_targets(self, stated: tuple[GnmicSetting, ...]) -> tuple[GnmicSetting, ...]:
         """The settings that count: none of the targets where `address` stands beside them."""
         if not _addresses(self.tree.entries.get("address")) or "targets" not in self.tree.entries:
             return stated
-        unread = Setting("targets", "targets beside address", self.tree.lines["targets"])
+        unread = GnmicSetting("targets", "targets beside address", self.tree.lines["targets"])
         return (*(one for one in stated if one.pattern.partition(".")[0] != "targets"), unread)
 
     def _targets(self) -> Iterator[GnmicTarget]:

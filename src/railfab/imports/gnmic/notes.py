@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from railfab.imports.gnmic.config import GnmicConfig
-from railfab.imports.gnmic.settings import Setting, Verdict
+from railfab.imports.gnmic.settings import GnmicSetting, Verdict
 
 __all__ = ["Note", "Verdict", "notes"]
 
@@ -28,14 +28,14 @@ def notes(config: GnmicConfig) -> Iterator[Note]:
         yield Note(f"${name}", line, Verdict.DIFFERS, "the variable is not set here, and empty text is read")
 
 
-def _notes(settings: Iterable[Setting]) -> Iterator[tuple[Setting, Note]]:
+def _notes(settings: Iterable[GnmicSetting]) -> Iterator[tuple[GnmicSetting, Note]]:
     for setting in settings:
         meaning = setting.meaning
         if meaning.verdict is not None:
             yield setting, Note(setting.place, setting.line, meaning.verdict, meaning.text)
 
 
-def _once(found: Iterable[tuple[Setting, Note]]) -> Iterator[Note]:
+def _once(found: Iterable[tuple[GnmicSetting, Note]]) -> Iterator[Note]:
     """One note for all places with the same pattern."""
     grouped: dict[str, list[Note]] = {}
     for setting, note in found:

@@ -56,7 +56,7 @@ UNKNOWN = Meaning(verdict=Verdict.UNKNOWN, text="no key of gnmic that railfab kn
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class GnmicSetting:
     """A key of the file. place: dotted, as in the file. pattern: the same with `*` for names, and the output's type."""
 
     place: str
@@ -83,36 +83,36 @@ def _meaning(stated: str | dict[str, str]) -> Meaning:
     return Meaning(type=kind, verdict=Verdict(verdict), text=text)
 
 
-def settings(tree: Keyed) -> Iterator[tuple[Setting, Tree]]:
+def settings(tree: Keyed) -> Iterator[tuple[GnmicSetting, Tree]]:
     """Every key and its value: of targets, subscriptions, processors and Prometheus outputs one by one, else the
     section as one."""
     for key, entry in tree.entries.items():
         if key not in SECTIONS or not isinstance(entry, Keyed):
-            yield Setting(key, key, tree.lines[key]), entry
+            yield GnmicSetting(key, key, tree.lines[key]), entry
             continue
         for name, inner in entry.entries.items():
             yield from _named(key, name, entry.lines[name], inner)
 
 
-def _named(section: str, name: str, line: int, entry: Tree) -> Iterator[tuple[Setting, Tree]]:
+def _named(section: str, name: str, line: int, entry: Tree) -> Iterator[tuple[GnmicSetting, Tree]]:
     """The keys of a target, a subscription, an output or a processor."""
     place = f"{section}.{name}"
     if not isinstance(entry, Keyed):
-        yield Setting(place, f"{section}.*", line), entry
+        yield GnmicSetting(place, f"{section}.*", line), entry
         return
     kind = words(entry.entries).get("type", "none") if section == "outputs" else "*"
     if section == "outputs" and kind != "prometheus":
-        yield Setting(place, f"outputs.{kind}", line), entry
+        yield GnmicSetting(place, f"outputs.{kind}", line), entry
         return
     for key, inner in entry.entries.items():
         if section == "subscriptions" and key == "stream-subscriptions" and isinstance(inner, Listed):
             for part in inner.entries:
                 yield from _named(section, f"{name}.{key}", part.line, part)
         else:
-            yield Setting(f"{place}.{key}", f"{section}.{kind}.{key}", entry.lines[key]), inner
+            yield GnmicSetting(f"{place}.{key}", f"{section}.{kind}.{key}", entry.lines[key]), inner
 
 
-def mistake(setting: Setting, value: Tree) -> Mistake | None:
+def mistake(setting: GnmicSetting, value: Tree) -> Mistake | None:
     """What is wrong with the value of a key; None for a good one, or one that is not read."""
     kind, is_flag = setting.meaning.type, "." not in setting.pattern
     check = (LENIENT.get(kind) if is_flag else None) or CHECKS.get(kind)

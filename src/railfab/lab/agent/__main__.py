@@ -18,14 +18,14 @@ from railfab.lab.netns.namespaces import NAMESPACES, enter
 from railfab.lab.netns.node import DAEMONS
 from railfab.lab.netns.processes import Process
 from railfab.lab.netns.runtime import GNMI_PORT, PLATFORM, address, node_directory
-from railfab.lab.netns.state import LabNode, LabState, load_state
+from railfab.lab.netns.state import LabNode, NetnsState, load_state
 from railfab.platforms import platform
 from railfab.process.signals import stop_on_signal
 
 HOME = Path("/proc/self/ns/net")
 
 
-def serve(state: LabState, state_file: Path, credentials: Path, stop_requested: threading.Event) -> None:
+def serve(state: NetnsState, state_file: Path, credentials: Path, stop_requested: threading.Event) -> None:
     """Listen on the management address of every switch, inside its namespace, until a stop is requested."""
     login = read_credentials(Endpoint(name="gNMI agent", platform=PLATFORM, host="", credentials=str(credentials)))
     with ServerLoop() as loop, HOME.open() as home:
@@ -71,7 +71,7 @@ class FirstProcesses:
         return self._processes.get(node)
 
 
-def _switch(state: LabState, node: LabNode, processes: FirstProcesses) -> LinuxSwitch:
+def _switch(state: NetnsState, node: LabNode, processes: FirstProcesses) -> LinuxSwitch:
     return LinuxSwitch(
         node.name,
         holder=partial(processes.of, node.name),

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from railfab.errors import LabError
 from railfab.gnmi.leaves import Leaves
-from railfab.gnmi.target import Edit, RequestRefused, View, YangModel
+from railfab.gnmi.target import Edit, RequestRefused, TargetView, YangModel
 from railfab.lab.agent.leaves import encode
 from railfab.lab.agent.linux_metrics import Measurement, bfd_metrics, bgp_metrics, daemon_metrics, interface_metrics
 from railfab.lab.agent.sources import VTY_TIMEOUT_S, link_facts, proc_net_dev, vty_json
@@ -86,10 +86,10 @@ class LinuxSwitch:
     def models(self) -> Sequence[YangModel]:
         return MODELS
 
-    def view(self, max_age_s: float) -> View | None:
+    def view(self, max_age_s: float) -> TargetView | None:
         return self._leaves.view(max_age_s)
 
-    def refresh(self) -> View:
+    def refresh(self) -> TargetView:
         measurements = (*self._interfaces(), *self._daemon_states.current(), *self._bgp.current(), *self._bfd.current())
         values, on_change = encode(self._map, measurements)
         self._leaves.replace(values, on_change=on_change)

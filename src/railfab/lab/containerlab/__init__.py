@@ -13,9 +13,9 @@ from railfab.lab.backend import LabPlace, LabPlan, LabStart, LabStatus, NodeStat
 from railfab.lab.containerlab import doctor, lifecycle
 from railfab.lab.containerlab.binary import Container, Containerlab, ExecResult
 from railfab.lab.containerlab.check import check, check_file
-from railfab.lab.containerlab.generate import LabFiles, lab_files, without_startup
+from railfab.lab.containerlab.generate import ContainerlabFiles, lab_files, without_startup
 from railfab.lab.containerlab.settings import Settings, load_settings
-from railfab.lab.containerlab.state import LabPaths, LabState, load_state
+from railfab.lab.containerlab.state import ContainerlabState, LabPaths, load_state
 from railfab.lab.netns import processes
 from railfab.text.counted import counted
 
@@ -24,8 +24,8 @@ __all__ = [
     "Container",
     "Containerlab",
     "ContainerlabBackend",
+    "ContainerlabFiles",
     "ExecResult",
-    "LabFiles",
     "Settings",
     "check",
     "check_file",
@@ -116,7 +116,9 @@ class ContainerlabBackend:
         """Requirements of a lab; see Backend.doctor."""
         return doctor.machine(self.binary, self.proc) + (doctor.lab(self.binary, plan) if plan is not None else ())
 
-    def _running(self, plan: LabPlan, wanted: LabFiles, found: tuple[Container, ...], progress: Progress) -> Endpoints:
+    def _running(
+        self, plan: LabPlan, wanted: ContainerlabFiles, found: tuple[Container, ...], progress: Progress
+    ) -> Endpoints:
         """The endpoints of a lab that is up already; its gateway is restarted if it has ended."""
         place, files = plan.place, LabPaths(plan.place)
         state = load_state(files.state)
@@ -147,7 +149,7 @@ def _foreign(place: LabPlace) -> LabError:
 
 def _status(
     container: Container,
-    state: LabState | None,
+    state: ContainerlabState | None,
     gateway_up: bool,
     failed: Mapping[str, Sequence[str]],
     files: LabPaths,

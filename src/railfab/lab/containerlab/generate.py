@@ -30,7 +30,7 @@ GROUP_LABEL = "nornir-group"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LabFiles:
+class ContainerlabFiles:
     """Files of a lab. files: content by path relative to the directory of the topology."""
 
     topology: LabTopology
@@ -67,7 +67,7 @@ def topology_file(fabric: str) -> str:
     return f"{fabric}.clab.yml"
 
 
-def lab_files(plan: LabPlan, settings: Settings) -> LabFiles:
+def lab_files(plan: LabPlan, settings: Settings) -> ContainerlabFiles:
     """The files of a lab. Raises LabError for ports that the images of its platforms do not have."""
     topology = plan.topology
     raise_all(list(port_errors(topology)))
@@ -85,7 +85,7 @@ def lab_files(plan: LabPlan, settings: Settings) -> LabFiles:
         nodes={node.name: _node(plan, node) for node in topology.nodes},
         links=tuple(_link(plan, link.a, link.z) for link in topology.links),
     )
-    return LabFiles(topology=lab, files=dict(_files(plan)))
+    return ContainerlabFiles(topology=lab, files=dict(_files(plan)))
 
 
 def facts_of(node: Node) -> LabFacts:

@@ -21,7 +21,7 @@ from railfab.lab.backend import LabPlan
 from railfab.lab.containerlab.binary import Container
 from railfab.lab.containerlab.gateway import LOOPBACK, Ports, read_ports
 from railfab.lab.containerlab.host_keys import host_key_lines
-from railfab.lab.containerlab.state import GatewaySwitch, LabPaths, LabState, save_state
+from railfab.lab.containerlab.state import ContainerlabState, GatewaySwitch, LabPaths, save_state
 from railfab.lab.daemons import restart_daemon, restarted_with
 from railfab.lab.netns import processes
 from railfab.lab.netns.node import DAEMONS, unresponsive_daemons
@@ -57,7 +57,7 @@ def require_running(found: Iterable[Container], names: Iterable[str]) -> dict[st
     return by_node
 
 
-def require_unrestarted(found: Mapping[str, Container], state: LabState) -> None:
+def require_unrestarted(found: Mapping[str, Container], state: ContainerlabState) -> None:
     """Raise LabError when a switch was restarted, because its links and its servers are lost then."""
     for node in state.gateway_switches:
         if found[node.name].pid != node.pid:
@@ -88,17 +88,17 @@ def _gateway_switch_names(plan: LabPlan) -> list[str]:
     return [name for name, model in plan.models.items() if not has_own_servers(platform(model.platform).lab)]
 
 
-def open_gateway(plan: LabPlan, files: LabPaths, found: Mapping[str, Container]) -> LabState:
+def open_gateway(plan: LabPlan, files: LabPaths, found: Mapping[str, Container]) -> ContainerlabState:
     """Start the gateway for the switches that need it, wait until it listens, and save the state."""
     switches = tuple(_gateway_switch(plan, found[name]) for name in _gateway_switch_names(plan))
-    state = LabState(fabric=plan.place.fabric, gateway=None, gateway_switches=switches)
+    state = ContainerlabState(fabric=plan.place.fabric, gateway=None, gateway_switches=switches)
     save_state(files.state, state)
     if not switches:
         return state
     wait_for_daemons(switches)
     files.listening.unlink(missing_ok=True)
     gateway = _start_gateway(files)
-    state = LabState(fabric=state.fabric, gateway=gateway, gateway_switches=switches)
+    state = ContainerlabState(fabric=state.fabric, gateway=gateway, gateway_switches=switches)
     save_state(files.state, state)
     _wait_for(files, gateway)
     return state
@@ -125,7 +125,7 @@ def wait_for_daemons(switches: Iterable[GatewaySwitch], within_s: float = DAEMON
             time.sleep(0.1)
 
 
-def restart_one_daemon(state: LabState, node: str, daemon: str) -> None:
+def restart_one_daemon(state: ContainerlabState, node: str, daemon: str) -> None:
     """Restart a daemon of FRR with the image's own script. Raises LabError."""
     switch = next((found for found in state.gateway_switches if found.name == node), None)
     if switch is None:
@@ -142,7 +142,7 @@ def restart_one_daemon(state: LabState, node: str, daemon: str) -> None:
         )
 
 
-def unanswering_services(files: LabPaths, state: LabState) -> dict[str, list[str]]:
+def unanswering_services(files: LabPaths, state: ContainerlabState) -> dict[str, list[str]]:
     """FRR daemons and servers of the gateway that do not answer, by switch; all are asked at the same time."""
     ports, probes = read_ports(files.listening), []
     for node in state.gateway_switches:
@@ -180,7 +180,7 @@ def last_line(log: Path) -> str:
     return lines[-1] if lines else "empty log"
 
 
-def close_gateway(state: LabState | None) -> None:
+def close_gateway(state: ContainerlabState | None) -> None:
     """End the gateway of a lab."""
     if state is not None and state.gateway is not None:
         processes.kill([state.gateway])

@@ -121,10 +121,12 @@ class LabTopology:
 
     def dump(self) -> str:
         """The text of the topology file; equal topologies give equal text."""
-        return yaml.dump(self.document(), Dumper=_Dumper, sort_keys=False, width=TEXT_WIDTH, default_flow_style=None)
+        return yaml.dump(
+            self.document(), Dumper=_TopologyDumper, sort_keys=False, width=TEXT_WIDTH, default_flow_style=None
+        )
 
 
-class _Dumper(yaml.SafeDumper):
+class _TopologyDumper(yaml.SafeDumper):
     """Writes small mappings and lists on one line, and no YAML aliases."""
 
     def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002

@@ -88,7 +88,7 @@ class GatewaySwitch:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LabState:
+class ContainerlabState:
     """State of a lab. gateway: None when no switch needs it. gateway_switches: the switches that it serves."""
 
     fabric: str
@@ -96,19 +96,19 @@ class LabState:
     gateway_switches: tuple[GatewaySwitch, ...]
 
 
-def save_state(path: Path, state: LabState) -> None:
+def save_state(path: Path, state: ContainerlabState) -> None:
     """Write the state file."""
     write_private(path, json.dumps({"version": VERSION, **asdict(state)}, indent=2) + "\n")
 
 
-def load_state(path: Path) -> LabState | None:
+def load_state(path: Path) -> ContainerlabState | None:
     """The state of a lab; None when there is none. Raises LabError when it cannot be read."""
     try:
         document = json.loads(path.read_text())
         if document["version"] != VERSION:
             raise ValueError(f"version {document['version']}, not {VERSION}")
         gateway = document["gateway"]
-        return LabState(
+        return ContainerlabState(
             fabric=document["fabric"],
             gateway=None if gateway is None else Process(**gateway),
             gateway_switches=tuple(GatewaySwitch(**entry) for entry in document["gateway_switches"]),

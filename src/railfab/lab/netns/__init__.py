@@ -11,7 +11,7 @@ from railfab.lab.backend import LabPlace, LabPlan, LabStart, LabStatus, NodeStat
 from railfab.lab.netns import doctor, lifecycle, processes, restart
 from railfab.lab.netns.names import lab_names
 from railfab.lab.netns.runtime import lab_lock, remove_files, runtime_of
-from railfab.lab.netns.state import LabState, lab_state_file, own_state, save_state, topology_digest
+from railfab.lab.netns.state import NetnsState, lab_state_file, own_state, save_state, topology_digest
 from railfab.lab.netns.status import node_statuses
 
 __all__ = ["BACKEND", "NetnsBackend"]
@@ -93,7 +93,7 @@ class NetnsBackend:
         progress(f"lab {place.fabric} is up already")
         return load_endpoints(place.endpoints_file)
 
-    def _remove(self, place: LabPlace, state: LabState | None, progress: Progress) -> None:
+    def _remove(self, place: LabPlace, state: NetnsState | None, progress: Progress) -> None:
         """Remove a lab. After a reboot only its files are left."""
         if state is None or state.boot == processes.boot_id():
             lifecycle.remove(place, progress)
@@ -112,7 +112,7 @@ class NetnsBackend:
         return running
 
 
-def _require_topology(plan: LabPlan, state: LabState) -> None:
+def _require_topology(plan: LabPlan, state: NetnsState) -> None:
     if state.topology_digest != topology_digest(plan):
         raise LabError(f"lab {state.fabric}", "is up with another topology than the intent", DOWN_FIRST)
 

@@ -37,7 +37,7 @@ from railfab.lab.netns.runtime import (
     secret_files,
     write_files,
 )
-from railfab.lab.netns.state import LabNode, LabState, lab_state_file, save_state, topology_digest
+from railfab.lab.netns.state import LabNode, NetnsState, lab_state_file, save_state, topology_digest
 from railfab.lab.probes import Probe, gnmi_probe, ssh_probe, unanswered
 from railfab.text.counted import counted
 from railfab.topology import Topology
@@ -67,14 +67,14 @@ SWITCH = ANY_NODE | {
 }
 
 
-def allocate(plan: LabPlan) -> LabState:
+def allocate(plan: LabPlan) -> NetnsState:
     """Allocate names and addresses. Raises LabError or Problems for names in use."""
     names = lab_names(plan.place)
     switches = [node.name for node in plan.topology.switches()]
     _check_free(names, plan.topology, len(switches))
     range_ = management(switches, namespaces.networks())
     ports = {name: names.management_port(index) for index, name in enumerate(switches)}
-    return LabState(
+    return NetnsState(
         fabric=plan.place.fabric,
         tag=names.tag,
         boot=processes.boot_id(),
@@ -111,7 +111,7 @@ def _check_free(names: LabNames, topology: Topology, switches: int) -> None:
     raise_all(errors)
 
 
-def build(plan: LabPlan, state: LabState, progress: Progress) -> LabState:
+def build(plan: LabPlan, state: NetnsState, progress: Progress) -> NetnsState:
     """Create the network, boot the nodes and wait until they answer; return the state with the processes.
 
     The caller removes the lab after an error.
@@ -133,7 +133,7 @@ def build(plan: LabPlan, state: LabState, progress: Progress) -> LabState:
     return state
 
 
-def create_network(plan: LabPlan, state: LabState) -> None:
+def create_network(plan: LabPlan, state: NetnsState) -> None:
     """Create namespaces, links, the management bridge, addresses and routes."""
     ip_batch([f"netns add {node.namespace}" for node in state.nodes])
     for node in state.nodes:
@@ -148,7 +148,7 @@ def create_network(plan: LabPlan, state: LabState) -> None:
             ip_batch(lines, namespace=node.namespace, version=version)
 
 
-def boot_switch(place: LabPlace, state: LabState, node: LabNode) -> Process:
+def boot_switch(place: LabPlace, state: NetnsState, node: LabNode) -> Process:
     """Start the first process of a switch."""
     root = node_directory(state, node.name)
     credentials = secret_files(place)["credentials"].resolve()
@@ -162,7 +162,7 @@ def ssh_command(host: str, host_key: Path, credentials: Path) -> list[str]:
     return [sys.executable, "-m", "railfab.ssh", "--host", host, "--port", str(SSH_PORT), *files]
 
 
-def _start_agent(place: LabPlace, state: LabState) -> Process:
+def _start_agent(place: LabPlace, state: NetnsState) -> Process:
     """Start the gNMI agent of all switches."""
     files = [str(lab_state_file(place).resolve()), str(secret_files(place)["credentials"].resolve())]
     with (state.runtime / "agent.log").open("ab") as log:
@@ -177,7 +177,7 @@ def _start_agent(place: LabPlace, state: LabState) -> Process:
     return process(AGENT, started.pid, state.runtime / "agent.log")
 
 
-def wait_for_servers(state: LabState, nodes: Iterable[LabNode]) -> None:
+def wait_for_servers(state: NetnsState, nodes: Iterable[LabNode]) -> None:
     """Wait until these switches answer SSH and gNMI. Raises LabError."""
     deadline = time.monotonic() + ANSWER_WITHIN_S
     waiting = [probe for node in nodes for probe in server_probes(node)]
@@ -197,11 +197,11 @@ def server_probes(node: LabNode) -> tuple[Probe, ...]:
     return (ssh_probe(node.name, host, SSH_PORT), gnmi_probe(node.name, host, GNMI_PORT))
 
 
-def _log(state: LabState, probe: Probe) -> Path:
+def _log(state: NetnsState, probe: Probe) -> Path:
     return node_directory(state, probe.node) / "log" if probe.service == "SSH" else state.runtime / "agent.log"
 
 
-def publish(place: LabPlace, state: LabState) -> Endpoints:
+def publish(place: LabPlace, state: NetnsState) -> Endpoints:
     """Write the endpoints file of a running lab."""
     running = endpoints(place, state)
     save_endpoints(place.endpoints_file, running)

@@ -17,10 +17,10 @@ from railfab.lab.netns.namespaces import ip_batch
 from railfab.lab.netns.node import DAEMONS, start_command, wait_until_ready
 from railfab.lab.netns.processes import PROC, Process
 from railfab.lab.netns.runtime import node_directory
-from railfab.lab.netns.state import LabNode, LabState, lab_state_file, save_state
+from railfab.lab.netns.state import LabNode, NetnsState, lab_state_file, save_state
 
 
-def switch_named(state: LabState, name: str) -> LabNode:
+def switch_named(state: NetnsState, name: str) -> LabNode:
     """The switch of that name. Raises LabError."""
     switches = {node.name: node for node in state.switches()}
     if name in switches:
@@ -30,7 +30,7 @@ def switch_named(state: LabState, name: str) -> LabNode:
     raise LabError(name, problem, f"Name one of {', '.join(switches)}")
 
 
-def restart_one_daemon(state: LabState, node: LabNode, daemon: str) -> None:
+def restart_one_daemon(state: NetnsState, node: LabNode, daemon: str) -> None:
     """Restart a daemon with its startup configuration. Raises LabError."""
     restarted = restarted_with(daemon, DAEMONS)
     root, holder = node_directory(state, node.name), state.process(node.name)
@@ -48,7 +48,7 @@ def restart_one_daemon(state: LabState, node: LabNode, daemon: str) -> None:
         )
 
 
-def restart_switch(plan: LabPlan, state: LabState, node: LabNode, progress: Progress) -> LabState:
+def restart_switch(plan: LabPlan, state: NetnsState, node: LabNode, progress: Progress) -> NetnsState:
     """Restart a switch with its startup configuration and the ports of the plan; return the state with its process.
 
     Its ports are down meanwhile; addresses, routes and unsaved configuration are lost. Raises LabError.

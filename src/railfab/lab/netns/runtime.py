@@ -22,7 +22,7 @@ from railfab.gnmi.certificates import Authority
 from railfab.lab.backend import LabPlace, Progress
 from railfab.lab.netns.names import LabNames
 from railfab.lab.netns.node import create_directories
-from railfab.lab.netns.state import LabNode, LabState
+from railfab.lab.netns.state import LabNode, NetnsState
 
 RUNTIME = Path("/run/railfab")
 SSH_PORT = 22
@@ -73,7 +73,7 @@ def _wait_for_lock(lock: TextIO, progress: Progress) -> None:
         time.sleep(0.1)
 
 
-def node_directory(state: LabState, node: str) -> Path:
+def node_directory(state: NetnsState, node: str) -> Path:
     """The private directory of one switch."""
     return state.runtime / node
 
@@ -84,7 +84,7 @@ def secret_files(place: LabPlace) -> dict[str, Path]:
     return {kind: place.state / f"{place.fabric}.lab.{suffix}" for kind, suffix in names.items()}
 
 
-def write_files(place: LabPlace, state: LabState, configurations: Mapping[str, str]) -> None:
+def write_files(place: LabPlace, state: NetnsState, configurations: Mapping[str, str]) -> None:
     """Write the files of switches and clients: directories, host keys, certificates and a password."""
     for node in state.switches():
         create_directories(
@@ -97,7 +97,7 @@ def write_files(place: LabPlace, state: LabState, configurations: Mapping[str, s
     write_private(paths["ca"], _certify(state).decode())
 
 
-def _host_key(state: LabState, node: LabNode) -> str:
+def _host_key(state: NetnsState, node: LabNode) -> str:
     """Create the SSH host key of a switch; return its line for known_hosts."""
     key = Ed25519PrivateKey.generate()
     pem = key.private_bytes(Encoding.PEM, PrivateFormat.OpenSSH, NoEncryption())
@@ -106,7 +106,7 @@ def _host_key(state: LabState, node: LabNode) -> str:
     return f"{address(node)} {public}\n"
 
 
-def _certify(state: LabState) -> bytes:
+def _certify(state: NetnsState) -> bytes:
     """Issue a certificate to each switch; return the CA certificate. The CA key is not stored."""
     authority = Authority(state.fabric)
     for node in state.switches():
@@ -127,7 +127,7 @@ def address(node: LabNode) -> str:
     return str(node.address.ip) if node.address else ""
 
 
-def endpoints(place: LabPlace, state: LabState) -> Endpoints:
+def endpoints(place: LabPlace, state: NetnsState) -> Endpoints:
     """Endpoints of the switches of a running lab."""
     files = {kind: str(path.resolve()) for kind, path in secret_files(place).items()}
     nodes = (

@@ -30,7 +30,7 @@ class LabNode:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LabState:
+class NetnsState:
     """State of a lab. boot: boot id of the machine. topology_digest: see topology_digest().
 
     runtime: directory of configurations, keys and logs of the nodes.
@@ -52,7 +52,7 @@ class LabState:
     def process(self, purpose: str) -> Process | None:
         return next((process for process in self.processes if process.purpose == purpose), None)
 
-    def with_processes(self, *processes: Process) -> LabState:
+    def with_processes(self, *processes: Process) -> NetnsState:
         return replace(self, processes=(*self.processes, *processes))
 
 
@@ -67,11 +67,11 @@ def topology_digest(plan: LabPlan) -> str:
     return sha256(repr((plan.topology, mtus)).encode()).hexdigest()[:16]
 
 
-def save_state(path: Path, state: LabState) -> None:
+def save_state(path: Path, state: NetnsState) -> None:
     write_private(path, json.dumps({"version": VERSION, **asdict(state)}, indent=2, default=str) + "\n")
 
 
-def load_state(path: Path) -> LabState | None:
+def load_state(path: Path) -> NetnsState | None:
     """The state in a file; None when the file does not exist. Raises LabError when it is invalid."""
     try:
         document = json.loads(path.read_text())
@@ -88,7 +88,7 @@ def load_state(path: Path) -> LabState | None:
         raise LabError(str(path), problem, remedy) from None
 
 
-def own_state(place: LabPlace) -> LabState | None:
+def own_state(place: LabPlace) -> NetnsState | None:
     """The state of this lab; None when there is none. Raises LabError when the file belongs to another lab."""
     path = lab_state_file(place)
     state = load_state(path)
@@ -99,13 +99,13 @@ def own_state(place: LabPlace) -> LabState | None:
     return state
 
 
-def _from_document(document: dict[str, Any]) -> LabState:
+def _from_document(document: dict[str, Any]) -> NetnsState:
     if document.pop("version") != VERSION:
         raise ValueError(f"version is not {VERSION}")
     nodes = tuple(_node(entry) for entry in document.pop("nodes"))
     processes = tuple(Process(**entry) for entry in document.pop("processes"))
     gateway, runtime = IPv4Interface(document.pop("gateway")), Path(document.pop("runtime"))
-    return LabState(gateway=gateway, runtime=runtime, nodes=nodes, processes=processes, **document)
+    return NetnsState(gateway=gateway, runtime=runtime, nodes=nodes, processes=processes, **document)
 
 
 def _node(entry: dict[str, Any]) -> LabNode:

@@ -9,7 +9,7 @@ from railfab.lab.netns import namespaces, processes
 from railfab.lab.netns.lifecycle import AGENT, server_probes
 from railfab.lab.netns.node import DAEMONS
 from railfab.lab.netns.runtime import GNMI_PORT, address, node_directory
-from railfab.lab.netns.state import LabNode, LabState
+from railfab.lab.netns.state import LabNode, NetnsState
 from railfab.lab.probes import daemon_probe, failed_services
 
 GONE = "gone"
@@ -17,7 +17,7 @@ DEGRADED = "degraded"
 RUNNING = "running"
 
 
-def node_statuses(state: LabState) -> tuple[NodeStatus, ...]:
+def node_statuses(state: NetnsState) -> tuple[NodeStatus, ...]:
     """Status of every node, and of the gNMI agent last."""
     existing = namespaces.namespace_names() if state.boot == processes.boot_id() else set()
     gone = {node.name: reason for node in state.nodes if (reason := _gone(state, node, existing))}
@@ -25,7 +25,7 @@ def node_statuses(state: LabState) -> tuple[NodeStatus, ...]:
     return (*(_node(state, node, gone, failed) for node in state.nodes), _agent(state))
 
 
-def _gone(state: LabState, node: LabNode, existing: set[str]) -> str:
+def _gone(state: NetnsState, node: LabNode, existing: set[str]) -> str:
     """Reason why a node does not exist any more; empty when it does."""
     if node.namespace not in existing:
         return f"namespace {node.namespace} does not exist"
@@ -34,7 +34,7 @@ def _gone(state: LabState, node: LabNode, existing: set[str]) -> str:
     return "its first process has ended" if ended else ""
 
 
-def _failed_services(state: LabState, nodes: Iterable[LabNode]) -> dict[str, list[str]]:
+def _failed_services(state: NetnsState, nodes: Iterable[LabNode]) -> dict[str, list[str]]:
     """FRR daemons and servers that do not answer, by switch; all switches are asked at the same time."""
     probes = []
     for node in nodes:
@@ -43,7 +43,7 @@ def _failed_services(state: LabState, nodes: Iterable[LabNode]) -> dict[str, lis
     return failed_services(probes)
 
 
-def _node(state: LabState, node: LabNode, gone: dict[str, str], failed: dict[str, list[str]]) -> NodeStatus:
+def _node(state: NetnsState, node: LabNode, gone: dict[str, str], failed: dict[str, list[str]]) -> NodeStatus:
     if node.name in gone:
         return _status(node, GONE, gone[node.name])
     if node.address is None:
@@ -58,7 +58,7 @@ def _status(node: LabNode, state: str, detail: str) -> NodeStatus:
     return NodeStatus(name=node.name, kind=node.kind, state=state, address=address(node) or None, detail=detail)
 
 
-def _agent(state: LabState) -> NodeStatus:
+def _agent(state: NetnsState) -> NodeStatus:
     agent = state.process(AGENT)
     running = agent is not None and processes.is_running(agent)
     detail = f"log in {state.runtime / 'agent.log'}"

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from railfab.sim.counters import Counters, FlowResults, Paths
-from railfab.sim.engine import Engine, Snapshot
+from railfab.sim.engine import Engine, EngineSnapshot
 from railfab.sim.fast_forward.loads import Loads
 from railfab.sim.fast_forward.parking import (
     Parked,
@@ -24,7 +24,7 @@ from railfab.sim.fast_forward.parking import (
 from railfab.sim.fast_forward.phases import Phases
 from railfab.sim.fast_forward.policy import FastForwardPolicy
 from railfab.sim.fast_forward.recording import Key, Recorder, is_idle, key_of
-from railfab.sim.fast_forward.replay import Replay
+from railfab.sim.fast_forward.replay import PhaseReplay
 from railfab.sim.fast_forward.train_lengths import train_lengths
 from railfab.sim.fast_forward.trains import may_change, set_trains
 from railfab.sim.kernel.records import NEVER, QUEUES, WAITING
@@ -48,13 +48,13 @@ class _Progress:
 class FastForwardSnapshot:
     """The whole state, which `FastForward.restore` continues from."""
 
-    engine: Snapshot
+    engine: EngineSnapshot
     parked: Parked
     meter: PortMeter
     progress: _Progress
     phases: Phases
     recorder: Recorder | None
-    replay: Replay | None
+    replay: PhaseReplay | None
 
 
 class FastForward:
@@ -67,7 +67,7 @@ class FastForward:
         self._progress = _Progress()
         self._phases = Phases(self.policy, np.random.default_rng(int(engine.state.links.random[0])))
         self._recorder: Recorder | None = None
-        self._replay: Replay | None = None
+        self._replay: PhaseReplay | None = None
         self._disturb()
 
     @property
@@ -124,7 +124,7 @@ class FastForward:
         if recording is None:
             self._recorder = Recorder.begin(key, st, first)
         else:
-            self._replay = Replay.begin(recording, st, first, self.network.queue_of)
+            self._replay = PhaseReplay.begin(recording, st, first, self.network.queue_of)
 
     def stop(self) -> None:
         """End all flows; packets on their way still arrive, and are counted."""

@@ -15,7 +15,7 @@ _LINE = ("line_rate", "back_hops", "back_delay")
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
-class Replay:
+class PhaseReplay:
     """The flows from `first` on follow a recording that begins at begin_ps. counted: what is in the state by now."""
 
     recording: Recording
@@ -26,7 +26,7 @@ class Replay:
     peaks_due: bool = True
 
     @classmethod
-    def begin(cls, recording: Recording, st: State, first: int, queue_of: Ints) -> Replay:
+    def begin(cls, recording: Recording, st: State, first: int, queue_of: Ints) -> PhaseReplay:
         """Take flows that have just been added to an idle network out of its hands."""
         st.sim[0].timer_count = 0
         rows = slice(first * MAX_HOPS, None)

@@ -11,7 +11,7 @@ from railfab.sim.kernel.records import MAX_HOPS
 from railfab.sim.network import Network, Routing
 from railfab.sim.replay.parameters import Parameters
 from railfab.sim.replay.rows import CableRow, FlowRow
-from railfab.sim.replay.tables import Errors, Table
+from railfab.sim.replay.tables import CsvTable, Errors
 
 MOST_SLOTS = 1 << 26
 """Most entries of the table of arrivals, which is larger the more the delays differ."""
@@ -21,7 +21,7 @@ MOST_ROUTES = 1 << 28
 MOST_NAMED = 8
 
 
-def check_links(cables: Sequence[CableRow], table: Table, parameters: Parameters) -> Errors:
+def check_links(cables: Sequence[CableRow], table: CsvTable, parameters: Parameters) -> Errors:
     if not cables:
         return [RailfabError(str(table.path), "has no links", "Add a line for each cable")]
     return [
@@ -34,7 +34,7 @@ def check_links(cables: Sequence[CableRow], table: Table, parameters: Parameters
     ]
 
 
-def _size(table: Table, parameters: Parameters) -> Iterator[RailfabError]:
+def _size(table: CsvTable, parameters: Parameters) -> Iterator[RailfabError]:
     switches = len(parameters.switches)
     hosts = parameters.nodes - switches
     if switches * hosts > MOST_ROUTES:
@@ -42,13 +42,13 @@ def _size(table: Table, parameters: Parameters) -> Iterator[RailfabError]:
         yield RailfabError(str(table.path.with_name("scenario.json")), problem, "Give fewer nodes")
 
 
-def _ends(cables: Sequence[CableRow], table: Table) -> Iterator[RailfabError]:
+def _ends(cables: Sequence[CableRow], table: CsvTable) -> Iterator[RailfabError]:
     for row, cable in enumerate(cables):
         if cable.a == cable.b:
             yield RailfabError(table.place(row, "b"), f"connects node {cable.a} with itself", "Name another node")
 
 
-def _ports(cables: Sequence[CableRow], table: Table) -> Iterator[RailfabError]:
+def _ports(cables: Sequence[CableRow], table: CsvTable) -> Iterator[RailfabError]:
     seen: dict[tuple[int, int], int] = {}
     for row, cable in enumerate(cables):
         for column, port in (("a_port", (cable.a, cable.a_port)), ("b_port", (cable.b, cable.b_port))):
@@ -58,7 +58,7 @@ def _ports(cables: Sequence[CableRow], table: Table) -> Iterator[RailfabError]:
             seen.setdefault(port, row)
 
 
-def _hosts(cables: Sequence[CableRow], table: Table, parameters: Parameters) -> Iterator[RailfabError]:
+def _hosts(cables: Sequence[CableRow], table: CsvTable, parameters: Parameters) -> Iterator[RailfabError]:
     switches = set(parameters.switches)
     seen: dict[int, int] = {}
     for row, cable in enumerate(cables):
@@ -72,7 +72,7 @@ def _hosts(cables: Sequence[CableRow], table: Table, parameters: Parameters) -> 
             seen.setdefault(node, row)
 
 
-def _packet_times(cables: Sequence[CableRow], table: Table, parameters: Parameters) -> Iterator[RailfabError]:
+def _packet_times(cables: Sequence[CableRow], table: CsvTable, parameters: Parameters) -> Iterator[RailfabError]:
     """Times are rounded down to ns; a link on which a packet takes none would be infinitely fast."""
     octets = parameters.frame_bytes
     for row, cable in enumerate(cables):
@@ -81,7 +81,7 @@ def _packet_times(cables: Sequence[CableRow], table: Table, parameters: Paramete
             yield RailfabError(table.place(row, "rate_bps"), problem, "Give a lower rate or a larger payload")
 
 
-def _delays(cables: Sequence[CableRow], table: Table, parameters: Parameters) -> Iterator[RailfabError]:
+def _delays(cables: Sequence[CableRow], table: CsvTable, parameters: Parameters) -> Iterator[RailfabError]:
     shortest, longest = min(cable.delay_ns for cable in cables), max(cable.delay_ns for cable in cables)
     if 2 * longest / shortest * parameters.nodes > MOST_SLOTS:
         row = next(row for row, cable in enumerate(cables) if cable.delay_ns == longest)
@@ -89,7 +89,7 @@ def _delays(cables: Sequence[CableRow], table: Table, parameters: Parameters) ->
         yield RailfabError(table.place(row, "delay_ns"), problem, "Give delays that differ less")
 
 
-def check_flows(flows: Sequence[FlowRow], table: Table, parameters: Parameters) -> Errors:
+def check_flows(flows: Sequence[FlowRow], table: CsvTable, parameters: Parameters) -> Errors:
     if not flows:
         return [RailfabError(str(table.path), "has no flows", "Add a line for each flow")]
     return [
@@ -100,7 +100,7 @@ def check_flows(flows: Sequence[FlowRow], table: Table, parameters: Parameters) 
     ]
 
 
-def _flow_numbers(flows: Sequence[FlowRow], table: Table) -> Iterator[RailfabError]:
+def _flow_numbers(flows: Sequence[FlowRow], table: CsvTable) -> Iterator[RailfabError]:
     seen: dict[int, int] = {}
     for row, flow in enumerate(flows):
         if flow.id in seen:
@@ -109,7 +109,7 @@ def _flow_numbers(flows: Sequence[FlowRow], table: Table) -> Iterator[RailfabErr
         seen.setdefault(flow.id, row)
 
 
-def _flow_ends(flows: Sequence[FlowRow], table: Table, parameters: Parameters) -> Iterator[RailfabError]:
+def _flow_ends(flows: Sequence[FlowRow], table: CsvTable, parameters: Parameters) -> Iterator[RailfabError]:
     switches = set(parameters.switches)
     for row, flow in enumerate(flows):
         for column, node in (("src", flow.source), ("dst", flow.target)):
@@ -120,7 +120,7 @@ def _flow_ends(flows: Sequence[FlowRow], table: Table, parameters: Parameters) -
             yield RailfabError(table.place(row, "dst"), problem, "Name another host")
 
 
-def _flow_packets(flows: Sequence[FlowRow], table: Table, parameters: Parameters) -> Iterator[RailfabError]:
+def _flow_packets(flows: Sequence[FlowRow], table: CsvTable, parameters: Parameters) -> Iterator[RailfabError]:
     for row, flow in enumerate(flows):
         packets = -(-flow.size_bytes // parameters.payload)
         if packets > MOST_PACKETS:
@@ -128,7 +128,7 @@ def _flow_packets(flows: Sequence[FlowRow], table: Table, parameters: Parameters
             yield RailfabError(table.place(row, "size_bytes"), problem, "Give a smaller size or a larger payload")
 
 
-def _dependencies(flows: Sequence[FlowRow], table: Table) -> Iterator[RailfabError]:
+def _dependencies(flows: Sequence[FlowRow], table: CsvTable) -> Iterator[RailfabError]:
     place = {flow.id: row for row, flow in enumerate(flows)}
     after = {flow.id: flow.after for flow in flows if flow.after is not None}
     for flow, other in after.items():
@@ -156,7 +156,7 @@ def _cycles(after: Mapping[int, int]) -> Iterator[list[int]]:
         finished.update(path)
 
 
-def check_reachable(flows: Sequence[FlowRow], table: Table, network: Network, routing: Routing) -> Errors:
+def check_reachable(flows: Sequence[FlowRow], table: CsvTable, network: Network, routing: Routing) -> Errors:
     """Hosts without a link, and pairs of hosts without a path. All shortest paths of a pair are equally long."""
     out = np.full(network.nodes, -1)
     out[network.near] = np.arange(network.links)

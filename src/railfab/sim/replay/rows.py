@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from railfab.sim.replay.tables import Errors, Number, Table, column, read_table, whole_column
+from railfab.sim.replay.tables import CsvTable, Errors, Number, column, read_table, whole_column
 
 _PORT = Number(0, 1 << 20)
 _RATE_BPS = Number(1e6, 1e14, whole=False)
@@ -40,7 +40,7 @@ class FlowRow:
     gap_ns: int
 
 
-def read_cables(path: Path, nodes: int, errors: Errors) -> tuple[list[CableRow], Table]:
+def read_cables(path: Path, nodes: int, errors: Errors) -> tuple[list[CableRow], CsvTable]:
     node = Number(0, nodes - 1)
     table = read_table(path, ("a", "a_port", "b", "b_port", "rate_bps", "delay_ns"))
     columns = (
@@ -54,7 +54,7 @@ def read_cables(path: Path, nodes: int, errors: Errors) -> tuple[list[CableRow],
     return [CableRow(*cells) for cells in zip(*columns, strict=True)], table
 
 
-def read_flows(path: Path, nodes: int, errors: Errors) -> tuple[list[FlowRow], Table]:
+def read_flows(path: Path, nodes: int, errors: Errors) -> tuple[list[FlowRow], CsvTable]:
     node = Number(0, nodes - 1)
     table = read_table(path, ("flow", "src", "dst", "size_bytes", "start_ns", "after", "gap_ns"))
     after = whole_column(table, "after", Number(NO_FLOW), errors)

@@ -14,7 +14,7 @@ from railfab.sim.replay.checks import check_flows, check_links, check_reachable
 from railfab.sim.replay.parameters import HEADER_BYTES, Parameters, read_parameters
 from railfab.sim.replay.routes import shortest_paths
 from railfab.sim.replay.rows import RESULTS, CableRow, FlowRow, read_cables, read_flows
-from railfab.sim.replay.tables import Errors, Table, raise_found
+from railfab.sim.replay.tables import CsvTable, Errors, raise_found
 from railfab.sim.transport import Dcqcn, Recovery, Transport
 
 XON_GAP_BYTES = 2496.0
@@ -81,7 +81,7 @@ def load(folder: Path) -> Scenario:
     )
 
 
-def _notes(folder: Path, parameters: Parameters, cables: Table, flows: Table) -> tuple[str, ...]:
+def _notes(folder: Path, parameters: Parameters, cables: CsvTable, flows: CsvTable) -> tuple[str, ...]:
     """What is not read, but for what the reference has measured or describes."""
     columns = [name for name in flows.others if name not in RESULTS]
     found = (

@@ -45,7 +45,7 @@ class Number:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class CsvTable:
     """Cells of a CSV file by column, and the line of each row. others: columns that were not asked for."""
 
     path: Path
@@ -69,7 +69,7 @@ def read_text(path: Path) -> str:
         raise RailfabError(str(path), f"cannot be read ({problem.lower()})", "Name a readable file") from None
 
 
-def read_table(path: Path, columns: Sequence[str]) -> Table:
+def read_table(path: Path, columns: Sequence[str]) -> CsvTable:
     """The rows of a CSV file with at least these columns."""
     reader = csv.reader(read_text(path).splitlines())
     try:
@@ -92,11 +92,11 @@ def read_table(path: Path, columns: Sequence[str]) -> Table:
     cells = zip(*(row for _, row in rows), strict=True) if rows else ((),) * len(header)
     found = dict(zip(header, map(tuple, cells), strict=True))
     others = tuple(name for name in header if name not in columns)
-    return Table(path, tuple(line for line, _ in rows), {name: found[name] for name in columns}, others)
+    return CsvTable(path, tuple(line for line, _ in rows), {name: found[name] for name in columns}, others)
 
 
 def column(
-    table: Table, name: str, wanted: Number, errors: Errors, unused: Callable[[int], bool] | None = None
+    table: CsvTable, name: str, wanted: Number, errors: Errors, unused: Callable[[int], bool] | None = None
 ) -> list[float]:
     """The numbers of a column; 0 in place of those that are mistakes. unused: rows whose cell may be empty."""
     found = []
@@ -112,7 +112,7 @@ def column(
     return found
 
 
-def whole_column(table: Table, name: str, wanted: Number, errors: Errors) -> list[int]:
+def whole_column(table: CsvTable, name: str, wanted: Number, errors: Errors) -> list[int]:
     return [int(value) for value in column(table, name, wanted, errors)]
 
 

@@ -50,7 +50,7 @@ class States(NamedTuple):
     slots: Array
 
 
-class Series(NamedTuple):
+class SeriesColumns(NamedTuple):
     """One row for each series. device_ns: of the newest sample, 0 without a time stamp. arrival_ns, expires_ns: of the
     loop's clock. generation: of the session that brought it. present: 1 while it has a value. counter: bits,
     IS_COUNTER where the value only grows, HAS_RATES where rates are kept. window, rate, earlier: the number of the
@@ -75,7 +75,7 @@ class Tables(NamedTuple):
     keys: Keys
     bindings: Bindings
     states: States
-    series: Series
+    series: SeriesColumns
     roots: Array
     pending: Array
 
@@ -166,7 +166,7 @@ class Stop(IntEnum):
 
 STOP_BITS = 2
 IS_COUNTER, HAS_RATES = 1, 2
-"""Bits of `Series.counter`."""
+"""Bits of `SeriesColumns.counter`."""
 NO_RATE = -1.0
 """In the place of a rate that is not known, since there are no two samples."""
 ROOM = 0.5

@@ -7,8 +7,8 @@ with Processes(command, ["0", "1"], stop_requested) as processes:
 """
 
 from railfab.telemetry.processes.asking import Asked, ask
-from railfab.telemetry.processes.child import Child
+from railfab.telemetry.processes.child import CollectorChild
 from railfab.telemetry.processes.pages import ProcessMetrics, pages_of
 from railfab.telemetry.processes.supervisor import Processes
 
-__all__ = ["Asked", "Child", "ProcessMetrics", "Processes", "ask", "pages_of"]
+__all__ = ["Asked", "CollectorChild", "ProcessMetrics", "Processes", "ask", "pages_of"]

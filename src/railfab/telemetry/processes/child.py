@@ -22,7 +22,7 @@ SETTLES_WITHIN_S = 0.25
 """Time between the end of a process and our own signal, where one ends both: systemd sends it to all of a unit."""
 
 
-class Child:
+class CollectorChild:
     """A command that is kept running, in a thread of its own: a process ends with the thread that started it.
 
     shard: its label. socket: where it answers.

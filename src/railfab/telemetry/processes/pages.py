@@ -14,7 +14,7 @@ from railfab.metrics import metric
 from railfab.telemetry.exposition import RegistryExposition, family
 from railfab.telemetry.http_server import Answer, Page, text_answer
 from railfab.telemetry.processes.asking import ask
-from railfab.telemetry.processes.child import Child
+from railfab.telemetry.processes.child import CollectorChild
 from railfab.telemetry.processes.supervisor import Processes
 from railfab.telemetry.targets import sd_document
 
@@ -60,7 +60,7 @@ def pages_of(processes: Processes) -> dict[str, Page]:
     return {**scrapes, "/http_sd": partial(_service_discovery, paths)}
 
 
-def _scrape(child: Child, environ: WSGIEnvironment) -> Answer:
+def _scrape(child: CollectorChild, environ: WSGIEnvironment) -> Answer:
     """The metrics of a process, compressed by it, or why there are none."""
     headers = {name: environ[wsgi] for wsgi, name in PASSED_ON.items() if wsgi in environ}
     query = f"?{environ['QUERY_STRING']}" if environ.get("QUERY_STRING") else ""

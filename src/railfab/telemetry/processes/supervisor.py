@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Self
 
 from railfab.telemetry.processes.asking import Asked, ask
-from railfab.telemetry.processes.child import Child
+from railfab.telemetry.processes.child import CollectorChild
 from railfab.telemetry.processes.watchdog import Patience, ProcessWatchdog
 from railfab.telemetry.status import UNKNOWN, Parts, TargetStatus, in_order
 
@@ -49,7 +49,7 @@ class Processes:
         self._folder = tempfile.TemporaryDirectory(prefix="railfab-collect-", ignore_cleanup_errors=True)
         sockets = [Path(self._folder.name) / str(number) for number in range(len(shards))]
         self.children = [
-            Child(shard, command(number, socket), socket)
+            CollectorChild(shard, command(number, socket), socket)
             for number, (shard, socket) in enumerate(zip(shards, sockets, strict=True))
         ]
         self._stop_requested = stop_requested
@@ -94,7 +94,7 @@ class Processes:
                 child.start()
         return True
 
-    def up(self) -> list[tuple[Child, bool]]:
+    def up(self) -> list[tuple[CollectorChild, bool]]:
         """Each process, and whether it runs and collects."""
         return [(child, asked.is_well) for child, asked in self._asked("/healthz")]
 
@@ -113,7 +113,7 @@ class Processes:
     def _parts(self, page: str) -> Parts:
         return {name: part for child, asked in self._asked(page) for name, part in _parts(child.shard, asked).items()}
 
-    def _asked(self, page: str) -> list[tuple[Child, Asked]]:
+    def _asked(self, page: str) -> list[tuple[CollectorChild, Asked]]:
         """What each process answers, asked at one time."""
         answers = self._askers.map(lambda child: ask(child.socket, page, within_s=ASK_WITHIN_S), self.children)
         return list(zip(self.children, answers, strict=True))
@@ -125,7 +125,7 @@ def _parts(shard: str, asked: Asked) -> Parts:
     return {f"shard {shard}: {name}": part for name, part in json.loads(asked.body).items()}
 
 
-def _statuses(child: Child, asked: Asked) -> list[TargetStatus]:
+def _statuses(child: CollectorChild, asked: Asked) -> list[TargetStatus]:
     if asked.is_well:
         return [TargetStatus(**status) for status in json.loads(asked.body)]
     return [_unknown(child.shard, asked.problem)]

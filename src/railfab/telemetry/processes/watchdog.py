@@ -9,7 +9,7 @@ from concurrent.futures import CancelledError, ThreadPoolExecutor
 from dataclasses import dataclass
 
 from railfab.telemetry.processes.asking import ask
-from railfab.telemetry.processes.child import Child
+from railfab.telemetry.processes.child import CollectorChild
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +41,7 @@ class _Watched:
 class ProcessWatchdog:
     """Watches processes in a thread of its own until it is ended."""
 
-    def __init__(self, children: Sequence[Child], patience: Patience) -> None:
+    def __init__(self, children: Sequence[CollectorChild], patience: Patience) -> None:
         self._children, self._patience = children, patience
         self._watched = [_Watched() for _ in children]
         self._ended = threading.Event()
@@ -75,7 +75,7 @@ class ProcessWatchdog:
         for place, (process_id, is_well) in enumerate(zip(processes, well, strict=True)):
             self._judge(place, process_id, is_well, passed_s)
 
-    def _is_well(self, child: Child) -> bool:
+    def _is_well(self, child: CollectorChild) -> bool:
         return ask(child.socket, "/healthz", within_s=self._patience.answer_within_s).is_well
 
     def _judge(self, place: int, process_id: int | None, is_well: bool, passed_s: float) -> None:

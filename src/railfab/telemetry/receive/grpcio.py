@@ -24,7 +24,7 @@ from railfab.gnmi.statuses import Callee, Status
 from railfab.gnmi.tls import address_of
 from railfab.gnmi.trust import Trust, trust_of
 from railfab.telemetry.receive.contract import ENDS_ONE, POLL, Ask, Batch, RpcEnded, ignored, is_once
-from railfab.telemetry.receive.readers import Call, Reader, Readers
+from railfab.telemetry.receive.readers import Call, Readers, RpcReader
 
 _SETTLED = (
     grpc.ChannelConnectivity.READY,
@@ -137,7 +137,7 @@ async def _connected(channel: grpc.Channel, timeout_s: float) -> None:
         channel.unsubscribe(changed)
 
 
-def _error(callee: Callee, reader: Reader) -> Exception:
+def _error(callee: Callee, reader: RpcReader) -> Exception:
     """The error of an RPC that has ended."""
     error = reader.error
     if error is None:

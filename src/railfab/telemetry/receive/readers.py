@@ -51,7 +51,7 @@ class Call:
         return content
 
 
-class Reader:
+class RpcReader:
     """Reads one RPC in a thread. started: whether it has answered. error: how it has ended, None for OK.
 
     What is between the thread and the loop has one writer each: messages, `_read` and `_waited_s` the thread, the
@@ -139,7 +139,7 @@ class Readers:
         self._begin = begin
         self._loop = asyncio.get_running_loop()
         self._arrived = asyncio.Event()
-        self._readers: dict[int, Reader] = {}
+        self._readers: dict[int, RpcReader] = {}
         self._woken = self._hurried = False
         self._timer: asyncio.TimerHandle | None = None
 
@@ -160,13 +160,13 @@ class Readers:
 
     def add(self, rpc: int, call: Call) -> None:
         """Make an RPC, in place of the one of this number, which has ended."""
-        self._readers[rpc] = Reader(call, self._begin, self._wake)
+        self._readers[rpc] = RpcReader(call, self._begin, self._wake)
 
     def send(self, rpc: int, content: bytes) -> None:
         """Send a further message of an RPC."""
         self._readers[rpc].call.send(content)
 
-    async def ready(self) -> list[tuple[int, Reader, bool]]:
+    async def ready(self) -> list[tuple[int, RpcReader, bool]]:
         """Wait until something has been read or has ended: the readers, and whether each has just ended."""
         await self._arrived.wait()
         self._arrived.clear()

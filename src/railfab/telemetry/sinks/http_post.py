@@ -21,7 +21,7 @@ MOST_RETRY_AFTER_S = 3600.0
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class PostAnswer:
     """Status, the wait that the receiver asks for (0 for none) and the first line of the body."""
 
     status: int
@@ -39,7 +39,7 @@ class HttpPost:
         self._connection: http.client.HTTPConnection | None = None
         self._authorization: dict[str, str] = {}
 
-    def post(self, body: bytes, headers: dict[str, str]) -> Answer:
+    def post(self, body: bytes, headers: dict[str, str]) -> PostAnswer:
         """Post once; a kept connection that the server has closed meanwhile is made again.
 
         Raises OSError, http.client.HTTPException, and EndpointError for credentials that cannot be read.
@@ -66,7 +66,7 @@ class HttpPost:
             self._connection.close()
             self._connection = None
 
-    def _post(self, body: bytes, headers: dict[str, str]) -> Answer:
+    def _post(self, body: bytes, headers: dict[str, str]) -> PostAnswer:
         path = f"{self._url.path or '/'}{'?' if self._url.query else ''}{self._url.query}"
         reusable = False
         try:
@@ -81,7 +81,7 @@ class HttpPost:
         finally:
             if not reusable:
                 self.close()
-        return Answer(answer.status, retry_after_s(answer.headers.get("Retry-After")), _first_line(text))
+        return PostAnswer(answer.status, retry_after_s(answer.headers.get("Retry-After")), _first_line(text))
 
     def _connect(self) -> http.client.HTTPConnection:
         self._authorization = _authorization(self._source.read())

@@ -13,7 +13,7 @@ QUEUE_BYTES = 64 * 1024 * 1024
 """Most bytes that a sink keeps for a receiver that is away."""
 
 
-class Transport(Protocol):
+class ParcelTransport(Protocol):
     """Sends parcels to one receiver, in their order."""
 
     def run(self, outbox: Outbox) -> None:
@@ -35,7 +35,7 @@ class QueuedSink:
         self,
         name: str,
         encode: Callable[[SampleBatch], Iterable[Parcel]],
-        transport: Transport,
+        transport: ParcelTransport,
         *,
         queue_bytes: int = QUEUE_BYTES,
     ) -> None:

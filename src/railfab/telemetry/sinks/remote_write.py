@@ -21,7 +21,7 @@ from railfab.repeated_warnings import RepeatedWarnings
 from railfab.telemetry.retry import RetryPolicy
 from railfab.telemetry.sinks.contract import Labels, SampleBatch
 from railfab.telemetry.sinks.due import DueSamples
-from railfab.telemetry.sinks.http_post import TIMEOUT_S, Answer, HttpPost
+from railfab.telemetry.sinks.http_post import TIMEOUT_S, HttpPost, PostAnswer
 from railfab.telemetry.sinks.outbox import Outbox, Parcel
 from railfab.telemetry.sinks.queued import QUEUE_BYTES, QueuedSink
 from railfab.telemetry.sinks.secrets import SecretSource
@@ -128,7 +128,7 @@ class RemoteWriteTransport:
         return wait_s
 
 
-def _says(answer: Answer) -> str:
+def _says(answer: PostAnswer) -> str:
     reason = http.client.responses.get(answer.status, "")
     return f"answers {answer.status} {reason}{f' ({answer.text})' if answer.text else ''}"
 
