@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.fabric.thinned import thinned
 from tests.platforms.hazards import kinds, patterns, without_edit
 
 from railfab.device import LOOPBACK, BalancingMode, DeviceModel, HashField, LoadBalancing, Vtep
@@ -130,8 +131,9 @@ CHANGES: tuple[tuple[str, Change], ...] = (
 
 @pytest.fixture(scope="module")
 def switch(repository: Path) -> DeviceModel:
-    """A leaf with adaptive routing, a hash and a VTEP."""
-    leaf = design(repository / "inventory" / "fabrics" / "single-rail.yml").models["pod1-seg1-leaf1"]
+    """A leaf with a port of each kind, adaptive routing, a hash and a VTEP."""
+    fabric = design(repository / "inventory" / "fabrics" / "single-rail.yml")
+    leaf = thinned(fabric.models["pod1-seg1-leaf1"], fabric.topology)
     balancing = LoadBalancing(mode=BalancingMode.ADAPTIVE, fields=tuple(HashField)[:4], seed=7)
     return replace(leaf, load_balancing=balancing, vtep=Vtep(source=LOOPBACK, address=IPv4Address("10.192.0.1")))
 

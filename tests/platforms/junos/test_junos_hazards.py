@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.fabric.thinned import thinned
 from tests.platforms.hazards import kinds, patterns, without_edit
 from tests.platforms.junos.switches import with_junos
 
@@ -18,11 +19,11 @@ from railfab.platforms.shared.brace_text import shown
 
 JUNOS = platform("junos")
 COS, CNP = "class-of-service", "class-of-service congestion-notification-profile 400g-5m_pfc-3_fabric"
-PORT, UPLINK = "interfaces et-0/0/1", "protocols bgp group FABRIC-et-0/0/32"
+PORT, UPLINK = "interfaces et-0/0/0", "protocols bgp group FABRIC-et-0/0/32"
 ROCE = f"{COS} schedulers 400g-5m_roce"
 
 EDITS: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("pfc-off", (f"- {COS} interfaces et-0/0/1 congestion-notification-profile",)),
+    ("pfc-off", (f"- {COS} interfaces et-0/0/0 congestion-notification-profile",)),
     ("pfc-off", (f"- {CNP} input dscp",)),
     ("pause-not-obeyed", (f"- {CNP} output",)),
     ("wrong-queue", (f"+ {CNP} output ieee-802.1 code-point 100 flow-control-queue 4",)),
@@ -41,20 +42,20 @@ EDITS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("watchdog-off", (f"- {CNP} pfc-watchdog",)),
     ("watchdog-action", (f"+ {CNP} pfc-watchdog watchdog-action forward",)),
     ("link-pause", (f"+ {PORT} ether-options flow-control",)),
-    ("pfc-negotiated", ("+ protocols dcbx interface et-0/0/1",)),
+    ("pfc-negotiated", ("+ protocols dcbx interface et-0/0/0",)),
     ("ecn-off", (f"- {ROCE} explicit-congestion-notification",)),
     ("ecn-off", (f"- {ROCE} drop-profile-map",)),
     ("ecn-thresholds", (f"+ {COS} drop-profiles 400g-5m_roce interpolate fill-level 90",)),
     ("ecn-off", (f"+ {COS} scheduler-maps 400g-5m forwarding-class roce scheduler roce",)),
-    ("wrong-qos-profile", (f"- {COS} interfaces et-0/0/1 scheduler-map",)),
-    ("wrong-classifier", (f"- {COS} interfaces et-0/0/1 unit 0 classifiers",)),
-    ("wrong-classifier", (f"+ {COS} interfaces et-0/0/1 unit 0 classifiers ieee-802.1 default",)),
+    ("wrong-qos-profile", (f"- {COS} interfaces et-0/0/0 scheduler-map",)),
+    ("wrong-classifier", (f"- {COS} interfaces et-0/0/0 unit 0 classifiers",)),
+    ("wrong-classifier", (f"+ {COS} interfaces et-0/0/0 unit 0 classifiers ieee-802.1 default",)),
     ("roce-misclassified", (f"- {COS} classifiers dscp fabric forwarding-class roce",)),
     (
         "lossy-in-lossless-class",
         (f"+ {COS} classifiers dscp fabric forwarding-class roce loss-priority low code-points 000000",),
     ),
-    ("dscp-rewrite", (f"+ {COS} interfaces et-0/0/1 unit 0 rewrite-rules dscp default",)),
+    ("dscp-rewrite", (f"+ {COS} interfaces et-0/0/0 unit 0 rewrite-rules dscp default",)),
     ("rate-limit", (f"+ {ROCE} shaping-rate percent 50",)),
     ("bandwidth-share", (f"+ {ROCE} transmit-rate percent 10",)),
     ("wrong-strict-queue", (f"+ {COS} schedulers default priority strict-high",)),
@@ -102,7 +103,7 @@ EDITS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("not-in-effect", (f"! {CNP} output",)),
     ("inherited-settings", ("+ interfaces apply-groups PORTS",)),
     ("packet-filter", (f"+ {PORT} unit 0 family inet filter input police",)),
-    ("port-mirroring", ("+ forwarding-options analyzer a input ingress interface et-0/0/1.0",)),
+    ("port-mirroring", ("+ forwarding-options analyzer a input ingress interface et-0/0/0.0",)),
     ("control-plane-qos", ("+ system ddos-protection protocols bgp aggregate bandwidth 100",)),
     ("lldp-off", ("- protocols lldp interface all",)),
 )
@@ -111,8 +112,9 @@ EDITS: tuple[tuple[str, tuple[str, ...]], ...] = (
 
 @pytest.fixture(scope="module")
 def leaf(repository: Path) -> DeviceModel:
-    """A rail switch of `dual-rail`."""
-    return admit(design(repository / "inventory" / "fabrics" / "dual-rail.yml").models["pod1-seg1-leaf1"], JUNOS)
+    """A rail switch of `dual-rail` with a port of each kind."""
+    fabric = design(repository / "inventory" / "fabrics" / "dual-rail.yml")
+    return thinned(admit(fabric.models["pod1-seg1-leaf1"], JUNOS), fabric.topology)
 
 
 def edited(model: DeviceModel, edits: tuple[str, ...]) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.fabric.thinned import thinned
 from tests.platforms.hazards import kinds, patterns, without_edit
 from tests.platforms.sonic.designs import with_sonic
 
@@ -92,7 +93,9 @@ CHANGES: tuple[tuple[str, Change], ...] = (
 
 @pytest.fixture(scope="module")
 def switch(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> DeviceModel:
-    return with_sonic(repository, "dual-plane", tmp_path_factory.mktemp("intent")).models["pod1-seg1-leaf1"]
+    """A leaf with a port of each kind."""
+    fabric = with_sonic(repository, "dual-plane", tmp_path_factory.mktemp("intent"))
+    return thinned(fabric.models["pod1-seg1-leaf1"], fabric.topology)
 
 
 def matched(intended: DeviceModel, tree: Tables) -> list[Hazard]:
