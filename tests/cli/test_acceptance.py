@@ -12,6 +12,8 @@ from tests.docs.schemas import conforming
 
 from railfab.cli.acceptance import design_code, finding_code
 from railfab.errors import RailfabError
+from railfab.findings import DesignCode
+from railfab.platforms.hazard_kinds import old_hazard_names
 
 MIXED = Path(__file__).parents[2] / "inventory" / "fabrics" / "mixed-eos-spine.yml"
 LEAF, SPINE = "pod1-seg1-leaf1", "pod1-spine1"
@@ -96,6 +98,12 @@ def test_a_word_that_is_no_code_is_refused_with_the_nearest_one(word: str, messa
 def test_codes_of_a_design_and_of_a_kind_are_accepted_by_their_names() -> None:
     assert [finding_code(word) for word in ("oversubscription", "pfc-off")] == ["oversubscription", "pfc-off"]
     assert design_code("oversubscription") == "oversubscription"
+
+
+def test_an_old_name_that_is_the_code_of_a_design_stands_for_the_design() -> None:
+    both = sorted(word for word in old_hazard_names() if word in set(DesignCode))
+    assert both == ["bfd-timers", "headroom", "headroom-share"]
+    assert {type(finding_code(word)) for word in both} == {DesignCode}
 
 
 @pytest.mark.parametrize("word", ["pfc-off", "averaged-marking"])

@@ -243,10 +243,16 @@ def hazards() -> str:
     names = own_platforms()
     numbers = {name: Counter(hazard.kind for hazard in platform(name).hazards()) for name in names}
     rows = [
-        (f"`{kind.code}`", kind.severity, *(str(numbers[name][kind.code] or "–") for name in names), kind.consequence)
+        (
+            f"`{kind.code}`",
+            kind.severity,
+            *(str(numbers[name][kind.code] or "–") for name in names),
+            kind.consequence,
+            kind.standard,
+        )
         for kind in hazard_kinds().values()
     ]
-    return table(("kind", "class", *names, "consequence"), rows)
+    return table(("kind", "class", *names, "consequence", "standard"), rows)
 
 
 def patterns(name: str) -> str:
