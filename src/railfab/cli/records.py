@@ -19,7 +19,7 @@ from railfab.endpoints import Endpoints
 from railfab.findings import DesignCode, DifferenceCode, HazardCode, Severity
 from railfab.imports.gnmic.conversion import Renamed
 from railfab.imports.gnmic.notes import Note
-from railfab.lab.backend import NodeStatus
+from railfab.lab.contract import NodeStatus
 from railfab.platforms.hazard_kinds import hazard_kinds
 from railfab.sim.replay.results import SeedResult
 from railfab.sim.replay.why import CountedPort, Ecn, Pfc, Sender

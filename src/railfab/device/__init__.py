@@ -30,7 +30,6 @@ from railfab.device.interfaces import (
 )
 from railfab.device.model import DeviceModel, interfaces_of_peers
 from railfab.device.order import in_order, natural
-from railfab.device.plan import plan
 from railfab.device.qos import (
     Classifier,
     ClassPriority,
@@ -60,8 +59,6 @@ from railfab.device.routing import (
     Remote,
     SecretReference,
 )
-from railfab.device.supported import unsupported
-from railfab.device.switch_buffers import PortThresholds, SwitchBuffers, fabric_path, switch_buffers
 from railfab.device.system import (
     MANAGEMENT_VRF,
     SEVERITIES,
@@ -78,21 +75,27 @@ from railfab.import_on_use import imported_on_use
 
 if TYPE_CHECKING:
     from railfab.device.agreement import disagreements
+    from railfab.device.buffers import PortThresholds, SwitchBuffers, fabric_path, switch_buffers
     from railfab.device.deviations import deviations
     from railfab.device.diff import Change, change_lines, changes
     from railfab.device.link_ends import PlatformTraits
     from railfab.device.observed import Observed, ObservedBgpSession, ObservedFamily, ObservedInterface
+    from railfab.device.planning import plan
     from railfab.device.secret_text import without_secrets
+    from railfab.device.supported import unsupported
 else:
     __getattr__ = imported_on_use(
         __name__,
         {
             "agreement": ("disagreements",),
+            "buffers": ("PortThresholds", "SwitchBuffers", "fabric_path", "switch_buffers"),
             "deviations": ("deviations",),
             "diff": ("Change", "change_lines", "changes"),
             "link_ends": ("PlatformTraits",),
             "observed": ("Observed", "ObservedBgpSession", "ObservedFamily", "ObservedInterface"),
+            "planning": ("plan",),
             "secret_text": ("without_secrets",),
+            "supported": ("unsupported",),
         },
     )
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from railfab.device.agreement_qos import QOS_CHECKS
+from railfab.device.buffers import SWITCH_ROLES
 from railfab.device.interfaces import Fec, IpInterface, Loopback, Port
 from railfab.device.link_ends import SAME, STATES_ALL, ConfiguredSwitch, LinkEnd, PlatformTraits, mismatch
 from railfab.device.model import DeviceModel
 from railfab.device.qos import ClassPriority, ClassThresholds, TrafficClass
 from railfab.device.routing import BgpNeighbor, Remote
-from railfab.device.switch_buffers import SWITCH_ROLES
 from railfab.findings import DifferenceCode, Finding, error, warning
 from railfab.intent import Lossless
 from railfab.topology import TIERS, Link, Topology

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from railfab.device.buffers import PortThresholds
 from railfab.device.interfaces import lag_name
 from railfab.device.plan_switch import PlannedConnection, PlannedSwitch
 from railfab.device.qos import (
@@ -20,7 +21,6 @@ from railfab.device.qos import (
     Scheduling,
     TrafficClass,
 )
-from railfab.device.switch_buffers import PortThresholds
 from railfab.intent import Lossless, StorageClass, Trimming
 from railfab.qos import ALPHA, ETHERNET_HEADER_BYTES, profile_name
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+from railfab.device.buffers import SwitchBuffers, switch_buffers
 from railfab.device.interfaces import DEFAULT_INSTANCE
 from railfab.device.routing import BfdTimers, BgpTimers
-from railfab.device.switch_buffers import SwitchBuffers, switch_buffers
 from railfab.intent import FabricIntent, Profile
 from railfab.topology import TIERS, Bond, CabledPort, Gateway, Link, Net, Network, Node, Role, Summary, Topology
 from railfab.topology.networks import access_networks

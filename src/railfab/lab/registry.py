@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 
 from railfab.errors import LabError
-from railfab.lab.backend import LabBackend
+from railfab.lab.contract import LabBackend
 
 BACKENDS = ("netns", "containerlab")
 

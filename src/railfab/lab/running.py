@@ -10,7 +10,7 @@ from typing import Self
 from railfab.endpoints import STATE_DIR, Endpoints, state_option
 from railfab.errors import LabError
 from railfab.fabric import Design
-from railfab.lab.backend import LabPlace, Progress, lab_plan
+from railfab.lab.contract import LabPlace, Progress, lab_plan
 from railfab.lab.registry import backend
 
 logger = logging.getLogger(__name__)

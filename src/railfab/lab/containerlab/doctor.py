@@ -9,11 +9,11 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
-from railfab.lab.backend import LabPlan, Requirement
 from railfab.lab.containerlab.binary import INSTALL, OLDEST, PROGRAM, UPGRADE, Containerlab
 from railfab.lab.containerlab.generate import lab_files
 from railfab.lab.containerlab.lifecycle import has_own_servers
 from railfab.lab.containerlab.settings import FILE, load_settings
+from railfab.lab.contract import LabPlan, Requirement
 from railfab.lab.netns.processes import PROC
 from railfab.platforms import platform
 

@@ -20,8 +20,8 @@ from railfab.errors import LabError, RailfabError
 from railfab.gnmi.certificates import TlsIdentity
 from railfab.gnmi.server import GnmiServer, ServerLoop
 from railfab.lab.agent import LinuxSwitch
-from railfab.lab.backend import LabPlace
 from railfab.lab.containerlab.state import GatewaySwitch, LabPaths, load_state
+from railfab.lab.contract import LabPlace
 from railfab.lab.netns.node import DAEMONS
 from railfab.platforms import platform
 from railfab.ssh.server import SshAccess, SshServer, serve

@@ -10,11 +10,11 @@ from typing import Any
 from railfab.device import DeviceModel
 from railfab.endpoints import give_to_caller
 from railfab.errors import LabError, raise_all
-from railfab.lab.backend import LabPlan
 from railfab.lab.containerlab.model import DockerNetwork, End, LabTopology, NodeDefinition, VethLink
-from railfab.lab.containerlab.names import topology_name
+from railfab.lab.containerlab.names import topology_file, topology_name
 from railfab.lab.containerlab.ports import port_errors
 from railfab.lab.containerlab.settings import Settings
+from railfab.lab.contract import LabPlan
 from railfab.lab.netns.ip_commands import device_commands, mtu_bytes, node_commands, uncabled_commands
 from railfab.lab.netns.lifecycle import ANY_NODE, SWITCH
 from railfab.platforms import LabFacts, platform
@@ -60,11 +60,6 @@ def without_startup(topology: str) -> Any:
     for node in document["topology"]["nodes"].values():
         node.pop("startup-config", None)
     return document
-
-
-def topology_file(fabric: str) -> str:
-    """File name of the topology of a lab."""
-    return f"{fabric}.clab.yml"
 
 
 def lab_files(plan: LabPlan, settings: Settings) -> ContainerlabFiles:

@@ -17,11 +17,11 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from railfab.endpoints import Endpoint, Endpoints, save_endpoints, write_private
 from railfab.errors import LabError
 from railfab.gnmi.certificates import Authority
-from railfab.lab.backend import LabPlan
 from railfab.lab.containerlab.binary import Container
 from railfab.lab.containerlab.gateway import LOOPBACK, Ports, read_ports
 from railfab.lab.containerlab.host_keys import host_key_lines
 from railfab.lab.containerlab.state import ContainerlabState, GatewaySwitch, LabPaths, save_state
+from railfab.lab.contract import LabPlan
 from railfab.lab.daemons import restart_daemon, restarted_with
 from railfab.lab.netns import processes
 from railfab.lab.netns.node import DAEMONS, unresponsive_daemons

@@ -1,4 +1,4 @@
-"""Interface names in a topology file, and the names that each kind accepts."""
+"""The name of a topology file, and the names of interfaces in it that each kind accepts."""
 
 from __future__ import annotations
 
@@ -23,6 +23,11 @@ INTERFACES = {
     "cisco_n9kv": r"eth[1-9]\d*|(Ethernet|Et|Eth)1/\d+",
 }
 """Names of data interfaces by kind (containerlab 0.79, nodes/*)."""
+
+
+def topology_file(fabric: str) -> str:
+    """File name of the topology of a lab."""
+    return f"{fabric}.clab.yml"
 
 
 def topology_name(platform_name: str, interface: str) -> str:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from railfab.endpoints import state_file, write_private
 from railfab.errors import LabError
-from railfab.lab.backend import LabPlace
-from railfab.lab.containerlab.generate import topology_file
+from railfab.lab.containerlab.names import topology_file
+from railfab.lab.contract import LabPlace
 from railfab.lab.netns.processes import PROC, Process
 
 VERSION = 2

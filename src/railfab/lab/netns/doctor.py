@@ -9,7 +9,7 @@ from pathlib import Path
 
 from railfab.errors import LabError, Problems
 from railfab.lab import programs
-from railfab.lab.backend import LabPlan, Requirement
+from railfab.lab.contract import LabPlan, Requirement
 from railfab.lab.netns.addresses import management
 from railfab.lab.netns.kernel import NEEDED, problems
 from railfab.lab.netns.names import check_names

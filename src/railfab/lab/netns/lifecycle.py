@@ -11,7 +11,7 @@ from pathlib import Path
 from railfab.endpoints import Endpoints, save_endpoints
 from railfab.errors import LabError, RailfabError, raise_all
 from railfab.lab import programs
-from railfab.lab.backend import LabPlace, LabPlan, Progress
+from railfab.lab.contract import LabPlace, LabPlan, Progress
 from railfab.lab.netns import namespaces, processes
 from railfab.lab.netns.addresses import management
 from railfab.lab.netns.ip_commands import (

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from hashlib import sha256
+from typing import TYPE_CHECKING
 
 from railfab.errors import LabError, RailfabError, raise_all
-from railfab.lab.backend import LabPlace
-from railfab.topology import Topology
+from railfab.lab.contract import LabPlace
+
+if TYPE_CHECKING:
+    from railfab.topology import Topology
 
 INTERFACE_NAME_CHARACTERS = 15
 """Maximum length of a Linux interface name (IFNAMSIZ - 1)."""

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from railfab.errors import LabError
-from railfab.lab.backend import LabPlan, Progress
+from railfab.lab.contract import LabPlan, Progress
 from railfab.lab.daemons import restart_daemon, restarted_with
 from railfab.lab.netns import processes
 from railfab.lab.netns.ip_commands import reset_commands

@@ -19,7 +19,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from railfab.endpoints import Endpoint, Endpoints, write_private
 from railfab.errors import LabError
 from railfab.gnmi.certificates import Authority
-from railfab.lab.backend import LabPlace, Progress
+from railfab.lab.contract import LabPlace, Progress
 from railfab.lab.netns.names import LabNames
 from railfab.lab.netns.node import create_directories
 from railfab.lab.netns.state import LabNode, NetnsState

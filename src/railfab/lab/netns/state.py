@@ -11,7 +11,7 @@ from typing import Any
 
 from railfab.endpoints import state_file, write_private
 from railfab.errors import LabError
-from railfab.lab.backend import LabPlace, LabPlan
+from railfab.lab.contract import LabPlace, LabPlan
 from railfab.lab.netns.names import lab_names
 from railfab.lab.netns.processes import Process
 

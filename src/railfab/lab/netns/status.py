@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from railfab.lab.backend import NodeStatus
+from railfab.lab.contract import NodeStatus
 from railfab.lab.netns import namespaces, processes
 from railfab.lab.netns.lifecycle import AGENT, server_probes
 from railfab.lab.netns.node import DAEMONS

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from railfab.device import DeviceModel
 from railfab.endpoints import Endpoints, state_file
 from railfab.errors import LabError
-from railfab.fabric import Design
-from railfab.topology import Topology
+
+if TYPE_CHECKING:
+    from railfab.device import DeviceModel
+    from railfab.fabric import Design
+    from railfab.topology import Topology
 
 Progress = Callable[[str], None]
 """Receives one line of progress for each step."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from railfab.lab.backend import LabPlan, Requirement
+from railfab.lab.contract import LabPlan, Requirement
 from railfab.platforms import platform
 
 ON_A_SWITCH = "Test it on a switch"
