@@ -3,11 +3,14 @@
 import gc
 import sys
 
+from railfab.startup_cache import CACHE, keep_generated_code
+
 
 def main() -> None:
     """Load the command line and run it; exit code 130 when Ctrl-C or SIGTERM ended it, as shells count signals."""
     try:
         gc.disable()  # what is imported stays: the collector would look through it again and again for nothing
+        keep_generated_code(CACHE)
         from railfab.cli import main as run
 
         gc.freeze()
@@ -17,6 +20,7 @@ def main() -> None:
         sys.stderr.write("railfab: interrupted\n")
         sys.exit(130)
     finally:
+        CACHE.save()
         gc.freeze()  # all objects end with the process: a search for cycles took 2 s after `up` on 72 switches
 
 

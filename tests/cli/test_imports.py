@@ -12,7 +12,7 @@ from types import ModuleType
 
 import pytest
 
-from railfab.cli.commands import PLACES, Commands
+from railfab.cli.commands import PLACES, Commands, summary
 from railfab.import_on_use import imported_on_use
 
 ROOT = Path(__file__).parents[2]
@@ -56,8 +56,25 @@ def test_the_version_needs_no_package_but_that_of_the_command_line() -> None:
         "findings",
         "import_on_use",
         "process",
+        "startup_cache",
         "text",
     }
+
+
+def test_the_help_needs_no_module_of_a_command_after_the_first_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
+    monkeypatch.setenv("PYTHONPYCACHEPREFIX", str(tmp_path))
+    assert "railfab.cli.plan" in imported("--help")
+    modules = imported("--help")
+    assert packages(modules).isdisjoint({"pydantic", "yaml"})
+    assert not modules & {f"railfab.cli.{module}" for module, _ in PLACES.values()}
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_the_list_of_commands_has_the_help_of_each(name: str) -> None:
+    assert summary(name) == Commands()[name].help != ""
 
 
 def test_a_rendering_needs_the_design_and_the_renderer_of_its_platform(tmp_path: Path) -> None:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 from typer.main import get_group
 
 from railfab.cli.common import uncollected
+from railfab.startup_cache import CACHE
 
 PLACES: Mapping[str, tuple[str, str]] = {
     "new": ("new", "new"),
@@ -60,13 +62,34 @@ class CommandGroup(TyperGroup):
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
         self.commands: Any = Commands()
+        self._is_listed = False
 
     def get_params(self, ctx: Any) -> list[Any]:
         hide_types_of_flags(self)  # not at the start: typer adds the options of completion later
         return super().get_params(ctx)
 
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        self._is_listed = True
+        try:
+            super().format_help(ctx, formatter)
+        finally:
+            self._is_listed = False
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        if self._is_listed:
+            return TyperCommand(cmd_name, help=summary(cmd_name))
+        return super().get_command(ctx, cmd_name)
+
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
         return list(PLACES)
+
+
+def summary(name: str) -> str:
+    """The help of a command, of which a list shows the first sentence; its module is imported only if it changed."""
+    module, _ = PLACES[name]
+    source = Path(__file__).with_name(f"{module}.py").read_text(encoding="utf-8")
+    text: str = CACHE.result("help", f"{name}\0{source}", lambda _: _command(name).help or "")
+    return text
 
 
 @cache
