@@ -142,6 +142,10 @@ def test_a_hazard_is_found(leaf: DeviceModel, kind: str, edits: tuple[str, ...])
     assert kind in kinds(matched(leaf, edits))
 
 
+def test_one_next_hop_is_no_session_that_is_down(leaf: DeviceModel) -> None:
+    assert kinds(matched(leaf, ("+ protocols bgp multipath disable",))) == {"fewer-paths"}
+
+
 def test_every_pattern_but_that_of_lacp_is_found_by_an_edit_of_its_kind(leaf: DeviceModel) -> None:
     """The switch has no LAG; see below."""
     assert kinds(without_edit(JUNOS, [(kind, matched(leaf, edits)) for kind, edits in EDITS])) == {"wrong-lacp"}
