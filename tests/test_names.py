@@ -19,6 +19,7 @@ NO_BEGINNINGS = {"How", "Of", "That", "Those", "What", "When", "Where", "Which",
 HELD = (
     *("*.py", "process/*.py", "text/*.py", "endpoints/*.py"),
     *("device/*.py", "fabric/*.py", "intent/*.py", "platforms/**/*.py", "yaml_reader/*.py"),
+    *("compiled/*.py", "gnmi/*.py", "qos/*.py", "ssh/*.py", "workload/*.py"),
 )
 """Patterns of the modules whose names and docstrings are held; the others follow. Names of classes are held in all."""
 

@@ -1,4 +1,4 @@
-"""Where compiled code is kept between processes: one directory for each state of the sources."""
+"""Place of compiled code between processes: one directory for each state of the sources."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the compiled kernel does otherwise than numba's code: no negative indices, and prefetches. Needs numba.
+"""Differences of the compiled kernel from numba's code: no negative indices, and prefetches. Needs numba.
 
 Imported only to compile; numba's functions are not registered in a process that has compiled code from earlier.
 """
@@ -51,15 +51,15 @@ def same(_context: Any, _builder: Any, _signature: Any, arguments: Any) -> Any:
 
 def _pointer(context: Any, builder: Any, kind: Any, array: Any, index_kind: Any, index: Any, *, size: int = 1) -> Any:
     """The place of an element. NUMBA_BOUNDSCHECK=1 has it checked that `size` elements are there, if any are read."""
-    found, place = (
+    values, place = (
         context.make_array(kind)(context, builder, array),
         context.cast(builder, index, index_kind, types.intp),
     )
     if context.enable_boundscheck and size:
-        (length,) = unpack_tuple(builder, found.shape)
+        (length,) = unpack_tuple(builder, values.shape)
         do_boundscheck(context, builder, place, length)
         do_boundscheck(context, builder, builder.add(place, place.type(size - 1)), length)
-    return builder.gep(found.data, [place], inbounds=True)
+    return builder.gep(values.data, [place], inbounds=True)
 
 
 @lower_builtin(operator.getitem, FromStart, types.Integer)  # type: ignore[untyped-decorator]
@@ -107,13 +107,13 @@ def copy(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
 
 def _range(context: Any, builder: Any, kind: Any, array: Any, index_kind: Any, index: Any, count: Any) -> Any:
     """The first of so many elements, which may be none."""
-    found, place = (
+    values, place = (
         context.make_array(kind)(context, builder, array),
         context.cast(builder, index, index_kind, types.intp),
     )
     if context.enable_boundscheck:
-        (length,) = unpack_tuple(builder, found.shape)
+        (length,) = unpack_tuple(builder, values.shape)
         behind = builder.add(length, length.type(1))
         do_boundscheck(context, builder, place, behind)
         do_boundscheck(context, builder, builder.add(place, count), behind)
-    return builder.gep(found.data, [place], inbounds=True)
+    return builder.gep(values.data, [place], inbounds=True)

@@ -32,7 +32,7 @@ _DAMAGED = (
     TypeError,
     ValueError,
 )
-"""What unpickling damaged content raises."""
+"""Errors of unpickling damaged content."""
 
 
 class _DamagedCode(ValueError):
@@ -48,7 +48,7 @@ class _Locator(UserProvidedCacheLocator):  # type: ignore[misc]
 
 
 class _KeptCode(CompileResultCacheImpl):  # type: ignore[misc]
-    """What is kept of a compilation, with a checksum: a disk that was full or lost power leaves code that crashes."""
+    """Code kept of a compilation, with a checksum: a disk that was full or lost power leaves code that crashes."""
 
     _locator_classes = (_Locator,)
 
@@ -79,15 +79,15 @@ class _KernelCache(FunctionCache):  # type: ignore[misc]
         return None
 
     def _loaded(self, sig: Any, target_context: Any) -> Any:
-        """What is kept for these types of arguments.
+        """Code that is kept for these types of arguments.
 
         Numba writes its index before the code that it names: two processes at once, or one that is killed in between,
         leave the code of other types there, which would read the arguments as something else.
         """
-        found = self._load_overload(sig, target_context)
-        if found is not None and found.signature.args != normalize_signature(sig)[0]:
-            raise _DamagedCode(f"for {found.signature.args}")
-        return found
+        code = self._load_overload(sig, target_context)
+        if code is not None and code.signature.args != normalize_signature(sig)[0]:
+            raise _DamagedCode(f"for {code.signature.args}")
+        return code
 
     def save_overload(self, sig: Any, data: Any) -> None:
         try:

@@ -20,7 +20,7 @@ _INNER = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
 def _why_interpreted() -> str | None:
-    """Why kernels are not compiled; None where they are."""
+    """Reason why kernels are not compiled; None where they are."""
     if os.environ.get("RAILFAB_INTERPRETED"):
         return "RAILFAB_INTERPRETED is set. Unset it"
     try:
@@ -79,7 +79,7 @@ def called(function: _Function) -> _Function:
 
 
 def _directory(sources: tuple[Path, ...]) -> Path | None:
-    """Where a compiled kernel is kept; None where it is not, and that cannot be written."""
+    """Directory where a compiled kernel is kept; None where it is not, and that cannot be written."""
     import llvmlite.binding
     import numba
     import numpy as np

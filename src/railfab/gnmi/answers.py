@@ -71,8 +71,8 @@ def get_response(target: GnmiTarget, view: TargetView, request: messages.GetRequ
         answers = _leaves(target.name, view, steps, data_type) if proto else view.get(steps, data_type)
         notification = messages.Notification(timestamp=view.timestamp_ns)
         notification.prefix.target = request.prefix.target
-        for found in answers:
-            notification.update.add(path=proto_path(found.path), val=encode(found.value, request.encoding))
+        for answer in answers:
+            notification.update.add(path=proto_path(answer.path), val=encode(answer.value, request.encoding))
         notifications.append(notification)
     return messages.GetResponse(notification=notifications)
 
@@ -85,13 +85,13 @@ def _data_type(wanted: int) -> DataType:
 
 def _leaves(target: str, view: TargetView, steps: tuple[Element, ...], data_type: DataType) -> list[Found]:
     """The leaves below a path, for an encoding without containers."""
-    found = [
+    leaves = [
         Found(chosen.leaf.path, chosen.value if chosen.place is None else view.values[chosen.place])
         for chosen in view.select(steps, data_type)
     ]
-    if not found:
+    if not leaves:
         raise PathNotFound(target, f"nothing at {to_text_elements(steps)}", "Check the path and its keys")
-    return found
+    return leaves
 
 
 def set_response(target: GnmiTarget, request: messages.SetRequest) -> messages.SetResponse:

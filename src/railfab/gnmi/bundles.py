@@ -82,12 +82,12 @@ class Bundle:
         self._written: tuple[Any, ...] = (_UNSENT,) * len(leaves)
         self._updates = [b""] * len(leaves)
         known = sent or {}
-        self._sent: tuple[Any, ...] = tuple([known.get(found.leaf.path, _UNSENT) for found in leaves])
+        self._sent: tuple[Any, ...] = tuple([known.get(leaf.leaf.path, _UNSENT) for leaf in leaves])
 
     def sent(self) -> dict[tuple[Element, ...], Any]:
         """The value last sent of each leaf, by path; leaves that were never sent are left out."""
         pairs = zip(self._leaves, self._sent, strict=True)
-        return {found.leaf.path: value for found, value in pairs if value is not _UNSENT}
+        return {leaf.leaf.path: value for leaf, value in pairs if value is not _UNSENT}
 
     def whole(self, values: Sequence[Any], timestamp_ns: int) -> bytes:
         """A response with every leaf. values: of a view with the layout that the leaves were selected from."""
@@ -135,11 +135,11 @@ def _elem(step: Element) -> bytes:
 
 def _picker(leaves: Sequence[Selected]) -> Callable[[Sequence[Any]], tuple[Any, ...]]:
     """Take the values of these leaves out of all values of a view; constants stay as they are."""
-    places = [found.place for found in leaves]
+    places = [leaf.place for leaf in leaves]
     if len(places) > 1 and None not in places:
         return itemgetter(*places)
     return lambda values: tuple(
-        [found.value if place is None else values[place] for place, found in zip(places, leaves, strict=True)]
+        [leaf.value if place is None else values[place] for place, leaf in zip(places, leaves, strict=True)]
     )
 
 
@@ -160,7 +160,7 @@ def bundles(
     sent: Mapping[tuple[Element, ...], Any] | None = None,
 ) -> list[Bundle]:
     """The leaves in bundles of MOST_UPDATES at most; those of one list entry are adjacent."""
-    ordered = iter(sorted(leaves, key=lambda found: _entry_of(found.leaf.path)))
+    ordered = iter(sorted(leaves, key=lambda leaf: _entry_of(leaf.leaf.path)))
     made = []
     while part := list(islice(ordered, MOST_UPDATES)):
         made.append(Bundle(part, encoding=encoding, target=target, sent=sent))

@@ -200,14 +200,14 @@ class GnmiClient:
         )
         if target:
             requested.prefix.target = target
-        found: list[messages.Notification] = []
+        notifications: list[messages.Notification] = []
         async with aclosing(
             self._stream(messages.SubscribeRequest(subscribe=requested), self._call_timeout_s)
         ) as stream:
             async for response in stream:
                 if response.sync_response:
-                    return found
-                found.append(response.update)
+                    return notifications
+                notifications.append(response.update)
         raise self._callee.ended()
 
     async def subscribe(self, subscription: Subscription) -> AsyncGenerator[messages.SubscribeResponse]:
@@ -253,7 +253,7 @@ class GnmiClient:
     def _values(self, notifications: Iterable[messages.Notification]) -> list[Found]:
         """The updates of notifications, with their whole paths."""
         try:
-            return [found for notification in notifications for found in _values(notification)]
+            return [update for notification in notifications for update in _values(notification)]
         except GnmiValueError as error:
             raise self._undecodable(f"sent a gNMI value that cannot be read: {error.problem}") from None
 

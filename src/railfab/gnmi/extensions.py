@@ -34,10 +34,10 @@ def commit_of(target: str, extensions: Iterable[messages.Extension]) -> Commit |
 
     Raises ExtensionUnsupported for any other extension, RequestRefused for a commit without id or action, or two.
     """
-    found = [_commit(target, extension) for extension in extensions]
-    if len(found) > 1:
+    commits = [_commit(target, extension) for extension in extensions]
+    if len(commits) > 1:
         raise RequestRefused(target, "a Set with two commit extensions", "Send one")
-    return found[0] if found else None
+    return commits[0] if commits else None
 
 
 def refuse_extensions(target: str, extensions: Iterable[messages.Extension]) -> None:

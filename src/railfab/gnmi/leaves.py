@@ -22,10 +22,10 @@ class LeafLayout:
     @cached_property
     def _by_names(self) -> dict[tuple[Element, ...], list[int]]:
         """The places of leaves by their paths without keys."""
-        found: dict[tuple[str, ...], list[int]] = {}
+        by_names: dict[tuple[str, ...], list[int]] = {}
         for place, leaf in enumerate(self.leaves):
-            found.setdefault(tuple([step.name for step in leaf.path]), []).append(place)
-        return {tuple(map(Element, names)): places for names, places in found.items()}
+            by_names.setdefault(tuple([step.name for step in leaf.path]), []).append(place)
+        return {tuple(map(Element, names)): places for names, places in by_names.items()}
 
     def places(self, pattern: tuple[Element, ...]) -> list[int]:
         """The places of the leaves at or below a path, which may hold wildcards."""
@@ -50,19 +50,19 @@ class LeavesView:
     read_s: float
 
     def select(self, pattern: tuple[Element, ...], data_type: DataType = DataType.ALL) -> list[Selected]:
-        found: dict[tuple[Element, ...], Selected] = {}
+        selected: dict[tuple[Element, ...], Selected] = {}
         for place in self.layout.places(pattern):
             leaf = self.layout.leaves[place]
             wanted = data_type is DataType.ALL or leaf.config == (data_type is DataType.CONFIG)
-            if wanted and not (leaf.config and leaf.path in found):
-                found[leaf.path] = Selected(leaf, place)
-        return list(found.values())
+            if wanted and not (leaf.config and leaf.path in selected):
+                selected[leaf.path] = Selected(leaf, place)
+        return list(selected.values())
 
     def get(self, path: tuple[Element, ...], data_type: DataType) -> list[Found]:
         chosen = self.select(path, data_type)
         if not chosen:
             raise PathNotFound(self.target, f"nothing at {to_text_elements(path)}", "Check the path and its keys")
-        return nest([Found(found.leaf.path, self.values[found.place or 0]) for found in chosen], path)
+        return nest([Found(leaf.leaf.path, self.values[leaf.place or 0]) for leaf in chosen], path)
 
 
 class Leaves:

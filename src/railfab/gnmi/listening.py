@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 COUNT_EVERY_S = 0.5
-"""How often the time is counted; a loop that is later than this is not listening [s]."""
+"""Interval at which the time is counted; a loop that is later than this is not listening [s]."""
 
 
 @asynccontextmanager

@@ -1,4 +1,4 @@
-"""How a gNMI client says who it is: metadata of each call. Source: OpenConfig, gNMI Authentication and Encryption."""
+"""Identification of a gNMI client: metadata of each call. Source: OpenConfig, gNMI Authentication and Encryption."""
 
 from __future__ import annotations
 
@@ -18,5 +18,5 @@ def login_metadata(credentials: Credentials) -> tuple[tuple[str, str], ...]:
 
 
 def login_name(credentials: Credentials) -> str:
-    """Whose login it is, for errors; never the secret."""
+    """Name of the user whose login it is, for errors; never the secret."""
     return "the token" if credentials.token else credentials.username or "a client without user name"

@@ -22,7 +22,7 @@ MOST_KEPT = 1 << 10
 """Characters of the longest step that is kept for its next use."""
 _ORIGIN = re.compile(r"^([A-Za-z_][\w.-]*):(?=/)")
 _PREFIX = re.compile(r"^[A-Za-z_][\w.-]*:(?=[A-Za-z_*{])")
-"""Of a module: a YANG identifier begins with a letter, so `Ethernet0:3` has none."""
+"""Prefix of a module: a YANG identifier begins with a letter, so `Ethernet0:3` has none."""
 
 
 class PathError(RailfabError):

@@ -59,9 +59,9 @@ class ViewReader:
         asked_s = time.monotonic()
         held = self._target.view(max_age_s)
         while held is None and (running := self._refresh) is not None and not running.future.done():
-            found = await asyncio.shield(running.future)
+            newest = await asyncio.shield(running.future)
             waited_s = time.monotonic() - asked_s
-            held = found if running.began_s >= asked_s else self._target.view(max_age_s + waited_s)
+            held = newest if running.began_s >= asked_s else self._target.view(max_age_s + waited_s)
         return held if held is not None else await self._refreshed()
 
     async def work(self, task: Callable[[], T]) -> T:

@@ -66,8 +66,8 @@ def union_steps(
     target: GnmiTarget, prefix: messages.Path, updates: Iterable[messages.Update]
 ) -> list[tuple[tuple[Element, ...], messages.Update]]:
     """The values of a union_replace by path, those of a subtree before those below it."""
-    found = [(steps_of(target, prefix, update.path), update) for update in updates]
-    return sorted(found, key=lambda pair: len(pair[0]))
+    pairs = [(steps_of(target, prefix, update.path), update) for update in updates]
+    return sorted(pairs, key=lambda pair: len(pair[0]))
 
 
 def has_aliases(requested: messages.SubscriptionList) -> bool:

@@ -73,7 +73,7 @@ _REMEDIES = {
 
 
 class Status(NamedTuple):
-    """How a call ended. code: a name of CODES. details: the words of the target, or None."""
+    """End of a call. code: a name of CODES. details: the words of the target, or None."""
 
     code: str
     details: str | None
@@ -92,7 +92,7 @@ def _is_busy(code: str, words: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Callee:
-    """Who is called, for errors. address: host and port. user: name of the login. timeout_s: deadline of a call."""
+    """Target of a call, for errors. address: host and port. user: name of the login. timeout_s: deadline of a call."""
 
     name: str
     address: str

@@ -113,7 +113,7 @@ class Group:
 
     @property
     def due_ns(self) -> int:
-        """When there may be something to send next."""
+        """Time when there may be something to send next."""
         return self._sample_ns if self._heartbeat_ns is None else min(self._sample_ns, self._heartbeat_ns)
 
     def add(self, pattern: tuple[Element, ...], asked: Mode) -> None:
@@ -171,20 +171,20 @@ class Group:
 
     def _select(self, view: TargetView) -> None:
         """Find the leaves of this group and bundle them; takes milliseconds, in a worker thread."""
-        leaves = {found.leaf.path: found for found in self._matching(view)}
+        leaves = {leaf.leaf.path: leaf for leaf in self._matching(view)}
         sent = {path: value for bundle in self._bundles for path, value in bundle.sent().items()}
         wanted = self._wanted
         self._leaves = frozenset(leaves)
         self._bundles = bundles(leaves.values(), encoding=wanted.encoding, target=wanted.target, sent=sent)
         if self._schedule.mode is Mode.ON_CHANGE:
-            announced = all(found.leaf.on_change for found in leaves.values())
+            announced = all(leaf.leaf.on_change for leaf in leaves.values())
             self._age_s = self._reader.change_age_s if announced else ON_CHANGE_AGE_S
 
     def _matching(self, view: TargetView) -> Iterator[Selected]:
         for pattern, asked in self._patterns:
-            for found in view.select(pattern):
-                if asked is not Mode.TARGET_DEFINED or self._takes(found.leaf):
-                    yield found
+            for leaf in view.select(pattern):
+                if asked is not Mode.TARGET_DEFINED or self._takes(leaf.leaf):
+                    yield leaf
 
     def _takes(self, leaf: Leaf) -> bool:
         """Whether a leaf of a TARGET_DEFINED subscription belongs to this group."""
@@ -203,10 +203,10 @@ def groups(reader: ViewReader, wanted: Subscriptions, start_ns: int) -> list[Gro
         asked = schedule.mode
         modes = (Mode.SAMPLE, Mode.ON_CHANGE) if asked is Mode.TARGET_DEFINED else (asked,)
         for mode in modes:
-            own = replace(schedule, mode=mode)
-            if own not in made:
-                made[own] = Group(reader, wanted, own, start_ns)
-            made[own].add(pattern, asked)
+            of_mode = replace(schedule, mode=mode)
+            if of_mode not in made:
+                made[of_mode] = Group(reader, wanted, of_mode, start_ns)
+            made[of_mode].add(pattern, asked)
     return list(made.values())
 
 

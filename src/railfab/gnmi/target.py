@@ -200,14 +200,14 @@ class CommitTarget(Protocol):
 def nest(leaves: Iterable[Found], root: tuple[Element, ...]) -> list[Found]:
     """The leaves below a path as answers to a Get: one for each node that the path matches, containers as JSON."""
     depth = len(root)
-    found: dict[tuple[Element, ...], Any] = {}
+    answers: dict[tuple[Element, ...], Any] = {}
     for path, value in leaves:
         at, rest = path[:depth], path[depth:]
         if rest:
-            _grow(found.setdefault(at, dict(at[-1].keys) if at else {}), rest, value)
+            _grow(answers.setdefault(at, dict(at[-1].keys) if at else {}), rest, value)
         else:
-            found[at] = value
-    return [Found(at, value) for at, value in found.items()]
+            answers[at] = value
+    return [Found(at, value) for at, value in answers.items()]
 
 
 def _grow(node: dict[str, Any], steps: tuple[Element, ...], value: Any) -> None:

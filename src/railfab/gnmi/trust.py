@@ -1,4 +1,4 @@
-"""Whom gRPC trusts, and who we are to the target.
+"""Trust of gRPC in targets, and our identity to the target.
 
 gRPC does not tell the causes of a failed connection apart, cannot switch verification off, and has a trust store of its
 own. So a connection of Python is made first (`first_contact`), which verifies the target's certificate against the
@@ -60,7 +60,7 @@ async def trust_of(endpoint: Endpoint, timeout_s: float, closed: ClosedPorts | N
 
 
 def _trust(endpoint: Endpoint, shown: bytes) -> Trust:
-    """What gRPC is given, once this certificate (PEM) of the target was accepted."""
+    """Trust that gRPC is given, once this certificate (PEM) of the target was accepted."""
     try:
         ca, certificate, key = map(_content, (endpoint.ca, endpoint.client_cert, endpoint.client_key))
     except OSError as error:

@@ -37,7 +37,7 @@ class PortLoad:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SwitchTraits:
-    """What the buffer plan of a switch depends on, besides its ports and the lossless class.
+    """Traits of a switch on which its buffer plan depends, besides its ports and the lossless class.
 
     buffer_bytes: of the chip. default_headroom_bytes: what the platform gives each port by default. path: the longest
     of the network. mtu_bytes: largest IP packet. vxlan: RoCE is in VXLAN here. classes: lossless classes of each port.
@@ -111,7 +111,7 @@ def buffer_plan(ports: Sequence[PortLoad], traits: SwitchTraits, lossless: Lossl
     if lossless.traffic is None:
         return BufferPlan(traits=traits, lossless=lossless, uncut=uncut)
     bound = queue_bound(lossless.traffic, traits.chip, mtu_bytes=traits.mtu_bytes, vxlan=traits.vxlan)
-    smaller = tuple(_cut(one, bound, traits, lossless) for one in sized)
+    smaller = tuple(_cut(port, bound, traits, lossless) for port in sized)
     cut = _division(smaller, traits, bound)
     return BufferPlan(traits=traits, lossless=lossless, uncut=uncut, bound=bound, cut=cut)
 

@@ -50,7 +50,9 @@ def _marks_before_limit(where: str, plan: BufferPlan) -> Iterator[Finding]:
     limit = plan.uncut.granted_xoff_bytes
     late = {port.load.rate_gbps: port.thresholds for port in plan.uncut.ports if port.thresholds.kmax_bytes >= limit}
     if late:
-        ports = " and ".join(f"{rate}G ports ({_mb(found.kmax_bytes)})" for rate, found in sorted(late.items()))
+        ports = " and ".join(
+            f"{rate}G ports ({_mb(thresholds.kmax_bytes)})" for rate, thresholds in sorted(late.items())
+        )
         act = "pauses" if plan.lossless.pfc else "drops"
         yield error(
             DesignCode.ECN_TOO_LATE,
@@ -63,19 +65,19 @@ def _marks_before_limit(where: str, plan: BufferPlan) -> Iterator[Finding]:
 
 def _earlier(plan: BufferPlan, late: Mapping[int, QueueThresholds], limit: int) -> str:
     """The remedy for ramps, by speed, that end at a limit or above: to state others where that is enough."""
-    if not all(found.stated and found.bdp_bytes < limit - 1 for found in late.values()):
+    if not all(thresholds.stated and thresholds.bdp_bytes < limit - 1 for thresholds in late.values()):
         return MORE_BUFFER
-    return remedy(_stated(plan, {rate: _below(found, limit) for rate, found in late.items()}))
+    return remedy(_stated(plan, {rate: _below(thresholds, limit) for rate, thresholds in late.items()}))
 
 
-def _below(found: QueueThresholds, limit: int) -> Ramp:
+def _below(thresholds: QueueThresholds, limit: int) -> Ramp:
     """The ramp with Kmax below a limit, and Kmin at the bandwidth-delay product where it was above."""
-    kmin = found.kmin_bytes if found.kmin_bytes < limit - 1 else found.bdp_bytes
-    return _ramp(found, kmin, limit - 1)
+    kmin = thresholds.kmin_bytes if thresholds.kmin_bytes < limit - 1 else thresholds.bdp_bytes
+    return _ramp(thresholds, kmin, limit - 1)
 
 
-def _ramp(found: QueueThresholds, kmin_bytes: int, kmax_bytes: int) -> Ramp:
-    return Ramp(kmin_bytes=kmin_bytes, kmax_bytes=kmax_bytes, pmax_percent=found.pmax_percent)
+def _ramp(thresholds: QueueThresholds, kmin_bytes: int, kmax_bytes: int) -> Ramp:
+    return Ramp(kmin_bytes=kmin_bytes, kmax_bytes=kmax_bytes, pmax_percent=thresholds.pmax_percent)
 
 
 def _stated(plan: BufferPlan, ramps: Mapping[int, Ramp]) -> Choice:
@@ -103,14 +105,15 @@ def _stated_ramps(_where: str, plan: BufferPlan) -> Iterator[Finding]:
     """Check that a stated Kmin lets one flow fill the link: below the bandwidth-delay product it is marked early."""
     early = {port.load.rate_gbps: port for port in plan.uncut.ports if _marks_early(port)}
     for rate, port in sorted(early.items()):
-        found, path = port.thresholds, plan.traits.path
+        thresholds, path = port.thresholds, plan.traits.path
         round_trip_us = path.round_trip_ns(plan.traits.mtu_bytes) / 1000
-        ramp = _ramp(found, found.bdp_bytes, max(found.kmax_bytes, KMAX_TO_KMIN * found.bdp_bytes))
+        ramp = _ramp(thresholds, thresholds.bdp_bytes, max(thresholds.kmax_bytes, KMAX_TO_KMIN * thresholds.bdp_bytes))
         yield warning(
             DesignCode.ECN_TOO_EARLY,
             f"profile.lossless.{plan.lossless.ramp_key(rate, plan.traits.role)}.{rate}",
-            f"kmin_bytes {found.kmin_bytes:,} is less than {rate} Gb/s x {round_trip_us:g} us = {found.bdp_bytes:,}, "
-            "the data in flight of one flow over the longest path, so a single flow is marked and slowed",
+            f"kmin_bytes {thresholds.kmin_bytes:,} is less than {rate} Gb/s x {round_trip_us:g} us = "
+            f"{thresholds.bdp_bytes:,}, the data in flight of one flow over the longest path, so a single flow is "
+            "marked and slowed",
             remedy(_stated(plan, {rate: ramp})),
         )
 
@@ -125,14 +128,14 @@ def _signals(where: str, plan: BufferPlan) -> Iterator[Finding]:
     if plan.lossless.pfc:
         code = DesignCode.PFC_WITHOUT_ECN
         problem = "the lossless class has PFC without ECN: senders are paused but not slowed, and pauses spread"
-        found = remedy(setting("profile.lossless.ecn", True, "unless the hosts limit their senders by other means"))
+        proposal = remedy(setting("profile.lossless.ecn", True, "unless the hosts limit their senders by other means"))
     else:
         code = DesignCode.NO_CONGESTION_CONTROL
         problem = "the lossless class has neither PFC nor ECN: nothing slows the senders, and its queues drop packets"
         keys = "profile.lossless.pfc", "profile.lossless.ecn"
         off = Choice("`lossless: off`", {"profile.lossless": False}, "write")
-        found = remedy(*(setting(key, True) for key in keys), off)
-    yield warning(code, where, problem, found)
+        proposal = remedy(*(setting(key, True) for key in keys), off)
+    yield warning(code, where, problem, proposal)
 
 
 def _traffic(where: str, plan: BufferPlan) -> Iterator[Finding]:
