@@ -96,5 +96,6 @@ def test_few_modules_are_outside_of_the_packages(repository: Path) -> None:
         "import_on_use",
         "metrics",
         "repeated_warnings",
+        "startup_cache",
         "units",
     }
