@@ -7,6 +7,7 @@ is written for a person (a finding, a difference, the lines of a twin) passes th
 from __future__ import annotations
 
 import re
+from functools import cache
 
 HIDDEN = "..."
 _VALUE = r"(?P<value>\"[^\"]*\"|'[^']*'|\S+)"
@@ -20,10 +21,6 @@ _NAMES = (
     r"\bsnmp-server user .*? auth",
     r"\bpriv",
 )
-_PATTERNS = (
-    *(re.compile(rf"(?P<name>{name}{_KIND}) {_VALUE}") for name in _NAMES),
-    re.compile(r"(?P<name>SNMP_COMMUNITY\|)(?P<value>\S+)"),
-)
 _MAY_HAVE = re.compile(r"secret|pass|key|communit|priv|auth", re.IGNORECASE)
 
 
@@ -31,9 +28,18 @@ def without_secrets(line: str) -> str:
     """The line with `...` in the place of each secret."""
     if not _MAY_HAVE.search(line):
         return line
-    for pattern in _PATTERNS:
+    for pattern in _patterns():
         line = pattern.sub(_hidden, line)
     return line
+
+
+@cache
+def _patterns() -> tuple[re.Pattern[str], ...]:
+    """The patterns of a name with its secret; few commands show such a line, and to compile them takes 2 ms."""
+    return (
+        *(re.compile(rf"(?P<name>{name}{_KIND}) {_VALUE}") for name in _NAMES),
+        re.compile(r"(?P<name>SNMP_COMMUNITY\|)(?P<value>\S+)"),
+    )
 
 
 def _hidden(match: re.Match[str]) -> str:
