@@ -28,7 +28,7 @@ with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):
 assert not [path for path in scanned if str(path).endswith("entry_points.txt")], "it reads each installed package"
 print(json.dumps(sorted(sys.modules)))
 """
-LAZY = ("device", "endpoints", "fabric", "intent", "platforms")
+LAZY = ("device", "endpoints", "fabric", "intent", "lab", "lab.containerlab", "lab.netns", "platforms")
 """Packages that import some of their modules on use."""
 
 
@@ -103,6 +103,18 @@ def test_each_exported_name_is_there(package: str) -> None:
     module: ModuleType = import_module(f"railfab.{package}")
     for name in module.__all__:
         assert getattr(module, name) is not None
+
+
+AT_ONCE = {"fabric": {"design"}}
+"""Exported names that are imported with the package."""
+
+
+@pytest.mark.parametrize("package", LAZY)
+def test_no_name_that_is_imported_on_use_is_that_of_a_module(package: str) -> None:
+    """Who imports such a module would find it in place of the name."""
+    folder = ROOT / "src" / "railfab" / package.replace(".", "/")
+    modules = {path.stem for path in folder.iterdir()}
+    assert modules & {*import_module(f"railfab.{package}").__all__} == AT_ONCE.get(package, set())
 
 
 def test_a_name_that_a_package_does_not_export_is_an_error() -> None:

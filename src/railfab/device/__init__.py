@@ -76,8 +76,8 @@ from railfab.import_on_use import imported_on_use
 if TYPE_CHECKING:
     from railfab.device.agreement import disagreements
     from railfab.device.buffers import PortThresholds, SwitchBuffers, fabric_path, switch_buffers
-    from railfab.device.deviations import deviations
     from railfab.device.diff import Change, change_lines, changes
+    from railfab.device.difference_findings import deviations
     from railfab.device.link_ends import PlatformTraits
     from railfab.device.observed import Observed, ObservedBgpSession, ObservedFamily, ObservedInterface
     from railfab.device.planning import plan
@@ -89,7 +89,7 @@ else:
         {
             "agreement": ("disagreements",),
             "buffers": ("PortThresholds", "SwitchBuffers", "fabric_path", "switch_buffers"),
-            "deviations": ("deviations",),
+            "difference_findings": ("deviations",),
             "diff": ("Change", "change_lines", "changes"),
             "link_ends": ("PlatformTraits",),
             "observed": ("Observed", "ObservedBgpSession", "ObservedFamily", "ObservedInterface"),
