@@ -28,7 +28,7 @@ def render(model: DeviceModel) -> tuple[Line, ...]:
         block("interfaces", interface_lines(model)),
         block("forwarding-options", balancing_lines(model)),
         block("policy-options", policy_lines(model)),
-        block("class-of-service", qos_lines(model)),
+        block("class-of-service", qos_lines(model.qos)),
         block("routing-instances", instance_lines(model)),
         block("routing-options", routing_lines(model)),
         block(

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from railfab.device import (
     BalancingMode,
@@ -26,6 +27,7 @@ from railfab.device import (
     Scheduling,
     TrafficClass,
 )
+from railfab.device.qos import KINDS
 from railfab.platforms.junos.fill_levels import Levels, queue_bytes
 from railfab.platforms.junos.names import (
     LOSSLESS_BY_DEFAULT,
@@ -100,11 +102,13 @@ class PauseProfile:
         return "_".join(part for part in (self.profile, pauses, self.classifier) if part)
 
 
-def qos_lines(model: DeviceModel) -> Iterator[Line]:
-    """The class of service of a switch with QoS."""
-    qos = model.qos
-    if qos is None:
-        return
+@lru_cache(maxsize=KINDS)
+def qos_lines(qos: Qos | None) -> tuple[Line, ...]:
+    """The class of service of a switch with QoS, made once for all switches with the same."""
+    return tuple(_qos_lines(qos)) if qos else ()
+
+
+def _qos_lines(qos: Qos) -> Iterator[Line]:
     yield from block("classifiers", (_classifier(classifier, qos) for classifier in qos.classifiers))
     yield from block("drop-profiles", _drop_profiles(qos))
     yield from block("shared-buffer", _buffers(qos))
