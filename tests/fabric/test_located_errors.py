@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from railfab.endpoints import load_endpoints
+from railfab.endpoints import InventoryEndpoints, load_endpoints
 from railfab.errors import RailfabError, TopologyError, one_per_problem
 from railfab.fabric import design
 from railfab.intent.document import Document, read_document
@@ -61,4 +61,6 @@ def test_endpoints_of_an_inventory_have_the_place_of_each_platform(tmp_path: Pat
     path = tmp_path / "hosts.yml"
     path.write_text("leaf1: {hostname: h, platform: frr}\nleaf2:\n  hostname: h\n  groups: [racks]\n")
     (tmp_path / "groups.yml").write_text("racks:\n  platform: eos\n")
-    assert load_endpoints(path).platform_places == {"leaf1": f"{path}:1", "leaf2": f"{tmp_path / 'groups.yml'}:2"}
+    endpoints = load_endpoints(path)
+    assert isinstance(endpoints, InventoryEndpoints)
+    assert endpoints.platform_places == {"leaf1": f"{path}:1", "leaf2": f"{tmp_path / 'groups.yml'}:2"}

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from railfab.endpoints.model import STATE_DIR, Credentials, Endpoint, Endpoints
+from railfab.endpoints.model import STATE_DIR, Credentials, Endpoint, Endpoints, InventoryEndpoints
 from railfab.import_on_use import imported_on_use
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ __all__ = [
     "Endpoint",
     "Endpoints",
     "Host",
+    "InventoryEndpoints",
     "give_to_caller",
     "load_endpoints",
     "load_hosts",

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from railfab.endpoints.keys import NODE_KEYS, unknown_key
-from railfab.endpoints.model import STATE_DIR, Endpoint, Endpoints, faults
+from railfab.endpoints.model import STATE_DIR, Endpoint, Endpoints, InventoryEndpoints, faults
 from railfab.endpoints.nornir_hosts import load_hosts
 from railfab.endpoints.private_files import write_private
 from railfab.endpoints.yaml_file import parse_mapping, read_text
@@ -51,7 +51,7 @@ def load_endpoints(path: Path) -> Endpoints:
         hosts = load_hosts(path)
         nodes = tuple(host.endpoint for host in hosts)
         places = {host.endpoint.name: host.platform_place for host in hosts}
-        return Endpoints(fabric=path.stem, backend="inventory", nodes=nodes, platform_places=places)
+        return InventoryEndpoints(fabric=path.stem, backend="inventory", nodes=nodes, platform_places=places)
     try:
         endpoints = _from_document(path, document)
     except (KeyError, TypeError, ValueError) as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
@@ -99,18 +99,21 @@ class Endpoint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Endpoints:
-    """The switches of one running fabric. backend: `twin`, `netns`, `containerlab` or `inventory`.
-
-    platform_places: file and line of the platform of a node, by its name, where they come from a Nornir inventory.
-    """
+    """The switches of one running fabric. backend: `twin`, `netns`, `containerlab` or `inventory`."""
 
     fabric: str
     backend: str
     nodes: tuple[Endpoint, ...]
-    platform_places: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
 
     def by_name(self) -> dict[str, Endpoint]:
         return {node.name: node for node in self.nodes}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InventoryEndpoints(Endpoints):
+    """The switches of a Nornir inventory. platform_places: file and line of the platform of a node, by its name."""
+
+    platform_places: Mapping[str, str]
 
 
 class EndpointFault(NamedTuple):

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from railfab.endpoints import Endpoint, Endpoints, load_endpoints, state_file, state_option
+from railfab.endpoints import Endpoint, Endpoints, InventoryEndpoints, load_endpoints, state_file, state_option
 from railfab.errors import EndpointError, RailfabError, UnsupportedFeature, one_per_problem, raise_all
 from railfab.fabric.design import Design
 from railfab.fabric.limit import limited
@@ -126,11 +126,12 @@ def _limit_without(missing: Sequence[str], expected: Sequence[Node], limit: str 
 def _other_platforms(source: str, endpoints: Endpoints, expected: Sequence[Node]) -> Iterator[EndpointError]:
     """Endpoints whose platform is not that of the intent, by railfab's name or that of another tool."""
     by_name = endpoints.by_name()
+    places = endpoints.platform_places if isinstance(endpoints, InventoryEndpoints) else {}
     for node in expected:
         written = by_name[node.name].platform
         if not written or node.platform is None or node.platform in platforms_called(written):
             continue
-        place = endpoints.platform_places.get(node.name, source)
+        place = places.get(node.name, source)
         remedy = f"Write {node.platform}, or correct the intent"
         yield EndpointError(
             f"{place}: {node.name}", f"platform {written!r} is not {node.platform}, that of the intent", remedy
