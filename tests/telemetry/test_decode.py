@@ -40,8 +40,8 @@ def pair(most: int = 1000) -> tuple[Decoder, TargetStore]:
 
 
 def batch(sent: Iterable[bytes]) -> tuple[np.ndarray, np.ndarray]:
-    """Buffer and bounds, with bytes of others around each message."""
-    buffer, bounds = b"\xff" * 7, []
+    """Buffer, writable as that of a receiver, and bounds, with bytes of others around each message."""
+    buffer, bounds = bytearray(b"\xff" * 7), []
     for each in sent:
         bounds.append((len(buffer), len(buffer) + len(each)))
         buffer += each + b"\xff" * 5

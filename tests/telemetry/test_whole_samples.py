@@ -68,7 +68,7 @@ class Switch:
         ends = list(accumulate(map(len, raw)))
         bounds = np.array([(end - len(each), end) for end, each in zip(ends, raw, strict=True)], np.int64)
         with self.whole.arriving(now_s):
-            self._decoder.take(np.frombuffer(b"".join(raw), np.uint8), bounds, now_s, lasts_s=math.inf)
+            self._decoder.take(np.frombuffer(bytearray().join(raw), np.uint8), bounds, now_s, lasts_s=math.inf)
 
     def series(self, now_s: float) -> list[tuple[str, dict[str, str], float]]:
         """The samples that a reader gets."""

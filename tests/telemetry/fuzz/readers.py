@@ -84,8 +84,9 @@ def _read(samples: Iterable[tuple[Series, float]], taken: Taken) -> tuple[Any, .
 
 
 def batch(message: bytes) -> tuple[np.ndarray, np.ndarray]:
-    """Buffer and bounds of one message between bytes of others."""
-    return np.frombuffer(b"\xff" * 7 + message + b"\xff" * 5, np.uint8), np.array([[7, 7 + len(message)]], np.int64)
+    """Buffer and bounds of one message between bytes of others; it can be written, as that of a connection."""
+    between = bytearray(b"\xff" * 7 + message + b"\xff" * 5)
+    return np.frombuffer(between, np.uint8), np.array([[7, 7 + len(message)]], np.int64)
 
 
 def receive(data: bytes, _: Path) -> list[str]:
