@@ -137,13 +137,7 @@ def twin(
     from railfab.twin import Twin, serve
 
     served = Twin(
-        fabric,
-        state=state,
-        base_port=port,
-        configured=configured,
-        job=wanted,
-        new_credentials=new_credentials,
-        cpu=cpu,
+        fabric, state=state, base_port=port, configured=configured, job=wanted, new_credentials=new_credentials, cpu=cpu
     )
     serve(served, started=lambda: _announce(served, wanted))
 

@@ -79,6 +79,19 @@ def _state() -> Iterator[stat.Panel]:
         ),
         limits=[(1, RED)],
     )
+    yield from _marks_and_drops()
+    yield tile(
+        PanelText(
+            title="Stale devices",
+            description=f"Devices without telemetry session or without update for {STALE_AFTER_S} s.",
+            unit="none",
+        ),
+        Query(_stale_devices(), "stale"),
+        limits=[(1, RED)],
+    )
+
+
+def _marks_and_drops() -> Iterator[stat.Panel]:
     yield tile(
         PanelText(
             title="ECN marks",
@@ -103,15 +116,6 @@ def _state() -> Iterator[stat.Panel]:
             unit="none",
         ),
         Query(f"sum({growth('fabric_pfc_dropped_packets_total')})", "dropped"),
-        limits=[(1, RED)],
-    )
-    yield tile(
-        PanelText(
-            title="Stale devices",
-            description=f"Devices without telemetry session or without update for {STALE_AFTER_S} s.",
-            unit="none",
-        ),
-        Query(_stale_devices(), "stale"),
         limits=[(1, RED)],
     )
 
@@ -155,6 +159,10 @@ def _load() -> Iterator[timeseries.Panel]:
             "{{fabric}} {{device}} {{link}} {{peer_device}}",
         ),
     )
+    yield from _busiest()
+
+
+def _busiest() -> Iterator[timeseries.Panel]:
     yield graph(
         PanelText(
             title="Busiest ports",

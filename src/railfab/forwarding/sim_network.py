@@ -84,7 +84,6 @@ def network(parts: NetworkParts) -> Network:
     up, classes = rows.up.copy(), len(NIC_QUEUES)
     up[np.intersect1d(links.nics, np.array(list(parts.closed), np.int64))] = False
     nodes = len(links.switches) + len(links.nics)
-    is_switch = np.arange(nodes) < len(links.switches)
     balancing = _Balancing(parts, nodes)
     sent = rows.ingress_field("pfc_sent") > 0
     losing = np.array(parts.losing, np.int64)
@@ -118,7 +117,7 @@ def network(parts: NetworkParts) -> Network:
         headroom_bytes=np.where(sent, rows.ingress_field("headroom_bytes"), 0.0),
         pause_refresh_ns=np.where(sent, _refresh_ns(rows.rate_gbps)[:, None], 0.0),
         pause_queue=pause_queue,
-        is_switch=is_switch,
+        is_switch=np.arange(nodes) < len(links.switches),
         shared_bytes=_shared_bytes(parts, nodes),
         balancing=balancing.mode,
         hash_fields=balancing.fields,

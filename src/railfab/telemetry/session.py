@@ -129,8 +129,7 @@ class TargetSession:
         self._whole = WholeSamples(self.store)
         self._healthy_s = silence_s if policy.healthy_s is None else policy.healthy_s
         self._warnings = RepeatedWarnings(logger, spec.name)
-        self.living = 0
-        self._writer = Writer()
+        self.living, self._writer = 0, Writer()
         self._spec, self._receiver = spec, receiver
         self._silence_s, self._policy = silence_s, policy
         self._clock, self._dials = clock, dials
