@@ -85,7 +85,7 @@ class ConfigurationCheck(Collector):
 
     def _comparison(self, fabric: dict[str, str]) -> Iterator[Family]:
         for name, is_hazard in (("fabric_configuration_findings", False), ("fabric_configuration_hazards", True)):
-            counts = Counter((one.switch, str(one.code)) for one in self._findings if one.is_hazard is is_hazard)
+            counts = Counter((each.switch, str(each.code)) for each in self._findings if each.is_hazard is is_hazard)
             samples = [
                 ({"device": device, **fabric, "code": code}, float(count))
                 for (device, code), count in sorted(counts.items())

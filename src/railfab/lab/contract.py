@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from railfab.endpoints import Endpoints, state_file
-from railfab.errors import LabError
+from railfab.errors import LabError, RailfabError, raise_all
 
 if TYPE_CHECKING:
     from railfab.device import DeviceModel
@@ -119,6 +119,16 @@ class Requirement:
 
     def __str__(self) -> str:
         return f"{self.subject}: ok" if self.ok else f"{self.subject}: {self.problem}. {self.remedy}."
+
+
+def require(requirements: tuple[Requirement, ...]) -> None:
+    """Raise LabError or Problems for every fatal requirement that is not met."""
+    errors: list[RailfabError] = [
+        LabError(requirement.subject, requirement.problem, requirement.remedy)
+        for requirement in requirements
+        if requirement.fatal and not requirement.ok
+    ]
+    raise_all(errors)
 
 
 def not_up(place: LabPlace) -> LabError:

@@ -16,4 +16,6 @@ def packaged(package: str, name: str) -> Any:
 def _loaded(text: str) -> Any:
     import yaml  # most starts have the content of the file from the last one
 
-    return yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # libyaml's is ten times as fast
+    from railfab.yaml_reader.composer import PARSER
+
+    return yaml.load(text, Loader=PARSER)

@@ -8,14 +8,24 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from railfab.endpoints import Endpoints, load_endpoints
-from railfab.errors import LabError, RailfabError, raise_all
+from railfab.errors import LabError, raise_all
 from railfab.lab.containerlab import doctor, lifecycle
 from railfab.lab.containerlab.binary import Container, Containerlab
 from railfab.lab.containerlab.generate import ContainerlabFiles, lab_files, without_startup
 from railfab.lab.containerlab.settings import load_settings
 from railfab.lab.containerlab.state import ContainerlabState, LabPaths, load_state
 from railfab.lab.containerlab.topology_check import check
-from railfab.lab.contract import LabPlace, LabPlan, LabStart, LabStatus, NodeStatus, Progress, Requirement, not_up
+from railfab.lab.contract import (
+    LabPlace,
+    LabPlan,
+    LabStart,
+    LabStatus,
+    NodeStatus,
+    Progress,
+    Requirement,
+    not_up,
+    require,
+)
 from railfab.lab.netns import processes
 from railfab.text.counted import counted
 
@@ -36,7 +46,7 @@ class ContainerlabBackend:
         place, files = plan.place, LabPaths(plan.place)
         wanted = lab_files(plan, load_settings(place.folder))
         raise_all(list(check(wanted.topology.document(), wanted.name, exists=wanted.files.__contains__)))
-        _require(doctor.machine(self.binary, self.proc) + doctor.lab(self.binary, plan))
+        require(doctor.machine(self.binary, self.proc) + doctor.lab(self.binary, plan))
         found = self.binary.inspect(place.fabric)
         if found:
             return LabStart(endpoints=self._running(plan, wanted, found, progress), booted=False)
@@ -157,15 +167,6 @@ def _status(
         address=container.ipv4,
         detail=detail,
     )
-
-
-def _require(requirements: tuple[Requirement, ...]) -> None:
-    errors: list[RailfabError] = [
-        LabError(requirement.subject, requirement.problem, requirement.remedy)
-        for requirement in requirements
-        if requirement.fatal and not requirement.ok
-    ]
-    raise_all(errors)
 
 
 BACKEND = ContainerlabBackend()

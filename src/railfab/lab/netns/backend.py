@@ -6,8 +6,18 @@ import logging
 from contextlib import ExitStack
 
 from railfab.endpoints import Endpoints, load_endpoints
-from railfab.errors import LabError, RailfabError, raise_all
-from railfab.lab.contract import LabPlace, LabPlan, LabStart, LabStatus, NodeStatus, Progress, Requirement, not_up
+from railfab.errors import LabError
+from railfab.lab.contract import (
+    LabPlace,
+    LabPlan,
+    LabStart,
+    LabStatus,
+    NodeStatus,
+    Progress,
+    Requirement,
+    not_up,
+    require,
+)
 from railfab.lab.netns import doctor, lifecycle, processes, restart
 from railfab.lab.netns.names import lab_names
 from railfab.lab.netns.runtime import lab_lock, remove_files, runtime_of
@@ -25,7 +35,7 @@ class NetnsBackend:
 
     def up(self, plan: LabPlan, progress: Progress) -> LabStart:
         """Boot the fabric; see Backend.up."""
-        _require(doctor.machine() + doctor.lab(plan))
+        require(doctor.machine() + doctor.lab(plan))
         with lab_lock(progress):
             running = self._running(plan, progress)
             if running is not None:
@@ -34,7 +44,7 @@ class NetnsBackend:
 
     def down(self, place: LabPlace, progress: Progress) -> bool:
         """Remove the lab; see Backend.down."""
-        _require(doctor.rights())
+        require(doctor.rights())
         with lab_lock(progress):
             state = own_state(place)
             if state is None and not runtime_of(lab_names(place)).exists():
@@ -45,7 +55,7 @@ class NetnsBackend:
 
     def restart(self, plan: LabPlan, node: str, daemon: str | None, progress: Progress) -> None:
         """Restart a switch or one daemon; see Backend.restart."""
-        _require(doctor.rights())
+        require(doctor.rights())
         with lab_lock(progress):
             state = own_state(plan.place)
             if state is None or state.boot != processes.boot_id():
@@ -113,16 +123,6 @@ class NetnsBackend:
 def _require_topology(plan: LabPlan, state: NetnsState) -> None:
     if state.topology_digest != topology_digest(plan):
         raise LabError(f"lab {state.fabric}", "is up with another topology than the intent", DOWN_FIRST)
-
-
-def _require(requirements: tuple[Requirement, ...]) -> None:
-    """Raise LabError or Problems for every fatal requirement that is not met."""
-    errors: list[RailfabError] = [
-        LabError(requirement.subject, requirement.problem, requirement.remedy)
-        for requirement in requirements
-        if requirement.fatal and not requirement.ok
-    ]
-    raise_all(errors)
 
 
 BACKEND = NetnsBackend()

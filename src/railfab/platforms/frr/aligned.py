@@ -35,7 +35,7 @@ _LISTS = {"community": "community-list", "as-path": "as-path access-list", None:
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """Use of a name, whatever it is. place: the session, or the entry of a route map."""
+    """Use of a name of any object. place: the session, or the entry of a route map."""
 
     kind: str
     place: tuple[object, ...]
