@@ -18,6 +18,12 @@ LEVELS = 3
 LIMITS = YamlLimits(depth=60, expanded=1_000_000, merged_keys=1_000_000, unique_levels=LEVELS, tags=CORE_TAGS)
 """An endpoints file has four levels."""
 OTHER_FILE = "Name an endpoints file or a Nornir hosts.yml"
+WITHOUT_VALUE = {
+    YamlFaultKind.ALIAS: "an alias has no anchor before it",
+    YamlFaultKind.TAG: "a tag is not supported",
+    YamlFaultKind.VALUE: "a value is not a valid number or date",
+}
+"""Problems that the reader states with the text of a value, which may be a password."""
 REMEDIES = {
     Unread.MISSING: "Start the lab or the twin first, or name a file",
     Unread.REFUSED: "Check its permissions",
@@ -51,4 +57,6 @@ def _words(error: Faulty) -> tuple[str, str]:
     fault = error.fault
     if fault.kind is YamlFaultKind.DUPLICATE:
         return f"{fault.subject!r} is on line {fault.first_line} already", fault.remedy
+    if fault.kind in WITHOUT_VALUE:
+        return f"invalid YAML ({WITHOUT_VALUE[fault.kind]})", "Put the value in quotes"
     return f"invalid YAML ({error})", "Correct its syntax"

@@ -48,6 +48,8 @@ class YamlFaultKind(Enum):
     DEPTH = auto()
     ALIAS = auto()
     DUPLICATE = auto()
+    TAG = auto()
+    VALUE = auto()
     OTHER = auto()
 
 
@@ -251,7 +253,7 @@ class _Composer:
     def _check_tag(self, event: Any) -> None:
         if self._limits.tags is not None and event.tag not in self._limits.tags:
             tag = display(event.tag.replace(CORE, "!!"))
-            self._report(event, f"the tag {tag} is not supported", "Remove the tag")
+            self._report(event, f"the tag {tag} is not supported", "Remove the tag", YamlFaultKind.TAG)
 
     def _report(
         self,

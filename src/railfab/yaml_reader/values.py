@@ -10,7 +10,7 @@ from typing import Any
 import yaml
 
 from railfab.text.display import MAX_CHARACTERS, display
-from railfab.yaml_reader.composer import CORE, YamlFault
+from railfab.yaml_reader.composer import CORE, YamlFault, YamlFaultKind
 from railfab.yaml_reader.tree import NULLS, Keyed, Listed, Scalar, Tree
 
 WORDS = {
@@ -122,7 +122,7 @@ class _CoreValues:
             return _core_scalar(scalar.text, scalar.tag)
         except (ValueError, KeyError, AttributeError):
             problem = f"{display(scalar.text)} is not a valid number or date"
-            self.faults.append(YamlFault(scalar.line, problem, "Put it in quotes"))
+            self.faults.append(YamlFault(scalar.line, problem, "Put it in quotes", YamlFaultKind.VALUE))
             return None
 
 
