@@ -105,6 +105,7 @@ class DifferenceCode(StrEnum):
     CONFIGURATION_REFUSED = "configuration-refused"
     UNKNOWN_SETTING = "unknown-setting"
     UNMODELLED_DIFFERENCE = "unmodelled-difference"
+    UNMODELLED_IN_FABRIC = "unmodelled-in-fabric"
     UNMODELLED = "unmodelled"
     CHANGE_PENDING = "change-pending"
 

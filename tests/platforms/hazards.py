@@ -6,14 +6,15 @@ from collections.abc import Iterable
 
 from railfab.device import DeviceModel
 from railfab.platforms import Platform
-from railfab.platforms.hazards import Hazard, harms
+from railfab.platforms.hazards import Hazard
+from railfab.platforms.setting_patterns import matches
 
 
 def patterns(
     own: Platform, text: str, rendered: str, intended: DeviceModel, configured: DeviceModel | None = None
 ) -> list[Hazard]:
     """The patterns that match a difference between a configuration and the rendered one."""
-    return [hazard for hazard, _ in harms(own.hazards(), own.differences(text, rendered), intended, configured)]
+    return [hazard for hazard, _ in matches(own.hazards(), own.differences(text, rendered), intended, configured)]
 
 
 def kinds(matched: Iterable[Hazard]) -> set[str]:

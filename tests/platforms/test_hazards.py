@@ -12,7 +12,8 @@ from tests.device.planned import LEAF, pod64
 from railfab.findings import Severity
 from railfab.platforms import Difference, Side
 from railfab.platforms.hazard_kinds import hazard_kinds
-from railfab.platforms.hazards import Condition, Hazard, Operator, harms, hazard_of
+from railfab.platforms.hazards import Hazard, hazard_of
+from railfab.platforms.setting_patterns import Condition, Operator, matches
 
 LEAF_MODEL = pod64()[1][LEAF]
 ENTRY: Mapping[str, Any] = {
@@ -27,7 +28,7 @@ def difference(path: str = "/interface/rate", **fields: Any) -> Difference:
 
 
 def found(entry: Mapping[str, Any], *differences: Difference) -> list[str]:
-    return [hazard.kind for hazard, _ in harms([hazard_of({**ENTRY, **entry})], differences, LEAF_MODEL)]
+    return [hazard.kind for hazard, _ in matches([hazard_of({**ENTRY, **entry})], differences, LEAF_MODEL)]
 
 
 def line(pattern: str, **fields: Any) -> dict[str, Any]:
@@ -62,7 +63,7 @@ def test_every_pattern_of_a_kind_that_matches_a_place_is_seen() -> None:
     """Two of one kind: neither hides the other, at an exact path or at those below one."""
     places = {"first": "/interface/rate", "second": "/interface/rate", "third": "/interface/..."}
     hazards = [hazard_of({**ENTRY, "path": path, "consequence": name}) for name, path in places.items()]
-    assert [hazard.consequence for hazard, _ in harms(hazards, [difference()], LEAF_MODEL)] == list(places)
+    assert [hazard.consequence for hazard, _ in matches(hazards, [difference()], LEAF_MODEL)] == list(places)
 
 
 @pytest.mark.parametrize(
@@ -128,7 +129,7 @@ def test_a_line_is_matched_as_a_whole_and_its_groups_are_values() -> None:
     entry = line(r"router bgp \d+: neighbor (?P<peer>\S+) allowas-in (?P<times>\d+)", when={"times": {"above": 1}})
     for times, names in ((1, []), (2, ["rate-limit"])):
         at = difference(f"router bgp 65001: neighbor swp1 allowas-in {times}")
-        assert [hazard.kind for hazard, _ in harms([hazard_of(entry)], [at], LEAF_MODEL)] == names
+        assert [hazard.kind for hazard, _ in matches([hazard_of(entry)], [at], LEAF_MODEL)] == names
 
 
 def test_a_hazard_may_be_of_added_or_missing_settings_only() -> None:

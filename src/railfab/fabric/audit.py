@@ -14,8 +14,10 @@ from railfab.findings import DifferenceCode, Finding, Severity, error, note, war
 from railfab.platforms import Difference, Platform, Side, Support, platform
 from railfab.platforms.admission import support_of
 from railfab.platforms.features import FEATURES
-from railfab.platforms.hazards import Hazard, harms
+from railfab.platforms.hazards import Hazard
 from railfab.platforms.rounding import as_programmed
+from railfab.platforms.sections import Sections, settings_of_the_fabric
+from railfab.platforms.setting_patterns import matches
 from railfab.text.counted import counted
 from railfab.text.folding import NUMBER
 from railfab.topology.grouping import grouped
@@ -62,7 +64,11 @@ NAMES_LINES = frozenset(
 hazards are."""
 
 
-COUNTED = NAMES_LINES | {DifferenceCode.UNMODELLED_DIFFERENCE, DifferenceCode.UNMODELLED}
+COUNTED = NAMES_LINES | {
+    DifferenceCode.UNMODELLED_DIFFERENCE,
+    DifferenceCode.UNMODELLED_IN_FABRIC,
+    DifferenceCode.UNMODELLED,
+}
 """Findings that have all their lines on one switch already, as hazards do."""
 
 
@@ -213,7 +219,7 @@ def _differing(
     """
     differences = tuple(differences)
     by_consequence = grouped(
-        _by_place(harms(switch_platform.hazards(), differences, intended, model)),
+        _by_place(matches(switch_platform.hazards(), differences, intended, model)),
         lambda pair: (pair[0].kind, pair[0].severity, pair[0].consequence, pair[0].remedy),
     )
     named = {difference.text for pairs in by_consequence for _, difference in pairs}
@@ -230,8 +236,15 @@ def _differing(
         where = f"{intended.name}: {without_secrets(same[0].text)}"
         differing = warning(DifferenceCode.UNMODELLED_DIFFERENCE, where, _rendered(same[0]), DEPLOY)
         yield replace(differing, more=_more(same))
-    added = (difference for difference in others if difference.side is Side.ADDED)
-    for same in grouped(added, lambda difference: difference.section):
+    added = [difference for difference in others if difference.side is Side.ADDED]
+    sections = switch_platform.sections() if switch_platform.sections else Sections()
+    of_fabric = settings_of_the_fabric(sections, added, intended, model)
+    for same in grouped((line for line in added if line.text in of_fabric), lambda difference: difference.path):
+        where = f"{intended.name}: {without_secrets(same[0].text)}"
+        problem, remedy = "railfab does not model this setting of the fabric", "Check it, and remove it where in doubt"
+        yield replace(warning(DifferenceCode.UNMODELLED_IN_FABRIC, where, problem, remedy), more=_more(same))
+    foreign = (difference for difference in added if difference.text not in of_fabric)
+    for same in grouped(foreign, lambda difference: difference.section):
         line = without_secrets(same[0].text)
         where, problem = f"{intended.name}: {same[0].section}", f"railfab does not model '{line}'"
         unmodelled_line = note(

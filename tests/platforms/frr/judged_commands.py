@@ -16,7 +16,8 @@ from railfab.fabric import design
 from railfab.findings import Severity
 from railfab.platforms import Difference, Side, platform
 from railfab.platforms.frr.commands import TOP, nodes
-from railfab.platforms.hazards import Hazard, harms
+from railfab.platforms.hazards import Hazard
+from railfab.platforms.setting_patterns import matches
 
 from .examples import example
 
@@ -65,7 +66,7 @@ def _lines(command: str) -> tuple[str, ...]:
 def _judged(place: tuple[str, ...], model: DeviceModel) -> tuple[str, list[Hazard]]:
     text = ": ".join(place)
     difference = Difference(side=Side.ADDED, path=text, text=text, section=place[0])
-    return text, [hazard for hazard, _ in harms(platform("frr").hazards(), [difference], model)]
+    return text, [hazard for hazard, _ in matches(platform("frr").hazards(), [difference], model)]
 
 
 def main() -> None:

@@ -11,7 +11,7 @@ from railfab.platforms.cumulus.parse import tree_of
 from railfab.platforms.cumulus.schema import SchemaPlace, model
 from railfab.platforms.cumulus.tree import value_words, word
 from railfab.platforms.differences import Difference, Side
-from railfab.platforms.hazards import ABSENT
+from railfab.platforms.setting_patterns import ABSENT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

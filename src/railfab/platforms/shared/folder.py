@@ -27,6 +27,8 @@ def platform_of(package: str, *, suffix: str, name: str = "", **elsewhere: str) 
     parts: dict[str, Any] = {part: _function(package, place) for part, place in modules.items()}
     if "dialect.yml" in present:
         parts["dialect"] = yaml_files.dialect(package)
+    if "sections.yml" in present:
+        parts["sections"] = partial(yaml_files.sections, package)
     return Platform(
         name=name or package.rpartition(".")[2],
         suffix=suffix,

@@ -1,4 +1,4 @@
-"""Reads the YAML files of a platform: capabilities.yml, hazards.yml, telemetry.yml, dialect.yml and lab.yml."""
+"""Reads the YAML files of a platform: capabilities, hazards, sections, telemetry, dialect and lab."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from railfab.yaml_reader.packaged import packaged
 
 if TYPE_CHECKING:
     from railfab.platforms.hazards import Hazard
+    from railfab.platforms.sections import Sections
 
 
 def _document(package: str, name: str) -> dict[str, Any]:
@@ -61,6 +62,14 @@ def hazards(package: str) -> tuple[Hazard, ...]:
     document = _document(package, "hazards.yml")
     unless = document.get("unless", {})
     return tuple(hazard_of({**entry, "unless": {**unless, **entry.get("unless", {})}}) for entry in document["hazards"])
+
+
+@cache
+def sections(package: str) -> Sections:
+    """`sections.yml`; see `railfab.platforms.sections`."""
+    from railfab.platforms.sections import sections_of
+
+    return sections_of(_document(package, "sections.yml"))
 
 
 def telemetry(package: str) -> TelemetryMap:

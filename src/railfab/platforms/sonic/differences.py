@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from railfab.platforms.differences import Difference, Side
-from railfab.platforms.hazards import ABSENT
+from railfab.platforms.setting_patterns import ABSENT
 from railfab.platforms.sonic.tables import SEPARATOR, Row, Tables, key, tree_of, value_text
 
 KEYS: dict[str, tuple[str, ...]] = {

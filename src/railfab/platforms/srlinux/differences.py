@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from railfab.platforms.differences import Difference, Side
-from railfab.platforms.hazards import ABSENT
+from railfab.platforms.setting_patterns import ABSENT
 from railfab.platforms.shared.json_tree import Json, is_list, leaf_text
 from railfab.platforms.srlinux.schema import schema
 from railfab.platforms.srlinux.tree import cli_value, key_words, keys_of, plain_tree

@@ -1,0 +1,250 @@
+"""Patterns of settings: a place in a configuration, and conditions on the values there. The form of `hazards.yml`, and
+of `sections.yml`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import partial
+from ipaddress import IPv4Network, IPv6Network, ip_network
+from typing import Any, Generic, TypeVar
+
+from railfab.device import DeviceModel
+from railfab.platforms.differences import Difference, Side
+from railfab.platforms.hazard_facts import CONFIGURED_FACTS, FACTS
+
+ABSENT = "absent"
+"""The value of a leaf that is not set and has no default."""
+BELOW_IT = "/..."
+"""End of a path that stands for a node and everything below it."""
+
+
+class Operator(StrEnum):
+    """Comparison of a value with an operand."""
+
+    IS = "is"
+    IS_NOT = "is_not"
+    IN = "in"
+    NOT_IN = "not_in"
+    BELOW = "below"
+    AT_LEAST = "at_least"
+    ABOVE = "above"
+    MATCHES = "matches"
+    OVERLAPS = "overlaps"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Condition:
+    """One condition. name: of a value (see Difference.value), or of a group of the pattern of a line, or a fact.
+
+    operand: a constant, a list of them, or a fact of the intent or of the configuration: `$max_paths`,
+    `$rate_gbps(interface.name)`, where the argument is the name of a value. `$value(NAME)` is the value of that name
+    itself.
+    """
+
+    name: str
+    test: Operator
+    operand: Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SettingPattern:
+    """Pattern of a difference from the rendered intent.
+
+    paths: places without keys; lines: patterns of whole lines after their sections; one of them is set.
+    sides: differences to which it applies. unless: conditions any of which excuses it.
+    """
+
+    paths: tuple[str, ...] = ()
+    lines: tuple[re.Pattern[str], ...] = ()
+    when: tuple[Condition, ...] = ()
+    unless: tuple[Condition, ...] = ()
+    sides: tuple[Side, ...] = tuple(Side)
+
+
+P = TypeVar("P", bound=SettingPattern)
+
+
+def matches(
+    patterns: Iterable[P],
+    differences: Iterable[Difference],
+    intended: DeviceModel,
+    configured: DeviceModel | None = None,
+) -> Iterator[tuple[P, Difference]]:
+    """Every pattern that matches one of these differences, with the difference.
+
+    intended, configured: the models of the intent and of the configuration. Without the latter, the conditions about
+    it do not hold.
+    """
+    index = PatternIndex(patterns)
+    for difference in differences:
+        for pattern, groups in index.at(difference):
+            holds = partial(_holds, difference=difference, groups=groups, intended=intended, configured=configured)
+            if (
+                difference.side in pattern.sides
+                and all(map(holds, pattern.when))
+                and not any(map(holds, pattern.unless))
+            ):
+                yield pattern, difference
+
+
+class PatternIndex(Generic[P]):
+    """Patterns by place."""
+
+    def __init__(self, patterns: Iterable[P]) -> None:
+        self._exact: dict[str, list[P]] = {}
+        self._below: dict[str, list[P]] = {}
+        self._lines: list[tuple[re.Pattern[str], P]] = []
+        for pattern in patterns:
+            for path in pattern.paths:
+                places = self._below if path.endswith(BELOW_IT) else self._exact
+                places.setdefault(path.removesuffix(BELOW_IT), []).append(pattern)
+            self._lines.extend((line, pattern) for line in pattern.lines)
+
+    def at(self, difference: Difference) -> Iterator[tuple[P, Mapping[str, str]]]:
+        """Patterns of the place of a difference, each once, with the named groups of its pattern."""
+        candidates = [*self._exact.get(difference.path, ())]
+        if self._below:
+            steps = difference.path.split("/")
+            for length in range(2, len(steps) + 1):
+                candidates += self._below.get("/".join(steps[:length]), ())
+        yield from ((pattern, {}) for pattern in {id(pattern): pattern for pattern in candidates}.values())
+        for line, pattern in self._lines:
+            if match := line.fullmatch(difference.path):
+                yield pattern, match.groupdict()
+
+
+def _holds(
+    condition: Condition,
+    difference: Difference,
+    groups: Mapping[str, str],
+    intended: DeviceModel,
+    configured: DeviceModel | None,
+) -> bool:
+    def value(name: str) -> Any:
+        return groups[name] if name in groups else difference.value(name)
+
+    def resolved(text: Any) -> Any:
+        named = FACT.fullmatch(text) if isinstance(text, str) else None
+        if named is None:
+            return text
+        argument = value(named["of"]) if named["of"] else None
+        if named["fact"] == VALUE:
+            return argument
+        name = None if argument is None else str(argument)
+        if named["fact"] in FACTS:
+            return FACTS[named["fact"]](intended, name)
+        return None if configured is None else CONFIGURED_FACTS[named["fact"]](configured, name)
+
+    actual = resolved(condition.name) if condition.name.startswith("$") else value(condition.name)
+    operand = resolved(condition.operand)
+    return operand is not None and OPERATIONS[condition.test](ABSENT if actual is None else actual, operand)
+
+
+def _word(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _words(operand: object) -> set[str]:
+    elements = (
+        operand if isinstance(operand, Sequence | set | frozenset) and not isinstance(operand, str) else [operand]
+    )
+    return {_word(element) for element in elements}
+
+
+def _number(value: object) -> float | None:
+    try:
+        return float(str(value))
+    except ValueError:
+        return None
+
+
+def _ordered(compare: Callable[[float, float], bool]) -> Callable[[object, object], bool]:
+    """A comparison of two numbers; a value that is none fails it."""
+
+    def compared(actual: object, operand: object) -> bool:
+        left, right = _number(actual), _number(operand)
+        return left is not None and right is not None and compare(left, right)
+
+    return compared
+
+
+def _overlaps(actual: object, operand: object) -> bool:
+    """Whether a prefix, with a length or a mask, overlaps any of some prefixes."""
+    prefix = _prefix(str(actual).replace(" ", "/"))
+    others = map(_prefix, _words(operand))
+    return prefix is not None and any(
+        candidate is not None and prefix.version == candidate.version and prefix.overlaps(candidate)
+        for candidate in others
+    )
+
+
+def _prefix(text: str) -> IPv4Network | IPv6Network | None:
+    try:
+        return ip_network(text, strict=False)
+    except ValueError:
+        return None
+
+
+OPERATIONS: Mapping[Operator, Callable[[Any, Any], bool]] = {
+    Operator.IS: lambda actual, operand: _word(actual) == _word(operand),
+    Operator.IS_NOT: lambda actual, operand: _word(actual) != _word(operand),
+    Operator.IN: lambda actual, operand: bool(_words(actual) & _words(operand)),
+    Operator.NOT_IN: lambda actual, operand: not _words(actual) & _words(operand),
+    Operator.BELOW: _ordered(lambda actual, operand: actual < operand),
+    Operator.AT_LEAST: _ordered(lambda actual, operand: actual >= operand),
+    Operator.ABOVE: _ordered(lambda actual, operand: actual > operand),
+    Operator.MATCHES: lambda actual, operand: re.fullmatch(operand, _word(actual)) is not None,
+    Operator.OVERLAPS: _overlaps,
+}
+
+VALUE = "value"
+FACT = re.compile(r"\$(?P<fact>\w+)(?:\((?P<of>[\w./-]+)\))?")
+
+
+def place_of(fields: dict[str, Any]) -> dict[str, Any]:
+    """Take the fields of SettingPattern out of an entry of a YAML file. Raises ValueError and re.error."""
+    paths, lines = (_listed(fields.pop(name, ())) for name in ("path", "line"))
+    when, unless = (_conditions(fields.pop(name, {})) for name in ("when", "unless"))
+    place: dict[str, Any] = {
+        "paths": paths,
+        "lines": tuple(map(re.compile, lines)),
+        "when": when,
+        "unless": unless,
+        "sides": tuple(map(Side, _listed(fields.pop("sides", list(Side))))),
+    }
+    _check(SettingPattern(**place))
+    return place
+
+
+def _check(pattern: SettingPattern) -> None:
+    if bool(pattern.paths) is bool(pattern.lines):
+        raise ValueError("needs either `path` or `line`")
+    for condition in pattern.when:
+        facts = [text for text in (condition.name, condition.operand) if isinstance(text, str) and text[:1] == "$"]
+        for text in facts:
+            named = FACT.fullmatch(text)
+            if named is None or named["fact"] not in (VALUE, *FACTS, *CONFIGURED_FACTS):
+                raise ValueError(f"no fact {text}")
+        groups = [line.groupindex for line in pattern.lines]
+        if condition.name not in facts and not all(condition.name in names for names in groups):
+            raise ValueError(f"a pattern has no group {condition.name}")
+
+
+def _conditions(said: Mapping[str, Any]) -> tuple[Condition, ...]:
+    return tuple(_condition(name, test) for name, test in said.items())
+
+
+def _condition(name: str, said: Any) -> Condition:
+    """`{above: 0}`; a value by itself is `{is: VALUE}`, a list `{in: LIST}`."""
+    if isinstance(said, Mapping):
+        ((test, operand),) = said.items()
+        return Condition(name=name, test=Operator(test), operand=operand)
+    return Condition(name=name, test=Operator.IN if isinstance(said, list) else Operator.IS, operand=said)
+
+
+def _listed(said: Any) -> tuple[str, ...]:
+    return (said,) if isinstance(said, str) else tuple(said)

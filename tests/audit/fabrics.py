@@ -1,0 +1,32 @@
+"""The fabrics whose rendered configurations `tests/audit/*.yml` edit."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from tempfile import mkdtemp
+
+from tests.platforms.other_switches import with_switches
+from tests.platforms.small_fabrics import design_of, switch_model
+
+from railfab.fabric import Design
+
+INTENTS = Path("inventory/fabrics")
+SHORT = {"leaf": "pod1-seg1-leaf1", "spine": "pod1-spine1"}
+"""Names of switches as a case has them."""
+
+
+@cache
+def fabric_of(platform: str, name: str) -> Design:
+    """A fabric of one platform: `routed` has unnumbered sessions where the platform has them, `numbered` has none, and
+    any other name is a file of inventory/fabrics.
+    """
+    if name in ("routed", "numbered"):
+        return design_of(platform, platform, numbered=name == "numbered")
+    document = INTENTS / f"{name}.yml"
+    return with_switches(document, Path(mkdtemp()), model=switch_model(platform), platform=platform)
+
+
+def switch_of(fabric: Design, name: str) -> str:
+    """The name of a switch: `leaf` and `spine` are the first ones."""
+    return SHORT[name] if SHORT.get(name) in fabric.models else name
