@@ -128,6 +128,7 @@ class DifferenceCode(StrEnum):
     REMOTE_AS_MISMATCH = "remote-as-mismatch"
     PEER_ADDRESS_MISMATCH = "peer-address-mismatch"
     FAMILY_MISMATCH = "family-mismatch"
+    NEXT_HOP_MISMATCH = "next-hop-mismatch"
     BGP_TIMERS_MISMATCH = "bgp-timers-mismatch"
     BGP_PASSWORD_MISMATCH = "bgp-password-mismatch"
     BGP_DOWN = "bgp-down"

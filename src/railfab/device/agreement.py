@@ -13,7 +13,7 @@ from railfab.device.interfaces import Fec, IpInterface, Loopback, Port
 from railfab.device.link_ends import SAME, STATES_ALL, ConfiguredSwitch, LinkEnd, PlatformTraits, mismatch
 from railfab.device.model import DeviceModel
 from railfab.device.qos import ClassPriority, ClassThresholds, TrafficClass
-from railfab.device.routing import BgpNeighbor, Remote
+from railfab.device.routing import BgpNeighbor, Family, Remote
 from railfab.findings import DifferenceCode, Finding, error, warning
 from railfab.intent import Lossless
 from railfab.topology import TIERS, Link, Topology
@@ -214,11 +214,25 @@ def _session_settings(a: LinkEnd, z: LinkEnd, left: BgpNeighbor, right: BgpNeigh
         yield from mismatch(DifferenceCode.BFD_MISMATCH, a, z, "BFD", left.bfd, right.bfd)
     families = sorted(left.families), sorted(right.families)
     yield from mismatch(DifferenceCode.FAMILY_MISMATCH, a, z, "the set of BGP families", *map(tuple, families))
+    yield from _next_hops(a, z, left, right)
     passwords = left.password is not None, right.password is not None
     yield from mismatch(DifferenceCode.BGP_PASSWORD_MISMATCH, a, z, "the BGP password", *passwords)
     if left.timers.hold_s != right.timers.hold_s:
         problem = f"BGP hold times differ: {left.timers.hold_s} s and {right.timers.hold_s} s, and the smaller one acts"
         yield warning(DifferenceCode.BGP_TIMERS_MISMATCH, f"{a.where} and {z.where}", problem, SAME)
+
+
+def _next_hops(a: LinkEnd, z: LinkEnd, left: BgpNeighbor, right: BgpNeighbor) -> Iterator[Finding]:
+    """IPv4 routes of a session between link-local addresses, whose next hops are IPv6 addresses (RFC 8950)."""
+    if not (left.unnumbered and right.unnumbered and Family.IPV4 in {*left.families} & {*right.families}):
+        return
+    for sender, receiver in ((a, z), (z, a)):
+        announcing, receiving = sender.switch.model.bgp, receiver.switch.model.bgp
+        assert announcing is not None
+        assert receiving is not None
+        if not (announcing.advertise_ipv6_next_hops and receiving.receive_ipv6_next_hops):
+            problem = f"gets no IPv4 routes of {sender.where}, as next hops that are IPv6 addresses are off at one end"
+            yield error(DifferenceCode.NEXT_HOP_MISMATCH, receiver.where, problem, "Switch them on at both ends")
 
 
 CHECKS: tuple[Check, ...] = (_port_settings, _routed_settings, _bgp_sessions, *QOS_CHECKS)
