@@ -233,6 +233,20 @@ def without_accepted(
     return tuple(parts[0]), tuple(parts[1])
 
 
+def worst_switches(findings: Iterable[Finding]) -> tuple[tuple[str, tuple[Finding, ...]], ...]:
+    """Errors and warnings by switch: the switch with most errors first, of equal ones that with most warnings."""
+    by_switch: dict[str, list[Finding]] = {}
+    for finding in findings:
+        if finding.severity is not Severity.NOTE:
+            by_switch.setdefault(finding.switch, []).append(finding)
+
+    def harm(switch: str) -> tuple[int, int]:
+        errors = sum(finding.severity is Severity.ERROR for finding in by_switch[switch])
+        return -errors, -len(by_switch[switch])
+
+    return tuple((switch, tuple(by_switch[switch])) for switch in sorted(by_switch, key=harm))
+
+
 def findings_text(findings: Collection[Finding]) -> str:
     """Number of findings of each severity: `1 error, 2 warnings`; `no finding`."""
     counts = {severity: sum(finding.severity is severity for finding in findings) for severity in Severity}

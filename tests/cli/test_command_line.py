@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -303,3 +304,21 @@ def test_an_option_without_effect_is_refused(arguments: tuple[str | Path, ...], 
     done = railfab(*arguments, cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     assert said in done.stderr
+
+
+def test_audit_ends_with_the_findings_of_each_switch_the_worst_first(tmp_path: Path) -> None:
+    railfab("render", POD64, "-o", "out", cwd=tmp_path)
+    for name, text, change in (
+        ("pod1-seg1-leaf1", '"ip-mtu": 9216', '"ip-mtu": 4000'),
+        ("pod1-spine1", '"enable-ecn": true', '"enable-ecn": false'),
+    ):
+        file = next((tmp_path / "out").glob(f"{name}.*"))
+        assert text in file.read_text()
+        file.write_text(file.read_text().replace(text, change))
+    done = railfab("audit", POD64, "--configs", "out", cwd=tmp_path)
+    summary, *_ = re.findall(r"^switch .*\n(?:.+\n)*?\n?(?=\d+ of 8 switches checked)", done.stdout, re.MULTILINE)
+    switches = re.findall(r"^(pod\S+) +(\d+) errors?", summary, re.MULTILINE)
+    errors = [int(number) for _, number in switches]
+    assert {"pod1-seg1-leaf1", "pod1-spine1"} <= {name for name, _ in switches}
+    assert errors == sorted(errors, reverse=True)
+    assert sum(errors) == int(re.findall(r"checked, (\d+) errors", done.stdout)[0])

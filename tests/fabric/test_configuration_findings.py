@@ -13,7 +13,7 @@ from tests.platforms.small_fabrics import design_of
 
 from railfab.device import Port
 from railfab.fabric import Design, design
-from railfab.fabric.audit import causes_first, configuration_findings, folded
+from railfab.fabric.audit import configuration_findings, folded, most_harmful_first
 from railfab.fabric.design import render_text
 from railfab.fabric.trial import changed
 from railfab.findings import DifferenceCode, Finding, Severity, error, note, warning
@@ -131,8 +131,7 @@ def test_switches_of_two_tiers_with_the_same_finding_are_one_line() -> None:
     assert [one.switch for one in folded([*lines, fewer])] == ["pod1-seg1-leaf1", "pod1-spine2"]
 
 
-def test_a_warning_about_a_line_stands_before_the_errors_and_a_note_after_them() -> None:
-    """A misspelt line is only unknown, but what it should have set is missing."""
+def test_errors_stand_before_warnings_and_a_line_before_what_follows_from_it() -> None:
     differs, unknown = DifferenceCode.CONFIGURATION_DIFFERS, DifferenceCode.UNKNOWN_SETTING
     found = [
         note(unknown, "leaf1: a line of another daemon", "is unknown", "Check it"),
@@ -140,8 +139,9 @@ def test_a_warning_about_a_line_stands_before_the_errors_and_a_note_after_them()
         error(differs, "leaf1: a setting", "differs", "Deploy the intent"),
         error(DifferenceCode.MTU_MISMATCH, "leaf1 and spine1", "MTU differs", "Configure both"),
         warning(unknown, "leaf1: a line", "is unknown", "Check its spelling"),
+        error(DifferenceCode.CONFIGURATION_REFUSED, "leaf1: a line", "is refused", "Correct or remove it"),
     ]
-    assert causes_first(found) == (found[4], found[2], found[3], found[1], found[0])
+    assert most_harmful_first(found) == tuple(found[place] for place in (5, 2, 3, 4, 1, 0))
 
 
 def test_sessions_in_another_order_are_a_note_that_names_one(mixed: Design) -> None:

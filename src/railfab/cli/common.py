@@ -22,8 +22,8 @@ from railfab.cli.tables import columns as width
 from railfab.cli.tables import laid_out
 from railfab.endpoints import STATE_DIR
 from railfab.errors import Problems, RailfabError, each
-from railfab.findings import DesignCode, Finding, Severity
-from railfab.text.counted import listed
+from railfab.findings import DesignCode, Finding, Severity, findings_text, worst_switches
+from railfab.text.counted import counted, listed
 from railfab.text.printable import json_text, printable
 
 if TYPE_CHECKING:
@@ -239,6 +239,20 @@ def print_findings(found: Iterable[Finding], console: PrintableConsole | None = 
         colour = COLOURS[finding.severity]
         line = Text.assemble((str(finding.severity), colour), printable(finding.line.removeprefix(finding.severity)))
         console.print(line, soft_wrap=True)
+
+
+MOST_SWITCHES = 10
+"""Switches of a summary: the worst ones."""
+
+
+def print_worst_switches(findings: Sequence[Finding]) -> None:
+    """Print the number of errors and warnings of each switch, where there are several."""
+    switches = worst_switches(findings)
+    if len(switches) < 2:
+        return
+    print_table("", ("switch", "findings"), [(switch, findings_text(of)) for switch, of in switches[:MOST_SWITCHES]])
+    if len(switches) > MOST_SWITCHES:
+        stdout().print(f"and {counted(len(switches) - MOST_SWITCHES, 'switch')} more with findings")
 
 
 def findings_document(found: Iterable[Finding]) -> list[dict[str, Any]]:

@@ -21,6 +21,7 @@ from railfab.cli.common import (
     print_findings,
     print_json,
     print_table,
+    print_worst_switches,
     refuse_state,
     stdout,
     stop_at_errors,
@@ -114,6 +115,7 @@ def audit(
     else:
         print_accepted(folded(accepted))
         print_findings(folded(left))
+        print_worst_switches(left)
         checked = f"{len(texts)} of {counted(len(fabric.models), 'switch')} checked"
         stdout().print(f"{checked}, {findings_text(left)}{accepted_count(accepted)}")
         stdout().print(CABLING_UNCHECKED)

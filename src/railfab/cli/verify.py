@@ -20,6 +20,7 @@ from railfab.cli.common import (
     findings_exit,
     print_findings,
     print_json,
+    print_worst_switches,
     refuse_state,
     stderr,
     stdout,
@@ -63,6 +64,7 @@ def verify(
         wrong = [finding for finding in left if finding.severity is not Severity.NOTE]
         print_accepted(folded(accepted))
         print_findings(folded(wrong))
+        print_worst_switches(wrong)
         sessions = sum(len(fabric.models[name].neighbors) for name in switches)
         healthy = f"all {sessions} BGP session ends are as the intent says"
         verdict = findings_text(wrong) if wrong else healthy

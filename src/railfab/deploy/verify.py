@@ -22,7 +22,7 @@ from railfab.device import (
 )
 from railfab.errors import RailfabError
 from railfab.fabric import Design
-from railfab.fabric.audit import causes_first, configuration_findings
+from railfab.fabric.audit import configuration_findings, most_harmful_first
 from railfab.findings import DifferenceCode, Finding, Severity, error, warning, without_accepted
 from railfab.platforms import Pending, Running, platform
 from railfab.topology import CabledPort, Topology
@@ -33,7 +33,7 @@ DEPLOY = "Deploy the intent"
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """Every difference between the switches that were read and the intent, in the order of `causes_first`.
+    """Every difference between the switches that were read and the intent, in the order of `most_harmful_first`.
 
     checked: their names, sorted. unread: the error of each other switch, by name.
     cabling: of all of them.
@@ -67,7 +67,7 @@ def verify_all(
         unread.update(read.unread)
         states = {name: observed for name, (_, observed) in read.answers.items()}
         cabling = cabling_of(fabric.topology, nornir.inventory.hosts.keys(), states)
-        findings = causes_first((*_findings(fabric, read.answers, owned), *_wrong_hosts(cabling)))
+        findings = most_harmful_first((*_findings(fabric, read.answers, owned), *_wrong_hosts(cabling)))
         left, _ = without_accepted(findings, accept)
         if all(finding.severity is Severity.NOTE for finding in left) or time.monotonic() >= deadline:
             return Verification(findings, tuple(sorted(read.answers)), unread, cabling)

@@ -39,7 +39,7 @@ class SwitchAudit:
 def configuration_findings(fabric: Design, texts: Mapping[str, str]) -> tuple[Finding, ...]:
     """Everything that is wrong with these configurations, by switch, and between the two ends of every link.
 
-    In the order of `causes_first`.
+    In the order of `most_harmful_first`.
     """
     return findings_of_audits(fabric, {name: switch_audit(fabric, name, text) for name, text in texts.items()})
 
@@ -49,7 +49,9 @@ def findings_of_audits(fabric: Design, audits: Mapping[str, SwitchAudit]) -> tup
     findings = [finding for audit in audits.values() for finding in audit.findings]
     models = {name: audit.model for name, audit in audits.items() if audit.model is not None}
     traits = {name: platform_traits(name) for name in {model.platform for model in models.values()}}
-    return causes_first((*findings, *disagreements(fabric.topology, models, traits, fabric.intent.profile.lossless)))
+    return most_harmful_first(
+        (*findings, *disagreements(fabric.topology, models, traits, fabric.intent.profile.lossless))
+    )
 
 
 NAMES_LINES = frozenset(
@@ -72,19 +74,17 @@ COUNTED = NAMES_LINES | {
 """Findings that have all their lines on one switch already, as hazards do."""
 
 
-def causes_first(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Lines first, then what follows from them: settings that differ, then ends of links that do, as they are given.
-
-    Of each of both, errors before warnings. Notes are last: nothing follows from them.
+def most_harmful_first(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Errors, warnings, then notes. Of each, lines before what follows from them: settings that differ, then ends of
+    links that do, as they are given.
     """
     order = list(Severity)
     return tuple(
         sorted(
             findings,
             key=lambda finding: (
-                finding.severity is Severity.NOTE,
-                not finding.is_hazard and finding.code not in NAMES_LINES,
                 order.index(finding.severity),
+                not finding.is_hazard and finding.code not in NAMES_LINES,
             ),
         )
     )
