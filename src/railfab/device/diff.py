@@ -53,7 +53,7 @@ class Change:
         return f"is {value_text(self.before)}, the intent says {value_text(self.after)}"
 
 
-KEYS = ("key", "name", "interface", "traffic_class", "cage", "prefix", "vlan_id", "address")
+KEYS = ("key", "vlan_id", "name", "interface", "traffic_class", "cage", "prefix", "address")
 """Attributes that identify an element of a tuple; the first that it has is its key, else its position from 1."""
 
 

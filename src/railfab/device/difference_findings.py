@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from railfab.device.diff import Change, FieldStep, changes
-from railfab.device.interfaces import Loopback, Port
+from railfab.device.interfaces import Lag, Loopback, Port, Svi, Vlan
 from railfab.device.model import DeviceModel
-from railfab.device.qos import Classifier, PortProfile
+from railfab.device.qos import Classifier, PortProfile, PortQos
 from railfab.device.routing import Policy
 from railfab.findings import DifferenceCode, Finding, error, note
 
@@ -51,13 +51,19 @@ def _is_harmless(change: Change, running: DeviceModel) -> bool:
         return True
     if last in LABELS or ".".join(step.field for step in change.steps) in LABELS:
         return True
-    if change.is_order or change.after is not None:
+    if change.is_order or change.after not in (None, ()):
         return False
     added = change.before
-    if isinstance(added, Loopback):
+    if change.steps[0].field == "management" or last == "prefix_limit":  # the operator's, and a limit that only warns
         return True
-    if isinstance(added, Port):
-        return added.network_instance is None and added.vlans is None
+    if isinstance(added, Loopback | Vlan):
+        return True
+    if isinstance(added, Port | Lag | Svi):
+        attached = added.network_instance is not None or getattr(added, "vlans", None) is not None
+        return not added.enabled or (isinstance(added, Port) and not attached)
+    if isinstance(added, PortQos):
+        spare = running.interface(added.interface)
+        return spare is None or not spare.enabled
     if isinstance(added, Policy):
         return added.name not in running.used_policies
     bound = running.qos.ports if running.qos else ()
