@@ -132,6 +132,20 @@ def test_a_line_is_matched_as_a_whole_and_its_groups_are_values() -> None:
         assert [hazard.kind for hazard, _ in matches([hazard_of(entry)], [at], LEAF_MODEL)] == names
 
 
+def test_a_missing_line_may_be_excused_by_another_value_in_its_section() -> None:
+    entry = line(
+        r"router \d+: no neighbor (?P<peer>\S+) timers .*", sides="missing", unless_added="neighbor {peer} timers .*"
+    )
+    lost = difference("router 1: no neighbor a timers 3 9", side=Side.MISSING)
+    for added, names in (
+        ("router 1: neighbor a timers 1 3", []),
+        ("router 1: neighbor b timers 1 3", ["rate-limit"]),
+        ("router 2: neighbor a timers 1 3", ["rate-limit"]),
+    ):
+        edits = [lost, difference(added)]
+        assert [hazard.kind for hazard, _ in matches([hazard_of(entry)], edits, LEAF_MODEL)] == names
+
+
 def test_a_hazard_may_be_of_added_or_missing_settings_only() -> None:
     entry = {"sides": ["missing"]}
     assert found(entry, difference(), difference(side=Side.MISSING)) == ["rate-limit"]

@@ -55,13 +55,16 @@ class SettingPattern:
     """Pattern of a difference from the rendered intent.
 
     paths: places without keys; lines: patterns of whole lines after their sections; one of them is set.
-    sides: differences to which it applies. unless: conditions any of which excuses it.
+    sides: differences to which it applies. unless: conditions any of which excuses it. unless_added: patterns of lines
+    that excuse a missing one where the configuration has such a line more in the same section: another value of it.
+    `{NAME}` in them stands for the text of that group of the line.
     """
 
     paths: tuple[str, ...] = ()
     lines: tuple[re.Pattern[str], ...] = ()
     when: tuple[Condition, ...] = ()
     unless: tuple[Condition, ...] = ()
+    unless_added: tuple[str, ...] = ()
     sides: tuple[Side, ...] = tuple(Side)
 
 
@@ -79,7 +82,12 @@ def matches(
     intended, configured: the models of the intent and of the configuration. Without the latter, the conditions about
     it do not hold.
     """
-    index = PatternIndex(patterns)
+    index, differences = PatternIndex(patterns), tuple(differences)
+    added: dict[str, list[str]] = {}
+    for difference in differences:
+        if difference.side is Side.ADDED:
+            section, line = _parted(difference.path)
+            added.setdefault(section, []).append(line)
     for difference in differences:
         for pattern, groups in index.at(difference):
             holds = partial(_holds, difference=difference, groups=groups, intended=intended, configured=configured)
@@ -87,8 +95,27 @@ def matches(
                 difference.side in pattern.sides
                 and all(map(holds, pattern.when))
                 and not any(map(holds, pattern.unless))
+                and not (pattern.unless_added and _is_replaced(pattern, difference, groups, added))
             ):
                 yield pattern, difference
+
+
+def _parted(path: str) -> tuple[str, str]:
+    """The sections of a line, and the line."""
+    section, _, line = path.rpartition(": ")
+    return section, line
+
+
+def _is_replaced(
+    pattern: SettingPattern, difference: Difference, groups: Mapping[str, str], added: Mapping[str, Sequence[str]]
+) -> bool:
+    """Whether a line that excuses it is added to the same section. added: lines by section."""
+    for text in pattern.unless_added:
+        for name, value in groups.items():
+            text = text.replace(f"{{{name}}}", re.escape(value or ""))
+        if any(re.fullmatch(text, line) for line in added.get(_parted(difference.path)[0], ())):
+            return True
+    return False
 
 
 class PatternIndex(Generic[P]):
@@ -214,6 +241,7 @@ def place_of(fields: dict[str, Any]) -> dict[str, Any]:
         "lines": tuple(map(re.compile, lines)),
         "when": when,
         "unless": unless,
+        "unless_added": _listed(fields.pop("unless_added", ())),
         "sides": tuple(map(Side, _listed(fields.pop("sides", list(Side))))),
     }
     _check(SettingPattern(**place))
