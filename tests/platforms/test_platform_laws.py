@@ -13,8 +13,10 @@ from tests.laws import examples
 
 from railfab.errors import UnknownPlatform
 from railfab.platforms import Platform, Tree, admit, platform, platform_names
+from railfab.testing.able import Able
 from railfab.testing.device_models import device_models
 from railfab.testing.platforms import PlatformLaws
+from railfab.testing.routing_models import bfd_timers
 
 globals().update({f"Test_{name}": type(f"Test_{name}", (PlatformLaws,), {"name": name}) for name in platform_names()})
 
@@ -23,6 +25,12 @@ def test_an_unknown_platform_is_refused_with_the_known_ones() -> None:
     with pytest.raises(UnknownPlatform) as unknown:
         platform("ios")
     assert str(unknown.value) == f"platform 'ios': does not exist. Use one of {', '.join(platform_names())}."
+
+
+def test_a_strategy_is_made_once_for_equal_features_and_limits() -> None:
+    low, high = (Able({"bfd"}, limits={"bfd_interval_ms": most}, least={}) for most in (50, 60_000))
+    assert bfd_timers(low) is bfd_timers(Able({"bfd"}, limits={"bfd_interval_ms": 50}, least={}))
+    assert bfd_timers(low) is not bfd_timers(high)
 
 
 @pytest.mark.parametrize("name", platform_names())

@@ -16,6 +16,13 @@ class Able(frozenset[str]):
         able.limits, able.least = limits, least
         return able
 
+    def __eq__(self, value: object) -> bool:
+        """Whether features are equal, and so are the limits, for strategies are kept by them."""
+        limits = (value.limits, value.least) if isinstance(value, Able) else (self.limits, self.least)
+        return super().__eq__(value) and limits == (self.limits, self.least)
+
+    __hash__ = frozenset.__hash__
+
 
 def most(able: Collection[str], name: str, otherwise: int) -> int:
     """The largest value to draw: `otherwise`, or less where the platform has a limit."""

@@ -28,12 +28,16 @@ from railfab.testing.able import Able, least, most
 from railfab.testing.interface_models import Scope, cages, loopbacks, ports_and_lags, split, svis
 from railfab.testing.management_models import managements
 from railfab.testing.qos_models import qos_models
+from railfab.testing.reuse import optional, reused
 from railfab.testing.routing_models import DrawnPeer, bgp_speakers, policy_lists
 from railfab.testing.words import ipv4_addresses, words
 
+_VRF_NAMES = words.filter(lambda word: word not in ("default", "mgmt"))
+_FAR_ADDRESSES = ipv4_addresses.map(lambda address: address + 0x60000000)
 SUPPORTED = (Support.YES, Support.EXTERNAL, Support.OMITTED)
 
 
+@reused
 def features(name: str) -> Able:
     """The features that a platform supports, omits, or leaves to the operating system."""
     own = platform(name).capabilities
@@ -41,6 +45,7 @@ def features(name: str) -> Able:
     return Able(able, limits=own.limits, least=own.least)
 
 
+@reused
 @st.composite
 def device_models(draw: st.DrawFn, name: str) -> DeviceModel:
     """A model within the features of the platform of that name."""
@@ -102,11 +107,12 @@ def _vlan_id(vlan: Vlan) -> int:
     return vlan.vlan_id
 
 
+@reused
 @st.composite
 def _instances(draw: st.DrawFn, vxlan: bool) -> NetworkInstance:
     """A VRF; with an overlay it has an RD, targets and a VNI."""
-    name = draw(words.filter(lambda word: word not in ("default", "mgmt")))
-    router_id = draw(st.none() | ipv4_addresses)
+    name = draw(_VRF_NAMES)
+    router_id = draw(optional(ipv4_addresses))
     if not vxlan:
         return NetworkInstance(name=name, router_id=router_id)
     number = draw(st.integers(1, 65535))
@@ -121,21 +127,24 @@ def _instances(draw: st.DrawFn, vxlan: bool) -> NetworkInstance:
     )
 
 
+@reused
 @st.composite
 def _vlans(draw: st.DrawFn, vxlan: bool) -> Vlan:
     vlan_id = draw(st.integers(2, 4094))
     return Vlan(vlan_id=vlan_id, name=draw(words), vni=10_000 + vlan_id if vxlan and draw(st.booleans()) else None)
 
 
+@reused
 @st.composite
 def _far_peers(draw: st.DrawFn, able: Collection[str]) -> list[DrawnPeer]:
     """Peers beyond the links of the switch."""
     if not {"update_source", "multihop"} <= set(able):
         return []
-    found = draw(st.lists(ipv4_addresses.map(lambda address: address + 0x60000000), max_size=2, unique=True))
+    found = draw(st.lists(_FAR_ADDRESSES, max_size=2, unique=True))
     return [DrawnPeer(peer=address, far=True) for address in found]
 
 
+@reused
 @st.composite
 def _balancing(draw: st.DrawFn, able: Collection[str], *, over_lag: bool) -> LoadBalancing | None:
     """Load balancing; None where everything is the platform's default. over_lag: whether a session is over a LAG."""
@@ -155,11 +164,11 @@ def _balancing(draw: st.DrawFn, able: Collection[str], *, over_lag: bool) -> Loa
     if "hash_queue_pair" in able:
         chosen |= st.just(list(QUEUE_PAIR_FIELDS))
     fields = draw(chosen)
-    gaps = st.none() | st.integers(10, most(able, "flowlet_gap_us", 10_000))
+    gaps = optional(st.integers(10, most(able, "flowlet_gap_us", 10_000)))
     found = LoadBalancing(
         mode=mode,
         fields=tuple(sorted(fields, key=list(HashField).index)),
-        seed=draw(st.none() | st.integers(least(able, "hash_seed", 0), 65535)) if "hash_seed" in able else None,
+        seed=draw(optional(st.integers(least(able, "hash_seed", 0), 65535))) if "hash_seed" in able else None,
         flowlet_gap_us=draw(gaps) if mode is BalancingMode.FLOWLET else None,
     )
     return None if found == LoadBalancing() else found

@@ -28,6 +28,7 @@ from railfab.device import (
 )
 from railfab.platforms import platform
 from railfab.testing.able import least, most
+from railfab.testing.reuse import either, optional, reused
 from railfab.testing.routing_models import DrawnPeer
 from railfab.testing.words import descriptions, ipv4_addresses, ipv6_addresses
 
@@ -68,6 +69,7 @@ def port_of(name: str, cage: int, lane: int | None = None) -> str:
     return found
 
 
+@reused
 def cages(able: Collection[str]) -> st.SearchStrategy[tuple[int, int]]:
     """Lanes and speed of a cage; one lane is a cage as it is."""
     whole = st.tuples(st.just(1), st.sampled_from(SPEEDS))
@@ -100,7 +102,7 @@ def ports_and_lags(draw: st.DrawFn, slots: Sequence[PortSlot], scope: Scope) -> 
             hold_up_ms=50 * draw(st.integers(least(scope.able, "hold_up_ms", 100) // 50, 100))
             if "hold_up" in scope.able and draw(st.booleans())
             else 0,
-            fec=draw(st.none() | st.sampled_from(_fecs(scope.able))) if "fec" in scope.able else None,
+            fec=draw(_fecs(scope.able)) if "fec" in scope.able else None,
         )
         if "lag" in scope.able and draw(st.integers(0, 3)) == 0:
             lags.setdefault(draw(st.integers(1, 3)), []).append(slot.name)
@@ -118,8 +120,9 @@ def ports_and_lags(draw: st.DrawFn, slots: Sequence[PortSlot], scope: Scope) -> 
     return drawn
 
 
-def _fecs(able: Collection[str]) -> list[Fec]:
-    return [fec for fec in Fec if fec is not Fec.RS_544 or "fec_rs_544" in able]
+@reused
+def _fecs(able: Collection[str]) -> st.SearchStrategy[Fec | None]:
+    return st.none() | st.sampled_from([fec for fec in Fec if fec is not Fec.RS_544 or "fec_rs_544" in able])
 
 
 @st.composite
@@ -130,10 +133,10 @@ def _purposes(draw: st.DrawFn, interface: Port | Lag, index: int, scope: Scope) 
     purposes += ["bridged"] * ("bridged_port" in scope.able and bool(scope.vlans))
     purpose = draw(st.sampled_from(purposes))
     described = purpose in ("described", "bridged")
-    mtus = st.none() | st.integers(1280, most(scope.able, "ip_mtu_bytes", 9398))
+    mtus = optional(st.integers(1280, most(scope.able, "ip_mtu_bytes", 9398)))
     interface = replace(
         interface,
-        description=draw(descriptions if described else st.just("") | descriptions),
+        description=draw(descriptions if described else either("", descriptions)),
         mtu_bytes=draw(mtus) if "mtu" in scope.able else None,
     )
     if purpose == "described":
@@ -173,6 +176,7 @@ def _links(index: int, short: bool, able: Collection[str]) -> Iterator[tuple[IpI
         yield ip_interface((ipv6[1], ipv6.prefixlen)), ipv6[0] if short else type(ipv6[0])(first + 2)
 
 
+@reused
 @st.composite
 def loopbacks(draw: st.DrawFn, able: Collection[str]) -> list[Drawn]:
     """The first loopback, perhaps by mistake without an address, and perhaps a second one."""
@@ -202,7 +206,7 @@ def svis(draw: st.DrawFn, scope: Scope) -> list[Drawn]:
                 Svi(
                     name=svi_name(vlan.vlan_id),
                     vlan=vlan.vlan_id,
-                    description=draw(st.just("") | descriptions),
+                    description=draw(either("", descriptions)),
                     network_instance=draw(st.sampled_from(scope.instance_names)),
                     addresses=() if anycast else (address,),
                     gateways=(address,) if anycast else (),

@@ -7,11 +7,16 @@ from collections.abc import Collection
 from hypothesis import strategies as st
 
 from railfab.device import DEFAULT_INSTANCE, SEVERITIES, AaaServer, GnmiService, ManagementAccess, SyslogServer
+from railfab.testing.reuse import optional, reused
 from railfab.testing.words import ipv4_addresses, words
 
 _servers = st.lists(ipv4_addresses.map(str), max_size=2, unique=True)
+_SERVICES = st.none() | st.builds(GnmiService, port=st.integers(1024, 65535), tls_profile=optional(words))
+_INSTANCES = st.sampled_from((DEFAULT_INSTANCE, "mgmt"))
+_AAA_PROTOCOLS = st.sampled_from(("tacacs", "radius"))
 
 
+@reused
 @st.composite
 def managements(draw: st.DrawFn, able: Collection[str]) -> ManagementAccess | None:
     """Management access, each part of which may be left out; None without any."""
@@ -19,12 +24,12 @@ def managements(draw: st.DrawFn, able: Collection[str]) -> ManagementAccess | No
     syslog = draw(_servers) if "syslog" in able else []
     aaa = draw(_servers) if "aaa" in able else []
     return ManagementAccess(
-        network_instance=draw(st.sampled_from((DEFAULT_INSTANCE, "mgmt"))),
+        network_instance=draw(_INSTANCES),
         ntp=tuple(ntp),
         syslog=tuple(draw(_collector(address, able)) for address in syslog),
-        aaa=tuple(AaaServer(address=address, protocol=draw(st.sampled_from(("tacacs", "radius")))) for address in aaa),
-        gnmi=draw(st.none() | _services()) if "gnmi_server" in able else None,
-        banner=draw(st.none() | words) if "banner" in able else None,
+        aaa=tuple(AaaServer(address=address, protocol=draw(_AAA_PROTOCOLS)) for address in aaa),
+        gnmi=draw(_SERVICES) if "gnmi_server" in able else None,
+        banner=draw(optional(words)) if "banner" in able else None,
     ).stated()
 
 
@@ -36,7 +41,3 @@ def _collector(address: str, able: Collection[str]) -> st.SearchStrategy[SyslogS
         protocol=st.sampled_from(("udp", "tcp") if "syslog_tcp" in able else ("udp",)),
         level=st.sampled_from(SEVERITIES),
     )
-
-
-def _services() -> st.SearchStrategy[GnmiService]:
-    return st.builds(GnmiService, port=st.integers(1024, 65535), tls_profile=st.none() | words)

@@ -4,26 +4,28 @@ from __future__ import annotations
 
 import re
 import string
-from collections.abc import Iterable
 
 from hypothesis import strategies as st
 
 from railfab.metrics import Kind
-from railfab.platforms import Platform, TelemetryRule
+from railfab.platforms import TelemetryRule, platform
 from railfab.telemetry.mapping import compiled
+from railfab.testing.reuse import reused
 
 PLAIN = string.ascii_letters + string.digits + "-_."
 NUMBERED = re.compile(r":\{(\w+)\}")
 PUNCTUATION = "/[]=\\ "
 """Characters that a path has to escape."""
+TIMESTAMPS = st.integers(0, 4_000_000_000_000).map(lambda milliseconds: milliseconds / 1000)
 
 
-def label_texts(platform: Platform, labels: Iterable[str], path: str) -> st.SearchStrategy[dict[str, str]]:
-    """Texts of these labels of a path: ports and addresses as the platform has them, anything else for the others.
+@reused
+def label_texts(name: str, labels: frozenset[str], path: str) -> st.SearchStrategy[dict[str, str]]:
+    """Texts of these labels of a path: ports and addresses as the platform of that name has them, others as they come.
 
     One after a colon is a number, as of a queue in `Ethernet0:3`; before a letter, a colon ends the name of a module.
     """
-    ports = st.integers(1, 32).map(platform.lab.interfaces.port).filter(bool).map(str)
+    ports = st.integers(1, 32).map(platform(name).lab.interfaces.port).filter(bool).map(str)
     known = {
         "peer": ports | st.ip_addresses(v=4).map(str),
         "interface": ports,
@@ -39,8 +41,17 @@ def native_values(rule: TelemetryRule) -> st.SearchStrategy[float]:
     if compiled(rule).metric.kind is Kind.INFO:
         return st.just(1.0)
     if rule.states is not None:
-        return st.sampled_from([float(value) for value in rule.states.values()])
+        return _chosen(tuple(float(value) for value in rule.states.values()))
     if rule.encoding == "timestamp":
-        return st.integers(0, 4_000_000_000_000).map(lambda milliseconds: milliseconds / 1000)
-    most = 2**32 - 1 if rule.encoding == "uint32" else 2**53
-    return st.integers(0, most).map(lambda number: number * rule.scale)
+        return TIMESTAMPS
+    return _multiples(rule.scale, 2**32 - 1 if rule.encoding == "uint32" else 2**53)
+
+
+@reused
+def _chosen(values: tuple[float, ...]) -> st.SearchStrategy[float]:
+    return st.sampled_from(values)
+
+
+@reused
+def _multiples(scale: float, most: int) -> st.SearchStrategy[float]:
+    return st.integers(0, most).map(lambda number: number * scale)

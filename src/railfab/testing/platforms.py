@@ -220,7 +220,7 @@ class PlatformLaws:
     @brief
     def test_decoding_undoes_encoding(self, rule: TelemetryRule, drawn: st.DataObject, encoding: int) -> None:
         """The collector decodes a message of the twin to the sample that it was encoded from."""
-        labels = {**rule.labels, **drawn.draw(label_texts(self.platform, carried_labels(rule), rule.path))}
+        labels = {**rule.labels, **drawn.draw(label_texts(self.name, carried_labels(rule), rule.path))}
         value = drawn.draw(native_values(rule))
         read = self._sent_and_read(rule.metric, labels, value, encoding)
         ordered = tuple((label, labels[label]) for label in compiled(rule).metric.labels if label in labels)

@@ -21,10 +21,13 @@ from railfab.device import (
     TrafficClass,
 )
 from railfab.testing.able import least, most
+from railfab.testing.reuse import optional, reused
 from railfab.testing.words import words
 
 T = TypeVar("T")
 MOST_CLASSES = 4
+_PROFILE_NAMES = words.filter(lambda word: word != "default")
+_ALPHAS = st.none() | st.sampled_from((0.125, 0.25, 0.5, 1.0, 2.0))
 
 
 @st.composite
@@ -41,14 +44,15 @@ def qos_models(draw: st.DrawFn, ports: Sequence[str], able: Collection[str]) -> 
         classifiers=tuple(classifiers),
         profiles=tuple(profiles),
         ports=tuple(draw(_ports(port, classes, classifiers, profiles, able)) for port in ports),
-        watchdog=draw(st.none() | _watchdogs(able)) if "pfc_watchdog" in able else None,
+        watchdog=draw(optional(_watchdogs(able))) if "pfc_watchdog" in able else None,
         headroom_pool_percent=draw(st.integers(1, 50)),
-        headroom_pool_bytes=draw(st.none() | st.integers(1_000, 100_000_000)),
-        shared_pool_bytes=draw(st.none() | st.integers(1_000, 200_000_000)),
+        headroom_pool_bytes=draw(optional(st.integers(1_000, 100_000_000))),
+        shared_pool_bytes=draw(optional(st.integers(1_000, 200_000_000))),
         trimming=draw(st.none() | _trimmings(names, able)) if "packet_trimming" in able else None,
     )
 
 
+@reused
 @st.composite
 def _classes(draw: st.DrawFn, able: Collection[str]) -> tuple[TrafficClass, ...]:
     names = draw(st.lists(words, min_size=2, max_size=MOST_CLASSES, unique=True))
@@ -72,7 +76,7 @@ def _classes(draw: st.DrawFn, able: Collection[str]) -> tuple[TrafficClass, ...]
             for cls in found
         ]
     if "queue_rate" in able:
-        found = [replace(cls, rate_percent=draw(st.none() | st.integers(1, 99))) for cls in found]
+        found = [replace(cls, rate_percent=draw(optional(st.integers(1, 99)))) for cls in found]
     return (default, *(found if "shared_priority" in able else _obeying_apart(found)))
 
 
@@ -91,7 +95,7 @@ def _class(
 ) -> TrafficClass:
     """A class; one that is lossless may by mistake obey no pause frames, or those of another priority."""
     strict = priority is None and draw(st.booleans())
-    obeyed = priority if priority is None or draw(st.integers(0, 3)) else draw(st.none() | st.integers(0, 7))
+    obeyed = priority if priority is None or draw(st.integers(0, 3)) else draw(optional(st.integers(0, 7)))
     return TrafficClass(
         name=name,
         queue=queue,
@@ -111,8 +115,8 @@ def _classifiers(draw: st.DrawFn, names: Sequence[str]) -> Classifier:
 @st.composite
 def _profiles(draw: st.DrawFn, classes: Sequence[TrafficClass], able: Collection[str]) -> PortProfile:
     thresholds = [found for cls in classes if (found := draw(_thresholds(cls, able))) is not None]
-    name = draw(words.filter(lambda word: word != "default"))
-    cables = st.none() | st.integers(1, most(able, "cable_m", 1000))
+    name = draw(_PROFILE_NAMES)
+    cables = optional(st.integers(1, most(able, "cable_m", 1000)))
     return PortProfile(name=name, thresholds=tuple(thresholds), cable_m=draw(cables))
 
 
@@ -122,19 +126,20 @@ def _thresholds(draw: st.DrawFn, found: TrafficClass, able: Collection[str]) -> 
     lossless = found.pfc_priority is not None
     thresholds = ClassThresholds(
         traffic_class=found.name,
-        ecn=draw(st.none() | _ramps()) if "ecn" in able else None,
-        xoff_bytes=draw(st.none() | st.integers(1_000, 20_000_000)) if lossless else None,
-        xon_offset_bytes=draw(st.none() | st.integers(1_000, 100_000)) if lossless else None,
-        headroom_bytes=draw(st.none() | st.integers(1_000, 2_000_000)) if lossless else None,
-        headroom_percent=draw(st.none() | st.integers(1, 100)) if lossless else None,
-        alpha=draw(st.none() | st.sampled_from((0.125, 0.25, 0.5, 1.0, 2.0))) if "dynamic_threshold" in able else None,
-        limit_bytes=draw(st.none() | st.integers(1_000, 20_000_000)) if "queue_limit" in able else None,
+        ecn=draw(optional(_ramps())) if "ecn" in able else None,
+        xoff_bytes=draw(optional(st.integers(1_000, 20_000_000))) if lossless else None,
+        xon_offset_bytes=draw(optional(st.integers(1_000, 100_000))) if lossless else None,
+        headroom_bytes=draw(optional(st.integers(1_000, 2_000_000))) if lossless else None,
+        headroom_percent=draw(optional(st.integers(1, 100))) if lossless else None,
+        alpha=draw(_ALPHAS) if "dynamic_threshold" in able else None,
+        limit_bytes=draw(optional(st.integers(1_000, 20_000_000))) if "queue_limit" in able else None,
     )
     if "wred" in able and thresholds.ecn is not None and draw(st.booleans()):
         thresholds = replace(thresholds, ecn=None, wred=thresholds.ecn)
     return None if thresholds == ClassThresholds(traffic_class=found.name) else thresholds
 
 
+@reused
 @st.composite
 def _ramps(draw: st.DrawFn) -> EcnRamp:
     kmin = draw(st.integers(1_000, 2_000_000))
@@ -189,6 +194,7 @@ def _subset(elements: Sequence[T]) -> st.SearchStrategy[tuple[T, ...]]:
     return chosen.map(lambda flags: tuple(found for found, flag in zip(elements, flags, strict=True) if flag))
 
 
+@reused
 @st.composite
 def _watchdogs(draw: st.DrawFn, able: Collection[str]) -> PfcWatchdog:
     detect = st.integers(least(able, "watchdog_detect_ms", 10), most(able, "watchdog_detect_ms", 1500))

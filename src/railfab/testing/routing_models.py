@@ -29,11 +29,15 @@ from railfab.device import (
     SecretReference,
 )
 from railfab.testing.able import most
+from railfab.testing.reuse import either, optional, reused
 from railfab.testing.words import asns, descriptions, ipv4_addresses, ipv6_addresses, words
 
 T = TypeVar("T")
 ANY = -1
-_RETRIES = st.none() | st.integers(1, 60)
+_RETRIES = optional(st.integers(1, 60))
+_ACTIONS = st.sampled_from(Action)
+_AS_PATHS = st.none() | st.sampled_from(("^65001_", "_65009$", "^$", "65[0-9]+"))
+_LINK_BANDWIDTHS = st.none() | st.sampled_from(LinkBandwidth)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +49,7 @@ class DrawnPeer:
     far: bool = False
 
 
+@reused
 @st.composite
 def policy_lists(draw: st.DrawFn, able: Collection[str]) -> tuple[Policy, ...]:
     """Up to three policies. able: names of features."""
@@ -59,34 +64,34 @@ def policy_lists(draw: st.DrawFn, able: Collection[str]) -> tuple[Policy, ...]:
     )
 
 
+@reused
 @st.composite
 def _rules(draw: st.DrawFn, able: Collection[str]) -> PolicyRule:
     """A rule; only one that permits sets anything."""
-    action = draw(st.sampled_from(Action))
+    action = draw(_ACTIONS)
     permits = action is Action.PERMIT
 
     def maybe(feature: str, strategy: st.SearchStrategy[T], nothing: T) -> T:
-        return draw(st.just(nothing) | strategy) if feature in able else nothing
+        return draw(either(nothing, strategy)) if feature in able else nothing
 
     return PolicyRule(
         action=action,
         prefixes=tuple(draw(st.lists(_ranges(able), max_size=3, unique=True))),
         communities=maybe("policy_communities", _communities(), ()),
-        as_path=maybe("policy_as_path", st.none() | st.sampled_from(("^65001_", "_65009$", "^$", "65[0-9]+")), None),
+        as_path=maybe("policy_as_path", _AS_PATHS, None),
         set_communities=maybe("policy_set_communities", _communities(), ()) if permits else (),
         set_local_preference=_number(draw, able, "policy_set_local_preference") if permits else None,
         set_med=_number(draw, able, "policy_set_med") if permits else None,
-        set_link_bandwidth=(
-            maybe("policy_set_link_bandwidth", st.none() | st.sampled_from(LinkBandwidth), None) if permits else None
-        ),
+        set_link_bandwidth=(maybe("policy_set_link_bandwidth", _LINK_BANDWIDTHS, None) if permits else None),
         prepend=maybe("policy_prepend", st.integers(1, 5), 0) if permits else 0,
     )
 
 
 def _number(draw: st.DrawFn, able: Collection[str], feature: str) -> int | None:
-    return draw(st.none() | st.integers(0, 4294967295)) if feature in able else None
+    return draw(optional(st.integers(0, 4294967295))) if feature in able else None
 
 
+@reused
 def _communities() -> st.SearchStrategy[tuple[str, ...]]:
     """Communities; those of AS 65535, which are well known (RFC 1997), by name only."""
     pairs = st.tuples(st.integers(1, 65534), st.integers(1, 65535)).map(lambda pair: f"{pair[0]}:{pair[1]}")
@@ -94,10 +99,12 @@ def _communities() -> st.SearchStrategy[tuple[str, ...]]:
     return st.lists(pairs | named, min_size=1, max_size=2, unique=True).map(tuple)
 
 
+@reused
 def _ranges(able: Collection[str]) -> st.SearchStrategy[PrefixRange]:
     return _ranges_of(4) | _ranges_of(6) if "ipv6" in able else _ranges_of(4)
 
 
+@reused
 @st.composite
 def _ranges_of(draw: st.DrawFn, version: int) -> PrefixRange:
     prefix = draw(networks(version))
@@ -105,6 +112,7 @@ def _ranges_of(draw: st.DrawFn, version: int) -> PrefixRange:
     return PrefixRange(prefix=prefix, ge=ge, le=draw(st.integers(ge, prefix.max_prefixlen)))
 
 
+@reused
 @st.composite
 def networks(draw: st.DrawFn, version: int) -> IpNetwork:
     if version == 4:
@@ -136,12 +144,13 @@ def bgp_speakers(
         neighbors=tuple(neighbors),
         advertise_ipv6_next_hops=draw(next_hops),
         receive_ipv6_next_hops=draw(next_hops),
-        rapid_withdrawal=draw(st.none() | st.booleans()) if "rapid_withdrawal" in able else None,
+        rapid_withdrawal=draw(optional(st.booleans())) if "rapid_withdrawal" in able else None,
         cluster_id=draw(ipv4_addresses) if reflects else None,
         aggregates=tuple(draw(aggregates)) if "aggregate" in able else (),
     )
 
 
+@reused
 @st.composite
 def _aggregates(draw: st.DrawFn, versions: Sequence[int]) -> Aggregate:
     return Aggregate(prefix=draw(networks(draw(st.sampled_from(versions)))), summary_only=draw(st.booleans()))
@@ -167,14 +176,14 @@ def _neighbors(
     families = draw(_families(peer, able))
 
     def maybe(feature: str, strategy: st.SearchStrategy[T], nothing: T) -> T:
-        return draw(st.just(nothing) | strategy) if feature in able else nothing
+        return draw(either(nothing, strategy)) if feature in able else nothing
 
     return BgpNeighbor(
         peer=peer.peer,
         remote_as=remote_as,
         timers=draw(_timers(retries.get(peer.network_instance, ANY))),
         network_instance=peer.network_instance,
-        description="" if unnumbered and "unnumbered_description" not in able else draw(st.just("") | descriptions),
+        description="" if unnumbered and "unnumbered_description" not in able else draw(either("", descriptions)),
         enabled=draw(st.booleans()),
         update_source=loopback if peer.far and "update_source" in able else None,
         multihop_ttl=draw(st.integers(2, 255)) if peer.far and not internal and "multihop" in able else None,
@@ -184,7 +193,9 @@ def _neighbors(
         reflector_client=internal and maybe("route_reflector", st.booleans(), False),
         next_hop=maybe("next_hop", st.sampled_from(_next_hops(able)), NextHop.DEFAULT),
         bfd=None if peer.far else maybe("bfd", bfd_timers(able), None),
-        prefix_limit=None if Family.EVPN in families else maybe("prefix_limit", _prefix_limits(), None),
+        prefix_limit=None
+        if Family.EVPN in families
+        else maybe("prefix_limit", optional(st.integers(1, 100_000)), None),
         password=None if unnumbered else maybe("bgp_password", _secrets(), None),
     )
 
@@ -206,6 +217,7 @@ def _remotes(draw: st.DrawFn, asn: int, able: Collection[str]) -> int | Remote:
     return draw(numbers | st.sampled_from(keywords)) if keywords else draw(numbers)
 
 
+@reused
 @st.composite
 def _timers(draw: st.DrawFn, connect_retry_s: int | None) -> BgpTimers:
     """connect_retry_s: of the session; ANY to draw it."""
@@ -214,7 +226,7 @@ def _timers(draw: st.DrawFn, connect_retry_s: int | None) -> BgpTimers:
         keepalive_s=keepalive,
         hold_s=3 * keepalive,
         connect_retry_s=draw(_RETRIES) if connect_retry_s == ANY else connect_retry_s,
-        advertisement_interval_s=draw(st.none() | st.integers(1, 60)),
+        advertisement_interval_s=draw(optional(st.integers(1, 60))),
     )
 
 
@@ -233,6 +245,7 @@ def _policies(policies: Sequence[Policy], able: Collection[str]) -> st.SearchStr
     return st.lists(names, max_size=most, unique=True).map(tuple)
 
 
+@reused
 @st.composite
 def bfd_timers(draw: st.DrawFn, able: Collection[str]) -> BfdTimers:
     longest = most(able, "bfd_interval_ms", 5000)
@@ -245,9 +258,6 @@ def bfd_timers(draw: st.DrawFn, able: Collection[str]) -> BfdTimers:
     )
 
 
-def _prefix_limits() -> st.SearchStrategy[int | None]:
-    return st.none() | st.integers(1, 100_000)
-
-
+@reused
 def _secrets() -> st.SearchStrategy[SecretReference]:
     return words.map(lambda word: SecretReference(variable=word.upper()))
