@@ -9,6 +9,7 @@ FABRIC ?= inventory/fabrics/pod64.yml
 FOR ?=
 EXAMPLES ?= 2000
 LAWS := tests/platforms/test_platform_laws.py tests/forwarding/test_incremental_convergence.py
+MUTATED := tests/platforms/test_mutated_texts.py
 ARGS ?=
 # Of all tests, names, attributes and numbers of arguments are checked: what a renaming breaks.
 NAMES_ONLY := arg-type assignment call-overload index list-item misc no-untyped-def operator return-value str-bytes-safe type-var union-attr
@@ -40,6 +41,7 @@ matrix: $(READY) oracle-deps lab-deps-here ## every case of the matrices of whic
 laws: $(READY) oracle-deps ## every law in full, of which `make test` tries a fifth; EXAMPLES=2000 says how many models those of platforms and of convergence draw
 	@RAILFAB_EXAMPLES=100 $(BIN)/python -m pytest -n auto -m hypothesis $(LAWS:%=--ignore=%) $(ARGS)
 	@RAILFAB_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest -n auto --timeout=0 $(LAWS) $(ARGS)
+	@RAILFAB_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest -n auto --dist load --timeout=0 $(MUTATED) $(ARGS)
 
 oracles: $(READY) oracle-deps lab-deps-here ## every switch of every design before the oracle of its platform, of which `make test` judges one of each role; writes benchmarks/oracles.md
 	@RAILFAB_SWITCHES=all $(BIN)/python -m pytest -n auto -m 'oracle and (matrix or not matrix)' $(ARGS)

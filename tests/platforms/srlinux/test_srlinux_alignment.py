@@ -50,3 +50,9 @@ def test_references_follow_a_name() -> None:
 def test_ports_keep_their_names() -> None:
     ports = [json.dumps({"qos": {"interfaces": {"interface": [{"interface-id": name}]}}}) for name in "ab"]
     assert aligned(*ports) == (ports[0], ())
+
+
+def test_an_object_whose_name_is_no_text_has_no_other_name() -> None:
+    """Its name cannot be replaced by that of the rendered one."""
+    text = json.dumps({"routing-policy": {"policy": [{"name": 7, "statement": statements("x")}]}})
+    assert aligned(text, policies(a=statements("x"))) == (text, ())

@@ -61,11 +61,23 @@ def _open_sessions(draft: NxosDraft) -> Iterator[bool]:
 
 
 def _neighbors(draft: NxosDraft, asn: int) -> Iterator[BgpNeighbor]:
-    """The neighbours with an AS number; others (of a template, a range of addresses) are unmodelled."""
+    """The neighbours with an AS number; others (of a template, a range of addresses, a word) are unmodelled."""
     for instance, router in draft.routers.items():
         for peer, neighbor in router.neighbors.items():
-            if neighbor.remote_as is not None and "/" not in peer.removeprefix("Ethernet").lstrip("0123456789/"):
+            if neighbor.remote_as is not None and (_is_interface(peer) or _is_address(peer)):
                 yield _neighbor(instance, router, peer, neighbor, asn)
+
+
+def _is_interface(peer: str) -> bool:
+    return bool(kind_of(peer)) or peer.startswith("Ethernet")
+
+
+def _is_address(peer: str) -> bool:
+    try:
+        ip_address(peer)
+    except ValueError:
+        return False
+    return True
 
 
 def _neighbor(instance: str, router: NxosRouter, peer: str, neighbor: NxosNeighbor, asn: int) -> BgpNeighbor:
@@ -74,7 +86,7 @@ def _neighbor(instance: str, router: NxosRouter, peer: str, neighbor: NxosNeighb
     exported = settings.policies.get("out", "")
     keepalive_s, hold_s = neighbor.keepalive_hold_s or router.keepalive_hold_s or DEFAULT_TIMERS_S
     return BgpNeighbor(
-        peer=interface_name(peer) if kind_of(peer) or peer.startswith("Ethernet") else ip_address(peer),
+        peer=interface_name(peer) if _is_interface(peer) else ip_address(peer),
         remote_as=Remote.INTERNAL if neighbor.remote_as == asn else neighbor.remote_as or 0,
         timers=BgpTimers(
             keepalive_s=keepalive_s,

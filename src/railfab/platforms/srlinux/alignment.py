@@ -76,7 +76,7 @@ def _named_lists(tree: Json, node: Node, path: str = "", place: Place = ()) -> I
             yield from _named_lists(child, below, at, here)
         elif is_list(child):
             if key := _free_key(at, below):
-                entries = {str(entry.get(key)): entry for entry in child}
+                entries = {entry[key]: entry for entry in child if isinstance(entry.get(key), str)}
                 yield NamedList(path=at, place=here, key=key, entries=entries, node=below)
             for entry in child:
                 yield from _named_lists(entry, below, at, (*here, *_keys(entry, below)))
