@@ -66,8 +66,17 @@ def test_the_endpoints_file_names_every_switch_and_no_secret(frr_fabric: Running
 def test_no_argument_of_a_process_contains_a_secret(frr_fabric: RunningLab) -> None:
     login = read_credentials(endpoint(frr_fabric, LEAF))
     listing = subprocess.run(["ps", "-eo", "args", "-ww"], capture_output=True, text=True, check=True).stdout
-    assert "railfab.ssh" in listing
+    assert "railfab.lab.netns.ssh_servers" in listing
     assert login.password not in listing
+
+
+def test_the_ssh_servers_are_forked_from_one_process_and_end_with_their_switch(frr_fabric: RunningLab) -> None:
+    listing = subprocess.run(["ps", "-eo", "ppid,args", "-ww"], capture_output=True, text=True, check=True).stdout
+    servers = [line.split() for line in listing.splitlines() if "railfab.lab.netns.ssh_servers" in line]
+    switches = [node.name for node in load_endpoints(frr_fabric.place.endpoints_file).nodes]
+    assert [words[-len(switches) :] for words in servers] == [switches] * len(switches)
+    first_processes = {pid for pid, *_ in servers}
+    assert len(first_processes) == len(switches), "each is a child of the first process of its switch"
 
 
 def test_every_node_runs(frr_fabric: RunningLab) -> None:

@@ -5,14 +5,17 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from ipaddress import IPv4Interface
 from pathlib import Path
 
 import pytest
 
 from railfab.errors import LabError
+from railfab.lab.contract import LabPlace
+from railfab.lab.netns.lifecycle import start_ssh_servers
 from railfab.lab.netns.processes import MARK, Process, is_running, kill, marked_processes, process, started
-from railfab.lab.netns.state import LabNode, NetnsState, load_state, save_state
+from railfab.lab.netns.state import LabNode, NetnsState, lab_state_file, load_state, save_state
 
 STATE = NetnsState(
     fabric="f",
@@ -41,6 +44,19 @@ def test_a_saved_state_is_loaded_unchanged(tmp_path: Path) -> None:
     assert load_state(tmp_path / "s.json") == STATE
     assert (tmp_path / "s.json").stat().st_mode & 0o777 == 0o600
     assert [node.name for node in STATE.switches()] == ["l"]
+
+
+def test_an_ssh_server_that_cannot_start_is_an_error_with_its_switch(tmp_path: Path) -> None:
+    place = LabPlace(fabric="f", folder=tmp_path, state=tmp_path)
+    gone = replace(STATE, processes=(Process(purpose="l", pid=2**30, started=99),))
+    save_state(lab_state_file(place), gone)
+    (tmp_path / "f.lab.credentials.yml").write_text("username: root\npassword: secret\n")
+    with pytest.raises(LabError) as raised:
+        start_ssh_servers(place, gone, gone.switches())
+    assert str(raised.value) == (
+        "SSH servers: did not start (switch l: its namespaces cannot be entered (No such file or directory)). "
+        "Run `railfab lab doctor`."
+    )
 
 
 def test_a_missing_state_file_is_no_lab(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ DESIGN = {"pydantic", "railfab.intent", "railfab.topology", "railfab.fabric"}
 
 
 @pytest.mark.parametrize(
-    "module", ["railfab.lab.agent.__main__", "railfab.lab.containerlab.gateway", "railfab.ssh.__main__"]
+    "module", ["railfab.lab.agent.__main__", "railfab.lab.containerlab.gateway", "railfab.lab.netns.ssh_servers"]
 )
 def test_a_server_of_a_lab_imports_no_design(module: str) -> None:
     program = f"import sys, {module}\nprint(*sys.modules)"

@@ -1,16 +1,14 @@
-"""`python -m railfab.ssh`: one server in the foreground, started by a lab inside a namespace."""
+"""`python -m railfab.ssh`: one server in the foreground, in the namespaces of this process."""
 
 from __future__ import annotations
 
 import argparse
 import asyncio
-import signal
 import sys
 from pathlib import Path
 
-from railfab.endpoints import Endpoint, read_credentials
-from railfab.errors import LabError, RailfabError
-from railfab.ssh.server import SshAccess, serve
+from railfab.errors import RailfabError
+from railfab.ssh.foreground import access_of, serve_until_signal
 from railfab.text.printable import printable_lines
 
 
@@ -24,32 +22,13 @@ def _arguments(argv: list[str] | None) -> argparse.Namespace:
     return parser.parse_args(argv)
 
 
-def _access(host: str, credentials: Path, authorized_keys: Path | None) -> SshAccess:
-    known = read_credentials(Endpoint(name=f"SSH server {host}", platform="", host=host, credentials=str(credentials)))
-    try:
-        keys = authorized_keys.read_text() if authorized_keys else ""
-    except OSError as error:
-        raise LabError(
-            f"SSH server {host}", f"cannot read {authorized_keys} ({error.strerror})", "Use a readable file"
-        ) from None
-    return SshAccess(username=known.username, password=known.password, authorized_keys=keys)
-
-
-async def _run(arguments: argparse.Namespace, access: SshAccess) -> None:
-    stop = asyncio.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(number, stop.set)
-    async with await serve(arguments.host, arguments.port, host_key=arguments.host_key, access=access) as server:
-        sys.stdout.write(f"listening on {arguments.host} port {server.port}\n")
-        sys.stdout.flush()
-        await stop.wait()
-
-
 def main(argv: list[str] | None = None) -> int:
     """Serve until SIGINT or SIGTERM. Returns 2 after one line on stderr when the server cannot start."""
     arguments = _arguments(argv)
+    host, port = arguments.host, arguments.port
     try:
-        asyncio.run(_run(arguments, _access(arguments.host, arguments.credentials, arguments.authorized_keys)))
+        access = access_of(host, arguments.credentials, arguments.authorized_keys)
+        asyncio.run(serve_until_signal(host, port, host_key=arguments.host_key, access=access))
     except RailfabError as error:
         sys.stderr.write(f"{printable_lines(str(error))}\n")
         return 2

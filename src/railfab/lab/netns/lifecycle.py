@@ -123,12 +123,13 @@ def build(plan: LabPlan, state: NetnsState, progress: Progress) -> NetnsState:
     create_network(plan, state)
     progress(f"booting {counted(len(plan.models), 'switch')}")
     for node in state.switches():
-        state = state.with_processes(boot_switch(plan.place, state, node))
+        state = state.with_processes(boot_switch(state, node))
         save_state(state_path, state)
     wait_until_ready({node.name: node_directory(state, node.name) for node in state.switches()}, state.processes)
     progress("starting SSH and gNMI")
     state = state.with_processes(_start_agent(plan.place, state))
     save_state(state_path, state)
+    start_ssh_servers(plan.place, state, state.switches())
     wait_for_servers(state, state.switches())
     return state
 
@@ -148,18 +149,20 @@ def create_network(plan: LabPlan, state: NetnsState) -> None:
             ip_batch(lines, namespace=node.namespace, version=version)
 
 
-def boot_switch(place: LabPlace, state: NetnsState, node: LabNode) -> Process:
+def boot_switch(state: NetnsState, node: LabNode) -> Process:
     """Start the first process of a switch."""
     root = node_directory(state, node.name)
-    credentials = secret_files(place)["credentials"].resolve()
-    server = ssh_command(address(node), root / "ssh_host_key", credentials)
-    return boot(root, name=node.name, namespace=node.namespace, tag=state.tag, ssh_server=server)
+    return boot(root, name=node.name, namespace=node.namespace, tag=state.tag)
 
 
-def ssh_command(host: str, host_key: Path, credentials: Path) -> list[str]:
-    """Command of the SSH server of a switch; the password is read from its file."""
-    files = ["--host-key", str(host_key), "--credentials", str(credentials)]
-    return [sys.executable, "-m", "railfab.ssh", "--host", host, "--port", str(SSH_PORT), *files]
+def start_ssh_servers(place: LabPlace, state: NetnsState, nodes: Iterable[LabNode]) -> None:
+    """Start the SSH servers of running switches. Raises LabError."""
+    files = [str(lab_state_file(place).resolve()), str(secret_files(place)["credentials"].resolve())]
+    module = [sys.executable, "-m", "railfab.lab.netns.ssh_servers"]
+    done = programs.run(["env", f"{MARK}={state.tag}", *module, *files, *(node.name for node in nodes)])
+    if done.returncode:
+        reason = (done.stderr.strip().splitlines() or ["no output"])[-1]
+        raise LabError("SSH servers", f"did not start ({reason})", "Run `railfab lab doctor`")
 
 
 def _start_agent(place: LabPlace, state: NetnsState) -> Process:

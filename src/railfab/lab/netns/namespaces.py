@@ -17,7 +17,7 @@ from railfab.lab.netns.processes import PROC
 
 T = TypeVar("T")
 NAMESPACES = Path("/run/netns")
-CLONE_NEWNET = 0x40000000
+ANY_KIND = 0
 
 
 def ip_batch(lines: Sequence[str], *, namespace: str | None = None, version: int = 4) -> None:
@@ -77,11 +77,11 @@ def in_namespace(namespace: str, action: Callable[[], T]) -> T:
 
 
 def enter(path: Path) -> None:
-    """Move the calling thread into a network namespace."""
+    """Move the calling thread into a namespace, of processes its later children."""
     libc = ctypes.CDLL(None, use_errno=True)
     handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
-        if libc.setns(handle, CLONE_NEWNET):
+        if libc.setns(handle, ANY_KIND):
             raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()), str(path))
     finally:
         os.close(handle)

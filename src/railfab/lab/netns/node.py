@@ -43,12 +43,12 @@ def create_directories(root: Path, *, name: str, configuration: str | None) -> N
         path.chmod(0o640)
 
 
-def boot(root: Path, *, name: str, namespace: str, tag: str, ssh_server: Sequence[str]) -> Process:
-    """Start the first process of a switch; it starts all others, and they end with it."""
+def boot(root: Path, *, name: str, namespace: str, tag: str) -> Process:
+    """Start the first process of a switch, which starts its daemons; every process in the switch ends with it."""
     for script in SCRIPTS:
         (root / script).write_text(files(__package__).joinpath(script).read_text())
     unshare = ["unshare", "--mount", "--propagation", "slave", "--uts", "--pid", "--fork", "--kill-child"]
-    command = ["nsenter", f"--net={NAMESPACES / namespace}", *unshare, "sh", str(root / SCRIPTS[0]), *ssh_server]
+    command = ["nsenter", f"--net={NAMESPACES / namespace}", *unshare, "sh", str(root / SCRIPTS[0])]
     environment = programs.environment(
         ROOT=str(root), NODE=name, FRR=str(FRR), DAEMONS=" ".join(DAEMONS), **{MARK: tag}
     )

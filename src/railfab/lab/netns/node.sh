@@ -1,7 +1,6 @@
 #!/bin/sh
 # The first process of one switch of an embedded lab, in its own mount, UTS, PID and network namespaces.
 # ROOT: directory of the switch. NODE: its name. FRR: directory of the daemons. DAEMONS: their names.
-# Arguments: command of the SSH server.
 set -eu
 
 mount -t proc proc /proc
@@ -17,7 +16,6 @@ for daemon in $DAEMONS; do
     sh "$ROOT/start_daemon.sh" "$daemon"
 done
 vtysh -b
-env -u ROOT -u NODE -u FRR -u DAEMONS "$@" &
 
 : > "$ROOT/ready"
 while :; do                                     # reap orphaned processes

@@ -12,7 +12,7 @@ from railfab.lab.contract import LabPlan, Progress
 from railfab.lab.daemons import restart_daemon, restarted_with
 from railfab.lab.netns import processes
 from railfab.lab.netns.ip_commands import reset_commands
-from railfab.lab.netns.lifecycle import boot_switch, wait_for_servers
+from railfab.lab.netns.lifecycle import boot_switch, start_ssh_servers, wait_for_servers
 from railfab.lab.netns.namespaces import ip_batch
 from railfab.lab.netns.node import DAEMONS, start_command, wait_until_ready
 from railfab.lab.netns.processes import PROC, Process
@@ -61,11 +61,12 @@ def restart_switch(plan: LabPlan, state: NetnsState, node: LabNode, progress: Pr
         _empty(root / name)
     (root / "ready").unlink(missing_ok=True)
     ip_batch(reset_commands(plan.topology, node.name, plan.models), namespace=node.namespace)
-    holder = boot_switch(plan.place, state, node)
+    holder = boot_switch(state, node)
     others = tuple(process for process in state.processes if process.purpose != node.name)
     state = replace(state, processes=(*others, holder))
     save_state(lab_state_file(plan.place), state)
     wait_until_ready({node.name: root}, [holder])
+    start_ssh_servers(plan.place, state, [node])
     wait_for_servers(state, [node])
     return state
 
