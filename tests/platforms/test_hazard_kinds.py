@@ -127,7 +127,7 @@ GAPS: Mapping[str, set[str]] = {
     "port-disabled": {"srlinux"},
     "bfd-off": {"sonic"},
     "slow-hold-time": {"sonic", "nxos"},
-    "session-down": {"sonic", "eos", "srlinux"},
+    "session-down": {"sonic", "srlinux"},
 }
 """Platforms on which no hazard of this kind names the mistake, but the values that differ from the intent do."""
 

@@ -58,6 +58,19 @@ def _kmax_bytes(model: DeviceModel, profile: str | None) -> int | None:
     return max(_ramps(model, profile, "kmax_bytes"), default=None)
 
 
+def _pmax_percent(model: DeviceModel, profile: str | None) -> int | None:
+    return max(_ramps(model, profile, "pmax_percent"), default=None)
+
+
+def _headroom_bytes(model: DeviceModel, profile: str | None) -> int | None:
+    stated = (thresholds.headroom_bytes for thresholds in _thresholds(model, profile))
+    return max((headroom for headroom in stated if headroom is not None), default=None)
+
+
+def _headroom_pool_bytes(model: DeviceModel, _of: str | None) -> int | None:
+    return model.qos.headroom_pool_bytes if model.qos else None
+
+
 def _xoff_bytes(model: DeviceModel, profile: str | None) -> int | None:
     return min(
         (thresholds.xoff_bytes for thresholds in _thresholds(model, profile) if thresholds.xoff_bytes), default=None
@@ -154,6 +167,9 @@ FACTS: Mapping[str, Fact] = {
     "lossless_dscp": _lossless_dscp,
     "kmin_bytes": _kmin_bytes,
     "kmax_bytes": _kmax_bytes,
+    "pmax_percent": _pmax_percent,
+    "headroom_bytes": _headroom_bytes,
+    "headroom_pool_bytes": _headroom_pool_bytes,
     "xoff_bytes": _xoff_bytes,
     "rate_gbps": _rate_gbps,
     "mtu_bytes": _mtu_bytes,

@@ -95,7 +95,7 @@ def matches(
                 difference.side in pattern.sides
                 and all(map(holds, pattern.when))
                 and not any(map(holds, pattern.unless))
-                and not (pattern.unless_added and _is_replaced(pattern, difference, groups, added))
+                and not (difference.side is Side.MISSING and _is_replaced(pattern, difference, groups, added))
             ):
                 yield pattern, difference
 

@@ -102,7 +102,7 @@ def ports_and_lags(draw: st.DrawFn, slots: Sequence[PortSlot], scope: Scope) -> 
             hold_up_ms=50 * draw(st.integers(least(scope.able, "hold_up_ms", 100) // 50, 100))
             if "hold_up" in scope.able and draw(st.booleans())
             else 0,
-            fec=draw(_fecs(scope.able)) if "fec" in scope.able else None,
+            fec=draw(_fecs(scope.able, slot.rate_gbps)) if "fec" in scope.able else None,
         )
         if "lag" in scope.able and draw(st.integers(0, 3)) == 0:
             lags.setdefault(draw(st.integers(1, 3)), []).append(slot.name)
@@ -121,8 +121,11 @@ def ports_and_lags(draw: st.DrawFn, slots: Sequence[PortSlot], scope: Scope) -> 
 
 
 @reused
-def _fecs(able: Collection[str]) -> st.SearchStrategy[Fec | None]:
-    return st.none() | st.sampled_from([fec for fec in Fec if fec is not Fec.RS_544 or "fec_rs_544" in able])
+def _fecs(able: Collection[str], rate_gbps: int | None) -> st.SearchStrategy[Fec | None]:
+    """Ports of more than 100 Gb/s have no RS(528,514) (IEEE 802.3, clause 119); those of a split cage may be such."""
+    slow = rate_gbps is not None and rate_gbps <= 100
+    codes = [Fec.OFF, Fec.BASE_R, *([Fec.RS_528] if slow else []), *([Fec.RS_544] if "fec_rs_544" in able else [])]
+    return st.none() | st.sampled_from(codes)
 
 
 @st.composite

@@ -6,6 +6,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from tests.audit.cases import Case, cases
 from tests.platforms.hazards import kinds, patterns, without_edit
 
 from railfab.device import DeviceModel
@@ -79,7 +80,6 @@ ADDED: tuple[tuple[str, tuple[str, str]], ...] = (
     ("wrong-speed", ("interface Ethernet1/1", "speed 100g-4")),
     ("port-disabled", ("interface Ethernet1/1", "shutdown")),
     ("dead-link-used", ("interface Ethernet1/1", "link-debounce time 1000 1000")),
-    ("lag-min-links", ("interface Port-Channel9", "port-channel min-links 2")),
     ("storm-control", ("interface Ethernet1/1", "storm-control all level 10")),
     ("sflow-rate", ("", "sflow sample dangerous 100")),
     ("packet-filter", ("interface Ethernet1/1", "ip access-group HOSTS in")),
@@ -89,7 +89,7 @@ ADDED: tuple[tuple[str, tuple[str, str]], ...] = (
     ("prefix-limit", ("router bgp", "neighbor FABRIC maximum-routes 12000")),
     ("slow-hold-time", ("router bgp", "neighbor FABRIC timers 60 180")),
     ("router-advertisements-off", ("interface Ethernet1/1", "ipv6 nd ra disabled")),
-    ("static-route", ("", "ip route 10.0.0.0/24 Null0")),
+    ("static-route", ("", "ip route 10.0.0.0/24 192.0.2.1")),
     ("drained", ("maintenance: unit System", "quiesce")),
     ("dynamic-load-balancing", ("", "ip hardware fib load-balance distribution dynamic")),
     ("load-balancing-mode", ("", "load-balance cluster")),
@@ -106,7 +106,7 @@ MISSING: tuple[tuple[str, str], ...] = (
     ("watchdog-action", "priority-flow-control pause watchdog action drop\n"),
     ("ecn-off", "      random-detect ecn minimum-threshold "),
     ("wrong-classifier", "   qos trust dscp\n"),
-    ("roce-misclassified", "qos map dscp 0 "),
+    ("lossy-in-lossless-class", "qos map dscp 0 "),
     ("wrong-qos-profile", "   service-profile 400g-40m\n"),
     ("small-headroom", "   ingress headroom "),
     ("small-headroom", "platform trident mmu queue profile FABRIC apply\n"),
@@ -169,7 +169,13 @@ def test_a_line_less_is_a_hazard(kind: str, beginning: str) -> None:
     assert kind in kinds(with_less(beginning))
 
 
+def audited(case: Case) -> list[Hazard]:
+    model, rendered = case.design.models[case.name], case.design.texts[case.name]
+    return patterns(EOS, case.text, rendered, model, EOS.parse(case.text))
+
+
 def test_every_pattern_is_found_by_a_line_of_its_kind() -> None:
     edits = [(kind, with_more(*place)) for kind, place in ADDED]
+    edits += [(case.said["kind"], audited(case)) for case in cases("mistakes", ["eos"])]
     edits += [(kind, with_less(beginning)) for kind, beginning in MISSING]
     assert without_edit(EOS, edits) == []

@@ -26,6 +26,7 @@ from railfab.device import (
     vlan_target,
 )
 from railfab.platforms.eos.names import interface_name, native_name
+from railfab.platforms.eos.spellings import MOST_PATHS
 from railfab.platforms.shared.route_map_grammar import MAX_ASN
 from railfab.platforms.shared.statements import (
     REST,
@@ -145,7 +146,9 @@ class Router:
     router_id: IPv4Address | None = line("router-id {}", ADDRESS)
     no_default_family: bool = flag("no bgp default ipv4-unicast")
     cluster_id: IPv4Address | None = line("bgp cluster-id {}", ADDRESS)
-    max_paths: tuple[int, int | None] | None = line("maximum-paths {}[ ecmp {}]", integer(1, 600), Word(r"\d+", int))
+    max_paths: tuple[int, int | None] | None = line(
+        "maximum-paths {}[ ecmp {}]", integer(1, MOST_PATHS), Word(r"\d+", int)
+    )
     multiple_as: bool = flag("no bgp bestpath as-path multipath-relax", default=True)
     policy_required: list[str] = lines("bgp missing-policy direction {} action deny", Word("in|out", str))
     sessions: Sessions = inline(Sessions)

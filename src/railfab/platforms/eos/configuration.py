@@ -35,6 +35,7 @@ from railfab.platforms.eos.lines import FORMAT, canonical
 from railfab.platforms.eos.names import GATEWAY_MAC, JERICHO, PEER_VLAN, VXLAN_INTERFACE, interface_name
 from railfab.platforms.eos.peer_link import PEER_SVI, addresses_of
 from railfab.platforms.eos.qos import MMU, MMU_PROFILE, QUEUE, SECONDS, WATCHDOG, numbers
+from railfab.platforms.eos.usage import marked, without_those_below
 from railfab.platforms.shared.line_grammar import line_differences, unmodelled
 from railfab.platforms.shared.line_tree import Line
 from railfab.platforms.shared.native_names import plain_mac
@@ -54,7 +55,7 @@ from railfab.platforms.shared.statements import (
     written,
 )
 
-NAME = "eos"
+NAME, ROUTER = "eos", "router bgp "
 VNI = integer(1, 2**24 - 1)
 MULTI_AGENT = "service routing protocols model multi-agent"
 """The routing agents that EVPN and IPv6 next hops need; those before them are gone since EOS 4.32."""
@@ -280,8 +281,24 @@ def parse(text: str) -> DeviceModel:
 
 
 def differences(text: str, rendered: str) -> tuple[Difference, ...]:
-    """The lines in which a configuration differs from a rendered one."""
-    return line_differences(canonical(FORMAT.tree(text)), canonical(FORMAT.tree(rendered)))
+    """The lines in which a configuration differs from a rendered one; of a section that it lacks only the header."""
+    stated, wanted = canonical(FORMAT.tree(text)), canonical(FORMAT.tree(rendered))
+    lines = tuple(_with_number(stated, wanted))
+    differing = (*line_differences(lines, wanted), *line_differences(_headers(stated, lines), _headers(lines, stated)))
+    return marked(tuple(without_those_below(differing)), stated, wanted)
+
+
+def _with_number(stated: tuple[Line, ...], wanted: tuple[Line, ...]) -> Iterator[Line]:
+    """The lines with the AS number of the other ones, where both have one: what is below it is compared by itself."""
+    ours, theirs = ([each.text for each in lines if each.text.startswith(ROUTER)] for lines in (stated, wanted))
+    number = theirs[0] if len(ours) == len(theirs) == 1 else None
+    for each in stated:
+        yield Line(number, each.children, each.number) if number and each.text.startswith(ROUTER) else each
+
+
+def _headers(lines: tuple[Line, ...], others: tuple[Line, ...]) -> tuple[Line, ...]:
+    """The first lines of sections whose first lines are others in the second lines."""
+    return tuple(Line(each.text) for each, other in zip(lines, others, strict=True) if each.text != other.text)
 
 
 def model_of(configuration: EosConfiguration) -> DeviceModel:

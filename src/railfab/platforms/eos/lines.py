@@ -8,9 +8,10 @@ railfab renders.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from railfab.platforms.eos.names import default_traffic_class
+from railfab.platforms.eos.spellings import spelled
 from railfab.platforms.shared.line_tree import Line, LineFormat, Literal, SectionKind
 
 _SPACED = ("address-family", "vlan", "vrf", "uc-tx-queue", "tx-queue", "evpn", "profile", "unit", "port")
@@ -31,6 +32,7 @@ SIZES = {"kbytes": 1_000, "mbytes": 1_000_000}
 _SIZE = re.compile(r"(\d+) (kbytes|mbytes)")
 _ZEROS = re.compile(r"(?<=\d)\.0+(?= |$)|(?<=\.\d)0+(?= |$)|(?<=\.\d\d)0+(?= |$)")
 _DSCP_MAP = re.compile(r"qos map dscp (\d+(?: \d+)*) to traffic-class (\d)")
+_QUEUE_MAP = re.compile(r"qos map traffic-class (\d) to (?:uc-)?tx-queue (\d)")
 _ETHERNET = re.compile(r"interface Ethernet\d+(?:/\d+)*")
 _DEFAULTS = {
     "": frozenset(
@@ -70,6 +72,9 @@ _DEFAULTS = {
 """Lines that state a default of EOS, by the first word of their section. EOS shows some of them always, others with
 `show running-config all`."""
 
+_BESIDE_PROFILE = _DEFAULTS["interface"] - {"no priority-flow-control"}
+"""Those of a port with a QoS profile, whose PFC such a line may be meant to end."""
+
 
 def canonical(lines: tuple[Line, ...]) -> tuple[Line, ...]:
     """The lines without defaults, and with every setting in the form of a rendered configuration."""
@@ -77,9 +82,10 @@ def canonical(lines: tuple[Line, ...]) -> tuple[Line, ...]:
 
 
 def _plain(lines: tuple[Line, ...]) -> Iterator[Line]:
+    deciding = _deciding(lines)
     for line in lines:
         if line.kind in ("qos", "priority-flow-control"):
-            yield from _quality(line)
+            yield from _quality(line, deciding)
             continue
         if line.text in _DEFAULTS[""] and not line.children:
             continue
@@ -89,17 +95,26 @@ def _plain(lines: tuple[Line, ...]) -> Iterator[Line]:
         if server := _SERVER_WITH_KEY.fullmatch(line.text):
             yield Line(server[1], line.children, line.number)
             continue
+        line = spelled(line)
         children = _vrfs_last(line, _without_defaults(line))
         if children or not _ETHERNET.fullmatch(line.text):
             yield line if children is line.children else Line(line.text, children, line.number)
 
 
-def _quality(line: Line) -> Iterator[Line]:
+def _deciding(lines: tuple[Line, ...]) -> dict[int, Line]:
+    """The line that decides for each code point: of several that name it the last one."""
+    maps = ((line, match) for line in lines if line.kind == "qos" and (match := _DSCP_MAP.fullmatch(line.text)))
+    return {int(point): line for line, match in maps for point in match[1].split()}
+
+
+def _quality(line: Line, deciding: Mapping[int, Line]) -> Iterator[Line]:
     """A line of QoS: a map by its values, without EOS's own ones; thresholds in bytes; times without trailing zeros."""
     if named := _DSCP_MAP.fullmatch(line.text):
-        for point in named[1].split():
-            if default_traffic_class(int(point)) != int(named[2]):
-                yield Line(f"qos map dscp {int(point)} to traffic-class {named[2]}", (), line.number)
+        for point in map(int, named[1].split()):
+            if default_traffic_class(point) != int(named[2]) and deciding[point] is line:
+                yield Line(f"qos map dscp {point} to traffic-class {named[2]}", (), line.number)
+        return
+    if (identity := _QUEUE_MAP.fullmatch(line.text)) and identity[1] == identity[2]:
         return
     yield _in_plain_units(line)
 
@@ -108,15 +123,25 @@ def _in_plain_units(line: Line) -> Line:
     plain = line.text
     if plain.startswith("random-detect ecn"):
         plain = _SIZE.sub(lambda match: f"{int(match[1]) * SIZES[match[2]]} bytes", plain)
+        plain = _with_weight(plain)
     elif "watchdog" in plain:
         plain = _ZEROS.sub("", plain)
+    elif plain == "priority-flow-control mode on":
+        plain = "priority-flow-control on"
     if plain == line.text and not line.children:
         return line
     return Line(plain, tuple(map(_in_plain_units, line.children)), line.number)
 
 
+def _with_weight(threshold: str) -> str:
+    """A ramp with its weight: that of the average of the queue is 0 unless stated (EOS User Manual, QoS, ECN)."""
+    return threshold if "minimum-threshold" not in threshold or " weight " in threshold else f"{threshold} weight 0"
+
+
 def _without_defaults(line: Line) -> tuple[Line, ...]:
     defaults = _DEFAULTS.get(line.kind)
+    if line.kind == "interface" and any(child.kind == "service-profile" for child in line.children):
+        defaults = _BESIDE_PROFILE
     if defaults is None or not any(child.text in defaults for child in line.children):
         return line.children
     return tuple(child for child in line.children if child.text not in defaults)
