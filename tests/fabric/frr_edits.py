@@ -84,7 +84,6 @@ HARMFUL = (
     added("a limit that ends the session", FAMILY, "neighbor swp15 maximum-prefix 10", "prefix-limit"),
     added("a prefix list of the session", FAMILY, "neighbor swp15 prefix-list some in", "wrong-route-policy"),
     added("no family by default", ROUTER, "no bgp default ipv4-unicast", "family-off"),
-    taken("no router advertisements", f"{UPLINK} no ipv6 nd suppress-ra\n", "configuration-differs"),
     added("slow router advertisements", UPLINK, "ipv6 nd ra-interval 600", "slow-session"),
     Edit(
         "a neighbour of another AS",

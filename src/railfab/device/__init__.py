@@ -28,7 +28,7 @@ from railfab.device.interfaces import (
     svi_name,
     vlan_target,
 )
-from railfab.device.model import DeviceModel, interfaces_of_peers
+from railfab.device.model import DeviceModel, fabric_prefixes, interfaces_of_peers
 from railfab.device.order import in_order, natural
 from railfab.device.qos import (
     Classifier,
@@ -168,6 +168,7 @@ __all__ = [
     "deviations",
     "disagreements",
     "fabric_path",
+    "fabric_prefixes",
     "in_order",
     "interfaces_of_peers",
     "lag_name",

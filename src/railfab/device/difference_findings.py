@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from railfab.device.diff import Change, FieldStep, changes
-from railfab.device.interfaces import Lag, Loopback, Port, Svi, Vlan
-from railfab.device.model import DeviceModel
+from railfab.device.interfaces import IpInterface, Lag, Loopback, Port, Svi, Vlan
+from railfab.device.model import DeviceModel, fabric_prefixes
 from railfab.device.qos import Classifier, PortProfile, PortQos
 from railfab.device.routing import Policy
 from railfab.findings import DifferenceCode, Finding, error, note
@@ -27,7 +27,7 @@ def deviations(running: DeviceModel, intended: DeviceModel) -> Iterator[Finding]
     replaced = _wred_for_ecn(differing)
     for change in differing:
         if change.path != UNMODELLED and change.steps not in replaced.values():
-            severity = note if _is_harmless(change, running) else error
+            severity = note if _is_harmless(change, running, intended) else error
             where = f"{intended.name}: {change.path}"
             problem = DROPS_FOR_MARKS if change.steps in replaced else change.problem
             yield severity(DifferenceCode.CONFIGURATION_DIFFERS, where, problem, "Deploy the intent")
@@ -44,13 +44,16 @@ def _wred_for_ecn(differing: Iterable[Change]) -> dict[Steps, Steps]:
     }
 
 
-def _is_harmless(change: Change, running: DeviceModel) -> bool:
+def _is_harmless(change: Change, running: DeviceModel, intended: DeviceModel) -> bool:
     """Whether it is a label, or something of its own that nothing of the intent uses."""
     last = change.steps[-1].field
     if change.is_order and last == "neighbors":  # BGP has sessions in no order
         return True
     if last in LABELS or ".".join(step.field for step in change.steps) in LABELS:
         return True
+    if last == "addresses" and not change.is_order:
+        more = {*(change.before or ())} - {*(change.after or ())}
+        return len(more) == len(change.before or ()) - len(change.after or ()) > 0 and _is_outside(more, intended)
     if change.is_order or change.after not in (None, ()):
         return False
     added = change.before
@@ -60,7 +63,8 @@ def _is_harmless(change: Change, running: DeviceModel) -> bool:
         return True
     if isinstance(added, Port | Lag | Svi):
         attached = added.network_instance is not None or getattr(added, "vlans", None) is not None
-        return not added.enabled or (isinstance(added, Port) and not attached)
+        is_outside = bool(added.addresses) and _is_outside(added.addresses, intended)
+        return not added.enabled or (isinstance(added, Port) and (not attached or is_outside))
     if isinstance(added, PortQos):
         spare = running.interface(added.interface)
         return spare is None or not spare.enabled
@@ -70,3 +74,13 @@ def _is_harmless(change: Change, running: DeviceModel) -> bool:
     if isinstance(added, Classifier):
         return all(port.classifier != added.name for port in bound)
     return isinstance(added, PortProfile) and all(port.profile != added.name for port in bound)
+
+
+def _is_outside(addresses: Iterable[IpInterface], intended: DeviceModel) -> bool:
+    """Whether these addresses, as of a management port, are none of the fabric's, which its policies announce."""
+    prefixes = fabric_prefixes(intended)
+    return not any(
+        prefix.version == address.version and prefix.overlaps(address.network)
+        for address in addresses
+        for prefix in prefixes
+    )

@@ -13,6 +13,7 @@ from railfab.device.interfaces import (
     BreakoutPort,
     Interface,
     IpAddress,
+    IpNetwork,
     Loopback,
     Mlag,
     NetworkInstance,
@@ -76,6 +77,12 @@ class DeviceModel:
         return frozenset(
             name for neighbor in self.neighbors for name in (*neighbor.import_policies, *neighbor.export_policies)
         )
+
+
+def fabric_prefixes(model: DeviceModel) -> frozenset[IpNetwork]:
+    """The addresses of the fabric: prefixes that its policies permit, and those of its own interfaces."""
+    permitted = {prefix.prefix for policy in model.policies for rule in policy.rules for prefix in rule.prefixes}
+    return frozenset(permitted | {address.network for port in model.interfaces for address in port.addresses})
 
 
 def interfaces_of_peers(model: DeviceModel) -> Mapping[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from railfab.device import ClassThresholds, DeviceModel, Port
+from railfab.device import ClassThresholds, DeviceModel, Port, fabric_prefixes
 from railfab.units import IP_BYTES, ROCE_BYTES, ROCE_PATH_MTU_BYTES, VXLAN_BYTES
 
 DSCP_NAMES: Mapping[int, str] = {
@@ -153,10 +153,7 @@ def _policies(model: DeviceModel, _of: str | None) -> tuple[str, ...]:
 
 
 def _prefixes(model: DeviceModel, _of: str | None) -> tuple[str, ...]:
-    """The prefixes that its policies permit, and of its own interfaces: the addresses of the fabric."""
-    permitted = {prefix.prefix for policy in model.policies for rule in policy.rules for prefix in rule.prefixes}
-    attached = {address.network for port in model.interfaces for address in port.addresses}
-    return tuple(sorted(map(str, permitted | attached)))
+    return tuple(sorted(map(str, fabric_prefixes(model))))
 
 
 Fact = Callable[[DeviceModel, str | None], Any]
@@ -188,6 +185,7 @@ FACTS: Mapping[str, Fact] = {
 of a port profile."""
 
 CONFIGURED_FACTS: Mapping[str, Fact] = {
+    "configured_peers": _peers,
     "configured_mtu_bytes": _mtu_bytes_of,
     "xoff_above_limit": _xoff_above_limit,
 }

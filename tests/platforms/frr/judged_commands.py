@@ -13,10 +13,11 @@ from pathlib import Path
 
 from railfab.device import DeviceModel
 from railfab.fabric import design
-from railfab.findings import Severity
+from railfab.findings import DifferenceCode, Severity
 from railfab.platforms import Difference, Side, platform
 from railfab.platforms.frr.commands import TOP, nodes
 from railfab.platforms.hazards import Hazard
+from railfab.platforms.sections import settings_of_the_fabric
 from railfab.platforms.setting_patterns import matches
 
 from .examples import example
@@ -36,10 +37,12 @@ SECTIONS = {
 
 
 def verdicts(model: DeviceModel) -> Iterator[str]:
-    """A line for each command: error, warning or note, the line after its sections, and the kinds of its hazards."""
+    """A line for each command: error, warning or note, the line after its sections, and the codes of its findings."""
     for text, hazards in judged(model):
-        severity = min((hazard.severity for hazard in hazards), key=list(Severity).index, default=Severity.NOTE)
-        kinds = ", ".join(dict.fromkeys(hazard.kind for hazard in hazards))
+        default = Severity.WARNING if not hazards and _is_of_the_fabric(text, model) else Severity.NOTE
+        severity = min((hazard.severity for hazard in hazards), key=list(Severity).index, default=default)
+        unknown = [DifferenceCode.UNMODELLED_IN_FABRIC] if default is Severity.WARNING else []
+        kinds = ", ".join(dict.fromkeys((*(hazard.kind for hazard in hazards), *unknown)))
         yield f"{severity:8}{text}" + (f"  [{kinds}]" if kinds else "")
 
 
@@ -65,8 +68,17 @@ def _lines(command: str) -> tuple[str, ...]:
 
 def _judged(place: tuple[str, ...], model: DeviceModel) -> tuple[str, list[Hazard]]:
     text = ": ".join(place)
-    difference = Difference(side=Side.ADDED, path=text, text=text, section=place[0])
-    return text, [hazard for hazard, _ in matches(platform("frr").hazards(), [difference], model)]
+    return text, [hazard for hazard, _ in matches(platform("frr").hazards(), [_added(text)], model, model)]
+
+
+def _is_of_the_fabric(text: str, model: DeviceModel) -> bool:
+    sections = platform("frr").sections
+    assert sections is not None
+    return bool(settings_of_the_fabric(sections(), [_added(text)], model, model))
+
+
+def _added(text: str) -> Difference:
+    return Difference(side=Side.ADDED, path=text, text=text, section=text.partition(":")[0])
 
 
 def main() -> None:

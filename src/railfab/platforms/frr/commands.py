@@ -16,6 +16,7 @@ from ipaddress import ip_address, ip_interface
 
 from railfab.platforms.contract import Refusal
 from railfab.platforms.frr.lines import FORMAT
+from railfab.platforms.frr.spelling import repeated_prefixes
 from railfab.platforms.shared.line_tree import Line
 
 RELEASE = "8.4"
@@ -173,7 +174,13 @@ def refusals(text: str) -> tuple[Refusal, ...]:
     """The lines of a configuration that FRR does not take; those of another release that this one does not know."""
     version = _VERSION.search(text)
     release = version[1] if version else RELEASE
-    return tuple(_refusals(FORMAT.tree(text), (TOP,), (), release))
+    lines = FORMAT.tree(text)
+    return (*_refusals(lines, (TOP,), (), release), *map(_repeated, repeated_prefixes(lines)))
+
+
+def _repeated(line: Line) -> Refusal:
+    problem = "repeats a prefix of the list with other host bits, and FRR rejects both without an error"
+    return Refusal(where=line.text, problem=problem)
 
 
 def _refusals(

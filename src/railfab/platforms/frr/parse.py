@@ -6,6 +6,7 @@ and so is a line that differs from the one by which this platform renders the mo
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from ipaddress import ip_address
@@ -43,6 +44,7 @@ from railfab.platforms.frr.render_bgp import (
     MULTIPATH_RELAX,
     REQUIRES_POLICY,
 )
+from railfab.platforms.frr.spelling import as_running
 from railfab.platforms.frr.system import command, settings_in
 from railfab.platforms.shared.line_grammar import line_differences, read, unmodelled
 from railfab.platforms.shared.line_tree import Line
@@ -50,6 +52,7 @@ from railfab.platforms.shared.route_maps import policies_of
 
 NAME = "frr"
 VERSION = "frr version"
+ROUTER = re.compile(r"router bgp (\d+)(?: vrf (\S+))?")
 NO_PROFILES = Line("bfd")
 """FRR shows this section even after its last profile is removed."""
 
@@ -73,12 +76,22 @@ def differences(text: str, rendered: str) -> tuple[Difference, ...]:
     Settings of ports in its comments (see `system`) are lines too where both have them. A line that only reports, of
     `log`, is not missed: that it is not there is something that the configuration has more.
     """
-    differing = line_differences(_lines(text), _lines(rendered))
+    wanted = _lines(rendered)
+    differing = line_differences(_with_as_numbers(_lines(text), wanted), wanted)
     reports = (
         replace(difference, side=Side.ADDED) if difference.path.startswith("no log ") else difference
         for difference in differing
     )
     return (*_port_differences(text, rendered), *reports)
+
+
+def _with_as_numbers(lines: tuple[Line, ...], wanted: tuple[Line, ...]) -> tuple[Line, ...]:
+    """The lines with the AS numbers of the other ones, so that another number is no difference of lines below."""
+    routers = {match[2]: line.text for line in wanted if (match := ROUTER.fullmatch(line.text))}
+    return tuple(
+        replace(line, text=routers.get(match[2], line.text)) if (match := ROUTER.fullmatch(line.text)) else line
+        for line in lines
+    )
 
 
 def _port_differences(text: str, rendered: str) -> Iterator[Difference]:
@@ -90,7 +103,7 @@ def _port_differences(text: str, rendered: str) -> Iterator[Difference]:
 
 
 def _lines(text: str) -> tuple[Line, ...]:
-    lines = effective(FORMAT.tree(text))
+    lines = as_running(effective(FORMAT.tree(text)))
     return tuple(line for line in lines if line != NO_PROFILES and not line.text.startswith(VERSION))
 
 
