@@ -10,7 +10,9 @@ from tests.platforms.small_fabrics import design_of
 
 from railfab.device import (
     DeviceModel,
+    HashField,
     Lag,
+    LoadBalancing,
     ManagementAccess,
     Port,
     PortQos,
@@ -19,6 +21,7 @@ from railfab.device import (
     VlanMembership,
     deviations,
 )
+from railfab.device.difference_findings import FIVE_TUPLE
 from railfab.findings import Severity
 
 LEAF = design_of("nxos", "nxos", numbered=True).models["pod1-seg1-leaf1"]
@@ -68,3 +71,10 @@ def test_a_limit_of_routes_that_only_warns_is_a_note() -> None:
     limited = replace(LEAF.bgp, neighbors=(replace(first, prefix_limit=1000), *others))
     assert _severities(replace(LEAF, bgp=limited)) == [Severity.NOTE]
     assert _severities(LEAF, replace(LEAF, bgp=limited)) == [Severity.ERROR]
+
+
+def test_the_hash_of_the_five_fields_is_the_default_and_another_one_an_error() -> None:
+    fields = tuple(field for field in HashField if field in FIVE_TUPLE)
+    assert _severities(replace(LEAF, load_balancing=LoadBalancing(fields=fields))) == [Severity.NOTE]
+    assert _severities(replace(LEAF, load_balancing=LoadBalancing(fields=fields[:2]))) == [Severity.ERROR]
+    assert _severities(replace(LEAF, load_balancing=LoadBalancing(fields=fields, seed=1))) == [Severity.ERROR]

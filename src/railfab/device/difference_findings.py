@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from railfab.device.diff import Change, FieldStep, changes
 from railfab.device.interfaces import IpInterface, Lag, Loopback, Port, Svi, Vlan
 from railfab.device.model import DeviceModel, fabric_prefixes
 from railfab.device.qos import Classifier, PortProfile, PortQos
 from railfab.device.routing import Policy
+from railfab.device.system import HashField, LoadBalancing
 from railfab.findings import DifferenceCode, Finding, error, note
 
 UNMODELLED = "unmodelled"
 LABELS = ("description", "vlans.name")
 """Fields that only people read."""
+FIVE_TUPLE = {
+    HashField.SOURCE_ADDRESS,
+    HashField.DESTINATION_ADDRESS,
+    HashField.PROTOCOL,
+    HashField.SOURCE_PORT,
+    HashField.DESTINATION_PORT,
+}
 DROPS_FOR_MARKS = "drops by WRED what the intent marks by ECN"
 Steps = tuple[FieldStep, ...]
 
@@ -61,6 +70,8 @@ def _is_harmless(change: Change, running: DeviceModel, intended: DeviceModel) ->
         return True
     if isinstance(added, Loopback | Vlan):
         return True
+    if isinstance(added, LoadBalancing):  # the hash that every platform has by default
+        return replace(added, fields=()) == LoadBalancing() and set(added.fields) >= FIVE_TUPLE
     if isinstance(added, Port | Lag | Svi):
         attached = added.network_instance is not None or getattr(added, "vlans", None) is not None
         is_outside = bool(added.addresses) and _is_outside(added.addresses, intended)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -65,6 +66,13 @@ def _pmax_percent(model: DeviceModel, profile: str | None) -> int | None:
 def _headroom_bytes(model: DeviceModel, profile: str | None) -> int | None:
     stated = (thresholds.headroom_bytes for thresholds in _thresholds(model, profile))
     return max((headroom for headroom in stated if headroom is not None), default=None)
+
+
+def _least_headroom_bytes(model: DeviceModel, profile: str | None) -> int | None:
+    """The smallest headroom of a lossless class; None where the switch sets it."""
+    names = _lossless_classes(model, None)
+    stated = (thresholds for thresholds in _thresholds(model, profile) if thresholds.traffic_class in names)
+    return min((each.headroom_bytes for each in stated if each.headroom_bytes is not None), default=None)
 
 
 def _headroom_pool_bytes(model: DeviceModel, _of: str | None) -> int | None:
@@ -131,8 +139,19 @@ def _max_paths_internal(model: DeviceModel, _of: str | None) -> int | None:
     return model.bgp.max_paths_internal if model.bgp else None
 
 
+CLI_WORDS = {"lag": "port-channel", "vlan": "Vlan", "loopback": "loopback"}
+"""Words of CLIs in the manner of Cisco's for kinds of interfaces; operands are compared with them as they are."""
+
+
 def _interfaces(model: DeviceModel, _of: str | None) -> tuple[str, ...]:
-    return tuple(port.name for port in model.interfaces)
+    """The names of interfaces, and those that CLIs give to LAGs, SVIs and loopbacks."""
+    names = [port.name for port in model.interfaces]
+    named = (re.fullmatch(r"(lag|vlan|loopback)(\d+)", name) for name in names)
+    return (*names, *(f"{CLI_WORDS[match[1]]}{match[2]}" for match in named if match))
+
+
+def _vlans(model: DeviceModel, _of: str | None) -> tuple[int, ...]:
+    return tuple(vlan.vlan_id for vlan in model.vlans)
 
 
 def _peers(model: DeviceModel, _of: str | None) -> tuple[str, ...]:
@@ -176,6 +195,7 @@ FACTS: Mapping[str, Fact] = {
     "max_paths_internal": _max_paths_internal,
     "hold_s": _hold_s,
     "interfaces": _interfaces,
+    "vlans": _vlans,
     "peers": _peers,
     "unnumbered": _unnumbered,
     "policies": _policies,
@@ -186,6 +206,8 @@ of a port profile."""
 
 CONFIGURED_FACTS: Mapping[str, Fact] = {
     "configured_peers": _peers,
+    "configured_headroom_bytes": _least_headroom_bytes,
+    "configured_lossless_dscp": _lossless_dscp,
     "configured_mtu_bytes": _mtu_bytes_of,
     "xoff_above_limit": _xoff_above_limit,
 }

@@ -114,10 +114,7 @@ def test_pause_thresholds_of_an_operator_are_read_and_are_a_difference() -> None
     assert held is not None
     assert (held.xoff_bytes, held.xon_offset_bytes, held.headroom_bytes) == (200_000, 10_000, 100_000)
     place = ": ".join(NETWORK)
-    assert [one.text for one in NXOS.differences(changed, text)] == [
-        f"{place}: no pause pfc-cos 3",
-        f"{place}: {pause}",
-    ]
+    assert [one.text for one in NXOS.differences(changed, text)] == [f"{place}: {pause}"]
 
 
 def test_a_longer_cable_of_a_port_with_pfc_is_refused() -> None:

@@ -29,7 +29,7 @@ from railfab.device import (
 )
 from railfab.errors import RailfabError
 from railfab.fabric import design
-from railfab.platforms.nxos.lines import BRIDGED_DEFAULTS, FORMAT, effective
+from railfab.platforms.nxos.lines import BRIDGED_DEFAULTS, FORMAT, SWITCH_DEFAULTS, effective
 
 HEADER = """
 !Command: show running-config
@@ -283,7 +283,7 @@ def test_a_policy_of_another_writer_is_read_and_its_names_are_unmodelled() -> No
     first, second = policy.rules
     assert (first.prefixes[0].ge, first.prefixes[0].le, first.set_local_preference) == (12, 32, 200)
     assert second.communities == ("65000:1",)
-    assert "ip prefix-list HOSTS seq 10 permit 10.16.0.0/12 le 32" in parsed(text).unmodelled
+    assert "ip prefix-list HOSTS seq 5 permit 10.16.0.0/12 le 32" in parsed(text).unmodelled
 
 
 @pytest.mark.parametrize(
@@ -356,7 +356,7 @@ def test_the_loss_of_any_line_of_a_design_is_another_model() -> None:
     for place in filter(_is_first_of_its_kind, paths(FORMAT.tree(text))):
         lost = without_line(text, *place)
         if effective(FORMAT.tree(lost)) == shown:
-            assert place[-1] in BRIDGED_DEFAULTS, place
+            assert place[-1] in BRIDGED_DEFAULTS | SWITCH_DEFAULTS, place
             continue
         try:
             found = parsed(lost)

@@ -8,10 +8,7 @@ from railfab.device import EcnRamp
 from railfab.platforms.nxos.draft import NxosDraft
 from railfab.platforms.nxos.draft_qos import DraftPause, DraftQueue
 from railfab.platforms.shared.line_grammar import ignored, rule
-from railfab.platforms.shared.native_names import numbers_in
 from railfab.platforms.shared.statements import within
-
-UNITS = {"bytes": 1, "kbytes": 1000, "mbytes": 1_000_000}
 
 
 def _class_map(draft: NxosDraft, match: re.Match[str]) -> None:
@@ -20,7 +17,7 @@ def _class_map(draft: NxosDraft, match: re.Match[str]) -> None:
 
 
 def _dscp(draft: NxosDraft, match: re.Match[str]) -> None:
-    draft.qos.class_maps[draft.qos.map] += numbers_in(match[1], 0, 63)
+    draft.qos.class_maps[draft.qos.map].append(within(match[1], 0, 63))
 
 
 def _qos_policy(draft: NxosDraft, match: re.Match[str]) -> None:
@@ -71,16 +68,17 @@ def _weight(draft: NxosDraft, match: re.Match[str]) -> None:
 
 
 def _shape(draft: NxosDraft, match: re.Match[str]) -> None:
-    draft.qos.queue.shape_mbps = int(match[1]) * (1000 if match[2] == "gbps" else 1)
+    draft.qos.queue.shape_mbps = int(match[1])
 
 
 def _ramp(draft: NxosDraft, match: re.Match[str]) -> None:
-    low, high = int(match[1]) * UNITS[match[2]], int(match[3]) * UNITS[match[4]]
-    draft.qos.queue.ecn = EcnRamp(kmin_bytes=low, kmax_bytes=high, pmax_percent=within(match[5], 1, 100))
+    draft.qos.queue.ecn = EcnRamp(
+        kmin_bytes=int(match[1]), kmax_bytes=int(match[2]), pmax_percent=within(match[3], 0, 100)
+    )
 
 
 def _limit(draft: NxosDraft, match: re.Match[str]) -> None:
-    draft.qos.queue.limit_bytes = int(match[1]) * UNITS[match[2]]
+    draft.qos.queue.limit_bytes = int(match[1])
 
 
 def _system(draft: NxosDraft, match: re.Match[str]) -> None:
@@ -115,19 +113,18 @@ def _port_output(draft: NxosDraft, match: re.Match[str]) -> None:
     draft.interface.output = match[1]
 
 
-_UNIT = f"({'|'.join(UNITS)})"
 QOS = (
-    rule(r"class-map type qos match-any (\S+)", _class_map, rule(r"match dscp ([\d,-]+)", _dscp)),
+    rule(r"class-map type qos match-any (\S+)", _class_map, rule(r"match dscp (\d+)", _dscp)),
     rule(
         r"policy-map type qos (\S+)",
         _qos_policy,
-        rule(r"class (?:type qos )?(\S+)", _qos_class, rule(r"set qos-group (\d+)", _group)),
+        rule(r"class (\S+)", _qos_class, rule(r"set qos-group (\d+)", _group)),
     ),
     rule(
         r"policy-map type network-qos (\S+)",
         _network_policy,
         rule(
-            r"class type network-qos c-8q-nq(?:(\d)|-default)",
+            r"class type network-qos c-(?:8q-)?nq(?:(\d)|-default)",
             _network_class,
             rule(r"pause (?:buffer-size (\d+) pause-threshold (\d+) resume-threshold (\d+) )?pfc-cos (\d+)", _pause),
         ),
@@ -136,20 +133,20 @@ QOS = (
         r"policy-map type queuing (\S+)",
         _queuing_policy,
         rule(
-            r"class type queuing c-out-8q-q(?:(\d)|-default)",
+            r"class type queuing c-out-(?:8q-)?q(?:(\d)|-default)",
             _queue,
             rule(r"priority level (\d+)", _priority),
-            rule(r"bandwidth remaining percent (\d+)", _weight),
-            rule(r"shape min \d+ (?:mbps|gbps) max (\d+) (mbps|gbps)", _shape),
+            rule(r"bandwidth (?:remaining )?percent (\d+)", _weight),
+            rule(r"shape min \d+ mbps max (\d+) mbps", _shape),
             rule(
-                rf"random-detect minimum-threshold (\d+) {_UNIT} maximum-threshold (\d+) {_UNIT} "
-                r"drop-probability (\d+) weight \d+ ecn",
+                r"random-detect minimum-threshold (\d+) bytes maximum-threshold (\d+) bytes "
+                r"drop-probability (\d+) weight \d+(?: cap-average)? ecn",
                 _ramp,
             ),
-            rule(rf"queue-limit (\d+) {_UNIT}", _limit),
+            rule(r"queue-limit (\d+) bytes", _limit),
         ),
     ),
-    rule(r"system qos", ignored, rule(r"service-policy type (network-qos|queuing output) (\S+)", _system)),
+    rule(r"system qos", ignored, rule(r"service-policy type (network-qos|queuing output|qos input) (\S+)", _system)),
     rule(r"priority-flow-control watch-dog-interval on", _watchdog),
     rule(r"priority-flow-control watch-dog interval (\d+)", _interval),
     rule(r"priority-flow-control watch-dog shutdown-multiplier (\d+)", _shutdown),

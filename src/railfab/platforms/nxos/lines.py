@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
+from railfab.platforms.nxos.canonical import canonical
 from railfab.platforms.shared.line_tree import Line, LineFormat, Literal
 from railfab.platforms.shared.native_names import numbers_in
 from railfab.text.folding import number_ranges
@@ -32,14 +33,40 @@ _VLANS = re.compile(r"vlan ([\d,-]+)")
 _KEPT_BLANKS = ("description ", "banner ")
 _BREAKOUT = re.compile(r"interface breakout module (\d+) port ([\d,-]+) map (\S+)")
 
+PORT_DEFAULTS = frozenset(
+    {
+        "flowcontrol receive off", "flowcontrol send off", "fec auto", "speed auto", "duplex auto", "negotiate auto",
+        "no ip directed-broadcast", "ip redirects", "ipv6 redirects", "lacp rate normal", "lacp port-priority 32768",
+        "bfd interval 50 min_rx 50 multiplier 3", "switchport trunk native vlan 1", "lldp transmit", "lldp receive",
+        "no beacon",
+    }
+)  # fmt: skip
+"""Nexus 9000 Interfaces guide, Default Settings of each chapter."""
 BRIDGED_DEFAULTS = frozenset({"no shutdown", "switchport", "switchport mode access", "switchport access vlan 1"})
 UP_DEFAULTS = frozenset({"no shutdown"})
 DOWN_DEFAULTS = frozenset({"shutdown"})
+VLAN_DEFAULTS = frozenset({"state active", "no shutdown"})
+SWITCH_DEFAULTS = frozenset(
+    {
+        "system jumbomtu 9216", "lldp timer 30", "lldp holdtime 120", "copp profile strict",
+        "priority-flow-control watch-dog interval 100", "priority-flow-control watch-dog shutdown-multiplier 1",
+        "priority-flow-control auto-restore multiplier 10", "port-channel load-balance src-dst ip-l4port",
+    }
+)  # fmt: skip
+"""Nexus 9000 guides, Default Settings: Interfaces, System Management (LLDP), Security (CoPP), QoS (PFC watchdog)."""
+BGP_DEFAULTS = frozenset(
+    {
+        "graceful-restart", "graceful-restart restart-time 120", "graceful-restart stalepath-time 300",
+        "enforce-first-as", "fast-external-fallover", "timers bgp 60 180", "no shutdown", "distance 20 200 220",
+        "suppress-fib-pending",
+    }
+)  # fmt: skip
+"""Nexus 9000 Unicast Routing guide, Default Settings of basic and advanced BGP."""
 
 
 def effective(lines: tuple[Line, ...]) -> tuple[Line, ...]:
     """The lines of a configuration without defaults, with one line for what NX-OS may write in several or together."""
-    return tuple(_top(map(_plain, lines)))
+    return tuple(_top(canonical(map(_plain, lines))))
 
 
 def _plain(line: Line) -> Line:
@@ -49,8 +76,8 @@ def _plain(line: Line) -> Line:
     return Line(text, tuple(map(_plain, line.children)), line.number)
 
 
-def _top(lines: Iterator[Line]) -> Iterator[Line]:
-    kept = [line for line in lines if not line.text.startswith("version ")]
+def _top(lines: Iterable[Line]) -> Iterator[Line]:
+    kept = [line for line in lines if line.text not in SWITCH_DEFAULTS and not line.text.startswith("version ")]
     texts = {line.text for line in kept}
     for line in kept:
         if vlans := _VLANS.fullmatch(line.text):
@@ -62,7 +89,7 @@ def _top(lines: Iterator[Line]) -> Iterator[Line]:
         elif line.text.startswith("interface "):
             yield from _interface(line)
         elif line.text.startswith("router bgp "):
-            yield Line(line.text, tuple(_both_communities(line.children)), line.number)
+            yield Line(line.text, _sessions(line.children), line.number)
         else:
             yield _without_default_vrf(line)
 
@@ -77,9 +104,10 @@ def _without_default_vrf(line: Line) -> Line:
 def _vlans(line: Line, numbers: str, sections: set[str]) -> Iterator[Line]:
     """VLANs of a list that have no section of their own; VLAN 1 is always there."""
     listed = _numbers(numbers)
+    children = tuple(child for child in line.children if child.text not in VLAN_DEFAULTS)
     if numbers.isdecimal() or not listed:
-        if numbers != "1" or line.children:
-            yield line
+        if numbers != "1" or children:
+            yield Line(line.text, children, line.number)
         return
     for number in listed:
         if number != 1 and f"vlan {number}" not in sections:
@@ -98,7 +126,8 @@ def _interface(line: Line) -> Iterator[Line]:
     """An interface without defaults; none for a port and for Vlan1 that have only these."""
     children = tuple(_one_allowed(line.children))
     texts = {child.text for child in children}
-    left = tuple(child for child in children if child.text not in _defaults(line.text, texts))
+    defaults = _defaults(line.text, texts)
+    left = tuple(child for child in children if child.text not in defaults and child.text not in PORT_DEFAULTS)
     if left or not _ALWAYS_THERE.fullmatch(line.text):
         yield Line(line.text, left, line.number)
 
@@ -128,14 +157,17 @@ def _one_allowed(lines: tuple[Line, ...]) -> Iterator[Line]:
             yield line
 
 
-def _both_communities(lines: tuple[Line, ...]) -> Iterator[Line]:
-    """`send-community both`, as releases differ, as the two lines that it stands for."""
+def _sessions(lines: tuple[Line, ...]) -> tuple[Line, ...]:
+    """Lines without defaults, and `send-community both`, as releases differ, as the two lines that it stands for."""
+    kept: dict[str, Line] = {}
     for line in lines:
+        names: tuple[str, ...]
         if line.text == "send-community both":
-            yield from (Line("send-community", (), line.number), Line("send-community extended", (), line.number))
+            names = ("send-community", "send-community extended")
         else:
-            text = "send-community" if line.text == "send-community standard" else line.text
-            yield Line(text, tuple(_both_communities(line.children)), line.number)
+            names = ("send-community" if line.text == "send-community standard" else line.text,)
+        kept |= {name: Line(name, _sessions(line.children), line.number) for name in names if name not in BGP_DEFAULTS}
+    return tuple(kept.values())
 
 
 def text(lines: tuple[Line, ...]) -> str:

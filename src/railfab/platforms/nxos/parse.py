@@ -6,7 +6,8 @@ and so is a line that differs from the one by which this platform renders the mo
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from railfab.device import (
@@ -32,7 +33,7 @@ from railfab.device import (
     number_of,
 )
 from railfab.errors import raise_all
-from railfab.platforms.differences import Difference
+from railfab.platforms.differences import Difference, Side
 from railfab.platforms.nxos.draft import DEFAULT_VLAN, NxosDraft, NxosInterface
 from railfab.platforms.nxos.grammar import CONFIGURATION
 from railfab.platforms.nxos.lines import FORMAT, effective
@@ -43,6 +44,7 @@ from railfab.platforms.nxos.parse_qos import qos_of
 from railfab.platforms.nxos.render import render
 from railfab.platforms.nxos.render_bgp import DRAIN
 from railfab.platforms.nxos.render_overlay import GATEWAY_MAC, default_vlan_name
+from railfab.platforms.nxos.settings import setting
 from railfab.platforms.shared.line_grammar import line_differences, read, unmodelled
 from railfab.platforms.shared.line_tree import Line
 from railfab.platforms.shared.route_maps import policies_of
@@ -64,8 +66,47 @@ def parse(text: str) -> DeviceModel:
 
 
 def differences(text: str, rendered: str) -> tuple[Difference, ...]:
-    """The lines in which a configuration differs from a rendered one; defaults and the version of NX-OS are none."""
-    return line_differences(_lines(text), _lines(rendered))
+    """The lines in which a configuration differs from a rendered one; defaults and the version of NX-OS are none.
+
+    A line in whose place the configuration has another value, lines below a missing one, and those of a session that
+    only the configuration has, are not given by themselves. The value `section` of an added line is `added` where its
+    section is.
+    """
+    lines, wanted = _lines(text), _lines(rendered)
+    speaker, planned = map(_router, (lines, wanted))
+    if speaker and planned and speaker.text != planned.text:  # sessions are compared under another AS number too
+        under = Line(planned.text, (*speaker.children, Line(f"local AS number {speaker.text.split()[-1]}")))
+        lines = tuple(under if line is speaker else line for line in lines)
+    return tuple(_causes(line_differences(lines, wanted)))
+
+
+def _router(lines: Iterable[Line]) -> Line | None:
+    return next((line for line in lines if line.text.startswith("router bgp ")), None)
+
+
+_SESSION = re.compile(r"router bgp \S+: (?:vrf \S+: )?neighbor \S+")
+
+
+def _causes(differences: tuple[Difference, ...]) -> Iterator[Difference]:
+    """The differences that do not follow from others."""
+    added = {difference.path for difference in differences if difference.side is Side.ADDED}
+    missing = {difference.path for difference in differences if difference.side is Side.MISSING}
+    replacing = {_settings(path.split(": ")) for path in added}
+    for difference in differences:
+        steps = difference.path.split(": ")
+        if difference.side is Side.ADDED:
+            headers = added.intersection(": ".join(steps[:depth]) for depth in range(1, len(steps)))
+            if not any(map(_SESSION.fullmatch, headers)):
+                yield replace(difference, values={"section": "added"}) if steps[0] in headers else difference
+            continue
+        lost = [*steps[:-1], steps[-1].removeprefix("no ")]
+        gone = {": ".join((*lost[:depth], f"no {lost[depth]}")) for depth in range(len(lost) - 1)}
+        if not (missing & gone or replacing & {_settings(steps), _settings(lost)}):
+            yield difference
+
+
+def _settings(path: Iterable[str]) -> tuple[str, ...]:
+    return tuple(map(setting, path))
 
 
 def _lines(text: str) -> tuple[Line, ...]:

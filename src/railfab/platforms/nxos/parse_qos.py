@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -18,22 +19,23 @@ from railfab.device import (
 )
 from railfab.platforms.nxos.draft import NxosDraft, NxosInterface
 from railfab.platforms.nxos.draft_qos import DraftPause, DraftQueue
-from railfab.platforms.nxos.names import interface_name
+from railfab.platforms.nxos.names import interface_name, kind_of
 from railfab.platforms.nxos.render_qos import QueuingPolicy, group_of
 from railfab.platforms.qos_removals import queue_class
 
 _POLICY = re.compile(r"(.+?)(?:_(\d+)g)?(?:_no-ecn(\d+))?")
 DEFAULT_QUEUE = 0
+DEFAULT_QUEUES = {7: DraftQueue(strict=True), DEFAULT_QUEUE: DraftQueue(weight=100)}
+"""Queues of `default-8q-out-policy`, which a switch without an output policy has (Nexus 9000 QoS guide, Configuring
+Queuing and Scheduling, default system classes)."""
 
 
 def qos_of(draft: NxosDraft) -> Qos | None:
-    """The QoS of a switch with an output queuing policy; None without one."""
-    base = draft.qos.system.get("queuing output", "")
-    if base not in draft.qos.outputs:
+    """The QoS of a switch that states any; None of another one."""
+    if not (draft.qos.outputs or draft.qos.network or draft.qos.groups or draft.qos.watchdog):
         return None
+    base = _base(draft)
     classes = tuple(_classes(draft, base))
-    if not any(traffic_class.queue == DEFAULT_QUEUE for traffic_class in classes):
-        return None
     queues = {traffic_class.queue for traffic_class in classes}
     profiles = tuple(
         PortProfile(name=profile, thresholds=tuple(_thresholds(draft, policy, classes)))
@@ -50,6 +52,16 @@ def qos_of(draft: NxosDraft) -> Qos | None:
     return replace(qos, ports=tuple(_ports(draft, qos, base)))
 
 
+def _base(draft: NxosDraft) -> str:
+    """The output policy with the shares of the queues: that of the switch, or the one that most of its ports have."""
+    system = draft.qos.system.get("queuing output", "")
+    if system in draft.qos.outputs:
+        return system
+    outputs = (interface.output for interface in draft.interfaces.values())
+    used = Counter(output for output in outputs if output in draft.qos.outputs)
+    return next((name for name, _ in used.most_common(1) if name), "")
+
+
 def _profiles(draft: NxosDraft, base: str) -> dict[str, str]:
     """The policy of each profile: its own, or the first with a rate that marks all of its classes."""
     whole = ((_used(name, base), name) for name in draft.qos.outputs)
@@ -57,7 +69,14 @@ def _profiles(draft: NxosDraft, base: str) -> dict[str, str]:
     for used, name in whole:
         if used.profile is not None and not used.unmarked and (used.rate_gbps is None or used.profile not in policies):
             policies[used.profile] = name
+    if _is_profile(draft, base):
+        policies[base] = base
     return policies
+
+
+def _is_profile(draft: NxosDraft, base: str) -> bool:
+    """Whether the policy of the switch has thresholds, as those of other writers have; railfab's has only shares."""
+    return any(queue.ecn or queue.limit_bytes is not None for queue in draft.qos.outputs.get(base, {}).values())
 
 
 def _used(name: str, base: str) -> QueuingPolicy:
@@ -70,17 +89,20 @@ def _used(name: str, base: str) -> QueuingPolicy:
 
 
 def _classes(draft: NxosDraft, base: str) -> Iterator[TrafficClass]:
-    """The queues that have a share or strict priority."""
+    """The queues that have a share or strict priority, that are paused, or that a classifier names."""
     pauses = draft.qos.network.get(draft.qos.system.get("network-qos", ""), {})
-    for group, queue in draft.qos.outputs[base].items():
-        if not queue.strict and not queue.weight:
-            continue
+    named = {group for groups in draft.qos.groups.values() for group in groups.values()}
+    paused = {group for group, pause in pauses.items() if pause.priority is not None}
+    queues = draft.qos.outputs.get(base) or DEFAULT_QUEUES
+    used = [group for group, queue in queues.items() if queue.strict or queue.weight or group in named | paused]
+    for group in [*used, *sorted(({DEFAULT_QUEUE} | named | paused) - set(used))]:
+        queue = queues.get(group, DraftQueue())
         priority = pauses.get(group, DraftPause()).priority
         yield TrafficClass(
             name=queue_class(group_of(group)),
             queue=group_of(group),
             scheduling=Scheduling.STRICT if queue.strict else Scheduling.WEIGHTED,
-            weight=None if queue.strict else queue.weight,
+            weight=None if queue.strict else queue.weight or 0,
             pfc_priority=priority,
             obeyed_priority=priority,
             rate_percent=_rate_percent(draft, base, group),
@@ -88,9 +110,10 @@ def _classes(draft: NxosDraft, base: str) -> Iterator[TrafficClass]:
 
 
 def _rate_percent(draft: NxosDraft, base: str, group: int) -> int | None:
-    """The largest rate of a queue, from the first policy that has the rate of its ports in its name."""
+    """The largest rate of a queue, from the first policy with a rate in its name, or that of a port that has it."""
+    rates = {interface.output: interface.rate_gbps for interface in draft.interfaces.values() if interface.output}
     for name, queues in draft.qos.outputs.items():
-        rate_gbps, queue = _used(name, base).rate_gbps, queues.get(group, DraftQueue())
+        rate_gbps, queue = _used(name, base).rate_gbps or rates.get(name), queues.get(group, DraftQueue())
         if rate_gbps and queue.shape_mbps is not None:
             return queue.shape_mbps // (10 * rate_gbps)
     return None
@@ -127,21 +150,25 @@ def _classifiers(draft: NxosDraft, queues: set[int]) -> Iterator[Classifier]:
 
 
 def _ports(draft: NxosDraft, qos: Qos, base: str) -> Iterator[PortQos]:
+    """The ports with QoS of their own; where the classifier is the switch's, all ports and LAGs."""
+    everywhere = "qos input" in draft.qos.system
     for name, interface in draft.interfaces.items():
-        if (interface.pfc, interface.classifier, interface.output) != (None, None, None):
-            yield _port(name, interface, qos, base)
+        is_port = kind_of(name) in ("", "lag") and interface.lag is None
+        if (interface.pfc, interface.classifier, interface.output) != (None, None, None) or (everywhere and is_port):
+            yield _port(draft, name, interface, qos, base)
 
 
-def _port(name: str, interface: NxosInterface, qos: Qos, base: str) -> PortQos:
-    used = _used(interface.output or base, base)
+def _port(draft: NxosDraft, name: str, interface: NxosInterface, qos: Qos, base: str) -> PortQos:
+    output = interface.output or base
+    used = QueuingPolicy(profile=base) if output == base and _is_profile(draft, base) else _used(output, base)
     profile = qos.profile(used.profile) if used.profile else None
     ramps = {thresholds.traffic_class for thresholds in profile.thresholds if thresholds.ecn} if profile else set()
     unmarked = {queue_class(queue) for queue in used.unmarked}
-    classifiers = {classifier.name for classifier in qos.classifiers}
+    classifier = interface.classifier or draft.qos.system.get("qos input", "")
     return PortQos(
         interface=interface_name(name),
         profile=profile.name if profile else None,
-        classifier=interface.classifier if interface.classifier in classifiers else None,
+        classifier=classifier if qos.classifier(classifier) else None,
         pfc=tuple(traffic_class.pfc_priority for traffic_class in qos.classes if traffic_class.pfc_priority is not None)
         if interface.pfc
         else (),
