@@ -94,4 +94,16 @@ def test_a_prefix_with_other_host_bits_twice_in_a_list_is_refused() -> None:
     assert refusals(once * 2) == ()
     (refusal,) = refusals(f"{once}ip prefix-list A permit 10.1.9.9/16\n")
     assert (refusal.where, refusal.is_unknown) == ("ip prefix-list A permit 10.1.9.9/16", False)
-    assert refusal.problem == "repeats a prefix of the list with other host bits, and FRR rejects both without an error"
+    assert (
+        refusal.problem
+        == "repeats a prefix with other host bits, so that FRR rejects the lists around it, and vtysh ends with 0"
+    )
+
+
+def test_a_section_that_stands_there_twice_is_one() -> None:
+    router = "router bgp 65001"
+    assert lines(f"{router}\n bgp shutdown\nexit\n{router}\n bgp graceful-shutdown\nexit\n") == [
+        router,
+        f"{router}: bgp shutdown",
+        f"{router}: bgp graceful-shutdown",
+    ]

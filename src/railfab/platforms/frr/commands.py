@@ -179,7 +179,7 @@ def refusals(text: str) -> tuple[Refusal, ...]:
 
 
 def _repeated(line: Line) -> Refusal:
-    problem = "repeats a prefix of the list with other host bits, and FRR rejects both without an error"
+    problem = "repeats a prefix with other host bits, so that FRR rejects the lists around it, and vtysh ends with 0"
     return Refusal(where=line.text, problem=problem)
 
 

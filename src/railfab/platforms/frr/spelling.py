@@ -42,9 +42,23 @@ _PROFILE_DEFAULTS = frozenset(
 
 def as_running(lines: tuple[Line, ...]) -> tuple[Line, ...]:
     """The lines of a configuration as FRR writes them when it runs it."""
+    lines = _merged(lines)
     profile = next((line.text.split()[2] for line in lines if line.text.startswith("frr defaults ")), "traditional")
     routers = [_router(line, profile) if line.text.startswith("router bgp ") else line for line in lines]
     return tuple(_prefix_lists(_advertising([_without_defaults(line) for line in routers])))
+
+
+def _merged(lines: Iterable[Line]) -> tuple[Line, ...]:
+    """Each section once, with the lines of all its parts."""
+    merged: list[Line] = []
+    places: dict[str, int] = {}
+    for line in lines:
+        place = places.setdefault(line.text, len(merged))
+        if line.children and place < len(merged):
+            merged[place] = replace(merged[place], children=(*merged[place].children, *line.children))
+        else:
+            merged.append(line)
+    return tuple(replace(line, children=_merged(line.children)) for line in merged)
 
 
 def _without_defaults(line: Line) -> Line:
