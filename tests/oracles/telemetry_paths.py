@@ -17,6 +17,8 @@ from railfab.platforms import TelemetryRule
 OPENCONFIG = "openconfig-2026-07.tar.xz"
 ARISTA = "arista-yang-4.36.1F.tar.xz"
 """OpenConfig's models as EOS loads them, with Arista's augments, and deviations for what EOS does not support."""
+CISCO = "nxos-yang-10.6-3.tar.xz"
+"""OpenConfig's models as NX-OS 10.6(3) serves them, with deviations, and the native one of 9.3(2)."""
 
 PLACEHOLDER = re.compile(r"\{\w+\}|\*")
 SHOWN = 12
@@ -55,6 +57,12 @@ def _all(archive: Path) -> Modules:
     return Modules(_texts(archive), lambda feature: True, lambda module: True)
 
 
+def _cisco(archive: Path) -> Modules:
+    """The modules of 10.6(3)."""
+    texts = (text for text in _texts(archive) if "module Cisco-NX-OS-device {" not in text)
+    return Modules(texts, lambda feature: True, lambda module: True)
+
+
 def _nokia(archive: Path) -> Modules:
     """Nokia's modules with the features of a 7220."""
     texts = list(_texts(archive))
@@ -66,6 +74,7 @@ def _nokia(archive: Path) -> Modules:
 VENDOR_MODELS = {
     "eos": VendorModels(ARISTA, _all),
     "frr": VendorModels(OPENCONFIG, _all),  # FRR's paths are those of railfab's own agent, which serves OpenConfig's
+    "nxos": VendorModels(CISCO, _cisco),
     "srlinux": VendorModels(srlinux.ARCHIVE, _nokia),
 }
 """By platform. Of the others no model of their state is published, so none of their paths can be verified."""
