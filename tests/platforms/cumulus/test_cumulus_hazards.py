@@ -45,7 +45,7 @@ CHANGES: tuple[tuple[str, Change], ...] = (
     ("headroom-differs", (f"{PFC} xoff-threshold", 10000)),
     ("pfc-off", (f"{PORT} qos pfc profile", GONE)),
     ("link-pause", (f"{PORT} qos link-pause profile", "every")),
-    ("watchdog-off", (f"{PORT} qos pfc-watchdog state", GONE)),
+    ("watchdog-off", (f"{PORT} qos pfc-watchdog", GONE)),
     ("watchdog-timers", ("qos pfc-watchdog robustness", 1)),
     ("watchdog-timers", ("qos pfc-watchdog polling-interval", 5000)),
     ("small-headroom-pool", (f"{PORT} qos shared-headroom-pool", "enabled")),

@@ -226,7 +226,8 @@ def test_logins_are_those_of_today_and_their_order_counts(leaf: DeviceModel) -> 
     order = "            - tacacs\n            - local\n"
     swapped = text.replace(order, "".join(reversed(order.splitlines(keepends=True))))
     assert [line for line in CUMULUS.parse(swapped).unmodelled if "order" in line]
-    assert commands_of(commands)[0] == {"system": {"aaa": {"authentication": {"order": "tacacs local"}}}}
+    ((operation,), _) = commands_of(commands)
+    assert operation.tree == {"system": {"aaa": {"authentication": {"order": "tacacs local"}}}}
 
 
 def test_a_drained_switch_asks_to_be_avoided(leaf: DeviceModel) -> None:

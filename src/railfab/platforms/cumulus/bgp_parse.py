@@ -138,43 +138,38 @@ def _aggregates(root: ConfigNode) -> Iterator[Aggregate]:
 
 
 def _neighbors(root: ConfigNode) -> Iterator[BgpNeighbor]:
-    """The sessions of every VRF, each with what its peer group states and it does not."""
-    for instance, node in entries(root, "vrf"):
-        bgp = node.at("router", "bgp")
-        for peer, node in entries(bgp, "neighbor"):
-            group = node.text("peer-group")
-            nodes = [node, bgp.at("peer-group", group)] if group not in (None, "none") else [node]
-            if (neighbor := _neighbor(instance, peer, nodes, root)) is not None:
+    """The sessions of every VRF."""
+    for instance, vrf in entries(root, "vrf"):
+        for peer, node in entries(vrf.at("router", "bgp"), "neighbor"):
+            if (neighbor := _neighbor(instance, peer, node, root)) is not None:
                 yield neighbor
 
 
-def _neighbor(vrf: str, peer: str, nodes: list[ConfigNode], root: ConfigNode) -> BgpNeighbor | None:
-    """A session; None over an interface that a model has no name for. nodes: its settings, then those of its group."""
+def _neighbor(vrf: str, peer: str, node: ConfigNode, root: ConfigNode) -> BgpNeighbor | None:
+    """A session; None over an interface that a model has no name for."""
     address = _address(peer)
     name = model_name(peer) if address is None else None
     if address is None and name is None:
         return None
-    active = tuple(family for family in Family if _is_active(nodes, family))
-    families = [[node.at("address-family", str(family)) for node in nodes] for family in active]
-    shared = [node for family in families for node in family]
-    ttl = _text(nodes, "multihop-ttl")
-    source = _text(nodes, "update-source")
+    active = tuple(family for family in Family if _is_active(node, family))
+    families = [node.at("address-family", str(family)) for family in active]
+    ttl, source = node.text("multihop-ttl"), node.text("update-source")
     return BgpNeighbor(
         peer=name if address is None else address,  # type: ignore[arg-type]
-        remote_as=_remote(nodes),
-        timers=_timers([*(node.child("timers") for node in nodes), root.at("vrf", vrf, "router", "bgp", "timers")]),
+        remote_as=_remote(node),
+        timers=_timers([node.child("timers"), root.at("vrf", vrf, "router", "bgp", "timers")]),
         network_instance=given(vrf),
-        description=nodes[0].text("description") or "",
-        enabled=_text(nodes, "shutdown") != ON and _text(nodes, "state") != OFF,
+        description=node.text("description") or "",
+        enabled=node.text("shutdown") != ON and node.text("state") != OFF,
         update_source=(model_name(source) or source) if source not in (None, "auto") else None,
         multihop_ttl=int(ttl) if ttl and ttl.isdecimal() else None,
         families=active,
-        import_policies=_policies(shared, "inbound"),
-        export_policies=_policies(shared, "outbound"),
-        reflector_client=any(is_on(node, "route-reflector-client") for node in shared),
-        next_hop=_next_hop(shared),
-        bfd=_bfd(root, [node.child("bfd") for node in nodes]),
-        prefix_limit=_limit(shared),
+        import_policies=_policies(families, "inbound"),
+        export_policies=_policies(families, "outbound"),
+        reflector_client=any(is_on(family, "route-reflector-client") for family in families),
+        next_hop=_next_hop(families),
+        bfd=_bfd(root, node.child("bfd")),
+        prefix_limit=_limit(families),
     )
 
 
@@ -198,19 +193,16 @@ def _number(nodes: list[ConfigNode], leaf: str) -> int | None:
     return None
 
 
-def _is_active(nodes: list[ConfigNode], family: Family) -> bool:
-    stated = _text([node.at("address-family", str(family)) for node in nodes], "state")
-    return family is Family.IPV4 if stated is None else stated == ON
+def _is_active(node: ConfigNode, family: Family) -> bool:
+    return is_on(node.at("address-family", str(family)), default=family is Family.IPV4)
 
 
-def _remote(nodes: list[ConfigNode]) -> int | Remote:
+def _remote(node: ConfigNode) -> int | Remote:
     """The AS of the neighbour; 0 where none is stated."""
-    asn = _text(nodes, "remote-as")
-    if asn in (None, "auto"):
-        return 0
+    asn = node.text("remote-as")
     if asn in (Remote.INTERNAL, Remote.EXTERNAL):
         return Remote(asn)
-    return _number(nodes, "remote-as") or 0
+    return _number([node], "remote-as") or 0
 
 
 def _timers(nodes: list[ConfigNode]) -> BgpTimers:
@@ -223,19 +215,19 @@ def _timers(nodes: list[ConfigNode]) -> BgpTimers:
     )
 
 
-def _bfd(root: ConfigNode, nodes: list[ConfigNode]) -> BfdTimers | None:
+def _bfd(root: ConfigNode, node: ConfigNode) -> BfdTimers | None:
     """The timers of the profile of a session, or of the session itself as in 5.14; None where it has no BFD."""
-    profile = _text(nodes, "profile")
+    profile = node.text("profile")
     if profile is not None and is_on(root.at("router", "bfd")):
-        nodes = [root.at("router", "bfd", "profile", profile)]
-    elif _text(nodes, "enable") != "on":
+        node = root.at("router", "bfd", "profile", profile)
+    elif node.text("enable") != "on":
         return None
-    sent, received = (_number(nodes, f"min-{way}-interval") for way in ("tx", "rx"))
+    sent, received = (_number([node], f"min-{way}-interval") for way in ("tx", "rx"))
     interval_ms = DEFAULT_BFD.interval_ms if sent is None else sent
     receive_ms = DEFAULT_BFD.interval_ms if received is None else received
     return BfdTimers(
         interval_ms=interval_ms,
-        multiplier=_number(nodes, "detect-multiplier") or DEFAULT_BFD.multiplier,
+        multiplier=_number([node], "detect-multiplier") or DEFAULT_BFD.multiplier,
         receive_ms=receive_ms if receive_ms != interval_ms else None,
     )
 

@@ -1,10 +1,11 @@
-"""`nv set` commands as a tree: `nv config show -o commands`, or a listing of commands from a manual or a shell."""
+"""`nv set` commands as trees: `nv config show -o commands`, or a listing of commands from a manual or a shell."""
 
 from __future__ import annotations
 
 import re
 import shlex
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from railfab.platforms.cumulus.names import expanded
 from railfab.platforms.cumulus.schema import SchemaPlace, model
@@ -20,20 +21,28 @@ def is_commands(text: str) -> bool:
     return _COMMAND.search(text) is not None
 
 
-def commands_of(text: str) -> tuple[Json, tuple[str, ...]]:
-    """The tree that the commands set, and the other lines, without comments and `nv config`."""
-    tree: Json = {}
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """A part of a text: a tree of settings that it sets, or of those that it unsets."""
+
+    sets: bool
+    tree: Json
+
+
+def commands_of(text: str) -> tuple[list[Operation], tuple[str, ...]]:
+    """What the commands set and unset, in turn, and the other lines, without comments and `nv config`."""
+    operations: list[Operation] = []
     unread: list[str] = []
     for line in _whole_lines(text):
         words = _split(line)
-        if words[:2] == ["nv", "set"] and len(words) > 2:
-            _set(tree, words[2:])
-        elif words[:2] == ["nv", "unset"] and len(words) > 2:
-            if not _unset(tree, words[2:]):
-                unread.append(line)
+        if words[:1] == ["nv"] and words[1:2] in (["set"], ["unset"]) and len(words) > 2:
+            sets = words[1] == "set"
+            if not operations or operations[-1].sets is not sets:
+                operations.append(Operation(sets, {}))
+            _add(operations[-1].tree, words[2:], has_value=sets)
         elif line and _OTHER.fullmatch(line) is None:
             unread.append(line)
-    return tree, tuple(unread)
+    return operations, tuple(unread)
 
 
 def _whole_lines(text: str) -> Iterator[str]:
@@ -65,14 +74,15 @@ def _split(line: str) -> list[str]:
         return line.split()
 
 
-def _set(tree: Json, words: list[str]) -> None:
+def _add(tree: Json, words: list[str], *, has_value: bool) -> None:
     """Add the words of a command; the last one is a value where the model has a leaf before it."""
     place: SchemaPlace | None = model()
     node = tree
     for at, word in enumerate(words):
         place = _step(place, word) if place else None
         is_list = place is not None and place.value is not None and place.value.is_list
-        if is_list or (place is not None and place.value is not None and at == len(words) - 2):
+        is_leaf = place is not None and place.value is not None and at == len(words) - 2
+        if has_value and at < len(words) - 1 and (is_list or is_leaf):
             node[word] = " ".join(words[at + 1 :])
             return
         child = node.get(word)
@@ -82,14 +92,3 @@ def _set(tree: Json, words: list[str]) -> None:
 def _step(place: SchemaPlace, word: str) -> SchemaPlace | None:
     """The node at a word, or at the first one that a range stands for."""
     return place.step(word) or place.step(expanded(word)[0])
-
-
-def _unset(tree: Json, words: list[str]) -> bool:
-    """Remove what a command unsets; False where nothing is set there."""
-    node = tree
-    for word in words[:-1]:
-        child = node.get(word)
-        if not isinstance(child, dict):
-            return False
-        node = child
-    return node.pop(words[-1], None) is not None

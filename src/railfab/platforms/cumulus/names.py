@@ -26,6 +26,16 @@ MOST_OF_RANGE = 4096
 """Largest number of names that one range can stand for."""
 
 
+_KINDS = {"swp": _PORT, "eth": re.compile(r"eth\d+"), "bond": _BOND, "svi": _VLAN}
+
+
+def kind_of(name: str) -> str | None:
+    """The type that NVUE gives an interface of this name; None for a name from which it does not follow."""
+    if name in (LO, PEER_LINK):
+        return "loopback" if name == LO else PEER_LINK
+    return next((kind for kind, pattern in _KINDS.items() if pattern.fullmatch(name)), None)
+
+
 def is_port(name: str) -> bool:
     """Whether it is a front-panel port or a lane of one."""
     return _PORT.fullmatch(name) is not None

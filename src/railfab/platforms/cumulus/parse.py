@@ -20,9 +20,10 @@ from railfab.platforms.cumulus.interfaces_parse import parse_breakouts, parse_in
 from railfab.platforms.cumulus.management import parse_lldp, parse_management
 from railfab.platforms.cumulus.overlay import parse_mlag, parse_vtep
 from railfab.platforms.cumulus.policy_parse import CumulusPolicyReader
+from railfab.platforms.cumulus.qos_defaults import comparable
 from railfab.platforms.cumulus.qos_parse import parse_qos
 from railfab.platforms.cumulus.render import render
-from railfab.platforms.cumulus.spelling import normal
+from railfab.platforms.cumulus.spelling import applied, normal
 from railfab.platforms.cumulus.tree import lines_below, read, word
 from railfab.platforms.shared.config_node import ConfigNode
 from railfab.platforms.shared.json_tree import Json
@@ -32,11 +33,11 @@ PLATFORM_NAME = "cumulus"
 
 def parse(text: str) -> DeviceModel:
     """The device model of a configuration text. Raises ConfigError, or Problems with every error found."""
-    tree, unread = _read(text)
+    tree, unread = _read(text)[:2]
     problems: list[RailfabError] = []
     model = _model(ConfigNode(tree, "", problems))
     raise_all(list({str(problem): problem for problem in problems}.values()))
-    left = sorted({*unread, *deviations(tree, normal(render(model)))})
+    left = sorted({*unread, *deviations(_effective(tree), _effective(normal(render(model))))})
     return replace(model, unmodelled=tuple(left)) if left else model
 
 
@@ -81,13 +82,24 @@ def _model(root: ConfigNode) -> DeviceModel:
     )
 
 
+def _effective(tree: Json) -> Json:
+    """The tree with the QoS that it leaves to the switch."""
+    return {**tree, "qos": comparable(tree["qos"])} if isinstance(tree.get("qos"), dict) else tree
+
+
 def tree_of(text: str) -> Json:
     """The tree of a configuration text in today's spelling."""
     return _read(text)[0]
 
 
+def unset_in(text: str) -> tuple[str, ...]:
+    """Commands that unset what a text does not set."""
+    return _read(text)[2]
+
+
 @lru_cache(maxsize=4)
-def _read(text: str) -> tuple[Json, tuple[str, ...]]:
-    """The tree, and what of the text is no setting: an audit asks for those of each of its texts several times."""
-    tree, unread = read(text)
-    return normal(tree), unread
+def _read(text: str) -> tuple[Json, tuple[str, ...], tuple[str, ...]]:
+    """The tree, what of the text is no setting, and what it unsets: an audit asks for them several times."""
+    reading = read(text)
+    tree, unset = applied(reading.operations)
+    return tree, (*reading.lines, *reading.parts, *unset), unset

@@ -68,8 +68,8 @@ def render_qos(model: DeviceModel, interfaces: Json) -> Json | None:
         return None
     for port in qos.ports:
         for name in _physical(model, port.interface):
-            rate = port_rate_gbps(model, name)
-            interfaces[device_name(name)]["qos"] = _port(qos, port, rate)
+            if settings := _port(qos, port, port_rate_gbps(model, name)):
+                interfaces[device_name(name)]["qos"] = settings
     lossless = sorted(
         traffic_class.pfc_priority for traffic_class in qos.classes if traffic_class.pfc_priority is not None
     )
@@ -229,7 +229,8 @@ def _pause(qos: Qos) -> Iterator[tuple[str, Json]]:
     """PFC of each profile of thresholds, and of each set of priorities that a port with it has."""
     lossless = _lossless(qos)
     for profile in qos.profiles:
-        yield allowed(profile.name), _flow_control(lossless, profile.cable_m)
+        if lossless or profile.name != GLOBAL:
+            yield allowed(profile.name), _flow_control(lossless, profile.cable_m)
     for port in qos.ports:
         if port.profile is None or port.pfc != lossless:
             profile_of = qos.profile(port.profile) if port.profile is not None else None
@@ -259,15 +260,18 @@ def _port(qos: Qos, port: PortQos, rate_gbps: int | None) -> Json:
     """Profiles that a port uses. The watchdog can only be on where PFC is."""
     profile = qos.profile(port.profile) if port.profile is not None else None
     limited = any(traffic_class.rate_percent is not None for traffic_class in qos.classes) and rate_gbps is not None
-    return {
-        "pfc": {"profile": pause_name(qos, port)},
-        **stated(
-            mapping={"profile": allowed(port.classifier)} if port.classifier is not None else None,
-            congestion_control={"profile": congestion_name(qos, profile, port)} if profile is not None else None,
-            egress_shaper={"profile": shaper_name(rate_gbps or 0)} if limited else None,
-            pfc_watchdog={"state": ENABLE} if qos.watchdog is not None and port.pfc else None,
-        ),
-    }
+    return stated(
+        pfc=_bound(pause_name(qos, port)),
+        mapping=_bound(allowed(port.classifier) if port.classifier is not None else None),
+        congestion_control=_bound(congestion_name(qos, profile, port) if profile is not None else None),
+        egress_shaper=_bound(shaper_name(rate_gbps or 0) if limited else None),
+        pfc_watchdog={"state": ENABLE} if qos.watchdog is not None and port.pfc else None,
+    )
+
+
+def _bound(profile: str | None) -> Json | None:
+    """The setting by which a port uses a profile; none for that which it has without."""
+    return None if profile in (None, GLOBAL) else {"profile": profile}
 
 
 def render_trimming(model: DeviceModel, interfaces: Json) -> Json | None:

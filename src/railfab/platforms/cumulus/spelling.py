@@ -2,17 +2,23 @@
 
 NVUE shows equal things in several ways: `swp1-4` for four interfaces, `up: {}` for `up`. Cumulus Linux 5.14 and
 earlier have `enable: on` where 5.15 has `state: enabled`, `ip` for `ipv4` and `ipv6`, and services under `service`
-(cumulus-linux-515, New and Changed NVUE Commands). A text of either is read.
+(cumulus-linux-515, New and Changed NVUE Commands). A text of either is read. Sessions have the settings of their peer
+group, and a map has all code points.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from ipaddress import ip_interface
+from shlex import quote
 from typing import Any
 
-from railfab.platforms.cumulus.names import expanded
-from railfab.platforms.cumulus.schema import SchemaPlace, model
+from railfab.device import DEFAULT_INSTANCE
+from railfab.platforms.cumulus.commands import Operation
+from railfab.platforms.cumulus.names import expanded, kind_of
+from railfab.platforms.cumulus.qos import GLOBAL
+from railfab.platforms.cumulus.qos_defaults import LOSSLESS, MULTI_TC, part, with_code_points
+from railfab.platforms.cumulus.schema import ENABLE, SWITCH, SchemaPlace, model
 from railfab.platforms.shared.json_tree import Json, leaf_text
 
 OLD_SWITCH = {"on": "enabled", "off": "disabled", "enable": "enabled", "disable": "disabled"}
@@ -23,7 +29,24 @@ OLD_NAMES = {"enable": "state", "peer": "neighbor"}
 
 def normal(tree: Mapping[str, Any]) -> Json:
     """The tree in one spelling. What `paths.txt` does not have stays as it is."""
+    return completed(spelled(tree))
+
+
+def spelled(tree: Mapping[str, Any]) -> Json:
+    """The tree in today's words, every range of keys written out."""
     return _container(_interfaces(_services(_copied(tree))), model())
+
+
+def applied(operations: Iterable[Operation]) -> tuple[Json, tuple[str, ...]]:
+    """The tree after these operations in turn, in one spelling; and settings that are unset and were not set."""
+    tree: Json = {}
+    absent: list[tuple[str, ...]] = []
+    for operation in operations:
+        if operation.sets:
+            merged(tree, spelled(operation.tree))
+        else:
+            absent.extend(path for path in paths_of(spelled(operation.tree)) if not _unset(tree, path))
+    return completed(tree), tuple(f"nv unset {' '.join(map(quote, path))}" for path in absent if not _has(tree, path))
 
 
 def merged(tree: Json, more: Mapping[str, Any]) -> Json:
@@ -32,6 +55,31 @@ def merged(tree: Json, more: Mapping[str, Any]) -> Json:
         former = tree.get(name)
         tree[name] = merged(former, child) if isinstance(former, dict) and isinstance(child, Mapping) else child
     return tree
+
+
+def paths_of(tree: Mapping[str, Any], path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """The path of each leaf and empty container."""
+    for name, child in tree.items():
+        if isinstance(child, Mapping) and child:
+            yield from paths_of(child, (*path, name))
+        else:
+            yield (*path, name)
+
+
+def _has(tree: Any, path: Sequence[str]) -> bool:
+    return not path or (isinstance(tree, dict) and path[0] in tree and _has(tree[path[0]], path[1:]))
+
+
+def _unset(tree: Json, path: Sequence[str]) -> bool:
+    """Remove what is at a path, whose last word may be the value of a leaf; False where nothing is set there."""
+    name, *below = path
+    if name not in tree:
+        return False
+    child = tree[name]
+    is_set = _unset(child, below) if below and isinstance(child, dict) else True
+    if is_set and (not below or not child or not isinstance(child, dict)):
+        del tree[name]
+    return is_set
 
 
 def _copied(value: Any) -> Any:
@@ -86,6 +134,52 @@ def _leaf(text: str, place: SchemaPlace | None) -> str:
     return names.get(text, text)
 
 
+def completed(tree: Json) -> Json:
+    """The tree with what its settings imply, stated where a configuration can state it too. Changes it in place."""
+    bgp = part(tree, "router", "bgp")
+    asn = part(tree, "vrf", DEFAULT_INSTANCE, "router", "bgp").get("autonomous-system", "")
+    if bgp.get("autonomous-system", "none") == "none" and asn.isdecimal():
+        bgp["autonomous-system"] = asn
+    for _, vrf in _entries(tree, "vrf"):
+        _complete_sessions(part(vrf, "router", "bgp"))
+    for name, interface in _entries(tree, "interface"):
+        if kind := kind_of(name):
+            interface.setdefault("type", kind)
+        watchdog = part(interface, "qos").get("pfc-watchdog")
+        if watchdog == {}:
+            watchdog["state"] = ENABLE
+    _complete_qos(part(tree, "qos"))
+    return tree
+
+
+def _complete_sessions(bgp: Json) -> None:
+    """Give each session what its peer group states and it does not. The groups that they use are then nothing more."""
+    groups, used = part(bgp, "peer-group"), set()
+    for name, neighbor in _entries(bgp, "neighbor"):
+        group = groups.get(neighbor.get("peer-group", ""))
+        if isinstance(group, dict):
+            used.add(neighbor.pop("peer-group"))
+            inherited = {setting: child for setting, child in group.items() if setting != "description"}
+            bgp["neighbor"][name] = merged(_copied(inherited), neighbor)
+    listening = {prefix.get("peer-group") for _, prefix in _entries(part(bgp, "dynamic-neighbor"), "listen-range")}
+    for name in used - listening:
+        del groups[name]
+    if used and not groups:
+        del bgp["peer-group"]
+
+
+def _complete_qos(qos: Json) -> None:
+    """State the default of `qos roce`, and the priority of every code point of a map that trusts them."""
+    roce = part(qos, "roce")
+    if "roce" in qos:
+        roce.setdefault("state", SWITCH[0])
+        roce.setdefault("mode", LOSSLESS)
+    is_multiple = roce.get("mode") == MULTI_TC
+    for name, mapping in _entries(qos, "mapping"):
+        if not (is_multiple and name == GLOBAL):
+            qos["mapping"][name] = with_code_points(mapping)
+
+
 def _services(tree: Json) -> Json:
     """The tree with NTP, syslog and LLDP of `service` under `system`."""
     service = tree.get("service")
@@ -93,11 +187,11 @@ def _services(tree: Json) -> Json:
         return tree
     left = {name: child for name, child in service.items() if name not in ("ntp", "syslog", "lldp")}
     moved: Json = {"lldp": service["lldp"]} if isinstance(service.get("lldp"), dict) else {}
-    for vrf, part in _entries(service, "ntp"):
-        merged(moved, {"ntp": {**part, "vrf": vrf}})
-    for vrf, part in _entries(service, "syslog"):
-        servers = {name: {**_dict(of), "vrf": vrf} for name, of in _dict(part.get("server")).items()}
-        merged(moved, {"syslog": {**part, "server": servers}})
+    for vrf, settings in _entries(service, "ntp"):
+        merged(moved, {"ntp": {**settings, "vrf": vrf}})
+    for vrf, settings in _entries(service, "syslog"):
+        servers = {name: {**_dict(of), "vrf": vrf} for name, of in _dict(settings.get("server")).items()}
+        merged(moved, {"syslog": {**settings, "server": servers}})
     rest = {name: child for name, child in tree.items() if name != "service"}
     if left:
         rest["service"] = left

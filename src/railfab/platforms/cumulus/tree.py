@@ -2,7 +2,7 @@
 
 `nv set interface swp1 link mtu 9216` is `{interface: {swp1: {link: {mtu: 9216}}}}`. The text is the list that `nv
 config show` prints and `nv config replace` and /etc/nvue.d/startup.yaml take: `- header: ...`, which says on which
-switch it was made, and `- set: ...`, the tree.
+switch it was made, `- set: ...`, the tree, and in what `nv config patch` takes `- unset: ...`, a tree without values.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -17,7 +18,7 @@ import yaml
 
 from railfab.device import natural
 from railfab.errors import ConfigError
-from railfab.platforms.cumulus.commands import commands_of, is_commands
+from railfab.platforms.cumulus.commands import Operation, commands_of, is_commands
 from railfab.platforms.cumulus.schema import SchemaPlace, model
 from railfab.platforms.shared.json_tree import Json
 from railfab.yaml_reader.composer import YamlLimits
@@ -28,7 +29,9 @@ WHAT = "Cumulus Linux configuration"
 DUMPER: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 LIMITS = YamlLimits(depth=60, expanded=1_000_000, merged_keys=1_000_000, tags=None)
 """A configuration has about fifteen levels."""
-HEADER, SET = "header", "set"
+HEADER, SET, UNSET = "header", "set", "unset"
+_DOCUMENT = re.compile(r"^---(?=\s|$)", re.MULTILINE)
+"""The line before a document."""
 LOGINS = "system aaa authentication order"
 """Setting with a list as its value, of which a command has the words one by one."""
 WIDTH = 1 << 20
@@ -76,41 +79,53 @@ def _quoted(value: Any) -> str:
     return str(dumped).removesuffix("\n...\n").removesuffix("\n")
 
 
-def read(text: str) -> tuple[Json, tuple[str, ...]]:
-    """The tree of a configuration text, and what of the text is no setting: lines that are no command, other parts.
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The operations of a text in turn, and what of it is none: lines that are no command, and names of other parts."""
 
-    Takes the YAML list, the container `set` alone, and lines `nv set ...`. Every leaf is text, or an empty container.
-    Raises ConfigError.
+    operations: tuple[Operation, ...]
+    lines: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()
+
+
+def read(text: str) -> Reading:
+    """The operations of a configuration text.
+
+    Takes the YAML list, also of several documents, one operation alone, and lines `nv set ...`. Every leaf is text, or
+    an empty container. Raises ConfigError.
     """
     if is_commands(text):
-        return commands_of(text)
-    try:
-        document = texts(composed(text, LIMITS))  # `on` is no truth value here
-    except Faulty as error:
-        raise ConfigError(WHAT, f"is not YAML ({error})", "Pass the output of `nv config show`") from None
-    parts = document if isinstance(document, list) else [document]
-    tree: Json = {}
-    unread: list[str] = []
-    for part in parts:
-        if part in ("", None):
+        operations, unread = commands_of(text)
+        return Reading(tuple(operations), unread)
+    named = [member for part in _parts(text) for member in part.items()]
+    return Reading(
+        tuple(
+            Operation(name == SET, _plain(content))
+            for name, content in named
+            if name in (SET, UNSET) and isinstance(content, dict)
+        ),
+        parts=tuple(
+            name
+            for name, content in named
+            if name != HEADER and not (name in (SET, UNSET) and (content == "" or isinstance(content, dict)))
+        ),
+    )
+
+
+def _parts(text: str) -> Iterator[Mapping[str, Any]]:
+    """The operations and headers of every document."""
+    for document in _DOCUMENT.split(text):
+        if not document.strip():
             continue
-        if not isinstance(part, dict):
-            raise ConfigError(WHAT, "is not a list of containers", "Pass the output of `nv config show`")
-        for name, content in part.items():
-            if name == SET and isinstance(content, dict):
-                merge(tree, _plain(content))
-            elif name != HEADER and not (name == SET and content == ""):
-                unread.extend(f"{name} {line}".rstrip() for line in lines_below({name: content}, ""))
-    return tree, tuple(unread)
-
-
-def merge(tree: Json, more: Mapping[str, Any]) -> None:
-    """Lay one tree over another: a container adds to one that is there, a leaf replaces it."""
-    for name, child in more.items():
-        if isinstance(child, dict) and isinstance(tree.get(name), dict):
-            merge(tree[name], child)
-        else:
-            tree[name] = child
+        try:
+            content = texts(composed(document, LIMITS))  # `on` is no truth value here
+        except Faulty as error:
+            raise ConfigError(WHAT, f"is not YAML ({error})", "Pass the output of `nv config show`") from None
+        for part in content if isinstance(content, list) else [content]:
+            if isinstance(part, dict):
+                yield part
+            elif part not in ("", None):
+                raise ConfigError(WHAT, "is not a list of containers", "Pass the output of `nv config show`")
 
 
 def _plain(value: Any) -> Any:
