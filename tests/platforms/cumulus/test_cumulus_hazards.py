@@ -109,7 +109,8 @@ CHANGES: tuple[tuple[str, Change], ...] = (
     ("wrong-route-policy", (f"{SESSION} address-family ipv4-unicast policy inbound route-map", GONE)),
     ("routes-not-installed", (f"{BGP} address-family ipv4-unicast rib-filter", "none-of-them")),
     ("wrong-route-policy", ("router policy prefix-list fabric-import_10 rule 10 action", "deny")),
-    ("static-route", ("vrf default router static 10.0.0.0/16 via blackhole", {})),
+    ("blackhole-route", ("vrf default router static 10.0.0.0/8 via blackhole", {})),
+    ("static-route", ("vrf default router static 10.0.0.0/8 via 192.0.2.1", {})),
     ("prefix-limit", (f"{SESSION} address-family ipv4-unicast prefix-limits inbound maximum", 5)),
     (
         "unplanned-announcement",

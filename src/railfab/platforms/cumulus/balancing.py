@@ -30,6 +30,9 @@ FIELDS = {
     HashField.INGRESS_PORT: "ingress-interface",
 }
 
+DEFAULT_FIELDS = (*tuple(FIELDS)[:5], HashField.FLOW_LABEL)
+"""The fields that are hashed where nothing is stated (Equal Cost Multipath Load Sharing, Custom Hashing)."""
+
 
 def render_forwarding(model: DeviceModel) -> Json:
     """`system forwarding`: every field of the hash where the model states some, as the defaults differ by release."""
@@ -64,7 +67,13 @@ def parse_balancing(root: ConfigNode) -> LoadBalancing | None:
     adaptive = is_on(root.at("router", "adaptive-routing"))
     balancing = LoadBalancing(
         mode=BalancingMode.ADAPTIVE if adaptive else BalancingMode.FLOW,
-        fields=tuple(field for field, word in FIELDS.items() if is_on(hashed, word)),
+        fields=_fields(hashed),
         seed=forwarding.number("hash-seed"),
     )
     return None if balancing == LoadBalancing() else balancing
+
+
+def _fields(hashed: ConfigNode) -> tuple[HashField, ...]:
+    """The fields of the hash; none where they are the defaults of the switch, and some are not stated."""
+    fields = tuple(field for field, word in FIELDS.items() if is_on(hashed, word, default=field in DEFAULT_FIELDS))
+    return fields if set(FIELDS.values()) <= set(hashed.value) or fields != DEFAULT_FIELDS else ()

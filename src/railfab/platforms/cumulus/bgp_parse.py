@@ -23,6 +23,7 @@ from railfab.device import (
 from railfab.platforms.cumulus.bgp import NO_POLICY, UNICAST
 from railfab.platforms.cumulus.names import allowed, given, model_name
 from railfab.platforms.cumulus.nodes import OFF, ON, entries, is_on, keys, only_key
+from railfab.platforms.cumulus.spelling import ASN
 from railfab.platforms.shared.config_node import ConfigNode
 
 DEFAULT_KEEPALIVE_S, DEFAULT_HOLD_S = 3, 9
@@ -56,9 +57,7 @@ def _router_id(node: ConfigNode) -> IPv4Address | None:
 def parse_bgp(root: ConfigNode) -> BgpSpeaker | None:
     """The speaker; None without an AS number, or where it is off."""
     speaker, default = root.at("router", "bgp"), root.at("vrf", DEFAULT_INSTANCE, "router", "bgp")
-    asn = speaker.number("autonomous-system") if (speaker.text("autonomous-system") or "").isdecimal() else None
-    if asn is None and (default.text("autonomous-system") or "").isdecimal():
-        asn = default.number("autonomous-system")
+    asn = next((node.number(ASN) for node in (default, speaker) if (node.text(ASN) or "").isdecimal()), None)
     if asn is None or not is_on(speaker, default=True):
         return None
     neighbors = tuple(_neighbors(root))

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from railfab.platforms.cumulus.defaults import default_of
-from railfab.platforms.cumulus.parse import tree_of
+from railfab.platforms.cumulus.parse import configuration_of, tree_of
+from railfab.platforms.cumulus.qos import GLOBAL
+from railfab.platforms.cumulus.qos_defaults import part
 from railfab.platforms.cumulus.schema import SchemaPlace, model
 from railfab.platforms.cumulus.tree import value_words, word
 from railfab.platforms.differences import Difference, Side
 from railfab.platforms.setting_patterns import ABSENT
+from railfab.platforms.shared.json_tree import Json
+
+Words = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,16 +44,79 @@ class NvueSetting:
         return command if self.value is None else f"{command} {value_words(command, self.value)}"
 
 
+UNUSED, UNSET = "/unused", "/unset"
+"""Begin the path of a setting of an object that the rendered configuration lacks, and of one that is unset."""
+_PHYSICAL = re.compile(r"swp\d+(?:s\d+)?")
+_OBJECTS = re.compile(
+    r"/acl/|/router/bfd/profile/|/router/policy/[\w-]+/|/router/pbr/|/vrf/router/bgp/peer-group/"
+    r"|/qos/(?:mapping|remark|egress-scheduler|egress-shaper|congestion-control|pfc|link-pause)/"
+)
+"""Lists of objects that do nothing until a setting names them, which is a difference by itself."""
+
+
 def differences(text: str, rendered: str) -> tuple[Difference, ...]:
     """Every setting in which a configuration differs from a rendered one, sorted. Raises ConfigError.
 
-    One that states a default is none.
+    One that states a default is none; a port or session that is missing is one by itself.
     """
     if text == rendered:
         return ()
-    configured, wanted = (dict(_settings(tree_of(side))) for side in (text, rendered))
-    different = (_difference(configured.get(words), wanted.get(words)) for words in {**configured, **wanted})
-    return tuple(sorted(filter(None, different), key=lambda difference: difference.text))
+    tree, wanted_tree = tree_of(text), tree_of(rendered)
+    configured, wanted = (dict(_settings(side)) for side in (tree, wanted_tree))
+    by_text: dict[str, Difference] = {}
+    for words in {**configured, **wanted}:
+        difference = _difference(configured.get(words), wanted.get(words))
+        if difference is not None:
+            is_added = difference.side is Side.ADDED
+            placed = _of_new_object(difference, words, wanted_tree) if is_added else _whole(difference, words, tree)
+            by_text[placed.text] = placed
+    for path in configuration_of(text).absent:
+        unset = _unset(path)
+        by_text[unset.text] = unset
+    return tuple(by_text[line] for line in sorted(by_text))
+
+
+def _of_new_object(difference: Difference, words: Words, wanted: Mapping[str, Any]) -> Difference:
+    """The difference; at another path where it belongs to a port or an object that the intent does not have."""
+    is_port = words[0] == "interface" and len(words) > 1 and _PHYSICAL.fullmatch(words[1]) is not None
+    listed = words[:1] if is_port else _list_of(difference, words)
+    if listed and words[len(listed)] not in (GLOBAL, *part(wanted, *listed)):
+        return replace(difference, path=f"{UNUSED}{difference.path}")
+    return difference
+
+
+def _list_of(difference: Difference, words: Words) -> Words:
+    """The words of the list of objects that a setting belongs to; none where it belongs to none."""
+    match = _OBJECTS.match(f"{difference.path}/")
+    if match is None:
+        return ()
+    last = match[0].rstrip("/").rpartition("/")[2]
+    listed = words[: words.index(last) + 1]
+    return listed if len(listed) < len(words) else ()
+
+
+def _whole(difference: Difference, words: Words, tree: Mapping[str, Any]) -> Difference:
+    """The difference, or that of the missing interface or session which it belongs to."""
+    for list_words in (words[:1], words[:5]):
+        is_whole = list_words == ("interface",) or list_words[2:] == ("router", "bgp", "neighbor")
+        if difference.side is Side.MISSING and is_whole and len(words) > len(list_words):
+            entry = words[: len(list_words) + 1]
+            if entry[-1] not in part(tree, *list_words):
+                keys = {name: value for name, value in difference.values.items() if name.endswith(".key")}
+                path = "/interface" if len(list_words) == 1 else "/vrf/router/bgp/neighbor"
+                return replace(difference, path=path, text=f"nv unset {' '.join(map(word, entry))}", values=keys)
+    return difference
+
+
+def _unset(path: Words) -> Difference:
+    """The difference for what is unset and was not set."""
+    tree: Json = {}
+    for step in reversed(path):
+        tree = {step: tree}
+    ((_, setting),) = _settings(tree)
+    keys = {f"{name}.key": key for name, key in setting.keys.items()}
+    text = f"nv unset {' '.join(map(word, path))}"
+    return Difference(side=Side.ADDED, path=f"{UNSET}{setting.path}", text=text, section=setting.section, values=keys)
 
 
 def _settings(tree: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], NvueSetting]]:
@@ -68,6 +137,8 @@ def _below(
         is_key = place is not None and name not in place.words and place.step(name) is not None
         below = place.step(name) if place is not None else None
         at, below_keys = (path, {**keys, path.rpartition("/")[2]: name}) if is_key else (f"{path}/{name}", keys)
+        if child == {} and below is not None and below.keys and not (below.words or is_key):
+            continue  # a list without entries
         if isinstance(child, Mapping) and child:
             around = child if is_key else entry
             yield from _below(child, below, at, (*words, name), below_keys, around)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from railfab.device import DeviceModel, in_order
 from railfab.errors import RailfabError, raise_all
@@ -33,11 +33,12 @@ PLATFORM_NAME = "cumulus"
 
 def parse(text: str) -> DeviceModel:
     """The device model of a configuration text. Raises ConfigError, or Problems with every error found."""
-    tree, unread = _read(text)[:2]
+    configuration = configuration_of(text)
+    tree = configuration.tree
     problems: list[RailfabError] = []
     model = _model(ConfigNode(tree, "", problems))
     raise_all(list({str(problem): problem for problem in problems}.values()))
-    left = sorted({*unread, *deviations(_effective(tree), _effective(normal(render(model))))})
+    left = sorted({*configuration.left, *deviations(_effective(tree), _effective(normal(render(model))))})
     return replace(model, unmodelled=tuple(left)) if left else model
 
 
@@ -87,19 +88,32 @@ def _effective(tree: Json) -> Json:
     return {**tree, "qos": comparable(tree["qos"])} if isinstance(tree.get("qos"), dict) else tree
 
 
+class Configuration(NamedTuple):
+    """A text that was read. tree: in today's spelling. absent: settings that it unsets and did not set.
+
+    lines, parts: of the text that are no command, and no operation of NVUE.
+    """
+
+    tree: Json
+    lines: tuple[str, ...]
+    parts: tuple[str, ...]
+    absent: tuple[tuple[str, ...], ...]
+
+    @property
+    def left(self) -> tuple[str, ...]:
+        """Everything of the text that is no setting."""
+        unset = (f"nv unset {' '.join(map(word, path))}" for path in self.absent)
+        return (*self.lines, *self.parts, *unset)
+
+
 def tree_of(text: str) -> Json:
     """The tree of a configuration text in today's spelling."""
-    return _read(text)[0]
-
-
-def unset_in(text: str) -> tuple[str, ...]:
-    """Commands that unset what a text does not set."""
-    return _read(text)[2]
+    return configuration_of(text).tree
 
 
 @lru_cache(maxsize=4)
-def _read(text: str) -> tuple[Json, tuple[str, ...], tuple[str, ...]]:
-    """The tree, what of the text is no setting, and what it unsets: an audit asks for them several times."""
+def configuration_of(text: str) -> Configuration:
+    """The configuration of a text, of which an audit asks for parts several times."""
     reading = read(text)
-    tree, unset = applied(reading.operations)
-    return tree, (*reading.lines, *reading.parts, *unset), unset
+    tree, absent = applied(reading.operations)
+    return Configuration(tree, reading.lines, reading.parts, absent)

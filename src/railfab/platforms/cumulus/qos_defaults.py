@@ -68,7 +68,7 @@ def _with_priorities(mapping: Any, smallest: Mapping[str, str]) -> Any:
     return {**mapping, "dscp": {**points, **changed}} if points else mapping
 
 
-def part(tree: Json, *names: str) -> Json:
+def part(tree: Mapping[str, Any], *names: str) -> Json:
     """The container at a path; an empty one where there is none."""
     node: Any = tree
     for name in names:

@@ -12,7 +12,7 @@ from typing import Any
 
 from railfab.platforms.contract import Refusal
 from railfab.platforms.cumulus.nodes import entries, is_on
-from railfab.platforms.cumulus.parse import tree_of
+from railfab.platforms.cumulus.parse import Configuration, configuration_of
 from railfab.platforms.cumulus.schema import SchemaPlace, model
 from railfab.platforms.cumulus.tree import word
 from railfab.platforms.shared.config_node import ConfigNode
@@ -24,9 +24,18 @@ WHOLE = 100
 
 def refusals(text: str) -> tuple[Refusal, ...]:
     """Refusals of a text by the switch's own model."""
-    tree = tree_of(text)
-    root = ConfigNode(tree, "", [])
-    return (*_below(tree, model(), "nv set", known=False), *_exclusions(root), *_sums(root))
+    configuration = configuration_of(text)
+    root = ConfigNode(configuration.tree, "", [])
+    settings = _below(configuration.tree, model(), "nv set", known=False)
+    return (*_unread(configuration), *settings, *_exclusions(root), *_sums(root))
+
+
+def _unread(configuration: Configuration) -> Iterator[Refusal]:
+    """Parts of the text that NVUE does not take, of which nothing was read."""
+    for part in configuration.parts:
+        yield Refusal(where=f"- {part}:", problem="is not read: NVUE has the parts header, set and unset")
+    for line in configuration.lines:
+        yield Refusal(where=line, problem="is no command of NVUE, and is not read", is_unknown=True)
 
 
 def _exclusions(root: ConfigNode) -> Iterator[Refusal]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from ipaddress import ip_interface
-from shlex import quote
 from typing import Any
 
 from railfab.device import DEFAULT_INSTANCE
@@ -23,6 +22,7 @@ from railfab.platforms.shared.json_tree import Json, leaf_text
 
 OLD_SWITCH = {"on": "enabled", "off": "disabled", "enable": "enabled", "disable": "disabled"}
 OLD_ENABLE = {"on": "enable", "off": "disable", "enabled": "enable", "disabled": "disable"}
+ASN = "autonomous-system"
 OLD_NAMES = {"enable": "state", "peer": "neighbor"}
 """Words of earlier releases, where the model has the other one at that place instead."""
 
@@ -37,8 +37,8 @@ def spelled(tree: Mapping[str, Any]) -> Json:
     return _container(_interfaces(_services(_copied(tree))), model())
 
 
-def applied(operations: Iterable[Operation]) -> tuple[Json, tuple[str, ...]]:
-    """The tree after these operations in turn, in one spelling; and settings that are unset and were not set."""
+def applied(operations: Iterable[Operation]) -> tuple[Json, tuple[tuple[str, ...], ...]]:
+    """The tree after these operations in turn, in one spelling; and paths that are unset and were not set."""
     tree: Json = {}
     absent: list[tuple[str, ...]] = []
     for operation in operations:
@@ -46,7 +46,7 @@ def applied(operations: Iterable[Operation]) -> tuple[Json, tuple[str, ...]]:
             merged(tree, spelled(operation.tree))
         else:
             absent.extend(path for path in paths_of(spelled(operation.tree)) if not _unset(tree, path))
-    return completed(tree), tuple(f"nv unset {' '.join(map(quote, path))}" for path in absent if not _has(tree, path))
+    return completed(tree), tuple(path for path in absent if not _has(tree, path))
 
 
 def merged(tree: Json, more: Mapping[str, Any]) -> Json:
@@ -136,10 +136,10 @@ def _leaf(text: str, place: SchemaPlace | None) -> str:
 
 def completed(tree: Json) -> Json:
     """The tree with what its settings imply, stated where a configuration can state it too. Changes it in place."""
-    bgp = part(tree, "router", "bgp")
-    asn = part(tree, "vrf", DEFAULT_INSTANCE, "router", "bgp").get("autonomous-system", "")
-    if bgp.get("autonomous-system", "none") == "none" and asn.isdecimal():
-        bgp["autonomous-system"] = asn
+    bgp, of_vrf = part(tree, "router", "bgp"), part(tree, "vrf", DEFAULT_INSTANCE, "router", "bgp")
+    asn = str(of_vrf.get(ASN, ""))
+    if asn.isdecimal() and bgp.get(ASN, "none") in ("none", asn):
+        tree.setdefault("router", {}).setdefault("bgp", {})[ASN] = of_vrf.pop(ASN)
     for _, vrf in _entries(tree, "vrf"):
         _complete_sessions(part(vrf, "router", "bgp"))
     for name, interface in _entries(tree, "interface"):
