@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import yaml
@@ -24,10 +25,12 @@ import yaml
 from railfab.platforms.shared.brace_text import statements
 
 Edit = Mapping[str, Any]
+LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+DUMPER: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 TREES: Mapping[str, tuple[Callable[[str], Any], Callable[[Any], str]]] = {
     "sonic": (json.loads, lambda tree: json.dumps(tree, indent=4)),
     "srlinux": (json.loads, lambda tree: json.dumps(tree, indent=2)),
-    "cumulus": (yaml.safe_load, lambda tree: str(yaml.safe_dump(tree))),
+    "cumulus": (partial(yaml.load, Loader=LOADER), lambda tree: str(yaml.dump(tree, Dumper=DUMPER))),
 }
 """Platforms whose configuration is a tree: its reader and writer."""
 

@@ -78,3 +78,8 @@ def test_the_hash_of_the_five_fields_is_the_default_and_another_one_an_error() -
     assert _severities(replace(LEAF, load_balancing=LoadBalancing(fields=fields))) == [Severity.NOTE]
     assert _severities(replace(LEAF, load_balancing=LoadBalancing(fields=fields[:2]))) == [Severity.ERROR]
     assert _severities(replace(LEAF, load_balancing=LoadBalancing(fields=fields, seed=1))) == [Severity.ERROR]
+
+
+def test_the_intervals_of_lldp_are_a_note() -> None:
+    assert _severities(replace(LEAF, lldp=replace(LEAF.lldp, hello_s=20, hold_multiplier=5))) == [Severity.NOTE] * 2
+    assert _severities(replace(LEAF, lldp=replace(LEAF.lldp, enabled=False))) == [Severity.ERROR]

@@ -23,6 +23,8 @@ FIVE_TUPLE = {
     HashField.SOURCE_PORT,
     HashField.DESTINATION_PORT,
 }
+INTERVALS = ("lldp.hello_s", "lldp.hold_multiplier")
+"""Fields of how often neighbours are informed, without effect on packets."""
 DROPS_FOR_MARKS = "drops by WRED what the intent marks by ECN"
 Steps = tuple[FieldStep, ...]
 
@@ -58,7 +60,7 @@ def _is_harmless(change: Change, running: DeviceModel, intended: DeviceModel) ->
     last = change.steps[-1].field
     if change.is_order and last == "neighbors":  # BGP has sessions in no order
         return True
-    if last in LABELS or ".".join(step.field for step in change.steps) in LABELS:
+    if last in LABELS or ".".join(step.field for step in change.steps) in (*LABELS, *INTERVALS):
         return True
     if last == "addresses" and not change.is_order:
         more = {*(change.before or ())} - {*(change.after or ())}
