@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
+import marshal
 import os
+import re
 import subprocess
 import sys
 import typing
+from importlib.util import MAGIC_NUMBER
 from pathlib import Path
 
 import pytest
 
-from railfab.startup_cache import StartupCache, keep_generated_code
+from railfab.startup_cache import PATTERNS, StartupCache, keep_generated_code
 from railfab.yaml_reader.packaged import packaged
 
 
@@ -87,6 +90,41 @@ def test_a_dataclass_is_the_same_with_kept_code(tmp_path: Path, monkeypatch: pyt
         return f"{first!r} {second!r} {first < second} {first == Port('a')} {hash(first) == hash(Port('a'))}"
 
     assert made(None) == made(StartupCache(path)) == made(StartupCache(path))
+
+
+MODULE = r"""
+import re
+NAMED = re.compile(r"(?P<port>\d+)/(\w)?(?P<lane>[a-d])", re.IGNORECASE)
+class Names:
+    LETTERS = re.compile("[^\u0100-\u2fff]+")
+def late():
+    return re.compile("late")
+"""
+
+
+def test_a_pattern_of_a_module_is_the_same_with_kept_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(PATTERNS, "compile", PATTERNS.compile)
+    monkeypatch.setattr(dataclasses, "exec", exec, raising=False)
+    monkeypatch.setattr(typing, "compile", compile, raising=False)
+
+    def made(cache: StartupCache | None) -> tuple[list[re.Pattern[str]], list[object]]:
+        re.purge()
+        if cache is not None:
+            keep_generated_code(cache)
+        module: dict[str, typing.Any] = {}
+        exec(MODULE, module)
+        patterns = [module["NAMED"], module["Names"].LETTERS, module["late"]()]
+        match = patterns[0].fullmatch("12/xC")
+        return patterns, [match.groupdict(), match.groups(), match.lastgroup, patterns[1].split("a\u0100b")]
+
+    path = str(tmp_path / "kept")
+    without = made(None)
+    first = StartupCache(path)
+    assert made(first) == without
+    first.save()
+    second = StartupCache(path)
+    assert made(second) == without
+    assert len(marshal.loads((tmp_path / "kept").read_bytes()[len(MAGIC_NUMBER) :])) == 2, "none of a function"
 
 
 def test_the_content_of_a_yaml_file_of_a_package_may_be_changed_by_its_reader() -> None:

@@ -2,27 +2,32 @@
 
 Python keeps the bytecode of a module, but not that of the methods which `dataclasses` generates: it compiles about a
 thousand small functions at each start, a fifth of the CPU of `railfab render`. Nor does it keep that of annotations
-which are texts, or what is read from the YAML files of a package. All are functions of a text and of the version of
-Python, so a result is kept under the hash of its text: a text that changes has another one. Where the folder of
-bytecode cannot be written, or bytecode is turned off (PYTHONDONTWRITEBYTECODE), nothing is kept. The file is trusted as
-the bytecode beside it is.
+which are texts, the regular expressions of modules (a tenth), or what is read from the YAML files of a package. All are
+functions of a text and of the version of Python, so a result is kept under the hash of its text: a text that changes
+has another one. Where the folder of bytecode cannot be written, or bytecode is turned off (PYTHONDONTWRITEBYTECODE),
+nothing is kept. The file is trusted as the bytecode beside it is.
 """
 
 from __future__ import annotations
 
 import builtins
 import dataclasses
+import inspect
 import marshal
 import os
+import re
 import sys
 import typing
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from importlib import import_module
 from importlib.util import MAGIC_NUMBER, source_hash
 from typing import Any
 
 MOST_ENTRIES = 20_000
 """Entries from which on those that this process has not used are left out."""
+PATTERNS = import_module("re._compiler")
+"""The compiler of regular expressions."""
 
 
 class StartupCache:
@@ -81,20 +86,36 @@ def beside_bytecode() -> str | None:
 
 
 def keep_generated_code(cache: StartupCache) -> None:
-    """Have `dataclasses` take the code of the methods that it generates from the cache, and `typing` that of the
-    annotations that it evaluates."""
+    """Have `dataclasses` take the code of the methods that it generates from the cache, `typing` that of the
+    annotations that it evaluates, and `re` the patterns that modules compile when they are imported."""
+
+    def code(source: str, file: str, mode: str, **settings: Any) -> Any:
+        if settings:
+            return builtins.compile(source, file, mode, **settings)
+        return cache.result(f"{mode} {file}", source, lambda text: builtins.compile(text, file, mode))
 
     def run(source: str, global_names: dict[str, Any], local_names: Mapping[str, Any] | None = None) -> None:
         builtins.exec(code(source, "<string>", "exec"), global_names, local_names)
 
-    def code(source: str, file: str, mode: str, **settings: Any) -> Any:
-        def compiled(text: str) -> Any:
-            return builtins.compile(text, file, mode, **settings)
+    def pattern(text: Any, flags: int = 0) -> Any:
+        in_function = sys._getframe(3).f_code.co_flags & inspect.CO_OPTIMIZED
+        if in_function or not isinstance(text, str) or flags & re.DEBUG:
+            return compiled(text, flags)
+        return PATTERNS._sre.compile(text, *cache.result(f"re {flags}", text, lambda text: _parsed(text, flags)))
 
-        return compiled(source) if settings else cache.result(f"{mode} {file}", source, compiled)
-
+    compiled = PATTERNS.compile
     dataclasses.exec = run  # type: ignore[attr-defined]  # shadows the built-in function in that module alone
     typing.compile = code  # type: ignore[attr-defined]
+    PATTERNS.compile = pattern  # type: ignore[attr-defined]
+
+
+def _parsed(text: str, flags: int) -> tuple[Any, ...]:
+    """A pattern as the engine of regular expressions takes it."""
+    tree = PATTERNS._parser.parse(text, flags)
+    names = {number: name for name, number in tree.state.groupdict.items()}
+    groups = tree.state.groups
+    code = [*map(int, PATTERNS._code(tree, flags))]
+    return flags | tree.state.flags, code, groups - 1, tree.state.groupdict, tuple(map(names.get, range(groups)))
 
 
 CACHE = StartupCache(beside_bytecode())

@@ -1,7 +1,5 @@
 """The scale-out network of the GPUs: segments under the spines of a pod, pods under super-spines."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from ipaddress import IPv4Network
 from typing import Annotated, Literal

@@ -1,7 +1,5 @@
 """Switch models that a user adds to the catalogue, in the intent or in a separate file."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from pydantic import Field

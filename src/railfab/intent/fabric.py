@@ -1,7 +1,5 @@
 """The intent: the description of a fabric. Its keys are a contract with users."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Annotated, Literal
 

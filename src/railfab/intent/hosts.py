@@ -1,7 +1,5 @@
 """The GPU servers, and the AI models to size them for."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Annotated, Literal
 

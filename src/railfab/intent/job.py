@@ -1,7 +1,5 @@
 """A job: the workload of the hosts of a fabric, as a sequence of phases."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Annotated, Literal
 

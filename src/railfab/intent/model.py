@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 from ipaddress import IPv4Address, IPv4Network, IPv6Network, ip_network
-from typing import Annotated, Any, NamedTuple, Self, TypeVar
+from typing import Annotated, Any, NamedTuple, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
 from railfab.text.display import display
@@ -35,11 +35,9 @@ class Model(BaseModel):
         """Keys whose values contradict each other."""
         return iter(())
 
-    @model_validator(mode="after")
-    def _check_combinations(self) -> Self:
+    def model_post_init(self, context: Any) -> None:  # noqa: ARG002
         if faults := tuple(self._faults()):
             raise refusal(*faults)
-        return self
 
 
 def _tuple(value: Any) -> Any:

@@ -1,7 +1,5 @@
 """The other networks of a cluster: frontend, storage and management."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from ipaddress import IPv4Network
 from typing import Annotated, Literal

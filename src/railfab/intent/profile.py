@@ -1,7 +1,5 @@
 """Settings of the whole fabric: routing, forwarding, transport, and the traffic class of RoCE."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 

@@ -1,7 +1,5 @@
 """The mapping file: a user's changes to what `collect` subscribes to, and to the metrics of the leaves that arrive."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import Annotated, Literal
