@@ -101,7 +101,7 @@ def test_ranges_and_continued_lists_are_single_ones() -> None:
     (port,) = model.interfaces
     assert isinstance(port, Port)
     assert port.vlans == VlanMembership(untagged=None, tagged=(10, 11, 12))
-    assert not [line for line in model.unmodelled if "lldp" not in line]
+    assert model.unmodelled == ("interface Ethernet1/9: no spanning-tree port type edge trunk",)
 
 
 @pytest.mark.parametrize(
@@ -166,14 +166,48 @@ def test_both_switches_of_an_ethernet_segment_state_its_mac_and_number(tmp_path:
     for model in (first, second):
         text = NXOS.text(NXOS.render(model))
         assert parsed(text) == model
-        assert "\nevpn esi multihoming\n" in text
+        assert "\nevpn multihoming\n" in text
+        assert "core-tracking" not in text
         assert "  address-family l2vpn evpn\n    maximum-paths 64\n" in text
-        sections.append(re.findall(r"  ethernet-segment (\d+)\n    system-mac (\S+)\n", text))
+        sections.append(re.findall(r"  ethernet-segment\n    esi system-mac (\S+) (\d+)\n", text))
     assert sections[0] == sections[1]
-    assert sections[0][0] == ("201", "0200.0101.0001")
+    assert sections[0][0] == ("0200.0101.0001", "201")
     lag = first.interface("lag201")
     assert isinstance(lag, Lag)
     assert lag.esi == "03:02:00:01:01:00:01:00:00:c9"
+
+
+def test_uplinks_of_a_switch_with_segments_are_tracked() -> None:
+    model, plain = leaf()
+    assert "core-tracking" not in plain
+    lag = Lag(name="lag5", members=(), network_instance=None, vlans=VlanMembership(untagged=1), mlag_id=None)
+    lag = replace(lag, esi="03:02:00:01:01:00:01:00:00:05", system_mac="02:00:01:01:00:01")
+    text = NXOS.text(NXOS.render(replace(model, interfaces=(*model.interfaces, lag))))
+    assert text.count("  evpn multihoming core-tracking\n") == len(model.neighbors) == 8
+    assert NXOS.refusals is not None
+    assert NXOS.refusals(text) == ()
+    lost = without_line(text, "interface Ethernet1/41", "evpn multihoming core-tracking")
+    assert parsed(lost).unmodelled == ("interface Ethernet1/41: no evpn multihoming core-tracking",)
+
+
+def test_a_trunk_of_a_host_is_an_edge_port_and_the_peer_link_is_not() -> None:
+    vlans = VlanMembership(untagged=None, tagged=(10,))
+    ports = tuple(Port(name=f"Ethernet1/{n}", network_instance=None) for n in (61, 62))
+    host = Port(name="Ethernet1/60", network_instance=None, vlans=vlans)
+    lags = (
+        Lag(name="lag5", members=("Ethernet1/61",), network_instance=None, vlans=vlans, mlag_id=5),
+        Lag(name="lag1000", members=("Ethernet1/62",), network_instance=None, vlans=vlans),
+    )
+    mlag = Mlag(domain="7", peer_link="lag1000", keepalive=MlagKeepalive(peer=leaf()[0].neighbors[0].peer))  # type: ignore[arg-type]
+    model = replace(leaf()[0], interfaces=(host, *ports, *lags), bgp=None, qos=None, policies=(), mlag=mlag)
+    text = NXOS.text(NXOS.render(replace(model, vlans=(Vlan(vlan_id=10, name="hosts"),))))
+    types = re.findall(r"interface (\S+)\n(?:  .*\n)*?  spanning-tree port type (.*)\n", text)
+    assert sorted(types) == [
+        ("Ethernet1/60", "edge trunk"),
+        ("Ethernet1/61", "edge trunk"),
+        ("port-channel1000", "network"),
+        ("port-channel5", "edge trunk"),
+    ]
 
 
 def test_what_a_line_needs_comes_before_it() -> None:

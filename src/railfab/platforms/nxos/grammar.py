@@ -90,11 +90,7 @@ def _vpc_number(draft: NxosDraft, match: re.Match[str]) -> None:
 
 
 def _segment(draft: NxosDraft, match: re.Match[str]) -> None:
-    draft.interface.segment = within(match[1], 1, 2**24 - 1)
-
-
-def _segment_mac(draft: NxosDraft, match: re.Match[str]) -> None:
-    draft.interface.segment_mac = plain_mac(match[1])
+    draft.interface.segment_mac, draft.interface.segment = plain_mac(match[1]), within(match[2], 1, 2**24 - 1)
 
 
 def _peer_link(draft: NxosDraft, _match: re.Match[str]) -> None:
@@ -260,7 +256,7 @@ _INTERFACE = (
     rule(r"channel-group (\d+)(?: force)?(?: mode (active|passive|on))?", _channel),
     rule(r"vpc (\d+)", _vpc_number),
     rule(PEER_LINK[-1], _peer_link),
-    rule(r"ethernet-segment (\d+)", _segment, rule(r"system-mac (\S+)", _segment_mac)),
+    rule(r"ethernet-segment", ignored, rule(r"esi system-mac (\S+) (\d+)", _segment)),
     rule(r"vrf member (\S+)", _vrf_member),
     rule(r"(ip|ipv6) address ([\d.]+/\d+|[0-9a-fA-F:.]+/\d+)(?: secondary)?", _address),
     rule(ANYCAST, _anycast),

@@ -80,9 +80,9 @@ def _is_profile(draft: NxosDraft, base: str) -> bool:
 
 
 def _used(name: str, base: str) -> QueuingPolicy:
-    """Policy that the name of an output policy states."""
-    match = _POLICY.fullmatch(name)
-    assert match is not None
+    """Policy that the name of an output policy states; without a name the switch's own."""
+    if (match := _POLICY.fullmatch(name)) is None:
+        return QueuingPolicy()
     unmarked = tuple(map(int, match[3] or ""))
     profile = None if match[1] == base else match[1]
     return QueuingPolicy(profile=profile, rate_gbps=int(match[2]) if match[2] else None, unmarked=unmarked)

@@ -22,6 +22,7 @@ from railfab.device import (
     number_of,
 )
 from railfab.platforms.nxos.names import device_name, segment_parts, vrf_name
+from railfab.platforms.nxos.render_overlay import has_segments
 from railfab.platforms.nxos.render_qos import port_lines
 from railfab.platforms.shared.line_tree import Line
 from railfab.platforms.shared.native_names import dotted_mac
@@ -38,18 +39,26 @@ NO_REDIRECTS = ("no ip redirects", "no ipv6 redirects")
 guide, BFD: disable ICMP redirects on BFD-enabled interfaces)."""
 NO_LLDP = ("no lldp transmit", "no lldp receive")
 EDGE = "spanning-tree port type edge"
-"""Line of an access port: it forwards at once, where it would wait 30 s (Nexus 9000 Layer 2 guide, STP Extensions)."""
+"""Line of a port of a host: it forwards at once, not after 30 s (Nexus 9000 Layer 2 guide, STP Extensions)."""
+EDGE_TRUNK = f"{EDGE} trunk"
+"""Likewise of a trunk, on which the other line has no effect."""
+CORE_TRACKING = "evpn multihoming core-tracking"
+"""Line of an uplink: when all of them are down, the switch takes its Ethernet segments down."""
 ANYCAST = "fabric forwarding mode anycast-gateway"
 PEER_LINK = ("spanning-tree port type network", "vpc peer-link")
 
 
 @dataclass(frozen=True, slots=True)
 class _Switch:
-    """A switch being rendered. lags: the LAG of each member. bfd: timers by interface."""
+    """A switch being rendered. lags: the LAG of each member. bfd: timers by interface.
+
+    tracked: interfaces whose failure takes the Ethernet segments of hosts down.
+    """
 
     model: DeviceModel
     lags: Mapping[str, Lag]
     bfd: Mapping[str, BfdTimers]
+    tracked: frozenset[str]
 
 
 def breakouts(model: DeviceModel) -> Iterator[Line]:
@@ -65,7 +74,7 @@ def _cage(breakout: BreakoutPort) -> str:
 def interfaces(model: DeviceModel) -> Iterator[Line]:
     """SVIs, LAGs, ports and loopbacks, in NX-OS's order of kinds."""
     lags = {name: lag for lag in model.interfaces if isinstance(lag, Lag) for name in lag.members}
-    switch = _Switch(model, lags, bfd_timers(model))
+    switch = _Switch(model, lags, bfd_timers(model), tracked(model))
     for kind in (Svi, Lag, Port, Loopback):
         for interface in model.interfaces:
             if isinstance(interface, kind):
@@ -74,10 +83,22 @@ def interfaces(model: DeviceModel) -> Iterator[Line]:
 
 
 def _segment(interface: Interface) -> Iterator[Line]:
-    """The Ethernet segment of a LAG (VXLAN guide, Configuring VXLAN EVPN Multihoming); its LACP has the same MAC."""
+    """The Ethernet segment of a LAG, with the MAC of its LACP (VXLAN guide 10.6, Configuring EVPN ESI Multihoming)."""
     if isinstance(interface, Lag) and interface.esi is not None:
         mac, number = segment_parts(interface.esi)
-        yield Line(f"ethernet-segment {number}", (Line(f"system-mac {dotted_mac(mac)}"),))
+        yield Line("ethernet-segment", (Line(f"esi system-mac {dotted_mac(mac)} {number}"),))
+
+
+def tracked(model: DeviceModel) -> frozenset[str]:
+    """The ports with sessions of a switch with Ethernet segments: its uplinks.
+
+    The link between both switches of a pair is a LAG. It is not tracked: in a pair without spines its failure would
+    take the hosts from both switches.
+    """
+    if not has_segments(model):
+        return frozenset()
+    ports = {port.name for port in model.interfaces if isinstance(port, Port)}
+    return frozenset(ports.intersection(interfaces_of_peers(model).values()))
 
 
 def bfd_timers(model: DeviceModel) -> Mapping[str, BfdTimers]:
@@ -101,22 +122,24 @@ def _lines(interface: Interface, switch: _Switch) -> Iterator[str]:
     if interface.description:
         yield f"description {interface.description}"
     if isinstance(interface, Port):
-        yield from _port(interface, switch.lags.get(interface.name))
+        yield from _port(interface, switch.lags.get(interface.name), switch.model)
         yield from [] if switch.model.lldp.runs_on(interface.name) or not switch.model.lldp.enabled else NO_LLDP
     elif isinstance(interface, Lag):
-        yield from _attachment(interface)
+        yield from _attachment(interface, switch.model)
         yield from _lag(interface, switch.model)
     elif interface.mtu_bytes is not None:
         yield f"mtu {interface.mtu_bytes}"
     if isinstance(interface, Port | Lag):
         yield from port_lines(interface, switch.model)
     yield from _routed(interface, switch)
+    if interface.name in switch.tracked:
+        yield CORE_TRACKING
     yield from _state(interface, switch.lags.get(interface.name))
 
 
-def _port(port: Port, lag: Lag | None) -> Iterator[str]:
+def _port(port: Port, lag: Lag | None, model: DeviceModel) -> Iterator[str]:
     """A port; a member of a LAG shows the LAG's attachment as its own."""
-    yield from _attachment(lag or port)
+    yield from _attachment(lag or port, model)
     if port.rate_gbps is not None:
         yield f"speed {1000 * port.rate_gbps}"
     if port.fec is not None:
@@ -127,13 +150,15 @@ def _port(port: Port, lag: Lag | None) -> Iterator[str]:
         yield f"channel-group {number_of(lag.name)} mode {'active' if lag.lacp else 'on'}"
 
 
-def _attachment(interface: Port | Lag) -> Iterator[str]:
+def _attachment(interface: Port | Lag, model: DeviceModel) -> Iterator[str]:
     """Bridged in VLANs, or routed; with its MTU. `system default switchport` says which a port is by itself."""
     if interface.vlans is None:
         yield "no switchport"
     else:
         yield "switchport"
         yield from _membership(interface.vlans)
+        if model.mlag is None or interface.name != model.mlag.peer_link:
+            yield EDGE_TRUNK if interface.vlans.tagged or interface.vlans.untagged is None else EDGE
     if interface.mtu_bytes is not None:
         yield f"mtu {interface.mtu_bytes}"
 
@@ -142,7 +167,6 @@ def _membership(vlans: VlanMembership) -> Iterator[str]:
     """An access port with only an untagged VLAN, a trunk with any other. VLAN 1 is the default of both."""
     if not vlans.tagged and vlans.untagged is not None:
         yield from [f"switchport access vlan {vlans.untagged}"] * (vlans.untagged != 1)
-        yield EDGE
         return
     yield "switchport mode trunk"
     if vlans.untagged not in (None, 1):

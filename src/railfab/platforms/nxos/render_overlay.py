@@ -9,7 +9,7 @@ from railfab.platforms.nxos.names import device_name, vrf_name
 from railfab.platforms.shared.line_tree import Line
 from railfab.platforms.shared.native_names import dotted_mac
 
-MULTIHOMING = "evpn esi multihoming"
+MULTIHOMING = "evpn multihoming"
 GATEWAY_MAC = "02:00:5e:00:01:01"
 """MAC address of anycast gateways where a model states none; NX-OS has no default, and asks for one."""
 VPC = ("peer-switch", "peer-gateway", "ip arp synchronize", "ipv6 nd synchronize")
@@ -38,9 +38,13 @@ def gateway_mac(model: DeviceModel) -> Iterator[Line]:
 
 
 def multihoming(model: DeviceModel) -> Iterator[Line]:
-    """Ethernet segments of LAGs are announced (VXLAN guide, Configuring VXLAN EVPN Multihoming)."""
-    if any(isinstance(lag, Lag) and lag.esi is not None for lag in model.interfaces):
+    """Ethernet segments of LAGs are announced (VXLAN guide 10.6(x), Configuring EVPN ESI Multihoming)."""
+    if has_segments(model):
         yield Line(MULTIHOMING)
+
+
+def has_segments(model: DeviceModel) -> bool:
+    return any(isinstance(lag, Lag) and lag.esi is not None for lag in model.interfaces)
 
 
 def vrfs(model: DeviceModel) -> Iterator[Line]:
