@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 from railfab.platforms.cumulus.defaults import default_of
@@ -62,7 +63,7 @@ def differences(text: str, rendered: str) -> tuple[Difference, ...]:
     if text == rendered:
         return ()
     tree, wanted_tree = tree_of(text), tree_of(rendered)
-    configured, wanted = (dict(_settings(side)) for side in (tree, wanted_tree))
+    configured, wanted = settings_of(text), settings_of(rendered)
     by_text: dict[str, Difference] = {}
     for words in {**configured, **wanted}:
         difference = _difference(configured.get(words), wanted.get(words))
@@ -117,6 +118,12 @@ def _unset(path: Words) -> Difference:
     keys = {f"{name}.key": key for name, key in setting.keys.items()}
     text = f"nv unset {' '.join(map(word, path))}"
     return Difference(side=Side.ADDED, path=f"{UNSET}{setting.path}", text=text, section=setting.section, values=keys)
+
+
+@lru_cache(maxsize=4)
+def settings_of(text: str) -> Mapping[Words, NvueSetting]:
+    """The settings of a text by the words of their commands; an audit compares a text with two others."""
+    return dict(_settings(tree_of(text)))
 
 
 def _settings(tree: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], NvueSetting]]:
