@@ -86,6 +86,12 @@ def test_nothing_of_ours_knows_the_platform(repository: Path) -> None:
     assert not [path for path in sources if "railfab_toy" in path.read_text() and "testing" not in path.parts]
 
 
+def test_its_configuration_is_written_and_read_by_less_than_300_lines(repository: Path) -> None:
+    sources = (repository / "tests" / "toy_platform").rglob("*.py")
+    lines = {path.name: path.read_text().count("\n") for path in sources}
+    assert sum(lines.values()) - lines["session.py"] - lines["twin.py"] < 300
+
+
 BROKEN = """
 
 class TestBroken(PlatformLaws):

@@ -3,5 +3,12 @@
 from railfab.platforms.shared.folder import platform_of
 
 PLATFORM = platform_of(
-    __name__, name="toy", suffix="toy", differences=".parse:differences", session=".session:ToySession"
+    __name__,
+    name="toy",
+    suffix="toy",
+    render=".configuration:render",
+    text=".configuration:text",
+    parse=".configuration:parse",
+    differences=".configuration:differences",
+    session=".session:ToySession",
 )

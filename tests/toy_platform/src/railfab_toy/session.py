@@ -15,7 +15,7 @@ from railfab.errors import CommitRefused, DeviceError, Unreachable, UnsupportedF
 from railfab.platforms import ChangeName, Identity, Pending, Running, Staged, Verb
 from railfab.platforms.shared import yaml_files
 from railfab.platforms.shared.cli_connection import CliConnection
-from railfab_toy.text import FORMAT
+from railfab_toy.configuration import FORMAT
 
 BLOCK_LINES = 40
 """Lines of a candidate that are typed at once: an answer of the CLI takes some 40 ms."""

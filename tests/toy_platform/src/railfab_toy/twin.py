@@ -13,8 +13,7 @@ from railfab.gnmi.target import YangModel
 from railfab.platforms import Tree, TwinFace, VirtualDevice
 from railfab.platforms.shared.line_datastore import LineDatastore
 from railfab.ssh import NewCli, Reply
-from railfab_toy.parse import parse
-from railfab_toy.text import FORMAT
+from railfab_toy.configuration import FORMAT, parse
 
 VERSION = "1.0"
 
