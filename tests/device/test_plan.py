@@ -305,6 +305,25 @@ def test_an_mlag_pair_without_spines_has_addresses_on_its_peer_link_and_no_keepa
     assert first.address.network == second.address.network
 
 
+MANAGED = "management:\n  leaves: {count: 1, model: 7215-ixs-a1, cable_m: 5}\n"
+
+
+def test_an_mlag_pair_without_spines_has_its_keepalive_in_the_vrf_for_management(tmp_path: Path) -> None:
+    document = Path(__file__).parents[2] / "inventory" / "fabrics" / "dual-mlag.yml"
+    (tmp_path / "managed.yml").write_text(document.read_text() + MANAGED)
+    intent = load_intent(tmp_path / "managed.yml")
+    models = plan(wire(intent), intent)
+    first, second = (models[name].mlag for name in (LEAF, "pod1-seg1-leaf2"))
+    assert first is not None
+    assert second is not None
+    assert first.keepalive is not None
+    assert second.keepalive is not None
+    assert first.keepalive.network_instance == second.keepalive.network_instance == "mgmt"
+    assert (first.keepalive.source, first.keepalive.peer) == (second.keepalive.peer, second.keepalive.source)
+    assert first.keepalive.source in intent.management.pool  # type: ignore[union-attr]
+    assert first.address is not None
+
+
 def test_the_switches_of_an_mlag_pair_have_a_peer_link_without_a_session_and_each_other_as_keepalive() -> None:
     _, models = planned_with(hosts__attach="mlag")
     pair = models[LEAF], models["pod1-seg1-leaf2"]

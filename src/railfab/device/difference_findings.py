@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from railfab.device.diff import Change, FieldStep, changes
-from railfab.device.interfaces import IpInterface, Lag, Loopback, Port, Svi, Vlan
+from railfab.device.interfaces import IpInterface, Lag, Loopback, NetworkInstance, Port, Svi, Vlan
 from railfab.device.model import DeviceModel, fabric_prefixes
 from railfab.device.qos import Classifier, PortProfile, PortQos
 from railfab.device.routing import Policy
@@ -70,7 +70,7 @@ def _is_harmless(change: Change, running: DeviceModel, intended: DeviceModel) ->
     added = change.before
     if change.steps[0].field == "management" or last == "prefix_limit":  # the operator's, and a limit that only warns
         return True
-    if isinstance(added, Loopback | Vlan):
+    if isinstance(added, Loopback | NetworkInstance | Vlan):
         return True
     if isinstance(added, LoadBalancing):  # the hash that every platform has by default
         return replace(added, fields=()) == LoadBalancing() and set(added.fields) >= FIVE_TUPLE

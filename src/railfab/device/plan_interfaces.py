@@ -222,8 +222,8 @@ def planned_vtep(switch: PlannedSwitch) -> Vtep | None:
 def planned_mlag(switch: PlannedSwitch) -> Mlag | None:
     """The MLAG pair of a switch.
 
-    The keepalive runs between the loopbacks, over the spines and not the peer link. Without spines there is no other
-    path: the ends have link-local addresses (RFC 3927) on the peer link, and no keepalive.
+    The keepalive runs between the loopbacks, over the spines and not the peer link. Without spines the ends have
+    link-local addresses (RFC 3927) on the peer link, and the keepalive runs over the network for management, if any.
     """
     if not (links := switch.peer_link):
         return None
@@ -238,9 +238,23 @@ def planned_mlag(switch: PlannedSwitch) -> Mlag | None:
     )
     if switch.fabric.intent.backend.spines is None:
         address, peer_address = PEER_LINK_ENDS if node is first else PEER_LINK_ENDS[::-1]
-        return replace(pair, address=address, peer=peer_address.ip)
+        return replace(pair, address=address, peer=peer_address.ip, keepalive=_managed_keepalive(switch, peer))
     keepalive = MlagKeepalive(peer=peer.loopback, source=node.loopback, network_instance=switch.network_instance)
     return replace(pair, keepalive=keepalive)
+
+
+def _managed_keepalive(switch: PlannedSwitch, peer: Node) -> MlagKeepalive | None:
+    """The keepalive between the management ports of a pair; None without their addresses."""
+    addresses = (_management_address(switch, name) for name in (switch.node.name, peer.name))
+    management, (source, destination) = switch.fabric.intent.management, addresses
+    if management is None or source is None or destination is None:
+        return None
+    return MlagKeepalive(peer=destination.ip, source=source.ip, network_instance=management.vrf)
+
+
+def _management_address(switch: PlannedSwitch, name: str) -> IpInterface | None:
+    ports = switch.fabric.topology.ports_of(name)
+    return next((port.address for port, _, _ in ports if not port.cage and port.address is not None), None)
 
 
 def _number(node: Node) -> int:
