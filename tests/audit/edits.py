@@ -8,6 +8,7 @@ An edit has a place, `in`, which is one section or a list of them from the top, 
     {set: {key: value}}                 of a tree (JSON, YAML): merged into the mapping or list entry at `in`
     {remove: key}                       of a tree
     {text: OLD, with: NEW}              of the text, every occurrence
+    {add: LINES}, {remove: LINES}       of SR Linux also `set / ...` lines, as `info flat` prints them
 
 Sections of a tree are keys; `{name: ethernet-1/1}` selects the entry of a list. Each edit must change something: a
 place, line or key that does not exist is an error.
@@ -23,6 +24,8 @@ from typing import Any
 import yaml
 
 from railfab.platforms.shared.brace_text import statements
+from railfab.platforms.srlinux.flat import tree_of_lines
+from railfab.platforms.srlinux.schema import MARK, schema
 
 Edit = Mapping[str, Any]
 LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -62,6 +65,11 @@ def _edited(platform: str, text: str, edit: Edit) -> str:
     if platform in TREES:
         read, write = TREES[platform]
         tree = read(text)
+        flat = edit.get("add", edit.get("remove"))
+        if isinstance(flat, str) and flat.startswith("set / "):
+            for line in flat.splitlines():
+                (_add_flat if "add" in edit else _remove_flat)(tree, tree_of_lines(line), schema().nodes)
+            return write(tree)
         _edit_tree(_root(tree), _listed(edit.get("in", ())), edit)
         return write(tree)
     lines = text.splitlines()
@@ -114,6 +122,49 @@ def _merge(node: Any, addition: Any) -> None:
             _merge(present, value)
         else:
             node[key] = value
+
+
+# Lines of SR Linux
+
+
+def _add_flat(tree: dict[str, Any], addition: dict[str, Any], node: Any) -> None:
+    """Merge the tree of a line."""
+    for name, child in addition.items():
+        below = node.get(name.rpartition(":")[2]) if isinstance(node, Mapping) else None
+        if isinstance(child, dict):
+            _add_flat(tree.setdefault(name, {}), child, below)
+        elif _is_entries(child):
+            entries = tree.setdefault(name, [])
+            keys = {key: child[0][key] for key in below[MARK]}
+            present = next((entry for entry in entries if _is(entry, keys)), None)
+            if present is None:
+                entries.append(present := dict(keys))
+            _add_flat(present, child[0], below)
+        elif isinstance(child, list):
+            tree[name] = [*tree.get(name, ()), *(value for value in child if value not in tree.get(name, ()))]
+        else:
+            tree[name] = child
+
+
+def _remove_flat(tree: dict[str, Any], removal: dict[str, Any], node: Any) -> None:
+    """Remove the last node of a line."""
+    ((name, child),) = removal.items()
+    below = node.get(name.rpartition(":")[2]) if isinstance(node, Mapping) else None
+    if isinstance(child, dict) and child:
+        _remove_flat(tree[name], child, below)
+    elif _is_entries(child):
+        keys = {key: child[0][key] for key in below[MARK]}
+        entry = next(entry for entry in tree[name] if _is(entry, keys))
+        if rest := {key: value for key, value in child[0].items() if key not in keys}:
+            _remove_flat(entry, rest, below)
+        else:
+            tree[name].remove(entry)
+    else:
+        del tree[name]
+
+
+def _is_entries(child: Any) -> bool:
+    return isinstance(child, list) and bool(child) and isinstance(child[0], dict)
 
 
 # Lines

@@ -51,6 +51,17 @@ def test_an_edit_of_a_list_in_a_tree() -> None:
     assert json.loads(after)["list"] == [{"name": "b", "of": [1, 2]}]
 
 
+def test_lines_of_srlinux_are_added_to_and_removed_from_its_tree() -> None:
+    port = "set / interface ethernet-1/1"
+    added = edited("srlinux", "{}", [{"add": f"{port} mtu 9230\n{port} subinterface 0 ip-mtu 9216"}])
+    (interface,) = json.loads(added)["srl_nokia-interfaces:interface"]
+    assert interface == {"name": "ethernet-1/1", "mtu": 9230, "subinterface": [{"index": 0, "ip-mtu": 9216}]}
+    for line, left in ((" mtu 9230", {"name", "subinterface"}), (" subinterface 0", {"name", "mtu"})):
+        after = edited("srlinux", added, [{"remove": port + line}])
+        (interface,) = json.loads(after)["srl_nokia-interfaces:interface"]
+        assert {key for key, value in interface.items() if value} == left
+
+
 def test_an_edit_of_the_first_operation_of_cumulus() -> None:
     assert edited("cumulus", "- set:\n    a: 1\n    b: 2\n", [{"remove": "a"}]) == "- set:\n    b: 2\n"
 
