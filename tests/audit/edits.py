@@ -108,7 +108,14 @@ def _below(node: Any, step: Any) -> Any:
 
 
 def _is(entry: Any, keys: Any) -> bool:
-    return entry == keys or (isinstance(keys, Mapping) and isinstance(entry, Mapping) and keys.items() <= entry.items())
+    """Whether an entry has these keys, whatever the modules of their identities and whether numbers are texts."""
+    if not (isinstance(keys, Mapping) and isinstance(entry, Mapping)):
+        return bool(entry == keys)
+    return all(key in entry and _bare(entry[key]) == _bare(value) for key, value in keys.items())
+
+
+def _bare(value: Any) -> str:
+    return str(value).removeprefix("srl_nokia-common:")
 
 
 def _merge(node: Any, addition: Any) -> None:
@@ -152,6 +159,8 @@ def _remove_flat(tree: dict[str, Any], removal: dict[str, Any], node: Any) -> No
     below = node.get(name.rpartition(":")[2]) if isinstance(node, Mapping) else None
     if isinstance(child, dict) and child:
         _remove_flat(tree[name], child, below)
+        if not tree[name]:
+            del tree[name]
     elif _is_entries(child):
         keys = {key: child[0][key] for key in below[MARK]}
         entry = next(entry for entry in tree[name] if _is(entry, keys))

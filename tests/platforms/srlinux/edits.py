@@ -34,7 +34,6 @@ GROUP = f"{BGP}/group[group-name=fabric]"
 FAMILY = f"{BGP}/afi-safi[afi-safi-name=ipv4-unicast]"
 BFD = f"/bfd/subinterface[id={PORT}.0]"
 HASH = "/system/load-balancing/hash-options"
-FILTER = "/acl/acl-filter[name=drops][type=ipv4]/entry[sequence-id=10]"
 
 
 class Edit(NamedTuple):
@@ -43,6 +42,13 @@ class Edit(NamedTuple):
     path: str
     value: Any
     found: str
+
+
+def filtered(entry: Mapping[str, Any]) -> Edit:
+    """A filter with this entry, on a port."""
+    bound = {"interface-id": f"{PORT}.0", "input": {"acl-filter": [{"name": "drops", "type": "ipv4"}]}}
+    filters = [{"name": "drops", "type": "ipv4", "entry": [{"sequence-id": 10, **entry}]}]
+    return Edit("", {"acl": {"acl-filter": filters, "interface": [bound]}}, "packet-filter")
 
 
 HARMFUL: Mapping[str, Edit] = {
@@ -76,9 +82,7 @@ HARMFUL: Mapping[str, Edit] = {
     "a blackhole": Edit(
         f"{INSTANCE}/next-hop-groups/group[name=nowhere]/blackhole/generate-icmp", False, "blackhole-route"
     ),
-    "a filter that drops UDP": Edit(
-        FILTER, {"match": {"ipv4": {"protocol": "udp"}}, "action": {"drop": {}}}, "packet-filter"
-    ),
+    "a filter that drops UDP": filtered({"match": {"ipv4": {"protocol": "udp"}}, "action": {"drop": {}}}),
     "802.3x flow control": Edit(f"{ETHERNET}/flow-control/transmit", True, "link-pause"),
     # PFC
     "PFC off on a port": Edit(f"{QOS}/pfc/pfc-enable", False, "pfc-off"),
@@ -181,7 +185,7 @@ HARMFUL: Mapping[str, Edit] = {
     "a static route": Edit(
         f"{INSTANCE}/static-routes/route[prefix=10.16.0.0/12]/next-hop-group", "nowhere", "static-route"
     ),
-    "a filter that drops everything": Edit(f"{FILTER}/action/drop", {}, "packet-filter"),
+    "a filter that drops everything": filtered({"action": {"drop": {}}}),
     "a filter on a port": Edit(
         f"/acl/interface[interface-id={PORT}.0]/input/acl-filter[name=drops][type=ipv4]", {}, "packet-filter"
     ),

@@ -76,3 +76,15 @@ def test_another_line_is_an_error_with_its_number() -> None:
 def test_all_of_the_management_access_is_read() -> None:
     model = replace(rail_switch(), management=STATED)
     assert SRLINUX.parse(startup(SRLINUX.render(model))) == model
+
+
+def test_an_entry_of_a_list_that_the_schema_does_not_know_keeps_all_its_lines() -> None:
+    lines = (
+        "set / system shelf slot a",
+        "set / system shelf slot a key x",
+        "set / system shelf slot b key y",
+        "set / system shelf slot c",
+    )
+    kept = SRLINUX.parse("\n".join(lines)).unmodelled
+    for entry, leaf in (("a", "key x"), ("b", "key y"), ("c", "")):
+        assert any(f"slot {entry} {leaf}".strip() in line for line in kept), kept

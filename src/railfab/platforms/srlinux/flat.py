@@ -62,10 +62,16 @@ def _add(tree: Json, node: Node, at: tuple[str, ...], words: Sequence[str]) -> N
     elif isinstance(child, list):
         values = [_value(child, word) for word in (rest[1:-1] if rest[:1] == ["["] else rest)]
         tree[full] = [*tree.get(full, []), *values]
-    elif child is None and len(rest) > 1:
-        _add(tree.setdefault(full, {}), None, place, rest)
+    elif child is None and (len(rest) > 1 or (rest and tree.get(full, rest[0]) != rest[0])):
+        tree[full] = _as_container(tree.get(full, {}))
+        _add(tree[full], None, place, rest)
     else:
         tree[full] = _value(child, rest[0]) if rest else [None]
+
+
+def _as_container(present: Any) -> Json:
+    """What is below a name that the schema does not know: a value is the key of an entry, which has more lines."""
+    return present if isinstance(present, dict) else {} if present == [None] else {present: [None]}
 
 
 def _entry(entries: list[Json], keys: list[str], node: Node, words: Sequence[str]) -> tuple[Json, Sequence[str]]:
