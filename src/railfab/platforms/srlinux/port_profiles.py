@@ -59,15 +59,17 @@ NO_SLOPES = Slopes()
 
 
 class PortProfiles:
-    """The profiles by name. queue_of: the queue of each class."""
+    """The profiles by name. queue_of, pfc_queue_of: the queue of each class, and that in which it waits on ingress."""
 
-    def __init__(self, management: ConfigNode, queue_of: Mapping[str, str | None]) -> None:
+    def __init__(
+        self, management: ConfigNode, queue_of: Mapping[str, str | None], pfc_queue_of: Mapping[str, str]
+    ) -> None:
         self._nothing = ConfigNode({}, management.path, management.problems)
         self.buffers = by_key(management, "buffer-allocation-profile", "name")
         self._slopes = {
             name: _slopes(profile) for name, profile in by_key(management, "queue-management-profile", "name").items()
         }
-        self._queue_of = queue_of
+        self._queue_of, self._pfc_queue_of = queue_of, pfc_queue_of
 
     def use(self, binding: ConfigNode, qos: Qos) -> ProfileUse:
         """The profiles that a port with this binding uses."""
@@ -104,7 +106,8 @@ class PortProfiles:
     def _thresholds(self, use: ProfileUse, traffic_class: str, qos: Qos) -> ClassThresholds | None:
         """Thresholds of one class; None where it has none."""
         queue = self._listed(use.buffers, "queue", "queue-name", self._queue_of[traffic_class] or "")
-        pfc = self._listed(use.pfc_buffers, "pfc-queue", "pfc-queue-name", PFC_PREFIX + traffic_class)
+        pfc_queue = self._pfc_queue_of.get(traffic_class, PFC_PREFIX + traffic_class)
+        pfc = self._listed(use.pfc_buffers, "pfc-queue", "pfc-queue-name", pfc_queue)
         limit_bytes = queue.number("maximum-burst-size")
         slopes = self._slopes.get(use.marking(traffic_class, qos), NO_SLOPES)
         thresholds = ClassThresholds(

@@ -32,6 +32,8 @@ MARKS, DROPS = ({"traffic-type": "all", "drop-probability": "all", "enable-ecn":
 
 STRICT, WEIGHTED = 0, 1
 """Sequence numbers of the two schedulers; SR Linux requires this order."""
+STRICT_PRIORITY = "strict"
+"""Value of the leaf `priority` of a scheduler, without which its inputs share by weight."""
 
 FORWARDING_CLASSES = 8
 OF_TUNNELS = "vxlan-default"
@@ -146,7 +148,7 @@ def _schedulers(qos: Qos) -> list[Json]:
     weighted = [cls for cls in qos.classes if cls.scheduling is Scheduling.WEIGHTED]
     schedulers: list[Json] = []
     if strict:
-        schedulers.append({"sequence": STRICT, "priority": "strict", "input": [_input(cls) for cls in strict]})
+        schedulers.append({"sequence": STRICT, "priority": STRICT_PRIORITY, "input": [_input(cls) for cls in strict]})
     if weighted:
         schedulers.append({"sequence": WEIGHTED, "input": [_input(cls) | {"weight": cls.weight} for cls in weighted]})
     return schedulers

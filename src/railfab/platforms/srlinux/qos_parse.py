@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from railfab.device import (
     Classifier,
@@ -24,7 +24,7 @@ from railfab.platforms.srlinux.qos import (
     FORWARDING_COMPLEX,
     LINECARD,
     NAME,
-    STRICT,
+    STRICT_PRIORITY,
     default_limit_bytes,
     has_ramp,
 )
@@ -66,10 +66,14 @@ def parse_qos(root: ConfigNode) -> Qos | None:
 
 @dataclass(frozen=True, slots=True)
 class _Mapping:
-    """A PFC mapping profile: priority of the pause frames that a forwarding class sends, and that a queue obeys."""
+    """A PFC mapping profile: priority of the pause frames that a forwarding class sends, and that a queue obeys.
+
+    pfc_queues: of each class.
+    """
 
     sent: Mapping[str, int]
     obeyed: Mapping[str, int]
+    pfc_queues: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def priorities(self) -> tuple[int, ...]:
@@ -91,7 +95,8 @@ class _QosReader:
         self._mapping_nodes = by_key(qos, "pfc-mapping-profile", "name")
         self._mappings = {name: _mapping(node) for name, node in self._mapping_nodes.items()}
         self._queue_of = {name: node.child("output").text("unicast-queue") for name, node in self._classes.items()}
-        self._profiles = PortProfiles(qos.child("buffer-management"), self._queue_of)
+        pfc_queues = {name: queue for mapping in self._mappings.values() for name, queue in mapping.pfc_queues.items()}
+        self._profiles = PortProfiles(qos.child("buffer-management"), self._queue_of, pfc_queues)
 
     def default_class(self) -> str:
         """The forwarding class with index 0; empty without one."""
@@ -129,7 +134,7 @@ class _QosReader:
         chosen = policies.get(self._common(("output", "scheduler"), "scheduler-policy", policies) or "")
         scheduled: dict[str, tuple[int | None, int | None]] = {}
         for scheduler in chosen.entries("scheduler", "sequence") if chosen else ():
-            strict = scheduler.number("sequence") == STRICT
+            strict = scheduler.text("priority") == STRICT_PRIORITY
             for entry in scheduler.entries("input", "id"):
                 weight = None if strict else entry.number("weight") or 1
                 rate = entry.number("peak-rate-percent")
@@ -236,7 +241,7 @@ def _by_port(bindings: Mapping[str, ConfigNode]) -> dict[str, list[ConfigNode]]:
 
 
 def _mapping(node: ConfigNode) -> _Mapping:
-    sources = node.at("received-traffic", "unicast-mapping").entries("pfc-queue", "pfc-queue-name")
+    sources = list(node.at("received-traffic", "unicast-mapping").entries("pfc-queue", "pfc-queue-name"))
     frames = node.child("received-pfc-pause-frames").entries("queue", "queue-name")
     return _Mapping(
         sent={
@@ -250,6 +255,9 @@ def _mapping(node: ConfigNode) -> _Mapping:
             for queue in frames
             if queue.flag("enable-pfc", default=False)
             and (priority := queue.number("pfc-pause-frame-priority")) is not None
+        },
+        pfc_queues={
+            name: str(queue.value["pfc-queue-name"]) for queue in sources for name in queue.words("forwarding-class")
         },
     )
 
