@@ -18,26 +18,12 @@ from railfab.testing.leaf_models import leaf
 BASE = "pfc"
 """A feature that many others need, with all of a switch's QoS."""
 GOLDEN = Path(__file__).parents[1] / "golden" / "features"
-MLAG = (
-    "mlag",
-    "mlag_domain_name",
-    "mlag_keepalive_source",
-    "mlag_peer_addresses",
-    "mlag_system_mac",
-    "peer_link_number",
-)
-IN_PARTS = {
-    *MLAG,
-    *("vtep_loopback", "lldp_settings", "queue_rate", "route_reflector", "several_policies", "strict_below_weighted"),
-    "servers_in_vrf_of_links",
-}
-"""Features whose example refers to something that it does not have, such as a peer link, and is not read back."""
 
 
 def examples(own: Platform) -> Iterator[tuple[str, DeviceModel]]:
     """A model of each feature that the platform renders, but of those whose example has another one that it lacks."""
     for feature in FEATURES:
-        if support_of(own.capabilities, feature) is Support.YES and feature not in IN_PARTS:
+        if support_of(own.capabilities, feature) is Support.YES:
             try:
                 yield feature, admit(leaf(own.name, feature=feature), own)
             except RailfabError:

@@ -111,17 +111,29 @@ def admit(model: DeviceModel, platform: Platform, changes: Mapping[str, IntentCh
     changes: of the intent that avoid a feature, by the feature's key, where another key asks for it.
     Raises UnsupportedFeature or Problems for every feature and limit that the platform does not support.
     """
-    capabilities, used = platform.capabilities, [name for name, feature in FEATURES.items() if feature.used(model)]
-    support = {feature: support_of(capabilities, feature, model.silicon) for feature in used}
+    support = supports(platform.capabilities, model.silicon)
+    left = without(model, support, Support.OMITTED)
     refused: list[RailfabError] = [
-        _refusal(model, platform, feature, changes) for feature in used if support[feature] in REFUSED
+        _refusal(model, platform, feature, changes)
+        for feature, state in support.items()
+        if state in REFUSED and FEATURES[feature].used(left)
     ]
     refused += [*_drained_without_sessions(model, platform), *_out_of_range(model, platform)]
     raise_all(refused)
-    for feature in used:
-        without = FEATURES[feature].without
-        if without is not None and support[feature] in (Support.EXTERNAL, Support.OMITTED):
-            model = without(model)
+    return filled(without(left, support, Support.EXTERNAL), platform.capabilities)
+
+
+def without(model: DeviceModel, support: Mapping[str, Support], *states: Support) -> DeviceModel:
+    """The model without its features whose support is one of these."""
+    for name, state in support.items():
+        feature = FEATURES[name]
+        if state in states and feature.without is not None and feature.used(model):
+            model = feature.without(model)
+    return model
+
+
+def filled(model: DeviceModel, capabilities: Capabilities) -> DeviceModel:
+    """The model with the settings of the platform where it states none, and rounded to the platform's units."""
     model = _with_hash_fields(_with_bgp_settings(model, capabilities.bgp), capabilities.hash_fields)
     model = _with_mac_segments(model) if capabilities.segment_type == MAC_SEGMENT else model
     return rounded(model, capabilities.steps)
@@ -135,15 +147,20 @@ def _drained_without_sessions(model: DeviceModel, platform: Platform) -> Iterato
         yield UnsupportedFeature(model.name, problem, remedy, key="drain")
 
 
+def supports(capabilities: Capabilities, silicon: str = "") -> dict[str, Support]:
+    """Whether a platform with these capabilities supports each feature, on a chip; empty for any."""
+    stated = dict(capabilities.features)
+    for chip in sorted(filter(silicon.startswith, capabilities.chips), key=len):
+        stated.update(capabilities.chips[chip])
+    return {
+        name: stated.get(name, Support.OMITTED if feature.optional else Support.NO)
+        for name, feature in FEATURES.items()
+    }
+
+
 def support_of(capabilities: Capabilities, feature: str, silicon: str = "") -> Support:
-    """Whether a platform with these capabilities supports a feature, by its name, on a chip; empty for any."""
-    otherwise = Support.OMITTED if FEATURES[feature].optional else Support.NO
-    of_chips = (
-        chip for chip, supported in capabilities.chips.items() if silicon.startswith(chip) and feature in supported
-    )
-    nearest = max(of_chips, key=len, default=None)
-    stated = capabilities.features if nearest is None else capabilities.chips[nearest]
-    return stated.get(feature, otherwise)
+    """Whether a platform supports one feature, by its name."""
+    return supports(capabilities, silicon)[feature]
 
 
 def _out_of_range(model: DeviceModel, platform: Platform) -> Iterator[RailfabError]:

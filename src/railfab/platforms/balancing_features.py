@@ -79,6 +79,7 @@ BALANCING_FEATURES: Mapping[str, Feature] = {
         _balancing(lambda balancing: balancing.mode is BalancingMode.PACKET),
         removals.packet_spraying,
         key="profile.ecmp",
+        substitutes=True,
     ),
     "load_balancing_adaptive": Feature(
         "adaptive routing",
@@ -112,6 +113,7 @@ BALANCING_FEATURES: Mapping[str, Feature] = {
         _balancing(lambda balancing: HashField.QUEUE_PAIR in balancing.fields),
         removals.hash_queue_pair,
         key="profile.hash.fields",
+        substitutes=True,
     ),
     "hash_ingress_port": Feature(
         "ingress port in the ECMP hash",

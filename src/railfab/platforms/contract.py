@@ -27,7 +27,9 @@ class Support(StrEnum):
     YES: rendered and enforced. EXTERNAL: not in its configuration; the operating system or the lab sets it, so the
     model leaves it out. OMITTED: the platform has no such setting and works without it, so the model leaves it out.
     LATER: the platform has it, but railfab does not render it yet; refused before rendering, but not before planning.
-    NO: refused.
+    NO: refused. A platform does not name a feature that its text cannot carry, unless that is to be OMITTED. It
+    states NO of what the text carries and the switch does not do, OMITTED also of what it carries and railfab leaves
+    out.
     """
 
     YES = "yes"

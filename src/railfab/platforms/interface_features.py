@@ -97,7 +97,10 @@ INTERFACE_FEATURES: Mapping[str, Feature] = {
     ),
     "svi": Feature("routed interfaces of VLANs", any_of(Svi)),
     "anycast_gateway": Feature(
-        "gateway that several switches have", any_of(Svi, lambda svi: bool(svi.gateways)), removals.gateways
+        "gateway that several switches have",
+        any_of(Svi, lambda svi: bool(svi.gateways)),
+        removals.gateways,
+        substitutes=True,
     ),
     "mlag": Feature(
         "MLAG pairs",
@@ -109,6 +112,7 @@ INTERFACE_FEATURES: Mapping[str, Feature] = {
         lambda model: model.mlag is not None and model.mlag.peer_link != lag_name(removals.PEER_LINK_NUMBER),
         removals.peer_link_number,
         optional=True,
+        substitutes=True,
     ),
     "mlag_without_keepalive": Feature(
         "MLAG pairs without a path beside the peer link, as without spines",
@@ -143,6 +147,7 @@ INTERFACE_FEATURES: Mapping[str, Feature] = {
         lambda model: model.mlag is not None and not model.mlag.domain.isdecimal(),
         removals.mlag_domain_name,
         optional=True,
+        substitutes=True,
     ),
     "esi": Feature("EVPN multihoming", any_of(Lag, lambda lag: lag.esi is not None), key="hosts.attach"),
 }

@@ -63,12 +63,14 @@ MANAGEMENT_FEATURES: Mapping[str, Feature] = {
         _management(lambda management: any(server.level in SEVERITIES[:2] for server in management.syslog)),
         removals.syslog_alerts,
         optional=True,
+        substitutes=True,
     ),
     "syslog_levels": Feature(
         "syslog servers with different levels",
         _management(lambda management: len({server.level for server in management.syslog}) > 1),
         removals.syslog_levels,
         optional=True,
+        substitutes=True,
     ),
     "syslog_tcp": Feature(
         "syslog over TCP",

@@ -90,6 +90,9 @@ def _has_member_qos(model: DeviceModel) -> bool:
 
 
 QOS_FEATURES: Mapping[str, Feature] = {
+    "traffic_classes": Feature(
+        "traffic classes and their queues", lambda model: model.qos is not None, key="profile.lossless"
+    ),
     "pfc": Feature("priority flow control", _any_qos_port(lambda port: bool(port.pfc)), key="profile.lossless.pfc"),
     "ecn": Feature("ECN marking", _any_qos_port(lambda port: bool(port.ecn)), key="profile.lossless.ecn"),
     "wred": Feature(
@@ -146,12 +149,14 @@ QOS_FEATURES: Mapping[str, Feature] = {
         ),
         changed_qos(qos_removals.class_names),
         optional=True,
+        substitutes=True,
     ),
     "classifier_names": Feature(
         "a name of the only DSCP map",
         _qos(lambda qos: len(qos.classifiers) == 1 and qos.classifiers[0].name != qos_removals.CLASSIFIER),
         changed_qos(qos_removals.classifier_names),
         optional=True,
+        substitutes=True,
     ),
     "xoff": Feature(
         "pause threshold in bytes",
@@ -176,6 +181,7 @@ QOS_FEATURES: Mapping[str, Feature] = {
         _qos(lambda qos: qos_removals.thresholds_per_profile(qos) != qos),
         changed_qos(qos_removals.thresholds_per_profile),
         optional=True,
+        substitutes=True,
     ),
     "alpha_beside_limit": Feature(
         "alpha of a queue that has a fixed limit",

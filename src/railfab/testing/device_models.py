@@ -72,7 +72,7 @@ def device_models(draw: st.DrawFn, name: str) -> DeviceModel:
             breakouts=breakouts,
             interfaces=tuple(interface for interface, _ in drawn),
             bgp=bgp,
-            qos=draw(st.none() | qos_models(ports, able)) if "pfc" in able else None,
+            qos=draw(st.none() | qos_models(ports, able)) if "traffic_classes" in able else None,
             policies=policies,
             network_instances=instances,
             vlans=vlans,

@@ -61,6 +61,7 @@ from railfab.device import (
     svi_name,
 )
 from railfab.platforms.balancing_features import QUEUE_PAIR_FIELDS
+from railfab.platforms.removals import PEER_LINK_NUMBER
 from railfab.testing.interface_models import port_of
 
 SPINE = IPv4Address("10.32.0.0")
@@ -225,14 +226,28 @@ def _with_member_qos(model: DeviceModel) -> DeviceModel:
 KEEPALIVE = IPv4Address("10.255.1.2")
 
 
-def _mlag(**fields: Any) -> Change:
-    """With an MLAG pair that has a keepalive, unless `fields` say otherwise."""
-    stated = {"keepalive": MlagKeepalive(peer=KEEPALIVE), **fields}
-    return lambda model: replace(model, mlag=Mlag(domain="pair1", peer_link=lag_name(1000), **stated))
+def _mlag(number: int = PEER_LINK_NUMBER, **fields: Any) -> Change:
+    """With an MLAG pair, of which the first port is the peer link, and a keepalive unless `fields` say otherwise."""
+    pair: dict[str, Any] = {"domain": "1", "keepalive": MlagKeepalive(peer=KEEPALIVE), **fields}
+
+    def changed(model: DeviceModel) -> DeviceModel:
+        port, *others = model.interfaces
+        member = replace(port, addresses=(), network_instance=None)
+        peer_link = Lag(
+            name=lag_name(number),
+            members=(port.name,),
+            network_instance=None,
+            vlans=VlanMembership(untagged=None, tagged=(VLAN.vlan_id,)),
+        )
+        mlag = Mlag(peer_link=peer_link.name, **pair)
+        return replace(model, interfaces=(member, *others, peer_link), vlans=(VLAN,), mlag=mlag)
+
+    return changed
 
 
 VLAN = Vlan(vlan_id=101, name="rail1")
 GATEWAY = IPv4Interface("10.96.0.1/24")
+SECOND_LOOPBACK = Loopback(name=VTEP_LOOPBACK, addresses=(IPv4Interface("10.255.2.1/32"),))
 REFERENCE = SecretReference(variable="BGP_PASSWORD")
 CNP = TrafficClass(name="cnp", queue=2, scheduling=Scheduling.STRICT)
 LOSSLESS_TOO = TrafficClass(
@@ -253,7 +268,7 @@ ADDED: Mapping[str, Change] = {
     "unnumbered": _uplink(addresses=(), unnumbered=True),
     "numbered": _model(),
     "ipv6": _port(addresses=(IPv6Interface("fd00:10::/127"),)),
-    "several_loopbacks": _interface(Loopback(name=VTEP_LOOPBACK, addresses=(IPv4Interface("10.255.2.1/32"),))),
+    "several_loopbacks": _interface(SECOND_LOOPBACK),
     "lag": _lag(),
     "static_lag": _lag(lacp=False),
     "vlan": _model(vlans=(VLAN,)),
@@ -263,20 +278,19 @@ ADDED: Mapping[str, Change] = {
     "anycast_gateway": _interface(Svi(name=svi_name(101), vlan=101, gateways=(GATEWAY,))),
     "mlag": _mlag(),
     "mlag_without_keepalive": _mlag(keepalive=None),
-    "mlag_peer_addresses": _mlag(address=IPv4Interface("169.254.255.0/31"), peer=IPv4Address("169.254.255.1")),
+    "mlag_peer_addresses": _mlag(address=IPv4Interface("10.255.3.0/31"), peer=IPv4Address("10.255.3.1")),
     "mlag_keepalive_source": _mlag(keepalive=MlagKeepalive(peer=KEEPALIVE, source=IPv4Address("10.255.1.1"))),
-    "peer_link_number": _model(mlag=Mlag(domain="1", peer_link=lag_name(200), keepalive=MlagKeepalive(peer=KEEPALIVE))),
+    "peer_link_number": _mlag(200),
     "mlag_system_mac": _mlag(system_mac="02:00:01:01:00:01"),
     "esi": _lag(esi="00:00:00:01:00:01:00:01:00:01"),
-    "mlag_vtep": _model(
-        mlag=Mlag(domain="1", peer_link=lag_name(1000), keepalive=MlagKeepalive(peer=KEEPALIVE)),
-        vtep=Vtep(source=LOOPBACK, address=IPv4Address("10.255.1.1")),
-    ),
-    "mlag_domain_name": _mlag(),
+    "mlag_vtep": lambda model: replace(_mlag()(model), vtep=Vtep(source=LOOPBACK, address=IPv4Address("10.255.1.1"))),
+    "mlag_domain_name": _mlag(domain="pair1"),
     "vrf": _model(network_instances=(NetworkInstance(name="tenant1"),)),
     "vrf_without_bgp": _model(bgp=None, network_instances=(NetworkInstance(name="tenant1", rd="65000:1"),)),
     "vxlan": _model(vtep=Vtep(source=LOOPBACK, address=IPv4Address("10.255.1.1"))),
-    "vtep_loopback": _model(vtep=Vtep(source=VTEP_LOOPBACK, address=IPv4Address("10.255.2.1"))),
+    "vtep_loopback": lambda model: replace(
+        _interface(SECOND_LOOPBACK)(model), vtep=Vtep(source=VTEP_LOOPBACK, address=IPv4Address("10.255.2.1"))
+    ),
     "several_route_targets": _model(
         network_instances=(NetworkInstance(name="tenant1", import_targets=("65000:1", "65000:2")),)
     ),
@@ -284,7 +298,9 @@ ADDED: Mapping[str, Change] = {
     "connect_retry_per_session": _with_another_connect_retry,
     "ibgp": _neighbor(remote_as=Remote.INTERNAL),
     "remote_as_external": _neighbor(remote_as=Remote.EXTERNAL),
-    "route_reflector": _neighbor(reflector_client=True),
+    "route_reflector": lambda model: _bgp(cluster_id=IPv4Address("10.255.1.1"))(
+        _neighbor(remote_as=Remote.INTERNAL, reflector_client=True)(model)
+    ),
     "update_source": _neighbor(update_source=LOOPBACK),
     "update_source_without_address": _with_source_without_address,
     "multihop": _neighbor(multihop_ttl=3),
@@ -297,7 +313,9 @@ ADDED: Mapping[str, Change] = {
     "rapid_withdrawal": _bgp(rapid_withdrawal=True),
     "prefix_limit": _neighbor(prefix_limit=1000),
     "evpn_prefix_limit": _neighbor(prefix_limit=1000, families=(Family.EVPN,)),
-    "several_policies": _neighbor(import_policies=("fabric", "fabric-too")),
+    "several_policies": lambda model: replace(
+        _neighbor(import_policies=("fabric", "hosts"))(model), policies=(FABRIC, replace(FABRIC, name="hosts"))
+    ),
     "policy_without_default": _model(policies=(replace(FABRIC, default=None),)),
     "keepalive": _neighbor(timers=BgpTimers(keepalive_s=2, hold_s=9)),
     "connect_retry": _neighbor(timers=BgpTimers(keepalive_s=3, hold_s=9, connect_retry_s=10)),
@@ -315,13 +333,14 @@ ADDED: Mapping[str, Change] = {
     "policy_set_link_bandwidth": _rule(set_link_bandwidth=LinkBandwidth.CUMULATIVE),
     "policy_prepend": _rule(prepend=3),
     "drain": _model(drain=True),
+    "traffic_classes": _qos(),
     "pfc": _qos(port={"pfc": (3,)}),
     "ecn": _qos(port={"ecn": ("roce",)}),
     "wred": _qos(replace(THRESHOLDS, ecn=None, wred=RAMP), port={"wred": ("roce",)}),
     "watchdog_recovery": _qos(watchdog=PfcWatchdog(detect_ms=200, recover_ms=400)),
     "pfc_watchdog": _qos(watchdog=PfcWatchdog(detect_ms=200, recover_ms=400)),
     "several_lossless_classes": _qos(classes=(DEFAULT, ROCE, LOSSLESS_TOO)),
-    "strict_below_weighted": _qos(classes=(DEFAULT, ROCE, CNP)),
+    "strict_below_weighted": _qos(classes=(DEFAULT, CNP, ROCE)),
     "shared_priority": _qos(classes=(DEFAULT, ROCE, replace(LOSSLESS_TOO, obeyed_priority=3))),
     "priority_beside_queue": _qos(classes=(DEFAULT, replace(ROCE, queue=4))),
     "pfc_without_class": _qos(port={"pfc": (5,)}),
@@ -355,7 +374,7 @@ ADDED: Mapping[str, Change] = {
     "shared_pool_bytes": _qos(shared_pool_bytes=60_000_000),
     "packet_trimming": _qos(trimming=PacketTrimming(size_bytes=256, dscp=20, traffic_class="default")),
     "link_level_retry": _port(link_level_retry=True),
-    "queue_rate": _qos(classes=(DEFAULT, replace(ROCE, rate_percent=50))),
+    "queue_rate": lambda model: _qos(classes=(DEFAULT, replace(ROCE, rate_percent=50)))(_port(rate_gbps=400)(model)),
     "dynamic_threshold": _qos(replace(THRESHOLDS, alpha=0.5)),
     "queue_limit": _qos(replace(THRESHOLDS, limit_bytes=2_000_000)),
     "load_balancing_flowlet": _balancing(mode=BalancingMode.FLOWLET),
@@ -373,10 +392,10 @@ ADDED: Mapping[str, Change] = {
     "hash_seed": _balancing(seed=7),
     "management_vrf": _model(management=ManagementAccess(network_instance="oob", ntp=("10.0.0.1",))),
     "servers_in_vrf_of_links": _model(
-        network_instances=(NetworkInstance(name="management"),),
-        management=ManagementAccess(network_instance="management", ntp=("10.0.0.1",)),
+        network_instances=(NetworkInstance(name="services"),),
+        management=ManagementAccess(network_instance="services", ntp=("10.0.0.1",)),
     ),
-    "lldp_settings": _model(lldp=Lldp(silent=("loopback9",), hello_s=10)),
+    "lldp_settings": lambda model: replace(model, lldp=Lldp(silent=(model.interfaces[0].name,), hello_s=10)),
     "ntp": _model(management=ManagementAccess(ntp=("10.0.0.1",))),
     "syslog": _model(management=ManagementAccess(syslog=(SyslogServer(address="10.0.0.1"),))),
     "syslog_alerts": _model(management=ManagementAccess(syslog=(SyslogServer(address="10.0.0.1", level="alert"),))),

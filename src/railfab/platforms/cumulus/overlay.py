@@ -75,7 +75,7 @@ def render_mlag(mlag: Mlag | None) -> Json | None:
     vrf = None if keepalive is None or keepalive.network_instance == DEFAULT_INSTANCE else keepalive.network_instance
     return {
         "state": ON,
-        "peer-ip": "linklocal" if mlag.peer is None else str(mlag.peer),
+        "peer-ip": "linklocal",
         **stated(
             mac_address=mlag.system_mac,
             backup={str(keepalive.peer): stated(vrf=vrf)} if keepalive is not None else None,
