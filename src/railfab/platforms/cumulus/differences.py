@@ -111,7 +111,7 @@ def _whole(difference: Difference, words: Words, tree: Mapping[str, Any]) -> Dif
 
 def _unset(path: Words) -> Difference:
     """The difference for what is unset and was not set."""
-    tree: Json = {}
+    tree: Json = {"all": {}}
     for step in reversed(path):
         tree = {step: tree}
     ((_, setting),) = _settings(tree)

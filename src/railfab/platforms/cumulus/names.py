@@ -103,7 +103,7 @@ def expanded(names: str) -> list[str]:
             return [names]
         prefix = match[1] or prefix
         members.extend(_range(f"{prefix}{match[2]}"))
-    return members if len(members) <= MOST_OF_RANGE else [names]
+    return members if 0 < len(members) <= MOST_OF_RANGE else [names]
 
 
 def _range(name: str) -> list[str]:

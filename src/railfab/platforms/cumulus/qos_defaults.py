@@ -38,12 +38,15 @@ def with_defaults(qos: Json) -> Json:
         both[feature] = _laid_over(profiles, part(qos, feature))
     if mode is None and part(qos, "egress-scheduler", GLOBAL):
         both["egress-scheduler"] = qos["egress-scheduler"]  # a queue that it does not name has no share
+    shares = part(both, "egress-scheduler", GLOBAL, "traffic-class")
+    stated = part(qos, "egress-scheduler", GLOBAL, "traffic-class")
+    shares.update({name: share for name, share in stated.items() if isinstance(share, dict) and "mode" in share})
     both["mapping"][GLOBAL] = with_code_points(part(both, "mapping", GLOBAL))
     queues = part(both, "congestion-control", GLOBAL, "traffic-class")
     queues.update({name: _laid_over(RAMP, part(queues, name)) for name in queues if "min-threshold" in queues[name]})
     if GLOBAL in part(both, "pfc"):
-        stated = part(qos, "pfc", GLOBAL)
-        pause = {**PAUSE, **part(both, "pfc", GLOBAL), **{key: stated[key] for key in stated if key == PAUSED}}
+        priorities = {key: child for key, child in part(qos, "pfc", GLOBAL).items() if key == PAUSED}
+        pause = {**PAUSE, **part(both, "pfc", GLOBAL), **priorities}
         both["pfc"] = {**both["pfc"], GLOBAL: pause}
         if mode in (LOSSLESS, SINGLE_POOL):
             both["traffic-pool"] = _laid_over(_pools(part(pause, PAUSED)), part(qos, "traffic-pool"))

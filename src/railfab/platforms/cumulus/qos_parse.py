@@ -98,7 +98,7 @@ class CumulusQosReader:
             *self._queues.values(),
             *(queue for profile in named for queue, _ in numbers(profile, "traffic-class") if queue in PRIORITIES),
         }
-        self.is_global = _trusts(node.at("mapping", GLOBAL)) or GLOBAL in stated.child("pfc").value
+        self.is_global = _trusts(node.at("mapping", GLOBAL)) or bool(stated.at("pfc", GLOBAL, "switch-priority").value)
         """Whether ports without a profile have QoS of their own: their code points are trusted, or they have PFC."""
 
     def _class_of(self, priority: int) -> str:
@@ -165,6 +165,8 @@ class CumulusQosReader:
     def _profiles_of(self, node: ConfigNode) -> tuple[str | None, str]:
         """The profiles of congestion control, None for one that marks nothing, and of PFC that a port uses."""
         congestion = node.child("congestion-control").text("profile") or GLOBAL
+        if congestion not in self._node.child("congestion-control").value:
+            congestion = GLOBAL
         marks = congestion != GLOBAL or (self.is_global and any(self._marked(GLOBAL)))
         return congestion if marks else None, node.child("pfc").text("profile") or GLOBAL
 
@@ -234,4 +236,4 @@ def _lossless(node: ConfigNode, stated: ConfigNode) -> set[int]:
 
 def _marks(node: ConfigNode) -> bool:
     """Whether a class is marked; one with thresholds is, where it states nothing else."""
-    return node.text("ecn") in (ENABLE, None) and "min-threshold" in node.value
+    return node.text("ecn") in (ENABLE, None) and {"min-threshold", "max-threshold"} <= set(node.value)
