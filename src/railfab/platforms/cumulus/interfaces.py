@@ -70,11 +70,13 @@ def _interface(interface: Interface, *, uplink: bool) -> Json:
     if isinstance(interface, Svi):
         return _with_gateways(interface, {"type": "svi", "vlan": interface.vlan, **common})
     if isinstance(interface, Lag):
-        settings = {"type": "peerlink" if device_name(interface.name) == PEER_LINK else "bond", **common}
-        settings |= {"bond": _bond(interface), **stated(bridge=_bridge(interface.vlans), evpn=_segment(interface))}
+        is_peer = device_name(interface.name) == PEER_LINK
+        settings = {"type": "peerlink" if is_peer else "bond", **common}
+        bridge = _bridge(interface.vlans, edge=not is_peer)
+        settings |= {"bond": _bond(interface), **stated(bridge=bridge, evpn=_segment(interface))}
     else:
         assert isinstance(interface, Port)
-        settings = {"type": "swp", **common, **stated(bridge=_bridge(interface.vlans))}
+        settings = {"type": "swp", **common, **stated(bridge=_bridge(interface.vlans, edge=True))}
         link = {**common.get("link", {}), **stated(speed=_speed(interface), fec=interface.fec and FEC[interface.fec])}
         settings |= stated(link=link)
     if uplink:
@@ -118,14 +120,22 @@ def _segment(lag: Lag) -> Json | None:
     return {"multihoming": {"segment": {"state": ON, "identifier": lag.esi, **stated(mac_address=lag.system_mac)}}}
 
 
-def _bridge(vlans: VlanMembership | None) -> Json | None:
-    """VLANs of a bridged interface: an access port has one, a trunk states also which is untagged."""
+EDGE: Json = {"stp": {"admin-edge": ON, "bpdu-guard": ON}}
+"""A port towards a host forwards at once, and goes down where a switch answers (Spanning Tree, Edge Ports)."""
+
+
+def _bridge(vlans: VlanMembership | None, *, edge: bool) -> Json | None:
+    """VLANs of a bridged interface: an access port has one, a trunk states also which is untagged.
+
+    edge: whether it leads to a host, as all but the peer link do.
+    """
     if vlans is None:
         return None
+    tree = EDGE if edge else {}
     if vlans.untagged is not None and not vlans.tagged:
-        return {"domain": {BRIDGE: {"access": vlans.untagged}}}
+        return {"domain": {BRIDGE: {"access": vlans.untagged, **tree}}}
     untagged: Any = "none" if vlans.untagged is None else vlans.untagged
-    return {"domain": {BRIDGE: {"untagged": untagged, "vlan": {str(vlan): {} for vlan in vlans.tagged}}}}
+    return {"domain": {BRIDGE: {"untagged": untagged, "vlan": {str(vlan): {} for vlan in vlans.tagged}, **tree}}}
 
 
 def _with_gateways(svi: Svi, entry: Json) -> Json:

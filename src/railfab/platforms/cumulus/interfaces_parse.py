@@ -86,8 +86,7 @@ def _lane(name: str, node: ConfigNode, breakout: BreakoutPort, members: set[str]
 def _port(name: str, node: ConfigNode, rate_gbps: int | None, members: set[str]) -> Port:
     fec, vlans = node.child("link").text("fec"), _vlans(node)
     port = _common(Port(name=name, rate_gbps=rate_gbps, fec=FECS.get(fec or ""), vlans=vlans), node)
-    is_bare = not port.addresses and not port.unnumbered and port.network_instance == DEFAULT_INSTANCE
-    return replace(port, network_instance=None) if is_bare or vlans is not None or name in members else port
+    return replace(port, network_instance=None) if vlans is not None or name in members else port
 
 
 def _rate(node: ConfigNode) -> int | None:
