@@ -83,3 +83,9 @@ def test_the_hash_of_the_five_fields_is_the_default_and_another_one_an_error() -
 def test_the_intervals_of_lldp_are_a_note() -> None:
     assert _severities(replace(LEAF, lldp=replace(LEAF.lldp, hello_s=20, hold_multiplier=5))) == [Severity.NOTE] * 2
     assert _severities(replace(LEAF, lldp=replace(LEAF.lldp, enabled=False))) == [Severity.ERROR]
+
+
+def test_a_routed_port_without_an_address_reaches_nothing_and_is_a_note() -> None:
+    bare = Port(name="Ethernet1/31", network_instance="default")
+    assert _severities(_with_interface(bare)) == [Severity.NOTE]
+    assert _severities(_with_interface(replace(bare, unnumbered=True))) == [Severity.ERROR]

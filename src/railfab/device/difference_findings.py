@@ -75,7 +75,8 @@ def _is_harmless(change: Change, running: DeviceModel, intended: DeviceModel) ->
     if isinstance(added, LoadBalancing):  # the hash that every platform has by default
         return replace(added, fields=()) == LoadBalancing() and set(added.fields) >= FIVE_TUPLE
     if isinstance(added, Port | Lag | Svi):
-        attached = added.network_instance is not None or getattr(added, "vlans", None) is not None
+        is_routed = added.network_instance is not None and (added.addresses or added.unnumbered)
+        attached = is_routed or getattr(added, "vlans", None) is not None
         is_outside = bool(added.addresses) and _is_outside(added.addresses, intended)
         return not added.enabled or (isinstance(added, Port) and (not attached or is_outside))
     if isinstance(added, PortQos):

@@ -236,3 +236,88 @@ def test_a_drained_switch_asks_to_be_avoided(leaf: DeviceModel) -> None:
     if leaf.bgp is not None:
         assert tree["router"]["bgp"]["graceful-shutdown"] == "enabled"
         assert CUMULUS.parse(CUMULUS.text(tree)) == drained
+
+
+PORTS = "nv set interface swp1-2 link speed 400G\n"
+
+
+def test_operations_are_read_in_turn_also_of_several_documents() -> None:
+    mtu = "interface: {swp1-2: {link: {mtu: %d}}}"
+    text = f"- set: {{{mtu % 9216}}}\n---\n- unset: {{interface: {{swp2: {{link: {{mtu: {{}}}}}}}}}}\n"
+    assert [port.mtu_bytes for port in read(text).interfaces] == [9216, None]
+    assert [port.mtu_bytes for port in read(f"{text}- set: {{{mtu % 1500}}}\n").interfaces] == [1500, 1500]
+    assert read(f"{text}- unset: {{interface: {{}}}}\n").interfaces == ()
+
+
+def test_what_is_unset_and_was_not_set_is_said_unless_it_is_set_later() -> None:
+    unset = "- unset: {interface: {swp1: {storm-control: {}}}, qos: {roce: {}}}\n"
+    (difference,) = CUMULUS.differences(f"{unset}- set: {{qos: {{roce: {{}}}}}}\n", "- set: {qos: {roce: {}}}\n")
+    assert (difference.text, difference.path) == (
+        "nv unset interface swp1 storm-control",
+        "/unset/interface/storm-control/all",
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "where", "is_unknown"),
+    [
+        ("- sets: {system: {hostname: a}}\n- set: {system: {hostname: b}}\n", "- sets:", False),
+        ("interface: {swp1: {link: {mtu: 1500}}}\n", "- interface:", False),
+        ("nv set system hostname a\nnet add interface swp1 mtu 1500\n", "net add interface swp1 mtu 1500", True),
+    ],
+)
+def test_a_part_of_a_text_that_is_not_read_is_refused(text: str, where: str, is_unknown: bool) -> None:
+    assert CUMULUS.refusals is not None
+    assert [(refusal.where, refusal.is_unknown) for refusal in CUMULUS.refusals(text)] == [(where, is_unknown)]
+
+
+def test_a_scheduler_of_one_queue_leaves_the_others_without_a_share() -> None:
+    """Quality of Service, Egress Scheduler: a queue that is not named has a DWRR value of 0."""
+    qos = read("nv set qos egress-scheduler default-global traffic-class 3 mode dwrr\n").qos
+    assert qos is not None
+    assert [(traffic_class.queue, traffic_class.weight) for traffic_class in qos.classes] == [
+        (n, None) for n in range(8)
+    ]
+
+
+def test_a_map_alone_has_the_queues_and_shares_of_the_switch() -> None:
+    qos = read(f"{PORTS}nv set qos mapping default-global trust l3\n").qos
+    assert qos is not None
+    assert [traffic_class.weight for traffic_class in qos.classes] == [12, 13] * 4
+    assert dict(qos.classifiers[0].dscp)[26] == "queue3"
+    assert [port.ecn for port in qos.ports] == [("queue0",)] * 2
+
+
+def test_roce_without_a_mode_does_not_change_a_mode() -> None:
+    """RDMA over Converged Ethernet, RoCE lossless (note)."""
+    lossy = read(f"{PORTS}nv set qos roce mode lossy\nnv set qos roce\n").qos
+    lossless = read(f"{PORTS}nv set qos roce\n").qos
+    assert lossy is not None
+    assert lossless is not None
+    assert [port.pfc for qos in (lossy, lossless) for port in qos.ports] == [(), (), (3,), (3,)]
+
+
+def test_lossy_roce_in_several_queues_has_its_own_marks_and_trims() -> None:
+    """RDMA over Converged Ethernet, Lossy Multi TC Profile."""
+    qos = read(f"{PORTS}nv set qos roce mode lossy-multi-tc\n").qos
+    assert qos is not None
+    assert qos.trimming is not None
+    (profile,) = qos.profiles
+    marks = {
+        (ramp.traffic_class, ramp.ecn and ramp.ecn.kmin_bytes, ramp.ecn and ramp.ecn.kmax_bytes)
+        for ramp in profile.thresholds
+    }
+    assert marks == {(f"queue{queue}", 166_912, 239_616) for queue in (1, 2, 3)}
+    assert (qos.trimming.size_bytes, qos.trimming.dscp, qos.trimming.traffic_class) == (256, 11, "queue4")
+    assert dict(qos.classifiers[0].dscp).get(48) is None
+
+
+def test_a_port_trusts_nothing_where_its_map_goes_by_the_port() -> None:
+    fixed = "nv set qos mapping fixed trust port\nnv set interface swp1 qos mapping profile fixed\n"
+    qos = read(f"{PORTS}nv set qos roce\n{fixed}").qos
+    assert qos is not None
+    assert {classifier.name: len(classifier.dscp) for classifier in qos.classifiers} == {
+        "default-global": 16,
+        "fixed": 0,
+    }
+    assert [port.classifier for port in qos.ports] == ["fixed", "default-global"]

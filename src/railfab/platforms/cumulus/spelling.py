@@ -45,7 +45,7 @@ def applied(operations: Iterable[Operation]) -> tuple[Json, tuple[tuple[str, ...
         if operation.sets:
             merged(tree, spelled(operation.tree))
         else:
-            absent.extend(path for path in paths_of(spelled(operation.tree)) if not _unset(tree, path))
+            absent.extend(path for path in paths_of(spelled(operation.tree)) if not _unset(tree, path, model()))
     return completed(tree), tuple(path for path in absent if not _has(tree, path))
 
 
@@ -70,14 +70,20 @@ def _has(tree: Any, path: Sequence[str]) -> bool:
     return not path or (isinstance(tree, dict) and path[0] in tree and _has(tree[path[0]], path[1:]))
 
 
-def _unset(tree: Json, path: Sequence[str]) -> bool:
-    """Remove what is at a path, whose last word may be the value of a leaf; False where nothing is set there."""
+def _unset(tree: Json, path: Sequence[str], place: SchemaPlace | None) -> bool:
+    """Remove what is at a path, whose last word may be the value of a leaf; False where nothing is set there.
+
+    A container that is empty then goes too, but no entry of a list.
+    """
     name, *below = path
     if name not in tree:
         return False
     child = tree[name]
-    is_set = _unset(child, below) if below and isinstance(child, dict) else True
-    if is_set and (not below or not child or not isinstance(child, dict)):
+    if not below or not isinstance(child, dict):
+        del tree[name]
+        return True
+    is_set = _unset(child, below, place.step(name) if place is not None else None)
+    if not child and place is not None and name in place.words:
         del tree[name]
     return is_set
 
