@@ -10,6 +10,7 @@ from tests.platforms.other_switches import with_switches
 from tests.platforms.small_fabrics import design_of, switch_model
 
 from railfab.fabric import Design
+from railfab.topology.catalogue import catalogue
 
 INTENTS = Path("inventory/fabrics")
 SHORT = {"leaf": "pod1-seg1-leaf1", "spine": "pod1-spine1"}
@@ -24,7 +25,16 @@ def fabric_of(platform: str, name: str) -> Design:
     if name in ("routed", "numbered"):
         return design_of(platform, platform, numbered=name == "numbered")
     document = INTENTS / f"{name}.yml"
-    return with_switches(document, Path(mkdtemp()), model=switch_model(platform), platform=platform)
+    return with_switches(document, Path(mkdtemp()), model=_model(platform), platform=platform)
+
+
+def _model(platform: str) -> str:
+    """A switch model that runs this platform where a document names none, which several models run beside another."""
+    models = catalogue()
+    model = switch_model(platform)
+    if models[model].platform == platform:
+        return model
+    return next(model for model, switch in models.items() if switch.platform == platform)
 
 
 def switch_of(fabric: Design, name: str) -> str:
