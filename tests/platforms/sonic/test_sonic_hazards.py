@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterator
+from dataclasses import replace
+from ipaddress import IPv4Address
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.audit.cases import cases
 from tests.fabric.thinned import thinned
 from tests.platforms.hazards import kinds, patterns, without_edit
 from tests.platforms.sonic.designs import with_sonic
 
-from railfab.device import DeviceModel
+from railfab.device import DeviceModel, Mlag, MlagKeepalive
 from railfab.platforms import platform
 from railfab.platforms.hazards import Hazard
 from railfab.platforms.sonic.tables import Tables
@@ -28,10 +32,12 @@ CHANGES: tuple[tuple[str, Change], ...] = (
     ("wrong-classifier", ("PORT_QOS_MAP", PORT, "dscp_to_tc_map", "AZURE")),
     ("wrong-queue", ("PORT_QOS_MAP", PORT, "tc_to_queue_map", GONE)),
     ("wrong-queue", ("TC_TO_QUEUE_MAP", "fabric", "3", "1")),
-    ("wrong-queue", ("PORT_QOS_MAP", PORT, "tc_to_pg_map", GONE)),
-    ("wrong-queue", ("TC_TO_PRIORITY_GROUP_MAP", "fabric", "3", "0")),
-    ("wrong-queue", ("PORT_QOS_MAP", PORT, "pfc_to_queue_map", GONE)),
-    ("wrong-queue", ("MAP_PFC_PRIORITY_TO_QUEUE", "fabric", "3", "4")),
+    ("no-lossless-buffer", ("PORT_QOS_MAP", PORT, "tc_to_pg_map", GONE)),
+    ("no-lossless-buffer", ("TC_TO_PRIORITY_GROUP_MAP", "fabric", "3", "0")),
+    ("pfc-on-lossy-class", ("TC_TO_PRIORITY_GROUP_MAP", "fabric", "1", "3")),
+    ("pause-not-obeyed", ("PORT_QOS_MAP", PORT, "pfc_to_queue_map", GONE)),
+    ("pause-not-obeyed", ("MAP_PFC_PRIORITY_TO_QUEUE", "fabric", "3", "4")),
+    ("wrong-pfc-priority", ("MAP_PFC_PRIORITY_TO_QUEUE", "fabric", "4", "3")),
     ("wrong-classifier", ("PORT_QOS_MAP", PORT, "dot1p_to_tc_map", "AZURE")),
     ("pfc-off", ("PORT_QOS_MAP", PORT, "pfc_enable", "")),
     ("wrong-pfc-priority", ("PORT_QOS_MAP", PORT, "pfc_enable", "4")),
@@ -65,7 +71,7 @@ CHANGES: tuple[tuple[str, Change], ...] = (
     ("ecn-thresholds", ("WRED_PROFILE", ROCE, "green_min_threshold", "1500")),
     ("ecn-probability", ("WRED_PROFILE", ROCE, "green_drop_probability", GONE)),
     ("ecn-off", ("QUEUE", QUEUE, "wred_profile", GONE)),
-    ("wrong-qos-profile", ("QUEUE", QUEUE, "scheduler", "scheduler.0")),
+    ("bandwidth-share", ("QUEUE", QUEUE, "scheduler", "scheduler.0")),
     ("wrong-strict-queue", ("SCHEDULER", "roce", "type", "STRICT")),
     ("cnp-not-strict", ("SCHEDULER", "cnp_400g", "type", "DWRR")),
     ("bandwidth-share", ("SCHEDULER", "roce", "weight", "50")),
@@ -76,6 +82,8 @@ CHANGES: tuple[tuple[str, Change], ...] = (
     ("wrong-fec", ("PORT", PORT, "fec", "none")),
     ("wrong-speed", ("BREAKOUT_CFG", PORT, "brkout_mode", "4x200G")),
     ("lag-min-links", ("PORTCHANNEL", "PortChannel1", "min_links", "1")),
+    ("wrong-mlag", ("MCLAG_DOMAIN", "7", "peer_ip", "10.255.1.9")),
+    ("wrong-mlag", ("FEATURE", "iccpd", "state", "disabled")),
     ("storm-control", ("PORT_STORM_CONTROL", f"{PORT}|broadcast", "kbps", "1000")),
     ("hash-fields", ("SWITCH_HASH", "GLOBAL", "ecmp_hash", ["SRC_IP", "DST_IP"])),
     ("hash-fields", ("SWITCH_HASH", "GLOBAL", "ecmp_hash_ipv4_rdma", ["SRC_IP", "DST_IP"])),
@@ -86,16 +94,19 @@ CHANGES: tuple[tuple[str, Change], ...] = (
     ("no-multipath-relax", ("BGP_GLOBALS", "default", "load_balance_mp_relax", "false")),
     ("not-in-effect", ("DEVICE_METADATA", "localhost", "docker_routing_config_mode", "separated")),
     ("tunnel-qos", ("TUNNEL", "MuxTunnel0", "ecn_mode", "standard")),
-    ("measurement-off", ("FLEX_COUNTER_TABLE", "PFCWD", "FLEX_COUNTER_STATUS", "disable")),
+    ("watchdog-off", ("FLEX_COUNTER_TABLE", "PFCWD", "FLEX_COUNTER_STATUS", "disable")),
+    ("measurement-off", ("FLEX_COUNTER_TABLE", "QUEUE", "FLEX_COUNTER_STATUS", "disable")),
 )
 """Changes of a rendered configuration, and the kind of each: table, row, field and value."""
 
 
 @pytest.fixture(scope="module")
 def switch(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> DeviceModel:
-    """A leaf with a port of each kind."""
+    """A leaf with a port of each kind, of a pair."""
     fabric = with_sonic(repository, "dual-plane", tmp_path_factory.mktemp("intent"))
-    return thinned(fabric.models["pod1-seg1-leaf1"], fabric.topology)
+    keepalive = MlagKeepalive(peer=IPv4Address("10.255.1.2"), source=IPv4Address("10.255.1.1"))
+    pair = Mlag(domain="7", peer_link="lag1000", keepalive=keepalive)
+    return replace(thinned(fabric.models["pod1-seg1-leaf1"], fabric.topology), mlag=pair)
 
 
 def matched(intended: DeviceModel, tree: Tables) -> list[Hazard]:
@@ -125,4 +136,12 @@ def test_a_rendered_configuration_has_no_hazard(switch: DeviceModel) -> None:
 
 
 def test_every_pattern_is_found_by_a_change_of_its_kind(switch: DeviceModel) -> None:
-    assert without_edit(SONIC, [(kind, matched(switch, changed(switch, change))) for kind, change in CHANGES]) == []
+    changes = [(kind, matched(switch, changed(switch, change))) for kind, change in CHANGES]
+    assert without_edit(SONIC, [*changes, *_of_cases()]) == []
+
+
+def _of_cases() -> Iterator[tuple[str, list[Hazard]]]:
+    """The hazards of the mistakes of tests/audit/sonic.yml."""
+    for case in cases("mistakes", ["sonic"]):
+        intended, rendered = case.design.models[case.name], case.design.texts[case.name]
+        yield from ((kind, patterns(SONIC, case.text, rendered, intended)) for kind in (case.said["kind"],))

@@ -98,7 +98,7 @@ def test_ranges_of_queues_stand_for_each(leaf: DeviceModel) -> None:
     tree["BUFFER_QUEUE"]["Ethernet0|3-4"] = row
     found = parsed(tree)
     assert found.qos == leaf.qos
-    assert "BUFFER_QUEUE|Ethernet0|3-4 profile egress_400g-5m_roce" in found.unmodelled
+    assert "BUFFER_QUEUE|Ethernet0|4 profile egress_400g-5m_roce" in found.unmodelled
 
 
 def test_a_port_without_a_map_has_that_of_the_switch(leaf: DeviceModel) -> None:

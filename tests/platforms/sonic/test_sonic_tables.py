@@ -251,6 +251,7 @@ def test_a_pair_of_switches() -> None:
     )
     tables = rows(model)
     domain = {"source_ip": "10.255.1.1", "peer_ip": "10.255.1.2", "peer_link": "PortChannel1000"}
+    assert tables["FEATURE"] == {"iccpd": {"state": "enabled"}}
     assert tables["MCLAG_DOMAIN"] == {"7": domain}
     assert tables["MCLAG_INTERFACE"] == {"7|PortChannel1": {"if_type": "PortChannel"}}
 

@@ -24,6 +24,7 @@ LOCAL_QUEUE = (
 NO_ESI = ":".join(["00"] * 10)
 NEVER = 2**32
 """Above every time in milliseconds."""
+BELOW_INTERVAL = "must be greater than or equal to POLL_INTERVAL"
 Violation = tuple[str, str]
 
 
@@ -73,7 +74,7 @@ def _watchdogs(tree: Tables) -> Iterator[Violation]:
             if is_global:
                 yield where, f"{name} is of a port"
             elif name.endswith("_time") and _number(fields, name) < _number(everywhere, "POLL_INTERVAL", NEVER):
-                yield where, f"{name} must be greater than or equal to POLL_INTERVAL"
+                yield where, f"{name} {BELOW_INTERVAL}"
         if "POLL_INTERVAL" in fields and not is_global:
             yield where, "POLL_INTERVAL is of GLOBAL"
 

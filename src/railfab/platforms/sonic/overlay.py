@@ -128,6 +128,10 @@ def parse_vtep(tree: Tables, problems: list[RailfabError], interfaces: tuple[Int
     return None
 
 
+ICCPD = "iccpd"
+"""Container with the session of a pair, which images have disabled (sonic-feature; init_cfg.json.j2)."""
+
+
 def _mlag(model: DeviceModel) -> Tables:
     """The pair, whose control session (ICCP) runs between the addresses of its keepalive, or those of the peer link. An
     SVI with an address of its own on each switch says so, since both have the same one otherwise."""
@@ -141,6 +145,7 @@ def _mlag(model: DeviceModel) -> Tables:
     members = {key(pair.domain, device_name(lag.name)): {"if_type": IF_TYPE} for lag in lags}
     own_addresses = (svi for svi in model.interfaces if isinstance(svi, Svi) and svi.addresses)
     return {
+        "FEATURE": {ICCPD: {"state": "enabled"}},
         "MCLAG_DOMAIN": {pair.domain: domain},
         "MCLAG_INTERFACE": members,
         "MCLAG_UNIQUE_IP": {device_name(svi.name): {"unique_ip": "enable"} for svi in own_addresses},

@@ -12,6 +12,7 @@ from railfab.device import DeviceModel, in_order
 from railfab.errors import RailfabError, raise_all
 from railfab.platforms.sonic.balancing import parse_balancing
 from railfab.platforms.sonic.bgp_parse import SpeakerReader
+from railfab.platforms.sonic.canonical import canonical
 from railfab.platforms.sonic.interfaces_parse import InterfaceReader
 from railfab.platforms.sonic.management import parse_lldp, parse_management
 from railfab.platforms.sonic.overlay import parse_instances, parse_mlag, parse_vnis, parse_vtep
@@ -32,6 +33,7 @@ def parse(text: str) -> DeviceModel:
 def parse_tree(tree: Tables) -> DeviceModel:
     """The device model of CONFIG_DB. Raises Problems with every error found."""
     problems: list[RailfabError] = []
+    tree = canonical(tree)
     model = _model(tree, problems)
     raise_all(list({str(problem): problem for problem in problems}.values()))
     left = deviations(tree, render(model))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
@@ -23,7 +24,7 @@ from railfab.device import (
 from railfab.errors import RailfabError
 from railfab.platforms.shared.config_node import ConfigNode
 from railfab.platforms.sonic.buffers import DEFAULTS, EGRESS, INGRESS, INGRESS_POOL, LOSSY_ALPHA
-from railfab.platforms.sonic.qos import BYTES_PER_GBIT, MAP, SPECTRUM, threshold_name
+from railfab.platforms.sonic.qos import BYTES_PER_GBIT, MAP, QUEUES, SPECTRUM, threshold_name
 from railfab.platforms.sonic.tables import Tables, key, nodes, row
 
 LIMITED = re.compile(r"(?P<class>.+)_\d+g")
@@ -31,6 +32,15 @@ LIMITED = re.compile(r"(?P<class>.+)_\d+g")
 
 OF_SWITCH = "global"
 """Row of PORT_QOS_MAP with the map of ports that have none (qos_config.j2)."""
+
+CHASSIS_PARTS = 4
+"""Parts of a key of a chassis: `sonic3|asic0|Ethernet0|3-4`."""
+
+DEFAULT_PROFILE = "ports"
+"""Name of a profile without thresholds of names."""
+
+NULL = "NULL"
+"""Profile of a group that buffermgrd is to make."""
 
 DEFAULT_QUEUE = 0
 """Queue of packets that no map names."""
@@ -59,9 +69,11 @@ class SonicQosReader:
         self._queues = dict(self._numbered("QUEUE"))
         self._buffers = {place: node.text("profile") for place, node in self._numbered("BUFFER_QUEUE")}
         self._groups = {place: node.text("profile") for place, node in self._numbered("BUFFER_PG")}
+        mapped = (parts[0] for parts, _ in nodes(tree, "PORT_QOS_MAP", problems) if parts[0] != OF_SWITCH)
+        self._ports = tuple(dict.fromkeys((*(port for port, _ in self._queues), *mapped)))
 
     def qos(self) -> Qos | None:
-        """The QoS; None where no queue has a scheduler, so that there are no classes."""
+        """The QoS; None where no queue has a scheduler, thresholds or packets of a map: there are no classes."""
         classes = tuple(self._classes())
         if not classes:
             return None
@@ -69,12 +81,13 @@ class SonicQosReader:
         default = next(
             (traffic_class.name for traffic_class in classes if traffic_class.queue == DEFAULT_QUEUE), classes[0].name
         )
-        ports = tuple(self._port(name, classes) for name in dict.fromkeys(port for port, _ in self._queues))
+        bound = dict(self._bound_profiles(classes))
+        ports = tuple(self._port(name, classes, bound.get(name)) for name in self._ports)
         return Qos(
             classes=classes,
             default_class=default,
             classifiers=tuple(self._classifiers(classes, default)),
-            profiles=tuple(self._profiles(classes)),
+            profiles=(*self._profiles(classes), *{profile.name: profile for profile in bound.values()}.values()),
             ports=tuple(self._of_lags(ports)),
             watchdog=self._watchdog(),
             headroom_pool_bytes=pool.number("xoff"),
@@ -86,9 +99,14 @@ class SonicQosReader:
         return ConfigNode(row(self._tree, table, *parts), f"{table}|{key(*parts)}", self._problems)
 
     def _numbered(self, table: str) -> Iterator[tuple[tuple[str, int], ConfigNode]]:
-        """The rows of queues or priority groups, each by port and number; `3-4` stands for both."""
+        """The rows of queues or priority groups, each by port and number; `3-4` stands for both.
+
+        Rows of a chassis (sonic-queue, VOQ_QUEUE_LIST) are not read.
+        """
         for parts, node in nodes(self._tree, table, self._problems):
             first, _, last = parts[-1].partition("-")
+            if len(parts) == CHASSIS_PARTS:
+                continue
             if len(parts) != 2 or not first.isdecimal() or not (last or first).isdecimal():
                 node.problem("is no port with a number", "Use PORT|NUMBER as its key")
                 continue
@@ -96,17 +114,49 @@ class SonicQosReader:
                 yield (parts[0], number), node
 
     def _classes(self) -> Iterator[TrafficClass]:
-        """The class of each queue that has a scheduler somewhere, by the first port that has one."""
-        schedulers: dict[int, tuple[str, ConfigNode]] = {}
-        for (port, queue), node in self._queues.items():
-            name = node.text("scheduler")
-            if name is not None:
-                schedulers.setdefault(queue, (port, self._node("SCHEDULER", name)))
-        for queue, (port, node) in sorted(schedulers.items()):
-            yield self._class(queue, port, node)
+        """The class of each queue with a scheduler or thresholds; without any row, of each to which a map leads.
 
-    def _class(self, queue: int, port: str, node: ConfigNode) -> TrafficClass:
-        name = node.path.partition("|")[2]
+        A queue without packets that has the scheduler of another one is none.
+        """
+        reached, rows = self._reached(), self._rows_of_queues()
+        first = next(iter(self._ports), "")
+        rows = rows or {queue: (first, self._node("QUEUE", first, queue)) for queue in reached}
+        schedulers = {queue: node.text("scheduler") for queue, (_, node) in rows.items()}
+        users = Counter(schedulers.values())
+        used = {queue for queue, name in schedulers.items() if users[name] == 1 or queue in reached or not reached}
+        users = Counter(schedulers[queue] for queue in used)
+        for queue in sorted(used):
+            name = schedulers[queue]
+            alias = f"queue{queue}" if name is None or users[name] > 1 else None
+            yield self._class(queue, rows[queue][0], self._node("SCHEDULER", name or ""), alias)
+
+    def _rows_of_queues(self) -> dict[int, tuple[str, ConfigNode]]:
+        """By queue the first port and row that has a scheduler, or thresholds where none has one."""
+        rows: dict[int, tuple[str, ConfigNode]] = {}
+        for field in ("wred_profile", "scheduler"):
+            of_field: dict[int, tuple[str, ConfigNode]] = {}
+            for (port, queue), node in self._queues.items():
+                if node.text(field) is not None:
+                    of_field.setdefault(queue, (port, node))
+            rows |= of_field
+        return rows
+
+    def _reached(self) -> frozenset[int]:
+        """The queues to which the maps of ports lead."""
+        queues: set[int] = set()
+        for port in self._ports:
+            maps = self._node("PORT_QOS_MAP", port)
+            points = self._mapped("DSCP_TO_TC_MAP", self._classifier_of(maps))
+            of_class = self._queues_of(maps)
+            queues.update(of_class.get(number, number) for number in points.values())
+        return frozenset(queues)
+
+    def _classifier_of(self, maps: ConfigNode) -> str | None:
+        return maps.text("dscp_to_tc_map") or self._node("PORT_QOS_MAP", OF_SWITCH).text("dscp_to_tc_map")
+
+    def _class(self, queue: int, port: str, node: ConfigNode, alias: str | None) -> TrafficClass:
+        """A class. node: of its scheduler. alias: its name where the scheduler is of several."""
+        name = alias or node.path.partition("|")[2]
         limited = LIMITED.fullmatch(name) if "pir" in node.value else None
         strict = node.text("type") == "STRICT"
         sent, obeyed = self._priorities(queue, port)
@@ -128,16 +178,41 @@ class SonicQosReader:
     def _priorities(self, queue: int, port: str) -> tuple[int | None, int | None]:
         """The priority of the pause frames that a queue's packets make a port send, and of those that stop it.
 
-        Packets of a lossless class are in a priority group of its own that has a buffer.
+        Packets of a lossless class are in a priority group of its own that has a buffer. A map of all priorities to
+        queues says nothing of those that no port enables.
         """
-        maps = self._node("PORT_QOS_MAP", port)
+        maps = self._maps_of(port, "tc_to_pg_map")
         to_group = self._mapped("TC_TO_PRIORITY_GROUP_MAP", maps.text("tc_to_pg_map"))
-        to_queue = self._mapped("MAP_PFC_PRIORITY_TO_QUEUE", maps.text("pfc_to_queue_map"))
+        to_queue = self._mapped(
+            "MAP_PFC_PRIORITY_TO_QUEUE", self._maps_of(port, "pfc_to_queue_map").text("pfc_to_queue_map")
+        )
         traffic_class = next((number for number, mapped in self._queues_of(maps).items() if mapped == queue), queue)
         lossy, group = to_group.get(DEFAULT_QUEUE, 0), to_group.get(traffic_class)
-        has_buffer = any(number == group for _, number in self._groups)
         obeyed = next((priority for priority, mapped in sorted(to_queue.items()) if mapped == queue), None)
-        return group if group != lossy and has_buffer else None, obeyed
+        if len(to_queue) == len(QUEUES) and obeyed not in self._enabled():
+            obeyed = None
+        return group if group is not None and group != lossy and self._is_lossless(group, lossy) else None, obeyed
+
+    def _maps_of(self, port: str, field: str) -> ConfigNode:
+        """The maps of a port; of the first port with such a map where it has none."""
+        ports = (self._node("PORT_QOS_MAP", name) for name in (port, *self._ports))
+        return next((maps for maps in ports if maps.text(field)), self._node("PORT_QOS_MAP", port))
+
+    def _enabled(self) -> frozenset[int]:
+        """The priorities that some port pauses."""
+        texts = (self._node("PORT_QOS_MAP", port).text("pfc_enable") or "" for port in self._ports)
+        return frozenset(int(number) for text in texts for number in text.split(",") if number.isdecimal())
+
+    def _is_lossless(self, group: int, lossy: int) -> bool:
+        """Whether a priority group has a buffer that is not that of the lossy one. Where buffermgrd makes the buffers,
+        from the lengths of cables, it does for each priority that is enabled (buffermgr.cpp, buffermgrdyn.cpp)."""
+        if not self._groups or (self._tree.get("CABLE_LENGTH") and group not in {number for _, number in self._groups}):
+            return group in self._enabled()
+        return any(
+            profile != self._groups.get((port, lossy))
+            for (port, number), profile in self._groups.items()
+            if number == group
+        )
 
     def _queues_of(self, maps: ConfigNode) -> dict[int, int]:
         return self._mapped("TC_TO_QUEUE_MAP", maps.text("tc_to_queue_map"))
@@ -151,7 +226,7 @@ class SonicQosReader:
     def _classifiers(self, classes: Iterable[TrafficClass], default: str) -> Iterator[Classifier]:
         names = {traffic_class.queue: traffic_class.name for traffic_class in classes}
         queues: dict[int, int] = {}
-        for port in dict.fromkeys(port for port, _ in self._queues):
+        for port in self._ports:
             queues = queues or self._queues_of(self._node("PORT_QOS_MAP", port))
         for name in self._tree.get("DSCP_TO_TC_MAP", {}):
             points = self._mapped("DSCP_TO_TC_MAP", name)
@@ -181,11 +256,15 @@ class SonicQosReader:
 
     def _thresholds(self, profile: str, traffic_class: TrafficClass) -> ClassThresholds:
         name = threshold_name(profile, traffic_class.name)
-        ingress, egress = (self._node("BUFFER_PROFILE", f"{begin}{name}") for begin in (INGRESS, EGRESS))
+        return self._limits(traffic_class, name, f"{INGRESS}{name}", f"{EGRESS}{name}")
+
+    def _limits(self, traffic_class: TrafficClass, wred: str, ingress_name: str, egress_name: str) -> ClassThresholds:
+        """The thresholds of a class, by the names of a WRED profile and of buffer profiles."""
+        ingress, egress = (self._node("BUFFER_PROFILE", name) for name in (ingress_name, egress_name))
         held = ingress if traffic_class.lossless else egress
         exponent = held.number("dynamic_th")
         usual = not traffic_class.lossless and exponent == LOSSY_ALPHA
-        ramp, marks = self._ramp(name), self._marks(name)
+        ramp, marks = self._ramp(wred), self._marks(wred)
         return ClassThresholds(
             traffic_class=traffic_class.name,
             ecn=ramp if marks else None,
@@ -194,6 +273,37 @@ class SonicQosReader:
             headroom_bytes=ingress.number("xoff"),
             alpha=None if exponent is None or usual else 2.0**exponent,
         )
+
+    def _bound_profiles(self, classes: tuple[TrafficClass, ...]) -> Iterator[tuple[str, PortProfile]]:
+        """The profiles of ports whose buffers have no names of railfab: what their queues and groups name."""
+        names: dict[tuple[ClassThresholds, ...], str] = {}
+        for port in self._ports:
+            bound = {} if self._profile_of(port, classes) else {name: self._bound(port, name) for name in classes}
+            every = (self._limits(name, *bound[name]) for name in bound)
+            thresholds = tuple(
+                limits for limits in every if limits != ClassThresholds(traffic_class=limits.traffic_class)
+            )
+            if thresholds:
+                if thresholds not in names:
+                    names[thresholds] = self._title([*bound.values()], names.values())
+                yield port, PortProfile(name=names[thresholds], thresholds=thresholds)
+
+    def _title(self, bound: Iterable[tuple[str, str, str]], taken: Iterable[str]) -> str:
+        """A name of a profile: that of the first buffer of a group, or of the first WRED profile."""
+        groups, ramps = ([entry[part] for entry in bound if entry[part]] for part in (1, 0))
+        title = next(iter((*groups, *ramps)), DEFAULT_PROFILE)
+        same = sum(name.partition("#")[0] == title for name in taken)
+        return f"{title}#{same + 1}" if same else title
+
+    def _bound(self, port: str, traffic_class: TrafficClass) -> tuple[str, str, str]:
+        """The names of the WRED profile and of the buffers of a class on a port; empty for the usual buffers."""
+        queue = self._queues.get((port, traffic_class.queue))
+        group = traffic_class.pfc_priority
+        ingress = None if group is None else self._groups.get((port, group))
+        egress = self._buffers.get((port, traffic_class.queue))
+        usual = (None, NULL, *DEFAULTS.values())
+        ramp = queue.text("wred_profile") if queue else None
+        return ramp or "", "" if ingress in usual else str(ingress), "" if egress in usual else str(egress)
 
     def _ramp(self, name: str) -> EcnRamp | None:
         """The ramp of a WRED profile; None of one that is off for the first colour, which all packets have."""
@@ -209,7 +319,8 @@ class SonicQosReader:
         ecn = self._node("WRED_PROFILE", name).text("ecn")
         return ecn in ("ecn_all", "ecn_green", "ecn_green_yellow", "ecn_green_red")
 
-    def _port(self, name: str, classes: tuple[TrafficClass, ...]) -> PortQos:
+    def _port(self, name: str, classes: tuple[TrafficClass, ...], bound: PortProfile | None) -> PortQos:
+        """The QoS of a port. bound: the profile that its queues and groups name, where the names are not railfab's."""
         maps = self._node("PORT_QOS_MAP", name)
         priorities = maps.text("pfc_enable") or ""
         if not re.fullmatch(r"([0-7](,[0-7])*)?", priorities):
@@ -222,8 +333,8 @@ class SonicQosReader:
         }
         return PortQos(
             interface=name,
-            profile=self._profile_of(name, classes),
-            classifier=maps.text("dscp_to_tc_map") or self._node("PORT_QOS_MAP", OF_SWITCH).text("dscp_to_tc_map"),
+            profile=bound.name if bound else self._profile_of(name, classes),
+            classifier=self._classifier_of(maps),
             pfc=tuple(sorted({int(priority) for priority in priorities.split(",") if priority})),
             ecn=tuple(class_name for class_name, wred in ramps.items() if self._marks(wred)),
             wred=tuple(class_name for class_name, wred in ramps.items() if not self._marks(wred)),

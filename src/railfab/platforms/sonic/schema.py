@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache, partial
 from importlib.resources import files
@@ -16,8 +16,10 @@ from ipaddress import ip_address
 from typing import Any
 
 from railfab.platforms.contract import Refusal
-from railfab.platforms.sonic.constraints import violations
+from railfab.platforms.sonic.canonical import bracketed, joined, plain
+from railfab.platforms.sonic.constraints import BELOW_INTERVAL, violations
 from railfab.platforms.sonic.tables import FALSE, SEPARATOR, TRUE, Row, Tables, key, tree_of, values
+from railfab.text.counted import counted
 
 RELEASE = "SONiC of August 2026"
 BOOLEANS = (TRUE, FALSE, "True", "False")
@@ -53,8 +55,37 @@ def schema() -> SonicSchema:
 
 
 def refusals(text: str) -> tuple[Refusal, ...]:
-    """Rows and fields that the models do not know or take, and what they refuse together. Raises ConfigError."""
-    return tree_refusals(tree_of(text))
+    """Rows and fields that the models do not know or take, and what they refuse together: one for each cause. Raises
+    ConfigError."""
+    tree = tree_of(text)
+    old, several = bracketed(tree), joined(tree)
+    refused = tree_refusals(plain(tree) if old or several else tree)
+    return (*_of_spelling(old, several), *_by_cause(tree, refused))
+
+
+def _of_spelling(old: Sequence[str], several: Sequence[str]) -> Iterator[Refusal]:
+    """One for all references of old images, and one for all rows of several ports, which only orchagent takes."""
+    if old:
+        problem = f"names a row as [TABLE|row]{_more(old)}, as images before 202106 did, and {RELEASE} by its key alone"
+        yield Refusal(where=old[0], problem=problem)
+    if several:
+        problem = f"is of several ports{_more(several)}, which orchagent takes, and config replace refuses"
+        yield Refusal(where=several[0], problem=problem, is_unknown=True, is_foreign=True)
+
+
+def _more(rows: Sequence[str]) -> str:
+    return f" (and {counted(len(rows) - 1, 'row')} more)" if len(rows) > 1 else ""
+
+
+def _by_cause(tree: Tables, refused: Iterable[Refusal]) -> Iterator[Refusal]:
+    """The times of ports that are below the polling interval as one, about the interval."""
+    below = [refusal for refusal in refused if refusal.problem.endswith(BELOW_INTERVAL)]
+    yield from (refusal for refusal in refused if refusal not in below)
+    stated = tree.get("PFC_WD", {}).get("GLOBAL", {}).get("POLL_INTERVAL")
+    where = "PFC_WD|GLOBAL POLL_INTERVAL"
+    if below and not any(refusal.where == where for refusal in refused):
+        places = list(dict.fromkeys(refusal.where for refusal in below))
+        yield Refusal(where=where, problem=f"is {stated}, above a time of {places[0]}{_more(places)}")
 
 
 def tree_refusals(tree: Tables) -> tuple[Refusal, ...]:

@@ -45,6 +45,8 @@ def _kept(name: str, table: Table, wanted: Tables) -> Table:
     if name == "DEVICE_METADATA":
         intended = wanted.get(name, {}).get(HOST, {})
         return {HOST: {field: value for field, value in table.get(HOST, {}).items() if field in intended}}
+    if name == "FEATURE":
+        return {row: fields for row, fields in table.items() if row in wanted.get(name, {})}
     if name == "BREAKOUT_CFG":
         return {row: fields for row, fields in table.items() if not str(fields.get("brkout_mode")).startswith(UNSPLIT)}
     if name == "PORT":

@@ -1,0 +1,110 @@
+"""Names of rows that others name, which are free, as another configuration has them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from railfab.platforms.sonic.canonical import canonical
+from railfab.platforms.sonic.references import PARTS, REFERENCES
+from railfab.platforms.sonic.tables import SEPARATOR, Tables, key, text, tree_of
+
+DEPTH = 3
+"""Steps from a row in effect to the last that it leads to: session, policy, set of prefixes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """A field that names a row, in both configurations. target: the table of the row."""
+
+    table: str
+    row: str
+    field: str
+    target: str
+    name: str
+    wanted: str
+
+
+def aligned(configuration: str, rendered: str) -> tuple[str, tuple[str, ...]]:
+    """The configuration with the names of the rendered one for the same uses, and every row that has another name.
+
+    A row that stands for several of the other becomes several. Raises ConfigError.
+    """
+    tree, wanted = canonical(tree_of(configuration)), canonical(tree_of(rendered))
+    renamed: dict[str, None] = {}
+    for _ in range(DEPTH):
+        uses = [*_renamed_uses(tree, wanted)]
+        tree = _with_names(tree, uses)
+        renamed |= dict.fromkeys(key(use.target, use.name) for use in uses)
+    return (text(tree), tuple(renamed)) if renamed else (configuration, ())
+
+
+def _renamed_uses(tree: Tables, wanted: Tables) -> Iterator[Use]:
+    """The uses whose name is to change: of several rows that stand for one, those of the most frequent."""
+    uses = [
+        use
+        for use in _uses(tree, wanted)
+        if use.name in tree.get(use.target, {}) and use.wanted not in tree.get(use.target, {})
+    ]
+    votes: dict[tuple[str, str], Counter[str]] = {}
+    for use in uses:
+        votes.setdefault((use.target, use.wanted), Counter())[use.name] += 1
+    chosen = {place: counter.most_common(1)[0][0] for place, counter in votes.items()}
+    yield from (use for use in uses if chosen[use.target, use.wanted] == use.name)
+
+
+def _uses(tree: Tables, wanted: Tables) -> Iterator[Use]:
+    """Single names that differ between the same fields of the two."""
+    for table, fields in REFERENCES.items():
+        for row, stated in tree.get(table, {}).items():
+            intended = wanted.get(table, {}).get(row, {})
+            for field, target in fields.items():
+                name, other = (_single(values.get(field)) for values in (stated, intended))
+                if name and other and name != other:
+                    yield Use(table, row, field, target, name, other)
+
+
+def _single(value: object) -> str | None:
+    if isinstance(value, list):
+        return str(value[0]) if len(value) == 1 else None
+    return None if value is None else str(value)
+
+
+def _with_names(tree: Tables, uses: list[Use]) -> Tables:
+    tables: Tables = {table: {row: dict(fields) for row, fields in rows.items()} for table, rows in tree.items()}
+    for use in uses:
+        value = tables[use.table][use.row][use.field]
+        tables[use.table][use.row][use.field] = [use.wanted] if isinstance(value, list) else use.wanted
+    left = _names(tables)
+    for target, name, wanted in dict.fromkeys((use.target, use.name, use.wanted) for use in uses):
+        tables[target][wanted] = dict(tree[target][name])
+        for part in (part for part, owner in PARTS.items() if owner == target):
+            for row, fields in tree.get(part, {}).items():
+                if row.partition(SEPARATOR)[0] == name:
+                    tables[part][key(wanted, row.partition(SEPARATOR)[2])] = dict(fields)
+    for target, name in {(use.target, use.name) for use in uses} - left:
+        _remove(tables, target, name)
+    return tables
+
+
+def _names(tables: Tables) -> set[tuple[str, str]]:
+    """Table and name of every row that a field names."""
+    return {
+        (target, str(name))
+        for table, fields in REFERENCES.items()
+        for stated in tables.get(table, {}).values()
+        for field, target in fields.items()
+        if field in stated
+        for name in (stated[field] if isinstance(stated[field], list) else [stated[field]])
+    }
+
+
+def _remove(tables: Tables, target: str, name: str) -> None:
+    del tables[target][name]
+    for part in (part for part, owner in PARTS.items() if owner == target and part in tables):
+        tables[part] = _without(tables[part], name)
+
+
+def _without(rows: Mapping[str, dict[str, object]], name: str) -> dict[str, dict[str, object]]:
+    return {row: fields for row, fields in rows.items() if row.partition(SEPARATOR)[0] != name}
