@@ -26,7 +26,7 @@ def _edited_json(draw: st.DrawFn, tree: dict[str, Any]) -> dict[str, Any]:
         container = _at(changed, draw(st.sampled_from([(), *_containers(tree)])))
         container[f"x-{draw(st.sampled_from('abc'))}"] = draw(st.integers(0, 9))
         return changed
-    *above, last = draw(st.sampled_from(list(_leaves(tree))))
+    *above, last = draw(st.sampled_from(list(leaves(tree))))
     parent = _at(changed, tuple(above))
     if draw(st.booleans()):
         del parent[last]
@@ -52,14 +52,14 @@ def _at(tree: Any, place: Place) -> Any:
     return tree
 
 
-def _leaves(value: Any, place: Place = ()) -> Iterator[Place]:
+def leaves(value: Any, place: Place = ()) -> Iterator[Place]:
     """The place of every leaf, leaf-list and empty container."""
     if isinstance(value, dict) and value:
         for name, child in value.items():
-            yield from _leaves(child, (*place, name))
+            yield from leaves(child, (*place, name))
     elif isinstance(value, list) and value and all(isinstance(entry, dict) for entry in value):
         for index, entry in enumerate(value):
-            yield from _leaves(entry, (*place, index))
+            yield from leaves(entry, (*place, index))
     else:
         yield place
 
