@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -72,8 +73,12 @@ class Case:
 def cases(name: str, platforms: Sequence[str] = PLATFORMS) -> Iterator[Case]:
     """The cases of a list, of each platform."""
     for platform in platforms:
-        document = yaml.safe_load((FOLDER / f"{platform}.yml").read_text())
-        yield from (_case(platform, LISTS[name], entry) for entry in document[name])
+        yield from (_case(platform, LISTS[name], entry) for entry in _document(platform)[name])
+
+
+@cache
+def _document(platform: str) -> Mapping[str, Any]:
+    return yaml.load((FOLDER / f"{platform}.yml").read_text(), yaml.CSafeLoader)
 
 
 def _case(platform: str, words: str, entry: Mapping[str, Any]) -> Case:

@@ -14,7 +14,9 @@ from tests.platforms.small_fabrics import design_of
 from railfab.fabric.audit import SwitchAudit, findings_of_audits, switch_audit
 from railfab.findings import Severity
 
-CASES: Mapping[str, list[dict[str, Any]]] = yaml.safe_load((Path(__file__).parent / "links/links.yml").read_text())
+CASES: Mapping[str, list[dict[str, Any]]] = yaml.load(
+    (Path(__file__).parent / "links/links.yml").read_text(), yaml.CSafeLoader
+)
 NAMES = {"leaf": "pod1-seg1-leaf1", "spine": "pod1-spine1"}
 WORDS = {"mismatches": "mismatch", "harmless": "difference"}
 

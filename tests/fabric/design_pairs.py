@@ -43,7 +43,7 @@ class Pair:
 
 def pairs() -> list[Pair]:
     """In the order of the list of designs."""
-    document: dict[str, list[dict[str, Any]]] = yaml.safe_load(FILE.read_text())
+    document: dict[str, list[dict[str, Any]]] = yaml.load(FILE.read_text(), yaml.CSafeLoader)
     return [
         Pair(design=name, **{**entry, "refused": tuple(entry.get("refused", ()))})
         for name in designs()

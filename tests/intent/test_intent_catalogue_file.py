@@ -12,7 +12,7 @@ from tests.intent.intents import FULL, SMALL, error_lines
 
 from railfab.intent import CatalogueFile, load_intent
 
-ENTRY = {**yaml.safe_load(FULL)["switches"]["mine-64"], "breakouts": {}, "at_most": {}}
+ENTRY = {**yaml.load(FULL, yaml.CSafeLoader)["switches"]["mine-64"], "breakouts": {}, "at_most": {}}
 REMEDY = "Name a file of switch models, relative to the folder of the intent."
 
 

@@ -66,9 +66,9 @@ def marks(node: yaml.Node, place: Place = ()) -> Iterator[tuple[Place, int]]:
             yield from marks(value, (*place, number))
 
 
-@pytest.mark.parametrize("section", yaml.safe_load(FULL))
+@pytest.mark.parametrize("section", yaml.load(FULL, yaml.CSafeLoader))
 def test_each_wrong_value_is_reported_with_its_line_and_key(tmp_path: Path, section: str) -> None:
-    fullest = yaml.safe_load(FULL)
+    fullest = yaml.load(FULL, yaml.CSafeLoader)
     for place in leaves(fullest[section], (section,)):
         document = deepcopy(fullest)
         *around, last = place

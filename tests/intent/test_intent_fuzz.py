@@ -25,7 +25,7 @@ quick = settings(
 
 FABRICS = [FULL, SMALL, *(path.read_text() for path in sorted((ROOT / "inventory" / "fabrics").glob("*.yml")))]
 JOBS = [path.read_text() for path in sorted((ROOT / "inventory" / "jobs").glob("*.yml"))]
-CATALOGUES = [yaml.safe_dump({"switches": yaml.safe_load(FULL)["switches"]})]
+CATALOGUES = [yaml.safe_dump({"switches": yaml.load(FULL, yaml.CSafeLoader)["switches"]})]
 
 ODD = [
     *(
@@ -183,7 +183,7 @@ def renamed(node: Node, number: int, key: str) -> Node:
 @st.composite
 def mutants(draw: st.DrawFn, sources: Sequence[str]) -> str:
     """The text of a committed file after one to four random changes."""
-    node = node_of(yaml.safe_load(draw(st.sampled_from(sources))))
+    node = node_of(yaml.load(draw(st.sampled_from(sources)), yaml.CSafeLoader))
     words = st.sampled_from(ODD) | st.text(max_size=20)
     for _ in range(draw(st.integers(1, 4))):
         places = st.integers(1, count(node) - 1) if count(node) > 1 else st.just(0)

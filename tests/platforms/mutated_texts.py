@@ -126,7 +126,7 @@ def _tree(text: str) -> Any:
         return json.loads(text)
     except ValueError:
         pass
-    return yaml.safe_load(text) if text.startswith("- ") else None
+    return yaml.load(text, yaml.CSafeLoader) if text.startswith("- ") else None
 
 
 def _of_tree(random: Random, tree: Any, *, is_json: bool) -> str:
@@ -135,7 +135,7 @@ def _of_tree(random: Random, tree: Any, *, is_json: bool) -> str:
         part = _part(random, tree, LINES)
         for _ in range(random.randint(1, MOST_EDITS)):
             _edit_node(random, part)
-        text = json.dumps(part, indent=1) if is_json else str(yaml.safe_dump(part))
+        text = json.dumps(part, indent=1) if is_json else str(yaml.dump(part, Dumper=yaml.CSafeDumper))
         if len(text.splitlines()) <= LINES:
             return text
 
