@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
+import atexit
 import json
 import marshal
 import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from railfab.hosts import nic_models
 from railfab.hosts.files import nic_files
 from railfab.intent import FabricIntent
+from railfab.process.tied import tied
 from railfab.topology import wire
 
-TOOL = f"""\
-#!{Path(sys.executable).resolve()} -SE
-import sys
-sys.path.insert(0, {str(Path(__file__).parent)!r})
-import tools
-tools.main()
+TOOL = """\
+#!/bin/sh
+exec 3>&1
+printf '%s\\n' $$ "$0" $# "$@" > {requests}
+read -r code < {answers}
+exit "$code"
 """
 COMMON = ("ip", "ethtool", "systemctl")
 INTENT = {
@@ -126,6 +130,19 @@ class Host:
         return path
 
 
+@cache
+def tool() -> str:
+    """The script that stands for each tool, and asks a process that ends with the tests."""
+    pipes = Path(tempfile.mkdtemp(prefix="railfab-tools-"))
+    atexit.register(shutil.rmtree, pipes)
+    requests, answers = pipes / "requests", pipes / "answers"
+    for pipe in (requests, answers):
+        os.mkfifo(pipe, 0o600)
+    server = Path(__file__).with_name("tools.py")
+    subprocess.Popen(tied([sys.executable, "-SE", str(server), str(requests), str(answers)]))
+    return TOOL.format(requests=requests, answers=answers)
+
+
 def host(folder: Path, intent: FabricIntent, nic: str) -> Host:
     """A host as delivered, with this NIC on both rails, and the plan of a fabric for it."""
     made = Host(folder=folder)
@@ -133,7 +150,7 @@ def host(folder: Path, intent: FabricIntent, nic: str) -> Host:
     tools = {"mlx5": ("mlnx_qos", "mlxconfig"), "bnxt": ("dcb",), "ionic": ("nicctl",)}[model.family]
     (folder / "bin").mkdir()
     for name in (*COMMON, *tools):
-        (folder / "bin" / name).write_text(TOOL)
+        (folder / "bin" / name).write_text(tool())
         (folder / "bin" / name).chmod(0o755)
     (folder / "plan").mkdir()
     for name, text in nic_files(wire(intent), intent):

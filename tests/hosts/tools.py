@@ -1,6 +1,9 @@
 """Stands for the tools of a host in tests, under their names: keeps the settings of its NICs in `state` beside bin/,
-and records each call in calls.log. A module, so that it is compiled once; `state` is in the format of marshal, since to
-import json takes longer than all else of a call.
+and records each call in calls.log.
+
+`tools.py REQUESTS ANSWERS` serves all calls of a test run, of which a shell script writes each to the first pipe: its
+pid, its own path, the number of its arguments and the arguments, one a line. A process that is forked for the call
+writes to the streams of that script, and its exit code goes to the second pipe. To start Python takes more CPU.
 
 Outputs and refusals are those of:
 mlnx_qos: Mellanox/mlnx-tools, python/mlnx_qos, pretty_print and the checks of its options;
@@ -10,12 +13,14 @@ nicctl: AMD, SGLang distributed inference with MoRI, outputs of `nicctl show por
 ip, ethtool, systemctl: iproute2 6.1, ethtool 6.1, systemd 252.
 """
 
+import json
 import marshal
 import os
 import sys
+import traceback
 
-HOME = os.path.dirname(os.path.dirname(os.path.abspath(sys.argv[0])))
-NAME, ARGUMENTS = os.path.basename(sys.argv[0]), sys.argv[1:]
+HOME, NAME, ARGUMENTS = "", "", []
+"""Of the call: the folder of the host, the name of the tool and its arguments."""
 
 
 def fail(message, code=1):
@@ -269,8 +274,6 @@ def ip(state):
         nic = state["nics"][name]
         link = {"ifindex": number, "ifname": name, "mtu": nic["mtu"], "altnames": [nic["name"]]}
         links.append({**link, "master": nic["master"]} if "master" in nic else link)
-    import json
-
     print(json.dumps(links, separators=(",", ":")))
 
 
@@ -290,7 +293,7 @@ def systemctl(state):
     print("ActiveState=" + state["lldpad"])
 
 
-def main():
+def call():
     with open(os.path.join(HOME, "state"), "rb") as file:
         state = marshal.load(file)
     with open(os.path.join(HOME, "calls.log"), "a") as file:
@@ -304,3 +307,37 @@ def main():
     globals()[NAME](state)
     with open(os.path.join(HOME, "state"), "wb") as file:
         marshal.dump(state, file)
+
+
+def answered(pid, path, arguments):
+    """Exit code of a call, which a process of its own answers on the streams of the script."""
+    global HOME, NAME, ARGUMENTS
+    child = os.fork()
+    if child:
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    HOME, NAME, ARGUMENTS = os.path.dirname(os.path.dirname(os.path.abspath(path))), os.path.basename(path), arguments
+    for stream, kept in ((1, 3), (2, 2)):  # the first may still be the pipe of requests
+        os.dup2(os.open("/proc/%s/fd/%d" % (pid, kept), os.O_WRONLY), stream)
+    code = 1
+    try:
+        call()
+        code = 0
+    except SystemExit as end:
+        code = end.code
+    except Exception:  # noqa: BLE001
+        traceback.print_exc()
+    sys.stdout.flush()
+    os._exit(code)
+
+
+def main():
+    # Each pipe is open for both, so that it ends with neither a script nor an answer.
+    requests, answers = (os.fdopen(os.open(path, os.O_RDWR), mode) for path, mode in zip(sys.argv[1:], "rw"))
+    while True:
+        pid, path, count = (requests.readline().rstrip("\n") for _ in range(3))
+        arguments = [requests.readline().rstrip("\n") for _ in range(int(count))]
+        print(answered(pid, path, arguments), file=answers, flush=True)
+
+
+if __name__ == "__main__":
+    main()
