@@ -165,6 +165,9 @@ HARMFUL: Mapping[str, Edit] = {
     "a port that is not viable": Edit(f"{ETHERNET}/forwarding-viable", False, "wrong-lacp"),
     "a delay after reload": Edit(f"{ETHERNET}/reload-delay", 600, "slow-link-up"),
     "VLAN tagging": Edit(f"/interface[name={PORT}]/vlan-tagging", True, "wrong-vlan"),
+    "a subinterface of tagged packets": Edit(
+        f"/interface[name={PORT}]/subinterface[index=0]/vlan/encap/single-tagged/vlan-id", 5, "wrong-vlan"
+    ),
     "a storm control": Edit(f"{ETHERNET}/storm-control/multicast-rate", 1, "storm-control"),
     "LLDP off on a port": Edit(f"/system/lldp/interface[name={PORT}]/admin-state", "disable", "lldp-off"),
     "a port shut down": Edit(f"/interface[name={PORT}]/admin-state", "disable", "configuration-differs"),
