@@ -196,8 +196,7 @@ stay until the end.
 
 
 def pytest_collection_finish() -> None:
-    """Leave what stays until the end to no garbage collection."""
-    gc.collect()
+    """Leave what stays until the end to no garbage collection, nor look for the little that would not stay."""
     gc.freeze()
     gc.set_threshold(*COLLECTION_THRESHOLDS)
     gc.enable()
