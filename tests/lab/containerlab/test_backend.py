@@ -13,10 +13,11 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from threading import Thread
+from typing import NamedTuple
 
 import asyncssh
 import pytest
-from tests.lab.containerlab.conftest import RECORDED, StandIn, write_proc
+from tests.lab.containerlab.conftest import RECORDED, StandIn, new_standin, write_proc
 from tests.lab.containerlab.container import container
 from tests.lab.fabrics import FRR_POD, lab_plan, small_intent
 from typer.testing import CliRunner
@@ -46,6 +47,26 @@ def up(standin: StandIn, plan: LabPlan) -> Iterator[ContainerlabBackend]:
     backend.down(plan.place, quiet)
 
 
+class RunningLab(NamedTuple):
+    """A lab that is up."""
+
+    backend: ContainerlabBackend
+    plan: LabPlan
+    standin: StandIn
+
+
+@pytest.fixture(scope="class")
+def shared(tmp_path_factory: pytest.TempPathFactory, pid: int) -> Iterator[RunningLab]:
+    """A lab for tests that leave it as it is."""
+    folder = tmp_path_factory.mktemp("shared")
+    (folder / "standin").mkdir()
+    standin = new_standin(folder / "standin", pid)
+    lab = RunningLab(standin.backend(), lab_plan(small_intent(folder), folder / "state"), standin)
+    lab.backend.up(lab.plan, quiet)
+    yield lab
+    lab.backend.down(lab.plan.place, quiet)
+
+
 def quiet(_: str) -> None:
     pass
 
@@ -66,11 +87,13 @@ def test_a_lab_that_was_never_up_is_down(standin: StandIn, plan: LabPlan) -> Non
 
 
 @pytest.mark.lab
-class TestUp:
-    def test_every_switch_is_reachable_by_ssh_and_gnmi(self, up: ContainerlabBackend, plan: LabPlan) -> None:
-        endpoints = load_endpoints(plan.place.endpoints_file)
+class TestRunning:
+    """What leaves a running lab as it is, on one lab."""
+
+    def test_every_switch_is_reachable_by_ssh_and_gnmi(self, shared: RunningLab) -> None:
+        endpoints = load_endpoints(shared.plan.place.endpoints_file)
         assert endpoints.backend == "containerlab"
-        assert [node.name for node in endpoints.nodes] == list(plan.models)
+        assert [node.name for node in endpoints.nodes] == list(shared.plan.models)
         for node in endpoints.nodes:
             shell = RootShell(node, read_credentials(node))
             with closing(shell):
@@ -78,16 +101,61 @@ class TestUp:
                 assert shell.run("cat; exit 3", stdin="exact bytes\n").out == "exact bytes\n"
                 assert shell.run("exit 3").status == 3
 
-    def test_a_second_up_finds_it_and_starts_nothing(
-        self, up: ContainerlabBackend, plan: LabPlan, standin: StandIn
-    ) -> None:
-        before, progress = gateway(plan), []
-        start = up.up(plan, progress.append)
-        assert start == LabStart(endpoints=load_endpoints(plan.place.endpoints_file), booted=False)
-        assert gateway(plan) == before
+    def test_a_second_up_finds_it_and_starts_nothing(self, shared: RunningLab) -> None:
+        before, progress = gateway(shared.plan), []
+        start = shared.backend.up(shared.plan, progress.append)
+        assert start == LabStart(endpoints=load_endpoints(shared.plan.place.endpoints_file), booted=False)
+        assert gateway(shared.plan) == before
         assert progress == ["lab small is up already"]
-        assert len([call for call in standin.calls if call.startswith("deploy")]) == 1
+        assert len([call for call in shared.standin.calls if call.startswith("deploy")]) == 1
 
+    def test_what_cannot_be_restarted_is_one_line(self, shared: RunningLab) -> None:
+        switches = "pod1-seg1-leaf1, pod1-seg1-leaf2, pod1-spine1"
+        lines = {
+            ("pod1-seg1-host1", None): f"pod1-seg1-host1: is not a switch of this lab. Name one of {switches}.",
+            ("pod1-spine1", "ospfd"): (
+                "daemon 'ospfd': does not run on a switch of a lab. Use one of zebra, staticd, bgpd, bfdd."
+            ),
+        }
+        for (node, daemon), line in lines.items():
+            with pytest.raises(LabError) as raised:
+                shared.backend.restart(shared.plan, node, daemon, quiet)
+            assert str(raised.value) == line
+
+    def test_a_running_lab_with_another_topology_is_refused(self, shared: RunningLab) -> None:
+        wider = {
+            name: replace(model, interfaces=tuple(replace(i, mtu_bytes=1500) for i in model.interfaces))
+            for name, model in shared.plan.models.items()
+        }
+        with pytest.raises(LabError) as raised:
+            shared.backend.up(replace(shared.plan, models=wider), quiet)
+        assert (
+            str(raised.value) == "lab small: is up with another topology than the intent. Run `railfab lab down` first."
+        )
+
+    def test_a_lab_of_another_user_is_not_changed(self, shared: RunningLab, tmp_path: Path) -> None:
+        elsewhere = replace(shared.plan, place=replace(shared.plan.place, state=tmp_path / "elsewhere"))
+        line = (
+            "lab small: is running, but was not started with this state directory. "
+            "Remove it with `containerlab destroy --name small`, or change the name of the fabric."
+        )
+        for verb in (lambda: shared.backend.up(elsewhere, quiet), lambda: shared.backend.down(elsewhere.place, quiet)):
+            with pytest.raises(LabError) as raised:
+                verb()
+            assert str(raised.value) == line
+        assert shared.backend.status(shared.plan.place).state == "running"
+
+    def test_secrets_are_readable_by_their_owner_only_and_in_no_argument(self, shared: RunningLab) -> None:
+        files = LabPaths(shared.plan.place)
+        secret = read_credentials(load_endpoints(shared.plan.place.endpoints_file).nodes[0]).password
+        private = [files.credentials("frr"), *files.folder.glob("keys/*/*key")]
+        assert {path.stat().st_mode & 0o077 for path in private} == {0}
+        assert secret not in Path(f"/proc/{gateway(shared.plan).pid}/cmdline").read_text()
+        assert secret not in shared.plan.place.endpoints_file.read_text() + files.topology.read_text()
+
+
+@pytest.mark.lab
+class TestUp:
     def test_a_gateway_that_has_ended_is_restarted(self, up: ContainerlabBackend, plan: LabPlan) -> None:
         before = gateway(plan)
         os.kill(before.pid, signal.SIGKILL)
@@ -126,36 +194,12 @@ class TestUp:
         assert gateway(plan) != before
         assert up.status(plan.place).state == "running"
 
-    def test_what_cannot_be_restarted_is_one_line(self, up: ContainerlabBackend, plan: LabPlan) -> None:
-        switches = "pod1-seg1-leaf1, pod1-seg1-leaf2, pod1-spine1"
-        lines = {
-            ("pod1-seg1-host1", None): f"pod1-seg1-host1: is not a switch of this lab. Name one of {switches}.",
-            ("pod1-spine1", "ospfd"): (
-                "daemon 'ospfd': does not run on a switch of a lab. Use one of zebra, staticd, bgpd, bfdd."
-            ),
-        }
-        for (node, daemon), line in lines.items():
-            with pytest.raises(LabError) as raised:
-                up.restart(plan, node, daemon, quiet)
-            assert str(raised.value) == line
-
     def test_a_restart_that_containerlab_refuses_is_one_line(
         self, up: ContainerlabBackend, plan: LabPlan, standin: StandIn
     ) -> None:
         refusing = standin.backend(STANDIN_FAIL=str(RECORDED / "invalid/unknown-node.out"))
         with pytest.raises(LabError, match=r"^containerlab restart: Unable to find node nope\. "):
             refusing.restart(plan, "pod1-spine1", None, quiet)
-
-    def test_a_running_lab_with_another_topology_is_refused(self, up: ContainerlabBackend, plan: LabPlan) -> None:
-        wider = {
-            name: replace(model, interfaces=tuple(replace(i, mtu_bytes=1500) for i in model.interfaces))
-            for name, model in plan.models.items()
-        }
-        with pytest.raises(LabError) as raised:
-            up.up(replace(plan, models=wider), quiet)
-        assert (
-            str(raised.value) == "lab small: is up with another topology than the intent. Run `railfab lab down` first."
-        )
 
     def test_down_leaves_nothing(self, standin: StandIn, plan: LabPlan, tmp_path: Path) -> None:
         backend = standin.backend()
@@ -185,28 +229,6 @@ class TestUp:
         )
         assert backend.binary.inspect("small") == ()
         assert list((tmp_path / "state").iterdir()) == []
-
-    def test_a_lab_of_another_user_is_not_changed(self, up: ContainerlabBackend, plan: LabPlan, tmp_path: Path) -> None:
-        elsewhere = replace(plan, place=replace(plan.place, state=tmp_path / "elsewhere"))
-        line = (
-            "lab small: is running, but was not started with this state directory. "
-            "Remove it with `containerlab destroy --name small`, or change the name of the fabric."
-        )
-        for verb in (lambda: up.up(elsewhere, quiet), lambda: up.down(elsewhere.place, quiet)):
-            with pytest.raises(LabError) as raised:
-                verb()
-            assert str(raised.value) == line
-        assert up.status(plan.place).state == "running"
-
-    def test_secrets_are_readable_by_their_owner_only_and_in_no_argument(
-        self, up: ContainerlabBackend, plan: LabPlan
-    ) -> None:
-        files = LabPaths(plan.place)
-        secret = read_credentials(load_endpoints(plan.place.endpoints_file).nodes[0]).password
-        private = [files.credentials("frr"), *files.folder.glob("keys/*/*key")]
-        assert {path.stat().st_mode & 0o077 for path in private} == {0}
-        assert secret not in Path(f"/proc/{gateway(plan).pid}/cmdline").read_text()
-        assert secret not in plan.place.endpoints_file.read_text() + files.topology.read_text()
 
 
 def serving(loop: asyncio.AbstractEventLoop, addresses: list[str], keys: Path) -> None:
