@@ -114,13 +114,14 @@ class SonicQosReader:
                 yield (parts[0], number), node
 
     def _classes(self) -> Iterator[TrafficClass]:
-        """The class of each queue with a scheduler or thresholds; without any row, of each to which a map leads.
+        """The class of each queue with a scheduler or thresholds; without schedulers also of each to which a map leads.
 
         A queue without packets that has the scheduler of another one is none.
         """
         reached, rows = self._reached(), self._rows_of_queues()
         first = next(iter(self._ports), "")
-        rows = rows or {queue: (first, self._node("QUEUE", first, queue)) for queue in reached}
+        if all(node.text("scheduler") is None for _, node in rows.values()):
+            rows = {**{queue: (first, self._node("QUEUE", first, queue)) for queue in reached}, **rows}
         schedulers = {queue: node.text("scheduler") for queue, (_, node) in rows.items()}
         users = Counter(schedulers.values())
         used = {queue for queue, name in schedulers.items() if users[name] == 1 or queue in reached or not reached}
