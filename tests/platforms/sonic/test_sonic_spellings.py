@@ -47,6 +47,13 @@ def test_an_interval_above_the_times_of_all_ports_is_one_refusal() -> None:
     ]
 
 
+def test_a_map_that_is_missing_is_one_refusal_for_all_its_ports() -> None:
+    tree = leaf()
+    del tree["DSCP_TO_TC_MAP"]
+    missing = "is 'fabric', which is not a row of DSCP_TO_TC_MAP (and 15 rows more)"
+    assert said(tree) == [f"PORT_QOS_MAP|Ethernet0 dscp_to_tc_map {missing}"]
+
+
 def test_several_ports_in_a_row_are_a_note_of_what_takes_them() -> None:
     tree = leaf()
     fields = tree["BUFFER_PG"].pop("Ethernet0|3")

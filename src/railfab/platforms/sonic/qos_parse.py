@@ -187,12 +187,14 @@ class SonicQosReader:
         to_queue = self._mapped(
             "MAP_PFC_PRIORITY_TO_QUEUE", self._maps_of(port, "pfc_to_queue_map").text("pfc_to_queue_map")
         )
-        traffic_class = next((number for number, mapped in self._queues_of(maps).items() if mapped == queue), queue)
-        lossy, group = to_group.get(DEFAULT_QUEUE, 0), to_group.get(traffic_class)
+        classes = [number for number, mapped in self._queues_of(maps).items() if mapped == queue] or [queue]
+        lossy = to_group.get(DEFAULT_QUEUE, 0)
+        groups = [to_group[number] for number in classes if number in to_group]
+        group = next((number for number in groups if number != lossy), lossy)
         obeyed = next((priority for priority, mapped in sorted(to_queue.items()) if mapped == queue), None)
         if len(to_queue) == len(QUEUES) and obeyed not in self._enabled():
             obeyed = None
-        return group if group is not None and group != lossy and self._is_lossless(group, lossy) else None, obeyed
+        return group if group != lossy and self._is_lossless(group, lossy) else None, obeyed
 
     def _maps_of(self, port: str, field: str) -> ConfigNode:
         """The maps of a port; of the first port with such a map where it has none."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache, partial
 from importlib.resources import files
 from ipaddress import ip_address
@@ -20,6 +20,7 @@ from railfab.platforms.sonic.canonical import bracketed, joined, plain
 from railfab.platforms.sonic.constraints import BELOW_INTERVAL, violations
 from railfab.platforms.sonic.tables import FALSE, SEPARATOR, TRUE, Row, Tables, key, tree_of, values
 from railfab.text.counted import counted
+from railfab.topology.grouping import grouped
 
 RELEASE = "SONiC of August 2026"
 BOOLEANS = (TRUE, FALSE, "True", "False")
@@ -78,9 +79,11 @@ def _more(rows: Sequence[str]) -> str:
 
 
 def _by_cause(tree: Tables, refused: Iterable[Refusal]) -> Iterator[Refusal]:
-    """The times of ports that are below the polling interval as one, about the interval."""
+    """Those of the rows of a table as one; the times of ports below the polling interval as one about the interval."""
     below = [refusal for refusal in refused if refusal.problem.endswith(BELOW_INTERVAL)]
-    yield from (refusal for refusal in refused if refusal not in below)
+    others = (refusal for refusal in refused if refusal not in below)
+    for same in grouped(others, lambda refusal: (refusal.where.partition(SEPARATOR)[0], refusal.problem)):
+        yield replace(same[0], problem=same[0].problem + _more([refusal.where for refusal in same]))
     stated = tree.get("PFC_WD", {}).get("GLOBAL", {}).get("POLL_INTERVAL")
     where = "PFC_WD|GLOBAL POLL_INTERVAL"
     if below and not any(refusal.where == where for refusal in refused):
