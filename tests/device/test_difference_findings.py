@@ -16,6 +16,7 @@ from railfab.device import (
     ManagementAccess,
     Port,
     PortQos,
+    Remote,
     Svi,
     Vlan,
     VlanMembership,
@@ -89,3 +90,11 @@ def test_a_routed_port_without_an_address_reaches_nothing_and_is_a_note() -> Non
     bare = Port(name="Ethernet1/31", network_instance="default")
     assert _severities(_with_interface(bare)) == [Severity.NOTE]
     assert _severities(_with_interface(replace(bare, unnumbered=True))) == [Severity.ERROR]
+
+
+def test_a_session_with_any_other_as_number_is_a_note() -> None:
+    assert LEAF.bgp is not None
+    first, *others = LEAF.bgp.neighbors
+    for remote, severity in ((Remote.EXTERNAL, Severity.NOTE), (Remote.INTERNAL, Severity.ERROR)):
+        bgp = replace(LEAF.bgp, neighbors=(replace(first, remote_as=remote), *others))
+        assert _severities(replace(LEAF, bgp=bgp)) == [severity]

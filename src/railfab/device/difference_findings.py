@@ -9,7 +9,7 @@ from railfab.device.diff import Change, FieldStep, changes
 from railfab.device.interfaces import IpInterface, Lag, Loopback, NetworkInstance, Port, Svi, Vlan
 from railfab.device.model import DeviceModel, fabric_prefixes
 from railfab.device.qos import Classifier, PortProfile, PortQos
-from railfab.device.routing import Policy
+from railfab.device.routing import Policy, Remote
 from railfab.device.system import HashField, LoadBalancing
 from railfab.findings import DifferenceCode, Finding, error, note
 
@@ -65,6 +65,8 @@ def _is_harmless(change: Change, running: DeviceModel, intended: DeviceModel) ->
     if last == "addresses" and not change.is_order:
         more = {*(change.before or ())} - {*(change.after or ())}
         return len(more) == len(change.before or ()) - len(change.after or ()) > 0 and _is_outside(more, intended)
+    if last == "remote_as" and change.before is Remote.EXTERNAL and intended.bgp is not None:
+        return isinstance(change.after, int) and change.after not in (0, intended.bgp.asn)
     if change.is_order or change.after not in (None, ()):
         return False
     added = change.before

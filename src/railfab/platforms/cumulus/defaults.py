@@ -65,6 +65,8 @@ DEFAULTS = {
     f"{_SESSION}/update-source": "auto",
     f"{_SESSION}/multihop-ttl": "auto",
     f"{_SESSION}/graceful-restart/mode": "auto",
+    f"{_SESSION}/timers/keepalive": "3",
+    f"{_SESSION}/timers/hold": "9",
     f"{_SESSION}/timers/connection-retry": "auto",
     f"{_SESSION}/timers/route-advertisement": "auto",
     f"{_FAMILY}/route-reflector-client": "disabled",

@@ -47,9 +47,11 @@ class NvueSetting:
 
 UNUSED, UNSET = "/unused", "/unset"
 """Begin the path of a setting of an object that the rendered configuration lacks, and of one that is unset."""
+EQUAL = {("/qos/mapping/trust", "both", "l3"), ("/qos/mapping/trust", "l3", "both")}
+"""Values with the same effect for IP packets, whose code points decide (Quality of Service, Classification)."""
 _PHYSICAL = re.compile(r"swp\d+(?:s\d+)?")
 _OBJECTS = re.compile(
-    r"/acl/|/router/bfd/profile/|/router/policy/[\w-]+/|/router/pbr/|/vrf/router/bgp/peer-group/"
+    r"/acl/|/vrf/router/bgp/peer-group/|/vrf/|/router/bfd/profile/|/router/policy/[\w-]+/|/router/pbr/"
     r"|/qos/(?:mapping|remark|egress-scheduler|egress-shaper|congestion-control|pfc|link-pause)/"
 )
 """Lists of objects that do nothing until a setting names them, which is a difference by itself."""
@@ -160,7 +162,7 @@ def _difference(configured: NvueSetting | None, wanted: NvueSetting | None) -> D
     assert setting is not None
     default = default_of(setting.path)
     effect, intended = (default if side is None else side.value or "" for side in (configured, wanted))
-    if effect == intended:
+    if effect == intended or (setting.path, effect, intended) in EQUAL:
         return None
     return Difference(
         side=Side.MISSING if configured is None else Side.ADDED if wanted is None else Side.CHANGED,

@@ -26,7 +26,7 @@ from railfab.device import (
 from railfab.platforms.cumulus.names import given
 from railfab.platforms.cumulus.nodes import entries, is_on, keys, numbers
 from railfab.platforms.cumulus.qos import GLOBAL, KBPS_PER_PERCENT, LOSSLESS_POOL, POLL_MS, PRIORITIES
-from railfab.platforms.cumulus.qos_defaults import MULTI_TC, TRIMMING, with_defaults
+from railfab.platforms.cumulus.qos_defaults import MULTI_TC, TRIMMING, with_code_points, with_defaults
 from railfab.platforms.cumulus.schema import DISABLE, ENABLE
 from railfab.platforms.qos_removals import queue_class
 from railfab.platforms.shared.config_node import ConfigNode
@@ -146,7 +146,7 @@ class CumulusQosReader:
                 continue
             points = (
                 (point, self._class_of(entry.number("switch-priority") or 0))
-                for point, entry in (numbers(node, "dscp") if _trusts(node) else ())
+                for point, entry in (numbers(_all_points(node), "dscp") if _trusts(node) else ())
             )
             yield Classifier(
                 name=given(name),
@@ -222,6 +222,10 @@ class CumulusQosReader:
 def _trusts(mapping: ConfigNode) -> bool:
     """Whether a map goes by code points."""
     return mapping.text("trust") in ("l3", "both")
+
+
+def _all_points(mapping: ConfigNode) -> ConfigNode:
+    return ConfigNode(with_code_points(dict(mapping.value)), mapping.path, mapping.problems)
 
 
 def _lossless(node: ConfigNode, stated: ConfigNode) -> set[int]:

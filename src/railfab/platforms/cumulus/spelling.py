@@ -175,15 +175,14 @@ def _complete_sessions(bgp: Json) -> None:
 
 
 def _complete_qos(qos: Json) -> None:
-    """State the default of `qos roce`, and the priority of every code point of a map that trusts them."""
+    """State the default of `qos roce`, and the priority of every code point of the global map where it trusts them."""
     roce = part(qos, "roce")
     if "roce" in qos:
         roce.setdefault("state", SWITCH[0])
         roce.setdefault("mode", LOSSLESS)
-    is_multiple = roce.get("mode") == MULTI_TC
-    for name, mapping in _entries(qos, "mapping"):
-        if not (is_multiple and name == GLOBAL):
-            qos["mapping"][name] = with_code_points(mapping)
+    mapping = part(qos, "mapping", GLOBAL)
+    if mapping and roce.get("mode") != MULTI_TC:
+        qos["mapping"][GLOBAL] = with_code_points(mapping)
 
 
 def _services(tree: Json) -> Json:
