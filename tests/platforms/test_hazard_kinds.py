@@ -126,7 +126,7 @@ GAPS: Mapping[str, set[str]] = {
     "ecn-off": {"eos"},
     "port-disabled": {"srlinux"},
     "bfd-off": {"sonic"},
-    "slow-hold-time": {"sonic", "nxos"},
+    "slow-hold-time": {"sonic"},
     "session-down": {"sonic", "srlinux"},
 }
 """Platforms on which no hazard of this kind names the mistake, but the values that differ from the intent do."""

@@ -175,6 +175,13 @@ def _prefixes(model: DeviceModel, _of: str | None) -> tuple[str, ...]:
     return tuple(sorted(map(str, fabric_prefixes(model))))
 
 
+def _marked_classes(model: DeviceModel, interface: str | None) -> tuple[str, ...]:
+    """The classes that an interface marks, whose name may be that of a CLI."""
+    name = re.sub(r"port-channel(?=\d)", "lag", interface or "")
+    ports = model.qos.ports if model.qos else ()
+    return next((port.ecn for port in ports if port.interface == name), ())
+
+
 Fact = Callable[[DeviceModel, str | None], Any]
 FACTS: Mapping[str, Fact] = {
     "lossless_classes": _lossless_classes,
@@ -208,6 +215,7 @@ CONFIGURED_FACTS: Mapping[str, Fact] = {
     "configured_peers": _peers,
     "configured_headroom_bytes": _least_headroom_bytes,
     "configured_lossless_dscp": _lossless_dscp,
+    "configured_marked_classes": _marked_classes,
     "configured_mtu_bytes": _mtu_bytes_of,
     "xoff_above_limit": _xoff_above_limit,
 }
