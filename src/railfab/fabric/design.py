@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from railfab.device import DeviceModel, SwitchBuffers, plan, switch_buffers, unsupported
 from railfab.device.plan_qos import ROCE
@@ -19,9 +20,11 @@ from railfab.intent import FabricIntent
 from railfab.intent.document import Document
 from railfab.intent.load import load_fabric
 from railfab.platforms.registry import has_platform, platform, platform_names
-from railfab.platforms.telemetry_map import QueueLabels
 from railfab.text.counted import counted
 from railfab.topology import Net, Role, Topology, wire
+
+if TYPE_CHECKING:
+    from railfab.platforms.telemetry_map import QueueLabels
 
 Say = Callable[[str], object]
 """Called with the name of each stage as it begins."""

@@ -116,7 +116,8 @@ class Backend(Model):
     )
     pods: Count = Field(default=1, description="pods, each with its own spines")
     growth: Growth = Field(
-        default_factory=Growth, description="largest size; by default what fits the ports of the switches"
+        default_factory=Growth.model_construct,
+        description="largest size; by default what fits the ports of the switches",
     )
     subnets: Subnets | None = Field(
         default=None, description="VLANs and subnets, for hosts that are not attached routed"

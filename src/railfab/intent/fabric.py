@@ -5,8 +5,6 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from railfab.endpoints import Endpoint
-from railfab.endpoints.model import contradictions
 from railfab.intent.backend import Backend
 from railfab.intent.catalogue import SwitchEntry
 from railfab.intent.hosts import Hosts, ModelSize
@@ -51,6 +49,8 @@ class Target(Model):
     gnmi_suppress_redundant: bool = Field(default=False, description="leave out samples that have not changed")
 
     def _faults(self) -> Iterator[KeyFault]:
+        from railfab.endpoints.model import Endpoint, contradictions
+
         for fault in contradictions(Endpoint(name="", platform="", **self.model_dump())):
             yield KeyFault(fault.key, fault.problem, fault.remedy)
 
@@ -68,9 +68,11 @@ class FabricIntent(Model):
 
     version: Literal[1] = Field(description="version of the intent format")
     fabric: Name = Field(description="name of the fabric, used in file names and labels")
-    names: Names = Field(default_factory=Names, description="names of switches and hosts")
-    profile: Profile = Field(default_factory=Profile, description="settings of the whole fabric: routing, MTU, QoS")
-    hosts: Hosts = Field(default_factory=Hosts, description="the GPU servers")
+    names: Names = Field(default_factory=Names.model_construct, description="names of switches and hosts")
+    profile: Profile = Field(
+        default_factory=Profile.model_construct, description="settings of the whole fabric: routing, MTU, QoS"
+    )
+    hosts: Hosts = Field(default_factory=Hosts.model_construct, description="the GPU servers")
     backend: Backend = Field(description="the scale-out network of the GPUs")
     frontend: Frontend | None = Field(default=None, description="the network to users, schedulers and the outside")
     storage: Storage | None = Field(default=None, description="the network to datasets and checkpoints")

@@ -53,7 +53,7 @@ class Hosts(Model):
     )
     per_rack: Annotated[int, Field(ge=1, le=48)] = Field(default=4, description="hosts per rack")
     scale_up: OrOff[ScaleUp] = Field(
-        default_factory=ScaleUp,
+        default_factory=ScaleUp.model_construct,
         description="the network between the GPUs of a host; `off` if there is none",
         json_schema_extra=or_off,
     )

@@ -180,10 +180,10 @@ class Management(Model):
     switch_vlan: Vlan = Field(default=10, description="VLAN of the management ports of switches")
     host_vlan: Vlan = Field(default=20, description="VLAN of the management ports of hosts")
     bmc_vlan: Vlan = Field(default=30, description="VLAN of the BMCs")
-    services: Services = Field(default_factory=Services, description="servers that every device uses")
+    services: Services = Field(default_factory=Services.model_construct, description="servers that every device uses")
     vrf: Name = Field(default="mgmt", description="VRF of a switch's management port, in which it has these servers")
-    syslog: Syslog = Field(default_factory=Syslog, description="messages to `services.syslog`")
-    aaa: Aaa = Field(default_factory=Aaa, description="logins by `services.aaa`")
+    syslog: Syslog = Field(default_factory=Syslog.model_construct, description="messages to `services.syslog`")
+    aaa: Aaa = Field(default_factory=Aaa.model_construct, description="logins by `services.aaa`")
     gnmi: Gnmi | None = Field(
         default=None, description="gNMI server of switches; without it that of the operator stays"
     )

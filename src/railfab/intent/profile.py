@@ -193,7 +193,7 @@ class Lossless(Model):
         "packets with their code point, that of routing too, starve RoCE; 100 for no limit",
     )
     watchdog: OrOff[Watchdog] = Field(
-        default_factory=Watchdog,
+        default_factory=Watchdog.model_construct,
         description="PFC watchdog on the lossless queue; `off` for none",
         json_schema_extra=or_off,
     )
@@ -293,7 +293,8 @@ class Profile(Model):
         default=2, description="route reflectors per pod and of the top tier, with ibgp and evpn"
     )
     addresses: Addresses = Field(
-        default_factory=Addresses, description="address pools; by default large enough for the size of the fabric"
+        default_factory=Addresses.model_construct,
+        description="address pools; by default large enough for the size of the fabric",
     )
     mtu: int = Field(default=9216, ge=1500, le=9398, description="largest IP packet [bytes]")
     link_hold_up_ms: Annotated[int, Field(ge=0, le=86_400_000)] = Field(
@@ -311,15 +312,15 @@ class Profile(Model):
         description="transport protocol of the GPU traffic: RoCEv2 or Ultra Ethernet, whose data and control have the "
         "classes of RoCE and CNPs",
     )
-    bgp: Bgp = Field(default_factory=Bgp, description="timers and limits of BGP")
-    hash: Hash = Field(default_factory=Hash, description="choice of a path among equal ones by ECMP")
+    bgp: Bgp = Field(default_factory=Bgp.model_construct, description="timers and limits of BGP")
+    hash: Hash = Field(default_factory=Hash.model_construct, description="choice of a path among equal ones by ECMP")
     bfd: OrOff[Bfd] = Field(
-        default_factory=Bfd,
+        default_factory=Bfd.model_construct,
         description="BFD on BGP sessions between switches; `off` for none",
         json_schema_extra=or_off,
     )
     lossless: OrOff[Lossless] = Field(
-        default_factory=Lossless,
+        default_factory=Lossless.model_construct,
         description="the traffic class of RoCE; `off` for a fabric without PFC and ECN",
         json_schema_extra=or_off,
     )
@@ -327,7 +328,7 @@ class Profile(Model):
         default=None, description="a traffic class of storage beside that of the GPUs, on the same ports"
     )
     ultra_ethernet: UltraEthernet = Field(
-        default_factory=UltraEthernet, description="features of Ultra Ethernet switches"
+        default_factory=UltraEthernet.model_construct, description="features of Ultra Ethernet switches"
     )
 
     @property

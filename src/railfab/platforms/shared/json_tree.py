@@ -34,12 +34,17 @@ def _written(value: Any, line: str) -> str:
         return _QUOTED(value)
     inner = line + _INDENT
     if isinstance(value, dict) and value:
-        members = f",{inner}".join([f"{_QUOTED(name)}: {_written(value[name], inner)}" for name in sorted(value)])
+        members = f",{inner}".join(
+            [
+                f"{_QUOTED(name)}: {_QUOTED(child) if type(child := value[name]) is str else _written(child, inner)}"
+                for name in sorted(value)
+            ]
+        )
         return f"{{{inner}{members}{line}}}"
     if isinstance(value, list) and value:
         entries = f",{inner}".join([_written(entry, inner) for entry in value])
         return f"[{inner}{entries}{line}]"
-    return json.dumps(value)
+    return str(value) if type(value) is int else json.dumps(value)
 
 
 def tree_of(text: str, what: str) -> Json:
