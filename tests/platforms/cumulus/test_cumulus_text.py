@@ -261,8 +261,8 @@ def test_what_is_unset_and_was_not_set_is_said_unless_it_is_set_later() -> None:
 @pytest.mark.parametrize(
     ("text", "where", "is_unknown"),
     [
-        ("- sets: {system: {hostname: a}}\n- set: {system: {hostname: b}}\n", "- sets:", False),
-        ("interface: {swp1: {link: {mtu: 1500}}}\n", "- interface:", False),
+        ("- sets: {system: {hostname: a}}\n- set: {system: {hostname: b}}\n", "- sets", False),
+        ("interface: {swp1: {link: {mtu: 1500}}}\n", "- interface", False),
         ("nv set system hostname a\nnet add interface swp1 mtu 1500\n", "net add interface swp1 mtu 1500", True),
     ],
 )

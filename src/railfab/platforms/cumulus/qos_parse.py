@@ -6,7 +6,7 @@ A port without a profile has the global one, `default-global`, in which `qos roc
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
 from railfab.device import (
     Classifier,
@@ -51,7 +51,7 @@ def parse_qos(root: ConfigNode, interfaces: tuple[Interface, ...]) -> Qos | None
         everywhere = ConfigNode({}, "", root.problems)
         bound = {port.name: everywhere for port in interfaces if isinstance(port, Port)} | bound
     return Qos(
-        classes=tuple(reader.classes()),
+        classes=tuple(reader.classes(bound.values())),
         default_class=reader.default_class(),
         classifiers=tuple(reader.classifiers()),
         profiles=tuple(reader.profiles(bound.values())),
@@ -105,9 +105,9 @@ class CumulusQosReader:
         """The class of a switch priority, which by default has the queue with its number."""
         return queue_class(self._queues.get(priority, priority))
 
-    def classes(self) -> Iterator[TrafficClass]:
+    def classes(self, bound: Iterable[ConfigNode]) -> Iterator[TrafficClass]:
         """A class for each queue that a priority has, or that a configuration schedules or marks."""
-        rates = self._rates()
+        rates = self._rates({node.child("egress-shaper").text("profile") for node in bound})
         scheduler = self._node.at("egress-scheduler", GLOBAL, "traffic-class")
         for queue in sorted(self._class_queues):
             node = scheduler.child(str(queue))
@@ -124,11 +124,11 @@ class CumulusQosReader:
                 rate_percent=rates.get(queue),
             )
 
-    def _rates(self) -> dict[int, int]:
-        """The largest rate of each queue [percent], from the shapers that are named after a speed."""
+    def _rates(self, used: Container[str | None]) -> dict[int, int]:
+        """The largest rate of each queue [percent], from the shapers of ports that are named after a speed."""
         rates: dict[int, int] = {}
         for name, shaper in entries(self._node, "egress-shaper"):
-            speed = _SHAPER.fullmatch(name)
+            speed = _SHAPER.fullmatch(name) if name in used else None
             for queue, node in numbers(shaper, "traffic-class") if speed else ():
                 rate = node.number("max-rate")
                 if speed and rate is not None and int(speed[1]):

@@ -33,7 +33,7 @@ def refusals(text: str) -> tuple[Refusal, ...]:
 def _unread(configuration: Configuration) -> Iterator[Refusal]:
     """Parts of the text that NVUE does not take, of which nothing was read."""
     for part in configuration.parts:
-        yield Refusal(where=f"- {part}:", problem="is not read: NVUE has the parts header, set and unset")
+        yield Refusal(where=f"- {part}", problem="is not read: NVUE has the parts header, set and unset")
     for line in configuration.lines:
         yield Refusal(where=line, problem="is no command of NVUE, and is not read", is_unknown=True)
 
