@@ -4,6 +4,7 @@ Devices)."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from railfab.platforms.shared.brace_text import Statement
@@ -11,31 +12,48 @@ from railfab.platforms.shared.brace_text import Statement
 GROUPS, APPLY, EXCEPT, WHEN = "groups", "apply-groups", "apply-groups-except", "when"
 
 
-def inherited(statements: Sequence[Statement]) -> tuple[Statement, ...]:
+@dataclass(frozen=True, slots=True)
+class Expansion:
+    """statements: those that groups bring in. replaced: the statements of groups, and of their use, that these are."""
+
+    statements: tuple[Statement, ...]
+    replaced: frozenset[Statement]
+
+
+def inherited(statements: Sequence[Statement]) -> Expansion:
     """Statements that `apply-groups` brings in, for what the configuration has: a wildcard stands for its names.
 
-    A group with a condition, and groups of groups, bring in nothing here; they are unmodelled, as every group is.
+    A group with a condition, and groups of groups, bring in nothing here; they stay, as does a group without effect.
     """
     groups: dict[str, list[Statement]] = {}
     for statement in statements:
         if statement[0] == GROUPS and len(statement) > 2:
             groups.setdefault(statement[1], []).append(statement[2:])
-    if not groups:
-        return ()
     stated = [statement for statement in statements if statement[0] != GROUPS]
     refused = [(statement[:-2], statement[-1]) for statement in stated if statement[-2:-1] == (EXCEPT,)]
     applied = [(statement[:-2], statement[-1]) for statement in stated if statement[-2:-1] == (APPLY,)]
     existing = [statement for statement in stated if statement[-2:-1] not in ((EXCEPT,), (APPLY,))]
-    every = (
-        statement
-        for place, group in reversed(applied)  # of several groups the first one's values count, which are read last
-        if all(path[0] != WHEN for path in groups.get(group, ()))
-        for path in groups.get(group, ())
-        for statement in _expanded(path, existing)
-        if statement[: len(place)] == place
-        and not any(name == group and statement[: len(where)] == where for where, name in refused)
-    )
-    return tuple(dict.fromkeys(every))
+    plain = {name for name, paths in groups.items() if _is_plain(paths)}
+    every: dict[Statement, None] = {}
+    used: set[Statement] = set()
+    for place, group in _nearest_first(applied):
+        for path in groups.get(group, ()) if group in plain else ():
+            for statement in _expanded(path, existing):
+                excepted = any(name == group and statement[: len(where)] == where for where, name in refused)
+                if statement[: len(place)] == place and not excepted:
+                    every.setdefault(statement)
+                    used.add((GROUPS, group, *path))
+    uses = {statement for statement in stated if statement[-2:-1] in ((APPLY,), (EXCEPT,)) and statement[-1] in plain}
+    return Expansion(tuple(every), frozenset(used | uses))
+
+
+def _nearest_first(applied: Sequence[tuple[Statement, str]]) -> Sequence[tuple[Statement, str]]:
+    """The uses of groups, those of the innermost place first: of several values of a leaf the first one counts."""
+    return sorted(applied, key=lambda use: -len(use[0]))
+
+
+def _is_plain(paths: Sequence[Statement]) -> bool:
+    return not any(path[0] == WHEN or APPLY in path for path in paths)
 
 
 def _expanded(path: Statement, existing: Sequence[Statement]) -> Iterator[Statement]:

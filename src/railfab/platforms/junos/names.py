@@ -83,6 +83,15 @@ def summary_policy(instance: str) -> str:
     return SUMMARY if instance == "default" else f"{SUMMARY}-{instance}"
 
 
+def unnumbered_group(interface: str) -> str:
+    """The group of the session over an interface."""
+    return f"{UNNUMBERED_GROUP}{device_name(interface)}"
+
+
+def is_unnumbered_group(name: str) -> bool:
+    return name.startswith(UNNUMBERED_GROUP) and name not in (INTERNAL_GROUP, CLIENT_GROUP)
+
+
 def as_list_name(asn: int) -> str:
     """The list with the AS number that the peer of an unnumbered session has."""
     return f"{AS_LIST}{asn}"

@@ -18,6 +18,7 @@ Names = Mapping[str, Iterable[str]]
 class CosNames:
     """railfab's names by those of the configuration; one scheduler may be that of several classes and maps.
 
+    defined: the drop and pause profiles of the configuration.
     maps: railfab's scheduler by map and class. ports: by the name or wildcard under which their statements are.
     """
 
@@ -26,6 +27,7 @@ class CosNames:
     drop_profiles: Names
     pauses: Names
     ports: Names
+    defined: frozenset[str]
     pause_of: Mapping[str, str] = field(default_factory=dict)
 
     def translated(self, statement: Statement) -> tuple[Statement, ...] | None:
@@ -36,22 +38,30 @@ class CosNames:
         named = {"schedulers": self.schedulers, "drop-profiles": self.drop_profiles, PAUSE: self.pauses}
         if section in named and name:
             names = named[section].get(name[0], ())
-            return tuple((COS, section, railfab_name, *_renamed(tail, railfab_name)) for railfab_name in names) or None
+            return (
+                tuple((COS, section, railfab_name, *self._renamed(tail, railfab_name)) for railfab_name in names)
+                or None
+            )
         if section == "interfaces" and name and tail:
             return tuple(self._of_port(port, tail) for port in self.ports.get(name[0], ())) or None
         return None
 
     def _of_port(self, port: str, tail: Statement) -> Statement:
         if tail[0] == PAUSE:
-            tail = (PAUSE, self.pause_of.get(port, tail[-1]))
+            railfab_name = self.pause_of.get(port, tail[-1])
+            tail = (PAUSE, railfab_name if self._stands_for(tail[-1], railfab_name) else tail[-1])
         elif tail[0] == "unit":
             tail = ("unit", "0", *tail[2:])
         return (COS, "interfaces", port, *tail)
 
+    def _renamed(self, tail: Statement, name: str) -> Statement:
+        """The drop profile of a scheduler has its name."""
+        is_name = tail[-2:-1] == ("drop-profile",) and self._stands_for(tail[-1], name)
+        return (*tail[:-1], name) if is_name else tail
 
-def _renamed(tail: Statement, name: str) -> Statement:
-    """The drop profile of a scheduler has its name."""
-    return (*tail[:-1], name) if tail[-2:-1] == ("drop-profile",) else tail
+    def _stands_for(self, name: str, railfab_name: str) -> bool:
+        """Whether a profile is defined in the place of railfab's."""
+        return name in self.defined and railfab_name not in self.defined
 
 
 def cos_names(root: Words, wanted: Iterable[Statement]) -> CosNames:
@@ -86,7 +96,8 @@ def cos_names(root: Words, wanted: Iterable[Statement]) -> CosNames:
         if port in pause_of:
             pauses.setdefault(words.text(PAUSE) or "", {}).setdefault(pause_of[port])
     other_names = {place: scheduler for place, scheduler in maps.items() if _has_another_name(cos, place, scheduler)}
-    return CosNames(other_names, schedulers, drop_profiles, pauses, ports, pause_of)
+    defined = frozenset((*cos.texts("drop-profiles"), *cos.texts(PAUSE)))
+    return CosNames(other_names, schedulers, drop_profiles, pauses, ports, defined, pause_of)
 
 
 def _has_another_name(cos: Words, place: tuple[str, str], railfab_name: str) -> bool:

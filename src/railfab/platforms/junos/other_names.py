@@ -11,8 +11,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from railfab.device import DEFAULT_INSTANCE, DeviceModel
-from railfab.platforms.junos.names import LOAD_BALANCE, MAC_VRF
+from railfab.device import DEFAULT_INSTANCE, BgpNeighbor, BgpSpeaker, DeviceModel
+from railfab.platforms.junos.names import (
+    LOAD_BALANCE,
+    MAC_VRF,
+    as_list_name,
+    is_unnumbered_group,
+    unit_name,
+    unnumbered_group,
+)
 from railfab.platforms.junos.other_cos_names import COS, cos_names
 from railfab.platforms.junos.parse_bgp import speakers_of
 from railfab.platforms.junos.parse_policy import FORWARDING, own_communities, own_terms
@@ -21,6 +28,9 @@ from railfab.platforms.shared.brace_text import Statement
 from railfab.platforms.shared.words import Words
 
 POLICY, COMMUNITY = ("policy-options", "policy-statement"), ("policy-options", "community")
+AS_LISTS = ("policy-options", "as-list")
+DISCOVERY = ("dynamic-neighbor", "PEER")
+INTERFACE = "interface"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,18 +56,19 @@ def apart(statements: Sequence[Statement], wanted: Sequence[Statement], root: Wo
             open_yet.difference_update(translation)
             same[statement] = translation
     covered = {statement for every in same.values() for statement in every}
-    covered |= {
+    kinds = {
         kind
         for statement in covered
-        if "neighbor" in statement
-        for kind in _kinds(statement[: statement.index("neighbor")])
+        if "group" in statement
+        for kind in _kinds(statement[: statement.index("group") + 2])
     }
+    covered |= kinds.difference(statements)
     if any(statement[:2] == ("routing-instances", MAC_VRF) for statement in covered):
         covered.add(("routing-instances", MAC_VRF, "instance-type", "mac-vrf"))
     return Apart(
         tuple(statement for statement in statements if statement not in same),
         tuple(statement for statement in wanted if statement not in covered),
-        frozenset(_names(same, root)),
+        frozenset(name for name in _names(same, root) if not any(name == own[: len(name)] for own in wanted)),
     )
 
 
@@ -74,8 +85,9 @@ def _kinds(group: Statement) -> Iterator[Statement]:
 def _names(same: Mapping[Statement, tuple[Statement, ...]], root: Words) -> Iterator[Statement]:
     """The terms with another name, and the groups without a statement of their own that is left."""
     for statement, translation in same.items():
-        if statement[:2] == POLICY and statement[3] == "term" and translation[0][:5] != statement[:5]:
-            yield statement[:5]
+        if statement[:2] == POLICY and statement[3] == "term":
+            if translation and translation[0][3] == "term" and translation[0][:5] != statement[:5]:
+                yield statement[:5]
         elif (
             statement[:2] != POLICY
             and "group" in statement
@@ -87,7 +99,7 @@ def _names(same: Mapping[Statement, tuple[Statement, ...]], root: Words) -> Iter
 def _translated(
     statements: Iterable[Statement], wanted: Iterable[Statement], root: Words, model: DeviceModel
 ) -> Iterator[tuple[Statement, tuple[Statement, ...]]]:
-    communities, terms = own_communities(root), own_terms(root)
+    communities, terms, as_lists = own_communities(root), own_terms(root), own_as_lists(root)
     speakers, cos, tables = _speakers(root, model), cos_names(root, wanted), root.texts(*FORWARDING)
     bridging = [name for name, words in root.entries("routing-instances") if words.text("instance-type") == "mac-vrf"]
     for statement in statements:
@@ -99,7 +111,10 @@ def _translated(
                 tail = (*tail[:-1], communities.get(tail[-1], tail[-1]))
             yield statement, ((*statement[:4], terms[statement[2], statement[4]], *tail),)
         elif statement[:2] == POLICY and statement[2:3] == tables:
-            yield statement, ((*POLICY, LOAD_BALANCE, *statement[3:]),)
+            if (translation := _of_forwarding(statement[3:], root.at(*statement[:3]))) is not None:
+                yield statement, translation
+        elif statement[:2] == AS_LISTS and statement[2] in as_lists:
+            yield statement, ((*AS_LISTS, as_lists[statement[2]], *statement[3:]),)
         elif statement[:3] == FORWARDING and statement[3:] == tables:
             yield statement, ((*FORWARDING, LOAD_BALANCE),)
         elif statement[0] == "vlans":
@@ -119,16 +134,28 @@ def _translated(
                     yield statement, said
 
 
+def _of_forwarding(tail: Statement, policy: Words) -> tuple[Statement, ...] | None:
+    """A statement of the policy of the forwarding table, whose only term may have a name; None of one with more."""
+    terms = policy.texts("term")
+    if len(terms) == 1 and tail[:2] == ("term", terms[0]) and policy.at("term", terms[0]).texts() == ("then",):
+        tail = tail[2:]
+    return () if tail == ("then", "accept") else ((*POLICY, LOAD_BALANCE, *tail),)
+
+
 @dataclass(frozen=True, slots=True)
 class JunosSpeaker:
-    """The sessions of one network instance. groups: railfab's group of each numbered session, by its peer."""
+    """The sessions of one network instance. groups: railfab's group of each session, by its peer; an unnumbered one
+    has its own. as_lists: railfab's names of lists of AS numbers."""
 
     path: Statement
     words: Words
     groups: Mapping[str, str]
+    as_lists: Mapping[str, str]
 
     def translated(self, rest: Statement) -> tuple[Statement, ...] | None:
         """The statements of sessions that this one is; None where the model has none."""
+        if rest[-2:-1] == ("peer-as-list",):
+            rest = (*rest[:-1], self.as_lists.get(rest[-1], rest[-1]))
         if rest[:1] != ("group",):
             return self._of_sessions(rest, (*self._peers(rest[:1]),))
         group, tail = rest[1], rest[2:]
@@ -137,14 +164,25 @@ class JunosSpeaker:
             return (() if len(tail) == 2 else self._of_sessions(tail[2:], (tail[1],))) if known else None
         if tail[:1] == ("multipath",):
             return ((*self.path, *tail),)
+        if tail[:1] == ("dynamic-neighbor",) and len(tail) > 3:
+            return self._of_discovery(group, tail[1], tail[2:])
         if not tail or tail[0] in ("type", "dynamic-neighbor"):
             return None
         return self._of_sessions(tail, (*self._members(group, tail[0]),))
 
+    def _of_discovery(self, group: str, name: str, tail: Statement) -> tuple[Statement, ...] | None:
+        """How the peers of unnumbered sessions are found, for each of them; of an interface for that one."""
+        peers = (tail[2],) if tail[1:2] == (INTERFACE,) else self._discovered(group, name)
+        return self._of_sessions((*DISCOVERY, *tail), [peer for peer in peers if peer in self.groups])
+
     def _of_sessions(self, tail: Statement, peers: Sequence[str]) -> tuple[Statement, ...] | None:
         if tail[:1] == ("cluster",):
             return tuple((*self.path, "group", group, *tail) for group in {self.groups[peer] for peer in peers}) or None
-        return tuple((*self.path, "group", self.groups[peer], "neighbor", peer, *tail) for peer in peers) or None
+        return tuple((*self.path, *self._session(peer), *tail) for peer in peers) or None
+
+    def _session(self, peer: str) -> Statement:
+        group = ("group", self.groups[peer])
+        return group if is_unnumbered_group(group[1]) else (*group, "neighbor", peer)
 
     def _peers(self, first: Statement) -> Iterator[str]:
         """The sessions with what is stated for all of them."""
@@ -157,6 +195,11 @@ class JunosSpeaker:
         for peer, words in self.words.entries("group", group, "neighbor"):
             if peer in self.groups and word not in words:
                 yield peer
+        for name in self.words.texts("group", group, "dynamic-neighbor"):
+            yield from (peer for peer in self._discovered(group, name) if peer in self.groups)
+
+    def _discovered(self, group: str, name: str) -> tuple[str, ...]:
+        return self.words.texts("group", group, "dynamic-neighbor", name, "peer-auto-discovery", INTERFACE)
 
 
 def _speakers(root: Words, model: DeviceModel) -> tuple[JunosSpeaker, ...]:
@@ -167,11 +210,25 @@ def _speakers(root: Words, model: DeviceModel) -> tuple[JunosSpeaker, ...]:
         JunosSpeaker(
             ("protocols", "bgp") if name == DEFAULT_INSTANCE else ("routing-instances", name, "protocols", "bgp"),
             words,
-            {
-                str(neighbor.peer): group_of(neighbor, bgp)
-                for neighbor in bgp.neighbors
-                if neighbor.network_instance == name and not neighbor.unnumbered
-            },
+            dict(_group(neighbor, bgp) for neighbor in bgp.neighbors if neighbor.network_instance == name),
+            own_as_lists(root),
         )
         for name, words in speakers_of(root).items()
     )
+
+
+def _group(neighbor: BgpNeighbor, bgp: BgpSpeaker) -> tuple[str, str]:
+    """A peer as statements name it, and railfab's group of its session."""
+    if isinstance(neighbor.peer, str):
+        return unit_name(neighbor.peer), unnumbered_group(neighbor.peer)
+    return str(neighbor.peer), group_of(neighbor, bgp)
+
+
+def own_as_lists(root: Words) -> Mapping[str, str]:
+    """railfab's name of each list of one AS number, by its name in the configuration."""
+    lists = ((name, words.texts("members")) for name, words in root.entries(*AS_LISTS))
+    return {
+        name: as_list_name(int(members[0]))
+        for name, members in lists
+        if len(members) == 1 and members[0].isascii() and members[0].isdecimal()
+    }

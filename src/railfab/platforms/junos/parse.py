@@ -8,12 +8,12 @@ of the operator's differ (`other_names`).
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 
 from railfab.device import DeviceModel, in_order
 from railfab.errors import RailfabError, raise_all
 from railfab.platforms.differences import Difference
-from railfab.platforms.junos import statements
-from railfab.platforms.junos.inheritance import inherited
+from railfab.platforms.junos import comparison, effective, statements
 from railfab.platforms.junos.other_names import apart
 from railfab.platforms.junos.parse_bgp import bgp_of
 from railfab.platforms.junos.parse_instances import instances_of, vlans_of, vtep_of
@@ -32,25 +32,31 @@ MANAGEMENT = ("system", MANAGEMENT_STATEMENT)
 
 def parse(text: str) -> DeviceModel:
     """The model of a configuration text. Raises ConfigError, or Problems with every bad value, each with its path."""
-    configured = statements.read(text)
-    problems: list[RailfabError] = []
-    more = inherited(configured)
-    root = words_of((*more, *configured), problems)
-    model = _model(root)
-    raise_all(problems)
-    ordered = in_order(model)
-    left = apart(configured, statements.rendered(render(ordered)), root, ordered)
-    lacking = [statement for statement in left.wanted if statement not in more or statement in left.configured]
-    rest = [difference.path for difference in statements.differences(left.configured, lacking)]
-    return replace(ordered, unmodelled=tuple(sorted((*rest, *map(shown, left.names)))))
+    root, model = _read(text)
+    left = apart(effective.read(text), statements.rendered(render(model)), root, model)
+    rest = [difference.path for difference in statements.differences(left.configured, left.wanted)]
+    return replace(model, unmodelled=tuple(sorted((*rest, *map(shown, left.names)))))
 
 
 def differences(text: str, rendered: str) -> tuple[Difference, ...]:
-    """The statements in which a configuration differs from a rendered one. The instance of the management port is the
-    operator's where the rendered one does not state it."""
-    configured, wanted = statements.read(text), statements.read(rendered)
-    operators = () if MANAGEMENT in wanted else (MANAGEMENT,)
-    return statements.differences([statement for statement in configured if statement not in operators], wanted)
+    """The statements in which a configuration differs from a rendered one, by more than an operator's names. The
+    instance of the management port is the operator's where the rendered one does not state it."""
+    root, model = _read(text)
+    left = apart(effective.read(text), statements.read(rendered), root, model)
+    operators = () if MANAGEMENT in left.wanted else (MANAGEMENT,)
+    return comparison.differences(
+        [statement for statement in left.configured if statement not in operators], left.wanted
+    )
+
+
+@lru_cache(maxsize=4)
+def _read(text: str) -> tuple[Words, DeviceModel]:
+    """The words in effect of a text, and their model without what is unmodelled."""
+    problems: list[RailfabError] = []
+    root = words_of(effective.read(text), problems)
+    model = _model(root)
+    raise_all(problems)
+    return root, in_order(model)
 
 
 def _model(root: Words) -> DeviceModel:

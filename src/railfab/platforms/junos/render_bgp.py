@@ -23,11 +23,10 @@ from railfab.platforms.junos.names import (
     INTERNAL_GROUP,
     LOAD_BALANCE,
     NEXT_HOP_SELF,
-    UNNUMBERED_GROUP,
     as_list_name,
-    device_name,
     summary_policy,
     unit_name,
+    unnumbered_group,
 )
 from railfab.platforms.junos.trees import block, entry, flag, leaf, listed, setting
 from railfab.platforms.shared.line_tree import Line
@@ -158,7 +157,7 @@ def _unnumbered(neighbor: BgpNeighbor, model: DeviceModel, bgp: BgpSpeaker) -> L
         Line(f"interface {unit_name(neighbor.peer)}"),
     )
     return entry(
-        f"group {UNNUMBERED_GROUP}{device_name(neighbor.peer)}",
+        f"group {unnumbered_group(neighbor.peer)}",
         _kind(group_of(neighbor, bgp), bgp),
         _session(neighbor, model, bgp),
         block("dynamic-neighbor PEER", block("peer-auto-discovery", discovery)),

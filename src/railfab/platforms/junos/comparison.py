@@ -1,0 +1,176 @@
+"""Differences between a configuration and the rendered intent, as hazards and sections of the fabric look for them.
+
+A value stated as it is by default is no difference, and another value of a leaf is one, not two. What has no effect on
+the fabric has a path that begins with UNUSED: a spare port, an object that nothing refers to.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from railfab.platforms.differences import Difference, Side
+from railfab.platforms.junos import statements
+from railfab.platforms.junos.effective import COS, SINGLE_VALUES
+from railfab.platforms.junos.names import PORT
+from railfab.platforms.shared.brace_text import INACTIVE, Statement, shown
+
+UNUSED = "(unused) "
+ANY = "*"
+OBJECTS: Sequence[Statement] = (
+    *((COS, "classifiers", ANY), (COS, "rewrite-rules", ANY), (COS, "schedulers"), (COS, "scheduler-maps")),
+    *((COS, "drop-profiles"), (COS, "congestion-notification-profile"), (COS, "traffic-control-profiles")),
+    *((COS, "forwarding-class-sets"), ("policy-options", ANY), ("forwarding-options", "storm-control-profiles")),
+    *(("firewall", "family", ANY, "filter"), ("firewall", "filter"), ("firewall", "policer"), ("groups",)),
+)
+"""Places of objects that have an effect where others refer to their names."""
+DEFAULTS = frozenset(
+    (
+        *(("multiplier", "3"), ("interface-mode", "access"), ("poll-interval", "100"), ("detection", "2")),
+        *(("recovery", "200"), ("watchdog-action", "drop"), ("up", "0"), ("down", "0"), ("priority", "low")),
+        *(("out-delay", "0"), ("loops", "1"), ("cable-length", "100"), ("port-id-subtype", "locally-assigned")),
+    )
+)
+"""Values that leaves have without a statement (junos-qfx-conf 24.4R1; Juniper, bfd-liveness-detection, PFC Watchdog,
+interface-mode, hold-time)."""
+ABOVE = "..."
+CONTAINERS: Sequence[Statement] = (
+    *(("interfaces", ANY), (COS, "interfaces", ANY), (COS, "schedulers", ANY), (COS, "drop-profiles", ANY)),
+    *((COS, "congestion-notification-profile", ANY), (COS, "classifiers", "dscp", ANY), (COS, "scheduler-maps", ANY)),
+    *(("policy-options", "policy-statement", ANY), ("protocols", "bgp", "group", ANY)),
+    *(("protocols", "bgp", "group", ANY, "neighbor", ANY), ("protocols", "bgp", "group", ANY, "dynamic-neighbor", ANY)),
+    *((ABOVE, "pfc-watchdog"), (ABOVE, "bfd-liveness-detection"), (ABOVE, "lacp")),
+)
+"""Containers that are one missing line where nothing of them is there; ABOVE stands for what is above."""
+HASH_KEY = ("forwarding-options", "hash-key", "family")
+
+
+def differences(configured: Sequence[Statement], wanted: Sequence[Statement]) -> tuple[Difference, ...]:
+    """The differences of a configuration in effect, apart from an operator's names, from a rendered one."""
+    hidden = {statement[1:] for statement in configured if statement[0] == INACTIVE}.intersection(wanted)
+    stated = [statement for statement in configured if statement[0] != INACTIVE]
+    others = [statement for statement in configured if statement[0] == INACTIVE and statement[1:] not in hidden]
+    kept = (*stated, *_defaults(wanted, stated), *others)
+    expected = (*wanted, *_stated_defaults(stated, wanted), *_hashed(stated, wanted))
+    unused = _Unused(configured, wanted)
+    whole = tuple(_with_whole_containers([statement for statement in expected if statement not in hidden], kept))
+    compared = statements.differences(kept, whole)
+    shown_hidden = (_hidden(statement) for statement in sorted(hidden))
+    return (*(_placed(difference, unused) for difference in _each_value_once(compared)), *shown_hidden)
+
+
+def _hidden(statement: Statement) -> Difference:
+    """A rendered statement that is there, but not in effect."""
+    text = shown((INACTIVE, *statement))
+    return Difference(side=Side.CHANGED, path=text, text=f"set {text}", section=statement[0])
+
+
+def _defaults(wanted: Iterable[Statement], stated: Sequence[Statement]) -> Iterator[Statement]:
+    """The rendered defaults that a configuration leaves out of a container."""
+    present = {statement[:length] for statement in stated for length in range(1, len(statement))}
+    for statement in wanted:
+        if statement[-2:] in DEFAULTS and statement[:-1] not in present and statement[:-2] in present:
+            yield statement
+
+
+def _stated_defaults(stated: Iterable[Statement], wanted: Sequence[Statement]) -> Iterator[Statement]:
+    """The defaults that a configuration states besides."""
+    leaves = {statement[:-1] for statement in wanted}
+    yield from (statement for statement in stated if statement[-2:] in DEFAULTS and statement[:-1] not in leaves)
+
+
+def _hashed(stated: Iterable[Statement], wanted: Sequence[Statement]) -> Iterator[Statement]:
+    """Both layers of the hash of a family, where one is stated: of the other one the switch then takes nothing."""
+    families = {statement[3] for statement in stated if statement[:3] == HASH_KEY and len(statement) > 3}
+    for family in sorted(families):
+        for layer in ("layer-3", "layer-4"):
+            if (*HASH_KEY, family, layer) not in wanted:
+                yield (*HASH_KEY, family, layer)
+
+
+def _with_whole_containers(wanted: Iterable[Statement], stated: Iterable[Statement]) -> Iterator[Statement]:
+    """The rendered statements, with one for all of a container that is missing."""
+    present = {statement[:length] for statement in stated for length in range(1, len(statement) + 1)}
+    absent: set[Statement] = set()
+    for statement in wanted:
+        container = next((above for above in _containers(statement) if above not in present), None)
+        if container is None:
+            yield statement
+        elif container not in absent:
+            absent.add(container)
+            yield container
+
+
+def _containers(statement: Statement) -> Iterator[Statement]:
+    """The containers of a statement, the outermost first."""
+    for place in CONTAINERS:
+        if place[0] == ABOVE:
+            if place[1] in statement[:-1]:
+                yield statement[: statement.index(place[1]) + 1]
+        elif len(statement) > len(place) and _is_below(statement, place):
+            yield statement[: len(place)]
+
+
+def _each_value_once(compared: Sequence[Difference]) -> Iterator[Difference]:
+    """Leave out the missing value of a leaf that has another one."""
+    added = {difference.path.rpartition(" ")[0] for difference in compared if difference.side is Side.ADDED}
+    for difference in compared:
+        leaf = difference.path.removeprefix("delete ").rpartition(" ")[0]
+        is_single = leaf.rpartition(" ")[2] in SINGLE_VALUES
+        if difference.side is not Side.MISSING or not is_single or leaf not in added:
+            yield difference
+
+
+def _placed(difference: Difference, unused: _Unused) -> Difference:
+    return replace(difference, path=f"{UNUSED}{difference.path}") if unused.has(difference.path) else difference
+
+
+class _Unused:
+    """Spare ports, and objects without a use, of a configuration."""
+
+    def __init__(self, configured: Sequence[Statement], wanted: Sequence[Statement]) -> None:
+        self._ports = {statement[1] for statement in wanted if statement[0] == "interfaces"}
+        self._objects = frozenset(_without_use(configured))
+
+    def has(self, path: str) -> bool:
+        words = path.removeprefix("insert ").split()
+        at = words[2] if words[:2] == [COS, "interfaces"] else words[1] if words[:1] == ["interfaces"] else ""
+        if PORT.fullmatch(at):
+            return at not in self._ports
+        return any(tuple(words[:length]) in self._objects for length in range(2, 6))
+
+
+def _without_use(configured: Sequence[Statement]) -> Iterator[Statement]:
+    """The objects whose names no statement in use has."""
+    objects: dict[Statement, list[Statement]] = defaultdict(list)
+    words: set[str] = set()
+    for statement in configured:
+        name = _object(statement)
+        if name is None:
+            words.update(statement)
+        else:
+            objects[name].append(statement[len(name) :])
+    by_name: Mapping[str, list[Statement]] = defaultdict(list)
+    for name in objects:
+        by_name[name[-1]].append(name)
+    reached = [name for name in objects if name[-1] in words]
+    used: set[Statement] = set()
+    while reached:
+        name = reached.pop()
+        if name not in used:
+            used.add(name)
+            reached += (other for rest in objects[name] for word in rest for other in by_name.get(word, ()))
+    yield from (name for name in objects if name not in used)
+
+
+def _object(statement: Statement) -> Statement | None:
+    """The place and name of the object that a statement is about."""
+    for place in OBJECTS:
+        if len(statement) > len(place) and _is_below(statement, place):
+            return statement[: len(place) + 1]
+    return None
+
+
+def _is_below(statement: Statement, place: Statement) -> bool:
+    return all(word in (ANY, stated) for word, stated in zip(place, statement, strict=False))

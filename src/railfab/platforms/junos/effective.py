@@ -1,0 +1,214 @@
+"""Statements of a configuration as they are in effect, in the form in which railfab renders them.
+
+Groups (Juniper, Use Configuration Groups to Quickly Configure Devices) and ranges of interfaces (Interface Ranges for
+Switches) are expanded, code points have their bits, and of several values of a leaf the one in effect stays.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import pairwise
+
+from railfab.platforms.hazard_facts import DSCP_NAMES
+from railfab.platforms.junos import statements
+from railfab.platforms.junos.inheritance import GROUPS, inherited
+from railfab.platforms.shared.brace_text import Statement
+
+COS = "class-of-service"
+RANGE = ("interfaces", "interface-range")
+MEMBER, MEMBERS = "member", "member-range"
+ALIASES = (COS, "code-point-aliases")
+NAMED_POINTS: Mapping[str, str] = {
+    **{name.lower(): f"{point:06b}" for point, name in DSCP_NAMES.items()},
+    **{"be": "000000", "nc1": "110000", "nc2": "111000"},
+}
+"""Default aliases of DSCP code points (Juniper, Default DSCP Code-Point Aliases)."""
+BFD, SENT, RECEIVED, INTERVAL = (
+    "bfd-liveness-detection",
+    "transmit-interval",
+    "minimum-receive-interval",
+    "minimum-interval",
+)
+DROPS = "drop-profile-map"
+SINGLE_VALUES = frozenset(
+    (
+        *("mtu", "speed", "description", "fec", "802.3ad", "number-of-sub-ports", "up", "down", "interface-mode"),
+        *("native-vlan-id", "mac", "system-id", "vlan-id", "vni", "hold-time", "peer-as", "peer-as-list", "out-delay"),
+        *("local-address", "minimum-interval", "minimum-receive-interval", "multiplier", "type", "router-id"),
+        *("autonomous-system", "maximum-ecmp", "host-name", "percent", "dynamic-threshold", "scheduler"),
+        *("scheduler-map", "congestion-notification-profile", "cable-length", "queue-num", "pfc-priority"),
+        *("poll-interval", "detection", "recovery", "watchdog-action", "maximum", "local-preference", "preference"),
+        *("priority", "drop-profile", "port-id-subtype", "device-count", "local-as", "ttl"),
+    )
+)
+"""Leaves with one value, which a group or range does not add to (junos-qfx-conf 24.4R1)."""
+_INTERFACE = re.compile(r"(?P<stem>[a-z]+-(?:\d+/){2}|ae)(?P<number>\d+)")
+_SET = re.compile(r"\[([\d,-]+)\]")
+
+
+@lru_cache(maxsize=4)
+def read(text: str) -> tuple[Statement, ...]:
+    """The statements in effect of a text. Raises ConfigError for one that is no configuration."""
+    stated = _with_groups(_with_ranges(statements.read(text)))
+    return _with_one_form(_with_named_points(_with_last_values(stated)))
+
+
+# Groups and ranges
+
+
+def _with_groups(stated: tuple[Statement, ...]) -> tuple[Statement, ...]:
+    """Expand groups; what is not of a group comes after it, and counts."""
+    if not any(statement[0] == GROUPS for statement in stated):
+        return stated
+    expansion = inherited(stated)
+    kept = [statement for statement in stated if statement not in expansion.replaced]
+    return _with_ranges((*_without_overridden(expansion.statements, kept), *kept))
+
+
+def _with_ranges(stated: tuple[Statement, ...]) -> tuple[Statement, ...]:
+    """Expand ranges of interfaces; what an interface has of its own counts."""
+    below: dict[str, list[Statement]] = {}
+    for statement in stated:
+        if statement[:2] == RANGE and len(statement) > 3:
+            below.setdefault(statement[2], []).append(statement[3:])
+    if not below:
+        return stated
+    present = dict.fromkeys(
+        statement[1] for statement in stated if statement[0] == "interfaces" and statement[:2] != RANGE
+    )
+    names = {name: tuple(_range_members(rest, present)) for name, rest in below.items()}
+    expanded = [
+        ("interfaces", member, *rest)
+        for name, members in names.items()
+        for member in members
+        for rest in below[name]
+        if rest[0] not in (MEMBER, MEMBERS)
+    ]
+    kept = [
+        used
+        for statement in stated
+        if statement[:2] != RANGE or not names.get(statement[2])
+        for used in _with_members(statement, names)
+    ]
+    return (*_without_overridden(expanded, kept), *kept)
+
+
+def _range_members(rest: Iterable[Statement], present: Iterable[str]) -> Iterator[str]:
+    for kind, *words in rest:
+        if kind == MEMBER and words:
+            pattern = _pattern(words[0])
+            matched = [name for name in present if pattern.fullmatch(name)]
+            yield from matched or ([words[0]] if _INTERFACE.fullmatch(words[0]) else [])
+        elif kind == MEMBERS and len(words) == 3:
+            first, last = (_INTERFACE.fullmatch(words[at]) for at in (0, 2))
+            if first and last and first["stem"] == last["stem"]:
+                numbers = range(int(first["number"]), min(int(last["number"]), int(first["number"]) + 1023) + 1)
+                yield from (f"{first['stem']}{number}" for number in numbers)
+
+
+def _pattern(text: str) -> re.Pattern[str]:
+    """A name with `*`, and with sets of numbers: `et-0/0/[1-3,6]`."""
+    parts = _SET.split(text)
+    return re.compile("".join(_numbers(part) if at % 2 else _literal(part) for at, part in enumerate(parts)))
+
+
+def _literal(text: str) -> str:
+    return re.escape(text).replace(r"\*", ".*").replace(r"\?", ".")
+
+
+def _numbers(text: str) -> str:
+    """Alternatives for the numbers of a set."""
+    if text.isdecimal():
+        return f"[{text}]"
+    numbers: list[str] = []
+    for part in text.split(","):
+        first, _, last = part.partition("-")
+        if first.isdecimal() and last.isdecimal():
+            numbers += map(str, range(int(first), min(int(last), int(first) + 1023) + 1))
+        else:
+            numbers.append(re.escape(part))
+    return f"(?:{'|'.join(numbers)})"
+
+
+def _with_members(statement: Statement, names: Mapping[str, Sequence[str]]) -> Iterator[Statement]:
+    """A statement about the interfaces of a range, for each of them."""
+    for at, (before, word) in enumerate(pairwise(statement), start=1):
+        if before == "interface" and names.get(word):
+            yield from ((*statement[:at], member, *statement[at + 1 :]) for member in names[word])
+            return
+    yield statement
+
+
+def _without_overridden(inherited: Iterable[Statement], stated: Iterable[Statement]) -> Iterator[Statement]:
+    """The inherited statements without values of leaves that have another one, and without repeated ones."""
+    stated = tuple(stated)
+    present = {
+        *stated,
+        *(statement[:-1] for statement in stated if statement[-2:-1] and statement[-2] in SINGLE_VALUES),
+    }
+    for statement in dict.fromkeys(inherited):
+        is_single = len(statement) > 1 and statement[-2] in SINGLE_VALUES
+        if statement not in present and not (is_single and statement[:-1] in present):
+            yield statement
+            if is_single:
+                present.add(statement[:-1])
+
+
+def _with_last_values(stated: tuple[Statement, ...]) -> tuple[Statement, ...]:
+    """Leave out the values of leaves that another one follows, as when they are loaded."""
+    last = {
+        statement[:-1]: statement[-1] for statement in stated if statement[-2:-1] and statement[-2] in SINGLE_VALUES
+    }
+    return tuple(statement for statement in stated if last.get(statement[:-1], statement[-1]) == statement[-1])
+
+
+# Forms
+
+
+def _with_named_points(stated: tuple[Statement, ...]) -> tuple[Statement, ...]:
+    """Code points of DSCP with their bits."""
+    aliases = {
+        statement[3]: statement[4]
+        for statement in stated
+        if statement[:2] == ALIASES and statement[2:3] == ("dscp",) and len(statement) == 5
+    }
+    points = {**NAMED_POINTS, **aliases}
+    return tuple(
+        _with_bits(statement, points)
+        for statement in stated
+        if statement[:2] != ALIASES or (statement[3:4] and statement[3] not in aliases)
+    )
+
+
+def _with_bits(statement: Statement, points: Mapping[str, str]) -> Statement:
+    if statement[0] != COS or "dscp" not in statement:
+        return statement
+    for at, word in enumerate(statement[:-1]):
+        if word in ("code-points", "code-point") and statement[at + 1] in points:
+            return (*statement[: at + 1], points[statement[at + 1]], *statement[at + 2 :])
+    return statement
+
+
+def _with_one_form(stated: tuple[Statement, ...]) -> tuple[Statement, ...]:
+    """One of several ways to state the same: balancing, drop profiles of packets, all of which have the low priority,
+    and equal intervals of BFD in both directions."""
+    priorities = {statement[7] for statement in stated if statement[:2] == (COS, "classifiers") and len(statement) > 7}
+    present = set(stated)
+    forms = (_one_form(statement, present, priorities <= {"low"}) for statement in stated)
+    return tuple(form for form in forms if form is not None)
+
+
+def _one_form(statement: Statement, present: set[Statement], all_low: bool) -> Statement | None:
+    if statement[-2:] == ("load-balance", "per-flow"):
+        return (*statement[:-1], "per-packet")
+    if statement[:2] == (COS, "schedulers") and statement[3:6] == (DROPS, "loss-priority", "low") and all_low:
+        return (*statement[:5], "any", *statement[6:])
+    if statement[-2:-1] == (INTERVAL,) and BFD in statement[-4:-2]:
+        above, interval = statement[: statement.index(BFD) + 1], statement[-1]
+        both = {(*above, RECEIVED, interval), (*above, SENT, INTERVAL, interval)}
+        return (*above, INTERVAL, interval) if both <= present else statement
+    if statement[-3:-1] == (BFD, RECEIVED):
+        return None if (*statement[:-2], SENT, INTERVAL, statement[-1]) in present else statement
+    return statement
