@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from railfab.device import ClassThresholds, DeviceModel, Port, fabric_prefixes
+from railfab.device import ClassThresholds, DeviceModel, Lag, Port, Scheduling, fabric_prefixes, number_of
 from railfab.units import IP_BYTES, ROCE_BYTES, ROCE_PATH_MTU_BYTES, VXLAN_BYTES
 
 DSCP_NAMES: Mapping[int, str] = {
@@ -30,11 +30,38 @@ def _lossless_priorities(model: DeviceModel, _of: str | None) -> tuple[int | Non
 
 
 def _lossless_dscp(model: DeviceModel, _of: str | None) -> tuple[int | str, ...]:
-    """Code points as numbers and by their names."""
+    """Code points as numbers, as six bits, and by their names."""
     names = _lossless_classes(model, None)
     classifiers = model.qos.classifiers if model.qos else ()
     points = sorted({point for classifier in classifiers for point, name in classifier.dscp if name in names})
-    return (*points, *(DSCP_NAMES[point] for point in points if point in DSCP_NAMES))
+    names_of = (DSCP_NAMES[point] for point in points if point in DSCP_NAMES)
+    return (*points, *(f"{point:06b}" for point in points), *names_of)
+
+
+def _classes(model: DeviceModel, _of: str | None) -> tuple[str, ...]:
+    return tuple(traffic_class.name for traffic_class in model.qos.classes) if model.qos else ()
+
+
+def _strict_classes(model: DeviceModel, _of: str | None) -> tuple[str, ...]:
+    classes = model.qos.classes if model.qos else ()
+    return tuple(traffic_class.name for traffic_class in classes if traffic_class.scheduling is Scheduling.STRICT)
+
+
+def _cable_m(model: DeviceModel, profile: str | None) -> int | None:
+    """Length of the cables of the profile of this name, or where there is none the longest."""
+    profiles = model.qos.profiles if model.qos else ()
+    chosen = [candidate for candidate in profiles if candidate.name == profile] or profiles
+    return max((candidate.cable_m for candidate in chosen if candidate.cable_m is not None), default=None)
+
+
+def _headroom_pool_percent(model: DeviceModel, _of: str | None) -> int | None:
+    return model.qos.headroom_pool_percent if model.qos else None
+
+
+def _has_inverted_ramp(model: DeviceModel, profile: str | None) -> bool:
+    """Whether marking begins where it should be complete, in this profile or, where there is none, in any."""
+    ramps = (thresholds.ecn for thresholds in _thresholds(model, profile))
+    return any(ramp is not None and ramp.kmin_bytes >= ramp.kmax_bytes for ramp in ramps)
 
 
 def _thresholds(model: DeviceModel, profile: str | None) -> list[ClassThresholds]:
@@ -162,6 +189,17 @@ def _unnumbered(model: DeviceModel, _of: str | None) -> tuple[str, ...]:
     return tuple(port.name for port in model.interfaces if port.unnumbered)
 
 
+def _families(model: DeviceModel, peer: str | None) -> tuple[str, ...]:
+    """The address families of the session with this peer, or where there is none of every session."""
+    sessions = [neighbor for neighbor in model.neighbors if str(neighbor.peer) == peer] or model.neighbors
+    return tuple(sorted({str(family) for neighbor in sessions for family in neighbor.families}))
+
+
+def _lag_count(model: DeviceModel, _of: str | None) -> int | None:
+    """Number of LAGs that a switch prepares, from 0 to the highest."""
+    return max((number_of(port.name) + 1 for port in model.interfaces if isinstance(port, Lag)), default=None)
+
+
 def _hold_s(model: DeviceModel, _of: str | None) -> int | None:
     return max((neighbor.timers.hold_s for neighbor in model.neighbors), default=None)
 
@@ -188,6 +226,11 @@ FACTS: Mapping[str, Fact] = {
     "lossless_queues": _lossless_queues,
     "lossless_priorities": _lossless_priorities,
     "lossless_dscp": _lossless_dscp,
+    "classes": _classes,
+    "strict_classes": _strict_classes,
+    "cable_m": _cable_m,
+    "headroom_pool_percent": _headroom_pool_percent,
+    "lag_count": _lag_count,
     "kmin_bytes": _kmin_bytes,
     "kmax_bytes": _kmax_bytes,
     "pmax_percent": _pmax_percent,
@@ -217,6 +260,9 @@ CONFIGURED_FACTS: Mapping[str, Fact] = {
     "configured_lossless_dscp": _lossless_dscp,
     "configured_marked_classes": _marked_classes,
     "configured_mtu_bytes": _mtu_bytes_of,
+    "configured_max_paths": _max_paths,
+    "configured_families": _families,
+    "has_inverted_ramp": _has_inverted_ramp,
     "xoff_above_limit": _xoff_above_limit,
 }
 """Facts about the configuration itself, from the model that was parsed of it."""

@@ -5,15 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.audit.cases import cases
 from tests.fabric.thinned import thinned
 from tests.platforms.hazards import kinds, patterns, without_edit
 from tests.platforms.junos.switches import with_junos
 
-from railfab.device import DeviceModel, Lag
+from railfab.device import DeviceModel
 from railfab.fabric import design
 from railfab.platforms import admit, platform
 from railfab.platforms.hazards import Hazard
-from railfab.platforms.junos.names import device_name
 from railfab.platforms.junos.statements import rendered
 from railfab.platforms.shared.brace_text import shown
 
@@ -60,7 +60,7 @@ EDITS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("bandwidth-share", (f"+ {ROCE} transmit-rate percent 10",)),
     ("wrong-strict-queue", (f"+ {COS} schedulers default priority strict-high",)),
     (
-        "small-headroom",
+        "small-headroom-pool",
         (
             f"- {COS} shared-buffer ingress buffer-partition lossless-headroom",
             f"+ {COS} shared-buffer ingress buffer-partition lossless-headroom percent 0",
@@ -71,7 +71,9 @@ EDITS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("early-xoff", (f"+ {COS} shared-buffer ingress buffer-partition lossless dynamic-threshold 4",)),
     ("buffer-shares", (f"+ {COS} shared-buffer ingress percent 50",)),
     ("fewer-paths", ("- routing-options forwarding-table export",)),
-    ("no-multipath-relax", ("- protocols bgp multipath",)),
+    ("fewer-paths", ("- protocols bgp multipath",)),
+    ("no-multipath-relax", ("- protocols bgp multipath", "+ protocols bgp multipath")),
+    ("no-multipath-relax", (f"+ {UPLINK} multipath",)),
     ("fewer-paths", ("+ chassis maximum-ecmp 16",)),
     ("fewer-paths", ("+ protocols bgp multipath disable",)),
     ("hash-fields", ("+ forwarding-options enhanced-hash-key family inet no-l4-source-port",)),
@@ -106,8 +108,63 @@ EDITS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("port-mirroring", ("+ forwarding-options analyzer a input ingress interface et-0/0/0.0",)),
     ("control-plane-qos", ("+ system ddos-protection protocols bgp aggregate bandwidth 100",)),
     ("lldp-off", ("- protocols lldp interface all",)),
+    ("pfc-off", (f"- {COS} interfaces et-0/0/0",)),
+    ("pfc-on-lossy-class", (f"+ {COS} forwarding-classes class default no-loss",)),
+    ("wrong-pfc-priority", (f"+ {CNP} output ieee-802.1 code-point 101 flow-control-queue 3",)),
+    ("wrong-queue", (f"+ {COS} forwarding-classes class storage queue-num 3",)),
+    ("headroom-differs", (f"- {CNP} input cable-length", f"+ {CNP} input cable-length 100")),
+    ("headroom-differs", (f"+ {COS} shared-buffer ingress buffer-partition lossless-headroom percent 50",)),
+    ("wrong-qos-profile", (f"+ {COS} interfaces et-0/0/0 congestion-notification-profile lossy",)),
+    ("wrong-qos-profile", (f"- {ROCE}",)),
+    ("watchdog-timers", (f"- {CNP} pfc-watchdog recovery",)),
+    ("ecn-thresholds", (f"+ {ROCE} drop-profile-map loss-priority any protocol any drop-profile late",)),
+    ("wrong-classifier", (f"- {COS} classifiers dscp fabric",)),
+    (
+        "roce-misclassified",
+        (f"+ {COS} classifiers dscp fabric forwarding-class default loss-priority low code-points 011010",),
+    ),
+    ("cnp-not-strict", (f"- {COS} classifiers dscp fabric forwarding-class cnp",)),
+    ("control-plane-qos", (f"- {COS} scheduler-maps 400g-5m forwarding-class network-control",)),
+    ("control-plane-qos", (f"- {COS} schedulers network-control shaping-rate",)),
+    ("bandwidth-share", (f"- {ROCE} transmit-rate",)),
+    ("buffer-shares", (f"- {COS} shared-buffer ingress buffer-partition lossy",)),
+    ("buffer-shares", (f"+ {COS} schedulers default buffer-size percent 50",)),
+    ("early-xoff", (f"- {COS} shared-buffer ingress buffer-partition lossless dynamic-threshold",)),
+    ("load-balancing-mode", ("+ policy-options policy-statement LOAD-BALANCE then load-balance consistent-hash",)),
+    ("fewer-paths", ("- chassis maximum-ecmp",)),
+    ("hash-seed", ("+ forwarding-options enhanced-hash-key hash-seed 7",)),
+    ("weighted-ecmp", (f"+ {UPLINK} link-bandwidth auto-sense",)),
+    ("port-disabled", ("+ chassis fpc 0 power off",)),
+    ("wrong-speed", ("+ chassis fpc 0 pic 0 port 0 channel-speed 100g",)),
+    ("wrong-lacp", (f"+ {PORT} ether-options 802.3ad ae1",)),
+    ("wrong-address", (f"- {PORT}",)),
+    ("forwarding-off", ("- interfaces et-0/0/32 unit 0 family inet",)),
+    ("session-down", ("- interfaces et-0/0/32 unit 0 family inet6",)),
+    ("session-down", (f"+ {UPLINK} minimum-hold-time 20",)),
+    ("bfd-detection-time", (f"+ {UPLINK} bfd-liveness-detection multiplier 9",)),
+    ("slow-hold-time", (f"- {UPLINK} hold-time",)),
+    ("no-fast-failover", (f"+ {UPLINK} multihop ttl 2",)),
+    ("routes-not-installed", ("+ routing-options martians 10.0.1.0/24 orlonger",)),
+    ("wrong-route-policy", ("- protocols bgp defaults ebgp no-policy receive",)),
+    ("router-advertisements-off", ("+ protocols router-advertisement interface et-0/0/32.0 default-lifetime 0",)),
+    ("competing-routes", ("+ protocols ospf area 0.0.0.0 interface et-0/0/32.0",)),
 )
 """By kind: statements that are added, removed with everything below them, or made inactive."""
+
+
+OF_LAGS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("wrong-lacp", ("- interfaces ae201 aggregated-ether-options lacp active",)),
+    ("wrong-lacp", ("+ chassis aggregated-devices ethernet device-count 8",)),
+    ("wrong-overlay", ("- routing-instances MAC-VRF vtep-source-interface",)),
+    ("family-off", ("- protocols bgp group FABRIC neighbor 10.128.4.2 family evpn",)),
+)
+"""Likewise, of a switch with LAGs to its hosts and EVPN."""
+
+
+@pytest.fixture(scope="module")
+def lags(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> DeviceModel:
+    models = with_junos(repository, "dual-esi", tmp_path_factory.mktemp("esi")).models
+    return admit(next(iter(models.values())), JUNOS)
 
 
 @pytest.fixture(scope="module")
@@ -134,7 +191,25 @@ def edited(model: DeviceModel, edits: tuple[str, ...]) -> str:
 
 
 def matched(model: DeviceModel, edits: tuple[str, ...]) -> list[Hazard]:
-    return patterns(JUNOS, edited(model, edits), JUNOS.text(JUNOS.render(model)), model)
+    text = edited(model, edits)
+    return patterns(JUNOS, text, JUNOS.text(JUNOS.render(model)), model, JUNOS.parse(text))
+
+
+def in_cases() -> list[tuple[str, list[Hazard]]]:
+    """The kind of each mistake of `tests/audit/junos.yml`, and the patterns that it matches."""
+    return [
+        (
+            case.said["kind"],
+            patterns(
+                JUNOS,
+                case.text,
+                case.design.texts[case.name],
+                case.design.models[case.name],
+                JUNOS.parse(case.text),
+            ),
+        )
+        for case in cases("mistakes", ["junos"])
+    ]
 
 
 @pytest.mark.parametrize(("kind", "edits"), EDITS)
@@ -146,17 +221,15 @@ def test_one_next_hop_is_no_session_that_is_down(leaf: DeviceModel) -> None:
     assert kinds(matched(leaf, ("+ protocols bgp multipath disable",))) == {"fewer-paths"}
 
 
-def test_every_pattern_but_that_of_lacp_is_found_by_an_edit_of_its_kind(leaf: DeviceModel) -> None:
-    """The switch has no LAG; see below."""
-    assert kinds(without_edit(JUNOS, [(kind, matched(leaf, edits)) for kind, edits in EDITS])) == {"wrong-lacp"}
+def test_every_pattern_is_found_by_an_edit_of_its_kind(leaf: DeviceModel, lags: DeviceModel) -> None:
+    edits = [(kind, matched(leaf, edits)) for kind, edits in EDITS]
+    of_lags = [(kind, matched(lags, edits)) for kind, edits in OF_LAGS]
+    assert without_edit(JUNOS, [*edits, *of_lags, *in_cases()]) == []
 
 
-def test_a_lag_without_lacp_is_found(repository: Path, tmp_path: Path) -> None:
-    models = with_junos(repository, "dual-esi", tmp_path).models
-    model = admit(next(iter(models.values())), JUNOS)
-    lag = next(found for found in model.interfaces if isinstance(found, Lag))
-    edits = (f"- interfaces {device_name(lag.name)} aggregated-ether-options lacp active",)
-    assert "wrong-lacp" in kinds(matched(model, edits))
+@pytest.mark.parametrize(("kind", "edits"), OF_LAGS)
+def test_a_hazard_of_a_switch_with_lags_is_found(lags: DeviceModel, kind: str, edits: tuple[str, ...]) -> None:
+    assert kind in kinds(matched(lags, edits))
 
 
 def test_a_management_port_is_no_port_of_the_fabric(leaf: DeviceModel) -> None:
