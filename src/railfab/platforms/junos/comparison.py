@@ -51,7 +51,7 @@ def differences(configured: Sequence[Statement], wanted: Sequence[Statement]) ->
     hidden = {statement[1:] for statement in configured if statement[0] == INACTIVE}.intersection(wanted)
     stated = [statement for statement in configured if statement[0] != INACTIVE]
     others = [statement for statement in configured if statement[0] == INACTIVE and statement[1:] not in hidden]
-    kept = (*stated, *_defaults(wanted, stated), *others)
+    kept = (*stated, *defaults(wanted, stated), *others)
     expected = (*wanted, *_stated_defaults(stated, wanted), *_hashed(stated, wanted))
     unused = _Unused(configured, wanted)
     whole = tuple(_with_whole_containers([statement for statement in expected if statement not in hidden], kept))
@@ -66,7 +66,7 @@ def _hidden(statement: Statement) -> Difference:
     return Difference(side=Side.CHANGED, path=text, text=f"set {text}", section=statement[0])
 
 
-def _defaults(wanted: Iterable[Statement], stated: Sequence[Statement]) -> Iterator[Statement]:
+def defaults(wanted: Iterable[Statement], stated: Sequence[Statement]) -> Iterator[Statement]:
     """The rendered defaults that a configuration leaves out of a container."""
     present = {statement[:length] for statement in stated for length in range(1, len(statement))}
     for statement in wanted:
@@ -135,9 +135,9 @@ class _Unused:
 
     def has(self, path: str) -> bool:
         words = path.removeprefix("insert ").split()
-        at = words[2] if words[:2] == [COS, "interfaces"] else words[1] if words[:1] == ["interfaces"] else ""
-        if PORT.fullmatch(at):
-            return at not in self._ports
+        names = words[2:3] if words[:2] == [COS, "interfaces"] else words[1:2] if words[:1] == ["interfaces"] else []
+        if names and PORT.fullmatch(names[0]):
+            return names[0] not in self._ports
         return any(tuple(words[:length]) in self._objects for length in range(2, 6))
 
 

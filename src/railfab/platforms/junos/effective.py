@@ -76,7 +76,9 @@ def _with_ranges(stated: tuple[Statement, ...]) -> tuple[Statement, ...]:
     if not below:
         return stated
     present = dict.fromkeys(
-        statement[1] for statement in stated if statement[0] == "interfaces" and statement[:2] != RANGE
+        statement[1]
+        for statement in stated
+        if statement[:1] == ("interfaces",) and statement[1:2] not in ((), RANGE[1:])
     )
     names = {name: tuple(_range_members(rest, present)) for name, rest in below.items()}
     expanded = [

@@ -32,6 +32,8 @@ class CosNames:
 
     def translated(self, statement: Statement) -> tuple[Statement, ...] | None:
         """The statements that this one is; None where there are none."""
+        if len(statement) < 3:
+            return None
         section, name, tail = statement[1], statement[2:3], statement[3:]
         if section == "scheduler-maps" and len(statement) == 7 and (statement[2], statement[4]) in self.maps:
             return ((*statement[:6], self.maps[statement[2], statement[4]]),)

@@ -103,6 +103,8 @@ def _translated(
     speakers, cos, tables = _speakers(root, model), cos_names(root, wanted), root.texts(*FORWARDING)
     bridging = [name for name, words in root.entries("routing-instances") if words.text("instance-type") == "mac-vrf"]
     for statement in statements:
+        if len(statement) < 3 or statement[-1] == "term":
+            continue  # a name is missing
         if statement[:2] == COMMUNITY and statement[2] in communities:
             yield statement, ((*COMMUNITY, communities[statement[2]], *statement[3:]),)
         elif statement[:2] == POLICY and statement[3:4] == ("term",) and (statement[2], statement[4]) in terms:
@@ -158,21 +160,23 @@ class JunosSpeaker:
             rest = (*rest[:-1], self.as_lists.get(rest[-1], rest[-1]))
         if rest[:1] != ("group",):
             return self._of_sessions(rest, (*self._peers(rest[:1]),))
+        if len(rest) < 3:
+            return None
         group, tail = rest[1], rest[2:]
-        if tail[:1] == ("neighbor",):
+        if tail[:1] == ("neighbor",) and len(tail) > 1:
             known = tail[1] in self.groups
             return (() if len(tail) == 2 else self._of_sessions(tail[2:], (tail[1],))) if known else None
         if tail[:1] == ("multipath",):
             return ((*self.path, *tail),)
         if tail[:1] == ("dynamic-neighbor",) and len(tail) > 3:
             return self._of_discovery(group, tail[1], tail[2:])
-        if not tail or tail[0] in ("type", "dynamic-neighbor"):
+        if tail[0] in ("type", "neighbor", "dynamic-neighbor"):
             return None
         return self._of_sessions(tail, (*self._members(group, tail[0]),))
 
     def _of_discovery(self, group: str, name: str, tail: Statement) -> tuple[Statement, ...] | None:
         """How the peers of unnumbered sessions are found, for each of them; of an interface for that one."""
-        peers = (tail[2],) if tail[1:2] == (INTERFACE,) else self._discovered(group, name)
+        peers = tail[2:3] if tail[1:2] == (INTERFACE,) else self._discovered(group, name)
         return self._of_sessions((*DISCOVERY, *tail), [peer for peer in peers if peer in self.groups])
 
     def _of_sessions(self, tail: Statement, peers: Sequence[str]) -> tuple[Statement, ...] | None:

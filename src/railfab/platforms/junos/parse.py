@@ -34,7 +34,8 @@ def parse(text: str) -> DeviceModel:
     """The model of a configuration text. Raises ConfigError, or Problems with every bad value, each with its path."""
     root, model = _read(text)
     left = apart(effective.read(text), statements.rendered(render(model)), root, model)
-    rest = [difference.path for difference in statements.differences(left.configured, left.wanted)]
+    stated = (*left.configured, *comparison.defaults(left.wanted, left.configured))
+    rest = [difference.path for difference in statements.differences(stated, left.wanted)]
     return replace(model, unmodelled=tuple(sorted((*rest, *map(shown, left.names)))))
 
 

@@ -140,16 +140,24 @@ def _lag(name: str, words: Words, places: Places) -> Lag:
 def _routed(name: str, words: Words, places: Places) -> dict[str, Any]:
     """Settings that ports and LAGs have in common: those of the physical interface and of its only unit."""
     unit, below = f"{name}.0", words.at("unit", "0")
-    mtu = words.number("mtu")
     bridged = "ethernet-switching" in below.at("family")
     return {
         "description": words.text("description") or "",
         "enabled": "disable" not in words,
-        "mtu_bytes": None if mtu is None else mtu - ETHERNET_HEADER_BYTES,
+        "mtu_bytes": min(_ip_mtus(words, below), default=None),
         "network_instance": None if bridged else places.instances.get(unit, DEFAULT_INSTANCE),
         "addresses": tuple(_addresses(below)),
         "unnumbered": unit in places.advertising,
     }
+
+
+def _ip_mtus(interface: Words, unit: Words) -> Iterator[int]:
+    """The largest IP packets of an interface and of the families of its unit."""
+    mtu = interface.number("mtu")
+    if mtu is not None:
+        yield mtu - ETHERNET_HEADER_BYTES
+    of_families = (unit.number("family", family, "mtu") for family in FAMILIES.values())
+    yield from (limit for limit in of_families if limit is not None)
 
 
 def _addresses(unit: Words) -> Iterator[IpInterface]:

@@ -35,7 +35,9 @@ def read(text: str) -> tuple[Statement, ...]:
 
     An audit asks for those of each of its texts several times.
     """
-    return _distinct(part for statement in statements(text) for part in _split(statement) if part[:1] != ("version",))
+    return _distinct(
+        part for statement in statements(text) for part in _split(statement) if part and part[0] != "version"
+    )
 
 
 def rendered(tree: tuple[Line, ...]) -> tuple[Statement, ...]:
