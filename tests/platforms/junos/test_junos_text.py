@@ -208,7 +208,7 @@ def test_a_foreign_configuration_is_read_as_what_it_does() -> None:
     model = JUNOS.parse(FOREIGN)
     port = model.interface("et-0/0/0:0")
     assert isinstance(port, Port)
-    assert (port.mtu_bytes, port.addresses) == (9202, (IPv4Interface("10.0.0.1/31"),))
+    assert (port.mtu_bytes, port.addresses) == (9170, (IPv4Interface("10.0.0.1/31"),))
     assert [(found.cage, found.lanes, found.rate_gbps) for found in model.breakouts] == [("et-0/0/0", 2, 400)]
     gateway = model.interface("vlan3")
     assert isinstance(gateway, Svi)

@@ -62,7 +62,8 @@ def apart(statements: Sequence[Statement], wanted: Sequence[Statement], root: Wo
         if "group" in statement
         for kind in _kinds(statement[: statement.index("group") + 2])
     }
-    covered |= kinds.difference(statements)
+    stated = {statement[: statement.index("group") + 2] for statement in statements if "group" in statement}
+    covered |= {kind for kind in kinds if kind[:-2] not in stated}
     if any(statement[:2] == ("routing-instances", MAC_VRF) for statement in covered):
         covered.add(("routing-instances", MAC_VRF, "instance-type", "mac-vrf"))
     return Apart(
