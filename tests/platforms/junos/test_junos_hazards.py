@@ -109,6 +109,8 @@ EDITS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("control-plane-qos", ("+ system ddos-protection protocols bgp aggregate bandwidth 100",)),
     ("lldp-off", ("- protocols lldp interface all",)),
     ("pfc-off", (f"- {COS} interfaces et-0/0/0",)),
+    ("fewer-paths", ("- policy-options policy-statement LOAD-BALANCE",)),
+    ("buffer-shares", (f"- {COS} shared-buffer",)),
     ("pfc-on-lossy-class", (f"+ {COS} forwarding-classes class default no-loss",)),
     ("wrong-pfc-priority", (f"+ {CNP} output ieee-802.1 code-point 101 flow-control-queue 3",)),
     ("wrong-queue", (f"+ {COS} forwarding-classes class storage queue-num 3",)),

@@ -21,7 +21,12 @@ ANY = "*"
 OBJECTS: Sequence[Statement] = (
     *((COS, "classifiers", ANY), (COS, "rewrite-rules", ANY), (COS, "schedulers"), (COS, "scheduler-maps")),
     *((COS, "drop-profiles"), (COS, "congestion-notification-profile"), (COS, "traffic-control-profiles")),
-    *((COS, "forwarding-class-sets"), ("policy-options", ANY), ("forwarding-options", "storm-control-profiles")),
+    *(
+        (COS, "forwarding-class-sets"),
+        ("policy-options", ANY),
+        ("forwarding-options", "storm-control-profiles"),
+        ("vlans",),
+    ),
     *(("firewall", "family", ANY, "filter"), ("firewall", "filter"), ("firewall", "policer"), ("groups",)),
 )
 """Places of objects that have an effect where others refer to their names."""
@@ -37,6 +42,7 @@ interface-mode, hold-time)."""
 ABOVE = "..."
 CONTAINERS: Sequence[Statement] = (
     *(("interfaces", ANY), (COS, "interfaces", ANY), (COS, "schedulers", ANY), (COS, "drop-profiles", ANY)),
+    (COS, "shared-buffer"),
     *((COS, "congestion-notification-profile", ANY), (COS, "classifiers", "dscp", ANY), (COS, "scheduler-maps", ANY)),
     *(("policy-options", "policy-statement", ANY), ("protocols", "bgp", "group", ANY)),
     *(("protocols", "bgp", "group", ANY, "neighbor", ANY), ("protocols", "bgp", "group", ANY, "dynamic-neighbor", ANY)),

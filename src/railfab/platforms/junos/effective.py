@@ -159,11 +159,18 @@ def _without_overridden(inherited: Iterable[Statement], stated: Iterable[Stateme
 
 
 def _with_last_values(stated: tuple[Statement, ...]) -> tuple[Statement, ...]:
-    """Leave out the values of leaves that another one follows, as when they are loaded."""
+    """Leave out the values of leaves that another one follows, as when they are loaded, and repeated ones."""
     last = {
         statement[:-1]: statement[-1] for statement in stated if statement[-2:-1] and statement[-2] in SINGLE_VALUES
     }
-    return tuple(statement for statement in stated if last.get(statement[:-1], statement[-1]) == statement[-1])
+    repeated: set[Statement] = set()
+    kept = []
+    for statement in stated:
+        value = last.get(statement[:-1])
+        if value is None or (value == statement[-1] and statement not in repeated):
+            kept.append(statement)
+        repeated.add(statement)
+    return tuple(kept)
 
 
 # Forms
