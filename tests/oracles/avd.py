@@ -187,6 +187,9 @@ FECS = {
 }
 
 
+EDGE = {"spanning_tree_portfast": "edge", "spanning_tree_bpduguard": "enabled"}
+
+
 def _ports(model: DeviceModel) -> Iterator[Structure]:
     lags = {name: lag for lag in model.interfaces if isinstance(lag, Lag) for name in lag.members}
     profiles, speeds = service_profiles(model.qos), _breakout_speeds(model)
@@ -202,6 +205,7 @@ def _ports(model: DeviceModel) -> Iterator[Structure]:
                 "channel_group": _channel_group(lag),
                 "lldp": {"transmit": False, "receive": False} if silent else None,
                 "service_profile": profiles.get(port.name),
+                **(EDGE if port.vlans and not lag else {}),
             }
     yield from ({"name": name, "speed": speed} for name, speed in speeds.items())
 
@@ -235,6 +239,7 @@ def _lag(lag: Lag, model: DeviceModel) -> Structure:
         else None,
         "lacp_id": _dotted(lag.system_mac) if lag.system_mac else None,
         "service_profile": service_profiles(model.qos).get(lag.name),
+        **(EDGE if lag.vlans and lag.name != (model.mlag and model.mlag.peer_link) else {}),
     }
 
 

@@ -72,7 +72,11 @@ class EthernetSegment:
 
 @dataclass(slots=True, kw_only=True)
 class NativeInterface:
-    """An interface. allowed: tagged VLANs of a trunk. group: number of the LAG of a member, and its mode."""
+    """An interface. allowed: tagged VLANs of a trunk. group: number of the LAG of a member, and its mode.
+
+    edge: the port of a host in VLANs, which forwards at once and is shut where a bridge is plugged in (EOS User Manual,
+    Spanning Tree, PortFast and BPDU guard).
+    """
 
     description: str = line("description {}", REST, default="")
     enabled: bool = flag("shutdown", default=True)
@@ -99,6 +103,7 @@ class NativeInterface:
     system_mac: str | None = line("lacp system-id {}", Word(r"\S+", plain_mac, dotted_mac))
     mlag_id: int | None = line("mlag {}", integer(1, 2000))
     profile: str | None = line("service-profile {}", WORD)
+    edge: bool = flag("spanning-tree portfast", beside=("spanning-tree bpduguard enable",))
 
 
 # To EOS
@@ -168,12 +173,14 @@ def _port(port: Port, group: tuple[int, str] | None, speed: str | None) -> Nativ
     native.hold_up_ms, native.speed, native.fec, native.group = port.hold_up_ms, speed, port.fec, group
     if group is None:
         _switch(native, port.vlans)
+        native.edge = port.vlans is not None
     return native
 
 
 def _lag(lag: Lag, *, is_peer_link: bool) -> NativeInterface:
     native = _common(lag)
     _switch(native, lag.vlans, (PEER_VLAN,) if is_peer_link else ())
+    native.edge = lag.vlans is not None and not is_peer_link
     native.peer_link, native.segment = is_peer_link, _segment(lag.esi) if lag.esi else None
     native.system_mac, native.mlag_id = lag.system_mac, lag.mlag_id
     return native

@@ -43,6 +43,7 @@ _INTERFACE: tuple[Rewriting, ...] = (
     (re.compile(r"speed forced (\d+)gfull"), lambda match: f"speed {speed_name(int(match[1]))}"),
     (re.compile(r"priority-flow-control mode on"), lambda _: "priority-flow-control on"),
     (re.compile(r"ip address (\d+(?:\.\d+){3}) (\d+(?:\.\d+){3})( secondary)?"), _address),
+    (re.compile(r"spanning-tree portfast edge"), lambda _: "spanning-tree portfast"),
     (re.compile(r"switchport trunk allowed vlan all"), lambda _: "switchport trunk allowed vlan 1-4094"),
 )
 _ROUTER: tuple[Rewriting, ...] = (
