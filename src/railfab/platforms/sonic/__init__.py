@@ -10,7 +10,6 @@ PLATFORM = platform_of(
     text=".tables:text",
     running_text=".running:running_text",
     refusals=".schema:refusals",
-    aligned=".aligned:aligned",
     startup=".virtual_switch:startup",
     scoped=".scope:scoped",
 )

@@ -38,14 +38,11 @@ LISTS = {"pfc_enable", "pfcwd_sw_enable"}
 """Fields of several numbers with commas between them."""
 
 OTHERS = "/other"
-"""Beginning of the paths of rows with names that the intent does not have; they are judged where they are named."""
+"""Beginning of the paths of rows that are judged elsewhere."""
 
 
 def differences(text: str, rendered: str) -> tuple[Difference, ...]:
-    """Every field in which a configuration differs from a rendered one, sorted. Raises ConfigError for broken JSON.
-
-    Of a session that is missing the families are not named too.
-    """
+    """Every field in which a configuration differs from a rendered one, sorted. Raises ConfigError for broken JSON."""
     configured, wanted = canonical(tree_of(text)), canonical(tree_of(rendered))
     pair = TreePair(configured, wanted)
     places = {(table, row) for tree in (configured, wanted) for table, rows in tree.items() for row in rows}
@@ -62,7 +59,7 @@ class TreePair:
 
     def of_row(self, table: str, row: str) -> list[Difference]:
         stated, intended = (tree.get(table, {}).get(row) for tree in (self.configured, self.wanted))
-        if stated == intended or (stated is None and self._is_of_missing_session(table, row)):
+        if stated == intended:
             return []
         fields = {**(stated or {}), **(intended or {})}
         changed = [name for name in fields if (stated or {}).get(name) != (intended or {}).get(name)]
@@ -70,10 +67,11 @@ class TreePair:
             return [self._difference(table, row, None)]
         return [self._difference(table, row, name) for name in changed]
 
-    def _is_of_missing_session(self, table: str, row: str) -> bool:
-        return table == "BGP_NEIGHBOR_AF" and row.rpartition(SEPARATOR)[0] not in self.configured.get(
-            "BGP_NEIGHBOR", {}
-        )
+    def _is_other(self, table: str, row: str) -> bool:
+        """Whether a row is judged elsewhere: where it is named, or where its session is missing."""
+        if table == "BGP_NEIGHBOR_AF":
+            return row.rpartition(SEPARATOR)[0] not in self.configured.get("BGP_NEIGHBOR", {})
+        return table in NAMED and not is_of_intent(self.wanted, table, row)
 
     def _difference(self, table: str, name: str, field: str | None) -> Difference:
         """A difference in a field, or in a row without fields that only one side has."""
@@ -86,10 +84,9 @@ class TreePair:
         side = Side.CHANGED if there and wanted else Side.ADDED if there else Side.MISSING
         place = key(table, name) + (f" {field}" if field else "")
         shown = f"{place} {value_text(mine)}" if there and field else place
-        is_other = table in NAMED and not is_of_intent(self.wanted, table, name)
         return Difference(
             side=side,
-            path=f"{OTHERS if is_other else ''}/{table}" + (f"/{field}" if field else ""),
+            path=f"{OTHERS if self._is_other(table, name) else ''}/{table}" + (f"/{field}" if field else ""),
             text=f"delete {place}" if side is Side.MISSING else f"set {shown}",
             section=table,
             values={
