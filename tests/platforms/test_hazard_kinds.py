@@ -125,9 +125,7 @@ GAPS: Mapping[str, set[str]] = {
     "pfc-off": {"eos"},  # the port has another profile: `wrong-qos-profile`
     "ecn-off": {"eos"},
     "port-disabled": {"srlinux"},
-    "bfd-off": {"sonic"},
-    "slow-hold-time": {"sonic"},
-    "session-down": {"sonic", "srlinux"},
+    "session-down": {"srlinux"},
 }
 """Platforms on which no hazard of this kind names the mistake, but the values that differ from the intent do."""
 

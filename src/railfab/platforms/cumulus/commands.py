@@ -22,23 +22,23 @@ def is_commands(text: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Operation:
+class NvueOperation:
     """A part of a text: a tree of settings that it sets, or of those that it unsets."""
 
     sets: bool
     tree: Json
 
 
-def commands_of(text: str) -> tuple[list[Operation], tuple[str, ...]]:
-    """What the commands set and unset, in turn, and the other lines, without comments and `nv config`."""
-    operations: list[Operation] = []
+def commands_of(text: str) -> tuple[list[NvueOperation], tuple[str, ...]]:
+    """Settings that the commands set and unset, in turn, and the other lines, without comments and `nv config`."""
+    operations: list[NvueOperation] = []
     unread: list[str] = []
     for line in _whole_lines(text):
         words = _split(line)
         if words[:1] == ["nv"] and words[1:2] in (["set"], ["unset"]) and len(words) > 2:
             sets = words[1] == "set"
             if not operations or operations[-1].sets is not sets:
-                operations.append(Operation(sets, {}))
+                operations.append(NvueOperation(sets, {}))
             _add(operations[-1].tree, words[2:], has_value=sets)
         elif line and _OTHER.fullmatch(line) is None:
             unread.append(line)

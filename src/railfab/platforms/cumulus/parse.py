@@ -88,7 +88,7 @@ def _effective(tree: Json) -> Json:
     return {**tree, "qos": comparable(tree["qos"])} if isinstance(tree.get("qos"), dict) else tree
 
 
-class Configuration(NamedTuple):
+class CumulusConfiguration(NamedTuple):
     """A text that was read. tree: in today's spelling. absent: settings that it unsets and did not set.
 
     lines, parts: of the text that are no command, and no operation of NVUE.
@@ -112,8 +112,8 @@ def tree_of(text: str) -> Json:
 
 
 @lru_cache(maxsize=4)
-def configuration_of(text: str) -> Configuration:
+def configuration_of(text: str) -> CumulusConfiguration:
     """The configuration of a text, of which an audit asks for parts several times."""
     reading = read(text)
     tree, absent = applied(reading.operations)
-    return Configuration(tree, reading.lines, reading.parts, absent)
+    return CumulusConfiguration(tree, reading.lines, reading.parts, absent)

@@ -22,7 +22,7 @@ ROCE_QUEUES = ("0", "0", "0", "3", "0", "0", "6", "0")
 """The traffic class of each switch priority with `qos roce`."""
 
 RAMP: Json = {"ecn": ENABLE, "red": DISABLE, "probability": "100"}
-"""Of a traffic class for which `default-global` states thresholds."""
+"""Ramp of a traffic class for which `default-global` states thresholds."""
 PAUSED = "switch-priority"
 """The priorities of a profile of PFC; those that are stated replace the default one (Change RoCE Configuration)."""
 PAUSE: Json = {"tx": ENABLE, "rx": ENABLE, "cable-length": "10", PAUSED: {}}

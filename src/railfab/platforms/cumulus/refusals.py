@@ -12,7 +12,7 @@ from typing import Any
 
 from railfab.platforms.contract import Refusal
 from railfab.platforms.cumulus.nodes import entries, is_on
-from railfab.platforms.cumulus.parse import Configuration, configuration_of
+from railfab.platforms.cumulus.parse import CumulusConfiguration, configuration_of
 from railfab.platforms.cumulus.schema import SchemaPlace, model
 from railfab.platforms.cumulus.tree import word
 from railfab.platforms.shared.config_node import ConfigNode
@@ -30,7 +30,7 @@ def refusals(text: str) -> tuple[Refusal, ...]:
     return (*_unread(configuration), *settings, *_exclusions(root), *_sums(root))
 
 
-def _unread(configuration: Configuration) -> Iterator[Refusal]:
+def _unread(configuration: CumulusConfiguration) -> Iterator[Refusal]:
     """Parts of the text that NVUE does not take, of which nothing was read."""
     for part in configuration.parts:
         yield Refusal(where=f"- {part}", problem="is not read: NVUE has the parts header, set and unset")

@@ -13,7 +13,7 @@ from ipaddress import ip_interface
 from typing import Any
 
 from railfab.device import DEFAULT_INSTANCE
-from railfab.platforms.cumulus.commands import Operation
+from railfab.platforms.cumulus.commands import NvueOperation
 from railfab.platforms.cumulus.names import expanded, kind_of
 from railfab.platforms.cumulus.qos import GLOBAL
 from railfab.platforms.cumulus.qos_defaults import LOSSLESS, MULTI_TC, part, with_code_points
@@ -37,7 +37,7 @@ def spelled(tree: Mapping[str, Any]) -> Json:
     return _container(_interfaces(_services(_copied(tree))), model())
 
 
-def applied(operations: Iterable[Operation]) -> tuple[Json, tuple[tuple[str, ...], ...]]:
+def applied(operations: Iterable[NvueOperation]) -> tuple[Json, tuple[tuple[str, ...], ...]]:
     """The tree after these operations in turn, in one spelling; and paths that are unset and were not set."""
     tree: Json = {}
     absent: list[tuple[str, ...]] = []

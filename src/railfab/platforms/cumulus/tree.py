@@ -18,7 +18,7 @@ import yaml
 
 from railfab.device import natural
 from railfab.errors import ConfigError
-from railfab.platforms.cumulus.commands import Operation, commands_of, is_commands
+from railfab.platforms.cumulus.commands import NvueOperation, commands_of, is_commands
 from railfab.platforms.cumulus.schema import SchemaPlace, model
 from railfab.platforms.shared.json_tree import Json
 from railfab.yaml_reader.composer import YamlLimits
@@ -80,15 +80,15 @@ def _quoted(value: Any) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class NvueText:
     """The operations of a text in turn, and what of it is none: lines that are no command, and names of other parts."""
 
-    operations: tuple[Operation, ...]
+    operations: tuple[NvueOperation, ...]
     lines: tuple[str, ...] = ()
     parts: tuple[str, ...] = ()
 
 
-def read(text: str) -> Reading:
+def read(text: str) -> NvueText:
     """The operations of a configuration text.
 
     Takes the YAML list, also of several documents, one operation alone, and lines `nv set ...`. Every leaf is text, or
@@ -96,11 +96,11 @@ def read(text: str) -> Reading:
     """
     if is_commands(text):
         operations, unread = commands_of(text)
-        return Reading(tuple(operations), unread)
+        return NvueText(tuple(operations), unread)
     named = [member for part in _parts(text) for member in part.items()]
-    return Reading(
+    return NvueText(
         tuple(
-            Operation(name == SET, _plain(content))
+            NvueOperation(name == SET, _plain(content))
             for name, content in named
             if name in (SET, UNSET) and isinstance(content, dict)
         ),

@@ -298,7 +298,7 @@ def _with_number(stated: tuple[Line, ...], wanted: tuple[Line, ...]) -> Iterator
 
 def _headers(lines: tuple[Line, ...], others: tuple[Line, ...]) -> tuple[Line, ...]:
     """The first lines of sections whose first lines are others in the second lines."""
-    return tuple(Line(each.text) for each, other in zip(lines, others, strict=True) if each.text != other.text)
+    return tuple(Line(line.text) for line, renamed in zip(lines, others, strict=True) if line.text != renamed.text)
 
 
 def model_of(configuration: EosConfiguration) -> DeviceModel:

@@ -73,7 +73,7 @@ _DEFAULTS = {
 `show running-config all`."""
 
 _BESIDE_PROFILE = _DEFAULTS["interface"] - {"no priority-flow-control"}
-"""Those of a port with a QoS profile, whose PFC such a line may be meant to end."""
+"""Defaults of a port with a QoS profile, whose PFC such a line may be meant to end."""
 
 
 def canonical(lines: tuple[Line, ...]) -> tuple[Line, ...]:

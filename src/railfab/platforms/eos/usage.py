@@ -1,4 +1,4 @@
-"""What of an EOS configuration the fabric uses.
+"""Objects of an EOS configuration that the fabric uses.
 
 Objects to which nothing refers, and ports that the intent does not name,
 change nothing there.

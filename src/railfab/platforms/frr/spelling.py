@@ -182,7 +182,7 @@ def _inherited(lines: Sequence[Line], members: Mapping[str, str], groups: set[st
 
 
 def _key(setting: str) -> tuple[str, ...]:
-    """What a neighbor has once: the first word, with the direction of a policy or the name of one of several values."""
+    """Name of a setting: the first word, with the direction of a policy or the word for one of several values."""
     first, *words = setting.split()
     if first in _DIRECTED:
         return first, words[-1]

@@ -166,7 +166,7 @@ def _without_use(configured: Sequence[Statement]) -> Iterator[Statement]:
         name = reached.pop()
         if name not in used:
             used.add(name)
-            reached += (other for rest in objects[name] for word in rest for other in by_name.get(word, ()))
+            reached += (user for rest in objects[name] for word in rest for user in by_name.get(word, ()))
     yield from (name for name in objects if name not in used)
 
 

@@ -13,14 +13,14 @@ GROUPS, APPLY, EXCEPT, WHEN = "groups", "apply-groups", "apply-groups-except", "
 
 
 @dataclass(frozen=True, slots=True)
-class Expansion:
+class InheritedStatements:
     """statements: those that groups bring in. replaced: the statements of groups, and of their use, that these are."""
 
     statements: tuple[Statement, ...]
     replaced: frozenset[Statement]
 
 
-def inherited(statements: Sequence[Statement]) -> Expansion:
+def inherited(statements: Sequence[Statement]) -> InheritedStatements:
     """Statements that `apply-groups` brings in, for what the configuration has: a wildcard stands for its names.
 
     A group with a condition, and groups of groups, bring in nothing here; they stay, as does a group without effect.
@@ -44,7 +44,7 @@ def inherited(statements: Sequence[Statement]) -> Expansion:
                     every.setdefault(statement)
                     used.add((GROUPS, group, *path))
     uses = {statement for statement in stated if statement[-2:-1] in ((APPLY,), (EXCEPT,)) and statement[-1] in plain}
-    return Expansion(tuple(every), frozenset(used | uses))
+    return InheritedStatements(tuple(every), frozenset(used | uses))
 
 
 def _nearest_first(applied: Sequence[tuple[Statement, str]]) -> Sequence[tuple[Statement, str]]:

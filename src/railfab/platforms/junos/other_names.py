@@ -69,7 +69,9 @@ def apart(statements: Sequence[Statement], wanted: Sequence[Statement], root: Wo
     return Apart(
         tuple(statement for statement in statements if statement not in same),
         tuple(statement for statement in wanted if statement not in covered),
-        frozenset(name for name in _names(same, root) if not any(name == own[: len(name)] for own in wanted)),
+        frozenset(
+            name for name in _names(same, root) if not any(name == statement[: len(name)] for statement in wanted)
+        ),
     )
 
 
@@ -176,7 +178,7 @@ class JunosSpeaker:
         return self._of_sessions(tail, (*self._members(group, tail[0]),))
 
     def _of_discovery(self, group: str, name: str, tail: Statement) -> tuple[Statement, ...] | None:
-        """How the peers of unnumbered sessions are found, for each of them; of an interface for that one."""
+        """Discovery of the peers of unnumbered sessions, at each of them; of an interface at its own session."""
         peers = tail[2:3] if tail[1:2] == (INTERFACE,) else self._discovered(group, name)
         return self._of_sessions((*DISCOVERY, *tail), [peer for peer in peers if peer in self.groups])
 

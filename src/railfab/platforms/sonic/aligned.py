@@ -15,7 +15,7 @@ DEPTH = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Use:
+class RowReference:
     """A field that names a row, in both configurations. target: the table of the row."""
 
     table: str
@@ -40,7 +40,7 @@ def aligned(configuration: str, rendered: str) -> tuple[str, tuple[str, ...]]:
     return (text(tree), tuple(renamed)) if renamed else (configuration, ())
 
 
-def _renamed_uses(tree: Tables, wanted: Tables) -> Iterator[Use]:
+def _renamed_uses(tree: Tables, wanted: Tables) -> Iterator[RowReference]:
     """The uses whose name is to change: of several rows that stand for one, those of the most frequent."""
     uses = [
         use
@@ -54,15 +54,15 @@ def _renamed_uses(tree: Tables, wanted: Tables) -> Iterator[Use]:
     yield from (use for use in uses if chosen[use.target, use.wanted] == use.name)
 
 
-def _uses(tree: Tables, wanted: Tables) -> Iterator[Use]:
+def _uses(tree: Tables, wanted: Tables) -> Iterator[RowReference]:
     """Single names that differ between the same fields of the two."""
     for table, fields in REFERENCES.items():
         for row, stated in tree.get(table, {}).items():
             intended = wanted.get(table, {}).get(row, {})
             for field, target in fields.items():
-                name, other = (_single(values.get(field)) for values in (stated, intended))
-                if name and other and name != other:
-                    yield Use(table, row, field, target, name, other)
+                name, renamed = (_single(values.get(field)) for values in (stated, intended))
+                if name and renamed and name != renamed:
+                    yield RowReference(table, row, field, target, name, renamed)
 
 
 def _single(value: object) -> str | None:
@@ -71,7 +71,7 @@ def _single(value: object) -> str | None:
     return None if value is None else str(value)
 
 
-def _with_names(tree: Tables, uses: list[Use]) -> Tables:
+def _with_names(tree: Tables, uses: list[RowReference]) -> Tables:
     tables: Tables = {table: {row: dict(fields) for row, fields in rows.items()} for table, rows in tree.items()}
     for use in uses:
         value = tables[use.table][use.row][use.field]

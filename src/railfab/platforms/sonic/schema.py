@@ -79,7 +79,7 @@ def _more(rows: Sequence[str]) -> str:
 
 
 def _by_cause(tree: Tables, refused: Iterable[Refusal]) -> Iterator[Refusal]:
-    """Those of the rows of a table as one; the times of ports below the polling interval as one about the interval."""
+    """Refusals of the rows of a table as one; times of ports below the polling interval as one."""
     below = [refusal for refusal in refused if refusal.problem.endswith(BELOW_INTERVAL)]
     others = (refusal for refusal in refused if refusal not in below)
     for same in grouped(others, lambda refusal: (refusal.where.partition(SEPARATOR)[0], refusal.problem)):

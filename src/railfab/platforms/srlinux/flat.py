@@ -70,7 +70,7 @@ def _add(tree: Json, node: Node, at: tuple[str, ...], words: Sequence[str]) -> N
 
 
 def _as_container(present: Any) -> Json:
-    """What is below a name that the schema does not know: a value is the key of an entry, which has more lines."""
+    """The container below a name that the schema does not know: a value is the key of an entry."""
     return present if isinstance(present, dict) else {} if present == [None] else {present: [None]}
 
 
