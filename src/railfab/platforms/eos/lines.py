@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from railfab.platforms.eos.names import default_traffic_class
-from railfab.platforms.eos.spellings import spelled
+from railfab.platforms.eos.spellings import spelled, with_profiles
 from railfab.platforms.shared.line_tree import Line, LineFormat, Literal, SectionKind
 
 _SPACED = ("address-family", "vlan", "vrf", "uc-tx-queue", "tx-queue", "evpn", "profile", "unit", "port")
@@ -78,7 +78,7 @@ _BESIDE_PROFILE = _DEFAULTS["interface"] - {"no priority-flow-control"}
 
 def canonical(lines: tuple[Line, ...]) -> tuple[Line, ...]:
     """The lines without defaults, and with every setting in the form of a rendered configuration."""
-    return tuple(_joined(_plain(lines)))
+    return tuple(_joined(_plain(with_profiles(lines))))
 
 
 def _plain(lines: tuple[Line, ...]) -> Iterator[Line]:

@@ -174,3 +174,45 @@ def _is_ipv4(peer: str) -> bool:
         return isinstance(ip_address(peer), IPv4Address)
     except ValueError:
         return False
+
+
+_OF_PROFILE = re.compile(
+    r"qos trust dscp|no qos trust|priority-flow-control (?:mode )?on|priority-flow-control priority \d no-drop"
+    r"|priority-flow-control pause watchdog|(?:uc-)?tx-queue \d"
+)
+"""Lines of a QoS profile that a port may have itself (EOS User Manual, Quality of Service, QoS Profiles)."""
+
+
+_LOSSLESS = ("priority-flow-control priority", "uc-tx-queue", "tx-queue")
+"""Beginnings of those of them that make a port one of RoCE."""
+
+
+def with_profiles(lines: tuple[Line, ...]) -> tuple[Line, ...]:
+    """The lines with the QoS that ports state themselves as profiles, named after the first port with the same lines.
+
+    A port with a profile keeps its lines, which override it.
+    """
+    profiles: dict[frozenset[Line], str] = {}
+    sections: list[Line] = []
+    with_names: list[Line] = []
+    for line in lines:
+        stated = _stated_by_port(line)
+        if not stated:
+            with_names.append(line)
+            continue
+        port = line.text.partition(" ")[2]
+        name = profiles.setdefault(frozenset(stated), port)
+        if name == port:
+            sections.append(Line(f"qos profile {name}", stated, line.number))
+        others = (child for child in line.children if child not in stated)
+        with_names.append(Line(line.text, (*others, Line(f"service-profile {name}", (), line.number)), line.number))
+    return (*sections, *with_names) if sections else lines
+
+
+def _stated_by_port(line: Line) -> tuple[Line, ...]:
+    """The lines of a profile in the section of a port without one; none where they do not concern RoCE."""
+    if line.kind != "interface" or any(child.kind == "service-profile" for child in line.children):
+        return ()
+    if not any(child.text.startswith(_LOSSLESS) for child in line.children):
+        return ()
+    return tuple(child for child in line.children if _OF_PROFILE.fullmatch(child.text))
