@@ -122,7 +122,7 @@ def test_audit_names_what_was_changed_by_hand_and_both_ends_that_no_longer_agree
     assert "pod1-spine1 ethernet-1/1: expects AS 4200001009, but pod1-seg1-leaf1 is in AS 4200001001" in said
 
 
-def test_audit_notes_lines_that_the_model_has_no_word_for(tmp_path: Path) -> None:
+def test_audit_warns_of_lines_of_the_fabric_that_the_model_has_no_word_for(tmp_path: Path) -> None:
     railfab("render", POD64, "-o", "out", cwd=tmp_path)
     leaf = next((tmp_path / "out").glob("pod1-seg1-leaf1.*"))
     tree = json.loads(leaf.read_text())
@@ -131,10 +131,10 @@ def test_audit_notes_lines_that_the_model_has_no_word_for(tmp_path: Path) -> Non
     )
     leaf.write_text(json.dumps(tree))
     done = railfab("audit", POD64, "--configs", "out", cwd=tmp_path)
-    assert done.returncode == 0
+    assert done.returncode == 1
     line = "set / interface ethernet-1/32 tpid TPID_0X8100"
-    assert f"note pod1-seg1-leaf1: /interface: railfab does not model '{line}'. Check" in done.stdout
-    assert "8 of 8 switches checked, 1 note\n" in done.stdout
+    assert f"warning pod1-seg1-leaf1: {line}: railfab does not model this setting of the fabric. Check" in done.stdout
+    assert "8 of 8 switches checked, 1 warning\n" in done.stdout
 
 
 def test_audit_ends_with_1_for_a_hazard_and_with_0_for_a_banner(tmp_path: Path) -> None:
@@ -147,11 +147,12 @@ def test_audit_ends_with_1_for_a_hazard_and_with_0_for_a_banner(tmp_path: Path) 
     done = railfab("audit", POD64, "--configs", "out", cwd=tmp_path)
     assert (done.returncode, done.stdout.partition(" ")[0]) == (0, "note")
     dropping = {"sequence-id": 10, "match": {"ipv4": {"protocol": "udp"}}, "action": {"drop": {}}}
-    acl = {"acl-filter": [{"name": "drops", "type": "ipv4", "entry": [dropping]}]}
+    port = {"interface-id": "ethernet-1/32.0", "input": {"acl-filter": [{"name": "drops", "type": "ipv4"}]}}
+    acl = {"acl-filter": [{"name": "drops", "type": "ipv4", "entry": [dropping]}], "interface": [port]}
     leaf.write_text(json.dumps({**rendered, "srl_nokia-acl:acl": acl}))
     done = railfab("audit", POD64, "--configs", "out", "--output", "json", cwd=tmp_path)
     found = json.loads(done.stdout)["findings"]
-    assert (done.returncode, [one["class"] for one in found]) == (1, ["error", "note"])
+    assert (done.returncode, [one["class"] for one in found]) == (1, ["error", "warning", "note"])
     assert found[0]["where"] == "pod1-seg1-leaf1: set / acl acl-filter drops type ipv4 entry 10 action drop"
     assert found[0]["problem"] == "a filter drops UDP to port 4791, which is RoCEv2"
     assert found[0]["code"] == "packet-filter"

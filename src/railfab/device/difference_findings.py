@@ -64,7 +64,9 @@ def _is_harmless(change: Change, running: DeviceModel, intended: DeviceModel) ->
         return True
     if last == "addresses" and not change.is_order:
         more = {*(change.before or ())} - {*(change.after or ())}
-        return len(more) == len(change.before or ()) - len(change.after or ()) > 0 and _is_outside(more, intended)
+        is_longer = len(more) == len(change.before or ()) - len(change.after or ()) > 0
+        is_loopback = isinstance(intended.interface(change.steps[0].key or ""), Loopback)
+        return is_longer and is_loopback and _is_outside(more, intended)
     if last == "remote_as" and change.before is Remote.EXTERNAL and intended.bgp is not None:
         return isinstance(change.after, int) and change.after not in (0, intended.bgp.asn)
     if change.is_order or change.after not in (None, ()):

@@ -91,7 +91,9 @@ def _has_member_qos(model: DeviceModel) -> bool:
 
 QOS_FEATURES: Mapping[str, Feature] = {
     "traffic_classes": Feature(
-        "traffic classes and their queues", lambda model: model.qos is not None, key="profile.lossless"
+        "traffic classes and their queues, without PFC and ECN",
+        _qos(lambda qos: not any(port.pfc or port.ecn for port in qos.ports)),
+        key="profile.lossless",
     ),
     "pfc": Feature("priority flow control", _any_qos_port(lambda port: bool(port.pfc)), key="profile.lossless.pfc"),
     "ecn": Feature("ECN marking", _any_qos_port(lambda port: bool(port.ecn)), key="profile.lossless.ecn"),
