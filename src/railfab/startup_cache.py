@@ -106,7 +106,8 @@ def keep_generated_code(cache: StartupCache) -> None:
     compiled = PATTERNS.compile
     dataclasses.exec = run  # type: ignore[attr-defined]  # shadows the built-in function in that module alone
     typing.compile = code  # type: ignore[attr-defined]
-    PATTERNS.compile = pattern  # type: ignore[attr-defined]
+    if all(hasattr(PATTERNS, part) for part in ("_sre", "_parser", "_code")):  # of CPython, and not documented
+        PATTERNS.compile = pattern  # type: ignore[attr-defined]
 
 
 def _parsed(text: str, flags: int) -> tuple[Any, ...]:

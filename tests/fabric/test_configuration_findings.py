@@ -69,6 +69,18 @@ def test_a_part_that_railfab_does_not_configure_is_a_note_by_section(fabric: Des
     ]
 
 
+@pytest.mark.parametrize("release", ["8.4.4", "10.2"])
+def test_a_line_that_the_release_does_not_know_is_one_finding(release: str) -> None:
+    """`capability link-local` is of FRR 10, which states its negation by default."""
+    frr, line = design_of("frr", "frr"), " no neighbor swp64 capability link-local\n"
+    text = frr.texts[LEAF].replace("frr defaults", f"frr version {release}\nfrr defaults", 1)
+    (finding,) = configuration_findings(
+        frr, {LEAF: text.replace(" neighbor swp64 bfd\n", f"{line} neighbor swp64 bfd\n")}
+    )
+    refused, unknown = DifferenceCode.CONFIGURATION_REFUSED, DifferenceCode.UNKNOWN_SETTING
+    assert finding.code is (refused if release.startswith("8") else unknown)
+
+
 def test_a_rendered_setting_without_a_word_in_the_model_is_a_warning(fabric: Design) -> None:
     def unsampled(tree: Any) -> None:
         del tree[QOS]["queues"]["queue-depth-sampling"]

@@ -158,7 +158,8 @@ def _audited(fabric: Design, name: str, text: str, findings: list[Finding]) -> D
         return intended
     if not text.strip():
         raise ConfigError("configuration", "is empty", "Read or render it again")
-    findings.extend(_refused(switch_platform, name, text))
+    refused = tuple(_refused(switch_platform, name, text))
+    findings.extend(refused)
     renamed: tuple[str, ...] = ()
     if switch_platform.aligned is not None:
         text, renamed = switch_platform.aligned(text, rendered)
@@ -173,7 +174,8 @@ def _audited(fabric: Design, name: str, text: str, findings: list[Finding]) -> D
     differences = switch_platform.differences(text, rendered)
     if differences:
         unmodelled = {difference.text for difference in switch_platform.differences(text, render_text(model))}
-        findings.extend(_differing(switch_platform, intended, model, differences, unmodelled))
+        differing = _differing(switch_platform, intended, model, differences, unmodelled)
+        findings.extend(finding for finding in differing if not _is_said(finding, refused))
     return model
 
 
@@ -195,6 +197,13 @@ def _refused(switch_platform: Platform, name: str, text: str) -> Iterator[Findin
             yield severity(DifferenceCode.UNKNOWN_SETTING, where, refusal.problem, "Remove it, or check its spelling")
         else:
             yield error(DifferenceCode.CONFIGURATION_REFUSED, where, refusal.problem, "Correct or remove it")
+
+
+def _is_said(finding: Finding, refused: Iterable[Finding]) -> bool:
+    """Whether a setting that is not modelled is one that the switch does not take, or does not know."""
+    line = finding.where.replace(": set ", ": ", 1)
+    is_unmodelled = finding.code is DifferenceCode.UNMODELLED_IN_FABRIC and not finding.more
+    return is_unmodelled and any(f"{line} ".startswith(f"{refusal.where} ") for refusal in refused)
 
 
 def _renamed(name: str, renamed: tuple[str, ...]) -> Iterator[Finding]:

@@ -28,8 +28,8 @@ class Support(StrEnum):
     model leaves it out. OMITTED: the platform has no such setting and works without it, so the model leaves it out.
     LATER: the platform has it, but railfab does not render it yet; refused before rendering, but not before planning.
     NO: refused. A platform does not name a feature that its text cannot carry, unless that is to be OMITTED. It
-    states NO of what the text carries and the switch does not do, OMITTED also of what it carries and railfab leaves
-    out.
+    states NO of what the text can state and the switch does not support, OMITTED also of what it can state and railfab
+    does not render.
     """
 
     YES = "yes"

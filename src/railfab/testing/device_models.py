@@ -140,8 +140,8 @@ def _far_peers(draw: st.DrawFn, able: Collection[str]) -> list[DrawnPeer]:
     """Peers beyond the links of the switch."""
     if not {"update_source", "multihop"} <= set(able):
         return []
-    found = draw(st.lists(_FAR_ADDRESSES, max_size=2, unique=True))
-    return [DrawnPeer(peer=address, far=True) for address in found]
+    addresses = draw(st.lists(_FAR_ADDRESSES, max_size=2, unique=True))
+    return [DrawnPeer(peer=address, far=True) for address in addresses]
 
 
 @reused

@@ -65,19 +65,19 @@ def _classes(draw: st.DrawFn, able: Collection[str]) -> tuple[TrafficClass, ...]
         priorities = queues
     weights = st.integers(1, most(able, "queue_weights", 100 * MOST_CLASSES) // MOST_CLASSES)
     default = TrafficClass(name=names[0], queue=0, scheduling=Scheduling.WEIGHTED, weight=draw(weights))
-    found = [
+    beside_default = [
         draw(_class(names[place], queues[place - 1], priorities[place - 1] if place in lossless else None, weights))
         for place in range(1, len(names))
     ]
     if "strict_below_weighted" not in able:
-        highest = max((cls.queue for cls in found if cls.weight is not None), default=0)
-        found = [
+        highest = max((cls.queue for cls in beside_default if cls.weight is not None), default=0)
+        beside_default = [
             replace(cls, scheduling=Scheduling.WEIGHTED, weight=draw(weights)) if cls.queue < highest else cls
-            for cls in found
+            for cls in beside_default
         ]
     if "queue_rate" in able:
-        found = [replace(cls, rate_percent=draw(optional(st.integers(1, 99)))) for cls in found]
-    return (default, *(found if "shared_priority" in able else _obeying_apart(found)))
+        beside_default = [replace(cls, rate_percent=draw(optional(st.integers(1, 99)))) for cls in beside_default]
+    return (default, *(beside_default if "shared_priority" in able else _obeying_apart(beside_default)))
 
 
 def _obeying_apart(classes: Sequence[TrafficClass]) -> Iterator[TrafficClass]:

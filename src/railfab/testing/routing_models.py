@@ -127,7 +127,7 @@ def bgp_speakers(
     """A speaker with a session to each peer. loopback: the source of those to far peers."""
     asn = draw(asns)
     versions = (4, 6) if "ipv6" in able else (4,)
-    aggregates = st.lists(_aggregates(versions), max_size=2, unique_by=lambda found: found.prefix)
+    aggregates = st.lists(_aggregates(versions), max_size=2, unique_by=lambda aggregate: aggregate.prefix)
     reflects = "route_reflector" in able and draw(st.booleans())
     next_hops = st.booleans() if "no_ipv6_next_hops" in able else st.just(True)
     retries = {instance: draw(_RETRIES) for instance in dict.fromkeys(peer.network_instance for peer in peers)}
@@ -135,7 +135,7 @@ def bgp_speakers(
         retries = {}
     neighbors = [draw(_neighbors(peer, asn, loopback, policies, able, retries)) for peer in peers]
     if "next_hop_unchanged" in able and "next_hop_unchanged_per_session" not in able and draw(st.booleans()):
-        neighbors = [_keeping_next_hops(found) for found in neighbors]
+        neighbors = [_keeping_next_hops(neighbor) for neighbor in neighbors]
     return BgpSpeaker(
         asn=asn,
         router_id=draw(ipv4_addresses),
@@ -201,7 +201,11 @@ def _neighbors(
 
 
 def _next_hops(able: Collection[str]) -> list[NextHop]:
-    return [found for found in NextHop if found is not NextHop.UNCHANGED or "next_hop_unchanged_per_session" in able]
+    return [
+        next_hop
+        for next_hop in NextHop
+        if next_hop is not NextHop.UNCHANGED or "next_hop_unchanged_per_session" in able
+    ]
 
 
 def _keeping_next_hops(neighbor: BgpNeighbor) -> BgpNeighbor:

@@ -6,8 +6,10 @@ import copy
 import json
 from typing import Any
 
+import pytest
 from tests.audit.fabrics import fabric_of
 
+from railfab.errors import ConfigError
 from railfab.platforms import platform
 from railfab.platforms.sonic.canonical import canonical
 from railfab.platforms.sonic.tables import Tables
@@ -73,6 +75,12 @@ def test_rows_of_ports_and_ranges_stand_for_each() -> None:
 def test_a_range_that_contradicts_a_row_stays() -> None:
     rows = {"Ethernet0|3-4": {"profile": "a"}, "Ethernet0|3": {"profile": "b"}}
     assert canonical({"BUFFER_PG": rows}) == {"BUFFER_PG": rows}
+
+
+def test_a_range_beyond_the_queues_of_a_chip_is_an_error_at_once() -> None:
+    """A range of a hundred million took a minute, and all memory."""
+    with pytest.raises(ConfigError, match=r"BUFFER_PG\|Ethernet0\|0-99999999.* has a number above 63"):
+        SONIC.parse(SONIC.text(leaf(BUFFER_PG={"Ethernet0|0-99999999": {"profile": "a"}})))
 
 
 def test_a_prefix_keeps_its_number_beside_one_that_is_denied() -> None:

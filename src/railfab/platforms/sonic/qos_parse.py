@@ -35,6 +35,8 @@ OF_SWITCH = "global"
 
 CHASSIS_PARTS = 4
 """Parts of a key of a chassis: `sonic3|asic0|Ethernet0|3-4`."""
+MOST_NUMBERS = 64
+"""Queues of a port, more than any chip has."""
 
 DEFAULT_PROFILE = "ports"
 """Name of a profile without thresholds of names."""
@@ -109,6 +111,9 @@ class SonicQosReader:
                 continue
             if len(parts) != 2 or not first.isdecimal() or not (last or first).isdecimal():
                 node.problem("is no port with a number", "Use PORT|NUMBER as its key")
+                continue
+            if int(last or first) >= MOST_NUMBERS:
+                node.problem(f"has a number above {MOST_NUMBERS - 1}", "Use a queue or priority group of the chip")
                 continue
             for number in range(int(first), int(last or first) + 1):
                 yield (parts[0], number), node
