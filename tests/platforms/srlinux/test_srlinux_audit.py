@@ -225,3 +225,18 @@ def test_a_deleted_session_or_loopback_is_an_error(fabric: Design) -> None:
         "/interface[name=system0]/subinterface[index=0]/ipv4",
     ):
         assert Severity.ERROR in {one.severity for one in findings(fabric, edited(fabric.texts[LEAF], path, GONE))}
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        {"system": []},
+        {"system": {"control-plane-traffic": 7}},
+        {"acl": 0},
+        {"acl": {"interface": [{"interface-id": "ethernet-1/1.0", "input": 3}]}},
+        {"acl": {"interface": [{"interface-id": "ethernet-1/1.0", "input": {"acl-filter": [3]}}]}},
+    ],
+    ids=str,
+)
+def test_filters_of_another_shape_are_no_traceback(fabric: Design, broken: Mapping[str, Any]) -> None:
+    assert isinstance(SRLINUX.differences(json.dumps(broken), fabric.texts[LEAF]), tuple)

@@ -130,14 +130,21 @@ def _unequal_entries(configured: list[Json], wanted: list[Json], keys: Sequence[
     return left, [entry for entry in wanted if named(entry) not in equal]
 
 
+def _listed(tree: Any, *steps: str) -> Sequence[Json]:
+    """The entries of a list below containers; none where the text has something else there."""
+    for step in steps:
+        tree = tree.get(step) if isinstance(tree, dict) else None
+    return tree if is_list(tree) else ()
+
+
 def _bound_filters(tree: Json) -> Mapping[str, str]:
     """Binding of each filter: on ports, or on the management port and the control plane alone."""
-    traffic = tree.get("system", {}).get("control-plane-traffic", {}).get("input", {}).get("acl", {})
-    bound = {str(used.get("name")): MANAGEMENT for used in traffic.get("acl-filter", ())}
-    for port in tree.get("acl", {}).get("interface", ()):
+    control = _listed(tree, "system", "control-plane-traffic", "input", "acl", "acl-filter")
+    bound = {str(used.get("name")): MANAGEMENT for used in control}
+    for port in _listed(tree, "acl", "interface"):
         where = MANAGEMENT if str(port.get("interface-id")).startswith("mgmt0") else "ports"
         for side in ("input", "output"):
-            for used in port.get(side, {}).get("acl-filter", ()):
+            for used in _listed(port, side, "acl-filter"):
                 name = str(used.get("name"))
                 bound[name] = where if bound.get(name, MANAGEMENT) == MANAGEMENT else "ports"
     return bound
