@@ -4,7 +4,8 @@ A file has three lists, of which each entry has `source`, the document of the ve
 or one edit by itself (see `tests/audit/edits.py`):
 
     mistakes:  `mistake`, in words · `kind`, the code that the audit gives · `severity`, unless it is error ·
-               `also`, codes that follow from it; no other code may be given
+               `also`, codes that follow from it; no other code may be given · `alone`, true where the value itself may
+               not be said to differ from the intent either
     harmless:  `edit`, in words: the audit gives neither an error nor a warning
     spellings: `spelling`, in words: another legal form of what is rendered, which is read as the same model
 

@@ -108,7 +108,12 @@ def _marking(a: LinkEnd, z: LinkEnd) -> Iterator[Finding]:
 
 
 def _ramps(a: LinkEnd, z: LinkEnd, name: str, ours: ClassThresholds, theirs: ClassThresholds) -> Iterator[Finding]:
-    """The ECN ramps of a class at two ends, which may differ by what their platforms round."""
+    """The ECN ramps of a class at two ends, which may differ by what their platforms round.
+
+    One in another unit than bytes is compared with none.
+    """
+    if ours.native_ecn is not None or theirs.native_ecn is not None:
+        return
     if ours.ecn is None or theirs.ecn is None:
         yield from mismatch(DifferenceCode.THRESHOLD_MISMATCH, a, z, f"the ECN ramp of {name}", ours.ecn, theirs.ecn)
         return

@@ -13,7 +13,6 @@ from railfab.device.routing import Policy, Remote
 from railfab.device.system import HashField, LoadBalancing
 from railfab.findings import DifferenceCode, Finding, error, note
 
-UNMODELLED = "unmodelled"
 LABELS = ("description", "vlans.name")
 """Fields that only people read."""
 FIVE_TUPLE = {
@@ -25,19 +24,23 @@ FIVE_TUPLE = {
 }
 INTERVALS = ("lldp.hello_s", "lldp.hold_multiplier")
 """Fields of how often neighbours are informed, without effect on packets."""
+NATIVE_ECN = FieldStep("native_ecn")
 DROPS_FOR_MARKS = "drops by WRED what the intent marks by ECN"
 Steps = tuple[FieldStep, ...]
+UNMODELLED_STEPS: Steps = (FieldStep("unmodelled"),)
 
 
 def deviations(running: DeviceModel, intended: DeviceModel) -> Iterator[Finding]:
     """One finding per value that differs from the intent: an error, or a note where it changes nothing in the fabric.
 
-    What the models have no word for is left out.
+    What the models have no word for is left out, and so is a ramp in another unit than bytes, which the hazards of its
+    platform name.
     """
     differing = changes(running, intended)
     replaced = _wred_for_ecn(differing)
+    said = {UNMODELLED_STEPS, *replaced.values(), *_in_other_units(differing)}
     for change in differing:
-        if change.path != UNMODELLED and change.steps not in replaced.values():
+        if change.steps not in said:
             severity = note if _is_harmless(change, running, intended) else error
             where = f"{intended.name}: {change.path}"
             problem = DROPS_FOR_MARKS if change.steps in replaced else change.problem
@@ -53,6 +56,15 @@ def _wred_for_ecn(differing: Iterable[Change]) -> dict[Steps, Steps]:
         for ecn, wred in pairs
         if ecn.steps[-1] == FieldStep("ecn") and wred and (wred.before, wred.after) == (ecn.after, ecn.before)
     }
+
+
+def _in_other_units(differing: Iterable[Change]) -> Iterator[Steps]:
+    """The ramps in bytes in whose place packets are marked at thresholds in another unit; with the latter."""
+    native = {change.steps for change in differing if change.steps[-1] == NATIVE_ECN and change.before is not None}
+    for change in differing:
+        beside = (*change.steps[:-1], NATIVE_ECN)
+        if change.steps[-1] == FieldStep("ecn") and change.before is None and beside in native:
+            yield from (change.steps, beside)
 
 
 def _is_harmless(change: Change, running: DeviceModel, intended: DeviceModel) -> bool:

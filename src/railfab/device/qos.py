@@ -63,7 +63,8 @@ class ClassThresholds:
     port for packets that arrive after a pause frame was sent; headroom_percent: the most that one queue may take of the
     chip's headroom pool, on platforms that state shares. alpha: dynamic threshold, a share of the free shared buffer.
     limit_bytes: fixed limit of the egress queue; 0: the chip's own, a share of the free buffer. wred: a ramp by which
-    packets are dropped instead of marked; a mistake of a lossless class.
+    packets are dropped instead of marked; a mistake of a lossless class. native_ecn: instead of `ecn`, a ramp as its
+    platform states it whose thresholds no document gives in bytes, such as one in segments; its packets are marked.
     """
 
     traffic_class: str
@@ -75,6 +76,12 @@ class ClassThresholds:
     alpha: float | None = None
     limit_bytes: int | None = None
     wred: EcnRamp | None = None
+    native_ecn: str | None = None
+
+    @property
+    def marks(self) -> bool:
+        """Whether packets are marked, whatever the unit of the thresholds."""
+        return self.ecn is not None or self.native_ecn is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -106,6 +106,21 @@ def test_thresholds_in_kilobytes_are_those_in_bytes() -> None:
     assert EOS.parse(in_kilobytes) == model
 
 
+@pytest.mark.parametrize("unit", ["segments", "milliseconds", "microseconds"])
+def test_thresholds_in_another_unit_are_marks_without_bytes(unit: str) -> None:
+    """They are rendered as they were read, and their ports mark the same classes."""
+    model = leaf()
+    assert model.qos is not None
+    stated = re.sub(r"(\d+)000 bytes (?=max|weight)", rf"\1 {unit} ", text(model))
+    read = EOS.parse(stated)
+    assert read.qos is not None
+    assert [port.ecn for port in read.qos.ports] == [port.ecn for port in model.qos.ports]
+    ramps = [thresholds for profile in read.qos.profiles for thresholds in profile.thresholds if thresholds.marks]
+    assert {(ramp.ecn, unit in (ramp.native_ecn or "")) for ramp in ramps} == {(None, True)}
+    assert not read.unmodelled
+    assert EOS.parse(text(read)) == read
+
+
 def test_a_split_cage_has_the_names_of_first_lanes() -> None:
     """A cage of eight lanes, of which two 200G ports have four each; the second may be unused."""
     model = leaf("dual-esi")

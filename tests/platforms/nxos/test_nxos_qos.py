@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -149,3 +150,24 @@ def test_a_port_without_a_class_that_is_marked_has_a_policy_of_its_own() -> None
     assert NXOS.parse(text) == changed
     policy = next(line.text for line in FORMAT.tree(text) if line.text.endswith("_no-ecn3"))
     assert children(changed, policy, "class type queuing c-out-8q-q3") == ["bandwidth remaining percent 90"]
+
+
+@pytest.mark.parametrize(
+    "ramp",
+    [
+        "ecn",
+        "threshold burst-optimized ecn",
+        "minimum-threshold 100 packets maximum-threshold 300 packets drop-probability 10 weight 0 ecn",
+    ],
+)
+def test_thresholds_of_which_no_document_gives_bytes_are_marks(ramp: str) -> None:
+    """They are rendered as they were read, and their ports mark the same classes."""
+    model, text = leaf()
+    assert model.qos is not None
+    read = NXOS.parse(re.sub(r"random-detect .* ecn", f"random-detect {ramp}", text))
+    assert read.qos is not None
+    assert [port.ecn for port in read.qos.ports] == [port.ecn for port in model.qos.ports]
+    ramps = [thresholds for profile in read.qos.profiles for thresholds in profile.thresholds if thresholds.marks]
+    assert {(thresholds.ecn, thresholds.native_ecn) for thresholds in ramps} == {(None, ramp)}
+    assert not read.unmodelled
+    assert NXOS.parse(NXOS.text(NXOS.render(read))) == read

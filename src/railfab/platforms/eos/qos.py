@@ -50,6 +50,12 @@ THRESHOLD = integer(1, 2**32)
 SHARE = Word(r"1/(?:2|4|8|16|32|64|128)|[1248]", lambda text: float(Fraction(text)), lambda alpha: str(Fraction(alpha)))
 """`1/8` of 0.125: EOS takes powers of two from 1/128 to 8."""
 
+COUNTED = "random-detect ecn count"
+_OTHER_UNIT = r"\d+ (?:segments|milliseconds|microseconds)"
+NATIVE_THRESHOLDS = Word(rf"minimum-threshold {_OTHER_UNIT} maximum-threshold {_OTHER_UNIT}(?: .*)?", str)
+"""Thresholds in a unit that is a number of bytes for one chip or one rate of a port only (PyAVD,
+uc_tx_queues[].random_detect.ecn.threshold.units)."""
+
 
 def _ms(text: str) -> int:
     seconds = Decimal(text)
@@ -90,8 +96,13 @@ class TxQueue:
         *(THRESHOLD, THRESHOLD, PERCENT, Word(r"\d+", int)),
         make=_ramp,
         parts=lambda ramp: (ramp.kmin_bytes, ramp.kmax_bytes, ramp.pmax_percent, 0),
-        beside=("random-detect ecn count",),
+        beside=(COUNTED,),
     )
+    native_ecn: str | None = line("random-detect ecn {}", NATIVE_THRESHOLDS, beside=(COUNTED,))
+
+    @property
+    def marks(self) -> bool:
+        return self.ecn is not None or self.native_ecn is not None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -136,7 +147,7 @@ class Variant:
 
 def usual(qos: Qos, profile: PortProfile | None) -> Variant:
     """The QoS profile that has the name of the port profile; `default` for ports without one."""
-    marked = () if profile is None else tuple(each.traffic_class for each in profile.thresholds if each.ecn)
+    marked = () if profile is None else tuple(each.traffic_class for each in profile.thresholds if each.marks)
     priorities = sorted(each.pfc_priority for each in qos.classes if each.pfc_priority is not None)
     name = DEFAULT_PROFILE if profile is None else profile.name
     return Variant(profile=name, trust=bool(qos.classifiers), pfc=tuple(priorities), ecn=marked)
@@ -198,6 +209,7 @@ def _queue(traffic_class: TrafficClass, profile: PortProfile | None, variant: Va
         weight=None if strict else traffic_class.weight,
         rate_percent=traffic_class.rate_percent,
         ecn=marked.ecn if marked else None,
+        native_ecn=marked.native_ecn if marked else None,
     )
 
 
@@ -324,6 +336,7 @@ def _thresholds(buffers: Buffers, traffic_class: TrafficClass, profile: QosProfi
     return ClassThresholds(
         traffic_class=traffic_class.name,
         ecn=queue.ecn if queue else None,
+        native_ecn=queue.native_ecn if queue else None,
         xon_offset_bytes=buffers.resume_bytes if lossless else None,
         headroom_bytes=buffers.headroom_bytes if lossless else None,
         alpha=(buffers.ingress if lossless else buffers.egress).get(traffic_class.queue),
@@ -335,7 +348,7 @@ def _ports(switch: EosQos, classes: tuple[TrafficClass, ...]) -> Iterator[PortQo
         if (profile := switch.profiles.get(name)) is None:
             continue
         base = switch.base_name(name)
-        marked = {number for number, queue in profile.queues.items() if queue.ecn is not None}
+        marked = {number for number, queue in profile.queues.items() if queue.marks}
         yield PortQos(
             interface=interface,
             profile=None if base == DEFAULT_PROFILE else base,

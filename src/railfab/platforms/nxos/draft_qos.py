@@ -9,12 +9,13 @@ from railfab.device import EcnRamp
 
 @dataclass(slots=True, kw_only=True)
 class DraftQueue:
-    """A queue of an output policy. shape_mbps: its largest rate."""
+    """A queue of an output policy. shape_mbps: its largest rate. native_ecn: as of `ClassThresholds`."""
 
     strict: bool = False
     weight: int | None = None
     shape_mbps: int | None = None
     ecn: EcnRamp | None = None
+    native_ecn: str | None = None
     limit_bytes: int | None = None
 
 

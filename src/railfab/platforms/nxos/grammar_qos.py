@@ -10,6 +10,9 @@ from railfab.platforms.nxos.draft_qos import DraftPause, DraftQueue
 from railfab.platforms.shared.line_grammar import ignored, rule
 from railfab.platforms.shared.statements import within
 
+NATIVE_ECN = r"ecn|threshold \S+ ecn|minimum-threshold \d+ packets maximum-threshold \d+ packets .*ecn"
+"""Ramps whose thresholds the switch chooses, or that count packets, of which no document gives bytes."""
+
 
 def _class_map(draft: NxosDraft, match: re.Match[str]) -> None:
     draft.qos.map = match[1]
@@ -75,6 +78,10 @@ def _ramp(draft: NxosDraft, match: re.Match[str]) -> None:
     draft.qos.queue.ecn = EcnRamp(
         kmin_bytes=int(match[1]), kmax_bytes=int(match[2]), pmax_percent=within(match[3], 0, 100)
     )
+
+
+def _native_ramp(draft: NxosDraft, match: re.Match[str]) -> None:
+    draft.qos.queue.native_ecn = match[1]
 
 
 def _limit(draft: NxosDraft, match: re.Match[str]) -> None:
@@ -143,6 +150,7 @@ QOS = (
                 r"drop-probability (\d+) weight \d+(?: cap-average)? ecn",
                 _ramp,
             ),
+            rule(rf"random-detect ({NATIVE_ECN})", _native_ramp),
             rule(r"queue-limit (\d+) bytes", _limit),
         ),
     ),

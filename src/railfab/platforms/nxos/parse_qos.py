@@ -76,7 +76,8 @@ def _profiles(draft: NxosDraft, base: str) -> dict[str, str]:
 
 def _is_profile(draft: NxosDraft, base: str) -> bool:
     """Whether the policy of the switch has thresholds, as those of other writers have; railfab's has only shares."""
-    return any(queue.ecn or queue.limit_bytes is not None for queue in draft.qos.outputs.get(base, {}).values())
+    queues = draft.qos.outputs.get(base, {}).values()
+    return any(queue.ecn or queue.native_ecn or queue.limit_bytes is not None for queue in queues)
 
 
 def _used(name: str, base: str) -> QueuingPolicy:
@@ -129,6 +130,7 @@ def _thresholds(draft: NxosDraft, name: str, classes: tuple[TrafficClass, ...]) 
         thresholds = ClassThresholds(
             traffic_class=traffic_class.name,
             ecn=queue.ecn,
+            native_ecn=queue.native_ecn,
             xoff_bytes=xoff,
             xon_offset_bytes=None if xoff is None or xon is None else xoff - xon,
             headroom_bytes=None if buffer is None or xoff is None else buffer - xoff,
@@ -162,7 +164,7 @@ def _port(draft: NxosDraft, name: str, interface: NxosInterface, qos: Qos, base:
     output = interface.output or base
     used = QueuingPolicy(profile=base) if output == base and _is_profile(draft, base) else _used(output, base)
     profile = qos.profile(used.profile) if used.profile else None
-    ramps = {thresholds.traffic_class for thresholds in profile.thresholds if thresholds.ecn} if profile else set()
+    ramps = {thresholds.traffic_class for thresholds in profile.thresholds if thresholds.marks} if profile else set()
     unmarked = {queue_class(queue) for queue in used.unmarked}
     classifier = interface.classifier or draft.qos.system.get("qos input", "")
     return PortQos(

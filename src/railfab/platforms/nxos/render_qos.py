@@ -144,7 +144,7 @@ def _policies(qos: Qos, model: DeviceModel) -> Iterator[QueuingPolicy]:
 def policy_of(port: PortQos, qos: Qos, model: DeviceModel) -> QueuingPolicy:
     """The output queuing policy of a port."""
     profile = qos.profile(port.profile) if port.profile else None
-    ramps = {thresholds.traffic_class for thresholds in profile.thresholds if thresholds.ecn} if profile else set()
+    ramps = {thresholds.traffic_class for thresholds in profile.thresholds if thresholds.marks} if profile else set()
     unmarked = tuple(traffic_class.queue for traffic_class in qos.classes if traffic_class.name in ramps - {*port.ecn})
     limited = any(traffic_class.rate_percent is not None for traffic_class in qos.classes)
     rate = rate_of(model, port.interface) if limited else None
@@ -198,6 +198,8 @@ def _rate(traffic_class: TrafficClass, rate_gbps: int | None) -> Iterator[str]:
 def _thresholds(thresholds: ClassThresholds, *, marked: bool) -> Iterator[str]:
     if thresholds.ecn is not None and marked:
         yield _ramp(thresholds.ecn)
+    if thresholds.native_ecn is not None and marked:
+        yield f"random-detect {thresholds.native_ecn}"
     if thresholds.limit_bytes is not None:
         yield f"queue-limit {thresholds.limit_bytes} bytes"
 
