@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from ipaddress import IPv4Interface
 from pathlib import Path
@@ -438,6 +439,52 @@ def test_a_macro_keeps_the_bytes_of_a_ramp_while_its_levels_are_theirs(leaf: Dev
     assert planned.ecn is not None
     assert thresholds.ecn is not None
     assert thresholds.ecn.kmax_bytes == queue_bytes(leaf.qos.shared_pool_bytes) // 2 > planned.ecn.kmax_bytes
+
+
+def with_steps(leaf: DeviceModel, steps: dict[int, int]) -> str:
+    """The text of a switch whose drop profiles have steps instead of a line."""
+    stated = " ".join(f"fill-level {level} drop-probability {odds};" for level, odds in steps.items())
+    return re.sub(r"interpolate \{[^}]*\}", stated, JUNOS.text(JUNOS.render(leaf)))
+
+
+@given(steps=st.dictionaries(st.integers(0, 100), st.integers(0, 100), min_size=1, max_size=4))
+@settings(max_examples=examples(50), deadline=None, suppress_health_check=list(HealthCheck))
+def test_steps_mark_from_the_first_one_on_with_the_probability_of_the_last(
+    leaf: DeviceModel, steps: dict[int, int]
+) -> None:
+    """Juniper, Configuring RED Drop Profiles: of a segmented profile the probability jumps at each fill level."""
+    model = JUNOS.parse(with_steps(leaf, steps))
+    assert leaf.qos is not None
+    assert model.qos is not None
+    size, marking = queue_bytes(leaf.qos.shared_pool_bytes), sorted(level for level, odds in steps.items() if odds)
+    ramps = {thresholds.ecn for profile in model.qos.profiles for thresholds in profile.thresholds}
+    if not marking:
+        assert ramps == set()
+        return
+    exact = {thresholds.ecn for profile in leaf.qos.profiles for thresholds in profile.thresholds}
+    first, last = (level * size // 100 for level in (marking[0], marking[-1]))
+    read = EcnRamp(kmin_bytes=first, kmax_bytes=last, pmax_percent=steps[marking[-1]])
+    assert ramps == {read} or (marking[0], marking[-1]) == (1, 2)
+    assert ramps == {read} or {(ramp.kmin_bytes, ramp.kmax_bytes) for ramp in ramps if ramp} == {
+        (ramp.kmin_bytes, ramp.kmax_bytes) for ramp in exact if ramp
+    }
+    assert [port.ecn for port in model.qos.ports] == [port.ecn for port in leaf.qos.ports]
+
+
+def test_each_step_is_unmodelled_and_the_line_that_it_stands_for_is_not_missing(leaf: DeviceModel) -> None:
+    text = with_steps(leaf, {1: 5, 2: 10})
+    steps = [
+        f"class-of-service drop-profiles {profile}_roce fill-level {step}"
+        for profile in ("400g-40m", "400g-5m")
+        for step in ("1 drop-probability 5", "2 drop-probability 10")
+    ]
+    model = JUNOS.parse(text)
+    assert list(model.unmodelled) == steps
+    assert replace(model, unmodelled=()) == leaf
+    operators = text.replace("400g-5m_roce", "OPERATORS")
+    assert [difference.path for difference in JUNOS.differences(operators, JUNOS.text(JUNOS.render(leaf)))] == [
+        step.replace("400g-5m_roce", "OPERATORS") for step in steps
+    ]
 
 
 @given(kmin=st.integers(0, 200_000_000), more=st.integers(0, 200_000_000), size=st.integers(1, 100_000_000))

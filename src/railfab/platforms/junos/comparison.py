@@ -52,16 +52,21 @@ CONTAINERS: Sequence[Statement] = (
 HASH_KEY = ("forwarding-options", "hash-key", "family")
 
 
-def differences(configured: Sequence[Statement], wanted: Sequence[Statement]) -> tuple[Difference, ...]:
-    """The differences of a configuration in effect, apart from an operator's names, from a rendered one."""
+def differences(
+    configured: Sequence[Statement], wanted: Sequence[Statement], *, whole: Sequence[Statement]
+) -> tuple[Difference, ...]:
+    """The differences of a configuration in effect, apart from an operator's names, from a rendered one.
+
+    whole: the configuration with what has such names, which uses objects too.
+    """
     hidden = {statement[1:] for statement in configured if statement[0] == INACTIVE}.intersection(wanted)
     stated = [statement for statement in configured if statement[0] != INACTIVE]
     others = [statement for statement in configured if statement[0] == INACTIVE and statement[1:] not in hidden]
     kept = (*stated, *defaults(wanted, stated), *others)
     expected = (*wanted, *_stated_defaults(stated, wanted), *_hashed(stated, wanted))
-    unused = _Unused(configured, wanted)
-    whole = tuple(_with_whole_containers([statement for statement in expected if statement not in hidden], kept))
-    compared = statements.differences(kept, whole)
+    unused = _Unused(whole, wanted)
+    lines = tuple(_with_whole_containers([statement for statement in expected if statement not in hidden], kept))
+    compared = statements.differences(kept, lines)
     shown_hidden = (_hidden(statement) for statement in sorted(hidden))
     return (*(_placed(difference, unused) for difference in _each_value_once(compared)), *shown_hidden)
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from railfab.platforms.junos.parse_qos import cos_interfaces
+from railfab.platforms.junos.parse_qos import FILL_LEVEL, cos_interfaces
 from railfab.platforms.shared.brace_text import Statement
 from railfab.platforms.shared.words import Words
 
 COS = "class-of-service"
+DROP_PROFILES = (COS, "drop-profiles")
 PAUSE = "congestion-notification-profile"
 Names = Mapping[str, Iterable[str]]
 
@@ -100,6 +101,18 @@ def cos_names(root: Words, wanted: Iterable[Statement]) -> CosNames:
     other_names = {place: scheduler for place, scheduler in maps.items() if _has_another_name(cos, place, scheduler)}
     defined = frozenset((*cos.texts("drop-profiles"), *cos.texts(PAUSE)))
     return CosNames(other_names, schedulers, drop_profiles, pauses, ports, defined, pause_of)
+
+
+def ramps_in_steps(stated: Iterable[Statement], wanted: Iterable[Statement], names: CosNames) -> Iterator[Statement]:
+    """The rendered statements of the drop profiles that a configuration states in steps, which stand for them."""
+    steps = {statement[2] for statement in stated if is_step(statement)}
+    profiles = {profile for name in steps for profile in (name, *names.drop_profiles.get(name, ()))}
+    yield from (statement for statement in wanted if statement[:2] == DROP_PROFILES and statement[2] in profiles)
+
+
+def is_step(statement: Statement) -> bool:
+    """Whether a statement is a step of a drop profile without `interpolate`."""
+    return statement[:2] == DROP_PROFILES and statement[3:4] == (FILL_LEVEL,)
 
 
 def _has_another_name(cos: Words, place: tuple[str, str], railfab_name: str) -> bool:

@@ -20,7 +20,7 @@ from railfab.platforms.junos.names import (
     unit_name,
     unnumbered_group,
 )
-from railfab.platforms.junos.other_cos_names import COS, cos_names
+from railfab.platforms.junos.other_cos_names import COS, cos_names, is_step, ramps_in_steps
 from railfab.platforms.junos.parse_bgp import speakers_of
 from railfab.platforms.junos.parse_policy import FORWARDING, own_communities, own_terms
 from railfab.platforms.junos.render_bgp import group_of
@@ -56,6 +56,8 @@ def apart(statements: Sequence[Statement], wanted: Sequence[Statement], root: Wo
             open_yet.difference_update(translation)
             same[statement] = translation
     covered = {statement for every in same.values() for statement in every}
+    if any(map(is_step, foreign)):
+        covered.update(ramps_in_steps(foreign, open_yet, cos_names(root, wanted)))
     kinds = {
         kind
         for statement in covered

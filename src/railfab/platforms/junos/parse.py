@@ -43,11 +43,11 @@ def differences(text: str, rendered: str) -> tuple[Difference, ...]:
     """The statements in which a configuration differs from a rendered one, by more than an operator's names. The
     instance of the management port is the operator's where the rendered one does not state it."""
     root, model = _read(text)
-    left = apart(effective.read(text), statements.read(rendered), root, model)
+    whole = effective.read(text)
+    left = apart(whole, statements.read(rendered), root, model)
     operators = () if MANAGEMENT in left.wanted else (MANAGEMENT,)
-    return comparison.differences(
-        [statement for statement in left.configured if statement not in operators], left.wanted
-    )
+    configured = [statement for statement in left.configured if statement not in operators]
+    return comparison.differences(configured, left.wanted, whole=whole)
 
 
 @lru_cache(maxsize=4)

@@ -175,21 +175,35 @@ def _ramp(profile: str, name: str, scheduler_map: Words, words: Words, size: int
 
 
 def _read_ramp(words: Words, size: int) -> EcnRamp | None:
-    """The ramp of a drop profile with two points, with the bytes of the intent where its levels are those of them."""
-    points = words.at("interpolate")
-    levels, odds = ([int(text) for text in points.texts(name) if text.isdecimal()] for name in LEAVES)
-    if len(levels) != 2 or not odds:
+    """The ramp of a drop profile, with the bytes of the intent where its levels are those of them."""
+    read, pmax = _steps(words) if FILL_LEVEL in words else _line(words.at("interpolate"))
+    if read is None:
         return None
-    read = Levels(*levels)
     kmin, kmax = (words.number("apply-macro", EXACT, name) for name in ("kmin", "kmax"))
     if kmin is not None and kmax is not None:
-        exact = EcnRamp(kmin_bytes=kmin, kmax_bytes=kmax, pmax_percent=odds[-1])
+        exact = EcnRamp(kmin_bytes=kmin, kmax_bytes=kmax, pmax_percent=pmax)
         if Levels.of(exact, size) == read:
             return exact
-    return read.ramp(odds[-1], size)
+    return read.ramp(pmax, size)
 
 
-LEAVES = ("fill-level", "drop-probability")
+FILL_LEVEL, PROBABILITY = "fill-level", "drop-probability"
+
+
+def _line(points: Words) -> tuple[Levels | None, int]:
+    """The ends of the line through two points or more, and the probability at its end."""
+    levels, odds = (
+        [int(text) for text in points.texts(name) if text.isdecimal()] for name in (FILL_LEVEL, PROBABILITY)
+    )
+    return (Levels(levels[0], levels[-1]), odds[-1]) if len(levels) > 1 and odds else (None, 0)
+
+
+def _steps(words: Words) -> tuple[Levels | None, int]:
+    """The first and the last step that marks, and the probability of the last, of a profile without a line: from each
+    level on its probability holds (Juniper, Configuring RED Drop Profiles, segmented)."""
+    stated = ((level, step.number(PROBABILITY)) for level, step in words.entries(FILL_LEVEL) if level.isdecimal())
+    marking = sorted((int(level), odds) for level, odds in stated if odds)
+    return (Levels(marking[0][0], marking[-1][0]), marking[-1][1]) if marking else (None, 0)
 
 
 def _ports(root: Words, classes: Sequence[TrafficClass], classifiers: Sequence[Classifier]) -> Iterator[PortQos]:
