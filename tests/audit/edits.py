@@ -23,7 +23,7 @@ from typing import Any
 
 import yaml
 
-from railfab.platforms.shared.brace_text import statements
+from railfab.platforms.shared.edit_commands import statements
 from railfab.platforms.srlinux.flat import tree_of_lines
 from railfab.platforms.srlinux.schema import MARK, schema
 

@@ -39,7 +39,8 @@ from railfab.platforms import Side, admit, platform
 from railfab.platforms.junos.fill_levels import Levels, queue_bytes
 from railfab.platforms.junos.render_bgp import path_limit
 from railfab.platforms.junos.statements import read
-from railfab.platforms.shared.brace_text import quoted, shown, statements
+from railfab.platforms.shared.brace_text import quoted, shown
+from railfab.platforms.shared.edit_commands import statements
 from railfab.testing.device_models import device_models
 from railfab.testing.leaf_models import leaf as small_leaf
 
@@ -169,6 +170,14 @@ def test_a_foreign_configuration_is_read_alike_in_both_forms() -> None:
         ("{master:0}set a b\n\n{master:0}", [("a", "b")]),
         ("set a [ b c ]", [("a", "b"), ("a", "c")]),
         ("set a b\ndeactivate c", [("a", "b"), ("inactive:", "c")]),
+        ("set a b c\nset a d\ndelete a b", [("a", "d")]),
+        ("set a b 1\ndelete a b\nset a b 2", [("a", "b", "2")]),
+        ("set a b\ndelete a b\ndelete a b\ndelete a bc", [("delete:", "a", "b"), ("delete:", "a", "bc")]),
+        ("set a b\ndeactivate a\nset a c\nactivate a", [("a", "b"), ("a", "c")]),
+        ("set a b\ndeactivate a\ndelete a\nset a b", [("a", "b")]),
+        ("set a b\ndeactivate a b\nset a c", [("inactive:", "a", "b"), ("a", "c")]),
+        ("set a b;\nactivate a\nprotect a", [("a", "b"), ("protect:", "a"), ("activate:", "a")]),
+        ("set a b\nprotect a\nunprotect a\nunprotect a", [("a", "b"), ("unprotect:", "a")]),
     ],
 )
 def test_a_text_has_these_statements(text: str, expected: list[tuple[str, ...]]) -> None:
@@ -182,12 +191,45 @@ def test_a_text_has_these_statements(text: str, expected: list[tuple[str, ...]])
         ("a;\n}", "line 2: '}' is not expected here. Balance the braces."),
         ("a [ b [ c ] ];", "line 1: '[' is not expected here. Balance the braces."),
         ('a "b;', 'line 1: " is not closed. Close it.'),
+        (
+            "set a b\ninsert a b after c",
+            "line 2: 'insert' is not applied, so the configuration is not that of the switch. "
+            "Use what `show configuration | display set` prints, with set, delete and deactivate lines.",
+        ),
     ],
 )
 def test_a_text_that_is_no_configuration_is_refused(text: str, problem: str) -> None:
     with pytest.raises(ConfigError) as refused:
         JUNOS.parse(text)
     assert str(refused.value) == problem
+
+
+@given(drawn=st.data())
+@settings(max_examples=examples(25), deadline=None, suppress_health_check=list(HealthCheck))
+def test_what_is_removed_and_set_again_is_as_if_it_were_set_once(leaf: DeviceModel, drawn: st.DataObject) -> None:
+    """Each line takes effect before the next one; what names nothing changes nothing, and is said."""
+    lines = as_set_lines(JUNOS.text(JUNOS.render(leaf))).splitlines()
+    at = drawn.draw(st.integers(0, len(lines) - 1))
+    again = drawn.draw(st.lists(st.sampled_from(lines), max_size=5, unique=True))
+    removed = [line.replace("set", "delete", 1) for line in again]
+    hidden = [line.replace("set", "deactivate", 1) for line in again]
+    shown_again = [line.replace("set", "activate", 1) for line in again]
+    text = "\n".join((*again, *removed, *lines[:at], *lines[at:], *hidden, *shown_again))
+    assert JUNOS.parse(text) == leaf
+    assert JUNOS.refusals is not None
+    assert JUNOS.refusals(text) == ()
+    assert [refusal.where for refusal in JUNOS.refusals("\n".join((*removed, text)))] == removed
+
+
+def test_a_word_of_an_object_on_one_line_is_removed_alone(leaf: DeviceModel) -> None:
+    lossless = "class-of-service forwarding-classes class roce"
+    text = as_set_lines(JUNOS.text(JUNOS.render(leaf))) + f"\ndelete {lossless} no-loss\ndelete {lossless} no-losses"
+    model = JUNOS.parse(text)
+    assert model.qos is not None
+    roce = model.qos.traffic_class("roce")
+    assert (roce.queue, roce.lossless) == (3, False)
+    assert f"delete: {lossless} no-losses" in model.unmodelled
+    assert f"{lossless} no-loss" not in model.unmodelled
 
 
 @given(word=st.text(min_size=1, max_size=12).filter(lambda word: "\0" not in word))

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import pytest
 
 from railfab.errors import RailfabError
-from railfab.platforms.shared.brace_text import brace_text, statements
+from railfab.platforms.shared.brace_text import brace_text
+from railfab.platforms.shared.edit_commands import statements
 from railfab.platforms.shared.tree_statements import (
     NUMBER,
     POSITIVE,

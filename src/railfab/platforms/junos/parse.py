@@ -23,6 +23,7 @@ from railfab.platforms.junos.parse_qos import balancing_of, qos_of
 from railfab.platforms.junos.render import render
 from railfab.platforms.junos.system import MANAGEMENT_STATEMENT, JunosSystem, NativeLldp, lldp_of, management_of
 from railfab.platforms.shared.brace_text import shown
+from railfab.platforms.shared.edit_commands import WITHOUT_EFFECT
 from railfab.platforms.shared.tree_statements import tree_read
 from railfab.platforms.shared.words import Words, words_of
 
@@ -40,13 +41,16 @@ def parse(text: str) -> DeviceModel:
 
 
 def differences(text: str, rendered: str) -> tuple[Difference, ...]:
-    """The statements in which a configuration differs from a rendered one, by more than an operator's names. The
-    instance of the management port is the operator's where the rendered one does not state it."""
+    """The statements in which a configuration differs from a rendered one, by more than an operator's names and by
+    commands without effect. The instance of the management port is the operator's where the rendered one does not
+    state it."""
     root, model = _read(text)
     whole = effective.read(text)
     left = apart(whole, statements.read(rendered), root, model)
     operators = () if MANAGEMENT in left.wanted else (MANAGEMENT,)
-    configured = [statement for statement in left.configured if statement not in operators]
+    configured = [
+        statement for statement in left.configured if statement not in operators and statement[0] not in WITHOUT_EFFECT
+    ]
     return comparison.differences(configured, left.wanted, whole=whole)
 
 

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from railfab.platforms.differences import Difference, Side
-from railfab.platforms.shared.brace_text import Statement, brace_text, shown, statements
+from railfab.platforms.shared.brace_text import Statement, brace_text, shown
+from railfab.platforms.shared.edit_commands import statements
 from railfab.platforms.shared.line_tree import Line
 
 ANY = "*"
@@ -35,9 +36,7 @@ def read(text: str) -> tuple[Statement, ...]:
 
     An audit asks for those of each of its texts several times.
     """
-    return _distinct(
-        part for statement in statements(text) for part in _split(statement) if part and part[0] != "version"
-    )
+    return _distinct(part for part in statements(text, _split) if part and part[0] != "version")
 
 
 def rendered(tree: tuple[Line, ...]) -> tuple[Statement, ...]:

@@ -29,8 +29,6 @@ _TOKEN = re.compile(
     r'|(?P<word>(?:(?!/\*)[^\s{};\[\]"])+)|(?P<broken>"|/\*)',
     re.DOTALL,
 )
-_ROLE = re.compile(r"^\{(?:master|backup|linecard|primary|secondary)(?::\w+)?\}", re.MULTILINE)
-"""Role of a member of a chassis, which the CLI prints before its prompt, and so after an output."""
 _PLAIN = re.compile(r'[^\s{};\[\]"#\\]+')
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 
@@ -58,34 +56,11 @@ def _written(line: Line, margin: str) -> Iterator[str]:
     yield f"{margin}}}"
 
 
-def statements(text: str) -> tuple[Statement, ...]:
-    """The statements of a text in braces, or of `set`, `delete` and `deactivate` lines, in their order.
+def brace_statements(text: str) -> Iterator[Statement]:
+    """The statements of a text in braces, in their order; a container without content is a statement too.
 
-    Those that are not in effect begin with INACTIVE. Raises ConfigError for a text that is neither.
+    Those that are not in effect begin with INACTIVE. Raises ConfigError for a text that has no such form.
     """
-    text = _ROLE.sub("", text)
-    lines = [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
-    is_set = bool(lines) and all(line.split(None, 1)[0] in ("set", "deactivate", "protect") for line in lines)
-    return tuple(_of_set_lines(lines) if is_set else _of_braces(text))
-
-
-def _of_set_lines(lines: Sequence[str]) -> Iterator[Statement]:
-    """Statements of `display set`; a `deactivate` line marks those below its path, and stays where there are none."""
-    parsed = [statement for line in lines for statement in _of_braces(f"{line.strip()};")]
-    paths = [statement[1:] for statement in parsed if statement[0] == "set"]
-    inactive = [statement[1:] for statement in parsed if statement[0] == "deactivate"]
-    for statement in parsed:
-        path = statement[1:]
-        if statement[:1] == ("protect",):
-            yield (PROTECT, *path)
-        elif statement[:1] == ("set",):
-            yield (INACTIVE, *path) if any(path[: len(mark)] == mark for mark in inactive) else path
-        elif not any(active[: len(path)] == path for active in paths):
-            yield (INACTIVE, *path)
-
-
-def _of_braces(text: str) -> Iterator[Statement]:
-    """Statements of a text in braces; a container without content is a statement too."""
     above: list[OpenContainer] = []
     words: list[str] = []
     listed: list[str] | None = None
