@@ -44,11 +44,18 @@ class Edit(NamedTuple):
     found: str
 
 
-def filtered(entry: Mapping[str, Any]) -> Edit:
+def filtered(entry: Mapping[str, Any], found: str = "packet-filter", family: str = "ipv4") -> Edit:
     """A filter with this entry, on a port."""
-    bound = {"interface-id": f"{PORT}.0", "input": {"acl-filter": [{"name": "drops", "type": "ipv4"}]}}
-    filters = [{"name": "drops", "type": "ipv4", "entry": [{"sequence-id": 10, **entry}]}]
-    return Edit("", {"acl": {"acl-filter": filters, "interface": [bound]}}, "packet-filter")
+    bound = {"interface-id": f"{PORT}.0", "input": {"acl-filter": [{"name": "drops", "type": family}]}}
+    filters = [{"name": "drops", "type": family, "entry": [{"sequence-id": 10, **entry}]}]
+    return Edit("", {"acl": {"acl-filter": filters, "interface": [bound]}}, found)
+
+
+def guarded(entry: Mapping[str, Any], found: str) -> Edit:
+    """A filter with this entry, of the control plane."""
+    used = {"control-plane-traffic": {"input": {"acl": {"acl-filter": [{"name": "cpm", "type": "ipv4"}]}}}}
+    filters = [{"name": "cpm", "type": "ipv4", "entry": [{"sequence-id": 1, **entry}]}]
+    return Edit("", {"acl": {"acl-filter": filters}, "system": used}, found)
 
 
 HARMFUL: Mapping[str, Edit] = {
@@ -189,7 +196,15 @@ HARMFUL: Mapping[str, Edit] = {
         f"{INSTANCE}/static-routes/route[prefix=10.16.0.0/12]/next-hop-group", "nowhere", "static-route"
     ),
     "a filter that drops everything": filtered({"action": {"drop": {}}}),
-    "a filter on a port": Edit(
+    "a policer on a port": filtered({"action": {"accept": {"rate-limit": {"policer": "slow"}}}}, "policer"),
+    "LLDP dropped on a port": filtered(
+        {"match": {"l2": {"ethertype": "lldp"}}, "action": {"drop": {}}}, "lldp-off", "mac"
+    ),
+    "a control plane that receives nothing": guarded({"action": {"drop": {}}}, "control-plane-qos"),
+    "a policer of the control plane": guarded(
+        {"action": {"accept": {"rate-limit": {"system-cpu-policer": "slow"}}}}, "control-plane-qos"
+    ),
+    "a filter on a port, which is not there": Edit(
         f"/acl/interface[interface-id={PORT}.0]/input/acl-filter[name=drops][type=ipv4]", {}, "packet-filter"
     ),
     "maintenance": Edit("/system/maintenance/group[name=all]/maintenance-mode/admin-state", "enable", "drained"),
@@ -261,7 +276,7 @@ HARMLESS: Mapping[str, Edit] = {
         {
             "acl": {
                 "acl-filter": [
-                    {"name": "cpm", "type": "ipv4", "entry": [{"sequence-id": 1, "action": {"drop": {}}}]},
+                    {"name": "cpm", "type": "ipv4", "entry": [{"sequence-id": 1, "action": {"accept": {}}}]},
                     {"name": "access", "type": "ipv4", "entry": [{"sequence-id": 1, "action": {"drop": {}}}]},
                 ],
                 "interface": [

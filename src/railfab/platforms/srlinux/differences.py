@@ -9,6 +9,7 @@ from typing import Any
 from railfab.platforms.differences import Difference, Side
 from railfab.platforms.setting_patterns import ABSENT
 from railfab.platforms.shared.json_tree import Json, is_list, leaf_text
+from railfab.platforms.srlinux.filters import Filtering, filtering, present_path
 from railfab.platforms.srlinux.schema import schema
 from railfab.platforms.srlinux.tree import cli_value, key_words, keys_of, plain_tree
 
@@ -18,8 +19,6 @@ LEFT_BY_DRAIN = "/system/maintenance"
 """Container that is a setting only when it is empty: it stays when a drain ends, and has no meaning."""
 DISABLED_IS_NONE = "/network-instance/aggregate-routes/route"
 """List of which a disabled entry is as one that is missing: its leaves are no difference of their own."""
-MANAGEMENT = "management"
-"""Value of `filter.bound` for a filter of the management port or the control plane alone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,10 +72,10 @@ def differences(text: str, rendered: str) -> tuple[Difference, ...]:
         for place, setting in stated.items()
         if setting.entry.place not in entries or not _is_none(setting.entry)
     }
-    bound = _bound_filters(plain_tree(text))
+    filters = filtering(plain_tree(text), plain_tree(rendered))
     places = {**stated, **wanted}
     places = {place: setting for place, setting in places.items() if setting.path != LEFT_BY_DRAIN}
-    different = (_difference(stated.get(place), wanted.get(place), entries, bound) for place in places)
+    different = (_difference(stated.get(place), wanted.get(place), entries, filters) for place in places)
     return tuple(sorted(filter(None, different), key=lambda difference: difference.text))
 
 
@@ -130,32 +129,13 @@ def _unequal_entries(configured: list[Json], wanted: list[Json], keys: Sequence[
     return left, [entry for entry in wanted if named(entry) not in equal]
 
 
-def _listed(tree: Any, *steps: str) -> Sequence[Json]:
-    """The entries of a list below containers; none where the text has something else there."""
-    for step in steps:
-        tree = tree.get(step) if isinstance(tree, dict) else None
-    return tree if is_list(tree) else ()
-
-
-def _bound_filters(tree: Json) -> Mapping[str, str]:
-    """Binding of each filter: on ports, or on the management port and the control plane alone."""
-    control = _listed(tree, "system", "control-plane-traffic", "input", "acl", "acl-filter")
-    bound = {str(used.get("name")): MANAGEMENT for used in control}
-    for port in _listed(tree, "acl", "interface"):
-        where = MANAGEMENT if str(port.get("interface-id")).startswith("mgmt0") else "ports"
-        for side in ("input", "output"):
-            for used in _listed(port, side, "acl-filter"):
-                name = str(used.get("name"))
-                bound[name] = where if bound.get(name, MANAGEMENT) == MANAGEMENT else "ports"
-    return bound
-
-
 def _difference(
-    configured: TreeSetting | None, wanted: TreeSetting | None, entries: Container[str], bound: Mapping[str, str]
+    configured: TreeSetting | None, wanted: TreeSetting | None, entries: Container[str], filters: Filtering
 ) -> Difference | None:
     """The difference of two settings at one place; None where they have the same effect.
 
-    entries: list entries that both configurations have; in the others a default is not in effect. bound: of filters.
+    entries: list entries that both configurations have; in the others a default is not in effect. filters: of the
+    configuration.
     """
     setting = configured or wanted
     assert setting is not None
@@ -169,12 +149,11 @@ def _difference(
         **setting.entry.keys,
         "value": ABSENT if effect is None else effect,
         "intended": ABSENT if intended is None else intended,
+        **filters.values(setting.entry.path, setting.entry.keys),
     }
-    if (name := setting.entry.keys.get("acl-filter.name")) is not None:
-        values["filter.bound"] = bound.get(name, "nowhere")
     return Difference(
         side=Side.MISSING if configured is None else Side.ADDED if wanted is None else Side.CHANGED,
-        path=setting.path,
+        path=present_path(setting.path),
         text=f"delete /{setting.place}" if configured is None else f"set {configured.line}",
         section=setting.section,
         values=values,
