@@ -401,6 +401,7 @@ def _group(settings: BgpNeighbor, name: str) -> Structure:
     timers, bfd = (settings.timers.keepalive_s, settings.timers.hold_s), settings.bfd
     return {
         "name": name,
+        "description": settings.description or None,
         "next_hop_self": (settings.next_hop is NextHop.SELF) or None,
         "next_hop_unchanged": (settings.next_hop is NextHop.UNCHANGED) or None,
         "shutdown": None if settings.enabled else True,

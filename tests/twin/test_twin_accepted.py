@@ -345,7 +345,7 @@ MISTAKES = (
         {LEAF: delete("/system/name/host-name")},
         lambda fabric: fabric.values(LEAF, "/system/name/host-name"),
         {},
-        "name: is , the intent says pod1-seg1-leaf1",
+        "name: is empty, the intent says pod1-seg1-leaf1",
     ),
     Mistake(
         "a host port in a VRF: the default network instance has no route to it",

@@ -63,7 +63,7 @@ def changes(before: DeviceModel, after: DeviceModel) -> tuple[Change, ...]:
 
 
 def value_text(value: object) -> str:
-    """A value of a model as text for a message, for example `on`, `not set`, `interval_ms 300, multiplier 3`.
+    """A value of a model as text for a message, for example `on`, `not set`, `empty`, `interval_ms 300, multiplier 3`.
 
     Of a group of values, one that is optional and not set is left out.
     """
@@ -81,7 +81,7 @@ def value_text(value: object) -> str:
         return ", ".join(stated)
     if isinstance(value, tuple):
         return ", ".join(map(value_text, value)) or "none"
-    return str(value)
+    return str(value) or "empty"
 
 
 def _changes(steps: tuple[FieldStep, ...], before: Any, after: Any) -> Iterator[Change]:

@@ -331,6 +331,36 @@ def test_a_session_has_the_settings_of_its_peer_group_and_its_own() -> None:
     assert [found.enabled for found in disabled] == [False, False, True, False]
 
 
+def test_a_member_has_the_description_of_its_peer_group_unless_it_states_its_own() -> None:
+    """A session over an interface cannot state its own."""
+    router = """vrf instance RED
+ip routing vrf RED
+router bgp 65001
+   neighbor FABRIC-2 peer group
+   neighbor FABRIC-2 description all spines
+   neighbor FABRIC peer group
+   neighbor FABRIC description over ports
+   neighbor 10.0.0.1 peer group FABRIC-2
+   neighbor 10.0.0.1 remote-as 65100
+   neighbor 10.0.0.3 peer group FABRIC-2
+   neighbor 10.0.0.3 remote-as 65100
+   neighbor 10.0.0.3 description spine 2
+   neighbor interface Ethernet3/1 peer-group FABRIC remote-as 65100
+   vrf RED
+      neighbor 10.1.0.1 peer group FABRIC-2
+      neighbor 10.1.0.1 remote-as 65100
+"""
+    model = EOS.parse(router)
+    assert {str(neighbor.peer): neighbor.description for neighbor in model.neighbors} == {
+        "10.0.0.1": "all spines",
+        "10.0.0.3": "spine 2",
+        "Ethernet3/1": "over ports",
+        "10.1.0.1": "all spines",
+    }
+    assert not [line for line in model.unmodelled if "description" in line]
+    assert replace(EOS.parse(text(model)), unmodelled=()) == replace(model, unmodelled=())
+
+
 def test_each_ethernet_segment_has_a_route_target_of_its_own() -> None:
     targets = re.findall(r"route-target import (\S+)\n", text(leaf("dual-esi")))
     assert len(targets) > 1

@@ -166,7 +166,8 @@ ANY_PEER: dict[bool, IpAddress] = {False: IPv4Address(0), True: IPv6Address(0)}
 def settings_of(neighbor: BgpNeighbor, asn: int) -> BgpNeighbor:
     """Settings that the session has in common with others of its peer group: without what a neighbour states itself.
 
-    peer: of the family over which it runs. remote_as: whether it is an internal one.
+    peer: of the family over which it runs. remote_as: whether it is an internal one. description: of a session over an
+    interface, which has no line of its own for it.
     """
     return replace(
         neighbor,
@@ -174,7 +175,7 @@ def settings_of(neighbor: BgpNeighbor, asn: int) -> BgpNeighbor:
         remote_as=Remote.INTERNAL if neighbor.is_internal(asn) else Remote.EXTERNAL,
         timers=BgpTimers(keepalive_s=neighbor.timers.keepalive_s, hold_s=neighbor.timers.hold_s),
         network_instance=DEFAULT_INSTANCE,
-        description="",
+        description=neighbor.description if isinstance(neighbor.peer, str) else "",
         password=None,
     )
 
@@ -256,6 +257,7 @@ def _group(settings: BgpNeighbor) -> EosNeighbor:
         is_group=True,
         next_hop=settings.next_hop,
         enabled=settings.enabled,
+        description=settings.description,
         update_source=settings.update_source,
         bfd=settings.bfd,
         multihop_ttl=None if settings.remote_as is Remote.INTERNAL else settings.multihop_ttl,

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 from ipaddress import IPv4Address, IPv4Interface, ip_address
 
+from railfab.platforms.eos.group_descriptions import with_descriptions
 from railfab.platforms.eos.names import speed_name
 from railfab.platforms.shared.line_tree import Line
 from railfab.platforms.shared.native_names import numbers_in
@@ -74,7 +75,8 @@ def spelled(line: Line) -> Line:
     if line.text.startswith("router bgp "):
         header = _HEADER.fullmatch(line.text)
         text = f"router bgp {_number_of_as(header[1])}" if header else line.text
-        return _changed(line, text, _with_default_family(tuple(_of_router(line.children))))
+        lines = with_descriptions(tuple(_of_router(line.children)))
+        return _changed(line, text, _with_default_family(lines))
     return line
 
 
