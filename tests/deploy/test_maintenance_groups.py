@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from railfab.gnmi.blocking import BlockingGnmiClient
 from railfab.gnmi.client import SetChanges
 from railfab.gnmi.statuses import CallFailed
 from railfab.gnmi.target import DataType
+from railfab.platforms import Verb, platform
 from railfab.twin import Twin
 
 GROUPS, PROFILES = "/system/maintenance/group", "/system/maintenance/profile"
@@ -140,6 +141,48 @@ def test_a_drained_switch_takes_other_changes(nornir: Nornir, tmp_path: Path) ->
     deployed(nornir, intended(tmp_path, drain=SPINE))
     changed = deployed(nornir, intended(tmp_path, drain=SPINE, profile="mtu: 9000"))
     assert {changed[name] for name in (SPINE, OTHER_SPINE)} == {"changed"}
+
+
+@pytest.fixture
+def operator(twin: Twin) -> Iterator[Callable[[Verb], None]]:
+    """Runs a verb on the spine; its drain is ended after the test."""
+    endpoint = twin.endpoints.by_name()[SPINE]
+
+    def operate(verb: Verb) -> None:
+        with platform(endpoint.platform).session_factory(SPINE)(endpoint, read_credentials(endpoint)) as session:
+            session.operate(verb)
+
+    yield operate
+    operate(Verb.UNDRAIN)
+
+
+def test_a_change_of_the_bgp_of_a_switch_that_a_verb_drained_asks_for_the_end_of_its_drain(
+    nornir: Nornir, tmp_path: Path, operator: Callable[[Verb], None]
+) -> None:
+    operator(Verb.DRAIN)
+    with pytest.raises(CommitRefused, match=r"group fabric-drain.* End its drain first \(railfab undrain\)\."):
+        preview_all(nornir, intended(tmp_path, profile=OTHER_TIMERS), lambda _: None)
+    assert previewed(nornir, small().configurations()) == {}
+
+
+def test_the_drain_of_a_verb_outlasts_that_of_the_intent(
+    twin: Twin, nornir: Nornir, tmp_path: Path, operator: Callable[[Verb], None]
+) -> None:
+    operator(Verb.DRAIN)
+    for drain in (SPINE, ""):
+        assert previewed(nornir, intended(tmp_path, drain=drain)) == {}
+    assert "fabric-drain" in json.dumps(read(twin, GROUPS))
+    operator(Verb.UNDRAIN)
+    assert "drain" not in json.dumps(read(twin, "/"))
+    assert previewed(nornir, small().configurations()) == {}
+
+
+def test_a_verb_does_not_drain_beside_an_operators_group(twin: Twin, operator: Callable[[Verb], None]) -> None:
+    set_by_hand(twin, *group("upgrade"))
+    before = read(twin, "/")
+    with pytest.raises(CommitRefused, match="cannot be drained while its maintenance group upgrade has its BGP"):
+        operator(Verb.DRAIN)
+    assert read(twin, "/") == before
 
 
 def test_a_change_of_bgp_that_an_operators_group_freezes_names_the_group(

@@ -11,8 +11,8 @@ from railfab.device import Observed
 
 
 class Verb(StrEnum):
-    """Verbs of `Session.operate`. DRAIN and UNDRAIN act on the running configuration; SAVE makes it that of the next
-    boot; RELOAD restarts the switch."""
+    """Verbs of `Session.operate`. DRAIN and UNDRAIN act on the running configuration, so that `parse` of it is a model
+    that drains, or one that does not; SAVE makes it that of the next boot; RELOAD restarts the switch."""
 
     DRAIN = "drain"
     UNDRAIN = "undrain"
@@ -69,18 +69,20 @@ class Identity:
 class Running:
     """A switch's running configuration, all of it, as `parse` reads it.
 
-    revision: another one after every change of what a deploy replaces.
+    revision: another one after every change of what a deploy replaces. drained: whether it is drained by
+    `Session.operate`; not so by the configuration of a deploy alone. The switch keeps which one it is.
     """
 
     text: str
     revision: str
     identity: Identity
     pending: Pending | None
+    drained: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Staged:
-    """A candidate that the device accepts.
+    """A candidate that the device accepts. text: of the caller; on a switch that `operate` has drained, with the drain.
 
     diff: unified, empty when nothing would change. former: the running configuration that it was compared with, as a
     text that restores all that the candidate changes. revision: of that configuration.
@@ -114,7 +116,10 @@ class Session(Protocol):
         ...
 
     def stage(self, text: str) -> Staged:
-        """Hand a candidate to the device, which validates it, and compare. Raises CommitRefused; changes nothing."""
+        """Hand a candidate to the device, which validates it, and compare. Raises CommitRefused; changes nothing.
+
+        A drain by `operate` stays: on such a switch a candidate without it gets it.
+        """
         ...
 
     def commit(self, staged: Staged, change: ChangeName, within_s: int) -> None:
@@ -142,5 +147,9 @@ class Session(Protocol):
         ...
 
     def operate(self, verb: Verb) -> None:
-        """Do this now. Raises UnsupportedFeature when the platform cannot."""
+        """Do this now. Raises UnsupportedFeature when the platform cannot, and CommitRefused while a change is pending.
+
+        DRAIN of a drained switch, and UNDRAIN of one that is not, do nothing more. A switch that was drained by its
+        configuration too is not drained after UNDRAIN.
+        """
         ...

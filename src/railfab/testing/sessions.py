@@ -19,9 +19,10 @@ import yaml
 
 from railfab.device import DeviceModel, Port
 from railfab.endpoints import Endpoint, read_credentials
-from railfab.errors import CommitRefused, RailfabError
+from railfab.errors import CommitRefused, RailfabError, UnsupportedFeature
 from railfab.fabric.design import Design, design
-from railfab.platforms import ChangeName, Platform, Session, Staged, platform
+from railfab.platforms import ChangeName, Platform, Session, Staged, Support, Verb, platform
+from railfab.platforms.admission import support_of
 from railfab.twin import Twin
 
 LONG_S, SHORT_S = 120, 2
@@ -172,6 +173,72 @@ class SessionLaws:
         assert {(found.network_instance, found.peer) for found in state.sessions} == {
             (found.network_instance, found.peer) for found in model.neighbors
         }
+
+    def drained(self, switch: Endpoint) -> tuple[bool, bool]:
+        """Whether the running configuration drains the switch, and whether a verb made it so."""
+        with self.opened(switch) as session:
+            running = session.running()
+        return self.platform.parse(running.text).drain, running.drained
+
+    def deployed(self, switch: Endpoint, text: str, change: ChangeName) -> Staged:
+        """Commit and confirm a configuration."""
+        staged = self.committed(switch, text, change)
+        with self.opened(switch) as session:
+            session.confirm(change)
+        return staged
+
+    @pytest.fixture
+    def drained_switch(self, switch: Endpoint, model: DeviceModel) -> Iterator[Endpoint]:
+        """A switch that a verb has drained; none on a platform that has no such verb, and then reports no drain."""
+        with self.opened(switch) as session:
+            try:
+                session.operate(Verb.DRAIN)
+            except UnsupportedFeature:
+                assert not session.running().drained
+                pytest.skip(f"{self.name} has no verb that drains")
+        yield switch
+        with self.opened(switch) as session:
+            session.operate(Verb.UNDRAIN)
+            assert session.stage(self.text(model)).diff == ""
+
+    def test_a_drain_by_a_verb_is_in_effect_and_reported_until_it_ends(self, drained_switch: Endpoint) -> None:
+        assert self.drained(drained_switch) == (True, True)
+        with self.opened(drained_switch) as session:
+            session.operate(Verb.DRAIN)
+        assert self.drained(drained_switch) == (True, True)
+        for _ in range(2):
+            with self.opened(drained_switch) as session:
+                session.operate(Verb.UNDRAIN)
+            assert self.drained(drained_switch) == (False, False)
+
+    def test_a_drain_by_a_verb_is_no_difference_and_stays_with_another_configuration(
+        self, drained_switch: Endpoint, model: DeviceModel, other: str
+    ) -> None:
+        with self.opened(drained_switch) as session:
+            staged = session.stage(self.text(model))
+        assert staged.diff == ""
+        assert self.platform.parse(staged.text).drain
+        assert "another one" in self.deployed(drained_switch, other, _change("kept")).diff
+        assert self.drained(drained_switch) == (True, True)
+        self.deployed(drained_switch, self.text(model), _change("returned"))
+        assert self.drained(drained_switch) == (True, True)
+
+    def test_a_drain_by_the_configuration_is_none_by_a_verb(self, switch: Endpoint, model: DeviceModel) -> None:
+        if support_of(self.platform.capabilities, "drain") is not Support.YES:
+            pytest.skip(f"{self.name} has no configuration that drains")
+        self.deployed(switch, self.text(replace(model, drain=True)), _change("drained"))
+        assert self.drained(switch) == (True, False)
+        self.deployed(switch, self.text(model), _change("ended"))
+        assert self.drained(switch) == (False, False)
+
+    def test_a_switch_with_a_pending_change_is_not_drained(self, switch: Endpoint, other: str) -> None:
+        change = _change("pending")
+        self.committed(switch, other, change)
+        with self.opened(switch) as session:
+            with pytest.raises((CommitRefused, UnsupportedFeature)):
+                session.operate(Verb.DRAIN)
+            session.revert(change)
+        assert self.drained(switch) == (False, False)
 
 
 def _change(deploy: str) -> ChangeName:

@@ -23,7 +23,7 @@ from tests.platforms.frr.switches import text
 
 from railfab.device import DeviceModel
 from railfab.endpoints import Credentials, Endpoint
-from railfab.platforms import ChangeName
+from railfab.platforms import ChangeName, Verb
 from railfab.platforms.frr.on_switch import program
 from railfab.platforms.frr.reload_output import with_sorted_prefix_lists
 from railfab.platforms.frr.session import FrrSession
@@ -129,11 +129,14 @@ def _push(session: FrrSession, model: DeviceModel) -> None:
 
 
 def settle(node: Node, model: DeviceModel) -> Node:
-    """A switch with this model and no pending change, whatever the test before did to it."""
+    """A switch with this model, no pending change and no drain by a verb, whatever the test before did to it."""
     with node.session() as session:
         running = session.running()
         if running.pending is not None and running.pending.change is not None:
             session.revert(running.pending.change)
+            running = session.running()
+        if running.drained:
+            session.operate(Verb.UNDRAIN)
             running = session.running()
         if {without_version(running.text), without_version(node.startup.read_text())} != {text(model)}:
             _push(session, model)

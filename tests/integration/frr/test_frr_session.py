@@ -548,10 +548,69 @@ def test_an_operator_drains_and_returns_a_switch(leaf_at_work: Node, switches: S
     assert "graceful-shutdown" not in received().lower()
     with leaf_at_work.session() as session:
         session.operate(Verb.DRAIN)
+        assert session.running().drained
         assert within(20, lambda: community in received() or "graceful-shutdown" in received().lower())
         session.operate(Verb.UNDRAIN)
+        assert not session.running().drained
     assert within(20, lambda: "graceful-shutdown" not in received().lower() and community not in received())
+    assert not (leaf_at_work.startup.parent / "railfab.drained").exists()
     assert without_version(leaf_at_work.running()) == text(LEAF)
+
+
+VRF = "router bgp 4200001001 vrf blue"
+
+
+def test_a_drain_by_a_verb_stays_with_whatever_is_pushed(leaf: Node) -> None:
+    drained, slower = text(replace(LEAF, drain=True)), text(replace(SLOWER, drain=True))
+    with leaf.session() as session:
+        session.operate(Verb.DRAIN)
+        staged = session.stage(text(LEAF))
+        assert (staged.diff, staged.text, without_version(staged.former)) == ("", drained, drained)
+        of_vrf = session.stage(f"{text(LEAF)}{VRF}\nexit\n!\n")
+        assert f"{VRF}\n bgp graceful-shutdown\nexit" in of_vrf.text
+        session.commit(session.stage(text(SLOWER)), change("slower"), 300)
+        session.confirm(change("slower"))
+        assert (without_version(leaf.running()), session.running().drained) == (slower, True)
+    assert without_version(leaf.startup.read_text()) == slower
+
+
+def test_a_drain_that_is_saved_stays_over_a_restart_and_one_that_is_not_ends_with_it(leaf: Node) -> None:
+    with leaf.session() as session:
+        session.operate(Verb.DRAIN)
+        session.operate(Verb.SAVE)
+        session.operate(Verb.RELOAD)
+        assert session.running().drained
+        session.operate(Verb.UNDRAIN)
+        session.operate(Verb.SAVE)
+        session.operate(Verb.DRAIN)
+        session.operate(Verb.RELOAD)
+        assert not session.running().drained
+        assert session.stage(text(LEAF)).text == text(LEAF)
+
+
+def test_the_drain_of_an_intent_is_not_that_of_a_verb(leaf: Node) -> None:
+    drained = replace(LEAF, drain=True)
+    with leaf.session() as session:
+        push(leaf, drained)
+        assert not session.running().drained
+        assert session.stage(text(LEAF)).text == text(LEAF)
+        session.operate(Verb.DRAIN)
+        assert session.running().drained
+        assert session.stage(text(LEAF)).text == text(drained)
+        session.operate(Verb.UNDRAIN)
+    assert without_version(leaf.running()) == text(LEAF)
+
+
+def test_a_drain_that_was_ended_by_hand_is_forgotten_with_the_next_change(leaf: Node) -> None:
+    router = ("vtysh", "-c", "configure terminal", "-c", "router bgp 4200001001")
+    with leaf.session() as session:
+        session.operate(Verb.DRAIN)
+        leaf.inside(*router, "-c", "no bgp graceful-shutdown")
+        assert not session.running().drained
+        push(leaf, replace(LEAF, drain=True))
+        assert not session.running().drained
+        push(leaf, LEAF)
+    assert without_version(leaf.running()) == text(LEAF)
 
 
 def test_an_operator_saves_the_running_configuration_and_restarts_frr_with_it(leaf: Node) -> None:

@@ -340,10 +340,29 @@ def test_a_switch_without_the_extension_is_named_and_not_changed(
     server.stop()
 
 
-@pytest.mark.parametrize("verb", list(Verb))
+@pytest.mark.parametrize("verb", [Verb.SAVE, Verb.RELOAD])
 def test_gnmi_changes_configuration_only(box: Box, verb: Verb) -> None:
     with box.session() as session, pytest.raises(UnsupportedFeature, match=f"cannot {verb} over gNMI"):
         session.operate(verb)
+
+
+def test_a_switch_without_bgp_is_not_drained(box: Box) -> None:
+    box.switch.tree["srl_nokia-system:system"]["srl_nokia-maintenance-mode:maintenance"] = {}
+    before = running(box)
+    with box.session() as session, pytest.raises(CommitRefused, match="has no BGP to drain"):
+        session.operate(Verb.DRAIN)
+    assert running(box) == before
+
+
+def test_the_end_of_a_drain_leaves_nothing_of_it(box: Box) -> None:
+    configure(box, wanted())
+    before = running(box)
+    with box.session() as session:
+        session.operate(Verb.DRAIN)
+        assert managed_model(running(box)) == replace(managed_model(before), drain=True)
+        session.operate(Verb.UNDRAIN)
+    assert "drain" not in running(box)
+    assert managed_model(running(box)) == managed_model(before)
 
 
 def test_removed_configuration_is_deleted_and_management_stays(box: Box) -> None:

@@ -68,6 +68,7 @@ class FrrSession:
             revision=answer["revision"],
             identity=Identity(hostname=answer["hostname"], version=version[1] if version else "", model="FRR on Linux"),
             pending=None if change is None else _pending(change),
+            drained=answer["drained"],
         )
 
     def stage(self, text: str) -> Staged:
@@ -79,7 +80,7 @@ class FrrSession:
         """
         text = text if self._owns_system else without_settings(text)
         answer = self._ask("stage", text=text)
-        former, changes = str(answer["former"]), tuple(answer["changes"])
+        text, former, changes = str(answer["text"]), str(answer["former"]), tuple(answer["changes"])
         self._check_hostname(former, text)
         self._check_management(changes, answer["management"])
         diff = unified(former, text, changes)

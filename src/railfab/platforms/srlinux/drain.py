@@ -7,7 +7,7 @@ obeys, and adds the community for neighbours that obey it, and the lowest local 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain, combinations
 from typing import Any
 
@@ -78,6 +78,13 @@ def has_groups(tree: Json) -> bool:
     return member_of(member_of(tree, "system", {}), "maintenance", None) is not None
 
 
+def is_in_maintenance(tree: Json, name: str) -> bool:
+    """Whether a tree, with or without module prefixes, has a maintenance group of this name in maintenance mode."""
+    maintenance = member_of(member_of(tree, "system", {}), "maintenance", {})
+    groups = member_of(maintenance, "group", [])
+    return is_list(groups) and any(group.get("name") == name for group in _enabled(groups))
+
+
 def frozen_instances(running: Json, candidate: Json) -> Iterator[str]:
     """The network instances whose BGP a candidate changes while a maintenance group holds their sessions.
 
@@ -114,7 +121,10 @@ def _held(tree: Json) -> Iterator[str]:
 
 def _in_maintenance(tree: Json) -> Iterator[Json]:
     """The groups in maintenance mode."""
-    groups = tree.get("system", {}).get("maintenance", {}).get("group", ())
+    return _enabled(tree.get("system", {}).get("maintenance", {}).get("group", ()))
+
+
+def _enabled(groups: Iterable[Json]) -> Iterator[Json]:
     return (group for group in groups if group.get("maintenance-mode", {}).get("admin-state") == "enable")
 
 

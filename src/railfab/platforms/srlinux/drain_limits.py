@@ -14,6 +14,7 @@ from railfab.platforms.srlinux.drain import (
     overlapping_groups,
     own_entries,
 )
+from railfab.platforms.srlinux.drain_verb import is_drained_by_verb
 from railfab.platforms.srlinux.set_request import is_managed_instance, managed
 from railfab.platforms.srlinux.tree import stripped
 
@@ -33,7 +34,10 @@ def refusals(running: Json, candidate: Json) -> Iterator[tuple[str, str]]:
         problem = (
             f"is in maintenance mode (group {group}), and the BGP of network-instance {instance} cannot be changed"
         )
-        yield problem, _remedy(group)
+        yield problem, UNDRAIN if is_drained_by_verb(running) else _remedy(group)
+
+
+UNDRAIN = "End its drain first (railfab undrain)"
 
 
 def _remedy(group: str) -> str:

@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from hashlib import sha256
 from types import TracebackType
-from typing import NoReturn, Self
+from typing import Self
 
 from railfab.device import Observed
 from railfab.endpoints import Credentials, Endpoint
@@ -18,10 +18,14 @@ from railfab.gnmi.blocking import BlockingGnmiClient
 from railfab.gnmi.client import CALL_TIMEOUT_S, SetChanges
 from railfab.gnmi.statuses import Absent, CallFailed, NotNow, Refused, Unimplemented
 from railfab.gnmi.target import Commit, CommitAction, DataType, Found
-from railfab.platforms.session import ChangeName, Identity, Pending, Running, Staged, Verb
-from railfab.platforms.shared.json_tree import Json, text
+from railfab.platforms.session import ChangeName, Identity, Running, Staged, Verb
+from railfab.platforms.shared.json_tree import Json
+from railfab.platforms.shared.json_tree import text as json_text
 from railfab.platforms.shared.notifications import merge_update
+from railfab.platforms.srlinux.commits import COMMITS, COMPLETE, UNCONFIRMED, pending_commit, status_of
+from railfab.platforms.srlinux.drain import DRAIN, is_in_maintenance
 from railfab.platforms.srlinux.drain_limits import refusals
+from railfab.platforms.srlinux.drain_verb import MARK_PATH, is_drained_by_verb, with_drain, without_drain
 from railfab.platforms.srlinux.set_request import PATHS, managed, restorable, set_request, system_of
 from railfab.platforms.srlinux.state import MAC_TABLES, STATE_PATHS, has_svis, observed_state
 from railfab.platforms.srlinux.stated import lost_access, new_servers, without_secrets
@@ -29,15 +33,8 @@ from railfab.platforms.srlinux.tree import difference, stripped, tree_of
 
 logger = logging.getLogger(__name__)
 
-COMMITS = "/system/configuration/commit[id=*]"
-"""The list of configuration transactions (srl_nokia-configuration.yang)."""
 VERSION, CHASSIS = "/system/information/version", "/platform/chassis/type"
-UNCONFIRMED, COMPLETE = "unconfirmed", "complete"
-"""Values of commit-status, in the same module."""
-
 REMEDIES = {
-    Verb.DRAIN: "List the switch under `drain` in the intent, and deploy",
-    Verb.UNDRAIN: "Remove the switch from `drain` in the intent, and deploy",
     Verb.SAVE: "Set commit-save of its gNMI server or auto-save, or enter `save startup` in its CLI",
     Verb.RELOAD: "Enter `tools platform chassis reboot` in its CLI",
 }
@@ -84,10 +81,11 @@ class GnmiSession:
         whole = without_secrets(_tree(self._client.get(("/",), DataType.CONFIG)))
         state = _tree(self._client.once((COMMITS, VERSION, CHASSIS)))
         return Running(
-            text=text(whole),
+            text=json_text(whole),
             revision=_revision(whole),
             identity=_identity(whole, state),
-            pending=_pending(_commits(state)),
+            pending=pending_commit(state),
+            drained=is_drained_by_verb(whole),
         )
 
     def stage(self, text: str) -> Staged:
@@ -97,10 +95,12 @@ class GnmiSession:
         CommitRefused for a candidate that would end the access over which it is pushed, or that maintenance groups
         block.
         """
-        running, candidate = self._configuration(), tree_of(text)
+        running = self._configuration()
+        if is_drained_by_verb(running):
+            text = json_text(with_drain(tree_of(text)))
+        candidate = tree_of(text)
         self._refuse_lost_access(running, candidate)
-        for problem, remedy in refusals(running, candidate):
-            raise CommitRefused(self._name, problem, remedy)
+        self._refuse_maintenance(running, candidate)
         return _staged(text, running)
 
     def commit(self, staged: Staged, change: ChangeName, within_s: int) -> None:
@@ -115,7 +115,7 @@ class GnmiSession:
             return
         changes = replace(changes, update=changes.update + self._secrets(running, candidate))
         logger.info("%s: setting %d subtrees", self._name, len(changes.delete) + len(changes.replace))
-        self._begin(changes, Commit(CommitAction.COMMIT, str(change), within_s))
+        self._set(changes, Commit(CommitAction.COMMIT, str(change), within_s))
         if any("/grpc-server" in path for path, _ in changes.update):
             self._reconnect()
         if left := _difference(self._configuration(), staged.text):
@@ -152,9 +152,38 @@ class GnmiSession:
             state += self._client.once((MAC_TABLES,))
         return observed_state(_tree(state))
 
-    def operate(self, verb: Verb) -> NoReturn:
-        """Raise UnsupportedFeature: gNMI changes configuration only."""
-        raise UnsupportedFeature(self._name, f"cannot {verb} over gNMI", REMEDIES[verb])
+    def operate(self, verb: Verb) -> None:
+        """Drain or undrain in one Set, which the switch takes as a whole or not at all; without a timer, because the
+        sessions stay, and so does what is reached over them.
+
+        Raises UnsupportedFeature for other verbs: gNMI changes configuration only.
+        """
+        if verb in REMEDIES:
+            raise UnsupportedFeature(self._name, f"cannot {verb} over gNMI", REMEDIES[verb])
+        if pending := pending_commit(_tree(self._client.once((COMMITS,)))):
+            problem = f"has an unconfirmed change: {pending.description}"
+            raise CommitRefused(self._name, problem, "Confirm or revert it first")
+        self._set(self._drained() if verb is Verb.DRAIN else self._undrained())
+
+    def _drained(self) -> SetChanges:
+        """The changes that drain the switch. Raises CommitRefused where it cannot be drained."""
+        running = self._configuration()
+        candidate = with_drain(running)
+        if not is_in_maintenance(candidate, DRAIN):
+            raise CommitRefused(self._name, "has no BGP to drain", "Deploy its configuration first")
+        self._refuse_maintenance(running, candidate)
+        changes = set_request(running, candidate)
+        return replace(changes, update=(*changes.update, (MARK_PATH, {})))
+
+    def _undrained(self) -> SetChanges:
+        running = self._configuration()
+        changes = set_request(running, without_drain(running))
+        return replace(changes, delete=(*changes.delete, MARK_PATH))
+
+    def _refuse_maintenance(self, running: Json, candidate: Json) -> None:
+        """Raise CommitRefused where maintenance groups block the candidate."""
+        for problem, remedy in refusals(running, candidate):
+            raise CommitRefused(self._name, problem, remedy)
 
     def _refuse_lost_access(self, running: Json, candidate: Json) -> None:
         """Raise CommitRefused where gNMI would be served elsewhere, so that the change could not be confirmed."""
@@ -178,8 +207,8 @@ class GnmiSession:
     def _new_client(self) -> BlockingGnmiClient:
         return BlockingGnmiClient(self._endpoint, self._credentials, call_timeout_s=self._call_timeout_s)
 
-    def _begin(self, changes: SetChanges, commit: Commit) -> None:
-        """Set, to be confirmed. Raises CommitRefused."""
+    def _set(self, changes: SetChanges, commit: Commit | None = None) -> None:
+        """Set, to be confirmed where a commit is given. Raises CommitRefused."""
         try:
             self._client.set(changes, commit)
         except Unimplemented as error:
@@ -207,30 +236,7 @@ class GnmiSession:
 
     def _status(self, change: ChangeName) -> str:
         """The status of the last commit with this name; empty when the switch lists none."""
-        commits = _commits(_tree(self._client.once((COMMITS,))))
-        return next((str(commit["status"]) for commit in reversed(commits) if _is(commit, change)), "")
-
-
-def _is(commit: Json, change: ChangeName) -> bool:
-    return bool(commit.get("persist-id") == str(change))
-
-
-def _commits(state: Json) -> list[Json]:
-    """The commits that the switch lists, oldest first."""
-    configuration = state.get("system", {}).get("configuration", {})
-    return sorted(configuration.get("commit", []), key=lambda commit: int(commit["id"]))
-
-
-def _pending(commits: list[Json]) -> Pending | None:
-    """The commit that waits for its confirmation. The models have no leaf for the time at which it is reverted."""
-    waiting = next((commit for commit in reversed(commits) if commit.get("status") == UNCONFIRMED), None)
-    if waiting is None:
-        return None
-    name = str(waiting.get("persist-id", ""))
-    by = f" of {waiting['username']}" if "username" in waiting else ""
-    since = f" since {waiting['started']}" if "started" in waiting else ""
-    description = f"commit {name or waiting['id']}{by} waits{since}"
-    return Pending(change=ChangeName.parse(name), description=description, reverts_in_s=None)
+        return status_of(_tree(self._client.once((COMMITS,))), change)
 
 
 def _identity(configuration: Json, state: Json) -> Identity:
@@ -244,7 +250,7 @@ def _staged(candidate: str, running: Json) -> Staged:
     return Staged(
         text=candidate,
         diff=_difference(running, candidate),
-        former=text(restorable(running, tree_of(candidate))),
+        former=json_text(restorable(running, tree_of(candidate))),
         revision=_revision(running),
     )
 
@@ -256,7 +262,7 @@ def _revision(configuration: Json) -> str:
 
 def _difference(running: Json, candidate: str) -> str:
     wanted = tree_of(candidate)
-    return difference(text(managed(running, wanted)), text(managed(wanted, wanted)))
+    return difference(json_text(managed(running, wanted)), json_text(managed(wanted, wanted)))
 
 
 def _tree(answer: Iterable[Found]) -> Json:

@@ -7,6 +7,8 @@ FRR has no candidate, no commit, no timer and no lock. This program makes them o
     change/candidate/, change/former/   its configuration and the one before it, each as frr.conf
     ended.json              how earlier changes ended, so that confirming twice does nothing
 
+and `/etc/frr/railfab.drained`, while the switch is drained by a verb.
+
 `change` appears and disappears by one rename, so a process that is killed at any moment leaves it whole or not at all.
 A job, forked before the first line is applied, restores the former configuration at the deadline. FRR's own startup
 file is replaced by one rename when the change is confirmed, and by nothing else.
@@ -31,6 +33,7 @@ MODULES = (
     "on_switch/texts",
     "on_switch/records",
     "on_switch/startup",
+    "on_switch/draining",
     "on_switch/changes",
     "on_switch/verbs",
 )

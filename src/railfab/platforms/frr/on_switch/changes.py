@@ -12,6 +12,7 @@ from typing import Any
 
 from railfab.platforms.frr.on_switch.commands import Lock, uptime
 from railfab.platforms.frr.on_switch.daemons import check_daemons
+from railfab.platforms.frr.on_switch.draining import forget_ended_drain
 from railfab.platforms.frr.on_switch.places import FOLDER, RUN, ChangeRefused
 from railfab.platforms.frr.on_switch.records import (
     APPLIED,
@@ -54,6 +55,7 @@ def commit(request: dict[str, Any]) -> dict[str, Any]:
         if revision(running) != request["revision"]:
             problem = "has changed since its differences were shown"
             raise ChangeRefused("commit", problem, "Review them with --plan, then deploy again")
+        forget_ended_drain(running)
         record = arm(request, former_text(commands, running, text))
         why = apply_candidate(commands, record)
         if why:

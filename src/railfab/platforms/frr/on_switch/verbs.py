@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import re
 import shutil
 import signal
 import sys
@@ -17,6 +16,7 @@ from typing import Any, NoReturn
 from railfab.platforms.frr.on_switch.changes import commit, confirm, revert, settle
 from railfab.platforms.frr.on_switch.commands import Lock, first_line, run
 from railfab.platforms.frr.on_switch.daemons import check_daemons, startup_text
+from railfab.platforms.frr.on_switch.draining import is_drained, set_drain, with_drain
 from railfab.platforms.frr.on_switch.places import ETC, FOLDER, RUN, SHOW_WITHIN_S, ChangeRefused
 from railfab.platforms.frr.on_switch.records import LOCK_WITHIN_S, described, locked, pending_change, refuse_pending
 from railfab.platforms.frr.on_switch.startup import prepare_startup, replace_startup
@@ -37,25 +37,34 @@ def running(request: dict[str, Any]) -> dict[str, Any]:
         "revision": revision(text),
         "hostname": hostname(),
         "pending": None if record is None else described(record),
+        "drained": is_drained(text),
     }
 
 
 def stage(request: dict[str, Any]) -> dict[str, Any]:
-    """Compare a candidate with the running configuration. Changes nothing."""
-    text = checked_text(request["commands"], request["text"])
+    """Compare a candidate, with the drain of a verb, with the running configuration. Changes nothing."""
+    candidate = request["text"]
+    text = checked_text(request["commands"], candidate)
+    if is_drained(text):
+        candidate = with_drain(candidate, text)
     FOLDER.mkdir(mode=0o700, exist_ok=True)
     try:
         folder = Path(tempfile.mkdtemp(prefix="staged.", dir=str(FOLDER)))
         try:
-            store(folder / "candidate", request["text"])
+            store(folder / "candidate", candidate)
             changes = differences(request["commands"], folder / "candidate", text)
         finally:
             shutil.rmtree(str(folder), ignore_errors=True)
     except OSError as error:
         problem = f"cannot store the candidate ({error.strerror or error})"
         raise ChangeRefused("commit", problem, f"Check the free space of {RUN}; the switch is unchanged") from None
-    former = former_text(request["commands"], text, request["text"])
-    return {"former": former, "revision": revision(text), "changes": changes, "management": management()}
+    return {
+        "text": candidate,
+        "former": former_text(request["commands"], text, candidate),
+        "revision": revision(text),
+        "changes": changes,
+        "management": management(),
+    }
 
 
 def management() -> dict[str, Any]:
@@ -93,19 +102,11 @@ def save(request: dict[str, Any]) -> dict[str, Any]:
 
 
 def drain(request: dict[str, Any]) -> dict[str, Any]:
-    """Run `drain` or `undrain` of the dialect in each BGP instance."""
+    """Drain the switch, or end its drain."""
     with locked(LOCK_WITHIN_S):
         settle()
         refuse_pending(pending_change())
-        text = checked_text(request["commands"])
-        instances = re.findall(r"(?m)^router bgp (\d+(?: vrf \S+)?)$", text)
-        if not instances:
-            raise ChangeRefused("device", f"has no BGP to {request['verb']}", "Deploy its configuration first")
-        for instance in instances:
-            status, out, errors = run(request["commands"][request["verb"]].format(instance=instance), SHOW_WITHIN_S)
-            if status != 0:
-                problem = f"refuses to {request['verb']} ({first_line(out, errors, status)})"
-                raise ChangeRefused("device", problem, "Check its running configuration")
+        set_drain(request["commands"], request["verb"], checked_text(request["commands"]))
     return {}
 
 
