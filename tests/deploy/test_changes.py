@@ -348,7 +348,7 @@ def test_live_findings_are_those_of_the_same_text_in_a_file(twin: Twin, fabric: 
     set_by_hand(twin, entry, {"match": {"ipv4": {"protocol": "udp"}}, "action": {"drop": {}}})
     set_by_hand(twin, "/acl/interface[interface-id=ethernet-1/32.0]/input/acl-filter[name=drops][type=ipv4]", {})
     live = list(verify_all(nornir, fabric, wait_s=0).findings)
-    texts = {name: twin._switches[name]._store.text() for name in fabric.models}
+    texts = {name: twin._switches[name].running() for name in fabric.models}
     assert live == list(configuration_findings(fabric, texts))
     assert [found.line for found in live if found.severity is not Severity.NOTE] == [
         f"error {LEAF}: set / acl acl-filter drops type ipv4 entry 10 action drop: a filter drops "

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from railfab.ssh import NewCli, Reply
+from railfab.ssh import CliUser, NewCli, ReadInput, Reply, execute_lines
 from railfab.ssh.server import SshAccess, SshServer, serve
 
 PASSWORD = "quite-secret-9"
@@ -17,9 +17,15 @@ PASSWORD = "quite-secret-9"
 class Dialect:
     """A CLI in the manner of EOS: `leaf1#`, `leaf1(config)#`, and `% Invalid input` for what it does not know."""
 
-    def __init__(self) -> None:
+    def __init__(self, user: CliUser) -> None:
+        self.user = user
         self._configures = False
         self._lines: list[str] = []
+
+    def execute(self, command: str, _read_input: ReadInput) -> Reply:
+        return execute_lines(self, command)
+
+    def closed(self) -> None: ...
 
     def greeting(self) -> Reply:
         return Reply(output="Last login: never\n", prompt=self._prompt())
@@ -45,7 +51,7 @@ class Dialect:
             return "", 0
         if word.startswith("terminal "):
             return {"width": "Width set to 511 columns.\n", "length": "Pagination disabled.\n"}[word.split()[1]], 0
-        if not word:
+        if not word or word.startswith("!"):
             return "", 0
         return "% Invalid input\n", 1
 

@@ -10,7 +10,7 @@ import paramiko
 import pytest
 from tests.ssh.dialect import PASSWORD, Dialect, serving
 
-from railfab.ssh import Cli
+from railfab.ssh import Cli, CliUser
 
 
 @pytest.fixture
@@ -110,5 +110,5 @@ def received(shell: paramiko.Channel, until: str) -> str:
 
 
 def test_the_dialect_is_a_cli() -> None:
-    made: Cli = Dialect()
+    made: Cli = Dialect(CliUser(name="admin"))
     assert made.greeting().prompt == "leaf1#"

@@ -143,8 +143,11 @@ def twin(
 
 
 def _announce(served: Twin, job: Job | None) -> None:
-    rows = [(node.name, f"{node.host}:{node.gnmi_port}", node.platform) for node in served.endpoints.nodes]
-    print_table(f"Twin of {served.fabric}", ("switch", "gNMI", "platform"), rows)
+    rows = [
+        (node.name, node.host, node.gnmi_port or "-", node.ssh_port or "-", node.platform)
+        for node in served.endpoints.nodes
+    ]
+    print_table(f"Twin of {served.fabric}", ("switch", "address", "gNMI", "SSH", "platform"), rows)
     doing = f"job {job.job}" if job is not None else "no job"
     stderr().print(f"{doing}; job metrics at {served.control.metrics_url}; Ctrl-C ends it")
 

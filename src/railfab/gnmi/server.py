@@ -65,6 +65,10 @@ def _is_failure(record: logging.LogRecord) -> bool:
 logging.getLogger("grpc._cython.cygrpc").addFilter(_is_failure)
 
 
+ANSWERING_THREADS = 32
+"""Commands of CLIs that are answered at the same time; some of them wait for input."""
+
+
 class ServerLoop:
     """The event loop that servers run on, in its own thread, and their worker threads.
 
@@ -76,6 +80,7 @@ class ServerLoop:
         self.setting: Executor = ThreadPoolExecutor(SET_THREADS, "railfab-gnmi-set")
         self._servers: set[Any] = set()
         self._loop = asyncio.new_event_loop()
+        self._loop.set_default_executor(ThreadPoolExecutor(ANSWERING_THREADS, "railfab-answer"))
         self._thread = threading.Thread(target=self._loop.run_forever, name="railfab-gnmi", daemon=True)
 
     def __enter__(self) -> Self:

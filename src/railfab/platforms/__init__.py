@@ -33,7 +33,9 @@ if TYPE_CHECKING:
         VirtualNeighbor,
         VirtualOptics,
         VirtualPort,
+        VirtualReading,
         VirtualSession,
+        VirtualTimers,
     )
 else:
     __getattr__ = imported_on_use(
@@ -63,7 +65,9 @@ else:
                 "VirtualNeighbor",
                 "VirtualOptics",
                 "VirtualPort",
+                "VirtualReading",
                 "VirtualSession",
+                "VirtualTimers",
             ),
         },
     )
@@ -102,7 +106,9 @@ __all__ = [
     "VirtualNeighbor",
     "VirtualOptics",
     "VirtualPort",
+    "VirtualReading",
     "VirtualSession",
+    "VirtualTimers",
     "admit",
     "has_platform",
     "has_simulated_time",

@@ -40,8 +40,8 @@ class Datastore(Protocol):
         """A candidate from a whole configuration as text. Raises ConfigError."""
         ...
 
-    def text(self) -> str:
-        """The running configuration as text."""
+    def text(self, configuration: Any, /) -> str:
+        """A configuration as text."""
         ...
 
     def model(self, configuration: Any, /) -> DeviceModel | None:
@@ -183,13 +183,72 @@ class QueueNames(NamedTuple):
     priority_group: Callable[[TrafficClass], str] = _class_name
 
 
+class VirtualReading(NamedTuple):
+    """The value of a metric of the catalogue. labels: without `device`."""
+
+    metric: str
+    labels: Mapping[str, str]
+    value: float
+
+
+class VirtualTimers(Protocol):
+    """Jobs of a switch that run at a later time. They wait while it hangs, and end with its power."""
+
+    def schedule(self, name: str, within_s: float, action: Callable[[], None]) -> None:
+        """Run an action after this time; in place of the job of that name."""
+        ...
+
+    def cancel(self, name: str) -> bool:
+        """Remove a job; whether there was one that had not begun."""
+        ...
+
+    def left_s(self, name: str) -> float | None:
+        """Time until a job runs [s]; None when there is none."""
+        ...
+
+
 class VirtualDevice(Protocol):
-    """A switch of the twin, as its CLI uses it; from any thread."""
+    """A switch of the twin, as its CLI uses it; from any thread.
+
+    boots: how often it has had power; what a CLI keeps in memory is of one boot.
+    """
 
     name: str
+    boots: int
+
+    @property
+    def timers(self) -> VirtualTimers: ...
 
     def running(self) -> str:
         """The running configuration."""
+        ...
+
+    def startup(self) -> str:
+        """The configuration of the next boot."""
+        ...
+
+    def save(self) -> None:
+        """Make the running configuration that of the next boot."""
+        ...
+
+    def restart(self) -> None:
+        """Boot the startup configuration; returns before the switch loses its power."""
+        ...
+
+    def readings(self) -> Sequence[VirtualReading]:
+        """The present values of the metrics."""
+        ...
+
+    def ports(self) -> tuple[VirtualPort, ...]:
+        """The front-panel ports."""
+        ...
+
+    def sessions(self) -> tuple[VirtualSession, ...]:
+        """The BGP sessions."""
+        ...
+
+    def chassis(self) -> VirtualChassis:
+        """The switch as a device."""
         ...
 
     def check(self, text: str) -> None:
@@ -211,7 +270,7 @@ class TwinFace:
 
     datastore: of a new switch, from its name and its rendered configuration; usually a JsonDatastore or LineDatastore
         of `railfab.platforms.shared`.
-    models: YANG modules that its gNMI server names.
+    models: YANG modules that its gNMI server names; none for a platform that the twin serves over SSH alone.
     origins: of gNMI paths that name these models, the usual one first; a path without origin is one of theirs.
     wildcard: the value for a `*` in a telemetry rule, from the device, the key's name (the element's, for an element
         of a path), its pattern and the labels of a sample; None when the rule does not apply to them.

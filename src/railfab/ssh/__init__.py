@@ -3,6 +3,6 @@
 `railfab.ssh.server` needs asyncssh; the interface of a CLI, which platforms implement, does not.
 """
 
-from railfab.ssh.dialogue import Cli, NewCli, Reply
+from railfab.ssh.dialogue import END_OF_TEXT, Cli, CliUser, NewCli, ReadInput, Reply, execute_lines
 
-__all__ = ["Cli", "NewCli", "Reply"]
+__all__ = ["END_OF_TEXT", "Cli", "CliUser", "NewCli", "ReadInput", "Reply", "execute_lines"]

@@ -32,12 +32,17 @@ KEY_ALGORITHM = "ssh-ed25519"
 class SshAccess:
     """The user of a server. authorized_keys: content of an OpenSSH authorized_keys file; empty allows no key.
 
-    password: None allows no password.
+    password: None allows no password. viewer: a second user, of the same password, that a CLI lets read only.
     """
 
     username: str
     password: str | None = field(default=None, repr=False)
     authorized_keys: str = field(default="", repr=False)
+    viewer: str = field(default="", repr=False)
+
+    def may_write(self, username: str) -> bool:
+        """Whether this user may change the configuration."""
+        return username == self.username
 
 
 class SshServer:
@@ -99,7 +104,9 @@ async def serve(
             port,
             server_factory=lambda: _Login(access, keys),
             server_host_keys=[key],
-            process_factory=partial(run_cli, new=cli) if cli else partial(run_session, inside=inside),
+            process_factory=partial(run_cli, new=cli, may_write=access.may_write)
+            if cli
+            else partial(run_session, inside=inside),
             encoding=None,
             sftp_factory=_Files if own_files else None,
             allow_scp=own_files,
@@ -133,7 +140,7 @@ class _Login(asyncssh.SSHServer):
 
     def validate_password(self, username: str, password: str) -> bool:
         known = self._access.password
-        if known is None or username != self._access.username:
+        if known is None or username not in filter(None, (self._access.username, self._access.viewer)):
             return False
         return hmac.compare_digest(known.encode(), password.encode())
 

@@ -269,7 +269,7 @@ class PlatformLaws:
         assert store.model(store.merged(tree)) == model
         assert store.model(store.running) is None
         store.commit(store.merged(tree))
-        assert store.model(store.replaced(store.text())) == model
+        assert store.model(store.replaced(store.text(store.running))) == model
 
     def _datastore(self, model: DeviceModel) -> Datastore:
         return self.face.datastore(model.name, self.platform.render(model))

@@ -9,9 +9,8 @@ from threading import Lock
 
 from railfab.errors import EndpointError, LabError
 from railfab.forwarding import SwitchFault
-from railfab.gnmi.server import GnmiServer
 from railfab.twin.live import LiveFabric
-from railfab.twin.ssh_server import SwitchSsh
+from railfab.twin.servers import SwitchServers
 from railfab.twin.status import SwitchOperation
 from railfab.twin.switch import VirtualSwitch
 
@@ -20,12 +19,11 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class SwitchOperations:
-    """The switches of a twin, by name. ssh: of those that have a CLI. Thread-safe: one operation at a time."""
+    """The switches of a twin and their servers, by name. Thread-safe: one operation at a time."""
 
     live: LiveFabric
     switches: Mapping[str, VirtualSwitch]
-    servers: Mapping[str, GnmiServer]
-    ssh: Mapping[str, SwitchSsh]
+    servers: Mapping[str, SwitchServers]
     _operating: Lock = field(default_factory=Lock, repr=False)
 
     def fault(self, name: str) -> SwitchFault:
@@ -66,26 +64,19 @@ class SwitchOperations:
 
     def _stop(self, name: str) -> None:
         self.servers[name].stop()
-        self._stop_ssh(name)
 
     def _serve(self, name: str) -> None:
         """Start the servers, of which the configuration says which ones run."""
-        self._start(name)
+        self.servers[name].start()
         switch = self.switches[name]
         if not switch.answers:
             boots = "Switch it off and on: it boots its startup configuration, which has one"
             remedy = boots if switch.boots_answering else "Start the twin again: its startup configuration lacks it too"
             raise LabError(name, "its configuration lacks a gNMI server that is enabled", remedy)
 
-    def _start(self, name: str) -> None:
-        if not self.servers[name].running:
-            self.servers[name].start()
-            self._start_ssh(name)
-
     def _hang(self, name: str) -> None:
         self.servers[name].hang()
         self.switches[name].hang()
-        self._stop_ssh(name)
         self.live.hang(name)
 
     def _resume(self, name: str) -> None:
@@ -93,22 +84,14 @@ class SwitchOperations:
             self.live.resume(name)
             self.switches[name].resume()
             self.servers[name].resume()
-            self._start_ssh(name)
+            self.servers[name].start()
 
     def _off(self, name: str) -> None:
-        self._stop(name)
+        self.servers[name].stop()
         self.servers[name].resume()
         self.live.power_off(name)
         self.switches[name].lose_power()
 
     def _on(self, name: str) -> None:
         self.live.power_on(name, self.switches[name].model)
-        self._start(name)
-
-    def _stop_ssh(self, name: str) -> None:
-        if name in self.ssh:
-            self.ssh[name].stop()
-
-    def _start_ssh(self, name: str) -> None:
-        if name in self.ssh and self.servers[name].answering:
-            self.ssh[name].start()
+        self.servers[name].start()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import threading
 from contextlib import ExitStack
 from math import inf
 from pathlib import Path
@@ -16,6 +17,7 @@ from railfab.endpoints import STATE_DIR, Credentials, Endpoint, Endpoints, save_
 from railfab.errors import LabError
 from railfab.fabric.design import Design
 from railfab.forwarding import Marking, refuse
+from railfab.gnmi.certificates import TlsIdentity
 from railfab.gnmi.server import GnmiServer, ServerLoop
 from railfab.intent import Job
 from railfab.platforms import platform
@@ -32,6 +34,7 @@ from railfab.twin.operations import SwitchOperations
 from railfab.twin.samples import ObservedSwitch
 from railfab.twin.secrets import twin_secrets
 from railfab.twin.served import face_of, require_served
+from railfab.twin.servers import SwitchServers
 from railfab.twin.ssh_server import SwitchSsh
 from railfab.twin.status import SwitchOperation, SwitchStatus, TwinStatus
 from railfab.twin.switch import VirtualSwitch
@@ -92,9 +95,8 @@ class Twin:
             changed=self._touch_all,
         )
         self._switches: dict[str, VirtualSwitch] = {}
-        self._servers: dict[str, GnmiServer] = {}
-        self._ssh: dict[str, SwitchSsh] = {}
-        self._operations = SwitchOperations(self._live, self._switches, self._servers, self._ssh)
+        self._servers: dict[str, SwitchServers] = {}
+        self._operations = SwitchOperations(self._live, self._switches, self._servers)
         self._job_metrics = JobMetrics(self.fabric, tuple(node.name for node in design.topology.hosts()))
         self._stack = ExitStack()
 
@@ -236,6 +238,15 @@ class Twin:
         self._operations.operate(name, operation)
         self._touch_all()
 
+    def _restart(self, name: str) -> None:
+        """Switch the power of a switch off and on, in a thread: the session that asks for it ends with the power."""
+
+        def restart() -> None:
+            self._operations.operate(name, SwitchOperation.OFF)
+            self.operate(name, SwitchOperation.ON)
+
+        threading.Thread(target=restart, name=f"restart of {name}", daemon=True).start()
+
     def _advance(self, dt_ns: int) -> None:
         self._live.advance(dt_ns)
         self._job_metrics.take(self._live.counted_job())
@@ -271,6 +282,7 @@ class Twin:
                 apply=self._apply,
                 observe=self._observe,
                 stamp=self._clock.stamps.stamp_ns,
+                restart=self._restart,
             )
             self._switches[model.name] = switch
             if self._configured and (loaded := switch.load(tree)) is not None:
@@ -289,28 +301,26 @@ class Twin:
         for index, (name, switch) in enumerate(self._switches.items()):
             port = self._base_port + index if self._base_port else 0
             identity = kept.authority.issue(name, (self._host, LOCALHOST, "localhost"))
-            server = GnmiServer(
-                switch, loop, host=self._host, port=port, credentials=self.credentials, identity=identity
-            )
-            server.start()
-            self._servers[name] = server
-        self._start_ssh(stack, loop, files)
+            servers = self._servers_of(switch, loop, port, identity, files)
+            servers.start()
+            if servers.ssh is not None:
+                stack.callback(servers.ssh.stop)
+            self._servers[name] = servers
         self.endpoints = self._endpoints(files)
 
-    def _start_ssh(self, stack: ExitStack, loop: ServerLoop, files: TwinFiles) -> None:
-        """Serve the CLI of each switch whose platform has one."""
-        for name, switch in self._switches.items():
-            cli = face_of(self.design.models[name]).cli
-            if cli is None:
-                continue
-            served = SwitchSsh(
-                loop, cli(switch), host=self._host, host_key=files.host_key, credentials=self.credentials
-            )
-            served.start()
-            stack.callback(served.stop)
-            self._ssh[name] = served
-        if self._ssh:
-            write_private(files.known_hosts, "".join(served.known_hosts_line() for served in self._ssh.values()))
+    def _servers_of(
+        self, switch: VirtualSwitch, loop: ServerLoop, port: int, identity: TlsIdentity, files: TwinFiles
+    ) -> SwitchServers:
+        """The servers that the platform of a switch has. port: of the first of them; that of SSH beside gNMI is any."""
+        face, login = face_of(self.design.models[switch.name]), self.credentials
+        gnmi = ssh = None
+        if face.models:
+            gnmi = GnmiServer(switch, loop, host=self._host, port=port, credentials=login, identity=identity)
+        if face.cli is not None:
+            ssh_port = 0 if face.models else port
+            cli, key = face.cli(switch), files.host_key
+            ssh = SwitchSsh(loop, cli, host=self._host, port=ssh_port, host_key=key, credentials=login)
+        return SwitchServers(gnmi, ssh)
 
     def _start_control(self, stack: ExitStack, files: TwinFiles) -> None:
         configurations = ConfigurationMetrics(self._unmodelled, self.fabric)
@@ -322,18 +332,21 @@ class Twin:
         write_private(files.control, json.dumps({"url": server.url, "token": server.token}) + "\n")
 
     def _endpoints(self, files: TwinFiles) -> Endpoints:
+        known = "".join(served.ssh.known_hosts_line() for served in self._servers.values() if served.ssh is not None)
+        if known:
+            write_private(files.known_hosts, known)
         nodes = tuple(
             Endpoint(
                 name=name,
                 platform=self.design.models[name].platform,
                 host=self._host,
-                ssh_port=self._ssh[name].port if name in self._ssh else None,
-                gnmi_port=server.port,
-                ca=str(files.ca),
-                known_hosts=str(files.known_hosts) if name in self._ssh else None,
+                ssh_port=None if served.ssh is None else served.ssh.port,
+                gnmi_port=None if served.gnmi is None else served.gnmi.port,
+                ca=None if served.gnmi is None else str(files.ca),
+                known_hosts=None if served.ssh is None else str(files.known_hosts),
                 credentials=str(files.credentials),
             )
-            for name, server in self._servers.items()
+            for name, served in self._servers.items()
         )
         return Endpoints(fabric=self.fabric, backend="twin", nodes=nodes)
 

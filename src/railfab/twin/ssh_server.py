@@ -13,17 +13,27 @@ if TYPE_CHECKING:
     from railfab.ssh.server import SshServer
 
 
-class SwitchSsh:
-    """One CLI on one port. port: any free one at the first start, the same one afterwards."""
+READ_ONLY_USER = "viewer"
+"""User of every virtual switch with a CLI that may only read; its password is that of the twin's credentials."""
 
-    def __init__(self, loop: ServerLoop, cli: NewCli, *, host: str, host_key: Path, credentials: Credentials) -> None:
-        self.port = 0
+
+class SwitchSsh:
+    """One CLI on one port. port: 0 for any free one at the first start, the same one afterwards."""
+
+    def __init__(
+        self, loop: ServerLoop, cli: NewCli, *, host: str, port: int, host_key: Path, credentials: Credentials
+    ) -> None:
+        self.port = port
         self._loop = loop
         self._cli = cli
         self._host = host
         self._host_key = host_key
         self._credentials = credentials
         self._server: SshServer | None = None
+
+    @property
+    def running(self) -> bool:
+        return self._server is not None
 
     def start(self) -> None:
         """Listen. Raises LabError when the port is in use."""
@@ -33,7 +43,9 @@ class SwitchSsh:
     async def _listen(self) -> SshServer:
         from railfab.ssh.server import SshAccess, serve  # asyncssh: only a platform with a CLI needs it
 
-        access = SshAccess(username=self._credentials.username, password=self._credentials.password)
+        access = SshAccess(
+            username=self._credentials.username, password=self._credentials.password, viewer=READ_ONLY_USER
+        )
         return await serve(self._host, self.port, host_key=self._host_key, access=access, cli=self._cli)
 
     def stop(self) -> None:

@@ -29,11 +29,13 @@ from railfab.platforms import (
     TwinFace,
     VirtualChassis,
     VirtualPort,
+    VirtualReading,
     VirtualSession,
 )
 from railfab.twin.encoder import Encoded, Encoder
 from railfab.twin.observed import observed_state
 from railfab.twin.samples import ObservedSwitch
+from railfab.twin.switch_timers import SwitchTimers
 
 logger = logging.getLogger(__name__)
 
@@ -121,8 +123,9 @@ class VirtualSwitch:
 
     Streams and Gets work from views, which are read in a worker thread and published by replacing one reference.
     The fabric calls `touch` after each change of a state; only counters have to be read to see them change.
-    cages: names of its ports without breakout. model: the configuration as a device model; None while the switch has
-    nothing but its factory configuration.
+    cages: names of its ports without breakout. restart: switches the power of the switch of a name off and on.
+    boots: how often it has had power. timers: jobs that run at a later time.
+    model: the configuration as a device model; None while the switch has nothing but its factory configuration.
     """
 
     change_age_s = math.inf
@@ -138,8 +141,12 @@ class VirtualSwitch:
         observe: Observe,
         stamp: Stamp,
         cages: Sequence[str],
+        restart: Callable[[str], None],
     ) -> None:
         self.name = name
+        self.boots = 1
+        self.timers = SwitchTimers(name)
+        self._restart = restart
         self._face = face
         self._cages = cages
         self._apply = apply
@@ -196,13 +203,17 @@ class VirtualSwitch:
     def hang(self) -> None:
         """Let a commit that is not confirmed in time stay until `resume`."""
         self._commits.hang()
+        self.timers.hang()
 
     def resume(self) -> None:
         """Undo a commit whose time is over by now."""
         self._commits.resume()
+        self.timers.resume()
 
     def lose_power(self) -> None:
         """Lose what is not in the startup configuration: a commit that is not confirmed, and what was not saved."""
+        self.timers.clear()
+        self.boots += 1
         former = self._commits.forget()
         startup = self._startup if former is None else former.startup
         self._take(Configuration(startup, self._in_effect(startup), startup))
@@ -225,12 +236,43 @@ class VirtualSwitch:
         return (*map(without_secrets, self.model.unmodelled), *map(str, uncomputed(self.model)))
 
     def close(self) -> None:
-        """Stop the timer of a commit that is not confirmed."""
+        """Stop the timers of a commit that is not confirmed, and of jobs."""
         self._commits.close()
+        self.timers.clear()
 
     def running(self) -> str:
         """The running configuration as text."""
-        return self._store.text()
+        return self._store.text(self._store.running)
+
+    def startup(self) -> str:
+        """The configuration of the next boot as text."""
+        return self._store.text(self._startup)
+
+    def save(self) -> None:
+        """Make the running configuration that of the next boot."""
+        self._startup = self._store.running
+
+    def restart(self) -> None:
+        """Boot the startup configuration; returns before the switch loses its power."""
+        self._restart(self.name)
+
+    def readings(self) -> list[VirtualReading]:
+        """The present values of the metrics."""
+        observed = self._observe(self.name)
+        series = zip(observed.series, observed.values, strict=True)
+        return [VirtualReading(metric, labels, value) for (metric, labels), value in series]
+
+    def ports(self) -> tuple[VirtualPort, ...]:
+        """The front-panel ports."""
+        return tuple(self._observe(self.name).ports)
+
+    def sessions(self) -> tuple[VirtualSession, ...]:
+        """The BGP sessions."""
+        return tuple(map(_shown, self._observe(self.name).sessions))
+
+    def chassis(self) -> VirtualChassis:
+        """The switch as a device."""
+        return self._observe(self.name).chassis
 
     def check(self, text: str) -> None:
         """Parse a configuration. Raises RailfabError when it is not valid."""

@@ -77,6 +77,29 @@ def test_an_error_text_of_the_dialect_is_raised_with_the_line(endpoint: Endpoint
     connection.close()
 
 
+def test_a_pasted_text_arrives_whole_and_the_first_refused_line_is_named(endpoint: Endpoint) -> None:
+    connection = opened(endpoint)
+    connection.run("configure terminal")
+    lines = [f"interface Ethernet{port}" for port in range(1, 251)]
+    connection.paste(lines, marker="!")
+    with pytest.raises(DeviceError) as refused:
+        connection.paste(("hostname leaf1", "no such command", "interface Ethernet1", "worse"), marker="!")
+    assert str(refused.value) == (
+        "leaf1: refuses 'no such command' (% Invalid input). Correct it, or check the release of the switch."
+    )
+    assert connection.run("show running-config").splitlines()[:250] == lines
+    connection.close()
+
+
+def test_the_prompt_of_another_system_is_named(endpoint: Endpoint) -> None:
+    junos = replace(LIKE_EOS, prompts={"operational": r"^\S+@\S+> $"})
+    with pytest.raises(DeviceError) as refused:
+        CliConnection(endpoint, ADMIN, junos).open()
+    assert str(refused.value) == (
+        "leaf1: does not answer as eos does after the login. Check its platform in the intent and in the inventory."
+    )
+
+
 def test_a_wrong_password_is_refused_without_showing_it(endpoint: Endpoint) -> None:
     with pytest.raises(LoginRefused) as refused:
         opened(endpoint, Credentials("admin", "wrong-secret"))

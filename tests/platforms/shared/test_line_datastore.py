@@ -15,7 +15,7 @@ from railfab.platforms.frr.lines import FORMAT
 from railfab.platforms.shared.line_datastore import LineDatastore
 
 FRR = platform("frr")
-FACTORY = "frr defaults datacenter\nhostname rft-leaf\nservice integrated-vtysh-config\n"
+FACTORY = "frr defaults datacenter\nhostname rft-leaf\nservice integrated-vtysh-config\n!\nend\n"
 
 
 def datastore() -> LineDatastore:
@@ -24,22 +24,22 @@ def datastore() -> LineDatastore:
 
 def test_a_new_switch_has_its_factory_configuration_and_no_model() -> None:
     store = datastore()
-    assert store.text() == FACTORY
+    assert store.text(store.running) == FACTORY
     assert store.model(store.running) is None
-    assert store.model(f"! remark\n{FACTORY}end\n") is None
+    assert store.model(store.replaced(f"! remark\n{FACTORY}")) is None
 
 
 def test_a_candidate_takes_effect_when_it_is_committed() -> None:
     store = datastore()
     candidate = store.replaced(text(LEAF))
     assert store.model(candidate) == LEAF
-    assert store.text() == FACTORY
+    assert store.text(store.running) == FACTORY
     store.commit(candidate)
-    assert store.text() == text(LEAF)
+    assert store.text(store.running) == text(LEAF)
 
 
 def test_a_rendered_configuration_keeps_the_factory_lines_that_it_does_not_name() -> None:
-    store = LineDatastore("rft-leaf", FORMAT, factory=f"{FACTORY}log stdout\n", parse=FRR.parse)
+    store = LineDatastore("rft-leaf", FORMAT, factory=f"log stdout\n{FACTORY}", parse=FRR.parse)
     merged = store.merged(FRR.render(LEAF))
     assert merged.count("hostname rft-leaf") == 1
     assert store.model(merged) == replace(LEAF, unmodelled=("log stdout",))

@@ -84,7 +84,7 @@ def test_another_value_than_that_of_the_hardware_is_unmodelled(store: Datastore)
 
 
 def test_its_text_is_a_config_db_with_the_ports_of_the_hardware(store: Datastore) -> None:
-    tables = json.loads(store.text())
+    tables = json.loads(store.text(store.running))
     assert tables["PORT"]["Ethernet0"]["lanes"] == "1"
     assert tables["BGP_NEIGHBOR"]["default|10.32.0.0"]["asn"] == "65001"
-    assert store.model(store.replaced(store.text())) == leaf("sonic")
+    assert store.model(store.replaced(store.text(store.running))) == leaf("sonic")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from socket import create_connection, socket
 from typing import TYPE_CHECKING
 
@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     from netmiko import BaseConnection
 
 
+BLOCK_LINES = 100
+"""Lines that are sent at once; a switch whose terminal is full stops reading, and loses none."""
+
+
 class CliConnection:
     """Commands on the CLI of one switch. An error text of the dialect in an answer is raised."""
 
@@ -44,6 +48,7 @@ class CliConnection:
         for attempt in range(1, ATTEMPTS + 1):
             try:
                 self._connection = self._connect()
+                self._check_prompt()
                 break
             except Unreachable:
                 if attempt == ATTEMPTS:
@@ -67,26 +72,77 @@ class CliConnection:
 
         Raises Unreachable when there is no answer in time, DeviceError when it is an error text of the dialect.
         """
+        connection = self._opened()
+        with self._answering(within_s):
+            text = str(connection.send_command(command, read_timeout=within_s, expect_string=self._prompt))
+        self._check(command, text)
+        return text
+
+    def _opened(self) -> BaseConnection:
+        if self._connection is None:
+            raise Unreachable(self._endpoint.name, "is not connected", "Open the session again")
+        return self._connection
+
+    @contextmanager
+    def _answering(self, within_s: float) -> Iterator[None]:
+        """Raise Unreachable, and close, where the switch does not answer."""
         from netmiko import NetmikoBaseException, ReadTimeout
         from paramiko.ssh_exception import SSHException
 
-        if self._connection is None:
-            raise Unreachable(self._endpoint.name, "is not connected", "Open the session again")
         try:
-            output = self._connection.send_command(command, read_timeout=within_s, expect_string=self._prompt)
+            yield
         except (NetmikoBaseException, ReadTimeout, SSHException, OSError, EOFError) as error:
             self.close()
             reason = f"within {within_s:.0f} s" if isinstance(error, ReadTimeout) else "any more"
             remedy = "Check the connection and the switch's load"
             raise Unreachable(self._endpoint.name, f"does not answer {reason}", remedy) from None
-        text = str(output)
-        self._check(command, text)
-        return text
+
+    def paste(self, lines: Sequence[str], *, marker: str, within_s: float = ANSWER_WITHIN_S) -> None:
+        """Send lines of a configuration mode in blocks, without waiting for the answer to each.
+
+        marker: a comment of the CLI, which ends a block. within_s: limit of a block [s]. The first line that is refused
+        raises DeviceError, after its block.
+        """
+        for number, block in enumerate(_blocks(lines)):
+            comment = f"{marker} {number}"
+            text = self._exchange("".join(f"{line}\n" for line in (*block, comment)), comment, within_s)
+            self._check_block(text)
+
+    def _exchange(self, text: str, last: str, within_s: float) -> str:
+        """Send text, and read until the prompt after its last line."""
+        connection = self._opened()
+        with self._answering(within_s):
+            connection.write_channel(text)
+            return str(connection.read_until_pattern(f"{re.escape(last)}[^\n]*\n[^\n]*{self._prompt}", within_s))
+
+    def _check_block(self, output: str) -> None:
+        match = self._errors.search(output) if self._dialect.errors else None
+        if match is not None:
+            before, _, _ = output[: match.start()].rstrip().rpartition("\n")
+            typed = output[len(before) : match.start()].strip().splitlines()[-1]
+            refused = re.sub(self._prompt.replace("$", ""), "", typed, count=1).strip()
+            message = output[match.start() :].partition("\n")[0].strip()
+            problem = f"refuses {refused!r} ({message})"
+            raise DeviceError(self._endpoint.name, problem, "Correct it, or check the release of the switch")
 
     def type_lines(self, lines: Iterable[str]) -> None:
         """Type lines one after the other, as in a configuration mode. The first that is refused raises DeviceError."""
         for line in lines:
             self.run(line)
+
+    def _other_system(self) -> DeviceError:
+        """A login whose prompt or answers are not those of the platform."""
+        problem = f"does not answer as {self._endpoint.platform} does after the login"
+        return DeviceError(self._endpoint.name, problem, "Check its platform in the intent and in the inventory")
+
+    def _check_prompt(self) -> None:
+        """Raise DeviceError where the prompt is that of another system."""
+        connection = self._opened()
+        with self._answering(ANSWER_WITHIN_S):
+            prompt = connection.find_prompt()
+        if not re.search(self._prompt, prompt) and not re.search(self._prompt, f"{prompt} "):
+            self.close()
+            raise self._other_system()
 
     def _check(self, command: str, output: str) -> None:
         match = self._errors.search(output) if self._dialect.errors else None
@@ -97,7 +153,7 @@ class CliConnection:
             raise DeviceError(self._endpoint.name, problem, "Correct it, or check the release of the switch")
 
     def _connect(self) -> BaseConnection:
-        from netmiko import ConnectHandler, NetmikoAuthenticationException, NetmikoBaseException
+        from netmiko import ConnectHandler, NetmikoAuthenticationException, NetmikoBaseException, ReadTimeout
         from paramiko.ssh_exception import SSHException
 
         endpoint = self._endpoint
@@ -120,10 +176,16 @@ class CliConnection:
                 auth_timeout=CONNECT_WITHIN_S,
                 banner_timeout=CONNECT_WITHIN_S,
             )
+        except ReadTimeout:
+            raise self._other_system() from None
         except NetmikoAuthenticationException:
             raise rejected(endpoint, self._credentials) from None
         except (NetmikoBaseException, SSHException, OSError, EOFError, ValueError) as error:
             raise login_error(endpoint, self._credentials, error) from None
+
+
+def _blocks(lines: Sequence[str]) -> Iterator[Sequence[str]]:
+    return (lines[first : first + BLOCK_LINES] for first in range(0, len(lines), BLOCK_LINES))
 
 
 def _end_reads(connection: BaseConnection) -> None:

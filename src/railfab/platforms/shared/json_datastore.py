@@ -63,8 +63,8 @@ class JsonDatastore:
         tree: Json = self._names.adopted(tree_of(text, self._device), ())
         return tree
 
-    def text(self) -> str:
-        return json_tree.text(self.running)
+    def text(self, configuration: Json) -> str:
+        return json_tree.text(configuration)
 
     def model(self, configuration: Json) -> DeviceModel | None:
         self._check(configuration)

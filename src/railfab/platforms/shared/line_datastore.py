@@ -1,4 +1,4 @@
-"""The configuration of a virtual switch as text of lines, which only its CLI edits."""
+"""The configuration of a virtual switch as text, which only its CLI edits."""
 
 from __future__ import annotations
 
@@ -8,38 +8,47 @@ from typing import Any
 from railfab.device import DeviceModel
 from railfab.gnmi.paths import Element
 from railfab.gnmi.target import Edit, Found, RequestRefused
-from railfab.platforms.shared.line_tree import Line, LineFormat
+from railfab.platforms.shared.line_tree import LineFormat
+from railfab.platforms.twin_face import Tree
 
 
-class LineDatastore:
-    """See `railfab.platforms.contract.Datastore`. factory: the configuration of a new switch. parse: text to model."""
+class TextDatastore:
+    """See `railfab.platforms.twin_face.Datastore`.
 
-    def __init__(self, device: str, lines: LineFormat, *, factory: str, parse: Callable[[str], DeviceModel]) -> None:
-        self.running = factory
+    factory: the configuration of a new switch. parse: text to model. shown: a text as the switch shows it, so that
+    equal configurations are equal texts. overlaid: a text with a rendered tree laid over it.
+    """
+
+    def __init__(
+        self,
+        device: str,
+        *,
+        factory: str,
+        parse: Callable[[str], DeviceModel],
+        shown: Callable[[str], str],
+        overlaid: Callable[[str, Tree], str],
+    ) -> None:
         self._device = device
-        self._lines = lines
-        self._factory = lines.tree(factory)
         self._parse = parse
+        self._shown = shown
+        self._overlaid = overlaid
+        self._factory = shown(factory)
+        self.running = self._factory
 
-    def merged(self, tree: tuple[Line, ...]) -> str:
-        """The lines of a rendered tree, and those of the running configuration that it does not name."""
-        named = {line.text for line in tree}
-        kept = [line for line in self._lines.tree(self.running) if line.text not in named]
-        return self._lines.text((*kept, *tree))
+    def merged(self, tree: Tree) -> str:
+        return self._shown(self._overlaid(self.running, tree))
 
     def edited(self, _edits: Sequence[Edit]) -> str:
         raise RequestRefused(self._device, "is not configured over gNMI", "Use its CLI")
 
     def replaced(self, text: str) -> str:
-        return text
+        return self._shown(text)
 
-    def text(self) -> str:
-        return self.running
+    def text(self, configuration: str) -> str:
+        return configuration
 
     def model(self, configuration: str) -> DeviceModel | None:
-        if self._lines.tree(configuration) == self._factory:
-            return None
-        return self._parse(configuration)
+        return None if configuration == self._factory else self._parse(configuration)
 
     def commit(self, configuration: str) -> None:
         self.running = configuration
@@ -55,3 +64,20 @@ class LineDatastore:
 
     def selected(self, _configuration: str, _pattern: tuple[Element, ...]) -> Iterator[tuple[tuple[Element, ...], Any]]:
         return iter(())
+
+
+class LineDatastore(TextDatastore):
+    """The configuration as lines, in the format of the platform.
+
+    merged: the lines of a rendered tree, and those of the running configuration that it does not name.
+    """
+
+    def __init__(self, device: str, lines: LineFormat, *, factory: str, parse: Callable[[str], DeviceModel]) -> None:
+        def overlaid(running: str, tree: Tree) -> str:
+            named = {line.text for line in tree}
+            kept = [line for line in lines.tree(running) if line.text not in named]
+            return lines.text((*kept, *tree))
+
+        super().__init__(
+            device, factory=factory, parse=parse, shown=lambda text: lines.text(lines.tree(text)), overlaid=overlaid
+        )

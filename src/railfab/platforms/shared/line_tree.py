@@ -150,7 +150,7 @@ class LineFormat:
             content = raw.lstrip()
             if not content or content[0] in self.comments:
                 continue
-            literal, opening = self._literal(content)
+            literal, opening = self.literal(content)
             if literal is None or opening is None:
                 yield number, raw
                 continue
@@ -161,7 +161,7 @@ class LineFormat:
                     break
             yield number, "\n".join(taken)
 
-    def _literal(self, line: str) -> tuple[Literal | None, re.Match[str] | None]:
+    def literal(self, line: str) -> tuple[Literal | None, re.Match[str] | None]:
         """The literal that this line begins, unless it also ends there."""
         for literal in self.literals:
             opening = literal.start.match(line)

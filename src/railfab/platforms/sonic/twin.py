@@ -52,8 +52,8 @@ class ConfigDb(JsonDatastore):
     def replaced(self, text: str) -> Json:
         return super().replaced(json_tree.text(_placed(tree_of(text))))
 
-    def text(self) -> str:
-        return text(_tables(self.running))
+    def text(self, configuration: Json) -> str:
+        return text(_tables(configuration))
 
 
 def _placed(tree: Tables) -> Json:

@@ -5,73 +5,31 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict
-from threading import Lock, Timer
-from time import monotonic
 
 from railfab.errors import DeviceError, RailfabError
 from railfab.gnmi.target import YangModel
 from railfab.platforms import Tree, TwinFace, VirtualDevice
 from railfab.platforms.shared.line_datastore import LineDatastore
-from railfab.ssh import NewCli, Reply
+from railfab.platforms.shared.timed_change import TimedChange
+from railfab.ssh import CliUser, NewCli, ReadInput, Reply, execute_lines
 from railfab_toy.configuration import FORMAT, parse
 
 VERSION = "1.0"
 
 
-class Changes:
-    """The change of a switch that is neither confirmed nor reverted; all sessions with the switch share it."""
-
-    def __init__(self, device: VirtualDevice) -> None:
-        self._device = device
-        self._lock = Lock()
-        self._timer: Timer | None = None
-        self._before = ""
-        self._change = ""
-        self._reverts_s = 0.0
-        self._kept = ""
-
-    def pending(self) -> str:
-        """The name of the change and the seconds until it is reverted; empty when there is none."""
-        return f"{self._change} {max(self._reverts_s - monotonic(), 0):.0f}" if self._change else ""
-
-    def commit(self, text: str, change: str, within_s: float) -> None:
-        with self._lock:
-            if self._change:
-                raise DeviceError(self._device.name, f"change {self._change} is pending", "Confirm or revert it")
-            before = self._device.running()
-            self._device.replace(text)
-            self._before, self._change, self._reverts_s = before, change, monotonic() + within_s
-            self._timer = Timer(within_s, self.revert, (change,))
-            self._timer.daemon = True
-            self._timer.start()
-
-    def confirm(self, change: str) -> None:
-        with self._lock:
-            if change not in (self._change, self._kept):
-                raise DeviceError(self._device.name, f"change {change} is not pending", "Commit it again")
-            if self._change == change:
-                self._end()
-                self._kept = change
-
-    def revert(self, change: str) -> None:
-        with self._lock:
-            if self._change == change:
-                self._device.replace(self._before)
-                self._end()
-
-    def _end(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-        self._change = ""
-
-
 class ToyCli:
-    """The CLI as one session has it. candidate: its lines; None in operational mode."""
+    """The CLI as one session has it. candidate: its lines; None in operational mode. kept: changes confirmed before."""
 
-    def __init__(self, device: VirtualDevice, changes: Changes) -> None:
+    def __init__(self, device: VirtualDevice, change: TimedChange, kept: set[str]) -> None:
         self._device = device
-        self._changes = changes
+        self._change = change
+        self._kept = kept
         self._candidate: list[str] | None = None
+
+    def execute(self, command: str, _read_input: ReadInput) -> Reply:
+        return execute_lines(self, command)
+
+    def closed(self) -> None: ...
 
     def greeting(self) -> Reply:
         return Reply(output=f"Toy OS {VERSION} on {self._device.name}\n", prompt=self._prompt())
@@ -98,7 +56,7 @@ class ToyCli:
             case ["show", "configuration"]:
                 return self._device.running()
             case ["show", "pending"]:
-                return f"{self._changes.pending()}\n"
+                return f"{self._change.name} {self._change.left_s:.0f}\n" if self._change.name else "\n"
             case ["show", "state"]:
                 return json.dumps(asdict(self._device.observe()), default=str) + "\n"
             case ["candidate"]:
@@ -114,13 +72,15 @@ class ToyCli:
                 return ""
             case ["commit", seconds, change] if self._candidate is not None and seconds.isdigit():
                 text, self._candidate = self._text(), None
-                self._changes.commit(text, change, int(seconds))
+                self._change.commit(text, change, int(seconds))
                 return ""
-            case ["confirm", change]:
-                self._changes.confirm(change)
+            case ["confirm", change] if change in (self._change.name, *self._kept):
+                if self._change.name == change and self._change.confirm():
+                    self._kept.add(change)
                 return ""
             case ["revert", change]:
-                self._changes.revert(change)
+                if self._change.name == change:
+                    self._change.revert()
                 return ""
         raise DeviceError(self._device.name, f"{line!r} is not a command", "Correct it")
 
@@ -129,8 +89,12 @@ class ToyCli:
 
 
 def _cli(device: VirtualDevice) -> NewCli:
-    changes = Changes(device)
-    return lambda: ToyCli(device, changes)
+    change, kept = TimedChange(device), set[str]()
+
+    def new(_user: CliUser) -> ToyCli:
+        return ToyCli(device, change, kept)
+
+    return new
 
 
 def _datastore(name: str, _rendered: Tree) -> LineDatastore:

@@ -1,0 +1,218 @@
+"""The CLI of a virtual switch: modes and their prompts, commands, filters of output, and lines of configuration.
+
+A platform has its modes, texts and commands in `dialect.yml` under `twin`, and a subclass with a method for each
+action:
+
+    twin:
+      modes: {exec: '{host}#', config: '{host}(config{place})#'}
+      configures: [config]              # modes in which a line that is no command is one of configuration
+      texts: {unknown: '% Invalid input', incomplete: '% Incomplete command', ambiguous: '% Ambiguous command'}
+      filters: {include: include, i: include}
+      commands: [...]                   # see railfab.platforms.shared.command_table
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import dropwhile, filterfalse
+from typing import Any
+
+from railfab.errors import RailfabError
+from railfab.platforms.shared.command_table import Command, CommandTable, NoCommand
+from railfab.ssh import END_OF_TEXT, CliUser, ReadInput, Reply, execute_lines
+from railfab.yaml_reader.packaged import packaged
+
+
+class CliRefusal(Exception):
+    """An answer that refuses a command. text: of the switch, without line break at its end."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.text = text
+
+
+@dataclass(frozen=True, slots=True)
+class CliGrammar:
+    """`twin` of a `dialect.yml`. modes: prompt by mode, the first is that of a login. texts: answers by name."""
+
+    modes: Mapping[str, str]
+    configures: frozenset[str]
+    texts: Mapping[str, str]
+    filters: Mapping[str, str]
+    table: CommandTable
+
+
+def cli_grammar(package: str) -> CliGrammar:
+    """The grammar in the `dialect.yml` of a platform."""
+    twin: dict[str, Any] = packaged(package, "dialect.yml")["twin"]
+    return CliGrammar(
+        modes=twin["modes"],
+        configures=frozenset(twin.get("configures", ())),
+        texts=twin.get("texts", {}),
+        filters=twin.get("filters", {}),
+        table=CommandTable(twin["commands"]),
+    )
+
+
+class VirtualCli:
+    """A session with the CLI of a virtual switch; see `railfab.ssh.Cli`. A platform's class derives from it.
+
+    An action takes the parameters of its command as keyword arguments and returns its output; it raises CliRefusal.
+    mode: the present one. A subclass that has subordinate modes overrides `places`, values for the prompt.
+    """
+
+    def __init__(self, grammar: CliGrammar, host: str, user: CliUser) -> None:
+        self.host = host
+        self.user = user
+        self.mode = next(iter(grammar.modes))
+        self._grammar = grammar
+        self._ends = False
+        self._text: list[str] | None = None
+        self._take_text: Callable[[str], str] = str
+
+    def greeting(self) -> Reply:
+        return Reply(output=self.banner(), prompt=self.prompt())
+
+    def answer(self, line: str) -> Reply:
+        if self._text is not None:
+            return self._continue_text(line)
+        try:
+            output, status = self._output(line), 0
+        except CliRefusal as refusal:
+            output, status = refusal.text, 1
+        except RailfabError as error:
+            output, status = self.refusal(error), 1
+        return self._reply(output, status)
+
+    def execute(self, command: str, _read_input: ReadInput) -> Reply:
+        return execute_lines(self, command)
+
+    def closed(self) -> None:
+        """Discard what ends with the session."""
+
+    def banner(self) -> str:
+        """Output at the begin of a session."""
+        return ""
+
+    def places(self) -> Mapping[str, str]:
+        """Values for the prompt of the mode, beside `host`."""
+        return {"place": ""}
+
+    def prompt(self) -> str:
+        return self._grammar.modes[self.mode].format(host=self.host, **self.places())
+
+    def configure(self, line: str) -> str:
+        """Take a line of configuration. Raises CliRefusal."""
+        raise NotImplementedError(line)
+
+    def refusal(self, error: RailfabError) -> str:
+        """The text with which the switch refuses what an error names."""
+        return self.text("refused", problem=str(error))
+
+    def text(self, name: str, **values: object) -> str:
+        """A text of the dialect."""
+        return self._grammar.texts[name].format(**values)
+
+    def end_session(self) -> str:
+        """Close the connection after this command."""
+        self._ends = True
+        return ""
+
+    def read_text(self, take: Callable[[str], str]) -> None:
+        """Take the lines that follow, up to Ctrl-D, as a text; its answer is the output."""
+        self._text, self._take_text = [], take
+
+    def _continue_text(self, line: str) -> Reply:
+        assert self._text is not None
+        if line != END_OF_TEXT:
+            self._text.append(line)
+            return Reply(takes_text=True)
+        text, self._text = "".join(f"{each}\n" for each in self._text), None
+        try:
+            return self._reply(self._take_text(text), 0)
+        except CliRefusal as refusal:
+            return self._reply(refusal.text, 1)
+        except RailfabError as error:
+            return self._reply(self.refusal(error), 1)
+
+    def _reply(self, output: str, status: int) -> Reply:
+        if output and not output.endswith("\n"):
+            output += "\n"
+        if self._text is not None:
+            return Reply(output=output, status=status, takes_text=True)
+        return Reply(output=output, prompt="" if self._ends else self.prompt(), status=status, closes=self._ends)
+
+    def _output(self, line: str) -> str:
+        if not line.strip():
+            return ""
+        command, *filters = re.split(r" \| ?", line)
+        typed = self._grammar.table.command(self.mode, command)
+        if isinstance(typed, NoCommand):
+            if self.mode in self._grammar.configures:
+                return self.configure(line)
+            raise CliRefusal(self._no_command(line, typed))
+        return self._filtered(self._run(typed, filters), filters)
+
+    def _run(self, command: Command, filters: Sequence[str]) -> str:
+        """Run a command. An action that has a parameter `filters` is given those that are no filters of text."""
+        if command.entry.says is not None:
+            return command.entry.says.format(**command.values)
+        action: Callable[..., str] = getattr(self, command.entry.does or "")
+        forms = [each for each in filters if each.split()[0] not in self._grammar.filters]
+        return action(**command.values, **({"form": forms[0]} if forms else {}))
+
+    def _filtered(self, output: str, filters: Sequence[str]) -> str:
+        for each in filters:
+            name, _, argument = each.strip().partition(" ")
+            if name in self._grammar.filters:
+                output = FILTERS[self._grammar.filters[name]](output, argument.strip().strip('"'))
+        return output
+
+    def _no_command(self, line: str, mismatch: NoCommand) -> str:
+        caret = " " * (len(self.prompt()) + mismatch.column) + "^"
+        return self.text(mismatch.why, line=line, caret=caret)
+
+
+def _include(output: str, pattern: str) -> str:
+    return _lines(filter(_pattern(pattern).search, output.splitlines()))
+
+
+def _exclude(output: str, pattern: str) -> str:
+    return _lines(filterfalse(_pattern(pattern).search, output.splitlines()))
+
+
+def _begin(output: str, pattern: str) -> str:
+    search = _pattern(pattern).search
+    return _lines(dropwhile(lambda line: search(line) is None, output.splitlines()))
+
+
+def _pattern(text: str) -> re.Pattern[str]:
+    """The regular expression of an operator; a text that is none stands for itself."""
+    try:
+        return re.compile(text)
+    except re.error:
+        return re.compile(re.escape(text))
+
+
+def _count(output: str, _: str) -> str:
+    return f"Count: {len(output.splitlines())} lines\n"
+
+
+def _unchanged(output: str, _: str) -> str:
+    return output
+
+
+def _lines(lines: Iterable[str]) -> str:
+    return "".join(f"{line}\n" for line in lines)
+
+
+FILTERS: Mapping[str, Callable[[str, str], str]] = {
+    "include": _include,
+    "exclude": _exclude,
+    "begin": _begin,
+    "count": _count,
+    "unchanged": _unchanged,
+}
+"""Filters behind a bar, by the names with which `dialect.yml` refers to them."""
