@@ -143,13 +143,16 @@ def _loopback(switch: PlannedSwitch) -> Loopback:
 
 
 def _svi(gateway: Gateway, switch: PlannedSwitch) -> Svi:
+    """The interface of a VLAN, with its gateway: an anycast one is beside an address of the switch, if any is left."""
+    place = switch.node.name, gateway.vlan
+    address = switch.fabric.switch_addresses.get(place) if gateway.anycast else gateway.address
     return Svi(
         name=svi_name(gateway.vlan),
         description=_vlan_name(gateway, switch),
         mtu_bytes=switch.profile.mtu,
         network_instance=gateway.tenant or switch.network_instance,
         vlan=gateway.vlan,
-        addresses=() if gateway.anycast else (gateway.address,),
+        addresses=() if address is None else (address,),
         gateways=(gateway.address,) if gateway.anycast else (),
     )
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from railfab.device.buffers import SwitchBuffers, switch_buffers
-from railfab.device.interfaces import DEFAULT_INSTANCE
+from railfab.device.interfaces import DEFAULT_INSTANCE, IpInterface
+from railfab.device.plan_gateways import GatewayKey, switch_addresses
 from railfab.device.routing import BfdTimers, BgpTimers
 from railfab.intent import FabricIntent, Profile
 from railfab.topology import TIERS, Bond, CabledPort, Gateway, Link, Net, Network, Node, Role, Summary, Topology
@@ -60,6 +61,11 @@ class PlannedFabric:
         for gateway in self.topology.gateways:
             by_switch.setdefault(gateway.node, []).append(gateway)
         return {node: tuple(gateways) for node, gateways in by_switch.items()}
+
+    @cached_property
+    def switch_addresses(self) -> Mapping[GatewayKey, IpInterface]:
+        """The address of each switch beside each of its anycast gateways."""
+        return switch_addresses(self.topology)
 
     @cached_property
     def summaries(self) -> Mapping[str, tuple[Summary, ...]]:

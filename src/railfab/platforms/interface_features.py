@@ -27,6 +27,17 @@ def _keepalive(has: Callable[[MlagKeepalive], bool]) -> Used:
     return lambda model: model.mlag is not None and model.mlag.keepalive is not None and has(model.mlag.keepalive)
 
 
+def _has_bare_gateway(model: DeviceModel) -> bool:
+    """Whether an anycast gateway is the only address of its family, on a switch without Ethernet segments."""
+    if any(isinstance(lag, Lag) and lag.esi is not None for lag in model.interfaces):
+        return False
+    return any(
+        {gateway.version for gateway in svi.gateways} - {address.version for address in svi.addresses}
+        for svi in model.interfaces
+        if isinstance(svi, Svi)
+    )
+
+
 def _addresses(model: DeviceModel) -> Iterator[IpAddress | IpInterface | IpNetwork]:
     """Every address and prefix of interfaces, neighbours, policies and aggregates."""
     for interface in model.interfaces:
@@ -96,11 +107,22 @@ INTERFACE_FEATURES: Mapping[str, Feature] = {
         removals.bridging,
     ),
     "svi": Feature("routed interfaces of VLANs", any_of(Svi)),
+    "gateway_addresses": Feature(
+        "address of each switch beside a gateway that several switches have",
+        any_of(Svi, lambda svi: bool(svi.gateways and svi.addresses)),
+        removals.gateway_addresses,
+        optional=True,
+    ),
     "anycast_gateway": Feature(
         "gateway that several switches have",
         any_of(Svi, lambda svi: bool(svi.gateways)),
         removals.gateways,
         substitutes=True,
+    ),
+    "gateway_without_address": Feature(
+        "gateway that several switches have, without an address of each switch that no host has",
+        _has_bare_gateway,
+        key="backend.subnets",
     ),
     "mlag": Feature(
         "MLAG pairs",

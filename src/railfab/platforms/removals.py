@@ -98,6 +98,15 @@ def gateways(model: DeviceModel) -> DeviceModel:
     return in_order(_each(model, changed))
 
 
+def gateway_addresses(model: DeviceModel) -> DeviceModel:
+    """Anycast gateways alone."""
+
+    def changed(interface: Interface) -> Interface:
+        return replace(interface, addresses=()) if isinstance(interface, Svi) and interface.gateways else interface
+
+    return _each(model, changed)
+
+
 def vxlan(model: DeviceModel) -> DeviceModel:
     """No VTEP, and VLANs without a VNI."""
     return replace(model, vtep=None, vlans=tuple(replace(vlan, vni=None) for vlan in model.vlans))

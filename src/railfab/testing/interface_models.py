@@ -204,6 +204,10 @@ def svis(draw: st.DrawFn, scope: Scope) -> list[Drawn]:
             continue
         subnet = IPv4Network((int(IPv4Network("10.96.0.0/12").network_address) + 256 * place, 24))
         address, anycast = ip_interface((subnet[1], 24)), "anycast_gateway" in scope.able and draw(st.booleans())
+        switch_address = ip_interface((subnet[-2], 24))
+        bare = "gateway_addresses" not in scope.able or (
+            "gateway_without_address" in scope.able and draw(st.booleans())
+        )
         drawn.append(
             (
                 Svi(
@@ -211,7 +215,7 @@ def svis(draw: st.DrawFn, scope: Scope) -> list[Drawn]:
                     vlan=vlan.vlan_id,
                     description=draw(either("", descriptions)),
                     network_instance=draw(st.sampled_from(scope.instance_names)),
-                    addresses=() if anycast else (address,),
+                    addresses=() if anycast and bare else (switch_address if anycast else address,),
                     gateways=(address,) if anycast else (),
                 ),
                 None,

@@ -247,6 +247,7 @@ def _mlag(number: int = PEER_LINK_NUMBER, **fields: Any) -> Change:
 
 VLAN = Vlan(vlan_id=101, name="rail1")
 GATEWAY = IPv4Interface("10.96.0.1/24")
+SWITCH_ADDRESS = IPv4Interface("10.96.0.254/24")
 SECOND_LOOPBACK = Loopback(name=VTEP_LOOPBACK, addresses=(IPv4Interface("10.255.2.1/32"),))
 REFERENCE = SecretReference(variable="BGP_PASSWORD")
 CNP = TrafficClass(name="cnp", queue=2, scheduling=Scheduling.STRICT)
@@ -275,7 +276,11 @@ ADDED: Mapping[str, Change] = {
     "vlan_names": _model(vlans=(VLAN,)),
     "bridged_port": _port(addresses=(), network_instance=None, vlans=VlanMembership(untagged=101)),
     "svi": _interface(Svi(name=svi_name(101), vlan=101, addresses=(GATEWAY,))),
-    "anycast_gateway": _interface(Svi(name=svi_name(101), vlan=101, gateways=(GATEWAY,))),
+    "anycast_gateway": _interface(Svi(name=svi_name(101), vlan=101, addresses=(SWITCH_ADDRESS,), gateways=(GATEWAY,))),
+    "gateway_addresses": _interface(
+        Svi(name=svi_name(101), vlan=101, addresses=(SWITCH_ADDRESS,), gateways=(GATEWAY,))
+    ),
+    "gateway_without_address": _interface(Svi(name=svi_name(101), vlan=101, gateways=(GATEWAY,))),
     "mlag": _mlag(),
     "mlag_without_keepalive": _mlag(keepalive=None),
     "mlag_peer_addresses": _mlag(address=IPv4Interface("10.255.3.0/31"), peer=IPv4Address("10.255.3.1")),

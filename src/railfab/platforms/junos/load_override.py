@@ -43,7 +43,7 @@ class StatementForOverride:
 
 
 def missing_for_override(candidate: str, running: str, *, user: str = "") -> tuple[StatementForOverride, ...]:
-    """What a file lacks of what `load override` needs on a switch.
+    """Name what a file lacks of what `load override` needs on a switch.
 
     candidate: the file. running: the configuration of the switch, which states how it is reached. user: with whose
     login it is reached. Raises ConfigError for a text that is no configuration.
