@@ -66,20 +66,20 @@ def test_switches_that_run_the_intent_have_no_findings_and_a_time(check: Configu
 
 
 def test_drift_and_hazards_are_counted_by_switch_and_code_until_they_are_gone(
-    check: ConfigurationCheck, twin: Twin
+    check: ConfigurationCheck, twin: Twin, fabric: Design
 ) -> None:
     with switch(twin, LEAF) as leaf, check:
-        before = leaf.value(KMIN, "config")
-        leaf.set(update=[(KMIN, 5000)])
+        mtu = f"/interface[name={fabric.models[LEAF].interfaces[0].name}]/mtu"
+        before = [(path, leaf.value(path, "config")) for path in (KMIN, mtu)]
+        leaf.set(update=[(KMIN, 5000), (mtu, 9028)])
         until_s = time.monotonic() + 60
         while not (hazards := exposed(check, "fabric_configuration_hazards")):
             assert time.monotonic() < until_s
             time.sleep(0.1)
         found = exposed(check, "fabric_configuration_findings")
-        assert found[LEAF, "configuration-differs"] >= 1
-        assert {device for device, _ in found} == {LEAF}
+        assert found[LEAF, "configuration-differs"] == 1  # the MTU, as the hazard is that of Kmin
         assert hazards.keys() == {(LEAF, "ecn-thresholds")}
-        leaf.set(update=[(KMIN, before)])
+        leaf.set(update=before)
         while exposed(check, "fabric_configuration_findings") or exposed(check, "fabric_configuration_hazards"):
             assert time.monotonic() < until_s
             time.sleep(0.1)

@@ -66,7 +66,7 @@ HARMFUL = (
     added("a next hop", EXPORT, "set ip next-hop 10.255.0.1", "static-route"),
     added("a condition more", EXPORT, "match peer 10.0.0.1", "wrong-route-policy"),
     added("a community that stays", EXPORT, "set community no-export additive", "wrong-route-policy"),
-    Edit("a longer AS path", EXPORT, f"{EXPORT} set as-path prepend 4200001001\n", "configuration-differs"),
+    Edit("a longer AS path", EXPORT, f"{EXPORT} set as-path prepend 4200001001\n", "preferred-path"),
     Edit("a denied entry", "fabric-export permit 20", "fabric-export deny 20", "configuration-differs"),
     taken("no redistribution", FAMILY, "not-announced"),
     added("redistribution of the kernel's routes", FAMILY, "redistribute kernel", "unplanned-announcement"),

@@ -80,6 +80,7 @@ if TYPE_CHECKING:
     from railfab.device.difference_findings import deviations
     from railfab.device.link_ends import PlatformTraits
     from railfab.device.observed import Observed, ObservedBgpSession, ObservedFamily, ObservedInterface
+    from railfab.device.partial_change import partly_changed
     from railfab.device.planning import plan
     from railfab.device.secret_text import without_secrets
     from railfab.device.supported import unsupported
@@ -93,6 +94,7 @@ else:
             "diff": ("Change", "change_lines", "changes"),
             "link_ends": ("PlatformTraits",),
             "observed": ("Observed", "ObservedBgpSession", "ObservedFamily", "ObservedInterface"),
+            "partial_change": ("partly_changed",),
             "planning": ("plan",),
             "secret_text": ("without_secrets",),
             "supported": ("unsupported",),
@@ -175,6 +177,7 @@ __all__ = [
     "loopback_name",
     "natural",
     "number_of",
+    "partly_changed",
     "plan",
     "svi_name",
     "switch_buffers",

@@ -93,7 +93,7 @@ def _changes(steps: tuple[FieldStep, ...], before: Any, after: Any) -> Iterator[
                 (*steps, FieldStep(field.name)), getattr(before, field.name), getattr(after, field.name)
             )
     elif isinstance(before, tuple) and isinstance(after, tuple) and _keyed(before + after):
-        yield from _element_changes(steps, _by_key(before), _by_key(after))
+        yield from _element_changes(steps, by_key(before), by_key(after))
     else:
         yield Change(steps=steps, before=before, after=after)
 
@@ -111,7 +111,7 @@ def _keyed(elements: tuple[Any, ...]) -> bool:
     return bool(elements) and all(is_dataclass(element) or isinstance(element, tuple) for element in elements)
 
 
-def _by_key(elements: tuple[Any, ...]) -> dict[str, Any]:
+def by_key(elements: tuple[Any, ...]) -> dict[str, Any]:
     """Each element by its key; the second element with the same key gets `key#2`."""
     by_key: dict[str, Any] = {}
     seen: Counter[str] = Counter()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 
 from railfab.device.diff import Change, FieldStep, changes
@@ -30,17 +30,17 @@ Steps = tuple[FieldStep, ...]
 UNMODELLED_STEPS: Steps = (FieldStep("unmodelled"),)
 
 
-def deviations(running: DeviceModel, intended: DeviceModel) -> Iterator[Finding]:
+def deviations(running: DeviceModel, intended: DeviceModel, explained: Collection[Change] = ()) -> Iterator[Finding]:
     """One finding per value that differs from the intent: an error, or a note where it changes nothing in the fabric.
 
     What the models have no word for is left out, and so is a ramp in another unit than bytes, which the hazards of its
-    platform name.
+    platform name. explained: changes that findings about lines say already.
     """
     differing = changes(running, intended)
     replaced = _wred_for_ecn(differing)
     said = {UNMODELLED_STEPS, *replaced.values(), *_in_other_units(differing)}
     for change in differing:
-        if change.steps not in said:
+        if change.steps not in said and change not in explained:
             severity = note if _is_harmless(change, running, intended) else error
             where = f"{intended.name}: {change.path}"
             problem = DROPS_FOR_MARKS if change.steps in replaced else change.problem

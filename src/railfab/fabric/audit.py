@@ -9,6 +9,7 @@ from typing import TypeVar
 from railfab.device import DeviceModel, PlatformTraits, Port, deviations, disagreements, without_secrets
 from railfab.errors import ConfigError, Problems, each
 from railfab.fabric.design import Design, render_text
+from railfab.fabric.explained import explained_changes
 from railfab.fabric.foreign import OtherConfiguration, parsed
 from railfab.findings import DifferenceCode, Finding, Severity, error, note, warning
 from railfab.platforms import Difference, Platform, Side, Support, platform
@@ -170,10 +171,13 @@ def _audited(fabric: Design, name: str, text: str, findings: list[Finding]) -> D
     programmed = as_programmed(intended, model, switch_platform.capabilities.cell_bytes)
     if programmed != intended:
         intended, rendered = programmed, render_text(programmed)
-    findings.extend(deviations(model, intended))
     differences = switch_platform.differences(text, rendered)
+    harmful = tuple(_by_place(matches(switch_platform.hazards(), differences, intended, model)))
+    named = frozenset(difference.text for _, difference in harmful)
+    findings.extend(deviations(model, intended, tuple(explained_changes(intended, model, named))))
+    findings.extend(_hazards(name, harmful))
     if differences:
-        unmodelled = {difference.text for difference in switch_platform.differences(text, render_text(model))}
+        unmodelled = {difference.text for difference in switch_platform.differences(text, render_text(model))} - named
         differing = _differing(switch_platform, intended, model, differences, unmodelled)
         findings.extend(finding for finding in differing if not _is_said(finding, refused))
     return model
@@ -214,6 +218,16 @@ def _renamed(name: str, renamed: tuple[str, ...]) -> Iterator[Finding]:
         yield replace(named, more=tuple(more))
 
 
+def _hazards(name: str, harmful: Iterable[tuple[Hazard, Difference]]) -> Iterator[Finding]:
+    """One finding for the lines of each kind of hazard with the same consequence."""
+    for pairs in grouped(harmful, lambda pair: (pair[0].kind, pair[0].severity, pair[0].consequence, pair[0].remedy)):
+        hazard, first = pairs[0]
+        where = f"{name}: {without_secrets(first.text)}"
+        severity = error if hazard.severity is Severity.ERROR else warning
+        harm = severity(hazard.kind, where, hazard.consequence, hazard.remedy)
+        yield replace(harm, more=_more([difference for _, difference in pairs]))
+
+
 def _differing(
     switch_platform: Platform,
     intended: DeviceModel,
@@ -221,25 +235,12 @@ def _differing(
     differences: Iterable[Difference],
     unmodelled: set[str],
 ) -> Iterator[Finding]:
-    """Hazards among the differences; of the others those that the model has no word for.
+    """Findings about differences that the model has no word for, and that are no hazards.
 
     model: of the configuration. unmodelled: texts of the differences between the configuration and the rendering of
-    its own model.
+    its own model, without those of hazards.
     """
-    differences = tuple(differences)
-    by_consequence = grouped(
-        _by_place(matches(switch_platform.hazards(), differences, intended, model)),
-        lambda pair: (pair[0].kind, pair[0].severity, pair[0].consequence, pair[0].remedy),
-    )
-    named = {difference.text for pairs in by_consequence for _, difference in pairs}
-    for pairs in by_consequence:
-        hazard, first = pairs[0]
-        where = f"{intended.name}: {without_secrets(first.text)}"
-        severity = error if hazard.severity is Severity.ERROR else warning
-        harm = severity(hazard.kind, where, hazard.consequence, hazard.remedy)
-        yield replace(harm, more=_more([difference for _, difference in pairs]))
-    unnamed = unmodelled - named
-    others = [difference for difference in differences if difference.text in unnamed]
+    others = [difference for difference in differences if difference.text in unmodelled]
     rendered = (difference for difference in others if difference.side is not Side.ADDED)
     for same in grouped(rendered, lambda difference: difference.path):
         where = f"{intended.name}: {without_secrets(same[0].text)}"

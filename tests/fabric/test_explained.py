@@ -1,0 +1,78 @@
+"""One cause is one finding: a value that differs in nothing but lines that hazards name has no finding of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+import pytest
+from tests.audit.cases import PLATFORMS, cases
+from tests.platforms.small_fabrics import design_of
+
+from railfab.device import DeviceModel, Port
+from railfab.fabric import audit
+from railfab.fabric.audit import switch_audit
+from railfab.fabric.design import render_text
+from railfab.findings import DifferenceCode, Finding
+from railfab.platforms import Platform, platform
+
+LEAF = "pod1-seg1-leaf1"
+STEP = 5
+"""Of the mistakes of a platform, each of this number is tried."""
+OF_MTU = [name for name in PLATFORMS if name != "frr"]
+SMALL, MISMATCH = 4200, 9014
+"""An MTU that is a hazard, and one in which RoCE fits."""
+
+
+def differing(findings: Iterable[Finding]) -> list[Finding]:
+    return [finding for finding in findings if finding.code is DifferenceCode.CONFIGURATION_DIFFERS]
+
+
+def without_patterns(name: str) -> Platform:
+    return replace(platform(name), hazards=lambda: ())
+
+
+@pytest.mark.parametrize("name", PLATFORMS)
+def test_without_the_patterns_every_difference_is_back(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    mistakes = list(cases("mistakes", [name]))[::STEP]
+    audited = [case.findings for case in mistakes]
+    monkeypatch.setattr(audit, "platform", without_patterns)
+    explained = 0
+    for case, findings in zip(mistakes, audited, strict=True):
+        left, every = differing(findings), differing(case.findings)
+        assert [finding for finding in every if finding in left] == left
+        assert left == every or any(finding.is_hazard for finding in findings), case.words
+        explained += len(every) - len(left)
+    assert explained > 0
+
+
+def with_mtus(model: DeviceModel, *mtus: int) -> DeviceModel:
+    """The model with these MTUs on its first ports that state one."""
+    stated = [port for port in model.interfaces if isinstance(port, Port) and port.mtu_bytes]
+    changed = {port.name: replace(port, mtu_bytes=mtu) for port, mtu in zip(stated, mtus, strict=False)}
+    return replace(model, interfaces=tuple(changed.get(port.name, port) for port in model.interfaces))
+
+
+@pytest.mark.parametrize("name", OF_MTU)
+def test_a_difference_of_the_same_field_that_no_hazard_names_stays(name: str) -> None:
+    fabric = design_of(name, name)
+    ports = [port.name for port in fabric.models[LEAF].interfaces if isinstance(port, Port) and port.mtu_bytes]
+
+    def places(*mtus: int) -> list[str]:
+        text = render_text(with_mtus(fabric.models[LEAF], *mtus))
+        return [finding.where for finding in differing(switch_audit(fabric, LEAF, text).findings)]
+
+    small, mismatch = (f"{LEAF}: interfaces[{port}].mtu_bytes" for port in ports[:2])
+    assert places(SMALL) == []
+    assert places(SMALL, MISMATCH) == [small, mismatch]
+
+
+@pytest.mark.parametrize("name", OF_MTU)
+def test_a_difference_of_another_field_does_not_bring_it_back(name: str) -> None:
+    fabric = design_of(name, name)
+    model = with_mtus(fabric.models[LEAF], SMALL)
+    renamed = replace(model.interfaces[1], description="spare")
+    model = replace(model, interfaces=(model.interfaces[0], renamed, *model.interfaces[2:]))
+    findings = switch_audit(fabric, LEAF, render_text(model)).findings
+    assert [finding.where for finding in differing(findings)] == [f"{LEAF}: interfaces[{renamed.name}].description"]
+    assert "small-mtu" in {finding.code for finding in findings}
