@@ -19,13 +19,24 @@ SHORT = {"leaf": "pod1-seg1-leaf1", "spine": "pod1-spine1"}
 
 @cache
 def fabric_of(platform: str, name: str) -> Design:
-    """A fabric of one platform: `routed` has unnumbered sessions where the platform has them, `numbered` has none, and
-    any other name is a file of inventory/fabrics.
+    """A fabric of one platform: `routed` has unnumbered sessions where the platform has them, `numbered` has none,
+    `mlag-spines` is dual-mlag with spines, and any other name is a file of inventory/fabrics.
     """
     if name in ("routed", "numbered"):
         return design_of(platform, platform, numbered=name == "numbered")
-    document = INTENTS / f"{name}.yml"
-    return with_switches(document, Path(mkdtemp()), model=_model(platform), platform=platform)
+    folder = Path(mkdtemp())
+    document = _mlag_with_spines(folder) if name == "mlag-spines" else INTENTS / f"{name}.yml"
+    return with_switches(document, folder, model=_model(platform), platform=platform)
+
+
+def _mlag_with_spines(folder: Path) -> Path:
+    """The document of a pair whose keepalive runs over spines, which some platforms need."""
+    document = folder / "mlag-spines.yml"
+    spines = "  spines: {count: 2, model: any, rate_gbps: 400}\n"
+    document.write_text(
+        (INTENTS / "dual-mlag.yml").read_text().replace("fabric: dual-mlag", "fabric: mlag-spines") + spines
+    )
+    return document
 
 
 def _model(platform: str) -> str:

@@ -23,6 +23,8 @@ PORTS = ("QUEUE", "BUFFER_QUEUE", "BUFFER_PG", "PORT_QOS_MAP")
 COLOURS = ("yellow", "red")
 RAMP = ("wred_{}_enable", "{}_min_threshold", "{}_max_threshold", "{}_drop_probability")
 GROUPS = {"BGP_NEIGHBOR": "BGP_PEER_GROUP", "BGP_NEIGHBOR_AF": "BGP_PEER_GROUP_AF"}
+PLACEHOLDER: Row = {"if_type": "PortChannel"}
+"""Field of a LAG of two switches that says nothing, as all are LAGs (sonic-mclag, if_type)."""
 NUMBERED_PARTS = 4
 """Parts of the key of a prefix with a number."""
 
@@ -34,6 +36,8 @@ def canonical(tree: Tables) -> Tables:
         tables["WRED_PROFILE"] = {name: _ramps(row) for name, row in tables["WRED_PROFILE"].items()}
     if "PREFIX" in tables:
         tables["PREFIX"] = _prefixes(tables["PREFIX"])
+    if "MCLAG_INTERFACE" in tables:
+        tables["MCLAG_INTERFACE"] = {name: PLACEHOLDER | row for name, row in tables["MCLAG_INTERFACE"].items()}
     return _without_groups(tables) if "BGP_PEER_GROUP" in tables else tables
 
 
