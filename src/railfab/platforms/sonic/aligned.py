@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from railfab.platforms.sonic.canonical import canonical
 from railfab.platforms.sonic.references import PARTS, REFERENCES
 from railfab.platforms.sonic.tables import SEPARATOR, Tables, key, text, tree_of
+from railfab.platforms.sonic.template_sessions import with_template_sessions
 
 DEPTH = 3
 """Steps from a row in effect to the last that it leads to: session, policy, set of prefixes."""
@@ -29,15 +30,17 @@ class RowReference:
 def aligned(configuration: str, rendered: str) -> tuple[str, tuple[str, ...]]:
     """The configuration with the names of the rendered one for the same uses, and every row that has another name.
 
-    A row that stands for several of the other becomes several. Raises ConfigError.
+    A row that stands for several of the other becomes several, and sessions of templates have what their rows do not
+    state as the other has it. Raises ConfigError.
     """
-    tree, wanted = canonical(tree_of(configuration)), canonical(tree_of(rendered))
+    stated, wanted = canonical(tree_of(configuration)), canonical(tree_of(rendered))
+    tree = with_template_sessions(stated, wanted)
     renamed: dict[str, None] = {}
     for _ in range(DEPTH):
         uses = [*_renamed_uses(tree, wanted)]
-        tree = _with_names(tree, uses)
+        tree = _with_names(tree, uses) if uses else tree
         renamed |= dict.fromkeys(key(use.target, use.name) for use in uses)
-    return (text(tree), tuple(renamed)) if renamed else (configuration, ())
+    return (configuration, ()) if tree is stated else (text(tree), tuple(renamed))
 
 
 def _renamed_uses(tree: Tables, wanted: Tables) -> Iterator[RowReference]:

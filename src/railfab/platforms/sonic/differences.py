@@ -39,6 +39,8 @@ LISTS = {"pfc_enable", "pfcwd_sw_enable"}
 
 OTHERS = "/other"
 """Beginning of the paths of rows that are judged elsewhere."""
+TEMPLATES = "/template"
+"""Beginning of the paths of sessions that bgpcfgd makes from templates."""
 
 
 def differences(text: str, rendered: str) -> tuple[Difference, ...]:
@@ -67,6 +69,12 @@ class TreePair:
             return [self._difference(table, row, None)]
         return [self._difference(table, row, name) for name in changed]
 
+    def _place(self, table: str, row: str) -> str:
+        """The beginning of a path."""
+        if table == "BGP_NEIGHBOR" and SEPARATOR not in row:
+            return TEMPLATES
+        return OTHERS if self._is_other(table, row) else ""
+
     def _is_other(self, table: str, row: str) -> bool:
         """Whether a row is judged elsewhere: where it is named, or where its session is missing."""
         if table == "BGP_NEIGHBOR_AF":
@@ -86,7 +94,7 @@ class TreePair:
         shown = f"{place} {value_text(mine)}" if there and field else place
         return Difference(
             side=side,
-            path=f"{OTHERS if self._is_other(table, name) else ''}/{table}" + (f"/{field}" if field else ""),
+            path=f"{self._place(table, name)}/{table}" + (f"/{field}" if field else ""),
             text=f"delete {place}" if side is Side.MISSING else f"set {shown}",
             section=table,
             values={

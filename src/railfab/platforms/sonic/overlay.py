@@ -27,12 +27,12 @@ from railfab.device import (
 from railfab.errors import RailfabError
 from railfab.platforms.shared.config_node import ConfigNode
 from railfab.platforms.sonic.bgp import FAMILIES, announces_vnis
+from railfab.platforms.sonic.canonical import PLACEHOLDER
 from railfab.platforms.sonic.names import device_name, instance_name, interface_name, number_in, vrf_name
 from railfab.platforms.sonic.tables import Row, Tables, key, merged, nodes, row, stated
 
 VTEP, NVO = "vtep", "nvo"
 LAST_VLAN = 4094
-IF_TYPE = "PortChannel"
 BOTH = "both"
 
 
@@ -142,7 +142,7 @@ def _mlag(model: DeviceModel) -> Tables:
     peer = pair.keepalive.peer if pair.keepalive else pair.peer
     domain = stated(source_ip=source, peer_ip=peer, peer_link=device_name(pair.peer_link))
     lags = (lag for lag in model.interfaces if isinstance(lag, Lag) and lag.mlag_id is not None)
-    members = {key(pair.domain, device_name(lag.name)): {"if_type": IF_TYPE} for lag in lags}
+    members = {key(pair.domain, device_name(lag.name)): dict(PLACEHOLDER) for lag in lags}
     own_addresses = (svi for svi in model.interfaces if isinstance(svi, Svi) and svi.addresses)
     return {
         "FEATURE": {ICCPD: {"state": "enabled"}},

@@ -15,10 +15,12 @@ from importlib.resources import files
 from ipaddress import ip_address
 from typing import Any
 
+from railfab.device import DEFAULT_INSTANCE
 from railfab.platforms.contract import Refusal
 from railfab.platforms.sonic.canonical import bracketed, joined, plain
 from railfab.platforms.sonic.constraints import BELOW_INTERVAL, violations
 from railfab.platforms.sonic.tables import FALSE, SEPARATOR, TRUE, Row, Tables, key, tree_of, values
+from railfab.platforms.sonic.template_sessions import template_rows
 from railfab.text.counted import counted
 from railfab.topology.grouping import grouped
 
@@ -60,8 +62,17 @@ def refusals(text: str) -> tuple[Refusal, ...]:
     ConfigError."""
     tree = tree_of(text)
     old, several = bracketed(tree), joined(tree)
-    refused = tree_refusals(plain(tree) if old or several else tree)
+    refused = tree_refusals(_with_templates(plain(tree) if old or several else tree))
     return (*_of_spelling(old, several), *_by_cause(tree, refused))
+
+
+def _with_templates(tree: Tables) -> Tables:
+    """The tree in which families of a session find it, though it is of the other management: a hazard says so."""
+    rows, families = tree.get("BGP_NEIGHBOR", {}), tree.get("BGP_NEIGHBOR_AF", {})
+    named = {place.rpartition(SEPARATOR)[0] for place in families}
+    places = [key(DEFAULT_INSTANCE, name) for name in template_rows(tree)]
+    added: dict[str, Row] = {place: {} for place in places if place in named and place not in rows}
+    return {**tree, "BGP_NEIGHBOR": {**rows, **added}} if added else tree
 
 
 def _of_spelling(old: Sequence[str], several: Sequence[str]) -> Iterator[Refusal]:
