@@ -321,3 +321,49 @@ def test_a_port_trusts_nothing_where_its_map_goes_by_the_port() -> None:
         "fixed": 0,
     }
     assert [port.classifier for port in qos.ports] == ["fixed", "default-global"]
+
+
+def test_commands_of_514_state_bfd_of_a_session_or_of_its_peer_group() -> None:
+    text = (
+        "nv set router bgp autonomous-system 65101\n"
+        "nv set vrf default router bgp peer-group spines remote-as external\n"
+        "nv set vrf default router bgp peer-group spines bfd enable on\n"
+        "nv set vrf default router bgp peer-group spines bfd min-rx-interval 100\n"
+        "nv set vrf default router bgp peer-group spines bfd min-tx-interval 100\n"
+        "nv set vrf default router bgp peer-group spines bfd detect-multiplier 5\n"
+        "nv set vrf default router bgp neighbor swp1 peer-group spines\n"
+        "nv set vrf default router bgp neighbor swp2 remote-as external\n"
+        "nv set vrf default router bgp neighbor swp2 bfd enable on\n"
+    )
+    timers = [neighbor.bfd for neighbor in read(text).neighbors]
+    assert timers == [BfdTimers(interval_ms=100, multiplier=5), BfdTimers(interval_ms=300, multiplier=3)]
+
+
+def test_the_mac_of_gateways_that_an_svi_does_not_have_is_unmodelled() -> None:
+    svi = "nv set interface vlan10 ip vrr mac-address 00:00:5e:00:01:02\n"
+    model = CUMULUS.parse(svi)
+    assert getattr(model.interface("vlan10"), "gateway_mac", "") is None
+    assert any("00:00:5e:00:01:02" in line for line in model.unmodelled)
+    gateway = f"{svi}nv set interface vlan10 ip vrr address 192.0.2.1/24\n"
+    assert getattr(read(gateway).interface("vlan10"), "gateway_mac", "") == "00:00:5e:00:01:02"
+
+
+@pytest.mark.parametrize("priority", ["-1", "9", "99999999999999999999"])
+def test_a_switch_priority_out_of_range_is_unmodelled(priority: str) -> None:
+    mapping = (
+        "nv set qos mapping default-global trust l3\n"
+        f"nv set qos mapping default-global port-default-sp {priority}\n"
+        f"nv set qos mapping default-global dscp 26 switch-priority {priority}\n"
+    )
+    model = CUMULUS.parse(f"{PORTS}{mapping}")
+    assert model.qos is not None
+    assert model.qos.default_class == "queue0"
+    assert len([line for line in model.unmodelled if line.endswith(f" {priority}")]) == 2
+
+
+def test_a_ramp_that_states_the_probability_of_the_switch_is_no_difference() -> None:
+    """Quality of Service, Congestion Control, as in `qos_defaults.RAMP`."""
+    ramp = "nv set qos congestion-control default-global traffic-class 3 "
+    short = f"{PORTS}{ramp}min-threshold 150000\n{ramp}max-threshold 1500000\n{ramp}ecn enable\n"
+    assert CUMULUS.differences(short, f"{short}{ramp}probability 100\n") == ()
+    assert CUMULUS.differences(short, f"{short}{ramp}probability 10\n") != ()

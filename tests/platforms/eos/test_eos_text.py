@@ -482,3 +482,8 @@ def test_the_watchdog_looks_twice_within_the_shorter_of_its_times(
     watchdog = PfcWatchdog(detect_ms=detect_ms, recover_ms=recover_ms)
     text = EOS.text(EOS.render(replace(model, qos=replace(model.qos, watchdog=watchdog))))
     assert re.findall(r"polling-interval (\S+)", text) == [polling]
+
+
+def test_a_time_that_is_no_number_is_unmodelled() -> None:
+    line = "priority-flow-control pause watchdog default timeout 100.64.0.11"
+    assert line in EOS.parse(f"hostname leaf1\n{line}\n").unmodelled

@@ -458,3 +458,8 @@ def test_targets_of_a_vni_are_not_those_of_a_vrf() -> None:
 def test_a_switch_that_announces_no_vni_is_found() -> None:
     found = FRR.parse(text(RICH).replace("  advertise-all-vni\n", ""))
     assert found.unmodelled == ("router bgp 4200000001: address-family l2vpn evpn: no advertise-all-vni",)
+
+
+def test_a_neighbor_whose_name_is_no_address_is_an_error_of_its_line() -> None:
+    with pytest.raises(RailfabError, match=r"line 3, .*'00:11:22:33:44:55' does not appear to be an IPv4"):
+        FRR.parse("hostname leaf1\nrouter bgp 65101\n neighbor 00:11:22:33:44:55 remote-as 65001\n")

@@ -13,6 +13,8 @@ from railfab.platforms.shared.json_tree import Json
 
 _COMMAND = re.compile(r"(?m)^\s*(?:\S*[#$] ?)?nv (?:set|unset) ")
 _PROMPT = re.compile(r"^\s*\S*[#$] ?(?=nv )")
+_OLD_BFD = frozenset(("enable", "detect-multiplier", "min-rx-interval", "min-tx-interval"))
+"""Leaves of `bfd` of a session in 5.14 and earlier, which today's model does not have."""
 _OTHER = re.compile(r"nv (?:config|show|action|list)\b.*|#.*|exit|sudo -?\w*")
 
 
@@ -81,7 +83,8 @@ def _add(tree: Json, words: list[str], *, has_value: bool) -> None:
     for at, word in enumerate(words):
         place = _step(place, word) if place else None
         is_list = place is not None and place.value is not None and place.value.is_list
-        is_leaf = place is not None and place.value is not None and at == len(words) - 2
+        is_known = place is not None and place.value is not None
+        is_leaf = at == len(words) - 2 and (is_known or (words[at - 1] == "bfd" and word in _OLD_BFD))
         if has_value and at < len(words) - 1 and (is_list or is_leaf):
             node[word] = " ".join(words[at + 1 :])
             return

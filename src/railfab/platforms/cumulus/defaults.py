@@ -93,6 +93,7 @@ DEFAULTS = {
     "/qos/pfc-watchdog/polling-interval": "100",
     "/qos/pfc-watchdog/robustness": "3",
     "/qos/congestion-control/traffic-class/red": "disable",
+    "/qos/congestion-control/traffic-class/probability": "100",
     "/qos/egress-shaper/mode": "kbps",
     "/interface/qos/pfc-watchdog/state": "disable",
     "/system/lldp/state": "enabled",

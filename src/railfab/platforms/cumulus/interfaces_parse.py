@@ -148,11 +148,12 @@ def _lag(name: str, node: ConfigNode) -> Lag:
 def _svi(name: str, node: ConfigNode) -> Svi:
     vrr = {family: node.at(family, "vrr") for family in ("ipv4", "ipv6")}
     macs = [mac for part in vrr.values() if (mac := part.text("mac-address")) not in (None, "auto")]
+    gateways = tuple(_addresses(node, "vrr"))
     svi = Svi(
         name=name,
         vlan=node.number("vlan") or number_of(name),
-        gateways=tuple(_addresses(node, "vrr")),
-        gateway_mac=macs[0] if macs else None,
+        gateways=gateways,
+        gateway_mac=macs[0] if macs and gateways else None,
     )
     return _common(svi, node)
 

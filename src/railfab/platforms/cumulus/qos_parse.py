@@ -101,9 +101,10 @@ class CumulusQosReader:
         self.is_global = _trusts(node.at("mapping", GLOBAL)) or bool(stated.at("pfc", GLOBAL, "switch-priority").value)
         """Whether ports without a profile have QoS of their own: their code points are trusted, or they have PFC."""
 
-    def _class_of(self, priority: int) -> str:
-        """The class of a switch priority, which by default has the queue with its number."""
-        return queue_class(self._queues.get(priority, priority))
+    def _class_of(self, priority: int | None) -> str:
+        """The class of a switch priority, which by default has the queue with its number; without one, of 0."""
+        stated = priority if priority is not None and priority in PRIORITIES else 0
+        return queue_class(self._queues.get(stated, stated))
 
     def classes(self, bound: Iterable[ConfigNode]) -> Iterator[TrafficClass]:
         """A class for each queue that a priority has, or that a configuration schedules or marks."""
@@ -136,7 +137,7 @@ class CumulusQosReader:
         return rates
 
     def default_class(self) -> str:
-        return self._class_of(self._node.at("mapping", GLOBAL).number("port-default-sp") or 0)
+        return self._class_of(self._node.at("mapping", GLOBAL).number("port-default-sp"))
 
     def classifiers(self) -> Iterator[Classifier]:
         """The maps of code points, each without those of the default class."""
@@ -145,7 +146,7 @@ class CumulusQosReader:
             if name == GLOBAL and not _trusts(node):
                 continue
             points = (
-                (point, self._class_of(entry.number("switch-priority") or 0))
+                (point, self._class_of(entry.number("switch-priority")))
                 for point, entry in (numbers(_all_points(node), "dscp") if _trusts(node) else ())
             )
             yield Classifier(

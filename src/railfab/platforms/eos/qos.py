@@ -64,7 +64,7 @@ def _ms(text: str) -> int:
     return int(seconds * 1000)
 
 
-SECONDS = Word(r"[\d.]+", _ms, lambda ms: f"{ms / 1000:g}")
+SECONDS = Word(r"\d+(?:\.\d+)?|\.\d+", _ms, lambda ms: f"{ms / 1000:g}")
 
 
 def numbers(low: int, high: int) -> Word[tuple[int, ...]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from ipaddress import IPv4Address, ip_network
+from ipaddress import IPv4Address, ip_address, ip_network
 
 from railfab.device import DEFAULT_INSTANCE, Aggregate, Remote
 from railfab.platforms.frr.draft import DraftProfile, FrrDraft, FrrInterface, FrrRouter
@@ -97,6 +97,11 @@ def _neighbor(draft: FrrDraft, match: re.Match[str]) -> None:
     neighbor = draft.router.neighbor(match[1])
     neighbor.unnumbered = " interface " in match[0]
     neighbor.remote_as = within(match[2], 1, MAX_ASN) if match[2].isdigit() else Remote(match[2])
+
+
+def _numbered_neighbor(draft: FrrDraft, match: re.Match[str]) -> None:
+    ip_address(match[1])
+    _neighbor(draft, match)
 
 
 def _description(draft: FrrDraft, match: re.Match[str]) -> None:
@@ -219,7 +224,7 @@ _ROUTER = (
     rule("|".join((REQUIRES_POLICY, f"no {REQUIRES_POLICY}", DRAIN, MULTIPATH_RELAX)), _flag),
     rule(r"timers bgp (\d+) (\d+)", _router_timers),
     rule(rf"neighbor (\S+) interface (?:v6only )?remote-as {_AS}", _neighbor),
-    rule(rf"neighbor {_ADDRESS} remote-as {_AS}", _neighbor),
+    rule(rf"neighbor {_ADDRESS} remote-as {_AS}", _numbered_neighbor),
     rule(r"neighbor (\S+) description (.+)", _description),
     rule(r"neighbor (\S+) shutdown", _shutdown),
     rule(r"neighbor (\S+) bfd", _bfd),
