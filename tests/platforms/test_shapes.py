@@ -48,7 +48,7 @@ class Shape(NamedTuple):
     def _text(self, content: Any) -> str:
         if isinstance(content, str):
             return str(self.base) + content
-        tree = _merged(self.base, content)
+        tree = merged(self.base, content)
         return str(yaml.safe_dump([{"set": tree}])) if self.platform == "cumulus" else json.dumps(tree, indent=2)
 
 
@@ -70,10 +70,10 @@ def _without(tree: Any, place: tuple[str | int, ...]) -> Any:
     return changed
 
 
-def _merged(base: Any, content: Any) -> Any:
+def merged(base: Any, content: Any) -> Any:
     if isinstance(base, dict) and isinstance(content, dict):
         keys = {**base, **content}
-        return {key: _merged(base[key], content[key]) if key in base and key in content else keys[key] for key in keys}
+        return {key: merged(base[key], content[key]) if key in base and key in content else keys[key] for key in keys}
     return content
 
 
