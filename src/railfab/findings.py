@@ -68,6 +68,7 @@ class DesignCode(StrEnum):
     MANAGEMENT_REACHABLE = "management-reachable"
     CROSSING_LINK = "crossing-link"
     SERVICE_ADDRESS = "service-address"
+    NO_TIME_SERVERS = "no-time-servers"
     MANAGEMENT_VLAN = "management-vlan"
     TENANT_VLAN = "tenant-vlan"
 
