@@ -141,10 +141,12 @@ def _thresholds(draft: NxosDraft, name: str, classes: tuple[TrafficClass, ...]) 
 
 
 def _classifiers(draft: NxosDraft, queues: set[int]) -> Iterator[Classifier]:
+    """The classifiers. Of several classes that match a code point the first one has it (Nexus 9000 QoS guide,
+    Configuring Classification)."""
     for name, groups in draft.qos.groups.items():
         points = {
             point: queue_class(group_of(group))
-            for class_map, group in groups.items()
+            for class_map, group in reversed(groups.items())
             for point in draft.qos.class_maps.get(class_map, ())
             if group_of(group) in queues
         }
