@@ -9,6 +9,7 @@ from tests.integration.frr.bench import Node, settle
 from tests.platforms.frr.switches import LEAF, text
 
 from railfab.platforms import platform
+from railfab.platforms.frr.defaults import BFD, BGP, PROFILE, SHOWN, TOP
 
 pytestmark = pytest.mark.lab
 
@@ -60,3 +61,104 @@ def test_what_frr_runs_is_what_the_text_is_read_as(switches: tuple[Node, Node]) 
     assert FRR.differences(written, running) == ()
     read, run = (replace(FRR.parse(configuration), unmodelled=()) for configuration in (written, running))
     assert read == run
+
+
+PEER = "neighbor 10.8.0.5"
+SESSION = f"""{ROUTER} {PEER} remote-as 65005
+ address-family ipv4 unicast
+  {PEER} activate
+ exit-address-family
+exit
+bfd
+ profile PROBE
+  transmit-interval 500
+ exit
+exit
+"""
+OFF = (
+    *("bgp always-compare-med", "bgp bestpath compare-routerid", "bgp bestpath med missing-as-worst", "bgp shutdown"),
+    *("bgp graceful-shutdown", "bgp graceful-restart", "bgp confederation identifier", "bgp cluster-id"),
+    *("bgp fast-convergence", "bgp reject-as-sets", f"{PEER} shutdown", f"{PEER} passive", f"{PEER} enforce-first-as"),
+    *(f"{PEER} override-capability", f"{PEER} dont-capability-negotiate"),
+)
+OFF_IN_FAMILY = (
+    *("bgp dampening", f"{PEER} next-hop-self", f"{PEER} allowas-in", f"{PEER} as-override"),
+    *(f"{PEER} soft-reconfiguration inbound", f"{PEER} remove-private-AS", f"{PEER} default-originate"),
+)
+IN_FAMILY = {"distance bgp 20 200 200"}
+DEFAULTS = (
+    *(f"{ROUTER} {line}\nexit\n" for line in (*sorted(BGP - IN_FAMILY), *(f"no {line}" for line in OFF))),
+    *(
+        f"{ROUTER} address-family ipv4 unicast\n  {line}\n exit-address-family\nexit\n"
+        for line in (*sorted(IN_FAMILY), *(f"no {line}" for line in OFF_IN_FAMILY))
+    ),
+    *(f"bfd\n profile PROBE\n  {line}\n exit\nexit\n" for line in sorted(BFD)),
+    *(f"{line}\n" for line in sorted(TOP)),
+)
+
+
+def loaded(node: Node, configuration: str) -> str:
+    """The running configuration after lines were loaded; some that switch off what is off are refused."""
+    file = node.root / "tmp" / "default.conf"
+    file.write_text(configuration)
+    node.inside("sh", "-c", f"vtysh -f {file} || true")
+    return node.running()
+
+
+def test_a_default_that_is_stated_is_no_difference_and_frr_hides_it(switches: tuple[Node, Node]) -> None:
+    node = settle(switches[0], LEAF)
+    before = loaded(node, SESSION)
+    assert f"frr defaults {PROFILE}" in before
+    shown = [line for line in DEFAULTS if loaded(node, line) != before]
+    settle(node, LEAF)
+    assert shown == []
+    written = text(LEAF).replace("end\n", SESSION)
+    assert [line for line in DEFAULTS if FRR.differences(written + line, written)] == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["bgp default local-preference 101", "no bgp network import-check", f"{PEER} shutdown", "bgp graceful-shutdown"],
+)
+def test_another_value_is_a_difference_and_frr_shows_it(switches: tuple[Node, Node], line: str) -> None:
+    node = settle(switches[0], LEAF)
+    before = loaded(node, SESSION)
+    after = loaded(node, f"{ROUTER} {line}\nexit\n")
+    settle(node, LEAF)
+    written = text(LEAF).replace("end\n", SESSION)
+    assert after != before
+    assert FRR.differences(f"{written}{ROUTER} {line}\nexit\n", written) != ()
+
+
+def test_a_default_that_frr_shows_is_stated_where_the_other_configuration_does(switches: tuple[Node, Node]) -> None:
+    """FRR runs the same timers with and without it."""
+    node = settle(switches[0], LEAF)
+    without = text(LEAF).replace("end\n", SESSION)
+    loaded(node, SESSION)
+    for setting, value in SHOWN.items():
+        line = f"{PEER} {setting} {value}"
+        stated = without.replace(f" {PEER} remote-as 65005\n", f" {PEER} remote-as 65005\n {line}\n")
+        assert line in loaded(node, f"{ROUTER} {line}\nexit\n")
+        assert FRR.aligned is not None
+        assert FRR.aligned(stated, without) == (without, ())
+        assert FRR.parse(FRR.aligned(without, stated)[0]) == FRR.parse(stated)
+        assert FRR.aligned(stated.replace(f"{setting} {value}", f"{setting} 77"), without)[0] != without
+    timers = node.show(f"bgp neighbors {PEER.split()[1]}")[PEER.split()[1]]
+    settle(node, LEAF)
+    assert timers["connectRetryTimer"] == int(SHOWN["timers connect"])
+
+
+@pytest.mark.parametrize(
+    ("again", "left", "refused"), [("10.50.0.0/16", 1, 0), ("10.50.0.1/16", 0, 1), ("10.51.0.0/16", 2, 0)]
+)
+def test_a_prefix_that_stands_twice_is_judged_as_frr_takes_it(
+    switches: tuple[Node, Node], again: str, left: int, refused: int
+) -> None:
+    """FRR keeps one of two that are written alike, and rejects both, with vtysh ending well, where host bits differ."""
+    node = settle(switches[0], LEAF)
+    lines = f"ip prefix-list D seq 5 permit 10.50.0.0/16\nip prefix-list D seq 10 permit {again}\n"
+    running = loaded(node, lines)
+    settle(node, LEAF)
+    assert running.count("ip prefix-list D ") == left
+    assert FRR.refusals is not None
+    assert len(FRR.refusals(text(LEAF).replace("end\n", lines))) == refused

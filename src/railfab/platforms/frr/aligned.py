@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from railfab.platforms.frr.defaults import with_shown_defaults
 from railfab.platforms.frr.lines import FORMAT
 from railfab.platforms.shared.line_tree import Line
 
@@ -44,9 +45,11 @@ class Use:
 def aligned(text: str, rendered: str) -> tuple[str, tuple[str, ...]]:
     """The text with the names that the other one has for the same uses, and every object that has another name.
 
-    A name is replaced where it has one counterpart, which the text does not define itself.
+    A name is replaced where it has one counterpart, which the text does not define itself. Sessions state a default
+    where the other text does.
     """
     renamed: list[str] = []
+    text = with_shown_defaults(text, FORMAT.tree(text), FORMAT.tree(rendered))
     for uses in (_applied, _matched):
         ours, theirs = FORMAT.tree(text), FORMAT.tree(rendered)
         for kind, name, wanted in _renames(dict(uses(ours)), dict(uses(theirs)), ours):

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from ipaddress import ip_network
 
+from railfab.platforms.frr.defaults import BFD, PROFILE, TOP, profile_of, without_bgp_defaults
 from railfab.platforms.frr.render import DEFAULT_BFD_INTERVAL_MS, DEFAULT_BFD_MULTIPLIER, ROUTER_ADVERTISEMENTS
 from railfab.platforms.frr.render_bgp import DEFAULT_TIMERS_S
 from railfab.platforms.shared.line_tree import Line
@@ -36,6 +37,7 @@ _PROFILE_DEFAULTS = frozenset(
         f"detect-multiplier {DEFAULT_BFD_MULTIPLIER}",
         *(f"{way}-interval {DEFAULT_BFD_INTERVAL_MS}" for way in ("receive", "transmit")),
         *(f"no {setting}" for setting in ("shutdown", "passive-mode", "echo-mode")),
+        *BFD,
     )
 )
 
@@ -43,8 +45,10 @@ _PROFILE_DEFAULTS = frozenset(
 def as_running(lines: tuple[Line, ...]) -> tuple[Line, ...]:
     """The lines of a configuration as FRR writes them when it runs it."""
     lines = _merged(lines)
-    profile = next((line.text.split()[2] for line in lines if line.text.startswith("frr defaults ")), "traditional")
+    profile = profile_of(lines)
     routers = [_router(line, profile) if line.text.startswith("router bgp ") else line for line in lines]
+    if profile == PROFILE:
+        routers = [line for line in routers if line.text not in TOP]
     return tuple(_prefix_lists(_advertising([_without_defaults(line) for line in routers])))
 
 
@@ -132,7 +136,11 @@ def _router(router: Line, profile: str) -> Line:
     lines = _joined(_expanded(router.children))
     timers_s = DEFAULT_TIMERS_S.get(profile)
     with_bfd = _with_bfd(_timed(line, timers_s) for line in lines)
-    return replace(router, children=tuple(_stated(with_bfd)))
+    present = _stated(with_bfd)
+    if profile != PROFILE:
+        return replace(router, children=tuple(present))
+    families = (replace(line, children=tuple(without_bgp_defaults(line.children))) for line in present)
+    return replace(router, children=tuple(without_bgp_defaults(tuple(families))))
 
 
 def _expanded(lines: Sequence[Line]) -> tuple[Line, ...]:
