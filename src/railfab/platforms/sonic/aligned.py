@@ -13,6 +13,17 @@ from railfab.platforms.sonic.template_sessions import with_template_sessions
 
 DEPTH = 3
 """Steps from a row in effect to the last that it leads to: session, policy, set of prefixes."""
+DEFAULTS: Mapping[str, Mapping[str, str]] = {
+    "BGP_GLOBALS": {"default_local_preference": "100"},
+    "BGP_NEIGHBOR": {
+        **{"desired_minimum_tx_interval": "300", "required_minimum_receive": "300", "detection_multiplier": "3"},
+        "peer_port": "179",
+    },
+    "BGP_NEIGHBOR_AF": {"weight": "0"},
+    "PORTCHANNEL": {"min_links": "1"},
+}
+"""Fields of which a default has no effect: of FRR 8.4 (doc/user/bgp.rst, bfd.rst), and of teamd, a LAG of which is up
+with one member (teamd.conf(5), runner.min_ports)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,16 +42,36 @@ def aligned(configuration: str, rendered: str) -> tuple[str, tuple[str, ...]]:
     """The configuration with the names of the rendered one for the same uses, and every row that has another name.
 
     A row that stands for several of the other becomes several, and sessions of templates have what their rows do not
-    state as the other has it. Raises ConfigError.
+    state as the other has it. A default is stated where the other states it, too. Raises ConfigError.
     """
     stated, wanted = canonical(tree_of(configuration)), canonical(tree_of(rendered))
-    tree = with_template_sessions(stated, wanted)
+    tree = _without_defaults(with_template_sessions(stated, wanted), wanted)
     renamed: dict[str, None] = {}
     for _ in range(DEPTH):
         uses = [*_renamed_uses(tree, wanted)]
         tree = _with_names(tree, uses) if uses else tree
         renamed |= dict.fromkeys(key(use.target, use.name) for use in uses)
     return (configuration, ()) if tree is stated else (text(tree), tuple(renamed))
+
+
+def _without_defaults(tree: Tables, wanted: Tables) -> Tables:
+    """The tree without defaults in fields that the other does not state; the same tree where it states none."""
+    dropped = {
+        (table, place, field)
+        for table, defaults in DEFAULTS.items()
+        for place, planned in wanted.get(table, {}).items()
+        for field, value in tree.get(table, {}).get(place, {}).items()
+        if field not in planned and defaults.get(field) == value
+    }
+    if not dropped:
+        return tree
+    return {
+        table: {
+            place: {field: value for field, value in fields.items() if (table, place, field) not in dropped}
+            for place, fields in rows.items()
+        }
+        for table, rows in tree.items()
+    }
 
 
 def _renamed_uses(tree: Tables, wanted: Tables) -> Iterator[RowReference]:
