@@ -43,6 +43,7 @@ class DesignCode(StrEnum):
     ONE_PORT_LAG = "one-port-lag"
     ONE_SWITCH_LAG = "one-switch-lag"
     LAG_WITHOUT_PEER_LINK = "lag-without-peer-link"
+    MLAG_WITHOUT_BACKUP = "mlag-without-backup"
     ONE_MANAGEMENT_LEAF = "one-management-leaf"
 
     DUPLICATE_NAME = "duplicate-name"

@@ -1,12 +1,13 @@
 """Redundancy that is claimed, and what hangs on one switch."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from tests.topology.edits import said, with_links
 from tests.topology.fabric_intents import fabric
 
-from railfab.intent import FabricIntent
+from railfab.intent import FabricIntent, load_intent
 from railfab.topology import Topology, wire
 
 SUPERS = {"links_per_spine": 2, "rate_gbps": 400, "model": "7220-ixr-d5"}
@@ -92,7 +93,7 @@ def paired(attach: str) -> tuple[FabricIntent, Topology]:
 @pytest.mark.parametrize("attach", ["mlag", "esi"])
 def test_lags_over_pairs_say_nothing(attach: str) -> None:
     intent, topology = paired(attach)
-    assert [line for line in said(topology, intent) if "LAG" in line] == []
+    assert [line for line in said(topology, intent) if "LAG" in line or "keepalive" in line] == []
 
 
 def test_lags_that_are_not_over_two_switches() -> None:
@@ -117,6 +118,32 @@ def test_an_mlag_without_peer_links_is_none() -> None:
         "pod1-seg2-leaf2, which have no peer link for MLAG. Add peer links, or set hosts.attach: esi "
         "(Ethernet segments).",
     ]
+
+
+NO_BACKUP = (
+    "note pod1-seg1-leaf1 pod1-seg1-leaf2: the switches of a pair have no path beside their peer link, so that no "
+    "keepalive runs (mlag backup, heartbeat): when the peer link fails, each takes the other for down, and both go on "
+    "alone. State management.leaves, over which the keepalive then runs, or spines."
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "management", "said_of_it"),
+    [
+        ("dual-mlag", "", [NO_BACKUP]),
+        ("dual-mlag", "management: {}\n", [NO_BACKUP]),
+        ("dual-mlag", "management:\n  leaves: {count: 1, model: 7215-ixs-a1, cable_m: 5}\n", []),
+        ("dual-esi", "", []),
+    ],
+)
+def test_a_pair_needs_a_path_beside_its_peer_link(
+    tmp_path: Path, name: str, management: str, said_of_it: list[str]
+) -> None:
+    """With spines the keepalive runs over them: `test_lags_over_pairs_say_nothing`."""
+    document = Path(__file__).parents[2] / "inventory" / "fabrics" / f"{name}.yml"
+    (tmp_path / "fabric.yml").write_text(document.read_text() + management)
+    intent = load_intent(tmp_path / "fabric.yml")
+    assert [line for line in said(wire(intent), intent) if "keepalive" in line] == said_of_it
 
 
 def test_gpus_that_no_path_joins() -> None:

@@ -367,3 +367,14 @@ def test_a_ramp_that_states_the_probability_of_the_switch_is_no_difference() -> 
     short = f"{PORTS}{ramp}min-threshold 150000\n{ramp}max-threshold 1500000\n{ramp}ecn enable\n"
     assert CUMULUS.differences(short, f"{short}{ramp}probability 100\n") == ()
     assert CUMULUS.differences(short, f"{short}{ramp}probability 10\n") != ()
+
+
+def test_the_backup_of_a_pair_without_spines_is_in_the_vrf_for_management(repository: Path, tmp_path: Path) -> None:
+    """NVIDIA, Multi-Chassis Link Aggregation: `mlag backup` of an address of eth0 needs the VRF mgmt."""
+    text = (repository / "inventory" / "fabrics" / "dual-mlag.yml").read_text().replace("7060dx5-64s", "sn5400")
+    (tmp_path / "fabric.yml").write_text(f"{text}management:\n  leaves: {{count: 1, model: 7215-ixs-a1, cable_m: 5}}\n")
+    managed = design(tmp_path / "fabric.yml")
+    for name, peer in (("pod1-seg1-leaf1", "pod1-seg1-leaf2"), ("pod1-seg1-leaf2", "pod1-seg1-leaf1")):
+        (address,) = (port.address for port, _, _ in managed.topology.ports_of(peer) if port.address and not port.cage)
+        (set_part,) = (part["set"] for part in yaml.safe_load(managed.texts[name]) if "set" in part)
+        assert set_part["mlag"]["backup"] == {str(address.ip): {"vrf": "mgmt"}}

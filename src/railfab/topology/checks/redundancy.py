@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from railfab.findings import DesignCode, Finding, error, warning
+from railfab.findings import DesignCode, Finding, error, note, warning
 from railfab.intent import FabricIntent
 from railfab.text.remedies import SET, Choice, remedy, setting
 from railfab.topology.catalogue import models_of
@@ -114,6 +114,23 @@ def _single_homed(nic: tuple[str, Net], switch: str, ports: int) -> Finding:
 
 def _more_switches(net: Net) -> str:
     return "more rail_switches" if net is Net.BACKEND else f"more {net}.leaves"
+
+
+def mlag_backups(indexed: IndexedTopology, intent: FabricIntent) -> Iterator[Finding]:
+    """Check that the switches of an MLAG pair have a path beside their peer link: spines, or the management network."""
+    links = indexed.links.peer_links
+    if intent.hosts.attach != "mlag" or intent.backend.spines is not None or intent.management_network or not links:
+        return
+    problem = (
+        "the switches of a pair have no path beside their peer link, so that no keepalive runs (mlag backup, "
+        "heartbeat): when the peer link fails, each takes the other for down, and both go on alone"
+    )
+    yield note(
+        DesignCode.MLAG_WITHOUT_BACKUP,
+        f"{links[0].a.node} {links[0].z.node}",
+        problem,
+        "State management.leaves, over which the keepalive then runs, or spines",
+    )
 
 
 def bonds(indexed: IndexedTopology) -> Iterator[Finding]:

@@ -62,6 +62,7 @@ OF_TOPOLOGY: tuple[Callable[[IndexedTopology], Iterator[Finding]], ...] = (
 OF_BOTH: tuple[Callable[[IndexedTopology, FabricIntent], Iterator[Finding]], ...] = (
     capacity.oversubscription,
     redundancy.claims,
+    redundancy.mlag_backups,
     islands.islands,
     evenness.connected_planes,
     reach.crossing_links,
