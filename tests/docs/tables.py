@@ -22,6 +22,7 @@ from tests.fabric.design_pairs import Pair
 from tests.fabric.design_pairs import pairs as design_pairs
 
 from railfab.dashboards.alerts import ALERTS
+from railfab.findings import HazardCode
 from railfab.intent import json_schema
 from railfab.intent.model import NAME_PATTERN
 from railfab.metrics import CATALOGUE
@@ -30,6 +31,7 @@ from railfab.platforms.admission import support_of
 from railfab.platforms.features import FEATURES
 from railfab.platforms.hazard_kinds import hazard_kinds
 from railfab.platforms.hazards import Hazard
+from railfab.topology.grouping import grouped
 
 DOCS = Path(__file__).parents[2] / "docs"
 Schema = Mapping[str, Any]
@@ -246,13 +248,28 @@ def hazards() -> str:
         (
             f"`{kind.code}`",
             kind.severity,
-            *(str(numbers[name][kind.code] or "–") for name in names),
+            *(str(numbers[name][kind.code] or _gap(name, kind.code)) for name in names),
             kind.consequence,
             kind.standard,
         )
         for kind in hazard_kinds().values()
     ]
     return table(("kind", "class", *names, "consequence", "standard"), rows)
+
+
+def _gap(name: str, kind: HazardCode) -> str:
+    gap = platform(name).hazard_gaps().get(kind)
+    return "–" if gap is not None and gap.is_impossible else "?"
+
+
+def gaps(name: str) -> str:
+    """The kinds without a pattern of a platform, and why."""
+    rows = [
+        (", ".join(f"`{kind}`" for kind, _ in same), "–" if gap.is_impossible else "?", gap.reason, gap.source)
+        for same in grouped(platform(name).hazard_gaps().items(), lambda pair: pair[1])
+        for gap in (same[0][1],)
+    ]
+    return table(("kinds", "", "why", "source"), rows)
 
 
 def patterns(name: str) -> str:
@@ -338,6 +355,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "alerts": alerts,
     "hazards": hazards,
     **{f"hazards-{name}": partial(patterns, name) for name in own_platforms()},
+    **{f"hazard-gaps-{name}": partial(gaps, name) for name in own_platforms()},
     **tables(table),
 }
 

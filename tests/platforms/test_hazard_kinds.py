@@ -45,6 +45,13 @@ def test_every_kind_has_a_pattern_of_a_platform() -> None:
     assert {hazard.kind for name in PLATFORMS for hazard in platform(name).hazards()} == hazard_kinds().keys()
 
 
+@pytest.mark.parametrize("name", PLATFORMS)
+def test_a_kind_without_a_pattern_on_a_platform_has_a_reason(name: str) -> None:
+    """Both at once are refused when the file is read."""
+    named = {hazard.kind for hazard in platform(name).hazards()} | platform(name).hazard_gaps().keys()
+    assert hazard_kinds().keys() - named == set()
+
+
 def test_an_old_name_has_one_kind_on_each_platform() -> None:
     text = files("railfab.platforms").joinpath("old_hazard_names.yml").read_text()
     names = [
@@ -124,8 +131,6 @@ OF_QOS = {"pfc-off", "ecn-off", "wrong-classifier", "watchdog-off"}
 GAPS: Mapping[str, set[str]] = {
     "pfc-off": {"eos"},  # the port has another profile: `wrong-qos-profile`
     "ecn-off": {"eos"},
-    "port-disabled": {"srlinux"},
-    "session-down": {"srlinux"},
 }
 """Platforms on which no hazard of this kind names the mistake, but the values that differ from the intent do."""
 

@@ -12,7 +12,7 @@ from tests.device.planned import LEAF, pod64
 from railfab.findings import Severity
 from railfab.platforms import Difference, Side
 from railfab.platforms.hazard_kinds import hazard_kinds
-from railfab.platforms.hazards import Hazard, hazard_of
+from railfab.platforms.hazards import Hazard, gaps_of, hazard_of
 from railfab.platforms.setting_patterns import Condition, Operator, matches
 
 LEAF_MODEL = pod64()[1][LEAF]
@@ -51,6 +51,34 @@ def test_an_entry_becomes_a_hazard() -> None:
         source="RFC 1",
         remedy="Lower it",
     )
+
+
+GAP: Mapping[str, Any] = {"kinds": ["pfc-off"], "impossible": True, "reason": "it has no queues", "source": "RFC 1"}
+
+
+def test_gaps_have_a_reason_by_kind() -> None:
+    (gap,) = set(gaps_of([{**GAP, "kinds": ["pfc-off", "ecn-off"]}], [hazard_of(ENTRY)]).values())
+    assert (gap.reason, gap.source, gap.is_impossible) == ("it has no queues", "RFC 1", True)
+
+
+@pytest.mark.parametrize(
+    ("more", "problem"),
+    [
+        ({"kinds": ["rate-limit"]}, "gap rate-limit: has a pattern or another gap"),
+        ({"kinds": ["no-kind"]}, "needs a `kind` of hazard_kinds.yml"),
+        ({"reason": ""}, "needs a reason"),
+        ({"reason": "It has none."}, "without a full stop"),
+        ({"source": ""}, "a source if impossible"),
+    ],
+)
+def test_a_gap_that_is_not_valid_is_refused(more: Mapping[str, Any], problem: str) -> None:
+    with pytest.raises(ValueError, match=problem):
+        gaps_of([{**GAP, **more}], [hazard_of(ENTRY)])
+
+
+def test_a_kind_has_one_gap() -> None:
+    with pytest.raises(ValueError, match="gap pfc-off: has a pattern or another gap"):
+        gaps_of([GAP, GAP], [])
 
 
 def test_a_platform_may_have_another_consequence_and_severity_than_the_kind() -> None:

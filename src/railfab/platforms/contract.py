@@ -13,8 +13,9 @@ from railfab.platforms.interface_templates import InterfaceTemplates
 if TYPE_CHECKING:
     from railfab.device import DeviceModel
     from railfab.endpoints import Credentials, Endpoint
+    from railfab.findings import HazardCode
     from railfab.platforms.differences import Difference
-    from railfab.platforms.hazards import Hazard
+    from railfab.platforms.hazards import Hazard, HazardGap
     from railfab.platforms.sections import Sections
     from railfab.platforms.session import Session
     from railfab.platforms.telemetry_map import TelemetryMap
@@ -170,8 +171,9 @@ class Platform:
     render: model to tree (deterministic). text: tree to configuration text. parse: configuration text to model.
     differences: every leaf or line in which a configuration text differs from a rendered one, also in the parts of a
         switch that railfab does not configure; a value that is the switch's default equals an absent one.
-    hazards: reads its `hazards.yml`, once. sections: its `sections.yml`; None where every setting without a model
-        belongs to the operator.
+    hazards: reads its `hazards.yml`, once. hazard_gaps: the kinds without a pattern there, and why; others
+        may leave them out. sections: its `sections.yml`; None where every setting without a model belongs to the
+        operator.
     refusals: what the switch's own schema refuses in a text, or does not know; none where railfab has no schema.
     aligned: a text with the names of objects that the switch may choose freely (a peer group, a profile) as the other
         text has them, and a line for each object that has another name; the text as it is where None.
@@ -197,6 +199,7 @@ class Platform:
     suffix: str
     differences: Callable[[str, str], tuple[Difference, ...]]
     hazards: Callable[[], tuple[Hazard, ...]]
+    hazard_gaps: Callable[[], Mapping[HazardCode, HazardGap]] = dict
     sections: Callable[[], Sections] | None = None
     session: SessionFactory | None = None
     dialect: Dialect | None = None

@@ -7,7 +7,7 @@ between a configuration and the rendered intent, because what the intent itself 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,6 +48,37 @@ def hazard_of(entry: Mapping[str, Any]) -> Hazard:
     except (ValueError, TypeError, KeyError, re.error) as error:
         raise ValueError(f"hazard {entry.get('kind', entry)}: {error}") from None
     return hazard
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HazardGap:
+    """Reason why a platform has no pattern of a kind.
+
+    is_impossible: whether its switches cannot be configured with the mistake, as the source says. If not, railfab does
+    not look for it by this kind.
+    """
+
+    reason: str
+    source: str = ""
+    is_impossible: bool
+
+
+def gaps_of(entries: Iterable[Mapping[str, Any]], hazards: Iterable[Hazard]) -> Mapping[HazardCode, HazardGap]:
+    """The gaps by kind, of `gaps` of `hazards.yml`: `kinds`, whether they are `impossible`, `reason` and `source`.
+
+    Raises ValueError for an entry that is not valid, and for a kind that has another entry or a pattern.
+    """
+    patterns, gaps = {hazard.kind for hazard in hazards}, dict[HazardCode, HazardGap]()
+    for entry in entries:
+        fields = dict(entry)
+        codes = [_kind(code).code for code in fields.pop("kinds")]
+        gap = HazardGap(is_impossible=fields.pop("impossible"), **fields)
+        if not gap.reason or gap.reason.endswith(".") or (gap.is_impossible and not gap.source):
+            raise ValueError(f"gap {', '.join(codes)}: needs a reason without a full stop, and a source if impossible")
+        if several := [code for code in codes if code in patterns or code in gaps]:
+            raise ValueError(f"gap {', '.join(several)}: has a pattern or another gap")
+        gaps.update(dict.fromkeys(codes, gap))
+    return gaps
 
 
 def _kind(code: str | None) -> HazardKind:

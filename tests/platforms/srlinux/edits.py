@@ -177,8 +177,8 @@ HARMFUL: Mapping[str, Edit] = {
     ),
     "a storm control": Edit(f"{ETHERNET}/storm-control/multicast-rate", 1, "storm-control"),
     "LLDP off on a port": Edit(f"/system/lldp/interface[name={PORT}]/admin-state", "disable", "lldp-off"),
-    "a port shut down": Edit(f"/interface[name={PORT}]/admin-state", "disable", "configuration-differs"),
-    "another speed": Edit(f"{ETHERNET}/port-speed", "100G", "configuration-differs"),
+    "a port shut down": Edit(f"/interface[name={PORT}]/admin-state", "disable", "port-disabled"),
+    "another speed": Edit(f"{ETHERNET}/port-speed", "100G", "wrong-speed"),
     "no router advertisements": Edit(f"{ADVERTISEMENTS}/admin-state", "disable", "router-advertisements-off"),
     "a router lifetime of 0": Edit(f"{ADVERTISEMENTS}/router-lifetime", 0, "router-advertisements-off"),
     "rare router advertisements": Edit(f"{ADVERTISEMENTS}/max-advertisement-interval", 1800, "slow-session"),
@@ -239,7 +239,16 @@ HARMFUL: Mapping[str, Edit] = {
     "a policy that accepts everything": Edit(
         "/routing-policy/policy[name=fabric-export]/default-action/policy-result", "accept", "configuration-differs"
     ),
-    "a session without its policy": Edit(f"{GROUP}/import-policy", GONE, "configuration-differs"),
+    "a session without its policy": Edit(f"{GROUP}/import-policy", GONE, "wrong-route-policy"),
+    "a policy that rejects": Edit(
+        "/routing-policy/policy[name=fabric-import]/statement[name=20]/action/policy-result",
+        "reject",
+        "wrong-route-policy",
+    ),
+    "BGP shut down": Edit(f"{BGP}/admin-state", "disable", "session-down"),
+    "no IPv6 next hops of IPv4 routes": Edit(
+        f"{BGP}/afi-safi[afi-safi-name=ipv4-unicast]/ipv4-unicast/receive-ipv6-next-hops", False, "no-extended-next-hop"
+    ),
     "a port outside the fabric": Edit(f"{INSTANCE}/interface[name={PORT}.0]", GONE, "configuration-differs"),
     # Measurement
     "no queue depths": Edit("/qos/queues/queue-depth-sampling/admin-state", "disable", "measurement-off"),

@@ -36,6 +36,7 @@ def platform_of(package: str, *, suffix: str, name: str = "", **elsewhere: str) 
         capabilities=yaml_files.capabilities(package),
         lab=yaml_files.lab(package),
         hazards=partial(yaml_files.hazards, package),
+        hazard_gaps=partial(yaml_files.hazard_gaps, package),
         **parts,
     )
 

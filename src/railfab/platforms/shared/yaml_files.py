@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,8 @@ from railfab.platforms.telemetry_map import (
 from railfab.yaml_reader.packaged import packaged
 
 if TYPE_CHECKING:
-    from railfab.platforms.hazards import Hazard
+    from railfab.findings import HazardCode
+    from railfab.platforms.hazards import Hazard, HazardGap
     from railfab.platforms.sections import Sections
 
 
@@ -62,6 +64,14 @@ def hazards(package: str) -> tuple[Hazard, ...]:
     document = _document(package, "hazards.yml")
     unless = document.get("unless", {})
     return tuple(hazard_of({**entry, "unless": {**unless, **entry.get("unless", {})}}) for entry in document["hazards"])
+
+
+@cache
+def hazard_gaps(package: str) -> Mapping[HazardCode, HazardGap]:
+    """`gaps` of `hazards.yml`; see `railfab.platforms.hazards.gaps_of`. None where the platform does not state them."""
+    from railfab.platforms.hazards import gaps_of
+
+    return gaps_of(_document(package, "hazards.yml").get("gaps", ()), hazards(package))
 
 
 @cache
