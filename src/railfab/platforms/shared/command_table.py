@@ -11,7 +11,8 @@ an action. Words may be shortened as long as they stay unique. For example:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+import shlex
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -64,6 +65,19 @@ class CommandTable:
     def command(self, mode: str, line: str) -> Command | NoCommand:
         """The command that a line is in a mode."""
         words = [(match[0], match.start()) for match in _WORD.finditer(line)]
+        return self._command(mode, words, lambda place: line[words[place][1] :].rstrip(), len(line))
+
+    def of_words(self, mode: str, words: Sequence[str]) -> Command | NoCommand:
+        """The command that words are, which may hold blanks; the column of a mismatch is the number of the word.
+
+        The rest of the words as one value is quoted as a shell reads it.
+        """
+        places = [(word, place) for place, word in enumerate(words)]
+        return self._command(mode, places, lambda place: shlex.join(words[place:]), len(words))
+
+    def _command(
+        self, mode: str, words: Sequence[tuple[str, int]], rest: Callable[[int], str], end: int
+    ) -> Command | NoCommand:
         entries = [entry for entry in self.entries if mode in entry.modes or ANY_MODE in entry.modes]
         for place, (typed, column) in enumerate(words):
             entries = _taking(entries, place, typed)
@@ -73,9 +87,9 @@ class CommandTable:
                 return NoCommand(Mismatch.AMBIGUOUS, column)
         whole = [entry for entry in entries if _is_whole(entry, len(words))]
         if not whole:
-            return NoCommand(Mismatch.INCOMPLETE, len(line))
+            return NoCommand(Mismatch.INCOMPLETE, end)
         entry = min(whole, key=_parameters)
-        return Command(entry, dict(_values(entry, line, words)))
+        return Command(entry, dict(_values(entry, rest, words)))
 
 
 def _entry(entry: Mapping[str, Any]) -> CommandEntry:
@@ -116,8 +130,10 @@ def _parameters(entry: CommandEntry) -> int:
     return sum(_PARAMETER.fullmatch(word) is not None for word in entry.words)
 
 
-def _values(entry: CommandEntry, line: str, words: Sequence[tuple[str, int]]) -> Iterable[tuple[str, str]]:
-    for word, (typed, column) in zip(entry.words, words, strict=False):
+def _values(
+    entry: CommandEntry, rest: Callable[[int], str], words: Sequence[tuple[str, int]]
+) -> Iterable[tuple[str, str]]:
+    for place, (word, (typed, _)) in enumerate(zip(entry.words, words, strict=False)):
         match = _PARAMETER.fullmatch(word)
         if match is not None:
-            yield match[1], line[column:].rstrip() if match[2] else typed
+            yield match[1], rest(place) if match[2] else typed
