@@ -42,7 +42,8 @@ def misstatements(platform: Platform) -> Iterator[str]:
     support = supports(platform.capabilities)
     for name, state in support.items():
         planned, stated = leaf(platform.name, feature=name), platform.capabilities.features.get(name)
-        lacking = {used for used in support if support[used] in REFUSED and FEATURES[used].used(planned)}
+        left = without(planned, support, Support.OMITTED)
+        lacking = {used for used in support if support[used] in REFUSED and FEATURES[used].used(left)}
         if not lacking and not is_read_back(planned, platform):
             yield f"{name} is {state}, but a model with it is not read back as admitted"
         if state is Support.YES or stated is Support.OMITTED:
