@@ -351,10 +351,9 @@ def test_live_findings_are_those_of_the_same_text_in_a_file(twin: Twin, fabric: 
     texts = {name: twin._switches[name].running() for name in fabric.models}
     assert live == list(configuration_findings(fabric, texts))
     assert [found.line for found in live if found.severity is not Severity.NOTE] == [
-        f"error {LEAF}: set / acl acl-filter drops type ipv4 entry 10 action drop: a filter drops "
-        "UDP to port 4791, which is RoCEv2. Remove it on the switch; a deploy leaves it alone. [packet-filter]",
-        f"warning {LEAF}: set / acl interface ethernet-1/32.0 input acl-filter drops type ipv4: a filter decides "
-        "which packets pass the port. Remove it on the switch; a deploy leaves it alone. [packet-filter]",
+        f"error {LEAF}: set / acl acl-filter drops type ipv4 entry 10 action drop: the first entry "
+        "that matches RoCE, BGP, BFD or neighbor discovery drops it on the ports that have the filter. "
+        "Remove it on the switch; a deploy leaves it alone. [packet-filter]",
     ]
     read: list[str] = []
     verify_all(nornir, fabric, wait_s=60, accept=["packet-filter"], on_done=read.append)
