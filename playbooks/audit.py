@@ -34,8 +34,9 @@ def main() -> int:
     for name in result.failed_hosts:
         print(printable(f"audit.py: {result[name][0].exception}"), file=sys.stderr)
     fabric = design(arguments.intent)
-    texts = {name: found[0].result.text for name, found in result.items() if not found.failed}
-    findings = (*fabric.findings, *configuration_findings(fabric, texts))
+    read = {name: found[0].result for name, found in result.items() if not found.failed}
+    texts, drained = ({name: one.text for name, one in read.items()}, [name for name in read if read[name].drained])
+    findings = (*fabric.findings, *configuration_findings(fabric, texts, drained))
     wrong = [finding for finding in findings if finding.severity is not Severity.NOTE]
     for finding in wrong:
         print(printable(finding.line))

@@ -110,6 +110,7 @@ class DifferenceCode(StrEnum):
     UNMODELLED_IN_FABRIC = "unmodelled-in-fabric"
     UNMODELLED = "unmodelled"
     CHANGE_PENDING = "change-pending"
+    OPERATOR_DRAIN = "operator-drain"
 
     INTERFACE_MISSING = "interface-missing"
     INTERFACE_DISABLED = "interface-disabled"

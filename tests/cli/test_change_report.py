@@ -37,12 +37,12 @@ def test_some_failed_is_1_and_all_failed_is_2(
 def preview(name: str, *lines: str) -> Preview:
     """A switch that would change in these lines."""
     diff = "\n".join(("--- running", "+++ candidate", "@@ -1 +1 @@", *lines))
-    return Preview(name=name, text="", diff=diff if lines else "")
+    return Preview(name=name, text="", candidate="", diff=diff if lines else "")
 
 
 def shown(repository: Path, capsys: pytest.CaptureFixture[str], previews: list[Preview], view: View) -> list[str]:
     fabric = design(repository / "inventory" / "fabrics" / "pod64.yml")
-    print_previews(fabric, previews, {found.name: "" for found in previews}, Output.TABLE, view)
+    print_previews(fabric, previews, Output.TABLE, view)
     return [line.rstrip() for line in capsys.readouterr().out.splitlines()]
 
 
@@ -89,7 +89,7 @@ def test_the_leaves_of_a_fabric_are_one_difference_and_its_spines_another(
 ) -> None:
     fabric = design(repository / "inventory" / "fabrics" / "pod64.yml")
     found = [preview(name, *(f"+{line}" for line in text.splitlines())) for name, text in fabric.texts.items()]
-    print_previews(fabric, found, dict.fromkeys(fabric.texts, ""), Output.TABLE)
+    print_previews(fabric, found, Output.TABLE)
     shown = capsys.readouterr().out.splitlines()
     assert [line for line in shown if line.startswith("pod1-")][:2] == ["pod1-seg[1-2]-leaf[1-2]", "pod1-spine[1-4]"]
     assert len(shown) < sum(len(fabric.texts[name].splitlines()) for name in ("pod1-seg1-leaf1", "pod1-spine1")) + 20

@@ -68,10 +68,10 @@ def write_everything(text: str) -> None:
         print_findings([warning(severity, text, text, text)])  # type: ignore[arg-type]
     stdout().print(text, Text(text), style="bold")
     stdout().print(text, soft_wrap=True, markup=False)
-    previews = [Preview(name=LEAF, text=text, diff=f"--- running\n+++ candidate\n-{text}\n+{text}")]
+    previews = [Preview(name=LEAF, text=text, candidate=text, diff=f"--- running\n+++ candidate\n-{text}\n+{text}")]
     for view in View:
-        print_previews(FABRIC, previews, {LEAF: text}, Output.TABLE, view)
-        print_changes(FABRIC, previews, {LEAF: text}, view)
+        print_previews(FABRIC, previews, Output.TABLE, view)
+        print_changes(FABRIC, previews, view)
     print_outcomes(
         FABRIC, [Outcome(name=text, changed=True, failed=True, diff=text, error=text)], {text: (text,)}, Output.TABLE
     )
@@ -195,8 +195,8 @@ def test_a_hostile_value_is_shown_escaped_and_never_obeyed_or_dropped() -> None:
     )
     assert printable(HOSTILE) == expected
     assert printable_lines(f"{HOSTILE}\n{HOSTILE}") == f"{expected}\n{expected}"
-    preview = Preview(name=LEAF, text="", diff=f"+{HOSTILE}")
-    printed = output_of(lambda: print_changes(FABRIC, [preview], {LEAF: ""}, View.FULL)).split("\n")
+    preview = Preview(name=LEAF, text="", candidate="", diff=f"+{HOSTILE}")
+    printed = output_of(lambda: print_changes(FABRIC, [preview], View.FULL)).split("\n")
     assert printed == [LEAF, f"+{expected}", ""]
     assert expected in output_of(lambda: print_findings([warning("mtu", LEAF, HOSTILE, "Correct it")]))  # type: ignore[arg-type]
 

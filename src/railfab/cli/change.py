@@ -19,6 +19,7 @@ from railfab.cli.change_report import (
     changed_settings,
     exit_code,
     print_changes,
+    print_drained,
     print_outcomes,
     print_previews,
 )
@@ -94,34 +95,25 @@ class ChangeRun:
 
         options = self.options
         if options.plan:
-            print_previews(self.fabric, self._previews(texts, None), texts, options.output, options.view)
+            print_previews(self.fabric, self._previews(texts, None), options.output, options.view)
             return
-        self._require_answer(verb)
+        if not options.yes:
+            require_answer(verb, options.output, "Show the differences with --plan, then add --yes")
         journal = Journal(self.state, self.fabric.intent.fabric)
         with journal.open(verb) as entry:
             previews = self._previews(texts, journal.is_own)
             changing = [found for found in previews if found.changed]
             if changing and not options.yes:
-                print_changes(self.fabric, changing, texts, options.view)
+                print_changes(self.fabric, changing, options.view)
+                print_drained(changing)
                 typer.confirm(f"Change {counted(len(changing), 'switch')}?", abort=True)
             self._apply(texts, previews, entry)
-
-    def _require_answer(self, verb: str) -> None:
-        """Raise RailfabError where the question cannot be asked, and `--yes` does not answer it."""
-        if self.options.yes:
-            return
-        remedy = "Show the differences with --plan, then add --yes"
-        if self.options.output is Output.JSON:
-            raise RailfabError(verb, "--output json leaves no room for the question before a change", remedy)
-        if not all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout)):
-            problem = "asks before it changes switches, and standard input or output is not a terminal"
-            raise RailfabError(verb, problem, remedy)
 
     def _previews(self, texts: Mapping[str, str], is_own: IsOwn | None) -> list[Preview]:
         from railfab.deploy import nornir_of, preview_all
 
         nornir = nornir_of(self.fabric, self.endpoints)
-        with _bar("reading", len(nornir.inventory.hosts)) as on_done:
+        with change_bar("reading", len(nornir.inventory.hosts)) as on_done:
             previews = preview_all(nornir, texts, on_done, is_own=is_own)
         for found in previews:
             if found.reverted is not None:
@@ -149,9 +141,18 @@ class ChangeRun:
         try:
             entry.finish({outcome.name: outcome.result for outcome in outcomes})
         finally:
-            settings = changed_settings(self.fabric, previews, texts)
+            settings = changed_settings(self.fabric, previews)
             print_outcomes(self.fabric, outcomes, settings, self.options.output)
         raise typer.Exit(INTERRUPTED if stop_requested.is_set() else exit_code(outcomes))
+
+
+def require_answer(verb: str, output: Output, remedy: str) -> None:
+    """Raise RailfabError where a question cannot be asked."""
+    if output is Output.JSON:
+        raise RailfabError(verb, "--output json leaves no room for the question before a change", remedy)
+    if not all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout)):
+        problem = "asks before it changes switches, and standard input or output is not a terminal"
+        raise RailfabError(verb, problem, remedy)
 
 
 class ResultLines:
@@ -190,7 +191,7 @@ def _results_as_they_come(names: Sequence[str], output: Output) -> Iterator[Call
     lines = ResultLines(names, partial(echo_line, err=True) if output is Output.TABLE else lambda _line: None)
     timer = Timer(LATE_S, lines.late)
     timer.daemon = True
-    with _bar("changing", len(names)) as on_done:
+    with change_bar("changing", len(names)) as on_done:
 
         def done(outcome: Outcome) -> None:
             lines.on_outcome(outcome)
@@ -204,7 +205,7 @@ def _results_as_they_come(names: Sequence[str], output: Output) -> Iterator[Call
 
 
 @contextmanager
-def _bar(title: str, total: int) -> Iterator[Any]:
+def change_bar(title: str, total: int) -> Iterator[Any]:
     """A progress bar; yields the function to call after each switch."""
     with progress_bar() as progress:
         task = progress.add_task(title, total=total)

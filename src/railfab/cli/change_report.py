@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
@@ -46,30 +46,39 @@ RESULTS = {
 """The result of a switch in a table."""
 
 
-def print_previews(
-    fabric: Design, previews: Sequence[Preview], texts: Mapping[str, str], output: Output, view: View = View.FOLDED
-) -> None:
-    """Print the changes that these configurations would make."""
+def print_previews(fabric: Design, previews: Sequence[Preview], output: Output, view: View = View.FOLDED) -> None:
+    """Print the changes that a deploy would make."""
     from railfab.deploy import Outcome
 
     if output is Output.JSON:
-        settings = changed_settings(fabric, previews, texts)
-        outcomes = [Outcome(name=one.name, changed=one.changed, failed=False, diff=one.diff) for one in previews]
+        settings = changed_settings(fabric, previews)
+        outcomes = [
+            Outcome(name=one.name, changed=one.changed, failed=False, diff=one.diff, drained=one.drained)
+            for one in previews
+        ]
         print_json([_document(outcome, settings[outcome.name]) for outcome in outcomes])
         return
     if view is not View.STAT:
-        print_changes(fabric, [found for found in previews if found.changed], texts, view)
+        print_changes(fabric, [found for found in previews if found.changed], view)
     _print_results([(one.name, "would change" if one.changed else "no change", _extent(one.diff)) for one in previews])
+    print_drained(previews)
     would = sum(found.changed for found in previews)
     stdout().print(f"{_of(fabric, previews)}: {would} would change")
 
 
-def print_changes(fabric: Design, changing: Sequence[Preview], texts: Mapping[str, str], view: View) -> None:
+def print_drained(switches: Iterable[Preview | Outcome]) -> None:
+    """Name the switches that a verb has drained: no change of their configurations ends that."""
+    for switch in switches:
+        if switch.drained:
+            echo_line(f"{switch.name}: is drained by railfab drain, and stays so until railfab undrain")
+
+
+def print_changes(fabric: Design, changing: Sequence[Preview], view: View) -> None:
     """Print the settings that change, and below them the lines; for `View.STAT` the number of lines."""
     if view is View.STAT:
         _print_results([(found.name, "would change", _extent(found.diff)) for found in changing])
         return
-    console, settings = stdout(), changed_settings(fabric, changing, texts)
+    console, settings = stdout(), changed_settings(fabric, changing)
     mask = _Mask.of(fabric)
     groups = grouped(changing, lambda one: one.name if view is View.FULL else mask.key(settings[one.name], one.diff))
     for group in groups:
@@ -137,17 +146,16 @@ def print_outcomes(
         print_json([_document(outcome, settings[outcome.name]) for outcome in outcomes])
     else:
         _print_results([(outcome.name, RESULTS[outcome.result], _extent(outcome.diff)) for outcome in outcomes])
+        print_drained(outcomes)
         stdout().print(_totals(fabric, outcomes))
         for outcome in outcomes:
             if outcome.failed:
                 echo(f"railfab: {outcome.error}", err=True)
 
 
-def changed_settings(
-    fabric: Design, previews: Sequence[Preview], texts: Mapping[str, str]
-) -> dict[str, tuple[str, ...]]:
+def changed_settings(fabric: Design, previews: Sequence[Preview]) -> dict[str, tuple[str, ...]]:
     """The settings of each switch that change, one line each; none where a text does not parse."""
-    return {found.name: _settings(fabric, found, texts[found.name]) if found.changed else () for found in previews}
+    return {found.name: _settings(fabric, found) if found.changed else () for found in previews}
 
 
 def exit_code(outcomes: Sequence[Outcome]) -> int:
@@ -156,10 +164,10 @@ def exit_code(outcomes: Sequence[Outcome]) -> int:
     return 0 if not failed else CANNOT if failed == len(outcomes) else FOUND
 
 
-def _settings(fabric: Design, preview: Preview, after: str) -> tuple[str, ...]:
+def _settings(fabric: Design, preview: Preview) -> tuple[str, ...]:
     parse = platform(fabric.models[preview.name].platform).parse
     try:
-        return change_lines(parse(preview.text), parse(after), preview.diff)
+        return change_lines(parse(preview.text), parse(preview.candidate), preview.diff)
     except (ConfigError, Problems):
         return ()
 

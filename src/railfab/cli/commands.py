@@ -26,6 +26,8 @@ PLACES: Mapping[str, tuple[str, str]] = {
     "schema": ("design", "schema"),
     "deploy": ("deploy", "deploy"),
     "rollback": ("rollback", "rollback"),
+    "drain": ("drain", "drain"),
+    "undrain": ("drain", "undrain"),
     "verify": ("verify", "verify"),
     "collect": ("collect", "collect_app"),
     "targets": ("target_check", "targets_app"),

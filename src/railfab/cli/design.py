@@ -101,11 +101,11 @@ def audit(
     fabric = design(intent)
     names = [node.name for node in limited(fabric.topology, limit)]
     endpoints = session_endpoints(fabric, on, state, limit) if on is not None else None
-    texts, unread = _texts(fabric, configs, endpoints, names)
+    texts, drained, unread = _texts(fabric, configs, endpoints, names)
     findings = (
         *fabric.findings,
         *_missing(names, (*texts, *unread)),
-        *configuration_findings(fabric, texts),
+        *configuration_findings(fabric, texts, drained),
         *(_strangers(fabric, configs) if configs is not None else ()),
     )
     left, accepted = without_accepted(findings, accept or ())
@@ -142,19 +142,20 @@ def _strangers(fabric: Design, configs: Path) -> Iterator[Finding]:
 
 def _texts(
     fabric: Design, configs: Path | None, endpoints: Endpoints | None, names: list[str]
-) -> tuple[Mapping[str, str], Mapping[str, RailfabError]]:
+) -> tuple[Mapping[str, str], Collection[str], Mapping[str, RailfabError]]:
     """Configuration texts of these switches by name: from files, from the switches, or as rendered.
 
-    And the errors of switches that could not be read.
+    And the switches that a verb has drained, and the errors of those that could not be read.
     """
     if configs is not None:
-        return _from_files(fabric, configs, names), {}
+        return _from_files(fabric, configs, names), (), {}
     if endpoints is not None:
         from railfab.deploy import read_configurations
 
         read = read_configurations(fabric, endpoints)
-        return read.answers, read.unread
-    return {name: fabric.texts[name] for name in names}, {}
+        texts = {name: running.text for name, running in read.answers.items()}
+        return texts, [name for name, running in read.answers.items() if running.drained], read.unread
+    return {name: fabric.texts[name] for name in names}, (), {}
 
 
 def _from_files(fabric: Design, configs: Path, names: list[str]) -> dict[str, str]:

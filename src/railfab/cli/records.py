@@ -302,7 +302,10 @@ class Starter:
 
 @dataclass(frozen=True, slots=True)
 class ChangedSwitch:
-    """A switch of `deploy` and `rollback`. changes: the settings that change. unsettled: failed, and may run a part."""
+    """A switch of `deploy` and `rollback`. changes: the settings that change. unsettled: failed, and may run a part.
+
+    drained: `railfab drain` has drained it, and it stays so.
+    """
 
     name: str
     changed: bool
@@ -310,7 +313,32 @@ class ChangedSwitch:
     diff: str
     error: str | None
     unsettled: bool
+    drained: bool
     changes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DrainedSwitch:
+    """A switch of `drain` and `undrain`. drained: by `drain`, when the command ended; false where that is not known.
+
+    unsettled: failed, and may or may not be drained.
+    """
+
+    name: str
+    changed: bool
+    failed: bool
+    error: str | None
+    unsettled: bool
+    drained: bool
+
+
+@dataclass(frozen=True, slots=True)
+class DrainReport:
+    """`drain` and `undrain`. findings: traffic that stays on the switches."""
+
+    fabric: str
+    findings: tuple[PlanFinding, ...]
+    switches: tuple[DrainedSwitch, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -573,6 +601,7 @@ RECORDS: Mapping[str, Any] = {
     "dashboards-push": tuple[PushedObject, ...],
     "deploy": tuple[ChangedSwitch, ...],
     "design-errors": DesignErrors,
+    "drain": DrainReport,
     "errors": CommandErrors,
     "explain": tuple[Section, ...],
     "lab-doctor": tuple[LabRequirement, ...],
@@ -591,6 +620,7 @@ RECORDS: Mapping[str, Any] = {
     "sim-why": PortExplanation,
     "twin-status": tuple[FoundTwin, ...],
     "twin-stop": StoppedTwin,
+    "undrain": DrainReport,
     "up": UpSummary,
     "verify": Verified,
 }

@@ -1,6 +1,7 @@
 """Nornir runs over the switches of a fabric: preview, apply, roll back, verify; and the journal of deploys."""
 
 from railfab.deploy.cabling import Cabling, CablingState, LinkCabling
+from railfab.deploy.drain import check_verb, operate, operate_all, remaining_traffic
 from railfab.deploy.inventory import RailfabInventory
 from railfab.deploy.journal import DeployRecord, Journal, OpenDeploy, new_change
 from railfab.deploy.run import Outcome, Preview, Readings, apply_all, nornir_of, preview_all, read_configurations
@@ -20,13 +21,17 @@ __all__ = [
     "Readings",
     "Verification",
     "apply_all",
+    "check_verb",
     "inspect",
     "new_change",
     "nornir_of",
+    "operate",
+    "operate_all",
     "preview",
     "preview_all",
     "read_configurations",
     "read_running",
     "reconcile",
+    "remaining_traffic",
     "verify_all",
 ]

@@ -29,6 +29,9 @@ KEPT = 20
 """Deploys whose configurations are kept; older ones are removed when a deploy begins."""
 
 RECORD, BEFORE, LOCK = "deploy.json", "before", "running.lock"
+UNDONE = ("deploy", "rollback")
+"""Verbs that a rollback undoes."""
+OPPOSITE = {"drain": "undrain", "undrain": "drain"}
 FROM_FOLDER = ("number", "switches", "running")
 """Fields of a record that are not in its file."""
 
@@ -49,11 +52,12 @@ def _user() -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeployRecord:
-    """One deploy. verb: `deploy` or `rollback`. results: by switch, `changed`, `failed` or `unsettled`.
+    """One deploy. verb: `deploy`, `rollback`, `drain` or `undrain`.
 
-    number: its place in the order of deploys; 0 for those of releases that did not number them. began, ended: times by
-    the clock of `host`; `ended` is empty where it is not known. switches: those whose former configuration is kept.
-    finished: whether it ended by itself; a killed one did not. running: whether its process still runs.
+    results: by switch, `changed`, `no change`, `failed` or `unsettled`. number: its place in the order of deploys; 0
+    for those of releases that did not number them. began, ended: times by the clock of `host`; `ended` is empty where
+    it is not known. switches: those whose former configuration is kept. finished: whether it ended by itself; a killed
+    one did not. running: whether its process still runs.
     """
 
     deploy: str
@@ -120,7 +124,7 @@ class Journal:
     def open(self, verb: str) -> Iterator[OpenDeploy]:
         """Begin a deploy under the lock of the fabric, and remove the oldest ones.
 
-        verb: `deploy` or `rollback`. Call `finish` at its end; without it, the deploy counts as interrupted.
+        verb: as DeployRecord has it. Call `finish` at its end; without it, the deploy counts as interrupted.
         Raises RailfabError when another process changes the fabric, or the folder cannot be written.
         """
         change = new_change()
@@ -158,7 +162,10 @@ class Journal:
         every = self.deploys()
         deploys = [record for record in every if record.verb == "deploy" and record.may_have_changed]
         if not deploys:
-            problem, remedy = "has no deploy that changed a switch", _remedy_unknown(every)
+            problem, remedy = (
+                "has no deploy that changed a switch",
+                _remedy_unknown([record for record in every if record.verb in UNDONE]),
+            )
             raise RailfabError(str(self.folder), problem, remedy)
         return deploys[-1]
 
@@ -170,10 +177,14 @@ class Journal:
     def texts_before(self, deploy: str) -> dict[str, str]:
         """The configuration of each switch before a deploy, for the switches that it or a later one changed.
 
-        Raises RailfabError when the journal has no such deploy.
+        Raises RailfabError when the journal has no such deploy. Drains are none: a rollback leaves them as they are.
         """
-        deploys = self.deploys()
+        every = self.deploys()
+        deploys = [record for record in every if record.verb in UNDONE]
         names = [record.deploy for record in deploys]
+        if verb := next((one.verb for one in every if one.deploy == deploy and one not in deploys), None):
+            problem = f"is a {verb}, which a rollback leaves as it is"
+            raise RailfabError(f"deploy {deploy!r}", problem, f"Use railfab {OPPOSITE[verb]} for its switches")
         if deploy not in names:
             raise RailfabError(f"deploy {deploy!r}", f"is not in {self.folder}", _remedy_unknown(deploys))
         texts: dict[str, str] = {}

@@ -40,12 +40,17 @@ OnResult = Callable[[str, MultiResult], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preview:
-    """The change that a deploy would make on one switch. text: what it replaces. reverted: a pending change, undone."""
+    """The change that a deploy would make on one switch. text: what it replaces. candidate: what it would run then.
+
+    reverted: a pending change, undone. drained: whether a verb has drained the switch, which the change keeps.
+    """
 
     name: str
     text: str
+    candidate: str
     diff: str
     reverted: ChangeName | None = None
+    drained: bool = False
 
     @property
     def changed(self) -> bool:
@@ -54,7 +59,10 @@ class Preview:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """Outcome of one switch. error: one line, when failed. unsettled: failed, and may run part of the change."""
+    """Outcome of one switch. error: one line, when failed. unsettled: failed, and may run part of the change.
+
+    drained: whether a verb has drained the switch, which the change kept.
+    """
 
     name: str
     changed: bool
@@ -62,6 +70,7 @@ class Outcome:
     diff: str
     error: str | None = None
     unsettled: bool = False
+    drained: bool = False
 
     @property
     def result(self) -> str:
@@ -98,8 +107,15 @@ def preview_all(
 
 
 def _preview(name: str, found: Result) -> Preview:
-    _, staged = found.result
-    return Preview(name=name, text=staged.former, diff=staged.diff, reverted=getattr(found, "reverted", None))
+    running, staged = found.result
+    return Preview(
+        name=name,
+        text=staged.former,
+        candidate=staged.text,
+        diff=staged.diff,
+        reverted=getattr(found, "reverted", None),
+        drained=running.drained,
+    )
 
 
 def apply_all(
@@ -128,13 +144,20 @@ def apply_all(
         "stop_requested": stop_requested,
         "abandoned": abandoned,
     }
+    return outcomes_of(nornir, reconcile, on_outcome, **arguments)
+
+
+def outcomes_of(
+    nornir: Nornir, task: Callable[..., Result], on_outcome: Callable[[Outcome], None], **arguments: Any
+) -> list[Outcome]:
+    """Run a task whose result is Running on every switch; on_outcome: see `apply_all`."""
     outcomes: dict[str, Outcome] = {}
 
     def done(name: str, results: MultiResult) -> None:
         outcomes[name] = _outcome(name, results)
         on_outcome(outcomes[name])
 
-    result = _run(nornir, reconcile, done, **arguments)
+    result = _run(nornir, task, done, **arguments)
     return [outcomes.get(name) or _outcome(name, result[name]) for name in nornir.inventory.hosts]
 
 
@@ -146,22 +169,28 @@ class Readings(Generic[T]):
     unread: Mapping[str, RailfabError]
 
 
-def read_configurations(fabric: Design, endpoints: Endpoints) -> Readings[str]:
+def read_configurations(fabric: Design, endpoints: Endpoints) -> Readings[Running]:
     """The running configuration of each switch. Raises RailfabError when none can be read."""
-    read: Readings[Running] = _readings(_run(nornir_of(fabric, endpoints), read_running, _named(lambda _name: None)))
-    return Readings({name: running.text for name, running in read.answers.items()}, read.unread)
+    return _required(readings_of(nornir_of(fabric, endpoints), read_running))
 
 
 def inspect_all(nornir: Nornir, on_done: OnDone) -> Readings[tuple[Running, Observed]]:
     """Running configuration and live state of each switch. Raises RailfabError when none can be read."""
-    return _readings(_run(nornir, inspect, _named(on_done)))
+    return _required(readings_of(nornir, inspect, on_done))
 
 
-def _readings(result: AggregatedResult) -> Readings[Any]:
+def readings_of(nornir: Nornir, task: Callable[..., Result], on_done: OnDone = lambda _name: None) -> Readings[Any]:
+    """Run a task that reads on every switch."""
+    result = _run(nornir, task, _named(on_done))
     unread = {name: _error(name, results) for name, results in result.items() if results.failed}
-    if len(unread) == len(result):
-        raise_all(list(unread.values()))
     return Readings({name: found[0].result for name, found in result.items() if name not in unread}, unread)
+
+
+def _required(read: Readings[T]) -> Readings[T]:
+    """These readings. Raises RailfabError when there are none."""
+    if not read.answers:
+        raise_all(list(read.unread.values()))
+    return read
 
 
 def _run(nornir: Nornir, task: Callable[..., Result], on_result: OnResult, **arguments: Any) -> AggregatedResult:
@@ -180,7 +209,7 @@ def _outcome(name: str, results: MultiResult) -> Outcome:
         unsettled = not isinstance(results[0].exception, RailfabError) or isinstance(error, NotRolledBack)
         return Outcome(name=name, changed=False, failed=True, diff="", error=str(error), unsettled=unsettled)
     done = results[0]
-    return Outcome(name=name, changed=done.changed, failed=False, diff=done.diff)
+    return Outcome(name=name, changed=done.changed, failed=False, diff=done.diff, drained=done.result.drained)
 
 
 def _errors(result: AggregatedResult) -> list[RailfabError]:

@@ -76,6 +76,8 @@ def reconcile(
 ) -> Result:
     """Configure one switch: stage, commit, confirm; the switch reads back and reverts what it does not accept.
 
+    The result is what ran before: Running.
+
     change: the name under which the switch keeps the change until it is confirmed. approved: the reviewed differences,
     by switch; a switch with other differences is not changed. stop_requested: when set, the switch is not changed.
     abandoned: when set, a lost switch is not waited for.
@@ -87,12 +89,12 @@ def reconcile(
         refuse_pending(name, running.pending)
         staged = session.stage(configurations[name])
         if not staged.diff:
-            return Result(host=task.host, changed=False, diff="")
+            return Result(host=task.host, result=running, changed=False, diff="")
         _check(name, running, staged, approved, stop_requested)
         if keep is not None:
             keep(name, staged.former)
         _commit(task, session, staged, change, within_s, abandoned or threading.Event())
-    return Result(host=task.host, changed=True, diff=staged.diff)
+    return Result(host=task.host, result=running, changed=True, diff=staged.diff)
 
 
 def _check(

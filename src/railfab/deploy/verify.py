@@ -81,7 +81,9 @@ def _findings(
     for name, (running, _) in inspected.items():
         if running.pending is not None:
             yield _pending(name, running.pending)
-    yield from configuration_findings(fabric, {name: running.text for name, (running, _) in inspected.items()})
+    drained = [name for name, (running, _) in inspected.items() if running.drained]
+    texts = {name: running.text for name, (running, _) in inspected.items()}
+    yield from configuration_findings(fabric, texts, drained)
     for name, (_, observed) in inspected.items():
         yield from _live(fabric, name, observed, owns_system=name in owned)
 

@@ -7,13 +7,13 @@ from railfab.import_on_use import imported_on_use
 
 if TYPE_CHECKING:
     from railfab.fabric.endpoints import present_endpoints, require_sessions, resolve_endpoints, session_endpoints
-    from railfab.fabric.limit import group_names, limited
+    from railfab.fabric.limit import group_names, limited, named
 else:
     __getattr__ = imported_on_use(
         __name__,
         {
             "endpoints": ("present_endpoints", "require_sessions", "resolve_endpoints", "session_endpoints"),
-            "limit": ("group_names", "limited"),
+            "limit": ("group_names", "limited", "named"),
         },
     )
 
@@ -24,6 +24,7 @@ __all__ = [
     "design",
     "group_names",
     "limited",
+    "named",
     "present_endpoints",
     "require_sessions",
     "resolve_endpoints",

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from railfab.device import DeviceModel, PlatformTraits, Port, deviations, disagreements, without_secrets
 from railfab.errors import ConfigError, Problems, each
-from railfab.fabric.design import Design, render_text
+from railfab.fabric.design import Design, external_text, render_text
 from railfab.fabric.explained import explained_changes
 from railfab.fabric.foreign import OtherConfiguration, parsed
 from railfab.findings import DifferenceCode, Finding, Severity, error, note, warning
@@ -37,12 +37,22 @@ class SwitchAudit:
     findings: tuple[Finding, ...]
 
 
-def configuration_findings(fabric: Design, texts: Mapping[str, str]) -> tuple[Finding, ...]:
+def configuration_findings(
+    fabric: Design, texts: Mapping[str, str], drained: Collection[str] = ()
+) -> tuple[Finding, ...]:
     """Everything that is wrong with these configurations, by switch, and between the two ends of every link.
 
-    In the order of `most_harmful_first`.
+    In the order of `most_harmful_first`. drained: switches that a verb has drained; each is a finding of its own, and
+    their configurations are compared with those of drained switches, as a deploy leaves them.
     """
-    return findings_of_audits(fabric, {name: switch_audit(fabric, name, text) for name, text in texts.items()})
+    audits = {name: switch_audit(fabric, name, text, drained=name in drained) for name, text in texts.items()}
+    unexpected = [_drained(name) for name in texts if name in drained and name not in fabric.intent.drain]
+    return most_harmful_first((*unexpected, *findings_of_audits(fabric, audits)))
+
+
+def _drained(name: str) -> Finding:
+    problem = "is drained by railfab drain, and the intent does not drain it"
+    return warning(DifferenceCode.OPERATOR_DRAIN, name, problem, "End the drain with railfab undrain after the work")
 
 
 def findings_of_audits(fabric: Design, audits: Mapping[str, SwitchAudit]) -> tuple[Finding, ...]:
@@ -136,11 +146,11 @@ def platform_traits(name: str) -> PlatformTraits:
     )
 
 
-def switch_audit(fabric: Design, name: str, text: str) -> SwitchAudit:
-    """Audit the configuration of a switch."""
+def switch_audit(fabric: Design, name: str, text: str, *, drained: bool = False) -> SwitchAudit:
+    """Audit the configuration of a switch. drained: compare it with that of a drained one."""
     findings: list[Finding] = []
     try:
-        return SwitchAudit(_audited(fabric, name, text, findings), tuple(findings))
+        return SwitchAudit(_audited(*_intended(fabric, name, drained), text, findings), tuple(findings))
     except (ConfigError, Problems) as invalid:
         if isinstance(invalid, OtherConfiguration):
             findings.clear()  # of such a file hundreds of lines are refused
@@ -151,10 +161,18 @@ def switch_audit(fabric: Design, name: str, text: str) -> SwitchAudit:
         return SwitchAudit(None, tuple(findings))
 
 
-def _audited(fabric: Design, name: str, text: str, findings: list[Finding]) -> DeviceModel:
+def _intended(fabric: Design, name: str, drained: bool) -> tuple[DeviceModel, str]:
+    """The model and the configuration that a switch is to have."""
+    model = fabric.models[name]
+    if model.drain or not drained:
+        return model, fabric.texts[name]
+    model = replace(model, drain=True)
+    return model, external_text(fabric.planned_models[name]) + render_text(model)
+
+
+def _audited(intended: DeviceModel, rendered: str, text: str, findings: list[Finding]) -> DeviceModel:
     """The model of a configuration, whose findings are added. Raises ConfigError or Problems."""
-    intended, rendered = fabric.models[name], fabric.texts[name]
-    switch_platform = platform(intended.platform)
+    name, switch_platform = intended.name, platform(intended.platform)
     if text == rendered:
         return intended
     if not text.strip():

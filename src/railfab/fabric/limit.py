@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import difflib
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 
-from railfab.errors import RailfabError
+from railfab.errors import RailfabError, raise_all
 from railfab.text.counted import listed
 from railfab.topology import Node, Topology
 
@@ -30,6 +31,19 @@ def limited(topology: Topology, expression: str | None) -> tuple[Node, ...]:
     if not selected:
         raise RailfabError(f"--limit {expression!r}", "matches no switch", f"Use {_choice(groups)}")
     return selected
+
+
+def named(topology: Topology, names: Iterable[str]) -> tuple[str, ...]:
+    """The switches of a fabric with these names, in its order. Raises RailfabError, or Problems, for unknown names."""
+    switches = [node.name for node in topology.switches()]
+    chosen = dict.fromkeys(names)
+    raise_all([_unknown(name, switches) for name in chosen if name not in switches])
+    return tuple(name for name in switches if name in chosen)
+
+
+def _unknown(name: str, switches: Sequence[str]) -> RailfabError:
+    similar = (difflib.get_close_matches(name, switches, n=1) or switches)[0]
+    return RailfabError(name, "is no switch of this fabric", f"Use a name such as {similar!r}")
 
 
 def group_names(topology: Topology, node: Node) -> tuple[str, ...]:

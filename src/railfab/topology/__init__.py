@@ -1,7 +1,7 @@
 """Nodes, ports, links, rails, addresses and AS numbers of a fabric; the catalogue of switches; checks."""
 
 from railfab.topology.catalogue import SwitchModel, catalogue, switch_model
-from railfab.topology.checks import Capacity, capacities, findings
+from railfab.topology.checks import Capacity, capacities, drain_alternatives, drain_findings, findings
 from railfab.topology.failures import FailureDomain, FailureKind, failure_domains
 from railfab.topology.model import (
     TIERS,
@@ -49,6 +49,8 @@ __all__ = [
     "Topology",
     "capacities",
     "catalogue",
+    "drain_alternatives",
+    "drain_findings",
     "failure_domains",
     "findings",
     "link_kind",

@@ -1,0 +1,49 @@
+#!/usr/bin/env python3
+"""Take the traffic off switches before work on them, as a Nornir run to read, copy and change.
+
+python playbooks/drain.py inventory/fabrics/pod64.yml pod1-spine1 --on twin
+"""
+
+import argparse
+import sys
+
+from railfab.deploy import Journal, check_verb, nornir_of, operate_all, remaining_traffic
+from railfab.endpoints import STATE_DIR
+from railfab.errors import RailfabError
+from railfab.fabric import design, named, resolve_endpoints
+from railfab.platforms import Verb
+from railfab.text.printable import printable
+
+
+def main() -> int:
+    """Exit code: 0 done, 1 partly failed or traffic stays, 2 cannot."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("intent")
+    parser.add_argument("switches", nargs="+", metavar="SWITCH")
+    parser.add_argument("--on", help="twin, lab or a file; else the intent's inventory")
+    parser.add_argument("--yes", action="store_true", help="drain switches whose traffic has no other path, too")
+    arguments = parser.parse_args()
+    fabric = design(arguments.intent)
+    names = named(fabric.topology, arguments.switches)
+    check_verb(fabric, names, Verb.DRAIN)
+    nornir = nornir_of(fabric, resolve_endpoints(fabric, arguments.on, STATE_DIR, among=names))
+    with Journal(STATE_DIR, fabric.intent.fabric).open("drain") as entry:
+        findings, _ = remaining_traffic(fabric, names, arguments.on, STATE_DIR)
+        for finding in findings:
+            print(printable(finding.line))
+        if findings and not arguments.yes:
+            return 1
+        outcomes = operate_all(nornir, Verb.DRAIN, lambda _outcome: None, keep=entry.keep)
+        entry.finish({outcome.name: outcome.result for outcome in outcomes})
+    for outcome in outcomes:
+        print(printable(f"{outcome.name}: {outcome.result}{f' ({outcome.error})' if outcome.failed else ''}"))
+    failed = sum(outcome.failed for outcome in outcomes)
+    return 0 if not failed else 2 if failed == len(outcomes) else 1
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except RailfabError as error:
+        print(f"drain.py: {error}", file=sys.stderr)
+        sys.exit(2)
