@@ -166,9 +166,9 @@ def _from_file(fabric: Design, on: str, state: Path) -> tuple[str, Endpoints]:
 
 
 def _accepts_connections(node: Endpoint) -> bool:
-    """Whether anything listens on a switch's gNMI port."""
+    """Whether anything listens on the port of a switch: that of gNMI, or of SSH where it has no gNMI."""
     try:
-        socket.create_connection((node.host, node.gnmi_port or 0), timeout=CONNECT_WITHIN_S).close()
+        socket.create_connection((node.host, node.gnmi_port or node.ssh_port or 0), timeout=CONNECT_WITHIN_S).close()
     except OSError:
         return False
     return True

@@ -129,8 +129,8 @@ class _Terminal:
         return ended
 
     def _answer(self, *, flushes: bool) -> bool:
-        self._echo("\n")
         line, self._line = self._line, ""
+        self._echo(self._reply.line_break if line else "\n")
         return self._answer_line(line, flushes=flushes)
 
     def _answer_line(self, line: str, *, flushes: bool) -> bool:

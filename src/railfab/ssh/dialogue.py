@@ -15,6 +15,7 @@ class Reply:
     """Output of a CLI: lines, and then its prompt. status: of an exec request. closes: the session ends.
 
     errors: standard error of an exec request. takes_text: the lines that follow are a text that ends with END_OF_TEXT.
+    line_break: echo of the line break after the next command, where that is not empty.
     """
 
     output: str = ""
@@ -23,6 +24,7 @@ class Reply:
     closes: bool = False
     errors: str = ""
     takes_text: bool = False
+    line_break: str = "\n"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

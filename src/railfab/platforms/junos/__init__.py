@@ -9,4 +9,5 @@ PLATFORM = platform_of(
     suffix="conf",
     text="railfab.platforms.shared.brace_text:brace_text",
     differences=".parse:differences",
+    session=".session:JunosSession",
 )

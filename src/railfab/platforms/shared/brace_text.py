@@ -64,7 +64,7 @@ def brace_statements(text: str) -> Iterator[Statement]:
     above: list[OpenContainer] = []
     words: list[str] = []
     listed: list[str] | None = None
-    for token, number in _tokens(text):
+    for token, number in brace_tokens(text):
         if token == "[" and words and listed is None:
             listed = []
         elif token == "]" and listed is not None:
@@ -111,7 +111,7 @@ def _statement(above: Sequence[OpenContainer], words: Sequence[str]) -> Statemen
     return (*(mark for mark in MARKERS if mark in marks), *(word for word in path if word not in MARKERS))
 
 
-def _tokens(text: str) -> Iterator[tuple[str, int]]:
+def brace_tokens(text: str) -> Iterator[tuple[str, int]]:
     """Words and marks with their line numbers. A quoted word begins with LITERAL, so that it is no mark."""
     number, at = 1, 0
     for match in _TOKEN.finditer(text):

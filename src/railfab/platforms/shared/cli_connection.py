@@ -32,7 +32,10 @@ BLOCK_LINES = 100
 
 
 class CliConnection:
-    """Commands on the CLI of one switch. An error text of the dialect in an answer is raised."""
+    """Commands on the CLI of one switch. An error text of the dialect in an answer is raised.
+
+    last_output: of the last command, also of one that was refused.
+    """
 
     def __init__(self, endpoint: Endpoint, credentials: Credentials, dialect: Dialect) -> None:
         self._endpoint = endpoint
@@ -40,6 +43,7 @@ class CliConnection:
         self._dialect = dialect
         self._errors = re.compile("|".join(f"(?:{pattern})" for pattern in dialect.errors), re.MULTILINE)
         self._prompt = f"(?m:{'|'.join(dialect.prompts.values())})"
+        self.last_output = ""
         self._socket: socket | None = None
         self._connection: BaseConnection | None = None
 
@@ -75,6 +79,7 @@ class CliConnection:
         connection = self._opened()
         with self._answering(within_s):
             text = str(connection.send_command(command, read_timeout=within_s, expect_string=self._prompt))
+        self.last_output = text
         self._check(command, text)
         return text
 
@@ -96,6 +101,22 @@ class CliConnection:
             reason = f"within {within_s:.0f} s" if isinstance(error, ReadTimeout) else "any more"
             remedy = "Check the connection and the switch's load"
             raise Unreachable(self._endpoint.name, f"does not answer {reason}", remedy) from None
+
+    def send(self, command: str, *, until: str, within_s: float = ANSWER_WITHIN_S) -> None:
+        """Send a command after which the switch prints no prompt, and read up to this pattern."""
+        connection = self._opened()
+        with self._answering(within_s):
+            connection.write_channel(f"{command}\n")
+            connection.read_until_pattern(until, within_s)
+
+    def send_text(self, text: str, *, within_s: float = ANSWER_WITHIN_S) -> str:
+        """Send a text for which a command waits, with the character that ends it, and read up to the prompt."""
+        connection = self._opened()
+        with self._answering(within_s):
+            connection.write_channel(text)
+            output = str(connection.read_until_pattern(f"\\n[^\\n]*{self._prompt}", within_s))
+        self._check("the text", output)
+        return output
 
     def paste(self, lines: Sequence[str], *, marker: str, within_s: float = ANSWER_WITHIN_S) -> None:
         """Send lines of a configuration mode in blocks, without waiting for the answer to each.

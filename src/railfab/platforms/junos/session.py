@@ -1,0 +1,328 @@
+"""The session with one Junos switch over its CLI.
+
+A change is one commit that the switch rolls back unless it is confirmed; its comment is the name of the change. `commit
+confirmed` counts minutes, so the time of a change is rounded up to them.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from hashlib import sha256
+from ipaddress import ip_address
+from types import TracebackType
+from typing import Any, Self
+
+from railfab.device import (
+    DEFAULT_INSTANCE,
+    IpAddress,
+    Observed,
+    ObservedBgpSession,
+    ObservedInterface,
+    without_secrets,
+)
+from railfab.endpoints import Credentials, Endpoint
+from railfab.errors import CommitRefused, DeviceError, RailfabError, Unreachable, UnsupportedFeature
+from railfab.platforms.junos.commit_list import ListedCommit, commits_of
+from railfab.platforms.junos.hierarchy import Hierarchy
+from railfab.platforms.junos.scope import with_operators, without_operators
+from railfab.platforms.junos.statements import read
+from railfab.platforms.session import ChangeName, Identity, Pending, Running, Staged, Verb
+from railfab.platforms.shared import yaml_files
+from railfab.platforms.shared.brace_text import Statement, shown
+from railfab.platforms.shared.change_tokens import change_token
+from railfab.platforms.shared.cli_connection import CliConnection
+from railfab.platforms.shared.login import ANSWER_WITHIN_S
+from railfab.ssh import END_OF_TEXT
+
+COMMIT_WITHIN_S = 180.0
+"""Limit of loading, checking and committing a configuration [s]."""
+MINUTE_S = 60
+REVERTED = "railfab-reverted"
+"""Comment of the commit that undoes a change."""
+DRAIN: Statement = ("protocols", "bgp", "graceful-shutdown", "sender")
+DRAINED: Statement = ("apply-macro", "railfab-drain")
+"""Statement without an effect that tells a drain by a verb from one by a configuration."""
+_COMMENTS = re.compile(r"^(?:##.*|version [^\n]*)\n", re.MULTILINE)
+_IDENTITY = re.compile(r"^(Hostname|Model|Junos): (.*)$", re.MULTILINE)
+_LOCKED = re.compile(r"configuration database (?:locked|modified)")
+_HOLDER = re.compile(r"^\s+(?P<user>\S+) terminal .* on since (?P<since>[^,\n]+)", re.MULTILINE)
+
+
+class JunosSession:
+    """A platforms.Session for Junos. read_within_s: limit of commands that only read; None is that of a CLI [s]."""
+
+    def __init__(self, endpoint: Endpoint, credentials: Credentials, *, read_within_s: float | None = None) -> None:
+        dialect = yaml_files.dialect(__package__ or "")
+        self._name = endpoint.name
+        self._login = (endpoint, credentials, dialect)
+        self._user = credentials.username
+        self._read_within_s = read_within_s or ANSWER_WITHIN_S
+        self._verbs = dialect.verbs
+        self._cli = CliConnection(endpoint, credentials, dialect)
+        self._has_committed = False
+
+    def __enter__(self) -> Self:
+        self._cli.open()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._cli.close()
+
+    def running(self) -> Running:
+        text = self._text()
+        names = dict(_IDENTITY.findall(self._read("version")))
+        return Running(
+            text=text,
+            revision=_revision(text),
+            identity=Identity(
+                hostname=names.get("Hostname", ""), version=names.get("Junos", ""), model=names.get("Model", "")
+            ),
+            pending=_pending(self._commits(self._cli)),
+            drained=DRAINED in read(text),
+        )
+
+    def stage(self, text: str) -> Staged:
+        """Have the switch check a candidate, and compare; a candidate without a difference is not sent.
+
+        Raises CommitRefused, also while another session holds the configuration, and while a change is pending, which
+        `commit check` would confirm (Juniper, Commit the Configuration, commit confirmed).
+        """
+        running = self._text()
+        wanted = self._with_drain(text, running)
+        candidate = with_operators(wanted, running, user=self._user)
+        former = without_operators(running, wanted)
+        diff = ""
+        if _revision(candidate) != _revision(running):
+            self._refuse_pending()
+            with self._editing(self._cli):
+                self._load(candidate)
+                diff = self._edit(self._cli, "compare")
+                self._edit(self._cli, "check")
+        lines = (without_secrets(line) for line in diff.splitlines())
+        return Staged(text=wanted, diff="\n".join(lines).strip(), former=former, revision=_revision(running))
+
+    def commit(self, staged: Staged, change: ChangeName, within_s: int) -> None:
+        """Load the candidate and commit it for this time, rounded up to minutes; read it back once."""
+        running = self._text()
+        if _revision(running) != staged.revision:
+            raise CommitRefused(self._name, "has changed since its differences were read", "Review them again")
+        self._refuse_pending()
+        candidate = with_operators(staged.text, running, user=self._user)
+        minutes = max(1, math.ceil(within_s / MINUTE_S))
+        with self._editing(self._cli):
+            self._load(candidate)
+            self._edit(self._cli, "commit", minutes=minutes, change=change_token(change))
+        self._has_committed = True
+        if _revision(self._text()) != _revision(candidate):
+            self.revert(change)
+            raise CommitRefused(
+                self._name, "did not accept all of the candidate", "Compare its release with the intent"
+            )
+
+    def confirm(self, change: ChangeName) -> None:
+        """Keep a change, from a new connection where this one made it: so the switch can still be reached."""
+        with self._another() as cli:
+            commits = self._commits(cli)
+            newest = commits[0] if commits else None
+            if newest is None or newest.change != change or not newest.is_pending:
+                if any(commit.change == change and not commit.is_timed for commit in commits):
+                    return
+                raise CommitRefused(self._name, f"no longer has the change {change}, which it reverted", "Deploy again")
+            with self._editing(cli):
+                self._edit(cli, "keep", change=change_token(change))
+
+    def revert(self, change: ChangeName) -> None:
+        """Load the configuration before a change that is pending, and commit it."""
+        commits = self._commits(self._cli)
+        if not commits or commits[0].change != change or not commits[0].is_pending:
+            return
+        with self._editing(self._cli):
+            self._edit(self._cli, "previous")
+            self._edit(self._cli, "keep", change=REVERTED)
+
+    def observe(self) -> Observed:
+        interfaces = self._entries("interfaces", "interface-information", "physical-interface")
+        heard = {
+            _data(entry, "lldp-local-port-id"): entry
+            for entry in self._entries("neighbors", "lldp-neighbors-information", "lldp-neighbor-information")
+        }
+        bfd = {
+            _data(entry, "session-neighbor"): _data(entry, "session-state") == "Up"
+            for entry in self._entries("bfd", "bfd-session-information", "bfd-session")
+        }
+        return Observed(
+            interfaces=tuple(_interface(entry, heard.get(_data(entry, "name"))) for entry in interfaces),
+            sessions=tuple(_session(entry, bfd) for entry in self._entries("sessions", "bgp-information", "bgp-peer")),
+        )
+
+    def operate(self, verb: Verb) -> None:
+        """Drain or undrain by a commit; SAVE does nothing, because Junos saves each commit."""
+        self._refuse_pending()
+        if verb is Verb.RELOAD:
+            self._reload()
+        elif verb in (Verb.DRAIN, Verb.UNDRAIN):
+            self._set_drain(on=verb is Verb.DRAIN)
+
+    def _reload(self) -> None:
+        raise UnsupportedFeature(
+            self._name, "cannot reload: the question of its CLI is not verified", "Enter `request system reboot`"
+        )
+
+    def _set_drain(self, *, on: bool) -> None:
+        stated = read(self._text())
+        changes = [statement for statement in (DRAIN, DRAINED) if (statement in stated) is not on]
+        if changes:
+            with self._editing(self._cli):
+                for statement in changes:
+                    self._edit(self._cli, "set" if on else "delete", statement=shown(statement))
+                self._edit(self._cli, "keep", change="railfab-drain" if on else "railfab-undrain")
+
+    def _with_drain(self, text: str, running: str) -> str:
+        """A text with the drain by a verb, where the switch has one."""
+        if DRAINED not in read(running):
+            return text
+        drained = Hierarchy.read(text)
+        for statement in (DRAIN, DRAINED):
+            drained.set(statement)
+        return drained.text()
+
+    def _load(self, candidate: str) -> None:
+        """Replace the candidate of the switch by this one. Raises CommitRefused for a text that it cannot read."""
+        self._cli.send(self._verbs["load"], until=r"\^D[^\n]*\n")
+        self._refusing(lambda: self._cli.send_text(candidate + END_OF_TEXT, within_s=COMMIT_WITHIN_S))
+
+    @contextmanager
+    def _editing(self, cli: CliConnection) -> Iterator[None]:
+        """The configuration for this session alone; what is not committed is discarded."""
+        try:
+            cli.run(self._verbs["enter"])
+        except Unreachable:
+            raise
+        except DeviceError as error:
+            raise self._held(cli, error) from None
+        try:
+            yield
+            cli.run(self._verbs["leave"])
+        except Unreachable:
+            raise
+        except RailfabError:
+            cli.run(self._verbs["discard"])
+            cli.run(self._verbs["leave"])
+            raise
+
+    def _held(self, cli: CliConnection, error: DeviceError) -> CommitRefused:
+        holder = _HOLDER.search(cli.last_output)
+        if not _LOCKED.search(cli.last_output):
+            return CommitRefused(self._name, error.problem, error.remedy)
+        by = f" by {holder['user']} since {holder['since'].strip()}" if holder else ""
+        problem = f"is being configured{by}"
+        return CommitRefused(self._name, problem, "Wait until that session has committed or left, then deploy again")
+
+    def _edit(self, cli: CliConnection, verb: str, **values: object) -> str:
+        """Run a command of the configuration mode. Raises CommitRefused."""
+        command = self._verbs[verb].format(**values)
+        return self._refusing(lambda: cli.run(command, within_s=COMMIT_WITHIN_S))
+
+    def _refusing(self, act: Any) -> str:
+        try:
+            return str(act())
+        except Unreachable:
+            raise
+        except DeviceError as error:
+            raise CommitRefused(self._name, error.problem, error.remedy) from None
+
+    def _refuse_pending(self) -> None:
+        pending = _pending(self._commits(self._cli))
+        if pending is not None:
+            raise CommitRefused(self._name, f"has an unconfirmed change: {pending.description}", "Confirm or revert it")
+
+    @contextmanager
+    def _another(self) -> Iterator[CliConnection]:
+        """A new connection after a commit of this session; else its own."""
+        if not self._has_committed:
+            yield self._cli
+            return
+        cli = CliConnection(*self._login)
+        cli.open()
+        try:
+            yield cli
+        finally:
+            cli.close()
+
+    def _text(self) -> str:
+        return _COMMENTS.sub("", self._read("running")).strip("\n") + "\n"
+
+    def _read(self, verb: str) -> str:
+        return self._cli.run(self._verbs[verb], within_s=self._read_within_s)
+
+    def _commits(self, cli: CliConnection) -> list[ListedCommit]:
+        return commits_of(cli.run(self._verbs["commits"], within_s=self._read_within_s))
+
+    def _entries(self, verb: str, root: str, name: str) -> list[dict[str, Any]]:
+        answer = self._read(verb)
+        try:
+            document = json.loads(answer[answer.index("{") : answer.rindex("}") + 1])
+            return [entry for part in document.get(root, []) for entry in part.get(name, [])]
+        except (ValueError, AttributeError):
+            problem = f"answers {self._verbs[verb]!r} with something else than JSON"
+            raise DeviceError(self._name, problem, "Check its release") from None
+
+
+def _revision(text: str) -> str:
+    """A digest of the statements, in any order but that of terms."""
+    return sha256("\n".join(sorted(map(shown, set(read(text))))).encode()).hexdigest()[:16]
+
+
+def _pending(commits: list[ListedCommit]) -> Pending | None:
+    if not commits or not commits[0].is_pending:
+        return None
+    newest = commits[0]
+    name = newest.change
+    whose = f"{name.deploy} of {name.user}@{name.host}" if name else f"a commit of {newest.user}"
+    return Pending(
+        change=name,
+        description=f"{whose}, made at {newest.date}, is rolled back within {newest.minutes_left} min unless confirmed",
+        reverts_in_s=float(newest.minutes_left * MINUTE_S),
+    )
+
+
+def _data(entry: dict[str, Any], name: str) -> str:
+    values = entry.get(name) or [{}]
+    return str(values[0].get("data", ""))
+
+
+def _interface(entry: dict[str, Any], heard: dict[str, Any] | None) -> ObservedInterface:
+    units = [family for unit in entry.get("logical-interface", ()) for family in unit.get("address-family", ())]
+    sizes = [int(size) for family in units if (size := _data(family, "mtu")).isdecimal()]
+    return ObservedInterface(
+        name=_data(entry, "name"),
+        oper_up=_data(entry, "oper-status") == "up",
+        enabled=_data(entry, "admin-status") == "up",
+        mtu_bytes=min(sizes, default=None),
+        neighbor_device=_data(heard, "lldp-remote-system-name") if heard else None,
+        neighbor_interface=_data(heard, "lldp-remote-port-id") if heard else None,
+    )
+
+
+def _session(entry: dict[str, Any], bfd: dict[str, bool]) -> ObservedBgpSession:
+    address = _data(entry, "peer-address").partition("+")[0]
+    instance = _data(entry, "peer-cfg-rti")
+    return ObservedBgpSession(
+        peer=_peer(address),
+        state=_data(entry, "peer-state").lower(),
+        network_instance=DEFAULT_INSTANCE if instance in ("", "master") else instance,
+        remote_as=int(_data(entry, "peer-as") or 0) or None,
+        bfd_up=bfd.get(address),
+    )
+
+
+def _peer(address: str) -> IpAddress | str:
+    """The peer of a session; the interface of one with a link-local address, without its unit."""
+    plain, _, interface = address.partition("%")
+    return interface.rpartition(".")[0] if interface else ip_address(plain)

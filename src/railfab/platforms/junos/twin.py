@@ -1,0 +1,77 @@
+"""A virtual Junos switch, which its CLI alone configures."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from railfab.device import DeviceModel
+from railfab.platforms.junos.cli import cli
+from railfab.platforms.junos.hierarchy import Hierarchy
+from railfab.platforms.junos.parse import parse
+from railfab.platforms.junos.statements import read
+from railfab.platforms.shared.brace_text import brace_text
+from railfab.platforms.shared.line_datastore import TextDatastore
+from railfab.platforms.shared.line_tree import Line
+from railfab.platforms.twin_face import TwinFace
+
+FACTORY = """system {{
+    host-name {name};
+    root-authentication {{
+        encrypted-password "*";
+    }}
+    login {{
+        user admin {{
+            class super-user;
+            authentication {{
+                encrypted-password "*";
+            }}
+        }}
+    }}
+    services {{
+        ssh;
+    }}
+}}
+"""
+
+
+class JunosDatastore(TextDatastore):
+    """The configuration in braces. One with the statements of the factory's is that, in any order."""
+
+    def model(self, configuration: str) -> DeviceModel | None:
+        return None if set(read(configuration)) == set(read(self._factory)) else self._parse(configuration)
+
+
+def _datastore(device: str, rendered: tuple[Line, ...]) -> TextDatastore:
+    factory = FACTORY.format(name=device)
+    given = frozenset(read(factory)) - frozenset(read(brace_text(rendered)))
+
+    def parsed(text: str) -> DeviceModel:
+        stated = Hierarchy.read(text)
+        for statement in given:
+            stated.delete(statement)
+        return parse(stated.text())
+
+    def overlaid(running: str, tree: tuple[Line, ...]) -> str:
+        merged = Hierarchy.read(running)
+        merged.merge(brace_text(tree))
+        return merged.text()
+
+    return JunosDatastore(
+        device,
+        factory=factory,
+        parse=parsed,
+        shown=lambda text: Hierarchy.read(text).text(),
+        overlaid=overlaid,
+    )
+
+
+@cache
+def twin() -> TwinFace:
+    """The face of a virtual Junos switch."""
+    return TwinFace(
+        datastore=_datastore,
+        models=(),
+        wildcard=lambda _device, _key, _pattern, _labels: None,
+        cli=cli,
+        saves=lambda _configuration: False,
+    )
