@@ -13,7 +13,7 @@ from railfab.deploy import nornir_of
 from railfab.endpoints import Endpoint, Endpoints
 from railfab.errors import Problems, RailfabError, UnsupportedFeature, each
 from railfab.fabric import design
-from railfab.platforms import platform
+from railfab.platforms import platform, platform_names
 
 ROOT = Path(__file__).parents[2]
 RACK = ROOT / "tests" / "deploy" / "rack_eos.yml"
@@ -26,12 +26,12 @@ def test_a_run_over_switches_without_sessions_is_refused_in_one_line_with_their_
     monkeypatch.setenv("RAILFAB_PASSWORD", "of a test")
     fabric = design(ROOT / "inventory" / "fabrics" / "dual-rail.yml")
     nodes = tuple(
-        Endpoint(name=node.name, platform="junos", host="192.0.2.1", ssh_port=22) for node in fabric.topology.switches()
+        Endpoint(name=node.name, platform="nxos", host="192.0.2.1", ssh_port=22) for node in fabric.topology.switches()
     )
     with pytest.raises(UnsupportedFeature) as refused:
         nornir_of(fabric, Endpoints(fabric="dual-rail", backend="file", nodes=nodes))
     assert str(refused.value) == (
-        "pod1-seg1-leaf1 and 15 more: railfab cannot connect to switches of platform junos yet. "
+        "pod1-seg1-leaf1 and 15 more: railfab cannot connect to switches of platform nxos yet. "
         "Write their files with `railfab render INTENT -o DIR`, and load them with the tools of the vendor."
     )
 
@@ -92,6 +92,6 @@ def test_the_collector_compares_no_configuration_that_it_cannot_read(
 
 
 def test_a_platform_has_a_session_and_a_dialect_or_neither() -> None:
-    for name in ("frr", "srlinux", "junos"):
-        own = platform(name)
-        assert (own.session is None) == (own.dialect is None) == (name == "junos")
+    for name in platform_names():
+        system = platform(name)
+        assert (system.session is None) == (system.dialect is None)

@@ -2,9 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+import pytest
+
 from railfab.platforms import platform, platform_names
+from railfab.platforms.junos import commits
 from railfab.testing.sessions import SessionLaws
 
 SERVED = [name for name in platform_names() if platform(name).twin is not None and platform(name).session is not None]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def short_times() -> Iterator[None]:
+    """Give a minute of Junos, the unit of its timer, 12 seconds."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(commits, "MINUTE_S", 12.0)
+        yield
+
 
 globals().update({f"Test_{name}": type(f"Test_{name}", (SessionLaws,), {"name": name}) for name in SERVED})

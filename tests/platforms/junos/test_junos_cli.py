@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import netmiko
 import pytest
@@ -91,7 +92,8 @@ def test_netmiko_configures_and_commits(twin: Twin, leaf: str) -> None:
         username=login.username,
         password=login.password,
         conn_timeout=30,
-    ) as connection:
+    ) as opened:
+        connection: Any = opened
         connection.send_config_set(["set interfaces et-0/0/0 description by-netmiko"], exit_config_mode=False)
         assert "commit complete" in connection.commit(and_quit=True)
         assert "set interfaces et-0/0/0 description by-netmiko" in connection.send_command(
