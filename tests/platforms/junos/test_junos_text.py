@@ -359,14 +359,15 @@ def test_the_mtu_of_irb_holds_that_of_its_units(leaf: DeviceModel) -> None:
 
 
 def test_a_gateway_beside_an_address_of_its_subnet_is_a_virtual_one() -> None:
-    model = small_leaf("junos", feature="anycast_gateway")
+    """As operators write it; a planned switch has the gateway alone."""
+    model = admit(small_leaf("junos", feature="anycast_gateway"), JUNOS)
     own, gateway = IPv4Interface("10.9.0.2/24"), IPv4Interface("10.9.0.1/24")
     for mac in (None, "00:1c:73:00:00:01"):
         interfaces = tuple(
             replace(x, addresses=(own,), gateways=(gateway,), gateway_mac=mac) if isinstance(x, Svi) else x
             for x in model.interfaces
         )
-        wanted = admit(replace(model, interfaces=interfaces), JUNOS)
+        wanted = replace(model, interfaces=interfaces)
         text = JUNOS.text(JUNOS.render(wanted))
         assert "address 10.9.0.2/24 {\n                    virtual-gateway-address 10.9.0.1;" in text
         assert ("virtual-gateway-v4-mac" in text) == (mac is not None)

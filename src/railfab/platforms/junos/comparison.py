@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from railfab.platforms.differences import Difference, Side
-from railfab.platforms.junos import statements
+from railfab.platforms.junos import defaults, statements
 from railfab.platforms.junos.effective import COS, SINGLE_VALUES
 from railfab.platforms.junos.names import PORT
 from railfab.platforms.shared.brace_text import INACTIVE, Statement, shown
@@ -30,15 +30,6 @@ OBJECTS: Sequence[Statement] = (
     *(("firewall", "family", ANY, "filter"), ("firewall", "filter"), ("firewall", "policer"), ("groups",)),
 )
 """Places of objects that have an effect where others refer to their names."""
-DEFAULTS = frozenset(
-    (
-        *(("multiplier", "3"), ("interface-mode", "access"), ("poll-interval", "100"), ("detection", "2")),
-        *(("recovery", "200"), ("watchdog-action", "drop"), ("up", "0"), ("down", "0"), ("priority", "low")),
-        *(("out-delay", "0"), ("loops", "1"), ("cable-length", "100"), ("port-id-subtype", "locally-assigned")),
-    )
-)
-"""Values that leaves have without a statement (junos-qfx-conf 24.4R1; Juniper, bfd-liveness-detection, PFC Watchdog,
-interface-mode, hold-time)."""
 ABOVE = "..."
 CONTAINERS: Sequence[Statement] = (
     *(("interfaces", ANY), (COS, "interfaces", ANY), (COS, "schedulers", ANY), (COS, "drop-profiles", ANY)),
@@ -62,8 +53,8 @@ def differences(
     hidden = {statement[1:] for statement in configured if statement[0] == INACTIVE}.intersection(wanted)
     stated = [statement for statement in configured if statement[0] != INACTIVE]
     others = [statement for statement in configured if statement[0] == INACTIVE and statement[1:] not in hidden]
-    kept = (*stated, *defaults(wanted, stated), *others)
-    expected = (*wanted, *_stated_defaults(stated, wanted), *_hashed(stated, wanted))
+    kept = (*stated, *defaults.omitted(wanted, stated), *others)
+    expected = (*wanted, *defaults.superfluous(stated, wanted), *_hashed(stated, wanted))
     unused = _Unused(whole, wanted)
     lines = tuple(_with_whole_containers([statement for statement in expected if statement not in hidden], kept))
     compared = statements.differences(kept, lines)
@@ -75,20 +66,6 @@ def _hidden(statement: Statement) -> Difference:
     """A rendered statement that is there, but not in effect."""
     text = shown((INACTIVE, *statement))
     return Difference(side=Side.CHANGED, path=text, text=f"set {text}", section=statement[0])
-
-
-def defaults(wanted: Iterable[Statement], stated: Sequence[Statement]) -> Iterator[Statement]:
-    """The rendered defaults that a configuration leaves out of a container."""
-    present = {statement[:length] for statement in stated for length in range(1, len(statement))}
-    for statement in wanted:
-        if statement[-2:] in DEFAULTS and statement[:-1] not in present and statement[:-2] in present:
-            yield statement
-
-
-def _stated_defaults(stated: Iterable[Statement], wanted: Sequence[Statement]) -> Iterator[Statement]:
-    """The defaults that a configuration states besides."""
-    leaves = {statement[:-1] for statement in wanted}
-    yield from (statement for statement in stated if statement[-2:] in DEFAULTS and statement[:-1] not in leaves)
 
 
 def _hashed(stated: Iterable[Statement], wanted: Sequence[Statement]) -> Iterator[Statement]:

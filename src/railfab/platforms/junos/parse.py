@@ -13,7 +13,7 @@ from functools import lru_cache
 from railfab.device import DeviceModel, in_order
 from railfab.errors import RailfabError, raise_all
 from railfab.platforms.differences import Difference
-from railfab.platforms.junos import comparison, effective, statements
+from railfab.platforms.junos import comparison, defaults, effective, statements
 from railfab.platforms.junos.other_names import apart
 from railfab.platforms.junos.parse_bgp import bgp_of
 from railfab.platforms.junos.parse_instances import instances_of, vlans_of, vtep_of
@@ -35,7 +35,7 @@ def parse(text: str) -> DeviceModel:
     """The model of a configuration text. Raises ConfigError, or Problems with every bad value, each with its path."""
     root, model = _read(text)
     left = apart(effective.read(text), statements.rendered(render(model)), root, model)
-    stated = (*left.configured, *comparison.defaults(left.wanted, left.configured))
+    stated = (*left.configured, *defaults.omitted(left.wanted, left.configured))
     rest = [difference.path for difference in statements.differences(stated, left.wanted)]
     return replace(model, unmodelled=tuple(sorted((*rest, *map(shown, left.names)))))
 
