@@ -163,7 +163,7 @@ CHANGES: tuple[tuple[str, Change], ...] = (
     ("bfd-off", (f"{SESSION} bfd profile", GONE)),
     ("bfd-detection-time", ("router bfd profile bfd-300-300-3 min-tx-interval", 1000)),
     ("stale-routes", ("router bgp graceful-restart mode", "full")),
-    ("dynamic-neighbor", (f"{BGP} dynamic-neighbor limit", 100)),
+    ("dynamic-neighbor", (f"{BGP} dynamic-neighbor limit", 5000)),
     ("tunnel-qos", ("nve vxlan encapsulation dscp action", GONE)),
     ("tunnel-qos", ("nve vxlan decapsulation dscp action", "derive")),
     ("wrong-overlay", ("nve vxlan state", "disabled")),

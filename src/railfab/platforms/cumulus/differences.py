@@ -47,8 +47,14 @@ class NvueSetting:
 
 UNUSED, UNSET = "/unused", "/unset"
 """Begin the path of a setting of an object that the rendered configuration lacks, and of one that is unset."""
-EQUAL = {("/qos/mapping/trust", "both", "l3"), ("/qos/mapping/trust", "l3", "both")}
-"""Values with the same effect for IP packets, whose code points decide (Quality of Service, Classification)."""
+EQUAL = {
+    ("/qos/mapping/trust", "both", "l3"),
+    ("/qos/mapping/trust", "l3", "both"),
+    ("/vrf/router/bgp/neighbor/timers/route-advertisement", "none", "auto"),
+    ("/vrf/router/bgp/timers/route-advertisement", "auto", "none"),
+}
+"""Values with the same effect: of trust for IP packets, whose code points decide (Quality of Service, Classification),
+and no interval between updates, which is the default (NVUE reference, Show Commands, BGP)."""
 _PHYSICAL = re.compile(r"swp\d+(?:s\d+)?")
 _OBJECTS = re.compile(
     r"/acl/|/vrf/router/bgp/peer-group/|/vrf/|/router/bfd/profile/|/router/policy/[\w-]+/|/router/pbr/"
