@@ -68,14 +68,14 @@ def test_thresholds_and_times_are_rounded_up_and_shared_buffer_down() -> None:
 
 
 def test_an_optional_feature_is_omitted_by_a_platform_that_does_not_name_it() -> None:
-    """The platform has all other features of the model, and fills no timers of sessions."""
+    """One that cannot be left out is kept. The platform has all other features of the model, and fills no timers."""
     own = platform(NAME)
     for name in OPTIONAL:
-        model = leaf(NAME, feature=name)
+        model, can_be_left_out = leaf(NAME, feature=name), FEATURES[name].without is not None
         features = {one: Support.YES for one, found in FEATURES.items() if one != name and found.used(model)}
         bare = replace(own.capabilities, features=features, bgp=BgpSettings())
         assert support_of(bare, name) is Support.OMITTED
-        assert not FEATURES[name].used(admit(model, replace(own, capabilities=bare)))
+        assert FEATURES[name].used(admit(model, replace(own, capabilities=bare))) is not can_be_left_out
 
 
 def test_classes_without_names_have_those_of_their_queues_wherever_they_are_named() -> None:

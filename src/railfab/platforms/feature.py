@@ -16,7 +16,7 @@ Used = Callable[[DeviceModel], bool]
 class Feature:
     """used: whether a model has it. without: the model with it left out, where the platform omits it or the operating
     system below sets it; None for a feature that cannot be left out. key: of the intent that asks for it; None where
-    no intent does. optional: a platform that does not name it omits it.
+    no intent does. optional: a platform that does not name it omits it, or keeps it where it cannot be left out.
     substitutes: `without` puts another value in its place, which no configuration text could tell: a name, or the safe
     one of several values."""
 

@@ -123,6 +123,7 @@ INTERFACE_FEATURES: Mapping[str, Feature] = {
         "gateway that several switches have, without an address of each switch that no host has",
         _has_bare_gateway,
         key="backend.subnets",
+        optional=True,
     ),
     "mlag": Feature(
         "MLAG pairs",

@@ -46,7 +46,8 @@ def misstatements(platform: Platform) -> Iterator[str]:
         lacking = {used for used in support if support[used] in REFUSED and FEATURES[used].used(left)}
         if not lacking and not is_read_back(planned, platform):
             yield f"{name} is {state}, but a model with it is not read back as admitted"
-        if state is Support.YES or stated is Support.OMITTED:
+        is_kept = stated is None and state is Support.OMITTED and FEATURES[name].without is None
+        if state is Support.YES or stated is Support.OMITTED or is_kept:
             continue
         is_carried = _is_carried(name, admit(planned, _supporting(platform, {*lacking, name})), platform)
         if is_carried and stated is not Support.NO:

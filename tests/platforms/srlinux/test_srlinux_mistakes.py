@@ -603,7 +603,7 @@ MISTAKES: tuple[Mistake, ...] = (
             f"{BGP} neighbor 10.32.0.0 import-policy [ fabric-export ]",
         ],
     ),
-    (no_host_name, ["name: pod1-seg1-leaf1 -> "], []),
+    (no_host_name, ["name: pod1-seg1-leaf1 -> empty"], []),
     (lldp_disabled, ["lldp.enabled"], []),
     (unicast_check, [], ["set / network-instance default ip-forwarding receive-ipv4-check true"]),
 )

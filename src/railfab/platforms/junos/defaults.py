@@ -57,7 +57,6 @@ def _is_external(statement: Statement, stated: Collection[Statement]) -> bool:
     speaker = statement[: statement.index("bgp") + 1]
     place = len(speaker)
     of_one = statement[: place + 2] if statement[place] == GROUP else None
-    groups = {
-        other[: place + 2] for other in stated if other[:place] == speaker and other[place : place + 1] == (GROUP,)
-    }
+    below = (line for line in stated if line[:place] == speaker)
+    groups = {line[: place + 2] for line in below if line[place : place + 1] == (GROUP,)}
     return all((*group, *EXTERNAL) in stated for group in groups if of_one in (None, group))
