@@ -76,6 +76,11 @@ class SessionLaws:
     def text(self, model: DeviceModel) -> str:
         return self.platform.text(self.platform.render(model))
 
+    def scoped(self, configuration: str, model: DeviceModel) -> str:
+        """A configuration without what is the hardware's and the operator's."""
+        scoped = self.platform.scoped
+        return configuration if scoped is None else scoped(configuration, self.text(model))
+
     @contextmanager
     def opened(self, endpoint: Endpoint) -> Iterator[Session]:
         """A new session, as a new process would have it."""
@@ -99,7 +104,7 @@ class SessionLaws:
         with self.opened(switch) as session:
             staged = session.stage(self.text(model))
             assert staged.diff == ""
-            assert self.platform.parse(staged.former) == model
+            assert self.platform.parse(self.scoped(staged.former, model)) == model
             assert session.running().pending is None
 
     def test_a_switch_names_itself(self, switch: Endpoint) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
+from functools import partial
 from ipaddress import ip_address
 from pathlib import Path
 
@@ -14,11 +15,13 @@ from railfab.device import Family, ObservedBgpSession, ObservedFamily, ObservedI
 from railfab.endpoints import Credentials, Endpoint, read_credentials
 from railfab.errors import DeviceError, EndpointError, Unreachable
 from railfab.platforms import platform
+from railfab.platforms.frr.names import interface_name
 from railfab.platforms.frr.reload_output import pending, refusal, with_sorted_prefix_lists
 from railfab.platforms.frr.session import FrrSession, unified
-from railfab.platforms.frr.state import observed_state
+from railfab.platforms.shared import frr_state
 
 FRR = platform("frr")
+observed_state = partial(frr_state.observed_state, interface_name=interface_name)
 STAMP = "2026-11-21 13:06:25,954  INFO: "
 HEAD = f'{STAMP}Called via "Namespace(test=True)"\n{STAMP}Loading Config object from file CAND.conf\n'
 

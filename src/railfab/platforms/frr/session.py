@@ -15,12 +15,13 @@ from railfab.bounded_json import load_json
 from railfab.device import Observed, without_secrets
 from railfab.endpoints import Credentials, Endpoint
 from railfab.errors import CommitRefused, DeviceError, UnsupportedFeature
+from railfab.platforms.frr.names import interface_name
 from railfab.platforms.frr.on_switch import PYTHON, program
 from railfab.platforms.frr.on_switch.records import APPLIED, APPLYING, CONFIRMING, REVERTING
-from railfab.platforms.frr.state import observed_state
 from railfab.platforms.frr.system import without_settings
 from railfab.platforms.session import ChangeName, Identity, Pending, Running, Staged, Verb
 from railfab.platforms.shared import yaml_files
+from railfab.platforms.shared.frr_state import observed_state
 from railfab.platforms.shared.root_shell import CommandResult, RootShell
 
 CONTEXT_LINES = 3
@@ -103,6 +104,7 @@ class FrrSession:
         answer = self._ask("observe")
         return observed_state(
             self._name,
+            interface_name=interface_name,
             neighbors=answer["neighbors"],
             addresses=answer["addresses"],
             resolved=answer["resolved"],

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable, Iterable
-from errno import EEXIST, EISDIR, ENOENT, ENOSPC, ENOTDIR, ENOTEMPTY
+from collections.abc import Callable, Iterable, Mapping
+from errno import EEXIST, EISDIR, ENOENT, ENOSPC, ENOTDIR, ENOTEMPTY, EROFS
 from os import strerror
 from threading import RLock
 
@@ -20,14 +20,23 @@ MOST_BYTES = 1 << 26
 class VirtualFiles:
     """Files by absolute path, each a text, and folders. Failures are OSErrors, as of a real file system.
 
-    boots: the number of boots so far. folders: in addition to FOLDERS. most_bytes: space of all files.
+    boots: the number of boots so far. folders: in addition to FOLDERS. generated: texts of files that nobody writes.
+    most_bytes: space of all files.
     """
 
-    def __init__(self, boots: Callable[[], int], folders: Iterable[str] = (), *, most_bytes: int = MOST_BYTES) -> None:
+    def __init__(
+        self,
+        boots: Callable[[], int],
+        folders: Iterable[str] = (),
+        generated: Mapping[str, Callable[[], str]] | None = None,
+        *,
+        most_bytes: int = MOST_BYTES,
+    ) -> None:
         self.most_bytes = most_bytes
         self._boots = boots
         self._booted = boots()
         self._folders = {*FOLDERS, *folders}
+        self._generated = dict(generated or {})
         self._texts: dict[str, str] = {SINK: ""}
         self._lock = RLock()
 
@@ -36,6 +45,8 @@ class VirtualFiles:
             path = self._place(path)
             if path in self._folders:
                 raise _error(EISDIR, path)
+            if path in self._generated:
+                return self._generated[path]()
             if path not in self._texts:
                 raise _error(ENOENT, path)
             return self._texts[path]
@@ -46,6 +57,8 @@ class VirtualFiles:
             path = self._new_place(path)
             if path in self._folders:
                 raise _error(EISDIR, path)
+            if path in self._generated:
+                raise _error(EROFS, path)
             if path == SINK:
                 return
             former = self._texts.get(path, "") if appends else ""
@@ -57,7 +70,7 @@ class VirtualFiles:
     def exists(self, path: str) -> bool:
         with self._lock:
             path = self._place(path)
-            return path in self._texts or path in self._folders
+            return path in self._texts or path in self._folders or path in self._generated
 
     def is_folder(self, path: str) -> bool:
         with self._lock:
@@ -114,7 +127,7 @@ class VirtualFiles:
             folder = self._place(folder)
             if folder not in self._folders:
                 raise _error(ENOTDIR if folder in self._texts else ENOENT, folder)
-            paths = {*self._texts, *self._folders} - {"/"}
+            paths = {*self._texts, *self._folders, *self._generated} - {"/"}
             return sorted(posixpath.basename(path) for path in paths if posixpath.dirname(path) == folder)
 
     def _used(self) -> int:

@@ -17,7 +17,8 @@ are those of the shell after its quotes: `vtysh -c 'show version'` is the line `
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -35,6 +36,7 @@ from railfab.ssh import END_OF_TEXT, CliUser, ReadInput, Reply
 
 USER, ROOT = "user", "root"
 NOT_FOUND = 127
+UPTIME = "/proc/uptime"
 CONTINUES = "> "
 """Prompt of a line that continues one with an open quotation."""
 
@@ -48,9 +50,19 @@ class VirtualHost:
     units: VirtualUnits
 
     @classmethod
-    def of(cls, device: VirtualDevice, folders: Sequence[str] = ()) -> VirtualHost:
-        """A switch with these folders, beside those that every Linux has."""
-        return cls(device, VirtualFiles(lambda: device.boots, folders), VirtualUnits(device))
+    def of(
+        cls,
+        device: VirtualDevice,
+        folders: Sequence[str] = (),
+        generated: Mapping[str, Callable[[], str]] | None = None,
+    ) -> VirtualHost:
+        """A switch with these folders and files that nobody writes, beside those that every Linux has."""
+
+        def uptime() -> str:
+            return f"{time.time() - device.chassis().started_s:.2f} 0.00\n"
+
+        files = VirtualFiles(lambda: device.boots, folders, {UPTIME: uptime, **(generated or {})})
+        return cls(device, files, VirtualUnits(device))
 
 
 class VirtualShell:
@@ -269,14 +281,6 @@ class VirtualShell:
     def _reply(self, result: CommandResult) -> Reply:
         output = _line(result.out) + result.errors
         return Reply(output=output, prompt="" if self._ends else self.prompt(), status=result.status, closes=self._ends)
-
-
-def virtual_logins(
-    shell: type[VirtualShell], grammar: CliGrammar, device: VirtualDevice, folders: Sequence[str] = ()
-) -> Callable[[CliUser], VirtualShell]:
-    """Make the logins of one switch, which share its files and timers."""
-    host = VirtualHost.of(device, folders)
-    return lambda user: shell(grammar, host, user)
 
 
 def _reads_input(command: SimpleCommand) -> bool:

@@ -12,4 +12,5 @@ PLATFORM = platform_of(
     refusals=".schema:refusals",
     startup=".virtual_switch:startup",
     scoped=".scope:scoped",
+    session=".session:SonicSession",
 )

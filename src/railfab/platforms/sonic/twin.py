@@ -18,6 +18,7 @@ from railfab.platforms.shared.json_tree import Json
 from railfab.platforms.sonic.parse import parse_tree
 from railfab.platforms.sonic.qos import ethernet_number
 from railfab.platforms.sonic.schema import tree_refusals
+from railfab.platforms.sonic.shell import logins
 from railfab.platforms.sonic.tables import Row, Tables, merged, normal, text, tree_of
 from railfab.platforms.twin_face import QueueNames, TwinFace
 
@@ -134,4 +135,6 @@ def twin() -> TwinFace:
         wildcard=wildcard,
         origins=ORIGINS,
         queue_names=QueueNames(queue=queue_number, priority_group=group_number),
+        cli=logins,
+        saves=lambda _configuration: False,
     )

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from ipaddress import ip_address, ip_interface
 from typing import Any
 
 from railfab.bounded_json import load_json
 from railfab.device import Family, IpAddress, Observed, ObservedBgpSession, ObservedFamily, ObservedInterface
 from railfab.errors import DeviceError
-from railfab.platforms.frr.names import interface_name
 
 FAMILIES = {"ipv4Unicast": Family.IPV4, "ipv6Unicast": Family.IPV6, "l2VpnEvpn": Family.EVPN}
 """Keys of a neighbour's `addressFamilyInfo`, in the order of the model."""
@@ -31,6 +30,7 @@ ip-sysctl.rst, fib_multipath_hash_policy and fib_multipath_hash_fields)."""
 def observed_state(
     name: str,
     *,
+    interface_name: Callable[[str], str],
     neighbors: str,
     addresses: str,
     resolved: str = "",
@@ -40,10 +40,14 @@ def observed_state(
 ) -> Observed:
     """Interfaces with what ARP and neighbour discovery resolved, BGP sessions, VNIs, and the hash of the kernel.
 
-    FRR has no LLDP. neighbors, addresses, resolved, bridged, vnis: JSON of the commands of dialect.yml. hashing: output
-    of `hash` there. Raises DeviceError.
+    FRR has no LLDP. interface_name: the name in a model of an interface that Linux names so. neighbors, addresses,
+    resolved, bridged, vnis: JSON of the commands of dialect.yml. hashing: output of `hash` there. Raises DeviceError.
     """
-    links = [link for link in _json(name, addresses, "ip -j addr show") if "LOOPBACK" not in link["flags"]]
+    links = [
+        link | {"name": interface_name(link["ifname"])}
+        for link in _json(name, addresses, "ip -j addr show")
+        if "LOOPBACK" not in link["flags"]
+    ]
     shown = _json(name, neighbors, "show bgp neighbors json") if neighbors.lstrip().startswith("{") else {}
     macs = _learned_macs(_json(name, bridged, "bridge -j fdb show")) if bridged.strip() else {}
     answers = _answers(_json(name, resolved, "ip -j neigh show"), macs) if resolved.strip() else None
@@ -51,7 +55,7 @@ def observed_state(
         interfaces=tuple(
             _interface(link, None if answers is None else answers.get(link["ifname"], frozenset())) for link in links
         ),
-        sessions=tuple(_session(links, *peer) for peer in _peers(shown)),
+        sessions=tuple(_session(links, interface_name, *peer) for peer in _peers(shown)),
         lldp=False,
         hashes_source_port=_hashes_source_port(hashing),
         vnis=_vnis(name, vnis),
@@ -114,7 +118,7 @@ def _interface(link: dict[str, Any], answers: frozenset[IpAddress] | None) -> Ob
     enabled = "UP" in link["flags"]
     up = link["operstate"] in UP and enabled
     return ObservedInterface(
-        name=interface_name(link["ifname"]),
+        name=link["name"],
         oper_up=up,
         enabled=enabled,
         mtu_bytes=link["mtu"],
@@ -130,7 +134,9 @@ def _peers(shown: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
                 yield instance, peer, state
 
 
-def _session(links: list[dict[str, Any]], instance: str, peer: str, state: dict[str, Any]) -> ObservedBgpSession:
+def _session(
+    links: list[dict[str, Any]], interface_name: Callable[[str], str], instance: str, peer: str, state: dict[str, Any]
+) -> ObservedBgpSession:
     """neighbor_device is known once the peer has sent FRR's hostname capability."""
     bfd, address = state.get("peerBfdInfo"), _address(peer)
     return ObservedBgpSession(
@@ -162,9 +168,8 @@ def _address(peer: str) -> IpAddress | None:
 
 def _interface_of(links: list[dict[str, Any]], address: IpAddress) -> str | None:
     """The interface in whose subnet an address is; None for a peer that is not directly connected."""
-    near = (link["ifname"] for link in links if any(address in network for network in _networks(link)))
-    device = next(near, None)
-    return interface_name(device) if device else None
+    near = (link["name"] for link in links if any(address in network for network in _networks(link)))
+    return next(near, None)
 
 
 def _networks(link: dict[str, Any]) -> list[Any]:
