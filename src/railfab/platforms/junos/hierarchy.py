@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 from railfab.errors import ConfigError
 from railfab.platforms.shared.brace_text import INDENT, MARKERS, Statement, brace_tokens, quoted
@@ -22,6 +22,13 @@ LISTED = frozenset(
     }
 )
 """Leaves that have several values."""
+BRACKETED = frozenset(
+    {
+        *("export", "import", "members", "community", "authentication-order", "fill-level", "drop-probability"),
+        *("code-points", "import-policy"),
+    }
+)
+"""Leaves whose values are printed in brackets."""
 NAMED = frozenset({"interfaces", "schedulers", "scheduler-maps", "drop-profiles", "vlans", "routing-instances"})
 """Containers whose containers are called by a name alone."""
 KEYED = frozenset(
@@ -211,6 +218,17 @@ def _written(node: HierarchyNode, margin: str) -> Iterator[str]:
         yield f"{margin}{words};"
         return
     yield f"{margin}{words} {{"
-    for child in node.children:
-        yield from _written(child, margin + INDENT)
+    for _, group in groupby(node.children, _list_key):
+        leaves = list(group)
+        if len(leaves) > 1:
+            values = " ".join(quoted(leaf.words[-1]) for leaf in leaves)
+            yield f"{margin}{INDENT}{' '.join(map(quoted, leaves[0].words[:-1]))} [ {values} ];"
+        else:
+            yield from _written(leaves[0], margin + INDENT)
     yield f"{margin}}}"
+
+
+def _list_key(node: HierarchyNode) -> object:
+    """The same for leaves that are printed together: the values of one list."""
+    is_value = node.children is None and len(node.words) > 1 and node.words[0] in BRACKETED and not node.marker
+    return node.words[:-1] if is_value else id(node)

@@ -6,8 +6,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
+from railfab.platforms.junos.flat_lines import flat_lines, has_same_order
 from railfab.platforms.junos.hierarchy import Hierarchy
 from railfab.platforms.junos.load_override import MANAGEMENT_PORT, missing_for_override
 from railfab.platforms.junos.names import MANAGEMENT_INSTANCE
@@ -35,25 +36,41 @@ TOPICS: Sequence[Sequence[str]] = (
 is a regular expression."""
 
 
+_PATTERNS = tuple(tuple(map(re.compile, topic)) for topic in TOPICS)
+
+
 def operators(configuration: str, rendered: str) -> tuple[Statement, ...]:
     """The statements of a configuration that are the operator's. Raises ConfigError for a text that is none."""
-    wanted = read(rendered)
-    topics = [topic for topic in TOPICS if not any(_is_of(topic, statement) for statement in wanted)]
-    return tuple(statement for statement in read(configuration) if any(_is_of(topic, statement) for topic in topics))
+    wanted = {statement[:2] for statement in read(rendered)}
+    topics = [topic for topic in _PATTERNS if not any(_is_of(topic, prefix) for prefix in wanted)]
+    prefixes = {statement[:2] for statement in read(configuration)}
+    foreign = {prefix for prefix in prefixes if any(_is_of(topic, prefix) for topic in topics)}
+    return tuple(statement for statement in read(configuration) if statement[:2] in foreign)
+
+
+def has_all_of(configuration: str, rendered: str) -> bool:
+    """Whether a configuration is the rendered one and what is the operator's, as far as their lines show it."""
+    stated, wanted = flat_lines(configuration), flat_lines(rendered)
+    if stated is None or wanted is None or not wanted <= stated or not has_same_order(rendered, configuration):
+        return False
+    foreign = {tuple(line.split(" ", 2)[:2]) for line in stated - wanted}
+    prefixes = {tuple(line.split(" ", 2)[:2]) for line in wanted}
+    topics = [topic for topic in _PATTERNS if not any(_is_of(topic, prefix) for prefix in prefixes)]
+    return all(any(_is_of(topic, prefix) for topic in topics) for prefix in foreign)
 
 
 def with_operators(rendered: str, configuration: str, *, user: str = "") -> str:
-    """A rendered configuration with what is the operator's, and with what the switch is reached by.
+    """A rendered configuration, and behind it what is the operator's, and what the switch is reached by.
 
     user: with whose login it is reached.
     """
-    candidate = Hierarchy.read(rendered)
+    kept = Hierarchy()
     for statement in operators(configuration, rendered):
-        candidate.set(statement)
-    for needed in missing_for_override(candidate.text(), configuration, user=user):
+        kept.set(statement)
+    for needed in missing_for_override(rendered + kept.text(), configuration, user=user):
         for statement in _stated(needed.statement, configuration):
-            candidate.set(statement)
-    return candidate.text()
+            kept.set(statement)
+    return rendered + kept.text()
 
 
 def without_operators(configuration: str, rendered: str) -> str:
@@ -70,6 +87,7 @@ def _stated(path: str, configuration: str) -> Iterator[Statement]:
     return (statement for statement in read(configuration) if statement[: len(wanted)] == wanted)
 
 
-def _is_of(topic: Iterable[str], statement: Statement) -> bool:
-    patterns = tuple(topic)
-    return len(statement) >= len(patterns) and all(map(re.fullmatch, patterns, statement))
+def _is_of(topic: Sequence[re.Pattern[str]], prefix: Statement) -> bool:
+    return len(prefix) >= len(topic) and all(
+        pattern.fullmatch(word) for pattern, word in zip(topic, prefix, strict=False)
+    )

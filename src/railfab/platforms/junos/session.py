@@ -11,7 +11,6 @@ import math
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from hashlib import sha256
 from ipaddress import ip_address
 from types import TracebackType
 from typing import Any, Self
@@ -27,8 +26,9 @@ from railfab.device import (
 from railfab.endpoints import Credentials, Endpoint
 from railfab.errors import CommitRefused, DeviceError, RailfabError, Unreachable, UnsupportedFeature
 from railfab.platforms.junos.commit_list import ListedCommit, commits_of
+from railfab.platforms.junos.flat_lines import digest, is_same
 from railfab.platforms.junos.hierarchy import Hierarchy
-from railfab.platforms.junos.scope import with_operators, without_operators
+from railfab.platforms.junos.scope import has_all_of, with_operators, without_operators
 from railfab.platforms.junos.statements import read
 from railfab.platforms.session import ChangeName, Identity, Pending, Running, Staged, Verb
 from railfab.platforms.shared import yaml_files
@@ -64,6 +64,7 @@ class JunosSession:
         self._verbs = dialect.verbs
         self._cli = CliConnection(endpoint, credentials, dialect)
         self._has_committed = False
+        self._made: tuple[tuple[str, str], str] | None = None
 
     def __enter__(self) -> Self:
         self._cli.open()
@@ -79,12 +80,12 @@ class JunosSession:
         names = dict(_IDENTITY.findall(self._read("version")))
         return Running(
             text=text,
-            revision=_revision(text),
+            revision=digest(text),
             identity=Identity(
                 hostname=names.get("Hostname", ""), version=names.get("Junos", ""), model=names.get("Model", "")
             ),
             pending=_pending(self._commits(self._cli)),
-            drained=DRAINED in read(text),
+            drained=DRAINED[-1] in text and DRAINED in read(text),
         )
 
     def stage(self, text: str) -> Staged:
@@ -95,35 +96,51 @@ class JunosSession:
         """
         running = self._text()
         wanted = self._with_drain(text, running)
-        candidate = with_operators(wanted, running, user=self._user)
-        former = without_operators(running, wanted)
-        diff = ""
-        if _revision(candidate) != _revision(running):
-            self._refuse_pending()
-            with self._editing(self._cli):
-                self._load(candidate)
-                diff = self._edit(self._cli, "compare")
-                self._edit(self._cli, "check")
+        if has_all_of(running, wanted):
+            return Staged(text=wanted, diff="", former=wanted, revision=digest(running))
+        candidate = self._candidate(wanted, running)
+        diff = "" if is_same(candidate, running) else self._checked(candidate)
         lines = (without_secrets(line) for line in diff.splitlines())
-        return Staged(text=wanted, diff="\n".join(lines).strip(), former=former, revision=_revision(running))
+        return Staged(
+            text=wanted,
+            diff="\n".join(lines).strip(),
+            former=without_operators(running, wanted),
+            revision=digest(running),
+        )
+
+    def _checked(self, candidate: str) -> str:
+        """Differences that the switch finds in a candidate, which it accepts."""
+        self._refuse_pending()
+        with self._editing(self._cli):
+            self._load(candidate)
+            diff = self._edit(self._cli, "compare")
+            self._edit(self._cli, "check")
+        return diff
 
     def commit(self, staged: Staged, change: ChangeName, within_s: int) -> None:
         """Load the candidate and commit it for this time, rounded up to minutes; read it back once."""
         running = self._text()
-        if _revision(running) != staged.revision:
+        if digest(running) != staged.revision:
             raise CommitRefused(self._name, "has changed since its differences were read", "Review them again")
         self._refuse_pending()
-        candidate = with_operators(staged.text, running, user=self._user)
+        candidate = self._candidate(staged.text, running)
         minutes = max(1, math.ceil(within_s / MINUTE_S))
         with self._editing(self._cli):
             self._load(candidate)
             self._edit(self._cli, "commit", minutes=minutes, change=change_token(change))
         self._has_committed = True
-        if _revision(self._text()) != _revision(candidate):
+        if not is_same(self._text(), candidate):
             self.revert(change)
             raise CommitRefused(
                 self._name, "did not accept all of the candidate", "Compare its release with the intent"
             )
+
+    def _candidate(self, text: str, running: str) -> str:
+        """A text with what is the operator's on the switch; that of the last call for the same texts."""
+        key = (text, running)
+        if self._made is None or self._made[0] != key:
+            self._made = key, with_operators(text, running, user=self._user)
+        return self._made[1]
 
     def confirm(self, change: ChangeName) -> None:
         """Keep a change, from a new connection where this one made it: so the switch can still be reached."""
@@ -185,7 +202,7 @@ class JunosSession:
 
     def _with_drain(self, text: str, running: str) -> str:
         """A text with the drain by a verb, where the switch has one."""
-        if DRAINED not in read(running):
+        if DRAINED[-1] not in running or DRAINED not in read(running):
             return text
         drained = Hierarchy.read(text)
         for statement in (DRAIN, DRAINED):
@@ -272,11 +289,6 @@ class JunosSession:
         except (ValueError, AttributeError):
             problem = f"answers {self._verbs[verb]!r} with something else than JSON"
             raise DeviceError(self._name, problem, "Check its release") from None
-
-
-def _revision(text: str) -> str:
-    """A digest of the statements, in any order but that of terms."""
-    return sha256("\n".join(sorted(map(shown, set(read(text))))).encode()).hexdigest()[:16]
 
 
 def _pending(commits: list[ListedCommit]) -> Pending | None:

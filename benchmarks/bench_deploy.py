@@ -1,0 +1,136 @@
+"""Client CPU of `railfab deploy` over SSH beside a plain loop of Nornir and netmiko, on the same virtual switches.
+
+The loop connects, sends the lines of each switch by `send_config_set` without a check of each echo, and saves; the
+deploy reads, compares, arms the timer of the switch, commits, reads back and confirms. Each starts on factory switches
+of a twin in a process of its own; they run in turns, and a second deploy that changes nothing follows each deploy. CPU
+is that of the whole process of the client, imports included.
+
+    python benchmarks/bench_deploy.py junos                    # 256 switches, 3 turns
+    python benchmarks/bench_deploy.py junos --pods 1 --turns 1
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import yaml
+from measured import Cost, cost, machine, typical
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+FABRIC = REPOSITORY / "benchmarks" / "fabrics" / "srlinux-256.yml"
+MODELS = {
+    "cumulus": "sn5600",
+    "eos": "7060x6-64pe",
+    "junos": "qfx5240-64od",
+    "nxos": "n9364e-sg2-o",
+    "sonic": "ais800-64d",
+}
+SAVE = {"eos": "copy running-config startup-config", "nxos": "copy running-config startup-config"}
+WORKERS = 16
+"""Switches at a time, as `railfab deploy` has them."""
+RAILFAB = (sys.executable, "-m", "railfab")
+
+
+def intent(folder: Path, platform: str, pods: int) -> Path:
+    """The fabric of 256 switches with models of another vendor; with one pod, of 96 without super-spines."""
+    document: dict[str, Any] = yaml.safe_load(FABRIC.read_text())
+    backend = document["backend"] | {"pods": pods}
+    if pods == 1:
+        del backend["super_spines"]
+    for tier in ("segments", "spines", "super_spines"):
+        if tier in backend:
+            backend[tier] |= {"model": MODELS[platform], "platform": platform}
+    path = folder / "intent.yml"
+    path.write_text(yaml.safe_dump(document | {"fabric": f"deploy-{platform}", "backend": backend}, sort_keys=False))
+    return path
+
+
+def push(path: str, state: str) -> None:
+    """The loop, in this process."""
+    from nornir.core.task import Result, Task
+
+    from railfab.deploy import nornir_of
+    from railfab.fabric import design, resolve_endpoints
+
+    fabric = design(Path(path))
+    nornir = nornir_of(fabric, resolve_endpoints(fabric, "twin", Path(state)))
+    lines = {name: typed(fabric.models[name].platform, text) for name, text in fabric.texts.items()}
+
+    def loop(task: Task) -> Result:
+        connection = task.host.get_connection("netmiko", task.nornir.config)
+        connection.send_config_set(lines[task.host.name], cmd_verify=False, exit_config_mode=False)
+        if task.host.platform == "junos":
+            connection.commit(and_quit=True)
+        else:
+            connection.exit_config_mode()
+            connection.send_command(SAVE[str(task.host.platform)], read_timeout=60)
+        task.host.close_connection("netmiko")
+        return Result(host=task.host)
+
+    result = nornir.run(task=loop)
+    if result.failed:
+        raise SystemExit(str(next(iter(result.failed_hosts.values()))[0].exception))
+
+
+def typed(platform: str, text: str) -> list[str]:
+    """The lines that a person would paste."""
+    if platform == "junos":
+        from railfab.platforms.junos.statements import read
+        from railfab.platforms.shared.brace_text import shown
+
+        return [f"set {shown(statement)}" for statement in read(text)]
+    return [line for line in text.splitlines() if line.strip() not in ("!", "end")]
+
+
+def turn(path: Path, folder: Path, *commands: tuple[str, ...]) -> list[Cost]:
+    """Costs of commands one after the other on the factory switches of a new twin."""
+    with tempfile.TemporaryDirectory(dir=folder) as state:
+        env = {**os.environ, "PYTHONPATH": str(REPOSITORY / "benchmarks")}
+        subprocess.run(
+            [*RAILFAB, "twin", str(path), "--detach", "--port", "0", "--state", state], check=True, capture_output=True
+        )
+        try:
+            return [cost([*command, state], folder, env) for command in commands]
+        finally:
+            subprocess.run([*RAILFAB, "twin", "stop", "--state", state], check=True, capture_output=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("platform", choices=sorted(MODELS))
+    parser.add_argument("--pods", type=int, default=2)
+    parser.add_argument("--turns", type=int, default=3)
+    parser.add_argument("--push", nargs=2, help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.push:
+        push(*arguments.push)
+        return
+    loops, firsts, seconds = [], [], []
+    with tempfile.TemporaryDirectory() as text:
+        folder = Path(text)
+        path = intent(folder, arguments.platform, arguments.pods)
+        deploy = (*RAILFAB, "deploy", str(path), "--on", "twin", "--yes", "--state")
+        loop = (sys.executable, __file__, arguments.platform, "--push", str(path))
+        for _ in range(arguments.turns):
+            loops += turn(path, folder, loop)
+            first, second = turn(path, folder, deploy, deploy)
+            firsts.append(first)
+            seconds.append(second)
+    print(machine())
+    base = typical(loops).cpu_s
+    for name, costs in (("loop", loops), ("first deploy", firsts), ("second deploy", seconds)):
+        each = typical(costs)
+        print(
+            f"{name:<14} {each.cpu_s:7.2f} s CPU  {each.cpu_s / base:5.2f} of the loop  {each.wall_s:7.1f} s  "
+            f"{each.peak_mb:6.0f} MB"
+        )
+
+
+if __name__ == "__main__":
+    main()
