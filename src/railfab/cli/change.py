@@ -122,13 +122,15 @@ class ChangeRun:
         return previews
 
     def _apply(self, texts: Mapping[str, str], previews: Sequence[Preview], entry: OpenDeploy) -> None:
-        from railfab.deploy import apply_all, nornir_of
+        """Change the switches that have differences; the others have just been read, and are as they should be."""
+        from railfab.deploy import Outcome, apply_all, nornir_of
 
-        approved = {found.name: found.diff for found in previews}
+        approved = {found.name: found.diff for found in previews if found.changed}
         with stop_on_signal(lambda: echo(FINISHING, err=True)) as stop_requested:
             nornir = nornir_of(self.fabric, self.endpoints, stop_requested)
-            with _results_as_they_come([preview.name for preview in previews], self.options.output) as on_outcome:
-                outcomes = apply_all(
+            nornir = nornir.filter(filter_func=lambda host: host.name in approved)
+            with _results_as_they_come(list(approved), self.options.output) as on_outcome:
+                applied = apply_all(
                     nornir,
                     texts,
                     entry.change,
@@ -138,6 +140,13 @@ class ChangeRun:
                     stop_requested=stop_requested,
                     abandoned=stop_requested,
                 )
+        by_name = {outcome.name: outcome for outcome in applied}
+        unchanged = {
+            found.name: Outcome(name=found.name, changed=False, failed=False, diff="")
+            for found in previews
+            if not found.changed
+        }
+        outcomes = [(by_name | unchanged)[found.name] for found in previews]
         try:
             entry.finish({outcome.name: outcome.result for outcome in outcomes})
         finally:
