@@ -28,6 +28,7 @@ SCHEDULER = "/qos/scheduler-policies/scheduler-policy[name=fabric]/scheduler"
 ETHERNET = f"/interface[name={PORT}]/ethernet"
 UNIT = f"/interface[name={PORT}]/subinterface[index=0]"
 ADVERTISEMENTS = f"{UNIT}/ipv6/router-advertisement/router-role"
+LOOPBACK = "/interface[name=system0]/subinterface[index=0]/ipv4/address"
 INSTANCE = "/network-instance[name=default]"
 BGP = f"{INSTANCE}/protocols/bgp"
 GROUP = f"{BGP}/group[group-name=fabric]"
@@ -235,7 +236,7 @@ HARMFUL: Mapping[str, Edit] = {
     "BFD off on a port": Edit(f"{BFD}/admin-state", "disable", "bfd-off"),
     "slow BFD": Edit(f"{BFD}/detection-multiplier", 20, "bfd-detection-time"),
     "BFD of 10 ms": Edit(f"{BFD}/required-minimum-receive", 10_000, "bfd-detection-time"),
-    "another AS": Edit(f"{BGP}/autonomous-system", 65009, "configuration-differs"),
+    "another AS": Edit(f"{BGP}/autonomous-system", 65009, "session-mismatch"),
     "a policy that accepts everything": Edit(
         "/routing-policy/policy[name=fabric-export]/default-action/policy-result", "accept", "configuration-differs"
     ),
@@ -249,7 +250,27 @@ HARMFUL: Mapping[str, Edit] = {
     "no IPv6 next hops of IPv4 routes": Edit(
         f"{BGP}/afi-safi[afi-safi-name=ipv4-unicast]/ipv4-unicast/receive-ipv6-next-hops", False, "no-extended-next-hop"
     ),
-    "a port outside the fabric": Edit(f"{INSTANCE}/interface[name={PORT}.0]", GONE, "configuration-differs"),
+    "a port outside the fabric": Edit(f"{INSTANCE}/interface[name={PORT}.0]", GONE, "wrong-vlan"),
+    # Addresses, families, dynamic sessions
+    "another address on a port": Edit(f"{UNIT}/ipv4/address[ip-prefix=192.0.2.0/31]", {}, "wrong-address"),
+    "no loopback": Edit(f"{LOOPBACK}[ip-prefix=10.255.1.1/32]", GONE, "wrong-address"),
+    "the loopback of another switch": Edit(f"{LOOPBACK}[ip-prefix=10.255.1.2/32]", {}, "wrong-address"),
+    "no IPv4 on a port of a host": Edit(
+        f"/interface[name={LANE}]/subinterface[index=0]/ipv4/admin-state", "disable", "wrong-address"
+    ),
+    "the router ID of another switch": Edit(f"{BGP}/router-id", "10.255.1.2", "wrong-address"),
+    "a fixed MAC address": Edit(
+        f"{UNIT}/ipv4/arp/neighbor[ipv4-address=10.17.0.1]",
+        {"link-layer-address": "02:00:00:00:00:01"},
+        "wrong-address",
+    ),
+    "no IPv4 routes": Edit(f"{FAMILY}/admin-state", "disable", "family-off"),
+    "sessions of a prefix": Edit(
+        f"{BGP}/dynamic-neighbors/accept/match[prefix=10.0.0.0/8]", {"peer-group": "fabric"}, "dynamic-neighbor"
+    ),
+    "a session with a host": Edit(
+        f"{BGP}/dynamic-neighbors/interface[interface-name={LANE}.0]", {"peer-group": "fabric"}, "dynamic-neighbor"
+    ),
     # Measurement
     "no queue depths": Edit("/qos/queues/queue-depth-sampling/admin-state", "disable", "measurement-off"),
     "a sample of every packet": Edit(f"/interface[name={PORT}]/sflow/ingress-sampling-rate", 1, "sflow-rate"),

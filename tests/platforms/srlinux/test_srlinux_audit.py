@@ -86,7 +86,8 @@ def test_another_order_is_nothing(fabric: Design) -> None:
 
 
 def test_every_pattern_is_found_by_an_edit_of_its_kind(fabric: Design) -> None:
-    """But for those of a LAG, of an intent with a limit of prefixes, and of VXLAN, which this leaf has not."""
+    """But for those of a limit of prefixes, which this intent has not, and of LAGs, gateways and VXLAN, for which
+    tests/audit/srlinux.yml has a switch."""
     text, model = fabric.texts[LEAF], fabric.models[LEAF]
     edits = [
         (edit.found, patterns(SRLINUX, changed, text, model, SRLINUX.parse(changed)))
@@ -94,9 +95,14 @@ def test_every_pattern_is_found_by_an_edit_of_its_kind(fabric: Design) -> None:
         for changed in [edited(text, edit.path, edit.value)]
     ]
     assert sorted((hazard.kind, hazard.paths[0].rpartition("/")[2]) for hazard in without_edit(SRLINUX, edits)) == [
+        ("lag-min-links", "min-links"),
         ("prefix-limit", "max-received-routes"),
         ("tunnel-qos", "vxlan-default"),
+        ("wrong-address", "..."),
         ("wrong-lacp", "interval"),
+        ("wrong-mlag", "..."),
+        ("wrong-mlag", "system-id-mac"),
+        ("wrong-overlay", "..."),
     ]
 
 
