@@ -48,7 +48,7 @@ _INTERFACE = re.compile(r"(?P<stem>[a-z]+-(?:\d+/){2}|ae)(?P<number>\d+)")
 _SET = re.compile(r"\[([\d,-]+)\]")
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=statements.READ_TEXTS)
 def read(text: str) -> tuple[Statement, ...]:
     """The statements in effect of a text. Raises ConfigError for one that is no configuration."""
     stated = _with_groups(_with_ranges(statements.read(text)))

@@ -12,6 +12,8 @@ from railfab.platforms.shared.edit_commands import statements
 from railfab.platforms.shared.line_tree import Line
 
 ANY = "*"
+READ_TEXTS = 40
+"""Texts whose statements are kept: the two of each switch that a deploy handles at the same time, and of an audit."""
 ONELINERS: Mapping[Statement, Mapping[str, int]] = {
     ("class-of-service", "forwarding-classes", "class", ANY): {
         "queue-num": 1,
@@ -30,7 +32,7 @@ ORDERED_VALUES = frozenset({"authentication-order", "accounting-order", "export"
 """Leaf-lists whose order has a meaning."""
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=READ_TEXTS)
 def read(text: str) -> tuple[Statement, ...]:
     """The statements of a text. Raises ConfigError for one that is no configuration.
 
