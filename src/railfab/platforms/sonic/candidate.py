@@ -1,7 +1,8 @@
 """The tables that a switch has after a deploy: what the text states, and what is the operator's (see `scope`).
 
 Tables that are neither the fabric's nor stated stay, as do ports' fields of the hardware, fields of the switch itself
-and features that the text does not state. A text with the fields of the hardware is that of a whole switch.
+and features that the text does not state. A text with the address of
+the switch is of a whole configuration, which is restored table by table.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ OPTIONAL = ("fec", "speed", "mtu")
 def candidate(running: Tables, stated: Tables) -> Tables:
     """The tables of the switch with those of a text."""
     kept = {name: table for name, table in running.items() if name not in FABRIC and name not in stated}
+    if "mac" in stated.get("DEVICE_METADATA", {}).get(HOST, {}):
+        return {name: table for name, table in {**kept, **stated}.items() if table}
     tables = {name: _table(name, running.get(name, {}), table) for name, table in stated.items()}
     ports = {"PORT": _ports(running.get("PORT", {}), stated.get("PORT", {}))}
     unsplit = {} if "BREAKOUT_CFG" in stated else {"BREAKOUT_CFG": running.get("BREAKOUT_CFG", {})}
@@ -24,8 +27,7 @@ def candidate(running: Tables, stated: Tables) -> Tables:
 
 def _table(name: str, running: Table, stated: Table) -> Table:
     if name == "DEVICE_METADATA":
-        host = stated.get(HOST, {})
-        return running | stated | {HOST: host if "mac" in host else running.get(HOST, {}) | host}
+        return running | stated | {HOST: running.get(HOST, {}) | stated.get(HOST, {})}
     if name in ("FEATURE", "BREAKOUT_CFG"):
         return running | {row: running.get(row, {}) | fields for row, fields in stated.items()}
     return stated
@@ -41,8 +43,6 @@ def _ports(running: Table, stated: Table) -> Table:
 
 
 def _port(running: Row, stated: Row) -> Row:
-    if "lanes" in stated:
-        return stated
     hardware = {name: value for name, value in running.items() if name not in PORT_FIELDS or name == "index"}
     optional = {name: running[name] for name in OPTIONAL if name in running}
     if optional.get("fec", HARDWARE_FEC) != HARDWARE_FEC:
