@@ -17,6 +17,17 @@ from railfab.platforms import platform, platform_names
 
 ROOT = Path(__file__).parents[2]
 RACK = ROOT / "tests" / "deploy" / "rack_eos.yml"
+MODELS = {"nxos": "n9364e-sg2-o", "cumulus": "sn5600", "sonic": "as9736-64d"}
+WITHOUT = [name for name in MODELS if platform(name).session is None]
+pytestmark = pytest.mark.skipif(not WITHOUT, reason="railfab connects to every platform")
+
+
+@pytest.fixture
+def rack(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The intent of a rack of a platform without sessions."""
+    path = tmp_path_factory.mktemp("rack") / "rack.yml"
+    path.write_text(RACK.read_text().replace("7060dx5-64s", MODELS[WITHOUT[0]]).replace("eos", WITHOUT[0]))
+    return path
 
 
 def test_a_run_over_switches_without_sessions_is_refused_in_one_line_with_their_number(
@@ -25,13 +36,12 @@ def test_a_run_over_switches_without_sessions_is_refused_in_one_line_with_their_
     monkeypatch.setenv("RAILFAB_USERNAME", "admin")
     monkeypatch.setenv("RAILFAB_PASSWORD", "of a test")
     fabric = design(ROOT / "inventory" / "fabrics" / "dual-rail.yml")
-    nodes = tuple(
-        Endpoint(name=node.name, platform="nxos", host="192.0.2.1", ssh_port=22) for node in fabric.topology.switches()
-    )
+    switches = fabric.topology.switches()
+    nodes = tuple(Endpoint(name=node.name, platform=WITHOUT[0], host="192.0.2.1") for node in switches)
     with pytest.raises(UnsupportedFeature) as refused:
         nornir_of(fabric, Endpoints(fabric="dual-rail", backend="file", nodes=nodes))
     assert str(refused.value) == (
-        "pod1-seg1-leaf1 and 15 more: railfab cannot connect to switches of platform nxos yet. "
+        f"pod1-seg1-leaf1 and 15 more: railfab cannot connect to switches of platform {WITHOUT[0]} yet. "
         "Write their files with `railfab render INTENT -o DIR`, and load them with the tools of the vendor."
     )
 
@@ -41,39 +51,46 @@ def test_a_run_over_switches_without_sessions_is_refused_in_one_line_with_their_
     ["deploy", "deploy --plan --on twin", "verify --on lab", "audit --on hosts.yml", "rollback", "rollback --plan"],
 )
 def test_a_command_that_logs_in_is_refused_before_it_looks_for_addresses(
-    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    command: str, rack: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Otherwise it would ask for a twin, a lab or a file first, with which it fails all the same."""
     monkeypatch.chdir(tmp_path)
     verb, *options = command.split()
     with pytest.raises(RailfabError) as refused:
-        CliRunner().invoke(app, [verb, str(RACK), *options], catch_exceptions=False)
+        CliRunner().invoke(app, [verb, str(rack), *options], catch_exceptions=False)
     assert str(refused.value) == (
-        "pod1-seg1-leaf1 and 2 more: railfab cannot connect to switches of platform eos yet. "
+        f"pod1-seg1-leaf1 and 2 more: railfab cannot connect to switches of platform {WITHOUT[0]} yet. "
         "Write their files with `railfab render INTENT -o DIR`, and load them with the tools of the vendor."
     )
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_run_of_two_vendors_is_refused_in_a_line_for_each() -> None:
-    mixed = ROOT / "inventory" / "fabrics" / "mixed-eos-spine.yml"
+@pytest.mark.skipif(len(WITHOUT) < 2, reason="one platform has no sessions")
+def test_a_run_of_two_vendors_is_refused_in_a_line_for_each(rack: Path) -> None:
+    text, second = rack.read_text(), WITHOUT[1]
+    leaves, spines = text.split("  spines:")
+    mixed = spines.replace(MODELS[WITHOUT[0]], MODELS[second]).replace(WITHOUT[0], second)
+    rack.write_text(f"{leaves}  spines:{mixed}")
     with pytest.raises(Problems) as refused:
-        CliRunner().invoke(app, ["verify", str(mixed)], catch_exceptions=False)
-    assert [error.where for error in each(refused.value)] == ["pod1-seg1-leaf1 and 3 more", "pod1-spine1 and 3 more"]
+        CliRunner().invoke(app, ["verify", str(rack)], catch_exceptions=False)
+    assert [error.where for error in each(refused.value)] == ["pod1-seg1-leaf1 and 1 more", "pod1-spine1"]
 
 
-def test_up_is_refused_before_the_simulator_is_compiled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_up_is_refused_before_the_simulator_is_compiled(
+    rack: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("railfab.cli.up.prepare_simulator", lambda: pytest.fail("compiled the simulator"))
-    with pytest.raises(UnsupportedFeature, match="the twin does not support eos"):
-        CliRunner().invoke(app, ["up", str(RACK), "--state", str(tmp_path)], catch_exceptions=False)
+    with pytest.raises(UnsupportedFeature, match=r"railfab cannot connect|the twin does not support"):
+        CliRunner().invoke(app, ["up", str(rack), "--state", str(tmp_path)], catch_exceptions=False)
 
 
 def test_the_collector_compares_no_configuration_that_it_cannot_read(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
+    rack: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     """A switch that is never read would raise FabricConfigurationUnchecked for as long as the collector runs."""
-    fabric = design(RACK)
-    nodes = tuple(Endpoint(name=node.name, platform="eos", host="192.0.2.1") for node in fabric.topology.switches())
+    fabric = design(rack)
+    switches = fabric.topology.switches()
+    nodes = tuple(Endpoint(name=node.name, platform=WITHOUT[0], host="192.0.2.1") for node in switches)
     endpoints = Endpoints(fabric="rack", backend="inventory", nodes=nodes)
     check = ConfigurationCheck(fabric, endpoints, state=tmp_path, interval_s=60)
     check.check()
@@ -81,7 +98,7 @@ def test_the_collector_compares_no_configuration_that_it_cannot_read(
     assert checked.samples == []
     assert [record.message for record in caplog.records] == [
         "configurations are not compared with the intent: pod1-seg1-leaf1 and 2 more: railfab cannot connect to "
-        "switches of platform eos yet"
+        f"switches of platform {WITHOUT[0]} yet"
     ]
 
 

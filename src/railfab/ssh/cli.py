@@ -35,6 +35,7 @@ async def run_cli(channel: Channel, new: NewCli, *, may_write: Callable[[str], b
     except (ConnectionError, asyncssh.Error):
         return
     finally:
+        channel.close()
         await asyncio.to_thread(cli.closed)
 
 

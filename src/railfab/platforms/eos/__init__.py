@@ -11,6 +11,6 @@ PLATFORM = platform_of(
     text=".lines:text",
     parse=".configuration:parse",
     differences=".configuration:differences",
-    startup=".scope:startup",
-    scoped=".scope:scoped",
+    startup=".scoped:startup",
+    session=".session:EosSession",
 )

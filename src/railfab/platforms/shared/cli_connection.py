@@ -71,16 +71,19 @@ class CliConnection:
                 connection.paramiko_cleanup()
             _end_reads(connection)
 
-    def run(self, command: str, *, within_s: float = ANSWER_WITHIN_S) -> str:
-        """The output of a command.
+    def run(self, command: str, *, within_s: float = ANSWER_WITHIN_S, checked: bool = True) -> str:
+        """The output of a command, without the prompt after it, which may have another hostname than before.
 
+        checked: whether an error text of the dialect in it is raised; a configuration may have a banner like one.
         Raises Unreachable when there is no answer in time, DeviceError when it is an error text of the dialect.
         """
         connection = self._opened()
         with self._answering(within_s):
-            text = str(connection.send_command(command, read_timeout=within_s, expect_string=self._prompt))
+            answer = connection.send_command(command, read_timeout=within_s, expect_string=self._prompt)
+        text = re.sub(rf"\n?{self._prompt}\Z", "", str(answer))
         self.last_output = text
-        self._check(command, text)
+        if checked:
+            self._check(command, text)
         return text
 
     def _opened(self) -> BaseConnection:
@@ -134,17 +137,26 @@ class CliConnection:
         connection = self._opened()
         with self._answering(within_s):
             connection.write_channel(text)
-            return str(connection.read_until_pattern(f"{re.escape(last)}[^\n]*\n[^\n]*{self._prompt}", within_s))
+            after = rf"[^\n]*\n(?:[^\n]*\n)*[^\n]*{self._prompt}"
+            return str(connection.read_until_pattern(re.escape(last) + after, within_s))
 
     def _check_block(self, output: str) -> None:
         match = self._errors.search(output) if self._dialect.errors else None
         if match is not None:
             before, _, _ = output[: match.start()].rstrip().rpartition("\n")
             typed = output[len(before) : match.start()].strip().splitlines()[-1]
-            refused = re.sub(self._prompt.replace("$", ""), "", typed, count=1).strip()
+            refused = re.sub(self._prompt.replace("$", "").replace(r"\Z", ""), "", typed, count=1).strip()
             message = output[match.start() :].partition("\n")[0].strip()
             problem = f"refuses {refused!r} ({message})"
             raise DeviceError(self._endpoint.name, problem, "Correct it, or check the release of the switch")
+
+    def end_with(self, command: str) -> None:
+        """Send a command that ends the connection, such as a restart of the switch, and wait for that end."""
+        connection = self._opened()
+        with suppress(Unreachable), self._answering(ANSWER_WITHIN_S):
+            connection.write_channel(f"{command}\n")
+            connection.read_until_pattern(self._prompt, ANSWER_WITHIN_S)
+        self.close()
 
     def type_lines(self, lines: Iterable[str]) -> None:
         """Type lines one after the other, as in a configuration mode. The first that is refused raises DeviceError."""

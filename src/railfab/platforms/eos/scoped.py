@@ -10,7 +10,10 @@ from railfab.platforms.shared.line_tree import Line
 OPERATORS = tuple(
     re.compile(pattern)
     for pattern in (
-        r"(?:username|role|enable|aaa) .*",
+        r"username .*",
+        r"role .*",
+        r"enable .*",
+        r"aaa .*",
         r"tacacs-server .*",
         r"radius-server .*",
         r"banner login\n(?s:.*)",
@@ -29,6 +32,9 @@ OPERATORS = tuple(
 )
 """Lines of the operator by topic: those of a topic that a rendered configuration has are the intent's."""
 
+REPLACED = "! replaces "
+"""Beginning of a comment with a line of the operator's topics that the text around it removes: see `former_text`."""
+
 _VRF = re.compile(r"vrf instance (\S+)")
 
 LOGIN = Line("username admin privilege 15 secret admin")
@@ -42,7 +48,7 @@ def scoped(configuration: str, rendered: str) -> str:
 
     The VRF of the management port is too, unless packets are routed in it.
     """
-    wanted = [line.text for line in FORMAT.tree(rendered)]
+    wanted = [line.text for line in FORMAT.tree(rendered)] + _replaced(rendered)
     foreign = [topic for topic in OPERATORS if not any(map(topic.fullmatch, wanted))]
     lines = FORMAT.tree(configuration)
     routed = {match[1] for line in lines if (match := re.fullmatch(r"ip routing .*vrf (\S+)", line.text))}
@@ -54,6 +60,22 @@ def scoped(configuration: str, rendered: str) -> str:
         return any(topic.fullmatch(line.text) for topic in foreign)
 
     return text(tuple(line for line in lines if not is_operators(line)))
+
+
+def former_text(configuration: str, rendered: str) -> str:
+    """The part of a configuration that a rendered one replaces, so that a deploy of it restores that.
+
+    It says, as comments, of which of the operator's topics the rendered one has lines: what it has there is removed.
+    """
+    texts = [*_replaced(rendered), *(line.text for line in FORMAT.tree(rendered))]
+    topics = [each for each in texts if any(topic.fullmatch(each) for topic in OPERATORS)]
+    comments = [REPLACED + each.replace("\n", "\\n") + "\n" for each in dict.fromkeys(topics)]
+    return "".join(comments) + scoped(configuration, rendered)
+
+
+def _replaced(text: str) -> list[str]:
+    comments = [line for line in text.splitlines() if line.startswith(REPLACED)]
+    return [line.removeprefix(REPLACED).replace("\\n", "\n") for line in comments]
 
 
 def startup(lines: tuple[Line, ...]) -> str:

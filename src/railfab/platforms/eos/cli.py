@@ -1,0 +1,296 @@
+"""The CLI of a virtual switch with EOS."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Mapping
+from functools import cache
+from itertools import count
+from typing import NoReturn
+
+from railfab.platforms.eos.config_sessions import ConfigSession, ConfigSessions
+from railfab.platforms.eos.configuration import EosConfiguration
+from railfab.platforms.eos.lines import FORMAT
+from railfab.platforms.eos.running_text import full_interface, shown, twin_grammar
+from railfab.platforms.eos.shows import EosShows
+from railfab.platforms.shared.line_tree import Line
+from railfab.platforms.shared.statements import Reading
+from railfab.platforms.shared.typed_lines import TypedLines
+from railfab.platforms.shared.virtual_cli import CliGrammar, CliRefusal, VirtualCli, cli_grammar
+from railfab.platforms.twin_face import VirtualDevice
+from railfab.ssh import CliUser, NewCli, Reply
+
+SESSION_LETTERS = 6
+"""Characters of the name of a session in the prompt."""
+CONTEXT_LINES = 3
+_HOSTNAME = re.compile(r"^hostname (\S+)$", re.MULTILINE)
+_TIMER = re.compile(r"(\d{1,2}):(\d{1,2}):(\d{1,2})")
+_HEADER = "! Command: show {kind}\n! device: {host} ({model}, EOS-{version})\n!\n! boot system flash:/EOS.swi\n!\n"
+_PROCESSES = count(5001)
+
+
+def cli(device: VirtualDevice) -> NewCli:
+    """Makes the CLIs of a device."""
+    sessions = ConfigSessions(device)
+    return lambda user: EosCli(device, sessions, user)
+
+
+@cache
+def _grammar() -> CliGrammar:
+    return cli_grammar(__package__)
+
+
+@cache
+def _words(section: str) -> frozenset[str]:
+    """First words of the commands of a mode: `top`, or the first word of a section; none where they are not listed."""
+    return frozenset(twin_grammar()["words"].get(section, "").split())
+
+
+class EosCli(EosShows, VirtualCli):
+    """See `railfab.platforms.shared.virtual_cli`. A login begins in user mode; a user that may only read stays there.
+
+    In `configure terminal` each line takes effect at once; in a session all do with its commit.
+    """
+
+    def __init__(self, device: VirtualDevice, sessions: ConfigSessions, user: CliUser) -> None:
+        VirtualCli.__init__(self, _grammar(), device.name, user)
+        self.device = device
+        self._sessions = sessions
+        self._session: ConfigSession | None = None
+        self._terminal: TypedLines | None = None
+        self._process = next(_PROCESSES)
+
+    def answer(self, line: str) -> Reply:
+        typed = self._typed
+        if typed is not None and typed.in_literal:
+            typed.take(line)
+            return self._reply("" if typed.in_literal else self._applied(typed), 0)
+        return VirtualCli.answer(self, line)
+
+    def closed(self) -> None:
+        self._leave_session()
+
+    def prompt(self) -> str:
+        if self._typed is not None and self._typed.in_literal:
+            return ""
+        match = _HOSTNAME.search(self.device.running())
+        self.host = match[1] if match else "localhost"
+        return VirtualCli.prompt(self)
+
+    def places(self) -> Mapping[str, str]:
+        place = self._typed.place if self._typed else ""
+        return {"place": place, "session": self._session.name[:SESSION_LETTERS] if self._session else ""}
+
+    # Modes
+
+    def enable(self) -> str:
+        if not self.user.writes:
+            raise CliRefusal(self.text("denied", line="enable"))
+        self.mode = "exec"
+        return ""
+
+    def disable(self) -> str:
+        self.mode = "user"
+        return ""
+
+    def configure_terminal(self) -> str:
+        self._terminal = TypedLines(FORMAT, self._sessions.rules, self.device.running())
+        self.mode = "config"
+        return ""
+
+    def open_session(self, session: str = "") -> str:
+        self._session = self._sessions.open(session, self._process, self.user.name)
+        self.mode = "session"
+        return ""
+
+    def leave(self) -> str:
+        assert self._typed is not None
+        return "" if self._typed.leave() else self.end()
+
+    def end(self) -> str:
+        self._leave_session()
+        self._terminal = None
+        self.mode = "exec"
+        return ""
+
+    def _leave_session(self) -> None:
+        if self._session is not None:
+            while self._session.typed.leave():
+                pass
+            self._sessions.leave(self._session, self._process)
+            self._session = None
+
+    # Configuration
+
+    @property
+    def _typed(self) -> TypedLines | None:
+        return self._session.typed if self._session is not None else self._terminal
+
+    def configure(self, line: str) -> str:
+        typed = self._typed
+        assert typed is not None
+        line = _in_full(line)
+        if line.lstrip()[:1] in FORMAT.comments:
+            typed.take(line)
+            return ""
+        self._enter_mode_of(typed, line)
+        _check(typed.section, line)
+        typed.take(line)
+        return self.text("text") if typed.in_literal else self._applied(typed)
+
+    def _enter_mode_of(self, typed: TypedLines, line: str) -> None:
+        """Leave the modes that do not have this command. Raises CliRefusal where no mode has it."""
+        word = re.sub(r"^(?:no|default) ", "", line).split()[0]
+        modes = [header.split()[0] for header in reversed(typed.section)]
+        depth = next((depth for depth, mode in enumerate(modes) if not _words(mode) or word in _words(mode)), None)
+        if depth is None and word not in _words("top"):
+            raise CliRefusal(self.text("unknown"))
+        for _ in range(len(modes) if depth is None else depth):
+            typed.leave()
+
+    def _applied(self, typed: TypedLines) -> str:
+        """Have a line of `configure terminal` take effect."""
+        if typed is self._terminal:
+            try:
+                self.device.replace(typed.text())
+            except Exception:
+                self._restart_terminal()
+                raise
+        return ""
+
+    def _restart_terminal(self) -> None:
+        """Take the running configuration again, after a line that the switch refuses."""
+        assert self._terminal is not None
+        place = self._terminal.section
+        self._terminal = TypedLines(FORMAT, self._sessions.rules, self.device.running())
+        for header in place:
+            self._terminal.take(header)
+
+    def copy_terminal(self) -> str:
+        """Read configuration from the terminal; a line that is refused is named, and the others are taken."""
+
+        def take(text: str) -> str:
+            refused = [self._refused(number, line) for number, line in enumerate(text.splitlines(), start=1)]
+            return "\n".join([*filter(None, refused), self.text("copied")])
+
+        if self._session is None:
+            raise CliRefusal(self.text("unknown"))
+        self.read_text(take)
+        return ""
+
+    def _refused(self, number: int, line: str) -> str:
+        try:
+            if line.strip() not in ("", "end", "exit"):
+                self.configure(line)
+        except CliRefusal as refusal:
+            return f"{refusal.text} at line {number}"
+        return ""
+
+    # Transactions
+
+    def clean(self) -> str:
+        assert self._session is not None
+        self._session.typed = TypedLines(FORMAT, self._sessions.rules)
+        return ""
+
+    def commit(self, timer: str = "") -> str:
+        assert self._session is not None
+        self.commit_named(self._session.name, timer)
+        return self.end()
+
+    def commit_named(self, session: str, timer: str = "") -> str:
+        self._sessions.commit(session, self.user.name, self._seconds(timer) if timer else None)
+        return ""
+
+    def abort(self) -> str:
+        assert self._session is not None
+        self._sessions.abort(self._session.name, self.user.name)
+        return self.end()
+
+    def abort_named(self, session: str) -> str:
+        self._sessions.abort(session, self.user.name)
+        return ""
+
+    def _seconds(self, timer: str) -> int:
+        match = _TIMER.fullmatch(timer)
+        if match is None:
+            raise CliRefusal(self.text("unknown"))
+        hours, minutes, seconds = map(int, match.groups())
+        return 3600 * hours + 60 * minutes + seconds
+
+    def save(self) -> str:
+        self.device.save()
+        return self.text("copied")
+
+    def reload(self) -> str:
+        self.device.restart()
+        return self.end_session()
+
+    # What they show
+
+    def show_running(self) -> str:
+        return self._headed("running-config", self.device.running())
+
+    def show_startup(self) -> str:
+        return self._headed("startup-config", self.device.startup())
+
+    def show_session(self, session: str = "") -> str:
+        return self._headed("session-config", self._candidate(session)[1])
+
+    def show_differences(self, session: str = "") -> str:
+        """The difference between the running configuration and a session; nothing when they are equal."""
+        name, candidate = self._candidate(session)
+        lines = list(
+            difflib.unified_diff(
+                self.device.running().splitlines(),
+                candidate.splitlines(),
+                "system:/running-config",
+                f"session:/{name}-session-config",
+                lineterm="",
+                n=CONTEXT_LINES,
+            )
+        )
+        return "\n".join([*lines, ""]) + "\n" if lines else ""
+
+    def show_sessions(self, form: str = "text") -> str:
+        if form == "json":
+            return self._sessions.report_json(self._process, self.uptime_s())
+        return self._sessions.report(self._process)
+
+    def _candidate(self, name: str) -> tuple[str, str]:
+        session = self._sessions.pending(name) if name else self._session
+        assert session is not None
+        return session.name, shown(session.typed.text())
+
+    def _headed(self, kind: str, text: str) -> str:
+        header = _HEADER.format(kind=kind, host=self.host, model=self.device.chassis().model, version=self.VERSION)
+        return header + text
+
+    def _no_command(self, line: str, mismatch: NoReturn) -> str:  # type: ignore[override]
+        """In user mode most commands need another one."""
+        if self.mode == "user" and line.split()[0] in ("show", "configure", "copy", "write", "reload"):
+            return self.text("privileged")
+        return VirtualCli._no_command(self, line, mismatch)
+
+
+def _in_full(line: str) -> str:
+    """A line with words and names that EOS takes shortened, in full."""
+    words = " ".join(line.split())
+    bare = re.sub(r"^(?:no|default) ", "", words)
+    first, _, rest = bare.partition(" ")
+    full = {"int": "interface", "desc": "description", "shut": "shutdown"}.get(first, first)
+    spelled = full_interface(f"{full} {rest}".strip())
+    indent = line[: len(line) - len(line.lstrip())]
+    return indent + words.removesuffix(bare) + spelled if words != spelled else line
+
+
+def _check(section: tuple[str, ...], line: str) -> None:
+    """Raise CliRefusal for a line with a value out of its range."""
+    stated = Line(line.strip(), number=1)
+    for header in reversed(section):
+        stated = Line(header, (stated,), 1)
+    reading = Reading()
+    reading.read(EosConfiguration(), (stated,))
+    if reading.errors:
+        raise CliRefusal(twin_grammar()["texts"]["unknown"])

@@ -1,0 +1,239 @@
+"""The session with one EOS switch: its configuration sessions over SSH."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Callable, Mapping
+from hashlib import sha256
+from secrets import token_hex
+from types import TracebackType
+from typing import Any, Self
+
+from railfab.bounded_json import load_json
+from railfab.device import Observed, without_secrets
+from railfab.endpoints import Credentials, Endpoint
+from railfab.errors import CommitRefused, DeviceError, LoginRefused, Unreachable, UnsupportedFeature
+from railfab.platforms.eos.candidate import candidate, is_equal, missing, typed
+from railfab.platforms.eos.lines import FORMAT
+from railfab.platforms.eos.lines import text as configuration_text
+from railfab.platforms.eos.pending_sessions import STAGE_PREFIX, SwitchSessions
+from railfab.platforms.eos.scoped import former_text
+from railfab.platforms.eos.state import observed_state
+from railfab.platforms.session import ChangeName, Identity, Pending, Running, Staged, Verb
+from railfab.platforms.shared import yaml_files
+from railfab.platforms.shared.change_tokens import change_of_token, change_token
+from railfab.platforms.shared.cli_connection import CliConnection
+from railfab.platforms.shared.login import ANSWER_WITHIN_S
+
+logger = logging.getLogger(__name__)
+
+COMMIT_WITHIN_S = 120.0
+"""Limit of a commit, and of saving [s]."""
+MARKER = " ! block"
+"""A comment; with a blank before it, it ends no section either."""
+OBSERVED = ("interfaces", "lldp", "neighbors", "bfd", "arp", "nd")
+FACTORY_NAME = "localhost"
+_HEADER = re.compile(r"^! device: (\S+) \((.+), EOS-(\S+)\)$", re.MULTILINE)
+_HOSTNAME = re.compile(r"^hostname (\S+)$", re.MULTILINE)
+
+
+class EosSession:
+    """A platforms.Session for EOS. read_within_s: limit of commands that only read; None is ANSWER_WITHIN_S [s].
+
+    A change is a configuration session with the token of its name, which EOS reverts unless it is committed again.
+    """
+
+    def __init__(self, endpoint: Endpoint, credentials: Credentials, *, read_within_s: float | None = None) -> None:
+        dialect = yaml_files.dialect(__package__)
+        self._name = endpoint.name
+        self._read_within_s = read_within_s or ANSWER_WITHIN_S
+        self._verbs = dialect.verbs
+        self._cli = CliConnection(endpoint, credentials, dialect)
+        self._another: Callable[[], EosSession] = lambda: EosSession(endpoint, credentials, read_within_s=read_within_s)
+        self._has_committed = False
+
+    def __enter__(self) -> Self:
+        self._cli.open()
+        if "Password" in self._cli.run(self._verbs["enable"]):
+            problem = "asks for a password after `enable`"
+            remedy = "Add `aaa authorization exec default local`, which lets users of privilege 15 in without it"
+            raise LoginRefused(self._name, problem, remedy)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._cli.close()
+
+    def running(self) -> Running:
+        text = self._text()
+        header, hostname = _HEADER.search(text), _HOSTNAME.search(text)
+        return Running(
+            text=text,
+            revision=_revision(text),
+            identity=Identity(
+                hostname=hostname[1] if hostname else FACTORY_NAME,
+                version=header[3] if header else "",
+                model=header[2] if header else "",
+            ),
+            pending=self._pending(self._sessions()),
+        )
+
+    def stage(self, text: str) -> Staged:
+        """Type the candidate into a session of the switch, which is discarded; nothing is typed for equal texts."""
+        running = self._text()
+        self._check_hostname(running, text)
+        difference = "" if is_equal(running, text) else self._difference(running, text)
+        return Staged(text=text, diff=difference, former=former_text(running, text), revision=_revision(running))
+
+    def commit(self, staged: Staged, change: ChangeName, within_s: int) -> None:
+        running, pending = self._text(), self._pending(self._sessions())
+        if _revision(running) != staged.revision:
+            raise CommitRefused(self._name, "has changed since its differences were read", "Review them again")
+        if pending is not None:
+            problem = f"has an unconfirmed change ({pending.description})"
+            raise CommitRefused(self._name, problem, "Confirm or revert it first")
+        self._open(change_token(change), running, staged.text)
+        self._has_committed = True
+        self._refusing(self._verbs["commit"].format(timer=_timer(within_s)))
+        if lacking := missing(self._text(), staged.text):
+            self.revert(change)
+            shown = without_secrets(lacking[0]) + (f" and {len(lacking) - 1} more" if len(lacking) > 1 else "")
+            raise CommitRefused(self._name, f"does not take all of it ({shown})", "Check the release of the switch")
+
+    def confirm(self, change: ChangeName) -> None:
+        """Confirm; after a commit from a second connection, which shows that the switch can still be reached."""
+        if self._has_committed:
+            with self._another() as session:
+                session.confirm(change)
+        else:
+            self._confirm(change)
+
+    def _confirm(self, change: ChangeName) -> None:
+        token, sessions = change_token(change), self._sessions()
+        if sessions.timed == token:
+            self._refusing(self._verbs["confirm"].format(session=token))
+        elif not sessions.is_completed(token):
+            raise CommitRefused(self._name, "has reverted the change", "Deploy again")
+        self._cli.run(self._verbs["save"], within_s=COMMIT_WITHIN_S)
+
+    def revert(self, change: ChangeName) -> None:
+        token, sessions = change_token(change), self._sessions()
+        if token == sessions.timed or token in sessions.pending:
+            self._refusing(self._verbs["revert"].format(session=token))
+
+    def observe(self) -> Observed:
+        return observed_state({verb: self._json(verb) for verb in OBSERVED})
+
+    def operate(self, verb: Verb) -> None:
+        if verb in (Verb.DRAIN, Verb.UNDRAIN):
+            raise UnsupportedFeature(self._name, f"cannot {verb} by a command", "Deploy an intent with `drain:`")
+        if (pending := self._pending(self._sessions())) is not None:
+            problem = f"has an unconfirmed change ({pending.description})"
+            raise CommitRefused(self._name, problem, "Confirm or revert it first")
+        if verb is Verb.SAVE:
+            self._cli.run(self._verbs["save"], within_s=COMMIT_WITHIN_S)
+        else:
+            self._cli.end_with(self._verbs["reload"])
+
+    # On the switch
+
+    def _text(self) -> str:
+        """The running configuration."""
+        text = self._cli.run(self._verbs["load"], within_s=self._read_within_s, checked=False)
+        if text.lstrip().startswith("%"):
+            problem = f"does not show its running configuration ({text.strip().splitlines()[0]})"
+            raise DeviceError(self._name, problem, "Use a login of privilege 15")
+        return f"{text.strip()}\n"
+
+    def _json(self, verb: str) -> Mapping[str, Any]:
+        command = self._verbs[verb]
+        answer = self._cli.run(command, within_s=self._read_within_s)
+        try:
+            value: Mapping[str, Any] = load_json(answer)
+        except ValueError:
+            problem = f"does not answer `{command}` with JSON"
+            raise DeviceError(self._name, problem, "Check the release of the switch") from None
+        return value
+
+    def _sessions(self) -> SwitchSessions:
+        return SwitchSessions.of(self._json("sessions"))
+
+    def _pending(self, sessions: SwitchSessions) -> Pending | None:
+        if sessions.timed is None:
+            return None
+        left_s = None
+        if sessions.expires_s is not None:
+            left_s = max(0.0, sessions.expires_s - float(self._json("uptime").get("uptime", sessions.expires_s)))
+        description = f"configuration session {sessions.timed} waits for its confirmation"
+        return Pending(change=change_of_token(sessions.timed), description=description, reverts_in_s=left_s)
+
+    def _difference(self, running: str, wanted: str) -> str:
+        """The difference that the switch shows of a candidate, without secrets."""
+        self._open(STAGE_PREFIX + token_hex(4), running, wanted)
+        shown = self._cli.run(self._verbs["diff"], checked=False).strip("\n").splitlines()
+        self._cli.run(self._verbs["leave"])
+        headed = ["--- running", "+++ candidate", *shown[2:]] if shown else []
+        return "\n".join(map(without_secrets, headed))
+
+    def _open(self, session: str, running: str, wanted: str) -> None:
+        """Open a session and type a candidate. Raises CommitRefused; the session is then discarded."""
+        self._remove_leftovers()
+        try:
+            self._cli.run(self._verbs["open"].format(session=session))
+        except Unreachable:
+            raise
+        except DeviceError as error:
+            raise self._not_opened(error) from None
+        self._cli.run(self._verbs["clean"])
+        try:
+            self._cli.paste(tuple(typed(candidate(running, wanted))), marker=MARKER)
+        except Unreachable:
+            raise
+        except DeviceError as error:
+            self._cli.run(self._verbs["leave"])
+            raise CommitRefused(self._name, without_secrets(error.problem), error.remedy) from None
+
+    def _not_opened(self, error: DeviceError) -> DeviceError:
+        """The reason for which a session does not open, with who holds the others."""
+        pending = self._sessions().pending
+        if "Maximum number" not in error.problem:
+            return error
+        holders = ", ".join(f"{name}{f' of {user}' if user else ''}" for name, user in pending.items())
+        problem = f"has as many pending configuration sessions as it keeps ({holders})"
+        return DeviceError(self._name, problem, "Commit or abort one of them: `configure session NAME abort`")
+
+    def _remove_leftovers(self) -> None:
+        """Discard the sessions of an interrupted deploy, in which no terminal is any more."""
+        for session in self._sessions().abandoned:
+            logger.warning("%s: removes configuration session %s of an interrupted deploy", self._name, session)
+            self._cli.run(self._verbs["revert"].format(session=session))
+
+    def _refusing(self, command: str) -> None:
+        """Run a command that the switch may refuse for what it changes. Raises CommitRefused."""
+        try:
+            self._cli.run(command, within_s=COMMIT_WITHIN_S)
+        except Unreachable:
+            raise
+        except DeviceError as error:
+            if command.startswith("commit"):
+                self._cli.run(self._verbs["leave"])
+            raise CommitRefused(self._name, without_secrets(error.problem), error.remedy) from None
+
+    def _check_hostname(self, running: str, wanted: str) -> None:
+        """Refuse the configuration of another switch."""
+        present, named = _HOSTNAME.search(running), _HOSTNAME.search(wanted)
+        if present and named and present[1] not in (named[1], FACTORY_NAME):
+            problem = f"has hostname {present[1]}, but the configuration is for {named[1]}"
+            raise CommitRefused(self._name, problem, "Check the address, or set the hostname of the switch first")
+
+
+def _revision(text: str) -> str:
+    """A digest of a configuration, without the header, which has the release."""
+    return sha256(configuration_text(FORMAT.tree(text)).encode()).hexdigest()[:16]
+
+
+def _timer(seconds: int) -> str:
+    minutes, rest = divmod(seconds, 60)
+    return f"{minutes // 60:02}:{minutes % 60:02}:{rest:02}"
