@@ -9,10 +9,10 @@ from tempfile import mkdtemp
 from tests.platforms.other_switches import with_switches
 from tests.platforms.small_fabrics import design_of, switch_model
 
-from railfab.fabric import Design
+from railfab.fabric import Design, design
 from railfab.topology.catalogue import catalogue
 
-INTENTS = Path("inventory/fabrics")
+INTENTS, LABS = Path("inventory/fabrics"), Path("labs")
 SHORT = {"leaf": "pod1-seg1-leaf1", "spine": "pod1-spine1"}
 """Names of switches as a case has them."""
 
@@ -20,10 +20,12 @@ SHORT = {"leaf": "pod1-seg1-leaf1", "spine": "pod1-spine1"}
 @cache
 def fabric_of(platform: str, name: str) -> Design:
     """A fabric of one platform: `routed` has unnumbered sessions where the platform has them, `numbered` has none,
-    `mlag-spines` is dual-mlag with spines, and any other name is a file of inventory/fabrics.
+    `mlag-spines` is dual-mlag with spines; any other name is a folder of labs, or a file of inventory/fabrics.
     """
     if name in ("routed", "numbered"):
         return design_of(platform, platform, numbered=name == "numbered")
+    if (lab := LABS / name / "intent.yml").exists():
+        return design(lab)
     folder = Path(mkdtemp())
     document = _mlag_with_spines(folder) if name == "mlag-spines" else INTENTS / f"{name}.yml"
     return with_switches(document, folder, model=_model(platform), platform=platform)

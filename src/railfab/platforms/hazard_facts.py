@@ -177,6 +177,10 @@ def _interfaces(model: DeviceModel, _of: str | None) -> tuple[str, ...]:
     return (*names, *(f"{CLI_WORDS[match[1]]}{match[2]}" for match in named if match))
 
 
+def _vrfs(model: DeviceModel, _of: str | None) -> tuple[str, ...]:
+    return tuple(instance.name for instance in model.network_instances)
+
+
 def _vlans(model: DeviceModel, _of: str | None) -> tuple[int, ...]:
     return tuple(vlan.vlan_id for vlan in model.vlans)
 
@@ -246,6 +250,7 @@ FACTS: Mapping[str, Fact] = {
     "hold_s": _hold_s,
     "interfaces": _interfaces,
     "vlans": _vlans,
+    "vrfs": _vrfs,
     "peers": _peers,
     "unnumbered": _unnumbered,
     "policies": _policies,

@@ -27,4 +27,9 @@ def test_every_pattern_is_of_a_command_that_frr_has_or_of_a_missing_line() -> No
         "port-disabled",  # a comment, which FRR does not read
         "slow-hold-time",  # a value that the grammar leaves open
         "small-mtu",  # a comment
+        "wrong-address",  # no address of the loopback
+        "wrong-address",  # prefixes of the examples are outside of the fabric
+        "wrong-overlay",  # of EVPN, which the fabric has not
+        "wrong-overlay",  # of a tenant
+        "wrong-vlan",  # a section
     ]
