@@ -8,6 +8,7 @@ import pytest
 
 from railfab.platforms import platform, platform_names
 from railfab.platforms.junos import commits
+from railfab.platforms.nxos import replace_limits
 from railfab.testing.sessions import SessionLaws
 
 SERVED = [name for name in platform_names() if platform(name).twin is not None and platform(name).session is not None]
@@ -15,9 +16,10 @@ SERVED = [name for name in platform_names() if platform(name).twin is not None a
 
 @pytest.fixture(autouse=True, scope="module")
 def short_times() -> Iterator[None]:
-    """Give a minute of Junos, the unit of its timer, 12 seconds."""
+    """Give a minute of Junos, the unit of its timer, 12 seconds, and have NX-OS take less than its 30 seconds."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(commits, "MINUTE_S", 12.0)
+        patch.setattr(replace_limits, "LEAST_S", 1)
         yield
 
 

@@ -10,4 +10,7 @@ PLATFORM = platform_of(
     text=".lines:text",
     differences=".parse:differences",
     refusals=".known_lines:refusals",
+    scoped=".scope:scoped",
+    session=".session:NxosSession",
+    twin=".twin:twin",
 )

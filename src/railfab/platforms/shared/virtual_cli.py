@@ -167,7 +167,7 @@ class VirtualCli:
         for each in filters:
             name, _, argument = each.strip().partition(" ")
             if name in self._grammar.filters:
-                output = FILTERS[self._grammar.filters[name]](output, argument.strip().strip('"'))
+                output = FILTERS[self._grammar.filters[name]](output, argument.strip().strip("\"'"))
         return output
 
     def _no_command(self, line: str, mismatch: NoCommand) -> str:

@@ -1,0 +1,64 @@
+"""A configuration as it is given to a switch: the intent's lines, and those of the operator that the switch has."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterator
+
+from railfab.device import without_secrets
+from railfab.platforms.differences import Difference, Side
+from railfab.platforms.nxos.lines import FORMAT
+from railfab.platforms.nxos.parse import differences
+from railfab.platforms.nxos.running_text import in_order, shown
+from railfab.platforms.nxos.scope import scoped
+
+CONTEXT_LINES = 3
+RELOADING = re.compile(
+    r"hardware access-list tcam .*|hardware profile (?!dlb).*|system routing .*|system vlan .* reserve"
+)
+"""Lines that take effect after a reload only (Nexus 9000 guides: Security, TCAM regions; Unicast Routing)."""
+
+
+def candidate(running: str, wanted: str) -> str:
+    """A whole configuration as a file of `configure replace`: a deploy keeps what it needs to log in again."""
+    replaced = frozenset(FORMAT.tree(scoped(running, wanted)))
+    kept = (line for line in FORMAT.tree(running) if line not in replaced)
+    return f"!Command: show running-config\n\n{in_order((*kept, *FORMAT.tree(wanted)))}"
+
+
+def distance(running: str, wanted: str) -> int:
+    """The number of differences between a running configuration and a whole one."""
+    return len(differences(running, wanted))
+
+
+def is_equal(running: str, wanted: str) -> bool:
+    """Whether a switch has a configuration already; a default that it shows or hides makes no difference."""
+    return not differences(scoped(running, wanted), wanted)
+
+
+def missing(running: str, wanted: str) -> tuple[str, ...]:
+    """The lines that a switch has not, or has with other values."""
+    differing = differences(scoped(running, wanted), wanted)
+    return tuple(each.text for each in differing if each.side is not Side.ADDED)
+
+
+def reloading(running: str, wanted: str) -> tuple[str, ...]:
+    """The differing lines that would take effect after a reload only."""
+    texts = (_line(each) for each in differences(scoped(running, wanted), wanted))
+    return tuple(text for text in texts if RELOADING.fullmatch(text.removeprefix("no ")))
+
+
+def _line(difference: Difference) -> str:
+    return difference.path.partition(": ")[0]
+
+
+def unified(running: str, wanted: str) -> str:
+    """The difference as it is shown, without secrets."""
+    return "\n".join(map(without_secrets, _unified(shown(scoped(running, wanted)), shown(wanted))))
+
+
+def _unified(before: str, after: str) -> Iterator[str]:
+    return difflib.unified_diff(
+        before.splitlines(), after.splitlines(), "running", "candidate", lineterm="", n=CONTEXT_LINES
+    )

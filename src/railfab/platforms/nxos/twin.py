@@ -1,0 +1,51 @@
+"""A virtual switch with NX-OS, which the twin serves over SSH."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+
+from railfab.device import DeviceModel
+from railfab.platforms.nxos.cli import cli
+from railfab.platforms.nxos.parse import parse
+from railfab.platforms.nxos.running_text import overlaid, shown
+from railfab.platforms.nxos.scope import scoped
+from railfab.platforms.nxos.shows import VERSION
+from railfab.platforms.shared.line_datastore import TextDatastore
+from railfab.platforms.twin_face import Tree, TwinFace
+
+FACTORY = """\
+version {version} Bios:version
+hostname {name}
+vdc {name} id 1
+  limit-resource vlan minimum 16 maximum 4094
+  limit-resource vrf minimum 2 maximum 4096
+username admin password 5 * role network-admin
+vrf context management
+interface mgmt0
+  vrf member management
+  ip address 192.0.2.1/24
+line console
+line vty
+boot nxos bootflash:/nxos64-cs.{version}.bin
+"""
+"""Settings of the operator, with which a switch is reached before its first deploy: a login, the management port."""
+
+
+def _datastore(name: str, _rendered: Tree) -> TextDatastore:
+    factory = FACTORY.format(name=name, version=VERSION)
+    return TextDatastore(name, factory=factory, parse=_parse, shown=shown, overlaid=overlaid)
+
+
+def _parse(configuration: str) -> DeviceModel:
+    return parse(scoped(configuration, ""))
+
+
+def _wildcard(_device: str, _name: str, _pattern: str, _labels: Mapping[str, str]) -> None:
+    """Its telemetry is not served."""
+
+
+@cache
+def twin() -> TwinFace:
+    """The face of a virtual switch with NX-OS."""
+    return TwinFace(datastore=_datastore, models=(), wildcard=_wildcard, cli=cli, saves=lambda _configuration: False)
