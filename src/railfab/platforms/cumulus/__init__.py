@@ -4,4 +4,4 @@ from railfab.platforms.shared.folder import platform_of
 
 __all__ = ["PLATFORM"]
 
-PLATFORM = platform_of(__name__, suffix="yaml", text=".tree:text")
+PLATFORM = platform_of(__name__, suffix="yaml", text=".tree:text", session=".session:CumulusSession")

@@ -1,0 +1,80 @@
+"""A virtual Cumulus Linux switch, which the shell alone configures."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from railfab.device import DeviceModel
+from railfab.platforms.cumulus.parse import parse, tree_of
+from railfab.platforms.cumulus.scope import copied, without
+from railfab.platforms.cumulus.shell import logins
+from railfab.platforms.cumulus.spelling import merged, normal
+from railfab.platforms.cumulus.tree import text
+from railfab.platforms.shared.json_tree import Json
+from railfab.platforms.shared.line_datastore import TextDatastore
+from railfab.platforms.twin_face import TwinFace
+
+FACTORY = """- set:
+    interface:
+      eth0:
+        ipv4:
+          dhcp-client:
+            state: enabled
+        type: eth
+        vrf: mgmt
+    system:
+      aaa:
+        class:
+          sudo:
+            action: allow
+            command-path:
+              /:
+                permission: all
+        role:
+          system-admin:
+            class:
+              sudo: {{}}
+        user:
+          cumulus:
+            hashed-password: '*'
+            role: system-admin
+      hostname: {name}
+    vrf:
+      mgmt: {{}}
+"""
+"""The management port, its VRF and the account that a new switch has (NVUE-CLI)."""
+
+
+class NvueDatastore(TextDatastore):
+    """The configuration as the YAML of NVUE."""
+
+    def model(self, configuration: str) -> DeviceModel | None:
+        return None if tree_of(configuration) == tree_of(self._factory) else self._parse(configuration)
+
+
+def _datastore(device: str, rendered: Json) -> TextDatastore:
+    factory = tree_of(FACTORY.format(name=device))
+    given = without(factory, normal(rendered))
+
+    def parsed(configuration: str) -> DeviceModel:
+        return parse(text(without(tree_of(configuration), given)))
+
+    return NvueDatastore(
+        device,
+        factory=text(factory),
+        parse=parsed,
+        shown=lambda configuration: text(tree_of(configuration)),
+        overlaid=lambda running, tree: text(merged(copied(tree_of(running)), normal(tree))),
+    )
+
+
+@cache
+def twin() -> TwinFace:
+    """The face of a virtual Cumulus Linux switch."""
+    return TwinFace(
+        datastore=_datastore,
+        models=(),
+        wildcard=lambda _device, _key, pattern, _labels: "1" if pattern == "*" else None,
+        cli=logins,
+        saves=lambda _configuration: False,
+    )
