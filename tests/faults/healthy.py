@@ -25,8 +25,8 @@ from railfab.intent import Ramp
 from railfab.platforms import platform, platform_names
 from railfab.topology import wire
 
-SERVED = tuple(name for name in platform_names() if platform(name).twin is not None)
-"""Platforms that the twin serves."""
+SERVED = tuple(name for name in platform_names() if (twin := platform(name).twin) is not None and twin().models)
+"""Platforms that the twin serves over gNMI, which the collector needs."""
 JOBS = ("ring", "incast", "allreduce")
 """Of jobs.yml: ring AllReduce after compute, an incast each second beside compute, AllReduce without pause."""
 OTHER_RAMP = Ramp(kmin_bytes=100_000, kmax_bytes=1_000_000)

@@ -22,7 +22,7 @@ from railfab.dashboards import ALERTS
 from railfab.platforms import platform
 
 NAMES = {alert.alert for alert in ALERTS}
-THREE = ("flap", "loopback-removed", "second-address")
+THREE = ("flap", "loopback-removed", "timers")
 HEALTHY_S = 90.0
 """Simulated time in which an alert fires that holds for 30 s, on a rate over a minute."""
 BEFORE_S, AFTER_S = 20.0, 90.0

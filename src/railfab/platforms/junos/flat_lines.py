@@ -34,14 +34,14 @@ def flat_lines(text: str) -> frozenset[str] | None:
     return frozenset(lines) if len(above) == 1 else None
 
 
-def is_same(text: str, other: str) -> bool:
+def is_same(text: str, second: str) -> bool:
     """Whether two texts have the same statements, in any order but that of terms and policies. Raises ConfigError."""
     lines = flat_lines(text)
-    if lines is not None and lines == flat_lines(other) and _ordered(text) == _ordered(other):
+    if lines is not None and lines == flat_lines(second) and _ordered(text) == _ordered(second):
         return True
-    return read(text) == read(other) or (
-        sorted(map(shown, set(read(text)))) == sorted(map(shown, set(read(other))))
-        and _ordered(text) == _ordered(other)
+    return read(text) == read(second) or (
+        sorted(map(shown, set(read(text)))) == sorted(map(shown, set(read(second))))
+        and _ordered(text) == _ordered(second)
     )
 
 
@@ -51,11 +51,11 @@ def digest(text: str) -> str:
     return sha256("\n".join(sorted(lines if lines is not None else map(shown, read(text)))).encode()).hexdigest()[:16]
 
 
-def has_same_order(text: str, other: str) -> bool:
+def has_same_order(text: str, second: str) -> bool:
     """Whether what has an order has the same one, of the lines of the first text."""
     lines = _ordered(text)
     wanted = set(lines)
-    return [line for line in _ordered(other) if line in wanted] == lines
+    return [line for line in _ordered(second) if line in wanted] == lines
 
 
 def _ordered(text: str) -> list[str]:
