@@ -124,7 +124,8 @@ def running(endpoint: Endpoint) -> Tables:
 def left_behind(endpoint: Endpoint) -> str:
     """Files, checkpoints and timers of railfab on a switch."""
     with shell(endpoint) as connection:
-        listed = ["ls /run/railfab", "ls /etc/sonic/checkpoints", "systemctl is-active railfab-revert.timer"]
+        units = (f"systemctl is-active railfab-{name}.timer | grep -v inactive" for name in ("apply", "revert"))
+        listed = ["ls /run/railfab", "ls /etc/sonic/checkpoints", *units]
         return "\n".join(str(connection.send_command(command)) for command in listed)
 
 
@@ -142,7 +143,7 @@ def test_a_factory_fabric_is_brought_to_the_intent_and_a_second_run_changes_noth
         0,
         "3 of 3 switches checked: all 4 BGP session ends are as the intent says",
     )
-    assert left_behind(leaf).split() == ["ended", "inactive"]
+    assert left_behind(leaf).split() == ["ended"]
     assert railfab("rollback", "--yes").returncode == 0
     assert running(leaf) == factory
     assert railfab("deploy", "--yes").returncode == 0
@@ -194,7 +195,20 @@ def test_a_candidate_that_the_switch_refuses_is_refused_in_its_words_and_changes
     assert "rejects the change" in str(refused.value)
     assert "NO_SUCH_TABLE" in str(refused.value)
     assert running(leaf) == before
-    assert left_behind(leaf).split() == ["ended", "inactive"]
+    assert left_behind(leaf).split() == ["ended"]
+
+
+def test_a_patch_that_fails_when_it_is_applied_is_reverted_at_once(leaf: Endpoint, model: DeviceModel) -> None:
+    deployed(leaf, rendered(model), "begin")
+    before = running(leaf)
+    wrong = text(SONIC.render(model) | {"NO_SUCH_TABLE": {"row": {"field": "1"}}})
+    with opened(leaf) as session:
+        staged = session.stage(rendered(model, description="x"))
+        with pytest.raises(CommitRefused, match="NO_SUCH_TABLE") as refused:
+            session.commit(replace(staged, text=wrong), name("wrong"), WITHIN_S)
+    assert "the switch runs its former configuration" in str(refused.value)
+    assert running(leaf) == before
+    assert left_behind(leaf).split() == ["ended"]
 
 
 def test_the_configuration_of_another_switch_is_refused(leaf: Endpoint, model: DeviceModel, fabric: Design) -> None:
@@ -226,7 +240,7 @@ def test_a_change_whose_session_is_lost_is_reverted_by_the_switch_and_leaves_not
         time.sleep(0.2)
     with opened(leaf) as session, pytest.raises(CommitRefused, match="was not confirmed in time"):
         session.confirm(name("lost"))
-    assert left_behind(leaf).split() == ["ended", "inactive"]
+    assert left_behind(leaf).split() == ["ended"]
 
 
 def test_power_ends_a_change_and_its_timer_and_the_next_deploy_removes_its_checkpoint(
@@ -245,7 +259,7 @@ def test_power_ends_a_change_and_its_timer_and_the_next_deploy_removes_its_check
             session.confirm(change)
     assert change_token(change) in left_behind(leaf)
     deployed(leaf, rendered(model, description="next"), "next")
-    assert left_behind(leaf).split() == ["ended", "inactive"]
+    assert left_behind(leaf).split() == ["ended"]
     deployed(leaf, rendered(model), "back")
 
 
@@ -289,7 +303,7 @@ def test_of_two_deploys_at_once_one_is_refused_and_the_other_whole(leaf: Endpoin
     winner = {"first": "second", "second": "first"}[refused.partition(":")[0]]
     first = model.interfaces[0].name
     assert running(leaf)["PORT"][first]["description"] == winner
-    assert left_behind(leaf).split() == ["ended", "inactive"]
+    assert left_behind(leaf).split() == ["ended"]
     deployed(leaf, rendered(model), "back")
 
 

@@ -11,7 +11,7 @@ import pytest
 from tests.ssh.dialect import PASSWORD, serving
 
 from railfab.endpoints import Credentials, Endpoint
-from railfab.errors import LoginRefused
+from railfab.errors import DeviceError, LoginRefused
 from railfab.platforms.shared.command_table import CommandTable
 from railfab.platforms.shared.linux_files import CommandFailed
 from railfab.platforms.shared.root_shell import RootShell
@@ -243,3 +243,10 @@ def test_a_wrong_password_is_one_line(port: int) -> None:
     endpoint = Endpoint(name="leaf1", platform="sonic", host="127.0.0.1", ssh_port=port, skip_verify=True)
     with pytest.raises(LoginRefused, match="rejects user 'admin' or the password"):
         RootShell(endpoint, Credentials("admin", "wrong")).open()
+
+
+def test_a_switch_without_a_linux_shell_is_named(tmp_path: Path) -> None:
+    with serving(tmp_path) as server:
+        endpoint = Endpoint(name="leaf1", platform="sonic", host="127.0.0.1", ssh_port=server.port, skip_verify=True)
+        with pytest.raises(DeviceError, match="answers `id -u` with '% Invalid input', so it is no Linux shell"):
+            RootShell(endpoint, Credentials("admin", PASSWORD)).open()

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from railfab.endpoints import Credentials, Endpoint
-from railfab.errors import LoginRefused, Unreachable
+from railfab.errors import DeviceError, LoginRefused, Unreachable
 from railfab.platforms.shared.login import (
     ANSWER_WITHIN_S,
     ATTEMPTS,
@@ -204,9 +204,15 @@ class RootShell:
         return Unreachable(self._endpoint.name, problem, remedy)
 
     def _become_root(self) -> None:
-        """Check for root, or for sudo without a password."""
-        if self.run("id -u").out.strip() == "0":
+        """Check for root, or sudo without a password. Raises LoginRefused, and DeviceError without a Linux shell."""
+        answer = self.run("id -u")
+        if answer.out.strip() == "0":
             return
+        if not answer.out.strip().isdigit():
+            self._cut()
+            shown = next(iter(answer.output().splitlines()), "nothing")
+            problem = f"answers `id -u` with {shown!r}, so it is no Linux shell"
+            raise DeviceError(self._endpoint.name, problem, "Check its platform and its address")
         if self.run("sudo -n true").status != 0:
             self._cut()
             problem = f"user {self._credentials.username!r} is not root and sudo asks for a password"

@@ -22,8 +22,18 @@ from railfab.platforms.sonic.candidate import candidate, drained, is_drained, re
 from railfab.platforms.sonic.json_patch import patch
 from railfab.platforms.sonic.scope import HOST
 from railfab.platforms.sonic.state import observed
-from railfab.platforms.sonic.switch_changes import APPLIED, CONFIRMED, CONFIRMING, FOLDER, MARK, UNIT, SwitchReading
-from railfab.platforms.sonic.tables import Tables, normal, row, tree_of
+from railfab.platforms.sonic.switch_changes import (
+    APPLIED,
+    CONFIRMED,
+    CONFIRMING,
+    FOLDER,
+    GUARD,
+    MAKE_FOLDER,
+    MARK,
+    UNIT,
+    SwitchReading,
+)
+from railfab.platforms.sonic.tables import Tables, deviations, normal, row, tree_of
 from railfab.platforms.sonic.tables import text as text_of
 
 READ_WITHIN_S, CHECK_WITHIN_S, CHANGE_WITHIN_S = 60.0, 600.0, 900.0
@@ -98,13 +108,14 @@ class SonicSession:
             raise CommitRefused(self._name, problem, "Review them with --plan, then deploy again")
         for token in read.checkpoints:
             self._run(self._commands["forget"].format(name=token))
-        after, token = candidate(running, tree_of(staged.text)), change_token(change)
+        stated, token = tree_of(staged.text), change_token(change)
+        after = candidate(running, stated)
         script = switch_changes.applying_script(token, revision(after), within_s, self._commands)
         result = self._run(script, stdin=json.dumps(patch(running, after)), within_s=CHANGE_WITHIN_S + within_s)
         done, _, shown = result.out.partition(f"\n{MARK}\n")
         why = "" if switch_changes.is_done(done) else switch_changes.failure(result.errors or done)
-        if not why and self._tables(shown) != after:
-            why = "did not accept all of it"
+        if not why and (left := deviations(accepted := self._tables(shown), candidate(accepted, stated))):
+            why = f"did not accept all of it, as `{without_secrets(left[0])}` shows"
         if why:
             self._give_up(token, why)
 
@@ -189,7 +200,7 @@ class SonicSession:
         """Have the switch check a patch. Raises CommitRefused."""
         file = f"{FOLDER}/staged.{secrets.token_hex(4)}.json"
         check = self._commands["check"].format(file=file)
-        script = f"mkdir -p {FOLDER} && cat > {file} && {check} && echo && echo '{switch_changes.DONE}'; rm -f {file}"
+        script = f"{MAKE_FOLDER} && cat > {file} && {check} && echo && echo '{switch_changes.DONE}'; rm -f {file}"
         result = self._run(script, stdin=operations, within_s=CHECK_WITHIN_S)
         if not switch_changes.is_done(result.out):
             why = switch_changes.failure(result.errors or result.out)
@@ -201,7 +212,7 @@ class SonicSession:
         if operations:
             file = f"{FOLDER}/drain.{secrets.token_hex(4)}.json"
             apply = self._commands["patch"].format(file=file)
-            self._succeed(f"mkdir -p {FOLDER} && cat > {file} && {apply} && rm -f {file}", stdin=json.dumps(operations))
+            self._succeed(f"{MAKE_FOLDER} && cat > {file} && {apply} && rm -f {file}", stdin=json.dumps(operations))
 
     def _succeed(self, command: str, *, stdin: str = "") -> None:
         result = self._run(command, stdin=stdin, within_s=CHANGE_WITHIN_S)
@@ -224,9 +235,8 @@ class SonicSession:
 
     def _revert(self, token: str) -> None:
         """Stop the timer and restore the checkpoint. Raises DeviceError where the switch cannot."""
-        script = (
-            f"{self._commands['disarm'].format(unit=UNIT)}; {switch_changes.reverting_script(token, self._commands)}"
-        )
+        disarm = [self._commands["disarm"].format(unit=unit) for unit in (UNIT, GUARD)]
+        script = "; ".join([*disarm, switch_changes.reverting_script(token, self._commands)])
         result = self._run(script, within_s=CHANGE_WITHIN_S)
         record = self._read().change
         if record is not None and record.name is not None and change_token(record.name) == token:

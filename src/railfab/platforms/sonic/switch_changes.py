@@ -18,8 +18,11 @@ from railfab.platforms.shared.change_tokens import change_of_token
 FOLDER = "/run/railfab"
 CHANGE, ENDED = f"{FOLDER}/change", f"{FOLDER}/ended"
 CHECKPOINTS, SUFFIX = "/etc/sonic/checkpoints", ".cp.json"
+MAKE_FOLDER = f"mkdir -p -m 700 {FOLDER}"
 RELEASE = "/etc/sonic/sonic_version.yml"
-UNIT = "railfab-revert"
+UNIT, GUARD = "railfab-revert", "railfab-apply"
+"""Units of the timer of a change, and of the one while its patch is applied. Two names, because systemd may still have
+the first of a name when the second begins."""
 MARK = "--- railfab ---"
 """Line between the outputs of two commands."""
 DONE = "--- done ---"
@@ -89,7 +92,7 @@ def reading_script(configuration: str) -> str:
     """Shell commands whose output `reading` reads. configuration: the command that shows CONFIG_DB."""
     quoted = shlex.quote(MARK)
     files = [f"cat {CHANGE}/{name} 2>/dev/null" for name in _FILES]
-    active = [f"systemctl is-active {UNIT}.{kind}" for kind in ("timer", "service")]
+    active = [f"systemctl is-active {unit}" for unit in (f"{UNIT}.timer", f"{GUARD}.timer", f"{UNIT}.service")]
     parts = (
         configuration,
         f"test -d {CHANGE} && echo pending",
@@ -106,11 +109,11 @@ def reading_script(configuration: str) -> str:
 def reading(where: str, output: str) -> SwitchReading:
     """Values in the output of `reading_script`. Raises DeviceError for one that is not whole."""
     parts = [part.strip() for part in output.split(f"\n{MARK}\n")]
-    if len(parts) != 8 + len(_FILES):
+    if len(parts) != 9 + len(_FILES):
         raise DeviceError(where, "did not answer in full", "Check its load and the connection")
     configuration, pending, *rest = parts
     values = dict(zip(_FILES, rest, strict=False))
-    timer, service, uptime, ended, checkpoints, release = rest[len(_FILES) :]
+    timer, guard, service, uptime, ended, checkpoints, release = rest[len(_FILES) :]
     change = None
     if pending:
         change = SwitchChange(
@@ -120,7 +123,7 @@ def reading(where: str, output: str) -> SwitchReading:
             begun_s=_number(values["begun"], _number(uptime, 0.0)),
             within_s=_number(values["within"], 0.0),
             uptime_s=_number(uptime, 0.0),
-            waits=timer == "active",
+            waits="active" in (timer, guard),
             reverting=service in ("active", "activating"),
         )
     return SwitchReading(
@@ -173,22 +176,22 @@ def applying_script(token: str, revision: str, within_s: int, commands: Mapping[
     """
     record = {"name": token, "revision": revision, "within": str(within_s), "state": APPLYING}
     job = shlex.quote(reverting_script(token, commands))
+    received = f"{FOLDER}/{token}.json"
     steps = [
-        f"mkdir -p {FOLDER}",
-        f"mkdir {CHANGE}",
-        f"cat > {CHANGE}/patch.json",
+        f"{MAKE_FOLDER} && cat > {received} && mkdir {CHANGE} && mv {received} {CHANGE}/patch.json",
         *(f"echo {value} > {CHANGE}/{name}" for name, value in record.items()),
         f"cat /proc/uptime > {CHANGE}/begun",
         commands["checkpoint"].format(name=token),
-        commands["arm"].format(unit=UNIT, within_s=within_s + APPLY_WITHIN_S, job=job),
+        commands["arm"].format(unit=GUARD, within_s=within_s + APPLY_WITHIN_S, job=job),
         commands["patch"].format(file=f"{CHANGE}/patch.json"),
-        commands["disarm"].format(unit=UNIT),
         commands["arm"].format(unit=UNIT, within_s=within_s, job=job),
+        commands["disarm"].format(unit=GUARD),
         f"cat /proc/uptime > {CHANGE}/begun",
         f"echo {APPLIED} > {CHANGE}/state",
         f"echo && echo {shlex.quote(DONE)}",
     ]
-    return f"{' && '.join(steps)}; echo; echo {shlex.quote(MARK)}; {commands['configuration']}"
+    shown = f"echo; echo {shlex.quote(MARK)}; {commands['configuration']}"
+    return f"{' && '.join(steps)}; rm -f {received}; {shown}"
 
 
 def confirming_script(token: str, commands: Mapping[str, str], *, waits: bool) -> str:
