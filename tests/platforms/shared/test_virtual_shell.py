@@ -16,7 +16,8 @@ from railfab.platforms.shared.command_table import CommandTable
 from railfab.platforms.shared.linux_files import CommandFailed
 from railfab.platforms.shared.root_shell import RootShell
 from railfab.platforms.shared.virtual_cli import CliGrammar
-from railfab.platforms.shared.virtual_shell import VirtualHost, VirtualShell
+from railfab.platforms.shared.virtual_host import VirtualHost
+from railfab.platforms.shared.virtual_shell import VirtualShell
 from railfab.ssh import END_OF_TEXT, CliUser
 from railfab.twin.switch_timers import SwitchTimers
 

@@ -27,7 +27,7 @@ from railfab.platforms.cumulus.shell_shows import MODEL, RELEASE, CumulusShows, 
 from railfab.platforms.cumulus.tree import lines, text
 from railfab.platforms.shared.linux_files import CommandFailed
 from railfab.platforms.shared.virtual_cli import CliGrammar, cli_grammar
-from railfab.platforms.shared.virtual_shell import VirtualHost
+from railfab.platforms.shared.virtual_host import VirtualHost
 from railfab.platforms.twin_face import VirtualDevice
 from railfab.ssh import CliUser, Reply
 

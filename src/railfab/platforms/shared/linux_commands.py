@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from railfab.errors import DeviceError
 from railfab.platforms.shared.linux_files import (
@@ -17,9 +16,7 @@ from railfab.platforms.shared.linux_files import (
     text_result,
 )
 from railfab.platforms.shared.root_shell import CommandResult
-
-if TYPE_CHECKING:
-    from railfab.platforms.shared.virtual_shell import VirtualShell
+from railfab.platforms.shared.virtual_host import LinuxLogin
 
 INACTIVE = 3
 """Exit status of `systemctl is-active` for a unit that is not."""
@@ -28,7 +25,7 @@ _SPAN = re.compile(r"(?P<count>\d+(?:\.\d+)?)(?P<unit>s|sec|m|min|h)?")
 SECONDS = {None: 1, "s": 1, "sec": 1, "m": 60, "min": 60, "h": 3600}
 
 
-def identity(shell: VirtualShell, words: Sequence[str], _stdin: Stdin) -> CommandResult:
+def identity(shell: LinuxLogin, words: Sequence[str], _stdin: Stdin) -> CommandResult:
     """Answer `id`."""
     number, name = (0, "root") if shell.is_root else (1000, shell.user.name)
     letters, _ = options(words)
@@ -37,15 +34,15 @@ def identity(shell: VirtualShell, words: Sequence[str], _stdin: Stdin) -> Comman
     return text_result(f"uid={number}({name}) gid={number}({name}) groups={number}({name})\n")
 
 
-def whoami(shell: VirtualShell, _words: Sequence[str], _stdin: Stdin) -> CommandResult:
+def whoami(shell: LinuxLogin, _words: Sequence[str], _stdin: Stdin) -> CommandResult:
     return text_result(f"{'root' if shell.is_root else shell.user.name}\n")
 
 
-def hostname(shell: VirtualShell, _words: Sequence[str], _stdin: Stdin) -> CommandResult:
+def hostname(shell: LinuxLogin, _words: Sequence[str], _stdin: Stdin) -> CommandResult:
     return text_result(f"{shell.host.device.name}\n")
 
 
-def sudo(shell: VirtualShell, words: Sequence[str], stdin: Stdin) -> CommandResult:
+def sudo(shell: LinuxLogin, words: Sequence[str], stdin: Stdin) -> CommandResult:
     """Run a command as root, or with `-s` and `-i` what follows. A user who only reads is not in the sudoers file."""
     if not shell.user.writes and not shell.is_root:
         if "-n" in words[:1]:
@@ -61,7 +58,7 @@ def sudo(shell: VirtualShell, words: Sequence[str], stdin: Stdin) -> CommandResu
         return shell.run_words(words, stdin)
 
 
-def env(shell: VirtualShell, words: Sequence[str], stdin: Stdin) -> CommandResult:
+def env(shell: LinuxLogin, words: Sequence[str], stdin: Stdin) -> CommandResult:
     words = list(words)
     while words and _ASSIGNMENT.fullmatch(words[0]):
         name, _, value = words.pop(0).partition("=")
@@ -69,27 +66,27 @@ def env(shell: VirtualShell, words: Sequence[str], stdin: Stdin) -> CommandResul
     return shell.run_words(words, stdin)
 
 
-def sh(shell: VirtualShell, words: Sequence[str], stdin: Stdin) -> CommandResult:
+def sh(shell: LinuxLogin, words: Sequence[str], stdin: Stdin) -> CommandResult:
     if len(words) != 2 or words[0] != "-c":
         raise CommandFailed("sh: only `sh -c COMMAND` is available on this virtual switch", USAGE)
     return shell.run(words[1], stdin)
 
 
-def leave(shell: VirtualShell, _words: Sequence[str], _stdin: Stdin) -> CommandResult:
+def leave(shell: LinuxLogin, _words: Sequence[str], _stdin: Stdin) -> CommandResult:
     """End a shell of root, or the session."""
     shell.end_shell()
     return text_result()
 
 
-def succeed(_shell: VirtualShell, _words: Sequence[str], _stdin: Stdin) -> CommandResult:
+def succeed(_shell: LinuxLogin, _words: Sequence[str], _stdin: Stdin) -> CommandResult:
     return text_result()
 
 
-def fail(_shell: VirtualShell, _words: Sequence[str], _stdin: Stdin) -> CommandResult:
+def fail(_shell: LinuxLogin, _words: Sequence[str], _stdin: Stdin) -> CommandResult:
     return CommandResult(1, "", "")
 
 
-def systemd_run(shell: VirtualShell, words: Sequence[str], _stdin: Stdin) -> CommandResult:
+def systemd_run(shell: LinuxLogin, words: Sequence[str], _stdin: Stdin) -> CommandResult:
     """Start a transient timer: `systemd-run --unit=NAME --on-active=TIME COMMAND`."""
     _check_root(shell, "Failed to start transient timer unit: Interactive authentication required.")
     unit, within_s, command = _timer(words)
@@ -116,7 +113,7 @@ def _timer(words: Sequence[str]) -> tuple[str, float, list[str]]:
     return options["--unit"], float(span["count"]) * SECONDS[span["unit"]], words
 
 
-def systemctl(shell: VirtualShell, words: Sequence[str], _stdin: Stdin) -> CommandResult:
+def systemctl(shell: LinuxLogin, words: Sequence[str], _stdin: Stdin) -> CommandResult:
     """Stop a unit, or say whether it is active."""
     operands = options(words)[1]
     units = shell.host.units
@@ -137,7 +134,7 @@ def systemctl(shell: VirtualShell, words: Sequence[str], _stdin: Stdin) -> Comma
     raise CommandFailed(f"Unknown command verb {operands[0] if operands else ''}.")
 
 
-def _check_root(shell: VirtualShell, text: str) -> None:
+def _check_root(shell: LinuxLogin, text: str) -> None:
     if not shell.is_root:
         raise CommandFailed(text)
 

@@ -6,15 +6,13 @@ import hashlib
 import posixpath
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from railfab.platforms.shared.root_shell import CommandResult
-
-if TYPE_CHECKING:
-    from railfab.platforms.shared.virtual_shell import VirtualShell
+from railfab.platforms.shared.virtual_host import LinuxLogin
 
 Stdin: TypeAlias = Callable[[], str]
-LinuxCommand: TypeAlias = "Callable[[VirtualShell, Sequence[str], Stdin], CommandResult]"
+LinuxCommand: TypeAlias = Callable[[LinuxLogin, Sequence[str], Stdin], CommandResult]
 USAGE = 2
 """Exit status of a command that is used in a wrong way."""
 
@@ -50,7 +48,7 @@ def _each(name: str, action: Callable[[str], object], paths: Sequence[str], fail
     return CommandResult(1 if errors else 0, "", errors)
 
 
-def cat(shell: VirtualShell, words: Sequence[str], stdin: Stdin) -> CommandResult:
+def cat(shell: LinuxLogin, words: Sequence[str], stdin: Stdin) -> CommandResult:
     out = ""
 
     def show(path: str) -> None:
@@ -61,11 +59,11 @@ def cat(shell: VirtualShell, words: Sequence[str], stdin: Stdin) -> CommandResul
     return CommandResult(shown.status, out, shown.errors)
 
 
-def _read(shell: VirtualShell, path: str) -> str:
+def _read(shell: LinuxLogin, path: str) -> str:
     return shell.host.files.read(shell.path(path))
 
 
-def tee(shell: VirtualShell, words: Sequence[str], stdin: Stdin) -> CommandResult:
+def tee(shell: LinuxLogin, words: Sequence[str], stdin: Stdin) -> CommandResult:
     letters, paths = options(words)
     text = stdin()
 
@@ -77,7 +75,7 @@ def tee(shell: VirtualShell, words: Sequence[str], stdin: Stdin) -> CommandResul
     return CommandResult(written.status, text, written.errors)
 
 
-def rm(shell: VirtualShell, words: Sequence[str], _stdin: Stdin) -> CommandResult:
+def rm(shell: LinuxLogin, words: Sequence[str], _stdin: Stdin) -> CommandResult:
     letters, paths = options(words)
 
     def remove(path: str) -> None:
@@ -90,7 +88,7 @@ def rm(shell: VirtualShell, words: Sequence[str], _stdin: Stdin) -> CommandResul
     return _each("rm", remove, paths, "cannot remove '{path}': {reason}")
 
 
-def mkdir(shell: VirtualShell, words: Sequence[str], _stdin: Stdin) -> CommandResult:
+def mkdir(shell: LinuxLogin, words: Sequence[str], _stdin: Stdin) -> CommandResult:
     words = [word for place, word in enumerate(words) if word != "-m" and words[place - 1 : place] != ["-m"]]
     letters, paths = options(words)
 
@@ -101,7 +99,7 @@ def mkdir(shell: VirtualShell, words: Sequence[str], _stdin: Stdin) -> CommandRe
     return _each("mkdir", make, paths, "cannot create directory ‘{path}’: {reason}")
 
 
-def rmdir(shell: VirtualShell, words: Sequence[str], _stdin: Stdin) -> CommandResult:
+def rmdir(shell: LinuxLogin, words: Sequence[str], _stdin: Stdin) -> CommandResult:
     def remove(path: str) -> None:
         shell.check_writable(shell.path(path))
         shell.host.files.remove_folder(shell.path(path))
@@ -109,7 +107,7 @@ def rmdir(shell: VirtualShell, words: Sequence[str], _stdin: Stdin) -> CommandRe
     return _each("rmdir", remove, options(words)[1], "failed to remove '{path}': {reason}")
 
 
-def mv(shell: VirtualShell, words: Sequence[str], _stdin: Stdin) -> CommandResult:
+def mv(shell: LinuxLogin, words: Sequence[str], _stdin: Stdin) -> CommandResult:
     *paths, new = _operands("mv", words, least=2)
 
     def move(path: str) -> None:
@@ -120,7 +118,7 @@ def mv(shell: VirtualShell, words: Sequence[str], _stdin: Stdin) -> CommandResul
     return _each("mv", move, paths, "cannot move '{path}': {reason}")
 
 
-def cp(shell: VirtualShell, words: Sequence[str], _stdin: Stdin) -> CommandResult:
+def cp(shell: LinuxLogin, words: Sequence[str], _stdin: Stdin) -> CommandResult:
     *paths, new = _operands("cp", words, least=2)
 
     def copy(path: str) -> None:
@@ -140,7 +138,7 @@ def _operands(name: str, words: Sequence[str], *, least: int) -> list[str]:
     return operands
 
 
-def ls(shell: VirtualShell, words: Sequence[str], _stdin: Stdin) -> CommandResult:
+def ls(shell: LinuxLogin, words: Sequence[str], _stdin: Stdin) -> CommandResult:
     out = ""
 
     def show(path: str) -> None:
@@ -155,18 +153,18 @@ def ls(shell: VirtualShell, words: Sequence[str], _stdin: Stdin) -> CommandResul
     return CommandResult(USAGE if shown.errors else 0, out, shown.errors)
 
 
-def echo(_shell: VirtualShell, words: Sequence[str], _stdin: Stdin) -> CommandResult:
+def echo(_shell: LinuxLogin, words: Sequence[str], _stdin: Stdin) -> CommandResult:
     if words[:1] == ["-n"]:
         return text_result(" ".join(words[1:]))
     return text_result(f"{' '.join(words)}\n")
 
 
-def test(shell: VirtualShell, words: Sequence[str], _stdin: Stdin) -> CommandResult:
+def test(shell: LinuxLogin, words: Sequence[str], _stdin: Stdin) -> CommandResult:
     """Answer `test` for files and texts: `-e`, `-f`, `-d`, `-z`, `-n`, `=`, `!=` and `!`."""
     return CommandResult(0 if _holds(shell, words) else 1, "", "")
 
 
-def _holds(shell: VirtualShell, words: Sequence[str]) -> bool:
+def _holds(shell: LinuxLogin, words: Sequence[str]) -> bool:
     files = shell.host.files
     match list(words):
         case ["!", *rest]:
@@ -188,7 +186,7 @@ def _holds(shell: VirtualShell, words: Sequence[str]) -> bool:
     raise CommandFailed("-bash: test: syntax error", USAGE)
 
 
-def sha256sum(shell: VirtualShell, words: Sequence[str], stdin: Stdin) -> CommandResult:
+def sha256sum(shell: LinuxLogin, words: Sequence[str], stdin: Stdin) -> CommandResult:
     """Answer the digests of files; `-c --status` compares them with a list."""
     paths = options(words)[1] or ["-"]
     if "-c" in words:
@@ -201,12 +199,12 @@ def sha256sum(shell: VirtualShell, words: Sequence[str], stdin: Stdin) -> Comman
     return text_result("".join(f"{_digest(shell, path, stdin)}  {path}\n" for path in paths))
 
 
-def _digest(shell: VirtualShell, path: str, stdin: Stdin = str) -> str:
+def _digest(shell: LinuxLogin, path: str, stdin: Stdin = str) -> str:
     text = stdin() if path == "-" else _read(shell, path)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def grep(shell: VirtualShell, words: Sequence[str], stdin: Stdin) -> CommandResult:
+def grep(shell: LinuxLogin, words: Sequence[str], stdin: Stdin) -> CommandResult:
     letters, operands = options(words)
     pattern, *paths = operands or [""]
     text = "".join(_read(shell, path) for path in paths) if paths else stdin()
@@ -216,7 +214,7 @@ def grep(shell: VirtualShell, words: Sequence[str], stdin: Stdin) -> CommandResu
     return CommandResult(0 if lines else 1, out, "")
 
 
-def head(_shell: VirtualShell, words: Sequence[str], stdin: Stdin) -> CommandResult:
+def head(_shell: LinuxLogin, words: Sequence[str], stdin: Stdin) -> CommandResult:
     count = next((int(word.removeprefix("-n").lstrip("-")) for word in words if word.strip("-n").isdigit()), 10)
     return text_result("".join(stdin().splitlines(keepends=True)[:count]))
 

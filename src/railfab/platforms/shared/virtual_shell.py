@@ -17,10 +17,8 @@ are those of the shell after its quotes: `vtysh -c 'show version'` is the line `
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 from railfab.errors import RailfabError
 from railfab.platforms.shared.command_table import Mismatch, NoCommand
@@ -29,40 +27,14 @@ from railfab.platforms.shared.linux_files import USAGE, CommandFailed
 from railfab.platforms.shared.root_shell import CommandResult
 from railfab.platforms.shared.shell_syntax import Pipeline, ShellSyntaxError, SimpleCommand, expanded, pipelines
 from railfab.platforms.shared.virtual_cli import CliGrammar
-from railfab.platforms.shared.virtual_files import SINK, VirtualFiles
-from railfab.platforms.shared.virtual_units import VirtualUnits
-from railfab.platforms.twin_face import VirtualDevice
+from railfab.platforms.shared.virtual_files import SINK
+from railfab.platforms.shared.virtual_host import VirtualHost
 from railfab.ssh import END_OF_TEXT, CliUser, ReadInput, Reply
 
 USER, ROOT = "user", "root"
 NOT_FOUND = 127
-UPTIME = "/proc/uptime"
 CONTINUES = "> "
 """Prompt of a line that continues one with an open quotation."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class VirtualHost:
-    """A switch as all its logins share it. units: transient timers of systemd."""
-
-    device: VirtualDevice
-    files: VirtualFiles
-    units: VirtualUnits
-
-    @classmethod
-    def of(
-        cls,
-        device: VirtualDevice,
-        folders: Sequence[str] = (),
-        generated: Mapping[str, Callable[[], str]] | None = None,
-    ) -> VirtualHost:
-        """A switch with these folders and files that nobody writes, beside those that every Linux has."""
-
-        def uptime() -> str:
-            return f"{time.time() - device.chassis().started_s:.2f} 0.00\n"
-
-        files = VirtualFiles(lambda: device.boots, folders, {UPTIME: uptime, **(generated or {})})
-        return cls(device, files, VirtualUnits(device))
 
 
 class VirtualShell:

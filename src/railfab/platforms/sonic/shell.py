@@ -12,7 +12,7 @@ from functools import cache
 from railfab.errors import Problems, RailfabError
 from railfab.platforms.shared.linux_files import USAGE, CommandFailed
 from railfab.platforms.shared.virtual_cli import CliGrammar, cli_grammar
-from railfab.platforms.shared.virtual_shell import VirtualHost
+from railfab.platforms.shared.virtual_host import VirtualHost
 from railfab.platforms.sonic.json_patch import Operation, patch, patched
 from railfab.platforms.sonic.shell_shows import SonicShows
 from railfab.platforms.sonic.tables import Tables, text, tree_of
