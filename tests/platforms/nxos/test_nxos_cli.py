@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import netmiko
@@ -160,6 +161,20 @@ def test_a_file_is_checked_and_replaces_the_configuration_in_the_recorded_words(
     described(session, "there")
     assert said(session, "rollback running-config file bootflash:kept") == RETURNED
     assert "description there" not in said(session, "show running-config")
+
+
+def test_the_session_of_the_manual_is_what_a_switch_answers(session: Cli, leaf: str) -> None:
+    page = (Path(__file__).parents[3] / "docs" / "twin.md").read_text()
+    shown = page.partition("## NX-OS\n")[2].partition("```text\n")[2].partition("```")[0]
+    login, *_ = shown.splitlines()
+    lines = re.findall(rf"^{leaf}[^#]*# (.*)$", shown, re.MULTILINE)
+    reply, answered = session.greeting(), f"{login}\n"
+    for line in lines:
+        answered += f"{reply.prompt}{line}\n"
+        reply = session.answer(line)
+        answered += reply.output
+    assert answered == shown
+    assert len(lines) == 8
 
 
 def test_a_file_of_another_origin_is_no_checkpoint(session: Cli) -> None:

@@ -14,10 +14,8 @@ from railfab.platforms.nxos.running_text import in_order, shown
 from railfab.platforms.nxos.scope import scoped
 
 CONTEXT_LINES = 3
-RELOADING = re.compile(
-    r"hardware access-list tcam .*|hardware profile (?!dlb).*|system routing .*|system vlan .* reserve"
-)
-"""Lines that take effect after a reload only (Nexus 9000 guides: Security, TCAM regions; Unicast Routing)."""
+RELOADING = re.compile(r"hardware access-list tcam .*|hardware profile .*|system routing .*|system vlan .* reserve")
+"""Lines that take effect after a reload only (Nexus 9000 guides: Security, TCAM regions; Unicast Routing, also DLB)."""
 
 
 def candidate(running: str, wanted: str) -> str:
@@ -45,12 +43,14 @@ def missing(running: str, wanted: str) -> tuple[str, ...]:
 
 def reloading(running: str, wanted: str) -> tuple[str, ...]:
     """The differing lines that would take effect after a reload only."""
-    texts = (_line(each) for each in differences(scoped(running, wanted), wanted))
-    return tuple(text for text in texts if RELOADING.fullmatch(text.removeprefix("no ")))
+    lines = (_entered(each) for each in differences(scoped(running, wanted), wanted))
+    return tuple(line for line in lines if RELOADING.fullmatch(line.removeprefix("no ")))
 
 
-def _line(difference: Difference) -> str:
-    return difference.path.partition(": ")[0]
+def _entered(difference: Difference) -> str:
+    """The line of the top level by which a difference ends."""
+    line = difference.path.partition(": ")[0]
+    return f"no {line}" if difference.side is Side.ADDED else line.removeprefix("no ")
 
 
 def unified(running: str, wanted: str) -> str:

@@ -20,6 +20,8 @@ STAGED_S = 600
 """Time for which a file that is only compared may be in use [s]."""
 MARGIN_S = 5
 """Time between the naming of a change's files and the start of its timer [s]."""
+DRAINED = "railfab-drained"
+"""File that says that a verb has drained the switch."""
 _LISTED = re.compile(r"^ *(?P<size>\d+) .* (?P<name>railfab\S*)$", re.MULTILINE)
 _CHANGE = re.compile(r"(?P<token>railfab\..+)\.(?P<end_s>\d{1,12})\.(?:new|old)")
 _STAGED = re.compile(r"railfab-stage\.(?P<end_s>\d{1,12})\.\w+")
@@ -73,9 +75,9 @@ class SwitchFiles:
     def leftovers(self, kept: ChangeFiles | None) -> Iterator[str]:
         """Names of the files that no change and no comparison uses any more. kept: the change that is pending."""
         for name in self.sizes_bytes:
-            staged = _STAGED.fullmatch(name)
-            end_s = int(staged["end_s"]) if staged else 0
-            if end_s < time.time() and (kept is None or name not in (kept.new, kept.old)):
+            timed = _STAGED.fullmatch(name) or _CHANGE.fullmatch(name)
+            is_used = name == DRAINED or (timed is not None and int(timed["end_s"]) >= time.time())
+            if not is_used and (kept is None or name not in (kept.new, kept.old)):
                 yield name
 
 

@@ -137,8 +137,9 @@ class NxosCli(NxosShows, VirtualCli):
         bare = line.strip()
         faults = [_fault(typed.section, bare), _fault((), bare)]
         if all(faults) or (not typed.section and faults[0]):
-            caret = " " * len(self.prompt()) + "^"
-            raise CliRefusal(self.text("range" if "number" in faults[0] else "unknown", caret=caret))
+            is_range = "number" in faults[0]
+            column = len(self.prompt()) + (bare.rfind(" ") + 1 if is_range else 0)
+            raise CliRefusal(self.text("range" if is_range else "unknown", caret=" " * column + "^"))
 
     def _applied(self, typed: TypedLines) -> str:
         """Have a line take effect; a refused one leaves the running configuration as it was."""

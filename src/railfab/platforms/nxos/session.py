@@ -13,10 +13,11 @@ from typing import Any, Self
 from railfab.bounded_json import load_json
 from railfab.device import Observed, without_secrets
 from railfab.endpoints import Credentials, Endpoint
-from railfab.errors import CommitRefused, DeviceError, RailfabError, Unreachable, UnsupportedFeature
+from railfab.errors import CommitRefused, DeviceError, RailfabError, Unreachable
 from railfab.platforms.nxos import replace_limits
 from railfab.platforms.nxos.candidate import candidate, distance, is_equal, missing, reloading, unified
-from railfab.platforms.nxos.change_files import ChangeFiles, SwitchFiles, staged_name
+from railfab.platforms.nxos.change_files import DRAINED, ChangeFiles, SwitchFiles, staged_name
+from railfab.platforms.nxos.drain_verb import has_drain, speaker, with_drain
 from railfab.platforms.nxos.running_text import shown
 from railfab.platforms.nxos.scope import former_text
 from railfab.platforms.nxos.state import observed_state
@@ -76,7 +77,8 @@ class NxosSession:
         text = self._text()
         hostname, version = _HOSTNAME.search(text), _VERSION.search(text)
         chassis = _CHASSIS.search(self._read("chassis"))
-        pending = self._pending(text, self._files())
+        files = self._files()
+        pending = self._pending(text, files)
         return Running(
             text=text,
             revision=_revision(text),
@@ -86,6 +88,7 @@ class NxosSession:
                 model=chassis[1] if chassis else "",
             ),
             pending=None if pending is None else _described(pending),
+            drained=_is_drained(text, files),
         )
 
     def stage(self, text: str) -> Staged:
@@ -95,6 +98,8 @@ class NxosSession:
         """
         running = self._text()
         self._check_hostname(running, text)
+        if has_drain(running) and _is_drained(running, self._files()):
+            text = with_drain(text)
         difference = ""
         if not is_equal(running, text):
             self._refuse_reloading(running, text)
@@ -157,13 +162,33 @@ class NxosSession:
         return observed_state({verb: self._json(verb) for verb in OBSERVED})
 
     def operate(self, verb: Verb) -> None:
-        if verb in (Verb.DRAIN, Verb.UNDRAIN):
-            raise UnsupportedFeature(self._name, f"cannot {verb} by a command", "Deploy an intent with `drain:`")
-        self._refuse_pending(self._text(), self._files())
+        """Do this now. A drain is a line of BGP, and a file on bootflash that says that it is one by a verb."""
+        running, files = self._text(), self._files()
+        self._refuse_pending(running, files)
         if verb is Verb.SAVE:
             self._act("save")
-        else:
+        elif verb is Verb.RELOAD:
             self._cli.end_with(self._verbs["reload"])
+        elif verb is Verb.DRAIN:
+            if not speaker(running):
+                raise CommitRefused(self._name, "has no BGP to drain", "Deploy its configuration first")
+            self._write(DRAINED, "drained by an operator\n")
+            self._configure(running, "drain")
+        else:
+            if has_drain(running):
+                self._configure(running, "undrain")
+            if DRAINED in files.sizes_bytes:
+                self._delete(DRAINED)
+
+    def _configure(self, running: str, verb: str) -> None:
+        """Enter a line of BGP. Raises CommitRefused."""
+        lines = ("configure terminal", speaker(running), self._verbs[verb], "end")
+        try:
+            self._cli.type_lines(lines)
+        except Unreachable:
+            raise
+        except DeviceError as error:
+            raise CommitRefused(self._name, error.problem, error.remedy) from None
 
     # On the switch
 
@@ -224,12 +249,13 @@ class NxosSession:
 
     def _undo(self, made: ChangeFiles) -> None:
         """Return to the configuration before a change, as its timer would, or by its checkpoint; remove its files."""
-        self._said("abort")
         if self._is_applied(self._text(), made):
-            said = self._said("restore", file=made.old)
-            if RETURNED not in said:
-                problem = f"does not return to its former configuration ({_reason(said)})"
-                raise CommitRefused(self._name, problem, "Wait for the end of its timer")
+            self._said("abort")
+            if self._is_applied(self._text(), made):
+                said = self._said("restore", file=made.old)
+                if RETURNED not in said:
+                    problem = f"does not return to its former configuration ({_reason(said)})"
+                    raise CommitRefused(self._name, problem, "Wait for the end of its timer")
         self._delete(made.new, made.old)
         self._committed = None
 
@@ -302,6 +328,11 @@ class NxosSession:
 def _revision(text: str) -> str:
     """A digest of a configuration, without defaults and the header, which has the time."""
     return sha256(shown(text).encode()).hexdigest()[:16]
+
+
+def _is_drained(running: str, files: SwitchFiles) -> bool:
+    """Whether a verb has drained the switch, and no restart has ended it."""
+    return DRAINED in files.sizes_bytes and has_drain(running)
 
 
 def _described(made: ChangeFiles) -> Pending:

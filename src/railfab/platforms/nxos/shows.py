@@ -227,7 +227,7 @@ def _interface(
     return {
         "interface": name,
         "state": "up" if interface.oper_up else "down",
-        "admin_state": "up" if interface.enabled else "down",
+        "admin_state": "down" if (port.fault == "disabled" if port else interface.enabled is False) else "up",
         "desc": descriptions.get(name, ""),
         "eth_hw_addr": _mac(name),
         "eth_mtu": str(interface.mtu_bytes or 1500),

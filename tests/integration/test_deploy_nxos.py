@@ -1,0 +1,356 @@
+"""Deploys to virtual NX-OS switches over SSH: by the commands of a user, by sessions, and by netmiko."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import netmiko
+import pytest
+from tests import commands
+from tests.docs.schemas import conforming
+
+from railfab.device import DeviceModel
+from railfab.endpoints import Endpoint, read_credentials
+from railfab.errors import CommitRefused, DeviceError, LoginRefused, RailfabError
+from railfab.fabric.design import Design, design
+from railfab.platforms import ChangeName, Session, platform
+from railfab.platforms.nxos import bootflash, replace_limits
+from railfab.platforms.nxos.session import NxosSession
+from railfab.twin import Twin
+
+Railfab = Callable[..., subprocess.CompletedProcess[str]]
+NXOS = platform("nxos")
+LEAF, SPINE = "pod1-seg1-leaf1", "pod1-spine1"
+WITHIN_S = 120
+REVERTED_WITHIN_S = 30.0
+
+
+@pytest.fixture(scope="module")
+def rack(repository: Path) -> Path:
+    return repository / "tests" / "deploy" / "rack_nxos.yml"
+
+
+@pytest.fixture(scope="module")
+def fabric(rack: Path) -> Design:
+    return design(rack)
+
+
+@pytest.fixture(scope="module")
+def state(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("twin")
+
+
+@pytest.fixture(scope="module")
+def twin(fabric: Design, state: Path) -> Iterator[Twin]:
+    """Three switches as they leave the factory."""
+    with Twin(fabric, state=state, base_port=0) as running:
+        yield running
+
+
+@pytest.fixture
+def leaf(twin: Twin) -> Endpoint:
+    return twin.endpoints.by_name()[LEAF]
+
+
+@pytest.fixture
+def model(fabric: Design) -> DeviceModel:
+    return fabric.models[LEAF]
+
+
+@pytest.fixture
+def railfab(twin: Twin, rack: Path, state: Path, repository: Path) -> Railfab:
+    """Runs a command on the twin, as a user would."""
+
+    def run(verb: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+        environment = {**os.environ, "COLUMNS": "200", "NO_COLOR": "1"}
+        words = (*arguments, "--on", "twin", "--state", str(state))
+        return commands.run(verb, rack, *words, cwd=repository, environment=environment, timeout_s=120)
+
+    assert twin.endpoints
+    return run
+
+
+@contextmanager
+def opened(endpoint: Endpoint) -> Iterator[Session]:
+    """A new session, as a new process would have it."""
+    with NXOS.session_factory(endpoint.name)(endpoint, read_credentials(endpoint)) as session:
+        yield session
+
+
+def typed(endpoint: Endpoint, *lines: str) -> str:
+    """What a switch answers to netmiko."""
+    login = read_credentials(endpoint)
+    with netmiko.ConnectHandler(
+        device_type="cisco_nxos",
+        host=endpoint.host,
+        port=endpoint.ssh_port,
+        username=login.username,
+        password=login.password,
+        conn_timeout=30,
+    ) as opened:
+        connection: Any = opened
+        return "\n".join(str(connection.send_command(line, expect_string="# ?$")) for line in lines)
+
+
+def name(deploy: str) -> ChangeName:
+    return ChangeName(deploy=deploy, user="tester", host="here")
+
+
+def rendered(model: DeviceModel, **changes: object) -> str:
+    """The configuration of a model, or of one whose first interface is otherwise."""
+    first, *rest = model.interfaces
+    return NXOS.text(NXOS.render(replace(model, interfaces=(replace(first, **changes), *rest))))  # type: ignore[arg-type]
+
+
+def deployed(endpoint: Endpoint, configuration: str, deploy: str) -> str:
+    """Commit and confirm; the differences."""
+    with opened(endpoint) as session:
+        staged = session.stage(configuration)
+        if staged.diff:
+            session.commit(staged, name(deploy), WITHIN_S)
+            session.confirm(name(deploy))
+    return staged.diff
+
+
+def running(endpoint: Endpoint) -> str:
+    with opened(endpoint) as session:
+        return session.running().text
+
+
+def left_behind(endpoint: Endpoint) -> str:
+    """Files of railfab on a switch."""
+    return typed(endpoint, "dir bootflash: | include railfab")
+
+
+def test_a_factory_fabric_is_brought_to_the_intent_and_a_second_run_changes_nothing(
+    railfab: Railfab, leaf: Endpoint
+) -> None:
+    assert railfab("verify", "--wait", "0").returncode == 1
+    factory = running(leaf)
+    first = conforming("deploy", railfab("deploy", "--yes", "--output", "json").stdout)
+    assert [(outcome["changed"], outcome["failed"]) for outcome in first] == [(True, False)] * 3
+    assert typed(leaf, "show startup-config").split("\n\n")[1:] == typed(leaf, "show running-config").split("\n\n")[1:]
+    second = conforming("deploy", railfab("deploy", "--yes", "--output", "json").stdout)
+    assert [(outcome["changed"], outcome["diff"]) for outcome in second] == [(False, "")] * 3
+    verified = railfab("verify")
+    assert (verified.returncode, verified.stdout.splitlines()[0]) == (
+        0,
+        "3 of 3 switches checked: all 4 BGP session ends are as the intent says",
+    )
+    assert left_behind(leaf) == ""
+    assert railfab("rollback", "--yes").returncode == 0
+    assert running(leaf) == factory
+    assert railfab("deploy", "--yes").returncode == 0
+
+
+def test_a_drain_by_a_command_stays_with_the_next_deploy_until_it_ends(railfab: Railfab, leaf: Endpoint) -> None:
+    assert railfab("deploy", "--yes").returncode == 0
+    assert railfab("drain", LEAF, "--yes").returncode == 0
+    assert "graceful-shutdown activate" in running(leaf)
+    assert "operator-drain" in railfab("verify").stdout
+    planned = conforming("deploy", railfab("deploy", "--yes", "--output", "json").stdout)
+    assert [outcome["changed"] for outcome in planned] == [False] * 3
+    assert railfab("undrain", LEAF).returncode == 0
+    assert railfab("verify").returncode == 0
+    assert left_behind(leaf) == ""
+
+
+def test_a_changed_threshold_is_one_line(leaf: Endpoint, model: DeviceModel) -> None:
+    configuration = rendered(model)
+    deployed(leaf, configuration, "begin")
+    line = next(line for line in configuration.splitlines() if line.strip().startswith("random-detect"))
+    words = line.split()
+    changed = configuration.replace(line, line.replace(f" {words[2]} ", f" {int(words[2]) - 1000} ", 1), 1)
+    diff = deployed(leaf, changed, "threshold")
+    assert [each[0] for each in diff.splitlines() if each[:3] not in ("---", "+++") and each[0] in "+-"] == ["-", "+"]
+    assert deployed(leaf, configuration, "back") != ""
+
+
+def test_what_the_operator_has_configured_stays(leaf: Endpoint, model: DeviceModel) -> None:
+    deployed(leaf, rendered(model), "begin")
+    operator = ("feature tacacs+", "tacacs-server host 192.0.2.9 key 7 secret-of-aaa", "snmp-server contact noc")
+    typed(leaf, "configure terminal", *operator, "end")
+    assert deployed(leaf, rendered(model), "none") == ""
+    diff = deployed(leaf, rendered(model, description="changed"), "changed")
+    assert "secret-of-aaa" not in diff
+    assert all(line in running(leaf) for line in (*operator, "username admin", "interface mgmt0", "line vty"))
+    deployed(leaf, rendered(model), "back")
+
+
+@pytest.mark.parametrize("line", ["nonsense of somebody", "hostname pod1-seg1-leaf1 b"])
+def test_a_candidate_that_the_switch_refuses_is_refused_in_its_words_and_changes_nothing(
+    line: str, leaf: Endpoint, model: DeviceModel
+) -> None:
+    deployed(leaf, rendered(model), "begin")
+    before = running(leaf)
+    with opened(leaf) as session, pytest.raises(CommitRefused, match="Syntax error while parsing"):
+        session.stage(f"{rendered(model)}\n{line}\n")
+    assert running(leaf) == before
+    assert left_behind(leaf) == ""
+
+
+def test_lines_that_need_a_reload_are_refused_before_anything_is_sent(leaf: Endpoint, model: DeviceModel) -> None:
+    deployed(leaf, rendered(model), "begin")
+    carved = f"{rendered(model)}\nhardware access-list tcam region ing-racl 512\n"
+    with opened(leaf) as session, pytest.raises(CommitRefused, match="would need a reload for `hardware access-list"):
+        session.stage(carved)
+
+
+def test_the_configuration_of_another_switch_is_refused(leaf: Endpoint, fabric: Design) -> None:
+    with (
+        opened(leaf) as session,
+        pytest.raises(CommitRefused, match=f"has hostname {LEAF}, but the configuration is for {SPINE}"),
+    ):
+        session.stage(NXOS.text(NXOS.render(fabric.models[SPINE])))
+
+
+def test_a_change_whose_session_is_lost_is_reverted_by_the_switch(
+    leaf: Endpoint, model: DeviceModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(replace_limits, "LEAST_S", 1)
+    deployed(leaf, rendered(model), "begin")
+    before = running(leaf)
+    with opened(leaf) as session:
+        session.commit(session.stage(rendered(model, description="lost")), name("lost"), 2)
+        pending = session.running().pending
+    assert pending is not None
+    assert pending.change == name("lost")
+    assert "lost of tester@here is reverted in" in pending.description
+    until_s = time.monotonic() + REVERTED_WITHIN_S
+    while pending is not None:
+        assert time.monotonic() < until_s
+        time.sleep(0.2)
+        with opened(leaf) as session:
+            pending = session.running().pending
+    assert running(leaf) == before
+    with opened(leaf) as session, pytest.raises(CommitRefused, match="has reverted the change"):
+        session.confirm(name("lost"))
+    assert "lost" in left_behind(leaf)
+    deployed(leaf, rendered(model, description="next"), "next")
+    assert left_behind(leaf) == ""
+    deployed(leaf, rendered(model), "back")
+
+
+def test_a_time_below_the_minimum_of_the_switch_is_the_minimum(leaf: Endpoint, model: DeviceModel) -> None:
+    deployed(leaf, rendered(model), "begin")
+    with opened(leaf) as session:
+        session.commit(session.stage(rendered(model, description="short")), name("short"), 1)
+        pending = session.running().pending
+        assert pending is not None
+        assert pending.reverts_in_s is not None
+        assert pending.reverts_in_s > 20
+        session.revert(name("short"))
+    assert left_behind(leaf) == ""
+
+
+def test_a_switch_that_restarts_under_the_timer_boots_the_former_configuration(
+    leaf: Endpoint, model: DeviceModel
+) -> None:
+    deployed(leaf, rendered(model), "begin")
+    before, change = running(leaf), name("cut")
+    with opened(leaf) as session:
+        session.commit(session.stage(rendered(model, description="cut")), change, WITHIN_S)
+    restarted(leaf)
+    assert running(leaf) == before
+    with opened(leaf) as session:
+        with pytest.raises(CommitRefused, match="has reverted the change"):
+            session.confirm(change)
+        session.revert(change)
+        assert session.running().pending is None
+    assert left_behind(leaf) == ""
+
+
+def restarted(endpoint: Endpoint) -> None:
+    """Reboot a switch by its own command, and wait until it answers again."""
+    with pytest.raises((netmiko.NetmikoBaseException, OSError, EOFError)):
+        typed(endpoint, "terminal dont-ask", "reload", "show hostname")
+    until_s = time.monotonic() + REVERTED_WITHIN_S
+    while True:
+        try:
+            running(endpoint)
+        except RailfabError:
+            assert time.monotonic() < until_s
+            time.sleep(0.2)
+        else:
+            return
+
+
+def test_a_change_that_the_switch_cannot_abort_returns_by_its_checkpoint(
+    leaf: Endpoint, model: DeviceModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No source of Cisco has `configure replace abort`."""
+    deployed(leaf, rendered(model), "begin")
+    before = running(leaf)
+    with opened(leaf) as session:
+        session.commit(session.stage(rendered(model, description="kept")), name("kept"), WITHIN_S)
+    with opened(leaf) as session:
+        assert isinstance(session, NxosSession)
+        monkeypatch.setitem(session._verbs, "abort", "configure replace nonsense of a release")  # type: ignore[arg-type]
+        session.revert(name("kept"))
+    assert running(leaf) == before
+    assert left_behind(leaf) == ""
+
+
+def test_of_two_deploys_at_once_one_is_refused_and_the_other_whole(leaf: Endpoint, model: DeviceModel) -> None:
+    deployed(leaf, rendered(model), "begin")
+    refusals: list[str] = []
+    barrier = threading.Barrier(2)
+
+    def deploy(which: str) -> None:
+        try:
+            with opened(leaf) as session:
+                staged = session.stage(rendered(model, description=which))
+                barrier.wait(30)
+                session.commit(staged, name(which), WITHIN_S)
+                session.confirm(name(which))
+        except CommitRefused as error:
+            refusals.append(f"{which}: {error}")
+
+    threads = [threading.Thread(target=deploy, args=(which,)) for which in ("first", "second")]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    (refused,) = refusals
+    winner = {"first": "second", "second": "first"}[refused.partition(":")[0]]
+    assert f"description {winner}" in running(leaf)
+    assert left_behind(leaf) == ""
+    deployed(leaf, rendered(model), "back")
+
+
+def test_a_full_bootflash_is_named_and_nothing_has_changed(
+    leaf: Endpoint, model: DeviceModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deployed(leaf, rendered(model), "begin")
+    before = running(leaf)
+    monkeypatch.setattr(bootflash, "FREE_BYTES", 100)
+    with opened(leaf) as session, pytest.raises(CommitRefused, match="no space left on device"):
+        session.stage(rendered(model, description="large"))
+    assert running(leaf) == before
+
+
+def test_a_user_who_may_only_read_changes_nothing(leaf: Endpoint, model: DeviceModel) -> None:
+    login = replace(read_credentials(leaf), username="viewer")
+    with NXOS.session_factory(leaf.name)(leaf, login) as session:
+        assert session.running().identity.hostname == LEAF
+        with pytest.raises(DeviceError, match="Permission denied for the role"):
+            session.stage(rendered(model, description="viewed"))
+
+
+def test_a_wrong_password_and_a_wrong_platform_are_one_line_each(leaf: Endpoint, twin: Twin) -> None:
+    wrong = replace(read_credentials(leaf), password="wrong")
+    with pytest.raises(LoginRefused), NXOS.session_factory(leaf.name)(leaf, wrong):
+        pass
+    with (
+        pytest.raises(DeviceError, match="does not answer as junos does"),
+        platform("junos").session_factory(leaf.name)(replace(leaf, platform="junos"), read_credentials(leaf)),
+    ):
+        pass
