@@ -18,7 +18,7 @@ from nornir.core.processor import Processors
 from nornir.core.state import GlobalState
 from nornir.core.task import MultiResult, Result, Task
 
-from railfab.deploy import tasks
+from railfab.deploy import drain, tasks
 from railfab.deploy.runner import StoppableRunner
 from railfab.device import Observed
 from railfab.errors import CommitRefused, DeviceError, NotRolledBack, RailfabError, Unreachable
@@ -33,7 +33,7 @@ OTHER = ChangeName(deploy="20261122T080000Z-0001", user="ada", host="control2")
 class Switch:
     """A switch in memory that any number of sessions reach. lose: calls in which the connection breaks, by name.
 
-    errors: what calls answer, by name.
+    errors: what calls answer, by name. drained: by a verb. reports: whether it says so.
     """
 
     running: str = BEFORE
@@ -43,6 +43,8 @@ class Switch:
     lose: list[str] = field(default_factory=list)
     refuse: str = ""
     errors: dict[str, RailfabError] = field(default_factory=dict)
+    drained: bool = False
+    reports: bool = True
 
     def call(self, name: str) -> None:
         self.steps.append(name)
@@ -70,7 +72,11 @@ class MemorySession:
     def running(self) -> Running:
         text = self.switch.running
         return Running(
-            text=text, revision=str(hash(text)), identity=Identity(hostname="leaf1"), pending=self.switch.pending
+            text=text,
+            revision=str(hash(text)),
+            identity=Identity(hostname="leaf1"),
+            pending=self.switch.pending,
+            drained=self.switch.drained and self.switch.reports,
         )
 
     def stage(self, text: str) -> Staged:
@@ -99,13 +105,16 @@ class MemorySession:
     def observe(self) -> Observed:
         return Observed(interfaces=(), sessions=())
 
-    def operate(self, verb: Verb) -> None: ...
+    def operate(self, verb: Verb) -> None:
+        self.switch.drained = verb is Verb.DRAIN
+        self.switch.call(str(verb))
 
 
 @pytest.fixture
 def switch(monkeypatch: pytest.MonkeyPatch) -> Switch:
     found = Switch()
-    monkeypatch.setattr(tasks, "open_session", lambda _task: MemorySession(found))
+    for module in (tasks, drain):
+        monkeypatch.setattr(module, "open_session", lambda _task: MemorySession(found))
     monkeypatch.setattr(tasks, "RECONNECT_EVERY_S", 0.01)
     return found
 
@@ -289,3 +298,39 @@ def test_a_switch_that_answers_after_a_stop_request_keeps_its_result() -> None:
         return Result(host=task.host, result="done")
 
     assert run(slow, stop_requested)[0][0].result == "done"
+
+
+def test_a_drain_is_read_back_and_done_once(switch: Switch) -> None:
+    kept: dict[str, str] = {}
+    for changed in (True, False):
+        assert drain.operate(HOST, Verb.DRAIN, keep=kept.__setitem__).changed is changed
+    assert switch.steps == ["open", "drain", "open"]
+    assert kept == {"leaf1": BEFORE}
+
+
+def test_a_drain_that_the_switch_does_not_report_is_never_called_done(switch: Switch) -> None:
+    """A later deploy would end it."""
+    switch.reports = False
+    with pytest.raises(NotRolledBack) as failed:
+        drain.operate(HOST, Verb.DRAIN)
+    assert str(failed.value) == (
+        "leaf1: accepted the drain, and does not report it, so that a deploy would not keep it. "
+        "Check its running configuration."
+    )
+
+
+def test_a_switch_that_is_lost_in_a_drain_may_be_drained(switch: Switch) -> None:
+    switch.lose = ["drain"]
+    with pytest.raises(NotRolledBack, match="lost the connection, and may or may not have done the drain"):
+        drain.operate(HOST, Verb.DRAIN)
+
+
+def test_a_stop_and_a_pending_change_leave_the_switch_alone(switch: Switch) -> None:
+    stop = threading.Event()
+    stop.set()
+    with pytest.raises(DeviceError, match="skipped: a stop was requested"):
+        drain.operate(HOST, Verb.DRAIN, stop_requested=stop)
+    switch.pending = Pending(change=OTHER, description="", reverts_in_s=9.0)
+    with pytest.raises(DeviceError, match="has an unconfirmed change of ada@control2"):
+        drain.operate(HOST, Verb.DRAIN)
+    assert "drain" not in switch.steps
