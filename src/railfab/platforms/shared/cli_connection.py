@@ -31,6 +31,11 @@ BLOCK_LINES = 100
 """Lines that are sent at once; a switch whose terminal is full stops reading, and loses none."""
 
 
+LONGEST_PROMPT = 512
+"""Length of the end of an output in which a prompt is looked for [characters]."""
+POLL_S = 0.01
+
+
 class CliConnection:
     """Commands on the CLI of one switch. An error text of the dialect in an answer is raised.
 
@@ -43,6 +48,7 @@ class CliConnection:
         self._dialect = dialect
         self._errors = re.compile("|".join(f"(?:{pattern})" for pattern in dialect.errors), re.MULTILINE)
         self._prompt = f"(?m:{'|'.join(dialect.prompts.values())})"
+        self._end = re.compile(rf"(?:^|\n){self._prompt}\Z")
         self.last_output = ""
         self._socket: socket | None = None
         self._connection: BaseConnection | None = None
@@ -79,8 +85,9 @@ class CliConnection:
         """
         connection = self._opened()
         with self._answering(within_s):
-            answer = connection.send_command(command, read_timeout=within_s, expect_string=self._prompt)
-        text = re.sub(rf"\n?{self._prompt}\Z", "", str(answer))
+            connection.write_channel(f"{command}\n")
+            answer = self._read_answer(connection, command, within_s)
+        text = self._end.sub("", answer).strip("\n")
         self.last_output = text
         if checked:
             self._check(command, text)
@@ -117,7 +124,7 @@ class CliConnection:
         connection = self._opened()
         with self._answering(within_s):
             connection.write_channel(text)
-            output = str(connection.read_until_pattern(f"\\n[^\\n]*{self._prompt}", within_s))
+            output = self._read_answer(connection, "", within_s)
         self._check("the text", output)
         return output
 
@@ -137,8 +144,27 @@ class CliConnection:
         connection = self._opened()
         with self._answering(within_s):
             connection.write_channel(text)
-            after = rf"[^\n]*\n(?:[^\n]*\n)*[^\n]*{self._prompt}"
-            return str(connection.read_until_pattern(re.escape(last) + after, within_s))
+            return self._read_answer(connection, last, within_s, keeps_echo=True)
+
+    def _read_answer(self, connection: BaseConnection, echo: str, within_s: float, *, keeps_echo: bool = False) -> str:
+        """Read up to the prompt after the echo of a line. Raises ReadTimeout.
+
+        A prompt is looked for at the end of what has come, since a configuration is long and comes in many pieces.
+        """
+        from netmiko import ReadTimeout
+
+        deadline, output, begin = time.monotonic() + within_s, "", -1
+        while True:
+            piece = connection.read_channel()
+            output += piece
+            if begin < 0 and echo in output:
+                begin = output.index(echo) + len(echo)
+            if begin >= 0 and piece and "\n" in output[begin:] and self._end.search(output[-LONGEST_PROMPT:]):
+                return output if keeps_echo else output[begin:].partition("\n")[2]
+            if not piece:
+                if time.monotonic() > deadline:
+                    raise ReadTimeout(echo)
+                time.sleep(POLL_S)
 
     def _check_block(self, output: str) -> None:
         match = self._errors.search(output) if self._dialect.errors else None
