@@ -64,6 +64,7 @@ def push(path: str, state: str) -> None:
 
     def loop(task: Task) -> Result:
         connection = task.host.get_connection("netmiko", task.nornir.config)
+        connection.enable()
         connection.send_config_set(lines[task.host.name], cmd_verify=False, exit_config_mode=False)
         if task.host.platform == "junos":
             connection.commit(and_quit=True)
