@@ -64,13 +64,15 @@ def push(path: str, state: str) -> None:
 
     def loop(task: Task) -> Result:
         connection = task.host.get_connection("netmiko", task.nornir.config)
+        platform = str(task.host.platform)
         connection.enable()
-        connection.send_config_set(lines[task.host.name], cmd_verify=False, exit_config_mode=False)
-        if task.host.platform == "junos":
+        mode = {"config_mode_command": "configure session bench"} if platform == "eos" else {}
+        connection.send_config_set(lines[task.host.name], cmd_verify=False, exit_config_mode=False, **mode)
+        if platform == "junos":
             connection.commit(and_quit=True)
-        else:
-            connection.exit_config_mode()
-            connection.send_command(SAVE[str(task.host.platform)], read_timeout=60)
+            return Result(host=task.host)
+        connection.send_command("commit" if platform == "eos" else "end", expect_string=r"#\s*$", read_timeout=300)
+        connection.send_command(SAVE[platform], read_timeout=60)
         task.host.close_connection("netmiko")
         return Result(host=task.host)
 
