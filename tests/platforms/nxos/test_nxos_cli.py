@@ -174,7 +174,7 @@ def test_the_session_of_the_manual_is_what_a_switch_answers(session: Cli, leaf: 
         reply = session.answer(line)
         answered += reply.output
     assert answered == shown
-    assert len(lines) == 8
+    assert len(lines) == 9
 
 
 def test_a_file_of_another_origin_is_no_checkpoint(session: Cli) -> None:
