@@ -23,6 +23,7 @@ from railfab.errors import CommitRefused, DeviceError, LoginRefused, RailfabErro
 from railfab.fabric.design import Design, design
 from railfab.platforms import ChangeName, Session, Verb, platform
 from railfab.platforms.shared.change_tokens import change_token
+from railfab.platforms.sonic.shell import SonicShell
 from railfab.platforms.sonic.tables import Tables, text, tree_of
 from railfab.twin import Twin
 
@@ -209,6 +210,34 @@ def test_a_patch_that_fails_when_it_is_applied_is_reverted_at_once(leaf: Endpoin
     assert "the switch runs its former configuration" in str(refused.value)
     assert running(leaf) == before
     assert left_behind(leaf).split() == ["ended"]
+
+
+def test_a_switch_that_does_not_take_all_of_a_patch_is_reverted(
+    leaf: Endpoint, model: DeviceModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deployed(leaf, rendered(model), "begin")
+    monkeypatch.setattr(SonicShell, "apply_patch", lambda _shell, file: f"Patch applied successfully: {file}")
+    with opened(leaf) as session:
+        staged = session.stage(rendered(model, description="x"))
+        with pytest.raises(CommitRefused, match=r"did not accept all of it, as `PORT\|Ethernet0 description"):
+            session.commit(staged, name("ignored"), WITHIN_S)
+    assert left_behind(leaf).split() == ["ended"]
+
+
+def test_a_change_beside_which_somebody_changed_the_switch_is_not_kept(leaf: Endpoint, model: DeviceModel) -> None:
+    deployed(leaf, rendered(model), "begin")
+    before, change = running(leaf), name("disturbed")
+    with opened(leaf) as session:
+        session.commit(session.stage(rendered(model, description="x")), change, WITHIN_S)
+    with shell(leaf) as connection:
+        connection.config_mode()
+        connection.send_command('echo \'{"PORT": {"Ethernet0": {"mtu": "9000"}}}\' > /tmp/mtu.json')
+        connection.send_command("config load -y /tmp/mtu.json")
+    with opened(leaf) as session:
+        with pytest.raises(CommitRefused, match="no longer runs what was committed"):
+            session.confirm(change)
+        session.revert(change)
+    assert running(leaf) == before
 
 
 def test_the_configuration_of_another_switch_is_refused(leaf: Endpoint, model: DeviceModel, fabric: Design) -> None:
