@@ -25,6 +25,7 @@ PFC, MARKS = "qos pfc p-400g-5m", "qos congestion-control p-400g-5m traffic-clas
 SCHEDULER, SHAPER = "qos egress-scheduler default-global traffic-class", "qos egress-shaper rate-400g"
 BGP = "vrf default router bgp"
 SESSION = f"{BGP} neighbor swp33"
+FAR_SESSION = f"{BGP} neighbor 10.99.0.1"
 ADAPTIVE = "router adaptive-routing state"
 Change = tuple[str, Any]
 
@@ -129,6 +130,8 @@ CHANGES: tuple[tuple[str, Change], ...] = (
     ("session-down", (f"{SESSION} type", "numbered")),
     ("session-down", ("router bgp state", "disabled")),
     ("session-down", (SESSION, GONE)),
+    ("session-mismatch", (f"{FAR_SESSION} multihop-ttl", GONE)),
+    ("no-fast-failover", (f"{SESSION} multihop-ttl", 5)),
     ("session-mismatch", (f"{SESSION} remote-as", 65000)),
     ("session-mismatch", (f"{SESSION} password", "x")),
     ("slow-session", (f"{SESSION} passive-mode", "enabled")),
@@ -177,11 +180,15 @@ CHANGES: tuple[tuple[str, Change], ...] = (
 
 @pytest.fixture(scope="module")
 def switch(repository: Path) -> DeviceModel:
-    """A leaf with a port of each kind, adaptive routing, a hash and a VTEP."""
+    """A leaf with a port of each kind, adaptive routing, a hash, a VTEP and a session over several hops."""
     fabric = design(repository / "inventory" / "fabrics" / "single-rail.yml")
     leaf = thinned(fabric.models["pod1-seg1-leaf1"], fabric.topology)
     balancing = LoadBalancing(mode=BalancingMode.ADAPTIVE, fields=tuple(HashField)[:4], seed=7)
-    return replace(leaf, load_balancing=balancing, vtep=Vtep(source=LOOPBACK, address=IPv4Address("10.192.0.1")))
+    assert leaf.bgp is not None
+    far = replace(leaf.neighbors[0], peer=IPv4Address("10.99.0.1"), multihop_ttl=3)
+    bgp = replace(leaf.bgp, neighbors=(*leaf.neighbors, far))
+    vtep = Vtep(source=LOOPBACK, address=IPv4Address("10.192.0.1"))
+    return replace(leaf, bgp=bgp, load_balancing=balancing, vtep=vtep)
 
 
 def matched(intended: DeviceModel, tree: Json) -> list[Hazard]:
