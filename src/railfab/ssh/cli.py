@@ -34,8 +34,10 @@ async def run_cli(channel: Channel, new: NewCli, *, may_write: Callable[[str], b
         channel.exit(status)
     except (ConnectionError, asyncssh.Error):
         return
+    except Exception:
+        channel.close()  # a client would wait for the answer of a CLI that failed
+        raise
     finally:
-        channel.close()
         await asyncio.to_thread(cli.closed)
 
 

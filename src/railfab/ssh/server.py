@@ -6,6 +6,7 @@ system of the server. Background jobs of a session continue when the connection 
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 import os
 from dataclasses import dataclass, field
@@ -48,8 +49,11 @@ class SshAccess:
 class SshServer:
     """A listening server; use it with `async with`, or `close` it. port: the port it listens on."""
 
-    def __init__(self, acceptor: asyncssh.SSHAcceptor, host_key: asyncssh.SSHKey) -> None:
+    def __init__(
+        self, acceptor: asyncssh.SSHAcceptor, host_key: asyncssh.SSHKey, connections: set[asyncssh.SSHServerConnection]
+    ) -> None:
         self._acceptor = acceptor
+        self._connections = connections
         self._host_key = " ".join(host_key.export_public_key().decode().split()[:2])
 
     @property
@@ -65,7 +69,10 @@ class SshServer:
     async def close(self) -> None:
         """Stop listening and close all connections."""
         self._acceptor.close()
-        await self._acceptor.wait_closed()
+        connections = tuple(self._connections)
+        for connection in connections:
+            connection.close()
+        await asyncio.gather(self._acceptor.wait_closed(), *(each.wait_closed() for each in connections))
 
     async def serve_forever(self) -> None:
         await self._acceptor.wait_closed()
@@ -98,11 +105,12 @@ async def serve(
     keys = _authorized_keys(where, access.authorized_keys)
     key = _host_key(where, host_key)
     own_files = inside is None and cli is None
+    connections: set[asyncssh.SSHServerConnection] = set()
     try:
         acceptor = await asyncssh.listen(
             host,
             port,
-            server_factory=lambda: _Login(access, keys),
+            server_factory=lambda: _Login(access, keys, connections),
             server_host_keys=[key],
             process_factory=partial(run_cli, new=cli, may_write=access.may_write)
             if cli
@@ -117,18 +125,28 @@ async def serve(
     except OSError as error:
         problem = f"cannot listen ({bind_problem(error, port)})"
         raise LabError(where, problem, "Use a free port and an address of this machine") from None
-    return SshServer(acceptor, key)
+    return SshServer(acceptor, key, connections)
 
 
 class _Login(asyncssh.SSHServer):
-    """Authenticates the user by password or key."""
+    """Authenticates the user by password or key. connections: those of the server, among which it is while open."""
 
-    def __init__(self, access: SshAccess, keys: asyncssh.SSHAuthorizedKeys | None) -> None:
+    def __init__(
+        self,
+        access: SshAccess,
+        keys: asyncssh.SSHAuthorizedKeys | None,
+        connections: set[asyncssh.SSHServerConnection],
+    ) -> None:
         self._access = access
         self._keys = keys
+        self._connections = connections
 
     def connection_made(self, conn: asyncssh.SSHServerConnection) -> None:
         self._connection = conn
+        self._connections.add(conn)
+
+    def connection_lost(self, _exc: Exception | None) -> None:
+        self._connections.discard(self._connection)
 
     def begin_auth(self, username: str) -> bool:
         if self._keys is not None and username == self._access.username:

@@ -24,6 +24,16 @@ def require_served(design: Design) -> None:
             raise UnsupportedFeature("profile.transport", "the twin simulates RoCEv2, not Ultra Ethernet", remedy)
 
 
+def require_telemetry(design: Design) -> None:
+    """Raise UnsupportedFeature, or Problems, for switches that the twin serves without gNMI: nothing is collected."""
+    problem = "the twin serves {} without gNMI, so that there is nothing to collect"
+    remedy = "Start it with `railfab twin`, and use deploy and verify"
+    without = (model for model in design.models.values() if not face_of(model).models)
+    raise_all(
+        one_per_problem([UnsupportedFeature(each.name, problem.format(each.platform), remedy) for each in without])
+    )
+
+
 def face_of(model: DeviceModel) -> TwinFace:
     """The twin face of the platform of this switch. Raises UnsupportedFeature for a platform that it does not serve."""
     twin = platform(model.platform).twin

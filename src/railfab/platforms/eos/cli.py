@@ -141,7 +141,7 @@ class EosCli(EosShows, VirtualCli):
 
     def _enter_mode_of(self, typed: TypedLines, line: str) -> None:
         """Leave the modes that do not have this command. Raises CliRefusal where no mode has it."""
-        word = re.sub(r"^(?:no|default) ", "", line).split()[0]
+        word = re.sub(r"^(?:no|default) ", "", line.strip()).split()[0]
         modes = [header.split()[0] for header in reversed(typed.section)]
         depth = next((depth for depth, mode in enumerate(modes) if not _words(mode) or word in _words(mode)), None)
         if depth is None and word not in _words("top"):

@@ -88,10 +88,8 @@ class EosShows:
         ]
         for port in self.device.ports():
             name, vlan = descriptions.get(port.name, "")[:22], "routed" if port.routed else "1"
-            speed = f"{port.rate_gbps:g}G"
-            lines.append(
-                f"{short_name(port.name):<10} {name:<22} {_status(port):<12} {vlan:<11} full    {speed:<5}".rstrip()
-            )
+            short, speed = short_name(port.name), f"{port.rate_gbps:g}G"
+            lines.append(f"{short:<10} {name:<22} {_status(port):<12} {vlan:<11} full    {speed:<5} EbraTestPhyPort")
         return _lines(lines)
 
     def show_lldp(self, form: str = "text") -> str:

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 BLOCK_LINES = 100
 """Lines that are sent at once; a switch whose terminal is full stops reading, and loses none."""
 
+POLL_EVERY_S = 0.1
+"""Interval in which the end of a connection is waited for [s]."""
+
 
 LONGEST_PROMPT = 512
 """Length of the end of an output in which a prompt is looked for [characters]."""
@@ -181,7 +184,9 @@ class CliConnection:
         connection = self._opened()
         with suppress(Unreachable), self._answering(ANSWER_WITHIN_S):
             connection.write_channel(f"{command}\n")
-            connection.read_until_pattern(self._prompt, ANSWER_WITHIN_S)
+            end_s = time.monotonic() + ANSWER_WITHIN_S
+            while not getattr(connection.remote_conn, "closed", True) and time.monotonic() < end_s:
+                time.sleep(POLL_EVERY_S)
         self.close()
 
     def type_lines(self, lines: Iterable[str]) -> None:

@@ -1,0 +1,288 @@
+"""Deploys to virtual switches with EOS over SSH: by the commands of a user, by sessions, and by netmiko."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import netmiko
+import pytest
+from tests import commands
+
+from railfab.device import DeviceModel
+from railfab.endpoints import Endpoint, read_credentials
+from railfab.errors import CommitRefused, DeviceError, LoginRefused, UnsupportedFeature
+from railfab.fabric.design import Design, design
+from railfab.platforms import ChangeName, Session, Verb, platform
+from railfab.platforms.eos.scoped import former_text, scoped
+from railfab.twin import SwitchOperation, Twin
+from railfab.twin.served import require_telemetry
+
+Railfab = Callable[..., subprocess.CompletedProcess[str]]
+EOS = platform("eos")
+LEAF = "pod1-seg1-leaf1"
+WITHIN_S, SHORT_S = 120, 2
+
+
+@pytest.fixture(scope="module")
+def rack(repository: Path) -> Path:
+    return repository / "tests" / "deploy" / "rack_eos.yml"
+
+
+@pytest.fixture(scope="module")
+def fabric(rack: Path) -> Design:
+    return design(rack)
+
+
+@pytest.fixture(scope="module")
+def state(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("twin")
+
+
+@pytest.fixture(scope="module")
+def twin(fabric: Design, state: Path) -> Iterator[Twin]:
+    """Three switches as they leave the factory."""
+    with Twin(fabric, state=state, base_port=0) as running:
+        yield running
+
+
+@pytest.fixture
+def leaf(twin: Twin) -> Endpoint:
+    return twin.endpoints.by_name()[LEAF]
+
+
+@pytest.fixture
+def model(fabric: Design) -> DeviceModel:
+    return fabric.models[LEAF]
+
+
+@pytest.fixture
+def railfab(twin: Twin, rack: Path, state: Path, repository: Path) -> Railfab:
+    """Runs a command on the twin, as a user would."""
+
+    def run(verb: str, *arguments: str, intent: Path = rack) -> subprocess.CompletedProcess[str]:
+        environment = {**os.environ, "COLUMNS": "200", "NO_COLOR": "1"}
+        words: tuple[str | Path, ...] = (verb, intent, "--on", "twin", "--state", state, *arguments)
+        return commands.run(*words, cwd=repository, environment=environment, timeout_s=120)
+
+    return run
+
+
+@contextmanager
+def opened(endpoint: Endpoint) -> Iterator[Session]:
+    with EOS.session_factory(endpoint.name)(endpoint, read_credentials(endpoint)) as session:
+        yield session
+
+
+@contextmanager
+def typing(endpoint: Endpoint, username: str = "") -> Iterator[netmiko.BaseConnection]:
+    """The switch in netmiko, privileged."""
+    login = read_credentials(endpoint)
+    with netmiko.ConnectHandler(
+        device_type="arista_eos",
+        host=endpoint.host,
+        port=endpoint.ssh_port,
+        username=username or login.username,
+        password=login.password,
+    ) as connection:
+        connection.enable()
+        yield connection
+
+
+def text(model: DeviceModel) -> str:
+    return EOS.text(EOS.render(model))
+
+
+def described(model: DeviceModel, description: str) -> str:
+    first, *rest = model.interfaces
+    return text(replace(model, interfaces=(replace(first, description=description), *rest)))
+
+
+def change(name: str) -> ChangeName:
+    return ChangeName(deploy=name, user="tester", host="here")
+
+
+def deploy(endpoint: Endpoint, configuration: str, name: str) -> str:
+    """Deploy, and the difference that it made."""
+    with opened(endpoint) as session:
+        staged = session.stage(configuration)
+        if staged.diff:
+            session.commit(staged, change(name), WITHIN_S)
+            session.confirm(change(name))
+    return staged.diff
+
+
+def test_a_user_deploys_verifies_changes_a_threshold_and_rolls_back(
+    railfab: Railfab, twin: Twin, rack: Path, tmp_path: Path, leaf: Endpoint
+) -> None:
+    deployed = railfab("deploy", "--yes")
+    assert deployed.returncode == 0, deployed.stderr
+    assert "3 of 3 switches: 3 changed" in deployed.stdout
+    assert "0 changed" in railfab("deploy", "--yes").stdout
+    assert "all 4 BGP session ends are as the intent says" in railfab("verify").stdout
+    hotter = tmp_path / "rack.yml"
+    hotter.write_text(rack.read_text() + "profile: {lossless: {watchdog: {detect_ms: 300}}}\n")
+    planned = railfab("deploy", "--yes", intent=hotter)
+    assert planned.returncode == 0, planned.stderr
+    with opened(leaf) as session:
+        assert "watchdog default timeout 0.3" in session.running().text
+    back = railfab("rollback", "--yes")
+    assert back.returncode == 0, back.stderr
+    with opened(leaf) as session:
+        assert "watchdog default timeout 0.2" in session.running().text
+
+
+def test_what_the_operator_set_stays_and_the_next_boot_has_the_deploy(
+    twin: Twin, leaf: Endpoint, model: DeviceModel
+) -> None:
+    with typing(leaf) as switch:
+        switch.send_config_set(["username alice privilege 1 secret *", "ntp server 192.0.2.9"])
+    deploy(leaf, described(model, "kept"), "kept")
+    running = twin._switches[LEAF].running()
+    for line in ("username admin ", "username alice ", "interface Management0\n", "ntp server 192.0.2.9\n"):
+        assert line in running
+    assert twin._switches[LEAF].startup() == running
+    deploy(leaf, text(model), "returned")
+
+
+def test_a_change_is_reverted_by_the_timer_after_the_connection_was_cut(
+    twin: Twin, leaf: Endpoint, model: DeviceModel
+) -> None:
+    deploy(leaf, text(model), "begin")
+    before = twin._switches[LEAF].running()
+    with opened(leaf) as session:
+        session.commit(session.stage(described(model, "cut off")), change("cut"), SHORT_S)
+    assert "cut off" in twin._switches[LEAF].running()
+    end_s = time.monotonic() + 30
+    while twin._switches[LEAF].running() != before:
+        assert time.monotonic() < end_s
+        time.sleep(0.1)
+    assert twin._switches[LEAF].startup() == before
+
+
+def test_a_switch_that_boots_under_the_timer_runs_the_former_configuration(
+    twin: Twin, leaf: Endpoint, model: DeviceModel
+) -> None:
+    deploy(leaf, text(model), "begin")
+    before = twin._switches[LEAF].running()
+    with opened(leaf) as session:
+        session.commit(session.stage(described(model, "lost")), change("lost"), WITHIN_S)
+    twin.operate(LEAF, SwitchOperation.OFF)
+    twin.operate(LEAF, SwitchOperation.ON)
+    with opened(leaf) as session:
+        assert session.running().pending is None
+        with pytest.raises(CommitRefused, match="has reverted the change"):
+            session.confirm(change("lost"))
+    assert twin._switches[LEAF].running() == before
+
+
+def test_a_session_that_an_interrupted_deploy_left_is_removed_and_named(
+    leaf: Endpoint, model: DeviceModel, caplog: pytest.LogCaptureFixture
+) -> None:
+    with typing(leaf) as switch:
+        switch.send_command("configure session railfab-stage.0badcafe", expect_string=r"\)#")
+        switch.send_command("end", expect_string="#")
+        switch.send_command("configure session of-somebody", expect_string=r"\)#")
+        switch.send_command("end", expect_string="#")
+        deploy(leaf, described(model, "after"), "after")
+        assert "removes configuration session railfab-stage.0badcafe of an interrupted deploy" in caplog.text
+        pending = switch.send_command("show configuration sessions")
+        assert "of-somebody" in pending
+        assert "railfab-stage.0badcafe" not in pending
+        switch.send_command("configure session of-somebody abort")
+    deploy(leaf, text(model), "before")
+
+
+def test_who_holds_the_sessions_of_a_full_switch_is_named(leaf: Endpoint, model: DeviceModel) -> None:
+    with typing(leaf) as switch:
+        for number in range(5):
+            switch.send_command(f"configure session held{number}", expect_string=r"\)#")
+            switch.send_command("end", expect_string="#")
+        with opened(leaf) as session, pytest.raises(DeviceError, match=r"as many pending .*held0, held1") as refused:
+            session.stage(described(model, "full"))
+        assert len(str(refused.value).splitlines()) == 1
+        for number in range(5):
+            switch.send_command(f"configure session held{number} abort")
+
+
+def test_the_configuration_of_another_switch_is_refused(leaf: Endpoint, fabric: Design) -> None:
+    with opened(leaf) as session, pytest.raises(CommitRefused, match="but the configuration is for pod1-spine1"):
+        session.stage(text(fabric.models["pod1-spine1"]))
+
+
+def test_a_line_that_the_switch_refuses_is_named_and_nothing_is_left(
+    twin: Twin, leaf: Endpoint, model: DeviceModel
+) -> None:
+    with opened(leaf) as session:
+        with pytest.raises(CommitRefused, match=r"refuses 'nonsense here' \(% Invalid input\)"):
+            session.stage("nonsense here\n" + text(model))
+        assert session.stage(text(model)).diff == deploy(leaf, text(model), "again")
+
+
+def test_a_user_who_may_only_read_is_refused_in_one_line(leaf: Endpoint) -> None:
+    login = replace(read_credentials(leaf), username="viewer")
+    with pytest.raises(DeviceError) as refused, EOS.session_factory(LEAF)(leaf, login):
+        pass
+    assert str(refused.value) == (
+        f"{LEAF}: refuses 'enable' (% Authorization denied for command 'enable'). "
+        "Correct it, or check the release of the switch."
+    )
+
+
+def test_a_wrong_password_and_another_platform_are_named(leaf: Endpoint) -> None:
+    with pytest.raises(LoginRefused), EOS.session_factory(LEAF)(leaf, replace(read_credentials(leaf), password="no")):
+        pass
+    junos, endpoint = platform("junos").session_factory(LEAF), replace(leaf, platform="junos")
+    with pytest.raises(DeviceError, match="does not answer as"), junos(endpoint, read_credentials(leaf)):
+        pass
+
+
+def test_the_live_state_has_neighbours_sessions_and_bfd(twin: Twin, railfab: Railfab, leaf: Endpoint) -> None:
+    assert railfab("deploy", "--yes").returncode == 0
+    end_s = time.monotonic() + 60
+    while True:
+        with opened(leaf) as session:
+            state = session.observe()
+        (peering,) = state.sessions
+        if peering.established and peering.bfd_up:
+            break
+        assert time.monotonic() < end_s
+        time.sleep(0.5)
+    assert (peering.peer, peering.interface, peering.remote_as) == ("Ethernet64/1", "Ethernet64/1", 65001)
+    uplink = next(port for port in state.interfaces if port.name == "Ethernet64/1")
+    assert (uplink.oper_up, uplink.mtu_bytes) == (True, 9216)
+    assert (uplink.neighbor_device, uplink.neighbor_interface) == ("pod1-spine1", "Ethernet1/1")
+
+
+def test_verbs(twin: Twin, leaf: Endpoint, model: DeviceModel) -> None:
+    with typing(leaf) as switch:
+        switch.send_config_set(["interface Ethernet1/1", "description by hand"])
+    with opened(leaf) as session:
+        session.operate(Verb.SAVE)
+        assert "by hand" in twin._switches[LEAF].startup()
+        with pytest.raises(UnsupportedFeature, match="cannot drain by a command"):
+            session.operate(Verb.DRAIN)
+        boots = twin._switches[LEAF].boots
+        session.operate(Verb.RELOAD)
+    end_s = time.monotonic() + 30
+    while twin._switches[LEAF].boots == boots:
+        assert time.monotonic() < end_s
+        time.sleep(0.1)
+
+
+def test_a_former_configuration_says_what_a_deploy_of_it_removes(model: DeviceModel) -> None:
+    wanted = text(model) + "ntp server 10.0.0.1\n"
+    before = f"hostname {LEAF}\n!\nusername admin secret *\n"
+    former = former_text(before, wanted)
+    assert "username" not in former
+    assert scoped("ntp server 10.0.0.1\nusername admin\n", former) == "ntp server 10.0.0.1\n!\nend\n"
+
+
+def test_up_is_refused_before_anything_starts(fabric: Design) -> None:
+    with pytest.raises(UnsupportedFeature, match="2 more: the twin serves eos without gNMI, so that there is nothing"):
+        require_telemetry(fabric)
