@@ -158,7 +158,7 @@ class CumulusSession:
         record = current.change(revision(running))
         if record is None or record.name != change:
             return
-        if not record.is_over:
+        if record.before and not record.is_over:
             if record.waits or record.present != record.before:
                 self._run(f"{self._commands['cancel']} 2>&1 < /dev/null", within_s=CHANGE_WITHIN_S)
             if self._digest() != record.before:
@@ -166,7 +166,7 @@ class CumulusSession:
             if self._digest() != record.before:
                 problem = "cannot restore what ran before the change"
                 raise DeviceError(self._name, problem, "Find the revision in `nv config history`, and apply it")
-        self._run(switch_changes.ending_script(REVERTED, change_token(change)))
+        self._run(f"{self._commands['detach']}; {switch_changes.ending_script(REVERTED, change_token(change))}")
 
     def observe(self) -> Observed:
         """The live state. Raises DeviceError, naming a command that does not answer."""

@@ -15,7 +15,7 @@ import yaml
 from railfab.errors import ConfigError, RailfabError
 from railfab.platforms.cumulus.commands import commands_of
 from railfab.platforms.cumulus.parse import tree_of
-from railfab.platforms.cumulus.patch import patch_text
+from railfab.platforms.cumulus.patch import patch_text, typed
 from railfab.platforms.cumulus.revisions import (
     APPLIED,
     InvalidRevision,
@@ -90,8 +90,8 @@ class CumulusShell(CumulusShows):
         if form == "commands":
             return "\n".join(lines(tree))
         if form == "json":
-            return json.dumps([{"header": header}, {"set": tree}])
-        return f"{yaml.safe_dump([{'header': header}])}{text(tree)}"
+            return json.dumps([{"header": header}, {"set": typed(tree)}])
+        return f"{yaml.safe_dump([{'header': header}])}{text(typed(tree))}"
 
     def difference(self, revision: str = "", second: str = "", form: str = "yaml") -> str:
         """Changes from one revision to another; to the pending one where none is named."""

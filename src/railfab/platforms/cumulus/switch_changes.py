@@ -87,7 +87,7 @@ class NvueReading:
 
     configuration: output of `nv config show`. status: words of `--confirm-status`.
     record: values of the record by name; empty without one. ends: how changes ended, by token. edits: what root's
-    pending revision would change. is_ours: whether an interrupted check has left that.
+    pending revision would change. is_ours: whether an interrupted check or change has left that.
     """
 
     configuration: str
@@ -109,7 +109,7 @@ class NvueReading:
             state=self.record["state"] or APPLYING,
             before=self.record["before"],
             after=self.record["after"],
-            begun_s=_number(self.record["begun"], self.uptime_s),
+            begun_s=_number(self.record["begun"], 0.0),
             within_s=_number(self.record["within"], 0.0),
             uptime_s=self.uptime_s,
             waits=bool(armed) and armed == self.status,
@@ -154,14 +154,15 @@ def reading(where: str, output: str) -> NvueReading:
         raise DeviceError(where, "did not answer in full", "Check its load and the connection")
     configuration, status, pending, *rest = parts
     uptime, ended, edits, staged, hostname = rest[len(_FILES) :]
+    record = {name: value.strip() for name, value in zip(_FILES, rest, strict=False)} if pending.strip() else {}
     return NvueReading(
         configuration=configuration,
         status=words_of(status),
-        record={name: value.strip() for name, value in zip(_FILES, rest, strict=False)} if pending.strip() else {},
+        record=record,
         uptime_s=_number(uptime, 0.0),
         ends=_ends(ended.splitlines()),
         edits=edits.strip(),
-        is_ours=bool(staged.strip()),
+        is_ours=bool(staged.strip()) or record.get("state") == APPLYING,
         hostname=hostname.strip(),
     )
 

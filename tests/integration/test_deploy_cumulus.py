@@ -1,0 +1,379 @@
+"""Deploys to virtual Cumulus Linux switches over SSH: by the commands of a user, by sessions, and by netmiko."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import netmiko
+import pytest
+from tests import commands
+from tests.docs.schemas import conforming
+
+from railfab.device import DeviceModel
+from railfab.endpoints import Endpoint, read_credentials
+from railfab.errors import CommitRefused, LoginRefused, RailfabError
+from railfab.fabric.design import Design, design
+from railfab.platforms import ChangeName, Session, platform
+from railfab.platforms.cumulus.parse import tree_of
+from railfab.platforms.cumulus.tree import text
+from railfab.platforms.shared.change_tokens import change_token
+from railfab.platforms.shared.json_tree import Json
+from railfab.twin import Twin
+
+Railfab = Callable[..., subprocess.CompletedProcess[str]]
+CUMULUS = platform("cumulus")
+LEAF, SPINE = "pod1-seg1-leaf1", "pod1-spine1"
+WITHIN_S = 120
+REVERTED_WITHIN_S = 30.0
+
+
+@pytest.fixture(scope="module")
+def rack(repository: Path) -> Path:
+    return repository / "tests" / "deploy" / "rack_cumulus.yml"
+
+
+@pytest.fixture(scope="module")
+def fabric(rack: Path) -> Design:
+    return design(rack)
+
+
+@pytest.fixture(scope="module")
+def state(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("twin")
+
+
+@pytest.fixture(scope="module")
+def twin(fabric: Design, state: Path) -> Iterator[Twin]:
+    """Three switches as they leave the factory."""
+    with Twin(fabric, state=state, base_port=0) as running:
+        yield running
+
+
+@pytest.fixture
+def leaf(twin: Twin) -> Endpoint:
+    return twin.endpoints.by_name()[LEAF]
+
+
+@pytest.fixture
+def model(fabric: Design) -> DeviceModel:
+    return fabric.models[LEAF]
+
+
+@pytest.fixture
+def railfab(twin: Twin, rack: Path, state: Path, repository: Path) -> Railfab:
+    """Runs a command on the twin, as a user would."""
+
+    def run(verb: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+        environment = {**os.environ, "COLUMNS": "200", "NO_COLOR": "1"}
+        words = (*arguments, "--on", "twin", "--state", str(state))
+        return commands.run(verb, rack, *words, cwd=repository, environment=environment, timeout_s=120)
+
+    assert twin.endpoints
+    return run
+
+
+@contextmanager
+def opened(endpoint: Endpoint) -> Iterator[Session]:
+    """A new session, as a new process would have it."""
+    with CUMULUS.session_factory(endpoint.name)(endpoint, read_credentials(endpoint)) as session:
+        yield session
+
+
+@contextmanager
+def shell(endpoint: Endpoint, **others: str) -> Iterator[netmiko.BaseConnection]:
+    """A login of netmiko."""
+    credentials = read_credentials(endpoint)
+    login = {"username": credentials.username, "password": credentials.password, **others}
+    with netmiko.ConnectHandler(
+        device_type="cumulus_linux", host=endpoint.host, port=endpoint.ssh_port, conn_timeout=30, **login
+    ) as connection:
+        yield connection
+
+
+def name(deploy: str) -> ChangeName:
+    return ChangeName(deploy=deploy, user="tester", host="here")
+
+
+def rendered(model: DeviceModel, **changes: object) -> str:
+    """The configuration of a model, or of one whose first interface is otherwise."""
+    first, *rest = model.interfaces
+    return text(CUMULUS.render(replace(model, interfaces=(replace(first, **changes), *rest))))  # type: ignore[arg-type]
+
+
+def deployed(endpoint: Endpoint, configuration: str, deploy: str) -> str:
+    """Commit and confirm; the differences."""
+    with opened(endpoint) as session:
+        staged = session.stage(configuration)
+        if staged.diff:
+            session.commit(staged, name(deploy), WITHIN_S)
+            session.confirm(name(deploy))
+    return staged.diff
+
+
+def running(endpoint: Endpoint) -> Json:
+    with opened(endpoint) as session:
+        return tree_of(session.running().text)
+
+
+def left_behind(endpoint: Endpoint) -> list[str]:
+    """Files of railfab on a switch, and settings of root that are not applied."""
+    with shell(endpoint) as connection:
+        listed = str(connection.send_command("ls /run/railfab 2> /dev/null")).split()
+        return [*listed, *str(connection.send_command("sudo nv config diff")).split()]
+
+
+def test_a_factory_fabric_is_brought_to_the_intent_and_a_second_run_changes_nothing(
+    railfab: Railfab, leaf: Endpoint
+) -> None:
+    assert railfab("verify", "--wait", "0").returncode == 1
+    factory = running(leaf)
+    first = conforming("deploy", railfab("deploy", "--yes", "--output", "json").stdout)
+    assert [(outcome["changed"], outcome["failed"]) for outcome in first] == [(True, False)] * 3
+    second = conforming("deploy", railfab("deploy", "--yes", "--output", "json").stdout)
+    assert [(outcome["changed"], outcome["diff"]) for outcome in second] == [(False, "")] * 3
+    verified = railfab("verify")
+    assert (verified.returncode, verified.stdout.splitlines()[0]) == (
+        0,
+        "3 of 3 switches checked: all 4 BGP session ends are as the intent says",
+    )
+    assert left_behind(leaf) == ["ended"]
+    assert railfab("rollback", "--yes").returncode == 0
+    assert running(leaf) == factory
+    assert railfab("deploy", "--yes").returncode == 0
+
+
+def test_a_drain_by_a_command_stays_with_the_next_deploy_until_it_ends(railfab: Railfab) -> None:
+    assert railfab("deploy", "--yes").returncode == 0
+    assert railfab("drain", SPINE, "--yes").returncode == 0
+    planned = railfab("deploy", "--plan", "--output", "json")
+    assert [outcome["changed"] for outcome in json.loads(planned.stdout)] == [False] * 3
+    assert "operator-drain" in railfab("verify").stdout
+    assert railfab("undrain", SPINE).returncode == 0
+    assert railfab("verify").returncode == 0
+
+
+def test_one_threshold_is_a_patch_of_one_setting(leaf: Endpoint, model: DeviceModel) -> None:
+    deployed(leaf, rendered(model), "begin")
+    changed = re.sub(r"max-threshold: \d+", "max-threshold: 1700000", rendered(model), count=1)
+    diff = deployed(leaf, changed, "threshold")
+    changes = [line for line in diff.splitlines() if line.startswith(("+nv", "-nv"))]
+    assert [line.split()[-2] for line in changes] == ["max-threshold"] * 2
+    assert changes[1].endswith(" 1700000")
+    deployed(leaf, rendered(model), "back")
+
+
+def test_what_the_operator_has_configured_stays(leaf: Endpoint, model: DeviceModel) -> None:
+    """Accounts, the management port, and services that the intent does not state."""
+    deployed(leaf, rendered(model), "begin")
+    with shell(leaf) as connection:
+        for command in (
+            "nv set system aaa user noc role system-admin",
+            "nv set interface eth0 ipv4 address 192.0.2.9/24",
+            "nv set system timezone Europe/Berlin",
+            "nv config apply -y",
+        ):
+            answer = connection.send_command(command)
+    assert str(answer).startswith("applied_and_saved [rev_id: ")
+    assert deployed(leaf, rendered(model), "none") == ""
+    deployed(leaf, rendered(model, description="changed"), "changed")
+    kept = running(leaf)
+    assert set(kept["system"]["aaa"]["user"]) == {"cumulus", "noc"}
+    assert kept["system"]["aaa"]["user"]["cumulus"] == {"hashed-password": "*", "role": "system-admin"}
+    assert kept["system"]["timezone"] == "Europe/Berlin"
+    assert kept["interface"]["eth0"]["ipv4"]["address"] == {"192.0.2.9/24": {}}
+    deployed(leaf, rendered(model), "back")
+
+
+def test_a_candidate_that_the_switch_refuses_is_refused_in_its_words_and_changes_nothing(
+    leaf: Endpoint, model: DeviceModel
+) -> None:
+    deployed(leaf, rendered(model), "begin")
+    before = running(leaf)
+    wrong = rendered(model).replace("mtu: 9216", "mtu: 99999", 1)
+    with opened(leaf) as session:
+        staged = session.stage(wrong)
+        with pytest.raises(CommitRefused, match=r"did not accept all of it \(Config invalid at interface\.swp\S+mtu"):
+            session.commit(staged, name("wrong"), WITHIN_S)
+    assert running(leaf) == before
+    assert left_behind(leaf) == ["ended"]
+
+
+def test_the_configuration_of_another_switch_is_refused(leaf: Endpoint, model: DeviceModel, fabric: Design) -> None:
+    deployed(leaf, rendered(model), "begin")
+    refused = pytest.raises(CommitRefused, match=f"has hostname {LEAF}, but the configuration is for {SPINE}")
+    with opened(leaf) as session, refused:
+        session.stage(rendered(fabric.models[SPINE]))
+
+
+def test_a_change_whose_session_is_lost_is_reverted_by_the_switch_and_leaves_nothing(
+    leaf: Endpoint, model: DeviceModel
+) -> None:
+    deployed(leaf, rendered(model), "begin")
+    before = running(leaf)
+    with opened(leaf) as session:
+        staged = session.stage(rendered(model, description="lost"))
+        session.commit(staged, name("lost"), 2)
+        pending = session.running().pending
+    assert pending is not None
+    assert pending.change == name("lost")
+    assert "lost of tester@here, made" in pending.description
+    until_s = time.monotonic() + REVERTED_WITHIN_S
+    while running(leaf) != before:
+        assert time.monotonic() < until_s
+        time.sleep(0.2)
+    with opened(leaf) as session:
+        assert session.running().pending is None
+        with pytest.raises(CommitRefused, match="was not confirmed in time"):
+            session.confirm(name("lost"))
+    deployed(leaf, rendered(model, description="next"), "next")
+    assert left_behind(leaf) == ["ended"]
+    deployed(leaf, rendered(model), "back")
+
+
+def test_power_ends_a_change_and_its_timer(leaf: Endpoint, model: DeviceModel) -> None:
+    deployed(leaf, rendered(model), "begin")
+    before, change = running(leaf), name("cut")
+    with opened(leaf) as session:
+        session.commit(session.stage(rendered(model, description="cut")), change, WITHIN_S)
+    restarted(leaf)
+    assert running(leaf) == before
+    with opened(leaf) as session:
+        assert session.running().pending is None
+        with pytest.raises(CommitRefused):
+            session.confirm(change)
+    assert left_behind(leaf) == []
+
+
+def restarted(endpoint: Endpoint) -> None:
+    """Reboot a switch by its own command, and wait until it answers again."""
+    with shell(endpoint) as connection:
+        connection.write_channel("sudo reboot\n")
+        time.sleep(0.5)
+    until_s = time.monotonic() + REVERTED_WITHIN_S
+    while True:
+        try:
+            running(endpoint)
+        except RailfabError:
+            assert time.monotonic() < until_s
+            time.sleep(0.2)
+        else:
+            return
+
+
+def test_of_two_deploys_at_once_one_is_refused_and_the_other_whole(leaf: Endpoint, model: DeviceModel) -> None:
+    deployed(leaf, rendered(model), "begin")
+    refusals: list[str] = []
+    barrier = threading.Barrier(2)
+    turn = threading.Lock()
+
+    def deploy(which: str) -> None:
+        try:
+            with opened(leaf) as session:
+                with turn:
+                    staged = session.stage(rendered(model, description=which))
+                barrier.wait(30)
+                session.commit(staged, name(which), WITHIN_S)
+                session.confirm(name(which))
+        except CommitRefused as error:
+            refusals.append(f"{which}: {error}")
+
+    threads = [threading.Thread(target=deploy, args=(which,)) for which in ("first", "second")]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    (refused,) = refusals
+    winner = {"first": "second", "second": "first"}[refused.partition(":")[0]]
+    assert text(running(leaf)).count(f"description: {winner}") == 1
+    assert left_behind(leaf) == ["ended"]
+    deployed(leaf, rendered(model), "back")
+
+
+def test_a_change_that_was_killed_before_its_timer_is_named_and_reverted(leaf: Endpoint, model: DeviceModel) -> None:
+    """A client that dies between the lock and the patch leaves a folder, and no timer."""
+    deployed(leaf, rendered(model), "begin")
+    before, change = running(leaf), name("killed")
+    with shell(leaf) as connection:
+        connection.config_mode()
+        connection.send_command("mkdir -p /run/railfab/change")
+        connection.send_command("cat /proc/uptime > /run/railfab/change/begun")
+        connection.send_command(f"echo {change_token(change)} > /run/railfab/change/name")
+    with opened(leaf) as session:
+        pending = session.running().pending
+        assert pending is not None
+        assert (pending.change, pending.reverts_in_s) == (change, None)
+        with pytest.raises(CommitRefused, match="has an unconfirmed change: killed of tester@here"):
+            session.stage(rendered(model, description="x"))
+        assert session.stage(rendered(model)).diff == ""
+    assert running(leaf) == before
+    with opened(leaf) as session:
+        with pytest.raises(CommitRefused, match="no longer runs what was committed"):
+            session.confirm(change)
+        session.revert(change)
+        assert session.running().pending is None
+    assert running(leaf) == before
+    assert left_behind(leaf) == ["ended"]
+
+
+def test_settings_that_root_has_not_applied_are_not_discarded(leaf: Endpoint, model: DeviceModel) -> None:
+    deployed(leaf, rendered(model), "begin")
+    with shell(leaf) as connection:
+        connection.config_mode()
+        connection.send_command("nv set system timezone Europe/Oslo")
+        with opened(leaf) as session:
+            assert session.stage(rendered(model)).diff == ""
+            with pytest.raises(CommitRefused, match="has settings of root that are not applied"):
+                session.stage(rendered(model, description="x"))
+        assert "Europe/Oslo" in connection.send_command("nv config diff")
+        connection.send_command("nv config detach")
+    deployed(leaf, rendered(model, description="x"), "free")
+    deployed(leaf, rendered(model), "back")
+
+
+def test_a_revision_that_an_interrupted_check_left_is_discarded(leaf: Endpoint, model: DeviceModel) -> None:
+    deployed(leaf, rendered(model), "begin")
+    with shell(leaf) as connection:
+        connection.config_mode()
+        connection.send_command("mkdir -p /run/railfab")
+        connection.send_command("echo left > /run/railfab/staged.yaml")
+        connection.send_command("nv set interface swp1 description left")
+    deployed(leaf, rendered(model, description="next"), "next")
+    assert left_behind(leaf) == ["ended"]
+    assert "description: left" not in text(running(leaf))
+    deployed(leaf, rendered(model), "back")
+
+
+def test_a_user_who_only_reads_and_a_wrong_password_are_one_line_each(leaf: Endpoint) -> None:
+    credentials = read_credentials(leaf)
+    connect = CUMULUS.session_factory(leaf.name)
+    with pytest.raises(LoginRefused, match="user 'viewer' is not root and sudo asks for a password"):
+        connect(leaf, replace(credentials, username="viewer")).__enter__()
+    with pytest.raises(LoginRefused, match="rejects user"):
+        connect(leaf, replace(credentials, password="wrong")).__enter__()
+
+
+def test_a_stranger_logs_in_and_changes_a_port_as_the_page_of_the_twin_shows(
+    railfab: Railfab, leaf: Endpoint, model: DeviceModel, repository: Path
+) -> None:
+    assert railfab("deploy", "--yes").returncode == 0
+    page = (repository / "docs" / "twin.md").read_text()
+    prompt = f"admin@{LEAF}:mgmt:~$ "
+    block = page.partition("## Cumulus Linux")[2].partition("$ ssh -p PORT admin@127.0.0.1\n")[2].partition("```")[0]
+    with shell(leaf) as connection:
+        for step in block.split(prompt)[1:]:
+            command, _, output = step.partition("\n")
+            shown = str(connection.send_command(command))
+            for line in output.splitlines():
+                expected = re.sub(r"\d+\]", "N]", line)
+                assert line == "..." or expected in re.sub(r"\d+\]", "N]", shown).splitlines(), (command, shown)
+    assert running(leaf)["interface"]["swp1s0"]["link"]["mtu"] == "9000"
+    deployed(leaf, rendered(model), "back")
