@@ -326,6 +326,21 @@ def test_of_two_deploys_at_once_one_is_refused_and_the_other_whole(leaf: Endpoin
     deployed(leaf, rendered(model), "back")
 
 
+def test_another_thread_ends_a_session_at_once(leaf: Endpoint, model: DeviceModel) -> None:
+    deployed(leaf, rendered(model), "begin")
+    with opened(leaf) as session:
+        session.stage(rendered(model, description="ended"))
+        began_s = time.monotonic()
+        ending = threading.Thread(target=session.__exit__, args=(None, None, None))
+        ending.start()
+        ending.join(10)
+        assert time.monotonic() - began_s < 2
+        with pytest.raises(RailfabError):
+            session.running()
+    typed(leaf, "terminal dont-ask", f"delete bootflash:{left_behind(leaf).split()[-1]}")
+    assert left_behind(leaf) == ""
+
+
 def test_a_full_bootflash_is_named_and_nothing_has_changed(
     leaf: Endpoint, model: DeviceModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,7 +1,6 @@
 """State of a virtual switch with NX-OS as it shows it, as text and as JSON.
 
-Keys of JSON: those that NAPALM and telegraf's readers take from switches; a table with one row has it without a list.
-Texts: as ntc-templates has them.
+Texts: as ntc-templates reads them.
 """
 
 from __future__ import annotations
@@ -10,17 +9,29 @@ import json
 import re
 import time
 from collections.abc import Callable, Iterable, Mapping
-from hashlib import sha256
-from typing import Any
 
-from railfab.device import DEFAULT_INSTANCE, ObservedBgpSession, ObservedInterface
-from railfab.platforms.nxos.names import device_name, vrf_name
+from railfab.device import DEFAULT_INSTANCE, ObservedBgpSession
+from railfab.platforms.nxos.interface_text import interface_text
+from railfab.platforms.nxos.names import vrf_name
+from railfab.platforms.nxos.show_rows import (
+    Json,
+    address,
+    arp_row,
+    bfd_row,
+    interface_row,
+    lldp_row,
+    session_row,
+    short_name,
+    status,
+    status_row,
+    table,
+)
 from railfab.platforms.shared.virtual_cli import CliRefusal
-from railfab.platforms.twin_face import VirtualArpEntry, VirtualDevice, VirtualNeighbor, VirtualPort
-
-Json = dict[str, Any]
+from railfab.platforms.twin_face import VirtualArpEntry, VirtualDevice
 
 VERSION = "10.5(3)"
+MOST_BEFORE_COUNTERS = 23
+"""Columns of the neighbour and its AS number; counters of a longer row stand in the next one."""
 _SECTION = re.compile(r"^interface (\S+)\n((?:  .*\n)*)", re.MULTILINE)
 _DESCRIPTION = re.compile(r"^  description (.*)$", re.MULTILINE)
 _AS_NUMBER = re.compile(r"^router bgp (\S+)$", re.MULTILINE)
@@ -73,48 +84,49 @@ class NxosShows:
         return _text({"hostname": name}) if form == "json" else f"{name} \n"
 
     def show_interfaces(self, form: str = "text") -> str:
-        _require_json(form)
         descriptions, ports = self._descriptions(), {port.name: port for port in self.device.ports()}
         counters = self._counters()
         rows = [
-            _interface(each, ports.get(each.name), descriptions, counters.get(each.name, {}))
+            interface_row(each, ports.get(each.name), descriptions, counters.get(each.name, {}))
             for each in self.device.observe().interfaces
         ]
-        return _text(_table("interface", rows))
+        if form == "text":
+            return "\n".join(map(interface_text, rows))
+        return _text(table("interface", rows))
 
     def show_status(self, form: str = "text") -> str:
         descriptions, ports = self._descriptions(), self.device.ports()
         if form == "json":
-            return _text(_table("interface", [_status_row(port, descriptions) for port in ports]))
+            return _text(table("interface", [status_row(port, descriptions) for port in ports]))
         head = "Port          Name               Status    Vlan      Duplex  Speed   Type"
         lines = ["", _RULE, head, _RULE]
         for port in ports:
             name, vlan = descriptions.get(port.name, "--")[:18], "routed" if port.routed else "1"
             speed = f"{port.rate_gbps:g}G"
-            lines.append(f"{_short(port.name):<13} {name:<18} {_status(port):<9} {vlan:<9} full    {speed:<7} --")
+            lines.append(f"{short_name(port.name):<13} {name:<18} {status(port):<9} {vlan:<9} full    {speed:<7} --")
         return _lines(lines)
 
     def show_lldp(self, form: str = "text") -> str:
         heard = [(port, neighbor) for port in self.device.ports() for neighbor in port.neighbors]
         if form == "json":
-            return _text(_table("nbor", [_lldp_row(port.name, each) for port, each in heard]))
+            return _text(table("nbor", [lldp_row(port.name, each) for port, each in heard]))
         lines = [_CAPABILITIES]
         for port, each in heard:
             name = f"{each.name:<20} " if len(each.name) <= 20 else f"{each.name}\n{'':<21}"
-            lines.append(f"{name}{_short(port.name):<15} {120:<10} {'BR':<11} {each.port}")
+            lines.append(f"{name}{short_name(port.name):<15} {120:<10} {'BR':<11} {each.port}")
         return _lines([*lines, f"Total entries displayed: {len(heard)}"])
 
     def show_lldp_detail(self, form: str = "text") -> str:
         _require_json(form)
-        rows = [_lldp_row(port.name, each) for port in self.device.ports() for each in port.neighbors]
-        return _text({**_table("nbor_detail", rows), "neigh_count": len(rows)})
+        rows = [lldp_row(port.name, each) for port in self.device.ports() for each in port.neighbors]
+        return _text({**table("nbor_detail", rows), "neigh_count": len(rows)})
 
     def show_bgp_sessions(self, form: str = "text") -> str:
         _require_json(form)
         asn, router_id = self._speaker()
-        vrfs = self._by_vrf(lambda sessions: _table("neighbor", list(map(_session_row, sessions))))
-        rows = [{"vrf-name-out": name, "local-as": asn, "router-id": router_id, **table} for name, table in vrfs]
-        return _text({"localas": asn, **_table("vrf", rows)})
+        vrfs = self._by_vrf(lambda sessions: table("neighbor", list(map(session_row, sessions))))
+        rows = [{"vrf-name-out": name, "local-as": asn, "router-id": router_id, **entries} for name, entries in vrfs]
+        return _text({"localas": asn, **table("vrf", rows)})
 
     def show_bgp_summary(self, form: str = "text") -> str:
         if form == "json":
@@ -129,36 +141,39 @@ class NxosShows:
         for each in self.device.observe().sessions:
             state = "0" if each.established else each.state.capitalize()
             counted = f"{0:>7} {0:>7} {0:>8} {0:>4} {0:>4} 00:00:00"
-            lines.append(f"{_address(each):<15} 4 {each.remote_as!s:>5} {counted} {state}")
+            lines.append(f"{address(each):<15} 4 {each.remote_as!s:>5}")
+            if len(lines[-1]) > MOST_BEFORE_COUNTERS:
+                lines.append(" " * MOST_BEFORE_COUNTERS)
+            lines[-1] += f" {counted} {state}"
         return _lines(lines)
 
     def show_bfd(self, form: str = "text") -> str:
         sessions = [each for each in self.device.observe().sessions if each.bfd_up is not None]
         if form == "json":
-            return _text(_table("bfdNeighbor", list(map(_bfd_row, sessions))))
+            return _text(table("bfdNeighbor", list(map(bfd_row, sessions))))
         lines = [
             "OurAddr         NeighAddr       LD/RD                 RH/RS           Holdown(mult)     State       "
-            "Int                   Vrf"
+            "Int                   Vrf                              Type"
         ]
         for each in sessions:
-            row, state = _bfd_row(each), "Up" if each.bfd_up else "Down"
+            row, state = bfd_row(each), "Up" if each.bfd_up else "Down"
             lines.append(
-                f"{'0.0.0.0':<15} {_address(each):<15} {'1/1':<21} {state:<15} {'0(3)':<17} {state:<11} "
-                f"{row['intf']:<21} {row['vrf_name']}"
+                f"{'0.0.0.0':<15} {address(each):<15} {'1/1':<21} {state:<15} {'0(3)':<17} {state:<11} "
+                f"{row['intf']:<21} {row['vrf_name']:<32} SH"
             )
         return _lines(lines)
 
     def show_arp(self, form: str = "text") -> str:
         _require_json(form)
-        rows = [_arp_row("ip-addr-out", name, entry) for name, entry in self._resolved(4)]
-        vrf = {"vrf-name-out": "default", "cnt-total": len(rows), **_table("adj", rows)}
-        return _text(_table("vrf", [vrf]))
+        rows = [arp_row("ip-addr-out", name, entry) for name, entry in self._resolved(4)]
+        vrf = {"vrf-name-out": "default", "cnt-total": len(rows), **table("adj", rows)}
+        return _text(table("vrf", [vrf]))
 
     def show_nd(self, form: str = "text") -> str:
         _require_json(form)
-        rows = [_arp_row("ipv6-addr", name, entry) for name, entry in self._resolved(6)]
-        family = {"afi": "ipv6", "count": len(rows), **_table("adj", rows)}
-        return _text(_table("vrf", [{"vrf-name-out": "default", **_table("afi", [family])}]))
+        rows = [arp_row("ipv6-addr", name, entry) for name, entry in self._resolved(6)]
+        family = {"afi": "ipv6", "count": len(rows), **table("adj", rows)}
+        return _text(table("vrf", [{"vrf-name-out": "default", **table("afi", [family])}]))
 
     def _speaker(self) -> tuple[str, str]:
         """The AS number and the router ID; empty without BGP."""
@@ -169,11 +184,11 @@ class NxosShows:
         entries = [(port.name, entry) for port in self.device.ports() for entry in port.resolved]
         return [(name, entry) for name, entry in entries if entry.address.version == version]
 
-    def _by_vrf(self, table: Callable[[list[ObservedBgpSession]], Json]) -> list[tuple[str, Json]]:
+    def _by_vrf(self, shown: Callable[[list[ObservedBgpSession]], Json]) -> list[tuple[str, Json]]:
         vrfs: dict[str, list[ObservedBgpSession]] = {DEFAULT_INSTANCE: []}
         for session in self.device.observe().sessions:
             vrfs.setdefault(session.network_instance, []).append(session)
-        return [(vrf_name(instance), table(sessions)) for instance, sessions in vrfs.items()]
+        return [(vrf_name(instance), shown(sessions)) for instance, sessions in vrfs.items()]
 
     def _descriptions(self) -> dict[str, str]:
         sections = _SECTION.finditer(self.device.running())
@@ -200,108 +215,6 @@ COUNTERS: Mapping[str, str] = {
     "fabric_interface_transmit_discards_total": "eth_outdiscard",
 }
 """Names of counters in `show interface | json`."""
-
-
-def _table(name: str, rows: list[Json]) -> Json:
-    """A table as NX-OS writes it: one row is not in a list, and without rows there is none."""
-    if not rows:
-        return {}
-    return {f"TABLE_{name}": {f"ROW_{name}": rows[0] if len(rows) == 1 else rows}}
-
-
-def _short(name: str) -> str:
-    """`Eth1/1` of `Ethernet1/1`."""
-    return name.replace("Ethernet", "Eth")
-
-
-def _mac(*names: str) -> str:
-    """A MAC address that is always that of these names, in a range of Cisco's, as NX-OS writes it."""
-    digits = sha256(" ".join(names).encode()).hexdigest()[:6]
-    return f"5087.89{digits[:2]}.{digits[2:]}"
-
-
-def _interface(
-    interface: ObservedInterface, port: VirtualPort | None, descriptions: Mapping[str, str], counters: Json
-) -> Json:
-    name = device_name(interface.name)
-    return {
-        "interface": name,
-        "state": "up" if interface.oper_up else "down",
-        "admin_state": "down" if (port.fault == "disabled" if port else interface.enabled is False) else "up",
-        "desc": descriptions.get(name, ""),
-        "eth_hw_addr": _mac(name),
-        "eth_mtu": str(interface.mtu_bytes or 1500),
-        "eth_bw": int(port.rate_gbps * 1_000_000) if port else 0,
-        **counters,
-    }
-
-
-def _status(port: VirtualPort) -> str:
-    if port.fault == "disabled":
-        return "disabled"
-    return "notconnec" if port.fault else "connected"
-
-
-def _status_row(port: VirtualPort, descriptions: Mapping[str, str]) -> Json:
-    return {
-        "interface": port.name,
-        "name": descriptions.get(port.name, "--"),
-        "state": _status(port),
-        "vlan": "routed" if port.routed else "1",
-        "duplex": "full",
-        "speed": f"{port.rate_gbps:g}G",
-        "type": "--",
-    }
-
-
-def _lldp_row(port: str, neighbor: VirtualNeighbor) -> Json:
-    return {
-        "chassis_id": _mac(neighbor.name, "system"),
-        "l_port_id": _short(port),
-        "port_id": neighbor.port,
-        "port_desc": neighbor.description,
-        "sys_name": neighbor.name,
-        "ttl": "120",
-    }
-
-
-def _address(session: ObservedBgpSession) -> str:
-    """The address of a peer; of an unnumbered one a link-local address with the interface."""
-    if not isinstance(session.peer, str):
-        return str(session.peer)
-    low = sha256(f"{session.neighbor_device} {session.peer}".encode()).hexdigest()[:6]
-    return f"fe80::5287:89ff:fe{low[:2]}:{low[2:]}%{device_name(session.peer)}"
-
-
-def _session_row(session: ObservedBgpSession) -> Json:
-    return {
-        "neighbor-id": _address(session),
-        "remoteas": str(session.remote_as),
-        "state": session.state.capitalize(),
-        "connectionsdropped": "0",
-        "lastflap": "00:00:00",
-        "localport": "179",
-        "remoteport": "179",
-    }
-
-
-def _bfd_row(session: ObservedBgpSession) -> Json:
-    address = _address(session).partition("%")[0]
-    v4, v6 = ("0.0.0.0", address) if ":" in address else (address, "0::")
-    state = "Up" if session.bfd_up else "Down"
-    return {
-        "vrf_name": vrf_name(session.network_instance),
-        "dest_ip_addr": v4,
-        "dest_ipv6_addr": v6,
-        "local_state": state,
-        "remote_state": state,
-        "intf": device_name(session.interface) if session.interface else "",
-    }
-
-
-def _arp_row(key: str, port: str, entry: VirtualArpEntry) -> Json:
-    name = device_name(port)
-    return {key: str(entry.address), "mac": _mac(entry.device, entry.port), "intf-out": name, "time-stamp": "00:00:00"}
 
 
 def _require_json(form: str) -> None:
