@@ -124,6 +124,12 @@ class JunosCli(VirtualCli):
     def show_bfd(self, form: str = "") -> str:
         return shows.bfd(self._device) if form == "display json" else self._only_json()
 
+    def show_arp(self, form: str = "") -> str:
+        return shows.arp(self._device) if form == "display json" else self._only_json()
+
+    def show_nd(self, form: str = "") -> str:
+        return shows.nd(self._device) if form == "display json" else self._only_json()
+
     def _only_json(self) -> str:
         raise CliRefusal("error: this virtual switch prints it with `| display json` alone")
 

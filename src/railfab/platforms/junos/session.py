@@ -173,10 +173,30 @@ class JunosSession:
             _data(entry, "session-neighbor"): _data(entry, "session-state") == "Up"
             for entry in self._entries("bfd", "bfd-session-information", "bfd-session")
         }
+        resolved = self._resolved()
         return Observed(
-            interfaces=tuple(_interface(entry, heard.get(_data(entry, "name"))) for entry in interfaces),
+            interfaces=tuple(
+                _interface(entry, heard.get(name), resolved.get(name, frozenset()))
+                for entry in interfaces
+                for name in (_data(entry, "name"),)
+            ),
             sessions=tuple(_session(entry, bfd) for entry in self._entries("sessions", "bgp-information", "bgp-peer")),
         )
+
+    def _resolved(self) -> dict[str, frozenset[IpAddress]]:
+        """Addresses that ARP and neighbor discovery have resolved, by interface without its unit."""
+        rows = [
+            (_data(entry, "interface-name"), _data(entry, "ip-address"))
+            for entry in self._entries("arp", "arp-table-information", "arp-table-entry")
+        ]
+        rows += [
+            (_data(entry, "ipv6-nd-interface-name"), _data(entry, "ipv6-nd-neighbor-address"))
+            for entry in self._entries("nd", "ipv6-nd-information", "ipv6-nd-entry")
+        ]
+        by_port: dict[str, set[IpAddress]] = {}
+        for interface, address in rows:
+            by_port.setdefault(interface.partition(".")[0], set()).add(ip_address(address))
+        return {name: frozenset(addresses) for name, addresses in by_port.items()}
 
     def operate(self, verb: Verb) -> None:
         """Drain or undrain by a commit; SAVE does nothing, because Junos saves each commit."""
@@ -309,7 +329,9 @@ def _data(entry: dict[str, Any], name: str) -> str:
     return str(values[0].get("data", ""))
 
 
-def _interface(entry: dict[str, Any], heard: dict[str, Any] | None) -> ObservedInterface:
+def _interface(
+    entry: dict[str, Any], heard: dict[str, Any] | None, resolved: frozenset[IpAddress]
+) -> ObservedInterface:
     units = [family for unit in entry.get("logical-interface", ()) for family in unit.get("address-family", ())]
     sizes = [int(size) for family in units if (size := _data(family, "mtu")).isdecimal()]
     return ObservedInterface(
@@ -319,6 +341,7 @@ def _interface(entry: dict[str, Any], heard: dict[str, Any] | None) -> ObservedI
         mtu_bytes=min(sizes, default=None),
         neighbor_device=_data(heard, "lldp-remote-system-name") if heard else None,
         neighbor_interface=_data(heard, "lldp-remote-port-id") if heard else None,
+        resolved_addresses=resolved,
     )
 
 

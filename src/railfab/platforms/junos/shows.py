@@ -1,8 +1,8 @@
 """Output of the show commands of a virtual Junos switch, in text and as `| display json` gives it.
 
 In that form a value is `[{"data": ...}]` (Juniper, Mapping Junos OS Command Output to JSON). The names are those of the
-XML of Junos's RPCs: get-interface-information, get-lldp-neighbors-information, get-bgp-neighbor-information and
-get-bfd-session-information.
+XML of Junos's RPCs: get-interface-information, get-lldp-neighbors-information, get-bgp-neighbor-information,
+get-bfd-session-information, get-arp-table-information and get-ipv6-nd-information.
 """
 
 from __future__ import annotations
@@ -121,6 +121,31 @@ def bfd(device: VirtualDevice) -> str:
         if session.bfd_up is not None
     )
     return _json("bfd-session-information", "bfd-session", entries)
+
+
+def arp(device: VirtualDevice) -> str:
+    """`show arp no-resolve | display json`."""
+    entries = (
+        {"ip-address": _value(address), "interface-name": _value(unit)} for address, unit in _resolved(device, 4)
+    )
+    return _json("arp-table-information", "arp-table-entry", entries)
+
+
+def nd(device: VirtualDevice) -> str:
+    """`show ipv6 neighbors | display json`."""
+    entries = (
+        {"ipv6-nd-neighbor-address": _value(address), "ipv6-nd-interface-name": _value(unit)}
+        for address, unit in _resolved(device, 6)
+    )
+    return _json("ipv6-nd-information", "ipv6-nd-entry", entries)
+
+
+def _resolved(device: VirtualDevice, version: int) -> Iterator[tuple[str, str]]:
+    """Addresses that ports have resolved, with the unit of each."""
+    for port in device.ports():
+        yield from (
+            (str(each.address), f"{port.name}{UNIT}") for each in port.resolved if each.address.version == version
+        )
 
 
 def compared(running: str, candidate: str) -> str:
