@@ -21,7 +21,7 @@ from railfab.platforms.cumulus import shell
 from railfab.platforms.cumulus.parse import tree_of
 from railfab.platforms.cumulus.patch import patch_text, unified
 from railfab.platforms.cumulus.revisions import NvueRevisions
-from railfab.platforms.cumulus.scope import candidate, operators, scoped, without
+from railfab.platforms.cumulus.scope import candidate, operators, without
 from railfab.platforms.cumulus.shell import CumulusShell
 from railfab.platforms.cumulus.spelling import applied
 from railfab.platforms.cumulus.switch_changes import words_of
@@ -90,7 +90,6 @@ def test_a_candidate_has_all_of_the_intent_and_of_the_operator_and_nothing_else(
     assert without(without(after, wanted), kept) == {}
     assert without(wanted, after) == without(kept, after) == {}
     assert candidate(after, wanted) == after
-    assert tree_of(scoped(text(after), text(wanted))) == without(after, operators(after, wanted))
 
 
 def test_accounts_and_secrets_stay_where_the_intent_states_servers_of_logins() -> None:

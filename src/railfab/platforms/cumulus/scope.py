@@ -8,9 +8,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from railfab.platforms.cumulus.parse import tree_of
 from railfab.platforms.cumulus.spelling import merged
-from railfab.platforms.cumulus.tree import text
 from railfab.platforms.shared.json_tree import Json
 
 FABRIC = frozenset(("interface", "router", "vrf", "qos", "bridge", "nve", "evpn", "mlag"))
@@ -59,12 +57,6 @@ def _secrets(logins: Json, stated: Json) -> Json:
 def candidate(running: Json, wanted: Json) -> Json:
     """The tree of the intent with what is the operator's on the switch."""
     return merged(operators(running, wanted), copied(wanted))
-
-
-def scoped(configuration: str, rendered: str) -> str:
-    """A configuration without what is the operator's; see `Platform.scoped`."""
-    running = tree_of(configuration)
-    return text(without(running, operators(running, tree_of(rendered))))
 
 
 def without(tree: Json, removed: Mapping[str, Any]) -> Json:
