@@ -250,9 +250,9 @@ class PlatformLaws:
         return {(series.metric.name, series.labels): number for one in found for series, number in one.samples}
 
     def _wildcard(self) -> Wildcard:
-        """The value for `*`: the platform's where the twin serves it, else any."""
-        twin = self.platform.twin
-        return partial(twin().wildcard, "leaf1") if twin else lambda _name, _pattern, _labels: "anything"
+        """The value for `*`: the platform's where the twin serves it over gNMI, else any."""
+        face = self.platform.twin() if self.platform.twin else None
+        return partial(face.wildcard, "leaf1") if face and face.models else lambda _name, _pattern, _labels: "anything"
 
     # Virtual switches
 

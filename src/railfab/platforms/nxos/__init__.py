@@ -12,5 +12,4 @@ PLATFORM = platform_of(
     refusals=".known_lines:refusals",
     scoped=".scope:scoped",
     session=".session:NxosSession",
-    twin=".twin:twin",
 )
