@@ -1,0 +1,159 @@
+"""Deploys to virtual Junos switches over their CLI: by the commands of a user, and by sessions on bad days."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from paramiko import AutoAddPolicy, SSHClient
+from tests import commands
+from tests.docs.schemas import conforming
+
+from railfab.endpoints import Credentials, Endpoint, read_credentials
+from railfab.errors import CommitRefused, DeviceError, LoginRefused
+from railfab.fabric.design import Design, design
+from railfab.platforms import ChangeName, Session, platform
+from railfab.twin import Twin
+from railfab.twin.status import SwitchOperation
+
+Railfab = Callable[..., subprocess.CompletedProcess[str]]
+JUNOS = platform("junos")
+LEAF = "pod1-seg1-leaf1"
+CHANGE = ChangeName(deploy="test", user="tester", host="here")
+
+
+@pytest.fixture(scope="module")
+def rack(repository: Path) -> Path:
+    return repository / "tests" / "deploy" / "rack_junos.yml"
+
+
+@pytest.fixture(scope="module")
+def fabric(rack: Path) -> Design:
+    return design(rack)
+
+
+@pytest.fixture(scope="module")
+def state(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("twin")
+
+
+@pytest.fixture(scope="module")
+def twin(fabric: Design, state: Path) -> Iterator[Twin]:
+    """Three switches as they leave the factory."""
+    with Twin(fabric, state=state, base_port=0) as running:
+        yield running
+
+
+@pytest.fixture
+def leaf(twin: Twin) -> Endpoint:
+    return twin.endpoints.by_name()[LEAF]
+
+
+@pytest.fixture
+def railfab(twin: Twin, rack: Path, state: Path, repository: Path) -> Railfab:
+    """Runs a command on the twin, as a user would."""
+
+    def run(verb: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+        environment = {**os.environ, "COLUMNS": "200", "NO_COLOR": "1"}
+        words = (*arguments, "--on", "twin", "--state", str(state))
+        return commands.run(verb, rack, *words, cwd=repository, environment=environment, timeout_s=120)
+
+    assert twin.endpoints
+    return run
+
+
+@contextmanager
+def opened(endpoint: Endpoint, login: Credentials | None = None) -> Iterator[Session]:
+    with JUNOS.session_factory(endpoint.name)(endpoint, login or read_credentials(endpoint)) as session:
+        yield session
+
+
+def test_a_factory_fabric_is_brought_to_the_intent_and_back(railfab: Railfab, leaf: Endpoint) -> None:
+    assert railfab("verify", "--wait", "0").returncode == 1
+    first = conforming("deploy", railfab("deploy", "--yes", "--output", "json").stdout)
+    assert [(outcome["changed"], outcome["failed"]) for outcome in first] == [(True, False)] * 3
+    second = conforming("deploy", railfab("deploy", "--yes", "--output", "json").stdout)
+    assert [(outcome["changed"], outcome["diff"]) for outcome in second] == [(False, "")] * 3
+    verified = railfab("verify")
+    assert (verified.returncode, verified.stderr) == (0, "")
+    with opened(leaf) as session:
+        assert "root-authentication" in session.running().text
+    back = railfab("rollback", "--yes", "--output", "json")
+    assert [outcome["changed"] for outcome in conforming("rollback", back.stdout)] == [True] * 3
+    assert railfab("verify", "--wait", "0").returncode == 1
+    assert railfab("deploy", "--yes").returncode == 0
+
+
+def test_a_threshold_is_changed_alone(fabric: Design, leaf: Endpoint) -> None:
+    text = fabric.texts[LEAF]
+    with opened(leaf) as session:
+        session.stage(text)
+        staged = session.stage(text.replace("mtu 9230", "mtu 9000", 1))
+    changes = [line for line in staged.diff.splitlines() if line.startswith(("+", "-"))]
+    assert [line.split() for line in changes] == [["-", "mtu", "9230;"], ["+", "mtu", "9000;"]]
+
+
+def test_who_holds_the_configuration_is_named(fabric: Design, leaf: Endpoint) -> None:
+    changed = fabric.texts[LEAF].replace("mtu 9230", "mtu 9000")
+    login = read_credentials(leaf)
+    with SSHClient() as client:
+        client.set_missing_host_key_policy(AutoAddPolicy())
+        client.connect(leaf.host, leaf.ssh_port or 22, login.username, login.password, look_for_keys=False)
+        held = client.invoke_shell()
+        held.send(b"configure exclusive\r")
+        screen = b""
+        while b"[edit]" not in screen:
+            screen += held.recv(1 << 16)
+        with opened(leaf) as session, pytest.raises(CommitRefused, match="is being configured by admin since "):
+            session.stage(changed)
+    with opened(leaf) as session:
+        assert session.stage(changed).diff
+
+
+def test_a_candidate_that_the_switch_refuses_leaves_it_as_it_was(fabric: Design, leaf: Endpoint) -> None:
+    with opened(leaf) as session:
+        before = session.running().text
+        with pytest.raises(CommitRefused, match=f"{LEAF}: refuses 'commit check'"):
+            session.stage(fabric.texts[LEAF].replace("/31;", "/33;", 1))
+        assert session.running().text == before
+    with opened(leaf) as session:
+        assert "another" in session.stage(fabric.texts[LEAF].replace("rail1-p0", "another", 1)).diff
+
+
+@pytest.mark.parametrize("name", ["admin", "viewer"])
+def test_a_login_that_may_not_change_is_one_line(name: str, fabric: Design, leaf: Endpoint) -> None:
+    password = "wrong" if name == "admin" else read_credentials(leaf).password
+    changed = fabric.texts[LEAF].replace("mtu 9230", "mtu 9000")
+    if name == "admin":
+        with (
+            pytest.raises(LoginRefused, match="rejects user 'admin' or the password"),
+            opened(leaf, Credentials(name, password)),
+        ):
+            pass
+        return
+    with opened(leaf, Credentials(name, password)) as session, pytest.raises(CommitRefused) as refused:
+        session.stage(changed)
+    assert str(refused.value).startswith(f"{LEAF}: refuses 'configure exclusive' (permission denied.)")
+
+
+def test_the_prompt_of_another_system_is_named(leaf: Endpoint) -> None:
+    eos = platform("eos").session_factory(LEAF)(replace(leaf, platform="eos"), read_credentials(leaf))
+    with pytest.raises(DeviceError, match=f"{LEAF}: does not answer as "), eos:
+        pass
+
+
+def test_a_switch_that_lost_its_power_boots_what_was_confirmed(twin: Twin, fabric: Design, leaf: Endpoint) -> None:
+    changed = fabric.texts[LEAF].replace("rail1-p0", "unconfirmed", 1)
+    with opened(leaf) as session:
+        before = session.running().text
+        session.commit(session.stage(changed), CHANGE, 120)
+    for operation in (SwitchOperation.OFF, SwitchOperation.ON):
+        twin.operate(LEAF, operation)
+    with opened(leaf) as session:
+        running = session.running()
+    assert (running.text, running.pending) == (before, None)
