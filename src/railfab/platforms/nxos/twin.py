@@ -7,6 +7,7 @@ from functools import cache
 
 from railfab.device import DeviceModel
 from railfab.platforms.nxos.cli import cli
+from railfab.platforms.nxos.lines import text
 from railfab.platforms.nxos.parse import parse
 from railfab.platforms.nxos.running_text import overlaid, shown
 from railfab.platforms.nxos.scope import scoped
@@ -32,17 +33,19 @@ boot nxos bootflash:/nxos64-cs.{version}.bin
 """Settings of the operator, with which a switch is reached before its first deploy: a login, the management port."""
 
 
-def _datastore(name: str, _rendered: Tree) -> TextDatastore:
-    factory = FACTORY.format(name=name, version=VERSION)
-    return TextDatastore(name, factory=factory, parse=_parse, shown=shown, overlaid=overlaid)
+def _datastore(name: str, rendered: Tree) -> TextDatastore:
+    factory, intended = FACTORY.format(name=name, version=VERSION), text(rendered)
+
+    def parsed(configuration: str) -> DeviceModel:
+        """Parse without what is the operator's because the intent does not state it."""
+        return parse(scoped(configuration, intended))
+
+    return TextDatastore(name, factory=factory, parse=parsed, shown=shown, overlaid=overlaid)
 
 
-def _parse(configuration: str) -> DeviceModel:
-    return parse(scoped(configuration, ""))
-
-
-def _wildcard(_device: str, _name: str, _pattern: str, _labels: Mapping[str, str]) -> None:
-    """Its telemetry is not served."""
+def _wildcard(_device: str, _name: str, pattern: str, _labels: Mapping[str, str]) -> str | None:
+    """The key of the only entry of a list."""
+    return "1" if pattern == "*" else None
 
 
 @cache
