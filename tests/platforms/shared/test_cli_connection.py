@@ -157,6 +157,24 @@ def test_an_answer_that_does_not_come_in_time_ends_the_connection(tmp_path: Path
             connection.run("show version")
 
 
+class Leaving(Dialect):
+    """Ends the session at `show tech`."""
+
+    def answer(self, line: str) -> Reply:
+        return Reply(closes=True) if line == "show tech" else super().answer(line)
+
+
+def test_a_switch_that_ends_the_session_is_noticed_at_once(tmp_path: Path) -> None:
+    with serving(tmp_path, Leaving) as server:
+        endpoint = Endpoint(
+            name="leaf1", platform="eos", host="127.0.0.1", ssh_port=server.port, skip_verify=True, credentials="x"
+        )
+        connection, began_s = opened(endpoint), time.monotonic()
+        with pytest.raises(Unreachable, match="leaf1: does not answer any more"):
+            connection.run("show tech", within_s=300)
+        assert time.monotonic() - began_s < 100
+
+
 def test_a_close_from_another_thread_ends_a_call_at_once(tmp_path: Path) -> None:
     with serving(tmp_path, Slow) as server:
         endpoint = Endpoint(

@@ -167,6 +167,8 @@ class CliConnection:
             if not piece:
                 if time.monotonic() > deadline:
                     raise ReadTimeout(echo)
+                if _has_ended(connection):
+                    raise EOFError("connection lost")
                 time.sleep(POLL_S)
 
     def _check_block(self, output: str) -> None:
@@ -250,6 +252,12 @@ class CliConnection:
 
 def _blocks(lines: Sequence[str]) -> Iterator[Sequence[str]]:
     return (lines[first : first + BLOCK_LINES] for first in range(0, len(lines), BLOCK_LINES))
+
+
+def _has_ended(connection: BaseConnection) -> bool:
+    """Whether the far end has closed the channel, and all that it sent has been read."""
+    channel = connection.remote_conn
+    return channel is None or bool(channel.closed and not channel.recv_ready())
 
 
 def _end_reads(connection: BaseConnection) -> None:
