@@ -201,11 +201,12 @@ def test_an_address_of_another_switch_is_an_error(fabric: Design) -> None:
         "subinterface": [{"index": 0, "ipv4": {"admin-state": "enable", "address": [{"ip-prefix": f"{loopback}/32"}]}}],
     }
     found = lines(fabric, lambda tree: tree[INTERFACES].append(extra))
-    assert found[0] == (
+    assert found[0].endswith(" Deploy the intent. [wrong-address]")
+    assert found[1] == (
         f"error {LEAF} loopback1: has {loopback}, which is an address of pod1-spine1. "
         "Give one of both another address. [address-shared]"
     )
-    assert all(one.startswith("note") for one in found[1:])
+    assert all(one.startswith("note") for one in found[2:])
 
 
 def with_members(more: Any) -> Callable[[str], str]:

@@ -142,7 +142,7 @@ class ChangeRun:
                 )
         by_name = {outcome.name: outcome for outcome in applied}
         unchanged = {
-            found.name: Outcome(name=found.name, changed=False, failed=False, diff="")
+            found.name: Outcome(name=found.name, changed=False, failed=False, diff="", drained=found.drained)
             for found in previews
             if not found.changed
         }
