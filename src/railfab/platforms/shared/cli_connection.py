@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from socket import create_connection, socket
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from railfab.endpoints import Credentials, Endpoint
 from railfab.errors import DeviceError, Unreachable
@@ -256,7 +256,7 @@ def _blocks(lines: Sequence[str]) -> Iterator[Sequence[str]]:
 
 def _has_ended(connection: BaseConnection) -> bool:
     """Whether the far end has closed the channel, and all that it sent has been read."""
-    channel = connection.remote_conn
+    channel: Any = connection.remote_conn  # of paramiko, as the driver logs in over SSH alone
     return channel is None or bool(channel.closed and not channel.recv_ready())
 
 
