@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import sys
 import time
 from collections.abc import Awaitable, Callable
@@ -14,7 +15,7 @@ from railfab.errors import RailfabError
 from railfab.telemetry import fabric_collector
 from railfab.telemetry.collector import END_WITHIN_S
 from railfab.telemetry.session import TargetSession
-from railfab.telemetry.tasks import end_tasks
+from railfab.telemetry.tasks import end_task, end_tasks
 from railfab.topology import Topology
 
 LEAF = "pod1-seg1-leaf1"
@@ -109,3 +110,18 @@ def test_what_does_not_end_in_time_is_named_and_left(
     assert left in caplog.text
     assert "Traceback" not in caplog.text
     assert collector.healthy() == {"collecting": False}
+
+
+@pytest.mark.asyncio
+async def test_a_task_that_failed_before_it_was_ended_leaves_no_line(caplog: pytest.LogCaptureFixture) -> None:
+    """As the first event of a stream whose session is stopped in the moment in which its target is refused."""
+
+    async def refused() -> None:
+        raise ValueError("not trusted")
+
+    task = asyncio.create_task(refused())
+    await asyncio.wait({task})
+    await end_task(task)
+    del task
+    gc.collect()
+    assert caplog.records == []

@@ -26,7 +26,10 @@ async def end_tasks(tasks: Iterable[asyncio.Task[Any]], *, within_s: float) -> s
 
 
 async def end_task(task: asyncio.Future[Any]) -> None:
-    """Cancel a task until it has ended. A cancel of the caller ends the task first and is then raised."""
+    """Cancel a task until it has ended. A cancel of the caller ends the task first and is then raised.
+
+    An error of the task is left to the caller; asyncio does not log one that the caller has no use for any more.
+    """
     cancelled: asyncio.CancelledError | None = None
     while not task.done():
         task.cancel()
@@ -34,5 +37,7 @@ async def end_task(task: asyncio.Future[Any]) -> None:
             await asyncio.wait({task}, timeout=CANCEL_EVERY_S)
         except asyncio.CancelledError as error:
             cancelled = error
+    if not task.cancelled():
+        task.exception()
     if cancelled is not None:
         raise cancelled
