@@ -18,6 +18,7 @@ from railfab.endpoints import Credentials, Endpoint, read_credentials
 from railfab.errors import CommitRefused, DeviceError, LoginRefused
 from railfab.fabric.design import Design, design
 from railfab.platforms import ChangeName, Session, platform
+from railfab.platforms.junos.flat_lines import is_same
 from railfab.twin import Twin
 from railfab.twin.status import SwitchOperation
 
@@ -96,6 +97,34 @@ def test_a_threshold_is_changed_alone(fabric: Design, leaf: Endpoint) -> None:
         staged = session.stage(text.replace("mtu 9230", "mtu 9000", 1))
     changes = [line for line in staged.diff.splitlines() if line.startswith(("+", "-"))]
     assert [line.split() for line in changes] == [["-", "mtu", "9230;"], ["+", "mtu", "9000;"]]
+
+
+def test_the_configuration_of_another_switch_is_refused(fabric: Design, leaf: Endpoint) -> None:
+    with opened(leaf) as session, pytest.raises(CommitRefused) as refused:
+        session.stage(fabric.texts["pod1-spine1"])
+    assert str(refused.value) == (
+        f"{LEAF}: has hostname {LEAF}, but the configuration is for pod1-spine1. "
+        "Check the address, or set the hostname of the switch first."
+    )
+
+
+def test_a_rollback_removes_what_the_change_added_to_the_topics_of_the_operator(fabric: Design, leaf: Endpoint) -> None:
+    """A text without `system ntp` would leave that of the switch, as the operator's."""
+    added = "system {\n    ntp {\n        server 192.0.2.7;\n    }\n}\n"
+    with opened(leaf) as session:
+        before = session.running().text
+        staged = session.stage(fabric.texts[LEAF] + added)
+        session.commit(staged, CHANGE, 120)
+        session.confirm(CHANGE)
+        assert "192.0.2.7" in session.running().text
+    back = replace(CHANGE, deploy="back")
+    with opened(leaf) as session:
+        session.commit(session.stage(staged.former), back, 120)
+        session.confirm(back)
+    with opened(leaf) as session:
+        after = session.running().text
+        assert "192.0.2.7" not in after
+        assert is_same(after, before)
 
 
 def test_who_holds_the_configuration_is_named(fabric: Design, leaf: Endpoint) -> None:

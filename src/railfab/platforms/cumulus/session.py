@@ -35,6 +35,7 @@ from railfab.platforms.cumulus.tree import read, text
 from railfab.platforms.session import ChangeName, Identity, Running, Staged, Verb
 from railfab.platforms.shared import yaml_files
 from railfab.platforms.shared.change_tokens import change_token
+from railfab.platforms.shared.hostnames import check_hostname
 from railfab.platforms.shared.json_tree import Json
 from railfab.platforms.shared.root_shell import CommandResult, RootShell
 
@@ -44,6 +45,7 @@ SHUTDOWN: Json = {"router": {"bgp": {"graceful-shutdown": "enabled"}}}
 MODE: Json = {"maintenance": {"unit": {"all-protocols": {"state": "maintenance"}}}}
 """A drain by a verb: what neighbours see (RFC 8326), and the mode of maintenance, which tells it from one by a
 configuration."""
+FACTORY_NAME = "cumulus"
 
 
 class CumulusSession:
@@ -228,9 +230,8 @@ class CumulusSession:
     def _check_switch(self, running: Json, after: Json) -> None:
         """Refuse the configuration of another switch; one with the name of the factory takes any."""
         current, wanted = (tree.get("system", {}).get("hostname", "") for tree in (running, after))
-        if current not in ("", "cumulus") and wanted != current:
-            problem = f"has hostname {current}, but the configuration is for {wanted}"
-            raise CommitRefused(self._name, problem, f"Check the address, or run `nv set system hostname {wanted}`")
+        remedy = f"run `nv set system hostname {wanted}`"
+        check_hostname(self._name, current, wanted, factory=FACTORY_NAME, remedy=remedy)
 
     def _pending(self, current: NvueReading, running: Json) -> NvueChange | None:
         change = current.change(revision(running))

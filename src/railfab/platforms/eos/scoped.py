@@ -6,6 +6,7 @@ import re
 
 from railfab.platforms.eos.lines import FORMAT, text
 from railfab.platforms.shared.line_tree import Line
+from railfab.platforms.shared.operator_topics import OperatorTopics
 
 OPERATORS = tuple(
     re.compile(pattern)
@@ -32,8 +33,7 @@ OPERATORS = tuple(
 )
 """Lines of the operator by topic: those of a topic that a rendered configuration has are the intent's."""
 
-REPLACED = "! replaces "
-"""Beginning of a comment with a line of the operator's topics that the text around it removes: see `former_text`."""
+TOPICS = OperatorTopics(FORMAT, OPERATORS)
 
 _VRF = re.compile(r"vrf instance (\S+)")
 
@@ -48,34 +48,20 @@ def scoped(configuration: str, rendered: str) -> str:
 
     The VRF of the management port is too, unless packets are routed in it.
     """
-    wanted = [line.text for line in FORMAT.tree(rendered)] + _replaced(rendered)
-    foreign = [topic for topic in OPERATORS if not any(map(topic.fullmatch, wanted))]
+    stated = TOPICS.stated(rendered)
     lines = FORMAT.tree(configuration)
     routed = {match[1] for line in lines if (match := re.fullmatch(r"ip routing .*vrf (\S+)", line.text))}
 
-    def is_operators(line: Line) -> bool:
+    def is_operators_vrf(line: Line) -> bool:
         vrf = _VRF.fullmatch(line.text)
-        if vrf is not None and line.text not in wanted and vrf[1] not in routed:
-            return True
-        return any(topic.fullmatch(line.text) for topic in foreign)
+        return vrf is not None and line.text not in stated and vrf[1] not in routed
 
-    return text(tuple(line for line in lines if not is_operators(line)))
+    return TOPICS.scoped(configuration, rendered, is_operators_vrf)
 
 
 def former_text(configuration: str, rendered: str) -> str:
-    """The part of a configuration that a rendered one replaces, so that a deploy of it restores that.
-
-    It says, as comments, of which of the operator's topics the rendered one has lines: what it has there is removed.
-    """
-    texts = [*_replaced(rendered), *(line.text for line in FORMAT.tree(rendered))]
-    topics = [each for each in texts if any(topic.fullmatch(each) for topic in OPERATORS)]
-    comments = [REPLACED + each.replace("\n", "\\n") + "\n" for each in dict.fromkeys(topics)]
-    return "".join(comments) + scoped(configuration, rendered)
-
-
-def _replaced(text: str) -> list[str]:
-    comments = [line for line in text.splitlines() if line.startswith(REPLACED)]
-    return [line.removeprefix(REPLACED).replace("\\n", "\n") for line in comments]
+    """The part of a configuration that a rendered one replaces, so that a deploy of it restores that."""
+    return TOPICS.replaced(rendered) + scoped(configuration, rendered)
 
 
 def startup(lines: tuple[Line, ...]) -> str:

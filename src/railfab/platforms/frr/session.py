@@ -22,6 +22,7 @@ from railfab.platforms.frr.system import without_settings
 from railfab.platforms.session import ChangeName, Identity, Pending, Running, Staged, Verb
 from railfab.platforms.shared import yaml_files
 from railfab.platforms.shared.frr_state import observed_state
+from railfab.platforms.shared.hostnames import check_hostname
 from railfab.platforms.shared.root_shell import CommandResult, RootShell
 
 CONTEXT_LINES = 3
@@ -151,9 +152,8 @@ class FrrSession:
     def _check_hostname(self, running: str, text: str) -> None:
         """Refuse another hostname: FRR uses the system's, so it is probably another switch's configuration."""
         current, wanted = _HOSTNAME.search(running), _HOSTNAME.search(text)
-        if current and wanted and current[1] != wanted[1]:
-            problem = f"has hostname {current[1]}, but the configuration is for {wanted[1]}"
-            raise CommitRefused(self._name, problem, "Check the address, or set the system's hostname")
+        if current and wanted:
+            check_hostname(self._name, current[1], wanted[1], remedy="set the system's hostname")
 
     def _check_management(self, changes: tuple[str, ...], management: Mapping[str, str]) -> None:
         """Refuse a candidate that would cut this session's own connection."""

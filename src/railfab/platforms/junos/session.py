@@ -28,13 +28,14 @@ from railfab.errors import CommitRefused, DeviceError, RailfabError, Unreachable
 from railfab.platforms.junos.commit_list import ListedCommit, commits_of
 from railfab.platforms.junos.flat_lines import digest, is_same
 from railfab.platforms.junos.hierarchy import Hierarchy
-from railfab.platforms.junos.scope import has_all_of, with_operators, without_operators
+from railfab.platforms.junos.scope import former_text, has_all_of, with_operators
 from railfab.platforms.junos.statements import read
 from railfab.platforms.session import ChangeName, Identity, Pending, Running, Staged, Verb
 from railfab.platforms.shared import yaml_files
 from railfab.platforms.shared.brace_text import Statement, shown
 from railfab.platforms.shared.change_tokens import change_token
 from railfab.platforms.shared.cli_connection import CliConnection
+from railfab.platforms.shared.hostnames import check_hostname
 from railfab.platforms.shared.login import ANSWER_WITHIN_S
 from railfab.ssh import END_OF_TEXT
 
@@ -46,6 +47,9 @@ REVERTED = "railfab-reverted"
 DRAIN: Statement = ("protocols", "bgp", "graceful-shutdown", "sender")
 DRAINED: Statement = ("apply-macro", "railfab-drain")
 """Statement without an effect that tells a drain by a verb from one by a configuration."""
+FACTORY_NAME = "Amnesiac"
+"""Name in the prompt of a switch without a configuration (Juniper, Configuring Junos OS for the First Time)."""
+_HOSTNAME = re.compile(r"^    host-name (\S+);$", re.MULTILINE)
 _COMMENTS = re.compile(r"^(?:##.*|version [^\n]*)\n", re.MULTILINE)
 _IDENTITY = re.compile(r"^(Hostname|Model|Junos): (.*)$", re.MULTILINE)
 _LOCKED = re.compile(r"configuration database (?:locked|modified)")
@@ -98,15 +102,23 @@ class JunosSession:
         wanted = self._with_drain(text, running)
         if has_all_of(running, wanted):
             return Staged(text=wanted, diff="", former=wanted, revision=digest(running))
+        self._check_hostname(running, wanted)
         candidate = self._candidate(wanted, running)
         diff = "" if is_same(candidate, running) else self._checked(candidate)
         lines = (without_secrets(line) for line in diff.splitlines())
         return Staged(
             text=wanted,
             diff="\n".join(lines).strip(),
-            former=without_operators(running, wanted),
+            former=former_text(running, wanted),
             revision=digest(running),
         )
+
+    def _check_hostname(self, running: str, wanted: str) -> None:
+        """Refuse the configuration of another switch."""
+        present, named = (_HOSTNAME.search(text) for text in (running, wanted))
+        if present and named:
+            remedy = "set the hostname of the switch first"
+            check_hostname(self._name, present[1], named[1], factory=FACTORY_NAME, remedy=remedy)
 
     def _checked(self, candidate: str) -> str:
         """Differences that the switch finds in a candidate, which it accepts."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from railfab.platforms.nxos.lines import FORMAT, text
+from railfab.platforms.nxos.lines import FORMAT
+from railfab.platforms.shared.operator_topics import OperatorTopics
 
 FEATURES = (
     *("bash-shell", "icam", "ldap", "netconf", "nxapi", "nxsdk", "ntp", "openconfig", "password encryption aes"),
@@ -40,29 +41,14 @@ OPERATORS = tuple(
 What a topic of the switch's own hardware and image has (`version`, `vdc`, `boot`, TCAM regions) is never the fabric's.
 """
 
-REPLACED = "! replaces "
-"""Beginning of a comment with a line of a topic of the operator that the text around it removes; see `former_text`."""
+TOPICS = OperatorTopics(FORMAT, OPERATORS)
 
 
 def scoped(configuration: str, rendered: str) -> str:
     """A configuration without what is the operator's because the rendered one does not state it."""
-    wanted = [line.text for line in FORMAT.tree(rendered)] + _replaced(rendered)
-    foreign = [topic for topic in OPERATORS if not any(map(topic.fullmatch, wanted))]
-    lines = FORMAT.tree(configuration)
-    return text(tuple(line for line in lines if not any(topic.fullmatch(line.text) for topic in foreign)))
+    return TOPICS.scoped(configuration, rendered)
 
 
 def former_text(configuration: str, rendered: str) -> str:
-    """The part of a configuration that a rendered one replaces, so that deploying it restores that.
-
-    It says, as comments, of which of the operator's topics the rendered one has lines: what it has there is removed.
-    """
-    texts = [*_replaced(rendered), *(line.text for line in FORMAT.tree(rendered))]
-    topics = [each for each in texts if any(topic.fullmatch(each) for topic in OPERATORS)]
-    comments = [REPLACED + each.replace("\n", "\\n") + "\n" for each in dict.fromkeys(topics)]
-    return "".join(comments) + scoped(configuration, rendered)
-
-
-def _replaced(configuration: str) -> list[str]:
-    comments = [line for line in configuration.splitlines() if line.startswith(REPLACED)]
-    return [line.removeprefix(REPLACED).replace("\\n", "\n") for line in comments]
+    """The part of a configuration that a rendered one replaces, so that deploying it restores that."""
+    return TOPICS.replaced(rendered) + scoped(configuration, rendered)

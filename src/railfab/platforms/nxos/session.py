@@ -26,6 +26,7 @@ from railfab.platforms.nxos.tcl_text import written
 from railfab.platforms.session import ChangeName, Identity, Pending, Running, Staged, Verb
 from railfab.platforms.shared import yaml_files
 from railfab.platforms.shared.cli_connection import CliConnection
+from railfab.platforms.shared.hostnames import check_hostname
 from railfab.platforms.shared.login import ANSWER_WITHIN_S
 
 logger = logging.getLogger(__name__)
@@ -325,9 +326,9 @@ class NxosSession:
     def _check_hostname(self, running: str, wanted: str) -> None:
         """Refuse the configuration of another switch."""
         present, named = _HOSTNAME.search(running), _HOSTNAME.search(wanted)
-        if present and named and present[1] not in (named[1], FACTORY_NAME):
-            problem = f"has hostname {present[1]}, but the configuration is for {named[1]}"
-            raise CommitRefused(self._name, problem, "Check the address, or set the hostname of the switch first")
+        if present and named:
+            remedy = "set the hostname of the switch first"
+            check_hostname(self._name, present[1], named[1], factory=FACTORY_NAME, remedy=remedy)
 
 
 def _revision(text: str) -> str:

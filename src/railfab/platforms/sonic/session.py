@@ -16,6 +16,7 @@ from railfab.errors import CommitRefused, ConfigError, DeviceError, Unreachable
 from railfab.platforms.session import ChangeName, Identity, Running, Staged, Verb
 from railfab.platforms.shared import yaml_files
 from railfab.platforms.shared.change_tokens import change_token
+from railfab.platforms.shared.hostnames import check_hostname
 from railfab.platforms.shared.root_shell import CommandResult, RootShell
 from railfab.platforms.sonic import switch_changes
 from railfab.platforms.sonic.candidate import candidate, drained, is_drained, restoring, undrained
@@ -188,9 +189,7 @@ class SonicSession:
     def _check_switch(self, running: Tables, after: Tables) -> None:
         """Refuse the configuration of another switch, and ports that this one has not."""
         current, wanted = (str(row(tree, "DEVICE_METADATA", HOST).get("hostname", "")) for tree in (running, after))
-        if current and wanted != current:
-            problem = f"has hostname {current}, but the configuration is for {wanted}"
-            raise CommitRefused(self._name, problem, f"Check the address, or run `config hostname {wanted}` on it")
+        check_hostname(self._name, current, wanted, remedy=f"run `config hostname {wanted}` on it")
         ports = running.get("PORT", {})
         if missing := next((port for port in after.get("PORT", {}) if port not in ports), None):
             remedy = "Split its cage with `config interface breakout`, or check the model of the switch"

@@ -1,0 +1,48 @@
+"""Lines of a configuration that are the operator's, where the intent does not state them.
+
+A topic is a pattern of top-level lines. One of which a rendered configuration has a line is the intent's.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from railfab.platforms.shared.line_tree import Line, LineFormat
+
+REPLACES = "! replaces "
+"""Beginning of a comment with a line of a topic that the text around it removes; see `former_text`."""
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorTopics:
+    """form: of the configurations. patterns: of the topics."""
+
+    form: LineFormat
+    patterns: Sequence[re.Pattern[str]]
+
+    def stated(self, rendered: str) -> list[str]:
+        """The top-level lines of a rendered configuration, and those that its comments name."""
+        comments = [line for line in rendered.splitlines() if line.startswith(REPLACES)]
+        replaced = [line.removeprefix(REPLACES).replace("\\n", "\n") for line in comments]
+        return [*replaced, *(line.text for line in self.form.tree(rendered))]
+
+    def scoped(self, configuration: str, rendered: str, is_more: Callable[[Line], bool] = lambda _line: False) -> str:
+        """A configuration without what is the operator's. is_more: whether a line is by another rule than its topic."""
+        stated = self.stated(rendered)
+        foreign = [topic for topic in self.patterns if not any(map(topic.fullmatch, stated))]
+
+        def is_operators(line: Line) -> bool:
+            return is_more(line) or any(topic.fullmatch(line.text) for topic in foreign)
+
+        return self.form.text(tuple(line for line in self.form.tree(configuration) if not is_operators(line)))
+
+    def replaced(self, rendered: str) -> str:
+        """Comments that name the lines of topics of a rendered configuration.
+
+        A text with them removes these topics from a switch, where without a line of them it would keep them.
+        """
+        texts = dict.fromkeys(self.stated(rendered))
+        lines = [text for text in texts if any(topic.fullmatch(text) for topic in self.patterns)]
+        return "".join(REPLACES + line.replace("\n", "\\n") + "\n" for line in lines)
