@@ -9,6 +9,7 @@ from functools import cache
 from itertools import count
 from typing import NoReturn
 
+from railfab.errors import RailfabError
 from railfab.platforms.eos.config_sessions import ConfigSession, ConfigSessions
 from railfab.platforms.eos.configuration import EosConfiguration
 from railfab.platforms.eos.lines import FORMAT
@@ -154,7 +155,7 @@ class EosCli(EosShows, VirtualCli):
         if typed is self._terminal:
             try:
                 self.device.replace(typed.text())
-            except Exception:
+            except RailfabError:
                 self._restart_terminal()
                 raise
         return ""

@@ -7,6 +7,7 @@ import time
 from collections.abc import Mapping
 from functools import cache
 
+from railfab.errors import RailfabError
 from railfab.platforms.nxos.bootflash import Bootflash
 from railfab.platforms.nxos.config_replace import ConfigReplace, check_seconds, is_known
 from railfab.platforms.nxos.known_lines import refusals
@@ -145,7 +146,7 @@ class NxosCli(NxosShows, VirtualCli):
         """Have a line take effect; a refused one leaves the running configuration as it was."""
         try:
             self.device.replace(typed.text())
-        except Exception:
+        except RailfabError:
             place = typed.section
             self._typed = TypedLines(FORMAT, _rules(), self.device.running())
             for header in place:

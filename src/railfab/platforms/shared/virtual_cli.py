@@ -104,8 +104,8 @@ class VirtualCli:
         return self._grammar.modes[self.mode].format(host=self.host, **self.places())
 
     def configure(self, line: str) -> str:
-        """Take a line of configuration. Raises CliRefusal."""
-        raise NotImplementedError(line)
+        """Take a line of configuration. Raises CliRefusal; a CLI without such lines refuses each."""
+        raise CliRefusal(self.text("unknown", line=line, caret="^"))
 
     def refusal(self, error: RailfabError) -> str:
         """The text with which the switch refuses what an error names."""
