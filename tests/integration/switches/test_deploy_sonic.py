@@ -3,87 +3,40 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 import netmiko
 import pytest
-from tests import commands
 from tests.docs.schemas import conforming
+from tests.integration.switches.racks import (
+    LEAF,
+    REVERTED_WITHIN_S,
+    SPINE,
+    WITHIN_S,
+    Railfab,
+    deployed,
+    name,
+    opened,
+    rendered,
+)
 
 from railfab.device import DeviceModel
 from railfab.endpoints import Endpoint, read_credentials
 from railfab.errors import CommitRefused, DeviceError, LoginRefused, RailfabError
-from railfab.fabric.design import Design, design
-from railfab.platforms import ChangeName, Session, Verb, platform
+from railfab.fabric.design import Design
+from railfab.platforms import Verb, platform
 from railfab.platforms.shared.change_tokens import change_token
 from railfab.platforms.sonic.shell import SonicShell
 from railfab.platforms.sonic.tables import Tables, text, tree_of
 from railfab.twin import Twin
 
-Railfab = Callable[..., subprocess.CompletedProcess[str]]
+NAME = "sonic"
 SONIC = platform("sonic")
-LEAF, SPINE = "pod1-seg1-leaf1", "pod1-spine1"
-WITHIN_S = 120
-REVERTED_WITHIN_S = 30.0
-
-
-@pytest.fixture(scope="module")
-def rack(repository: Path) -> Path:
-    return repository / "tests" / "deploy" / "rack_sonic.yml"
-
-
-@pytest.fixture(scope="module")
-def fabric(rack: Path) -> Design:
-    return design(rack)
-
-
-@pytest.fixture(scope="module")
-def state(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("twin")
-
-
-@pytest.fixture(scope="module")
-def twin(fabric: Design, state: Path) -> Iterator[Twin]:
-    """Three switches as they leave the factory."""
-    with Twin(fabric, state=state, base_port=0) as running:
-        yield running
-
-
-@pytest.fixture
-def leaf(twin: Twin) -> Endpoint:
-    return twin.endpoints.by_name()[LEAF]
-
-
-@pytest.fixture
-def model(fabric: Design) -> DeviceModel:
-    return fabric.models[LEAF]
-
-
-@pytest.fixture
-def railfab(twin: Twin, rack: Path, state: Path, repository: Path) -> Railfab:
-    """Runs a command on the twin, as a user would."""
-
-    def run(verb: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-        environment = {**os.environ, "COLUMNS": "200", "NO_COLOR": "1"}
-        words = (*arguments, "--on", "twin", "--state", str(state))
-        return commands.run(verb, rack, *words, cwd=repository, environment=environment, timeout_s=120)
-
-    assert twin.endpoints
-    return run
-
-
-@contextmanager
-def opened(endpoint: Endpoint) -> Iterator[Session]:
-    """A new session, as a new process would have it."""
-    with SONIC.session_factory(endpoint.name)(endpoint, read_credentials(endpoint)) as session:
-        yield session
 
 
 @contextmanager
@@ -95,26 +48,6 @@ def shell(endpoint: Endpoint, **others: str) -> Iterator[netmiko.BaseConnection]
         device_type="linux", host=endpoint.host, port=endpoint.ssh_port, conn_timeout=30, **login
     ) as connection:
         yield connection
-
-
-def name(deploy: str) -> ChangeName:
-    return ChangeName(deploy=deploy, user="tester", host="here")
-
-
-def rendered(model: DeviceModel, **changes: object) -> str:
-    """The configuration of a model, or of one whose first interface is otherwise."""
-    first, *rest = model.interfaces
-    return text(SONIC.render(replace(model, interfaces=(replace(first, **changes), *rest))))  # type: ignore[arg-type]
-
-
-def deployed(endpoint: Endpoint, configuration: str, deploy: str) -> str:
-    """Commit and confirm; the differences."""
-    with opened(endpoint) as session:
-        staged = session.stage(configuration)
-        if staged.diff:
-            session.commit(staged, name(deploy), WITHIN_S)
-            session.confirm(name(deploy))
-    return staged.diff
 
 
 def running(endpoint: Endpoint) -> Tables:

@@ -2,76 +2,28 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from paramiko import AutoAddPolicy, SSHClient
-from tests import commands
 from tests.docs.schemas import conforming
+from tests.integration.switches.racks import (
+    LEAF,
+    Railfab,
+    opened,
+)
 
 from railfab.endpoints import Credentials, Endpoint, read_credentials
 from railfab.errors import CommitRefused, DeviceError, LoginRefused
-from railfab.fabric.design import Design, design
-from railfab.platforms import ChangeName, Session, platform
+from railfab.fabric.design import Design
+from railfab.platforms import ChangeName, platform
 from railfab.platforms.junos.flat_lines import is_same
 from railfab.twin import Twin
 from railfab.twin.status import SwitchOperation
 
-Railfab = Callable[..., subprocess.CompletedProcess[str]]
+NAME = "junos"
 JUNOS = platform("junos")
-LEAF = "pod1-seg1-leaf1"
 CHANGE = ChangeName(deploy="test", user="tester", host="here")
-
-
-@pytest.fixture(scope="module")
-def rack(repository: Path) -> Path:
-    return repository / "tests" / "deploy" / "rack_junos.yml"
-
-
-@pytest.fixture(scope="module")
-def fabric(rack: Path) -> Design:
-    return design(rack)
-
-
-@pytest.fixture(scope="module")
-def state(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("twin")
-
-
-@pytest.fixture(scope="module")
-def twin(fabric: Design, state: Path) -> Iterator[Twin]:
-    """Three switches as they leave the factory."""
-    with Twin(fabric, state=state, base_port=0) as running:
-        yield running
-
-
-@pytest.fixture
-def leaf(twin: Twin) -> Endpoint:
-    return twin.endpoints.by_name()[LEAF]
-
-
-@pytest.fixture
-def railfab(twin: Twin, rack: Path, state: Path, repository: Path) -> Railfab:
-    """Runs a command on the twin, as a user would."""
-
-    def run(verb: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-        environment = {**os.environ, "COLUMNS": "200", "NO_COLOR": "1"}
-        words = (*arguments, "--on", "twin", "--state", str(state))
-        return commands.run(verb, rack, *words, cwd=repository, environment=environment, timeout_s=120)
-
-    assert twin.endpoints
-    return run
-
-
-@contextmanager
-def opened(endpoint: Endpoint, login: Credentials | None = None) -> Iterator[Session]:
-    with JUNOS.session_factory(endpoint.name)(endpoint, login or read_credentials(endpoint)) as session:
-        yield session
 
 
 def test_a_factory_fabric_is_brought_to_the_intent_and_back(railfab: Railfab, leaf: Endpoint) -> None:

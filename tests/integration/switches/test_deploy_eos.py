@@ -2,81 +2,35 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 import netmiko
 import pytest
-from tests import commands
+from tests.integration.switches.racks import (
+    LEAF,
+    WITHIN_S,
+    Railfab,
+    deployed,
+    name,
+    opened,
+)
 
 from railfab.device import DeviceModel
 from railfab.endpoints import Endpoint, read_credentials
 from railfab.errors import CommitRefused, DeviceError, LoginRefused, UnsupportedFeature
-from railfab.fabric.design import Design, design
-from railfab.platforms import ChangeName, Session, Verb, platform
+from railfab.fabric.design import Design
+from railfab.platforms import Verb, platform
 from railfab.platforms.eos.scoped import former_text, scoped
 from railfab.twin import SwitchOperation, Twin
 from railfab.twin.served import require_telemetry
 
-Railfab = Callable[..., subprocess.CompletedProcess[str]]
+NAME = "eos"
 EOS = platform("eos")
-LEAF = "pod1-seg1-leaf1"
-WITHIN_S, SHORT_S = 120, 2
-
-
-@pytest.fixture(scope="module")
-def rack(repository: Path) -> Path:
-    return repository / "tests" / "deploy" / "rack_eos.yml"
-
-
-@pytest.fixture(scope="module")
-def fabric(rack: Path) -> Design:
-    return design(rack)
-
-
-@pytest.fixture(scope="module")
-def state(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("twin")
-
-
-@pytest.fixture(scope="module")
-def twin(fabric: Design, state: Path) -> Iterator[Twin]:
-    """Three switches as they leave the factory."""
-    with Twin(fabric, state=state, base_port=0) as running:
-        yield running
-
-
-@pytest.fixture
-def leaf(twin: Twin) -> Endpoint:
-    return twin.endpoints.by_name()[LEAF]
-
-
-@pytest.fixture
-def model(fabric: Design) -> DeviceModel:
-    return fabric.models[LEAF]
-
-
-@pytest.fixture
-def railfab(twin: Twin, rack: Path, state: Path, repository: Path) -> Railfab:
-    """Runs a command on the twin, as a user would."""
-
-    def run(verb: str, *arguments: str, intent: Path = rack) -> subprocess.CompletedProcess[str]:
-        environment = {**os.environ, "COLUMNS": "200", "NO_COLOR": "1"}
-        words: tuple[str | Path, ...] = (verb, intent, "--on", "twin", "--state", state, *arguments)
-        return commands.run(*words, cwd=repository, environment=environment, timeout_s=120)
-
-    return run
-
-
-@contextmanager
-def opened(endpoint: Endpoint) -> Iterator[Session]:
-    with EOS.session_factory(endpoint.name)(endpoint, read_credentials(endpoint)) as session:
-        yield session
+SHORT_S = 2
 
 
 @contextmanager
@@ -101,20 +55,6 @@ def text(model: DeviceModel) -> str:
 def described(model: DeviceModel, description: str) -> str:
     first, *rest = model.interfaces
     return text(replace(model, interfaces=(replace(first, description=description), *rest)))
-
-
-def change(name: str) -> ChangeName:
-    return ChangeName(deploy=name, user="tester", host="here")
-
-
-def deploy(endpoint: Endpoint, configuration: str, name: str) -> str:
-    """Deploy, and the difference that it made."""
-    with opened(endpoint) as session:
-        staged = session.stage(configuration)
-        if staged.diff:
-            session.commit(staged, change(name), WITHIN_S)
-            session.confirm(change(name))
-    return staged.diff
 
 
 def test_a_user_deploys_verifies_changes_a_threshold_and_rolls_back(
@@ -142,21 +82,21 @@ def test_what_the_operator_set_stays_and_the_next_boot_has_the_deploy(
 ) -> None:
     with typing(leaf) as switch:
         switch.send_config_set(["username alice privilege 1 secret *", "ntp server 192.0.2.9"])
-    deploy(leaf, described(model, "kept"), "kept")
+    deployed(leaf, described(model, "kept"), "kept")
     running = twin._switches[LEAF].running()
     for line in ("username admin ", "username alice ", "interface Management0\n", "ntp server 192.0.2.9\n"):
         assert line in running
     assert twin._switches[LEAF].startup() == running
-    deploy(leaf, text(model), "returned")
+    deployed(leaf, text(model), "returned")
 
 
 def test_a_change_is_reverted_by_the_timer_after_the_connection_was_cut(
     twin: Twin, leaf: Endpoint, model: DeviceModel
 ) -> None:
-    deploy(leaf, text(model), "begin")
+    deployed(leaf, text(model), "begin")
     before = twin._switches[LEAF].running()
     with opened(leaf) as session:
-        session.commit(session.stage(described(model, "cut off")), change("cut"), SHORT_S)
+        session.commit(session.stage(described(model, "cut off")), name("cut"), SHORT_S)
     assert "cut off" in twin._switches[LEAF].running()
     end_s = time.monotonic() + 30
     while twin._switches[LEAF].running() != before:
@@ -168,16 +108,16 @@ def test_a_change_is_reverted_by_the_timer_after_the_connection_was_cut(
 def test_a_switch_that_boots_under_the_timer_runs_the_former_configuration(
     twin: Twin, leaf: Endpoint, model: DeviceModel
 ) -> None:
-    deploy(leaf, text(model), "begin")
+    deployed(leaf, text(model), "begin")
     before = twin._switches[LEAF].running()
     with opened(leaf) as session:
-        session.commit(session.stage(described(model, "lost")), change("lost"), WITHIN_S)
+        session.commit(session.stage(described(model, "lost")), name("lost"), WITHIN_S)
     twin.operate(LEAF, SwitchOperation.OFF)
     twin.operate(LEAF, SwitchOperation.ON)
     with opened(leaf) as session:
         assert session.running().pending is None
         with pytest.raises(CommitRefused, match="has reverted the change"):
-            session.confirm(change("lost"))
+            session.confirm(name("lost"))
     assert twin._switches[LEAF].running() == before
 
 
@@ -189,13 +129,13 @@ def test_a_session_that_an_interrupted_deploy_left_is_removed_and_named(
         switch.send_command("end", expect_string="#")
         switch.send_command("configure session of-somebody", expect_string=r"\)#")
         switch.send_command("end", expect_string="#")
-        deploy(leaf, described(model, "after"), "after")
+        deployed(leaf, described(model, "after"), "after")
         assert "removes configuration session railfab-stage.0badcafe of an interrupted deploy" in caplog.text
         pending = switch.send_command("show configuration sessions")
         assert "of-somebody" in pending
         assert "railfab-stage.0badcafe" not in pending
         switch.send_command("configure session of-somebody abort")
-    deploy(leaf, text(model), "before")
+    deployed(leaf, text(model), "before")
 
 
 def test_who_holds_the_sessions_of_a_full_switch_is_named(leaf: Endpoint, model: DeviceModel) -> None:
@@ -221,7 +161,7 @@ def test_a_line_that_the_switch_refuses_is_named_and_nothing_is_left(
     with opened(leaf) as session:
         with pytest.raises(CommitRefused, match=r"refuses 'nonsense here' \(% Invalid input\)"):
             session.stage("nonsense here\n" + text(model))
-        assert session.stage(text(model)).diff == deploy(leaf, text(model), "again")
+        assert session.stage(text(model)).diff == deployed(leaf, text(model), "again")
 
 
 def test_a_user_who_may_only_read_is_refused_in_one_line(leaf: Endpoint) -> None:
