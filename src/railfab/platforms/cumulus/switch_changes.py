@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from railfab.errors import DeviceError
 from railfab.platforms.session import ChangeName, Pending
+from railfab.platforms.shared.change_records import described, ends_of, number
 from railfab.platforms.shared.change_tokens import change_of_token
 
 FOLDER = "/run/railfab"
@@ -64,9 +65,7 @@ class NvueChange:
 
     def described(self) -> str:
         """One line: whose change it is, since when, and how it will end."""
-        name = self.name
-        whose = f"{name.deploy} of {name.user}@{name.host}" if name else "a change without a name"
-        return f"{whose}, made {max(self.uptime_s - self.begun_s, 0):.0f} s ago, {self._ending()}"
+        return described(self.name, self.uptime_s - self.begun_s, self._ending())
 
     def _ending(self) -> str:
         if self.waits:
@@ -109,8 +108,8 @@ class NvueReading:
             state=self.record["state"] or APPLYING,
             before=self.record["before"],
             after=self.record["after"],
-            begun_s=_number(self.record["begun"], 0.0),
-            within_s=_number(self.record["within"], 0.0),
+            begun_s=number(self.record["begun"], 0.0),
+            within_s=number(self.record["within"], 0.0),
             uptime_s=self.uptime_s,
             waits=bool(armed) and armed == self.status,
             present=present,
@@ -159,25 +158,12 @@ def reading(where: str, output: str) -> NvueReading:
         configuration=configuration,
         status=words_of(status),
         record=record,
-        uptime_s=_number(uptime, 0.0),
-        ends=_ends(ended.splitlines()),
+        uptime_s=number(uptime, 0.0),
+        ends=ends_of(ended.splitlines()),
         edits=edits.strip(),
         is_ours=bool(staged.strip()) or record.get("state") == APPLYING,
         hostname=hostname.strip(),
     )
-
-
-def _number(text: str, default: float) -> float:
-    try:
-        return float(text.split()[0])
-    except (IndexError, ValueError):
-        return default
-
-
-def _ends(lines: Sequence[str]) -> dict[str, str]:
-    """The end of each change by its token, `confirmed TOKEN` a line; the last counts."""
-    pairs = (line.partition(" ") for line in lines)
-    return {name: how for how, _, name in pairs}
 
 
 def checking_script(commands: Mapping[str, str]) -> str:

@@ -28,13 +28,6 @@ def shown(configuration: str) -> str:
     return text(tuple(sorted(FORMAT.tree(configuration), key=_place)))
 
 
-def overlaid(running: str, tree: tuple[Line, ...]) -> str:
-    """A running configuration with the lines of a rendered one in place of those that it names."""
-    named = {line.text for line in tree} | ({"hostname"} if any(line.kind == "hostname" for line in tree) else set())
-    kept = [line for line in FORMAT.tree(running) if line.text not in named and line.kind not in named]
-    return text((*kept, *tree))
-
-
 def full_interface(line: str) -> str:
     """A line that opens an interface, with the name in full: `interface Ethernet1/1` of `interface et1/1`."""
     match = _TYPED.fullmatch(line)

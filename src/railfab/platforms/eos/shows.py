@@ -14,6 +14,7 @@ from typing import Any
 
 from railfab.device import DEFAULT_INSTANCE, ObservedBgpSession, ObservedInterface
 from railfab.platforms.eos.names import native_name
+from railfab.platforms.shared.port_facts import port_counters, port_descriptions
 from railfab.platforms.shared.virtual_cli import CliRefusal
 from railfab.platforms.twin_face import VirtualArpEntry, VirtualDevice, VirtualNeighbor, VirtualPort
 
@@ -21,8 +22,6 @@ Json = dict[str, Any]
 
 VERSION = "4.33.1F"
 _SHORT = re.compile(r"([A-Z][a-z])[a-z-]*(\d\S*)")
-_SECTION = re.compile(r"^interface (\S+)\n((?:   .*\n)*)", re.MULTILINE)
-_DESCRIPTION = re.compile(r"^   description (.*)$", re.MULTILINE)
 _AS_NUMBER = re.compile(r"^router bgp (\S+)$", re.MULTILINE)
 _ROUTER_ID = re.compile(r"^   router-id (\S+)$", re.MULTILINE)
 _NO_TEXT = "% Unavailable command (a virtual switch has it with | json)"
@@ -70,8 +69,11 @@ class EosShows:
 
     def show_interfaces(self, form: str = "text") -> str:
         _require_json(form)
-        descriptions, ports = self._descriptions(), {port.name: port for port in self.device.ports()}
-        counters = self._counters()
+        descriptions, ports = (
+            port_descriptions(self.device.running()),
+            {port.name: port for port in self.device.ports()},
+        )
+        counters = port_counters(self.device, COUNTERS)
         interfaces = {
             native_name(each.name): _interface(each, ports.get(each.name), descriptions, counters.get(each.name, {}))
             for each in self.device.observe().interfaces
@@ -79,7 +81,7 @@ class EosShows:
         return _text({"interfaces": interfaces})
 
     def show_status(self, form: str = "text") -> str:
-        descriptions = self._descriptions()
+        descriptions = port_descriptions(self.device.running())
         if form == "json":
             statuses = {port.name: _status_json(port, descriptions.get(port.name, "")) for port in self.device.ports()}
             return _text({"interfaceStatuses": statuses})
@@ -166,19 +168,6 @@ class EosShows:
             peer_id = known.peer_router_id or "0.0.0.0"
             vrfs.setdefault(session.network_instance, []).append((session, peer_id))
         return {vrf: shown(sessions) for vrf, sessions in vrfs.items()}
-
-    def _descriptions(self) -> dict[str, str]:
-        sections = _SECTION.finditer(self.device.running())
-        return {match[1]: text[1] for match in sections if (text := _DESCRIPTION.search(match[2]))}
-
-    def _counters(self) -> dict[str, dict[str, int]]:
-        """Counters of each port, by EOS's names."""
-        counters: dict[str, dict[str, int]] = {}
-        for metric, labels, value in self.device.readings():
-            if (name := COUNTERS.get(metric)) is not None:
-                of_port = counters.setdefault(labels["interface"], dict.fromkeys(COUNTERS.values(), 0))
-                of_port[name] += int(value)
-        return counters
 
 
 COUNTERS: Mapping[str, str] = {

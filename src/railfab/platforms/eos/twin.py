@@ -9,9 +9,10 @@ from functools import cache
 from railfab.device import DeviceModel
 from railfab.platforms.eos.cli import cli
 from railfab.platforms.eos.configuration import parse
-from railfab.platforms.eos.running_text import overlaid, shown
+from railfab.platforms.eos.lines import FORMAT
+from railfab.platforms.eos.running_text import shown
 from railfab.platforms.eos.scoped import OPERATORS
-from railfab.platforms.shared.line_datastore import TextDatastore
+from railfab.platforms.shared.line_datastore import LineDatastore
 from railfab.platforms.twin_face import Tree, TwinFace
 
 FACTORY = """\
@@ -32,8 +33,8 @@ def _parse(configuration: str) -> DeviceModel:
     return replace(model, unmodelled=tuple(lines))
 
 
-def _datastore(name: str, _rendered: Tree) -> TextDatastore:
-    return TextDatastore(name, factory=FACTORY.format(name=name), parse=_parse, shown=shown, overlaid=overlaid)
+def _datastore(name: str, _rendered: Tree) -> LineDatastore:
+    return LineDatastore(name, FORMAT, factory=FACTORY.format(name=name), parse=_parse, shown=shown)
 
 
 def _wildcard(_device: str, _name: str, _pattern: str, _labels: Mapping[str, str]) -> None:

@@ -33,13 +33,6 @@ def in_order(lines: tuple[Line, ...]) -> str:
     return text(tuple(sorted(lines, key=_place)))
 
 
-def overlaid(running: str, tree: tuple[Line, ...]) -> str:
-    """A running configuration with the lines of a rendered one in place of those that it names."""
-    named = {line.text for line in tree} | ({"hostname"} if any(line.kind == "hostname" for line in tree) else set())
-    kept = [line for line in FORMAT.tree(running) if line.text not in named and line.kind not in named]
-    return text((*kept, *tree))
-
-
 def _place(line: Line) -> tuple[int, list[tuple[int, str]]]:
     """The place of a line in a running configuration: of its words, and then by its numbers and names."""
     if line.kind in _IN_ORDER:

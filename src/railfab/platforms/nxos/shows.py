@@ -26,14 +26,13 @@ from railfab.platforms.nxos.show_rows import (
     status_row,
     table,
 )
+from railfab.platforms.shared.port_facts import port_counters, port_descriptions
 from railfab.platforms.shared.virtual_cli import CliRefusal
 from railfab.platforms.twin_face import VirtualArpEntry, VirtualDevice
 
 VERSION = "10.5(3)"
 MOST_BEFORE_COUNTERS = 23
 """Columns of the neighbour and its AS number; counters of a longer row stand in the next one."""
-_SECTION = re.compile(r"^interface (\S+)\n((?:  .*\n)*)", re.MULTILINE)
-_DESCRIPTION = re.compile(r"^  description (.*)$", re.MULTILINE)
 _AS_NUMBER = re.compile(r"^router bgp (\S+)$", re.MULTILINE)
 _ROUTER_ID = re.compile(r"^  router-id (\S+)$", re.MULTILINE)
 _NO_TEXT = "% Unavailable command (a virtual switch has it with | json)"
@@ -84,8 +83,11 @@ class NxosShows:
         return _text({"hostname": name}) if form == "json" else f"{name} \n"
 
     def show_interfaces(self, form: str = "text") -> str:
-        descriptions, ports = self._descriptions(), {port.name: port for port in self.device.ports()}
-        counters = self._counters()
+        descriptions, ports = (
+            port_descriptions(self.device.running()),
+            {port.name: port for port in self.device.ports()},
+        )
+        counters = port_counters(self.device, COUNTERS)
         rows = [
             interface_row(each, ports.get(each.name), descriptions, counters.get(each.name, {}))
             for each in self.device.observe().interfaces
@@ -95,7 +97,7 @@ class NxosShows:
         return _text(table("interface", rows))
 
     def show_status(self, form: str = "text") -> str:
-        descriptions, ports = self._descriptions(), self.device.ports()
+        descriptions, ports = port_descriptions(self.device.running()), self.device.ports()
         if form == "json":
             return _text(table("interface", [status_row(port, descriptions) for port in ports]))
         head = "Port          Name               Status    Vlan      Duplex  Speed   Type"
@@ -189,19 +191,6 @@ class NxosShows:
         for session in self.device.observe().sessions:
             vrfs.setdefault(session.network_instance, []).append(session)
         return [(vrf_name(instance), shown(sessions)) for instance, sessions in vrfs.items()]
-
-    def _descriptions(self) -> dict[str, str]:
-        sections = _SECTION.finditer(self.device.running())
-        return {match[1]: text[1] for match in sections if (text := _DESCRIPTION.search(match[2]))}
-
-    def _counters(self) -> dict[str, dict[str, int]]:
-        """Counters of each port, by NX-OS's names."""
-        counters: dict[str, dict[str, int]] = {}
-        for metric, labels, value in self.device.readings():
-            if (name := COUNTERS.get(metric)) is not None:
-                of_port = counters.setdefault(labels["interface"], dict.fromkeys(COUNTERS.values(), 0))
-                of_port[name] += int(value)
-        return counters
 
 
 COUNTERS: Mapping[str, str] = {

@@ -7,12 +7,12 @@ from functools import cache
 
 from railfab.device import DeviceModel
 from railfab.platforms.nxos.cli import cli
-from railfab.platforms.nxos.lines import text
+from railfab.platforms.nxos.lines import FORMAT, text
 from railfab.platforms.nxos.parse import parse
-from railfab.platforms.nxos.running_text import overlaid, shown
+from railfab.platforms.nxos.running_text import shown
 from railfab.platforms.nxos.scope import scoped
 from railfab.platforms.nxos.shows import VERSION
-from railfab.platforms.shared.line_datastore import TextDatastore
+from railfab.platforms.shared.line_datastore import LineDatastore
 from railfab.platforms.twin_face import Tree, TwinFace
 
 FACTORY = """\
@@ -33,14 +33,14 @@ boot nxos bootflash:/nxos64-cs.{version}.bin
 """Settings of the operator, with which a switch is reached before its first deploy: a login, the management port."""
 
 
-def _datastore(name: str, rendered: Tree) -> TextDatastore:
+def _datastore(name: str, rendered: Tree) -> LineDatastore:
     factory, intended = FACTORY.format(name=name, version=VERSION), text(rendered)
 
     def parsed(configuration: str) -> DeviceModel:
         """Parse without what is the operator's because the intent does not state it."""
         return parse(scoped(configuration, intended))
 
-    return TextDatastore(name, factory=factory, parse=parsed, shown=shown, overlaid=overlaid)
+    return LineDatastore(name, FORMAT, factory=factory, parse=parsed, shown=shown)
 
 
 def _wildcard(_device: str, _name: str, pattern: str, _labels: Mapping[str, str]) -> str | None:

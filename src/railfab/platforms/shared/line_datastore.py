@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from railfab.device import DeviceModel
 from railfab.gnmi.paths import Element
 from railfab.gnmi.target import Edit, Found, RequestRefused
-from railfab.platforms.shared.line_tree import LineFormat
+from railfab.platforms.shared.line_tree import Line, LineFormat
 from railfab.platforms.twin_face import Tree
 
 
@@ -67,17 +68,31 @@ class TextDatastore:
 
 
 class LineDatastore(TextDatastore):
-    """The configuration as lines, in the format of the platform.
+    """The configuration as lines. shown: as of TextDatastore; by default in the format of the lines.
 
     merged: the lines of a rendered tree, and those of the running configuration that it does not name.
     """
 
-    def __init__(self, device: str, lines: LineFormat, *, factory: str, parse: Callable[[str], DeviceModel]) -> None:
-        def overlaid(running: str, tree: Tree) -> str:
-            named = {line.text for line in tree}
-            kept = [line for line in lines.tree(running) if line.text not in named]
-            return lines.text((*kept, *tree))
-
+    def __init__(
+        self,
+        device: str,
+        lines: LineFormat,
+        *,
+        factory: str,
+        parse: Callable[[str], DeviceModel],
+        shown: Callable[[str], str] | None = None,
+    ) -> None:
         super().__init__(
-            device, factory=factory, parse=parse, shown=lambda text: lines.text(lines.tree(text)), overlaid=overlaid
+            device,
+            factory=factory,
+            parse=parse,
+            shown=shown or (lambda text: lines.text(lines.tree(text))),
+            overlaid=partial(_overlaid, lines),
         )
+
+
+def _overlaid(lines: LineFormat, running: str, tree: tuple[Line, ...]) -> str:
+    """A configuration with the lines of a rendered tree in place of those that it names; a hostname, whatever it is."""
+    named = {line.text for line in tree} | {line.kind for line in tree if line.kind == "hostname"}
+    kept = [line for line in lines.tree(running) if line.text not in named and line.kind not in named]
+    return lines.text((*kept, *tree))

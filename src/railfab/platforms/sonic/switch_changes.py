@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from railfab.bounded_json import load_json
 from railfab.errors import DeviceError
 from railfab.platforms.session import ChangeName, Pending
+from railfab.platforms.shared.change_records import described, ends_of, number
 from railfab.platforms.shared.change_tokens import change_of_token
 
 FOLDER = "/run/railfab"
@@ -57,9 +58,7 @@ class SwitchChange:
 
     def described(self) -> str:
         """One line: whose change it is, since when, and how it will end."""
-        name = self.name
-        whose = f"{name.deploy} of {name.user}@{name.host}" if name else "a change without a name"
-        return f"{whose}, made {max(self.uptime_s - self.begun_s, 0):.0f} s ago, {self._ending()}"
+        return described(self.name, self.uptime_s - self.begun_s, self._ending())
 
     def _ending(self) -> str:
         if self.reverting:
@@ -120,32 +119,19 @@ def reading(where: str, output: str) -> SwitchReading:
             name=change_of_token(values["name"]),
             revision=values["revision"],
             state=values["state"] or APPLYING,
-            begun_s=_number(values["begun"], _number(uptime, 0.0)),
-            within_s=_number(values["within"], 0.0),
-            uptime_s=_number(uptime, 0.0),
+            begun_s=number(values["begun"], number(uptime, 0.0)),
+            within_s=number(values["within"], 0.0),
+            uptime_s=number(uptime, 0.0),
             waits="active" in (timer, guard),
             reverting=service in ("active", "activating"),
         )
     return SwitchReading(
         configuration=configuration,
         change=change,
-        ends=_ends(ended.splitlines()),
+        ends=ends_of(ended.splitlines()),
         checkpoints=tuple(_ours(checkpoints.split())),
         release=_release(release),
     )
-
-
-def _number(text: str, default: float) -> float:
-    try:
-        return float(text.split()[0])
-    except (IndexError, ValueError):
-        return default
-
-
-def _ends(lines: Sequence[str]) -> dict[str, str]:
-    """Ends of changes, `confirmed TOKEN` a line; the last counts."""
-    pairs = (line.partition(" ") for line in lines)
-    return {name: how for how, _, name in pairs}
 
 
 def _ours(names: Sequence[str]) -> list[str]:
