@@ -5,10 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from nornir.core import Nornir
 
 from railfab.deploy.cabling import Cabling, CablingSource, CablingState, cabling_of
+from railfab.deploy.live_qos import qos_findings
 from railfab.deploy.run import OnDone, inspect_all
 from railfab.device import (
     BgpNeighbor,
@@ -84,8 +86,17 @@ def _findings(
     drained = [name for name, (running, _) in inspected.items() if running.drained]
     texts = {name: running.text for name, (running, _) in inspected.items()}
     yield from configuration_findings(fabric, texts, drained)
-    for name, (_, observed) in inspected.items():
+    for name, (running, observed) in inspected.items():
         yield from _live(fabric, name, observed, owns_system=name in owned)
+        yield from qos_findings(name, fabric.models[name], observed, partial(_model, fabric, name, running.text))
+
+
+def _model(fabric: Design, name: str, text: str) -> DeviceModel | None:
+    """The model of a running configuration; None where a finding about the configuration says why there is none."""
+    try:
+        return platform(fabric.models[name].platform).parse(text)
+    except RailfabError:
+        return None
 
 
 def _pending(name: str, pending: Pending) -> Finding:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from railfab.device.interfaces import DEFAULT_INSTANCE, IpAddress
@@ -15,6 +16,9 @@ class ObservedInterface:
     mtu_bytes: largest IP packet. neighbor_device, neighbor_interface: from LLDP.
     resolved_addresses: of neighbours that ARP or neighbour discovery has learned on it, or in its VLAN with a MAC
     address that the bridge has learned on it; None where not reported.
+    pfc, ecn, dscp: what the port does, which may be less than it is configured for; None where the switch only repeats
+    its configuration. pfc: priorities whose pause frames it sends and obeys. ecn: queues whose packets it marks.
+    dscp: queue of each DSCP code point. Priorities and queues are numbered as in `Qos`.
     """
 
     name: str
@@ -24,6 +28,9 @@ class ObservedInterface:
     neighbor_device: str | None = None
     neighbor_interface: str | None = None
     resolved_addresses: frozenset[IpAddress] | None = None
+    pfc: frozenset[int] | None = None
+    ecn: frozenset[int] | None = None
+    dscp: Mapping[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

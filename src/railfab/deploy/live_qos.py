@@ -1,0 +1,92 @@
+"""Findings about QoS that a port is configured for and does not do: negotiated away, or not taken by the chip."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+from railfab.device import DeviceModel, Lag, Observed, ObservedInterface, PortQos, Qos
+from railfab.findings import DifferenceCode, Finding, error
+
+CODE_POINTS = range(64)
+CHECK_LOG = "Check the log of the switch"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PortOperation:
+    """What a port does; see ObservedInterface."""
+
+    pfc: frozenset[int]
+    ecn: frozenset[int]
+    dscp: Mapping[int, int]
+
+
+def qos_findings(
+    name: str, intended: DeviceModel, observed: Observed, running: Callable[[], DeviceModel | None]
+) -> Iterator[Finding]:
+    """Ports that differ from the intent and from the running configuration.
+
+    A port that does what a wrong configuration states is a finding about that configuration.
+
+    running: the model of the running configuration, read for the first port that differs; None where it has none.
+    """
+    expected = operations(intended)
+    differing = [
+        interface
+        for interface in observed.interfaces
+        if interface.name in expected and any(_differences(name, interface, expected[interface.name]))
+    ]
+    if differing and (model := running()) is not None:
+        configured = operations(model)
+        for interface in differing:
+            if interface.name in configured:
+                yield from _differences(name, interface, configured[interface.name])
+
+
+def operations(model: DeviceModel) -> Mapping[str, PortOperation]:
+    """What each port is configured for, members of LAGs included."""
+    if model.qos is None:
+        return {}
+    members = {lag.name: lag.members for lag in model.interfaces if isinstance(lag, Lag)}
+    return {
+        port: _operation(model.qos, stated)
+        for stated in model.qos.ports
+        for port in members.get(stated.interface, (stated.interface,))
+    }
+
+
+def _operation(qos: Qos, port: PortQos) -> PortOperation:
+    queues = {traffic_class.name: traffic_class.queue for traffic_class in qos.classes}
+    classifier = qos.classifier(port.classifier) if port.classifier is not None else None
+    classes = dict(classifier.dscp) if classifier is not None else {}
+    return PortOperation(
+        pfc=frozenset(port.pfc),
+        ecn=frozenset(queues[name] for name in port.ecn),
+        dscp={point: queues[classes.get(point, qos.default_class)] for point in CODE_POINTS},
+    )
+
+
+def _differences(name: str, interface: ObservedInterface, wanted: PortOperation) -> Iterator[Finding]:
+    where = f"{name} {interface.name}"
+    if interface.pfc is not None and interface.pfc != wanted.pfc:
+        problem = f"does PFC on {_priorities(interface.pfc)}, its configuration states {_priorities(wanted.pfc)}"
+        yield error(DifferenceCode.PFC_INACTIVE, where, problem, "Check DCBX and the far end, then the log")
+    if interface.ecn is not None and interface.ecn != wanted.ecn:
+        problem = f"marks packets of {_queues(interface.ecn)}, its configuration states {_queues(wanted.ecn)}"
+        yield error(DifferenceCode.ECN_INACTIVE, where, problem, CHECK_LOG)
+    for point, queue in sorted((interface.dscp or {}).items()):
+        if queue != wanted.dscp[point]:
+            problem = f"puts DSCP {point} into queue {queue}, its configuration states {wanted.dscp[point]}"
+            yield error(DifferenceCode.DSCP_INACTIVE, where, problem, CHECK_LOG)
+
+
+def _priorities(priorities: frozenset[int]) -> str:
+    return f"priority {_listed(priorities)}" if priorities else "no priority"
+
+
+def _queues(queues: frozenset[int]) -> str:
+    return f"queue {_listed(queues)}" if queues else "no queue"
+
+
+def _listed(numbers: frozenset[int]) -> str:
+    return " and ".join(map(str, sorted(numbers)))
