@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import netmiko
 import pytest
 import yaml
+from tests.twin.twins import until
 
 from railfab.endpoints import read_credentials
+from railfab.errors import CommitRefused, DeviceError
 from railfab.fabric import Design, design
-from railfab.platforms import platform
+from railfab.platforms import Session, Verb, platform
 from railfab.platforms.junos.cli import cli
 from railfab.platforms.junos.hierarchy import Hierarchy
 from railfab.platforms.junos.statements import read
@@ -64,6 +67,26 @@ def session(twin: Twin, leaf: str) -> Iterator[Cli]:
     opened.closed()
 
 
+def client(twin: Twin, leaf: str, user: str = "admin") -> Session:
+    """A session of ours with a switch, not opened."""
+    endpoint = twin.endpoints.by_name()[leaf]
+    return platform("junos").session_factory(leaf)(endpoint, replace(read_credentials(endpoint), username=user))
+
+
+def login(twin: Twin, leaf: str) -> Any:
+    """A login of netmiko, as an operator's."""
+    endpoint = twin.endpoints.by_name()[leaf]
+    credentials = read_credentials(endpoint)
+    return netmiko.ConnectHandler(
+        device_type="juniper_junos",
+        host=endpoint.host,
+        port=endpoint.ssh_port,
+        username=credentials.username,
+        password=credentials.password,
+        conn_timeout=30,
+    )
+
+
 def said(opened: Cli, *lines: str) -> str:
     """The output of the last of these lines."""
     return [opened.answer(line).output for line in lines][-1]
@@ -83,17 +106,7 @@ def test_a_recorded_session_is_answered_as_the_switch_did(session: Cli) -> None:
 
 
 def test_netmiko_configures_and_commits(twin: Twin, leaf: str) -> None:
-    endpoint = twin.endpoints.by_name()[leaf]
-    login = read_credentials(endpoint)
-    with netmiko.ConnectHandler(
-        device_type="juniper_junos",
-        host=endpoint.host,
-        port=endpoint.ssh_port,
-        username=login.username,
-        password=login.password,
-        conn_timeout=30,
-    ) as opened:
-        connection: Any = opened
+    with login(twin, leaf) as connection:
         connection.send_config_set(["set interfaces et-0/0/0 description by-netmiko"], exit_config_mode=False)
         assert "commit complete" in connection.commit(and_quit=True)
         assert "set interfaces et-0/0/0 description by-netmiko" in connection.send_command(
@@ -114,6 +127,7 @@ def test_edits_of_the_shared_candidate_stay_and_keep_others_from_exclusive_mode(
     assert "error: configuration database modified" in said(second, "configure exclusive")
     assert "+    mtu 9000;" in said(second, "configure", "show | compare")
     said(second, "rollback 0", "exit")
+    assert "error" not in said(first, "configure exclusive")
 
 
 def test_exclusive_mode_names_its_holder_and_discards_what_is_not_committed(twin: Twin, leaf: str) -> None:
@@ -126,6 +140,29 @@ def test_exclusive_mode_names_its_holder_and_discards_what_is_not_committed(twin
     first.closed()
     assert said(second, "configure", "show | compare").strip() == ""
     second.closed()
+
+
+@pytest.mark.parametrize("mode", ["configure exclusive", "configure"])
+def test_a_session_that_cannot_configure_names_who_does(twin: Twin, leaf: str, mode: str) -> None:
+    """An exclusive session keeps all others from it; a shared one does with what it has not committed."""
+    with login(twin, leaf) as holder, client(twin, leaf) as session:
+        holder.config_mode(config_command=mode)
+        holder.send_command("set interfaces et-0/0/1 mtu 9000", expect_string="#")
+        with pytest.raises(CommitRefused, match=r"is being configured by admin since \d+-\d+-\d+ [\d:]+ UTC\. Wait"):
+            session.operate(Verb.DRAIN)
+        holder.send_command("rollback 0", expect_string="#")
+
+
+def test_a_reload_boots_the_configuration_that_is_committed(twin: Twin, leaf: str) -> None:
+    switch = twin._switches[leaf]
+    boots, running = switch.boots, switch.running()
+    with client(twin, leaf, "viewer") as session, pytest.raises(DeviceError, match="permission denied"):
+        session.operate(Verb.RELOAD)
+    assert switch.boots == boots
+    with client(twin, leaf) as session:
+        session.operate(Verb.RELOAD)
+    until(lambda: switch.boots > boots)
+    assert switch.running() == running
 
 
 def test_a_user_who_may_only_read_does_not_configure(twin: Twin, leaf: str) -> None:

@@ -254,6 +254,8 @@ class JunosCli(VirtualCli):
         if not number.isdecimal() or int(number) >= len(entries):
             raise CliRefusal("error: could not open configuration rollback")
         self._exchange(Hierarchy.read(entries[int(number)].text))
+        if int(number) == 0 and self._private is None:
+            self._commits.shared = None
         return self.text("load")
 
     def commit(self, text: str = "") -> str:

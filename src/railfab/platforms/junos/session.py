@@ -24,7 +24,7 @@ from railfab.device import (
     without_secrets,
 )
 from railfab.endpoints import Credentials, Endpoint
-from railfab.errors import CommitRefused, DeviceError, RailfabError, Unreachable, UnsupportedFeature
+from railfab.errors import CommitRefused, DeviceError, RailfabError, Unreachable
 from railfab.platforms.junos.commit_list import ListedCommit, commits_of
 from railfab.platforms.junos.flat_lines import digest, is_same
 from railfab.platforms.junos.hierarchy import Hierarchy
@@ -47,6 +47,8 @@ REVERTED = "railfab-reverted"
 DRAIN: Statement = ("protocols", "bgp", "graceful-shutdown", "sender")
 DRAINED: Statement = ("apply-macro", "railfab-drain")
 """Statement without an effect that tells a drain by a verb from one by a configuration."""
+QUESTION = "[yes,no] (no)"
+"""End of the question that `request system reboot` asks."""
 FACTORY_NAME = "Amnesiac"
 """Name in the prompt of a switch without a configuration (Juniper, Configuring Junos OS for the First Time)."""
 _HOSTNAME = re.compile(r"^    host-name (\S+);$", re.MULTILINE)
@@ -219,9 +221,8 @@ class JunosSession:
             self._set_drain(on=verb is Verb.DRAIN)
 
     def _reload(self) -> None:
-        raise UnsupportedFeature(
-            self._name, "cannot reload: the question of its CLI is not verified", "Enter `request system reboot`"
-        )
+        self._cli.send(self._verbs["reload"], until=re.escape(QUESTION))
+        self._cli.end_with("yes")
 
     def _set_drain(self, *, on: bool) -> None:
         stated = read(self._text())
@@ -352,7 +353,7 @@ def _interface(
         enabled=_data(entry, "admin-status") == "up",
         mtu_bytes=min(sizes, default=None),
         neighbor_device=_data(heard, "lldp-remote-system-name") if heard else None,
-        neighbor_interface=_data(heard, "lldp-remote-port-id") if heard else None,
+        neighbor_interface=(_data(heard, "lldp-remote-port-id") or None) if heard else None,
         resolved_addresses=resolved,
     )
 

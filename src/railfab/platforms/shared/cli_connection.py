@@ -116,11 +116,16 @@ class CliConnection:
             raise Unreachable(self._endpoint.name, f"does not answer {reason}", remedy) from None
 
     def send(self, command: str, *, until: str, within_s: float = ANSWER_WITHIN_S) -> None:
-        """Send a command after which the switch prints no prompt, and read up to this pattern."""
+        """Send a command after which the switch prints no prompt, and read up to this pattern.
+
+        Raises DeviceError where it prints an error text of the dialect in place of that.
+        """
         connection = self._opened()
         with self._answering(within_s):
             connection.write_channel(f"{command}\n")
-            connection.read_until_pattern(until, within_s)
+            pattern = "|".join((f"(?:{until})", *self._dialect.errors))
+            output = connection.read_until_pattern(pattern, within_s, re.MULTILINE)
+        self._check(command, output)
 
     def send_text(self, text: str, *, within_s: float = ANSWER_WITHIN_S) -> str:
         """Send a text for which a command waits, with the character that ends it, and read up to the prompt."""
