@@ -66,12 +66,11 @@ def push(path: str, state: str) -> None:
         connection = task.host.get_connection("netmiko", task.nornir.config)
         platform = str(task.host.platform)
         connection.enable()
-        mode = {"config_mode_command": "configure session bench"} if platform == "eos" else {}
-        connection.send_config_set(lines[task.host.name], cmd_verify=False, exit_config_mode=False, **mode)
+        connection.send_config_set(lines[task.host.name], cmd_verify=False, exit_config_mode=False)
         if platform == "junos":
             connection.commit(and_quit=True)
             return Result(host=task.host)
-        connection.send_command("commit" if platform == "eos" else "end", expect_string=r"#\s*$", read_timeout=300)
+        connection.send_command("end", expect_string=r"#\s*$", read_timeout=300)
         connection.send_command(SAVE[platform], read_timeout=60)
         task.host.close_connection("netmiko")
         return Result(host=task.host)

@@ -33,7 +33,7 @@ class Dialect:
     def _prompt(self) -> str:
         return "leaf1(config)#" if self._configures else "leaf1#"
 
-    def answer(self, line: str) -> Reply:
+    def answer(self, line: str, _more: bool = False) -> Reply:
         word = line.strip()
         if word == "exit" and not self._configures:
             return Reply(closes=True)

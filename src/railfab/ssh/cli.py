@@ -123,7 +123,7 @@ class _Terminal:
         *complete, rest = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
         ended = self._reply.closes
         for place, typed in enumerate(complete, start=1):
-            ended = ended or self._type(typed) or self._answer(flushes=place == len(complete))
+            ended = ended or self._type(typed) or self._answer(more=place < len(complete))
             if ended:
                 break
         else:
@@ -131,15 +131,15 @@ class _Terminal:
         self._flush()
         return ended
 
-    def _answer(self, *, flushes: bool) -> bool:
+    def _answer(self, *, more: bool) -> bool:
         line, self._line = self._line, ""
         self._echo(self._reply.line_break if line else "\n")
-        return self._answer_line(line, flushes=flushes)
+        return self._answer_line(line, more=more)
 
-    def _answer_line(self, line: str, *, flushes: bool) -> bool:
-        if flushes:
+    def _answer_line(self, line: str, *, more: bool) -> bool:
+        if not more:
             self._flush()
-        self._show(self._cli.answer(line))
+        self._show(self._cli.answer(line, more))
         return self._reply.closes
 
     def _show(self, reply: Reply) -> None:
@@ -169,7 +169,7 @@ class _Terminal:
 
     def _type_character(self, character: str) -> bool:
         if character == END_OF_TEXT and not self._line:
-            return self._answer_line(END_OF_TEXT, flushes=True) if self._reply.takes_text else True
+            return self._answer_line(END_OF_TEXT, more=False) if self._reply.takes_text else True
         if character == INTERRUPT:
             self._line = ""
             self._echo(f"^C\n{self._reply.prompt}")

@@ -47,8 +47,11 @@ class Cli(Protocol):
         """Output at the begin of a session."""
         ...
 
-    def answer(self, line: str) -> Reply:
-        """Answer a line of a shell; called in a worker thread, one line at a time."""
+    def answer(self, line: str, more: bool = False, /) -> Reply:
+        """Answer a line of a shell; called in a worker thread, one line at a time.
+
+        more: whether a line has arrived after it, so that its effect may wait for that line's.
+        """
         ...
 
     def execute(self, command: str, read_input: ReadInput) -> Reply:
@@ -67,8 +70,9 @@ NewCli: TypeAlias = Callable[[CliUser], Cli]
 def execute_lines(cli: Cli, command: str) -> Reply:
     """Answer an exec request line by line, as a CLI does that has no shell below it."""
     output, reply = "", Reply()
-    for line in command.splitlines():
-        reply = cli.answer(line)
+    lines = command.splitlines()
+    for place, line in enumerate(lines, start=1):
+        reply = cli.answer(line, place < len(lines))
         output += reply.output
         if reply.closes:
             break

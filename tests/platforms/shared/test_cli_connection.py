@@ -139,10 +139,10 @@ def test_a_switch_that_is_down_is_unreachable(endpoint: Endpoint) -> None:
 class Slow(Dialect):
     """Thinks for a while about `show tech`."""
 
-    def answer(self, line: str) -> Reply:
+    def answer(self, line: str, more: bool = False) -> Reply:
         if line == "show tech":
             time.sleep(3)
-        return super().answer(line)
+        return super().answer(line, more)
 
 
 def test_an_answer_that_does_not_come_in_time_ends_the_connection(tmp_path: Path) -> None:
@@ -160,8 +160,8 @@ def test_an_answer_that_does_not_come_in_time_ends_the_connection(tmp_path: Path
 class Leaving(Dialect):
     """Ends the session at `show tech`."""
 
-    def answer(self, line: str) -> Reply:
-        return Reply(closes=True) if line == "show tech" else super().answer(line)
+    def answer(self, line: str, more: bool = False) -> Reply:
+        return Reply(closes=True) if line == "show tech" else super().answer(line, more)
 
 
 def test_a_switch_that_ends_the_session_is_noticed_at_once(tmp_path: Path) -> None:

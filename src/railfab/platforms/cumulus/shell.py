@@ -64,11 +64,11 @@ class CumulusShell(CumulusShows):
     def root_login(self) -> CumulusShell:
         return CumulusShell(self._grammar, self.host, CliUser(name="root"), self.revisions)
 
-    def answer(self, line: str) -> Reply:
+    def answer(self, line: str, more: bool = False) -> Reply:
         """Answer a line at the terminal, which is the answer to a question where `apply` has asked one."""
         if self._question is None:
             self._is_terminal = True
-            return super().answer(line)
+            return super().answer(line, more)
         act, self._question = self._question, None
         try:
             output = act() if line.strip().lower() in ("y", "yes") else ""

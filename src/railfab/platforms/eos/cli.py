@@ -9,7 +9,6 @@ from functools import cache
 from itertools import count
 from typing import NoReturn
 
-from railfab.errors import RailfabError
 from railfab.platforms.eos.config_sessions import ConfigSession, ConfigSessions
 from railfab.platforms.eos.configuration import EosConfiguration
 from railfab.platforms.eos.lines import FORMAT
@@ -17,10 +16,11 @@ from railfab.platforms.eos.running_text import full_interface, shown, twin_gramm
 from railfab.platforms.eos.shows import EosShows
 from railfab.platforms.shared.line_tree import Line
 from railfab.platforms.shared.statements import Reading
+from railfab.platforms.shared.terminal_configuration import TerminalConfiguration
 from railfab.platforms.shared.typed_lines import TypedLines
 from railfab.platforms.shared.virtual_cli import CliGrammar, CliRefusal, VirtualCli, cli_grammar
 from railfab.platforms.twin_face import VirtualDevice
-from railfab.ssh import CliUser, NewCli, Reply
+from railfab.ssh import CliUser, NewCli
 
 SESSION_LETTERS = 6
 """Characters of the name of a session in the prompt."""
@@ -51,32 +51,37 @@ def _words(section: str) -> frozenset[str]:
 class EosCli(EosShows, VirtualCli):
     """See `railfab.platforms.shared.virtual_cli`. A login begins in user mode; a user that may only read stays there.
 
-    In `configure terminal` each line takes effect at once; in a session all do with its commit.
+    Lines of `configure terminal` take effect with the last that has arrived; those of a session do with its commit.
     """
+
+    UNSETTLED = frozenset({"leave"})
 
     def __init__(self, device: VirtualDevice, sessions: ConfigSessions, user: CliUser) -> None:
         VirtualCli.__init__(self, _grammar(), device.name, user)
         self.device = device
         self._sessions = sessions
         self._session: ConfigSession | None = None
-        self._terminal: TypedLines | None = None
+        self._terminal: TerminalConfiguration | None = None
         self._process = next(_PROCESSES)
 
-    def answer(self, line: str) -> Reply:
-        typed = self._typed
-        if typed is not None and typed.in_literal:
-            typed.take(line)
-            return self._reply("" if typed.in_literal else self._applied(typed), 0)
-        return VirtualCli.answer(self, line)
+    def _output(self, line: str) -> str:
+        if self._typed is not None and self._typed.in_literal:
+            self._typed.take(line)
+            return ""
+        return VirtualCli._output(self, line)
 
     def closed(self) -> None:
+        VirtualCli.closed(self)
         self._leave_session()
 
     def prompt(self) -> str:
         if self._typed is not None and self._typed.in_literal:
             return ""
-        match = _HOSTNAME.search(self.device.running())
-        self.host = match[1] if match else "localhost"
+        if self._terminal is not None:
+            name = self._terminal.value("hostname")
+        else:
+            name = match[1] if (match := _HOSTNAME.search(self.device.running())) else None
+        self.host = name or "localhost"
         return VirtualCli.prompt(self)
 
     def places(self) -> Mapping[str, str]:
@@ -96,7 +101,7 @@ class EosCli(EosShows, VirtualCli):
         return ""
 
     def configure_terminal(self) -> str:
-        self._terminal = TypedLines(FORMAT, self._sessions.rules, self.device.running())
+        self._terminal = TerminalConfiguration(self.device, FORMAT, self._sessions.rules)
         self.mode = "config"
         return ""
 
@@ -110,10 +115,11 @@ class EosCli(EosShows, VirtualCli):
         return "" if self._typed.leave() else self.end()
 
     def end(self) -> str:
+        refused = self.settle()
         self._leave_session()
         self._terminal = None
         self.mode = "exec"
-        return ""
+        return refused
 
     def _leave_session(self) -> None:
         if self._session is not None:
@@ -125,8 +131,8 @@ class EosCli(EosShows, VirtualCli):
     # Configuration
 
     @property
-    def _typed(self) -> TypedLines | None:
-        return self._session.typed if self._session is not None else self._terminal
+    def _typed(self) -> TypedLines | TerminalConfiguration | None:
+        return self._terminal if self._session is None else self._session.typed
 
     def configure(self, line: str) -> str:
         typed = self._typed
@@ -138,9 +144,9 @@ class EosCli(EosShows, VirtualCli):
         self._enter_mode_of(typed, line)
         _check(typed.section, line)
         typed.take(line)
-        return self.text("text") if typed.in_literal else self._applied(typed)
+        return self.text("text") if typed.in_literal else ""
 
-    def _enter_mode_of(self, typed: TypedLines, line: str) -> None:
+    def _enter_mode_of(self, typed: TypedLines | TerminalConfiguration, line: str) -> None:
         """Leave the modes that do not have this command. Raises CliRefusal where no mode has it."""
         word = re.sub(r"^(?:no|default) ", "", line.strip()).split()[0]
         modes = [header.split()[0] for header in reversed(typed.section)]
@@ -150,23 +156,8 @@ class EosCli(EosShows, VirtualCli):
         for _ in range(len(modes) if depth is None else depth):
             typed.leave()
 
-    def _applied(self, typed: TypedLines) -> str:
-        """Have a line of `configure terminal` take effect."""
-        if typed is self._terminal:
-            try:
-                self.device.replace(typed.text())
-            except RailfabError:
-                self._restart_terminal()
-                raise
-        return ""
-
-    def _restart_terminal(self) -> None:
-        """Take the running configuration again, after a line that the switch refuses."""
-        assert self._terminal is not None
-        place = self._terminal.section
-        self._terminal = TypedLines(FORMAT, self._sessions.rules, self.device.running())
-        for header in place:
-            self._terminal.take(header)
+    def settle(self) -> str:
+        return "" if self._terminal is None else "\n".join(map(self.refusal, self._terminal.apply()))
 
     def copy_terminal(self) -> str:
         """Read configuration from the terminal; a line that is refused is named, and the others are taken."""

@@ -55,14 +55,14 @@ class JunosCli(VirtualCli):
     def places(self) -> Mapping[str, str]:
         return {"place": f" {shown(self._place)}" if self._place else "", "user": self.user.name}
 
-    def answer(self, line: str) -> Reply:
+    def answer(self, line: str, more: bool = False) -> Reply:
         if self._asks:
             self._asks = False
             if line.strip() == "yes":
                 self._device.restart()
                 return Reply(output="Shutdown NOW!\n", closes=True)
             return self._reply("", 0)
-        return super().answer(line)
+        return super().answer(line, more)
 
     def _reply(self, output: str, status: int) -> Reply:
         """Answers begin after a blank and end with an empty line, below which the prompt stands."""

@@ -7,7 +7,6 @@ import time
 from collections.abc import Mapping
 from functools import cache
 
-from railfab.errors import RailfabError
 from railfab.platforms.nxos.bootflash import Bootflash
 from railfab.platforms.nxos.config_replace import ConfigReplace, check_seconds, is_known
 from railfab.platforms.nxos.known_lines import refusals
@@ -16,7 +15,8 @@ from railfab.platforms.nxos.running_text import twin_grammar
 from railfab.platforms.nxos.shows import NxosShows
 from railfab.platforms.nxos.tcl_shell import TclError, TclShell
 from railfab.platforms.shared.line_tree import Line
-from railfab.platforms.shared.typed_lines import LineRules, TypedLines, line_rules
+from railfab.platforms.shared.terminal_configuration import TerminalConfiguration
+from railfab.platforms.shared.typed_lines import LineRules, line_rules
 from railfab.platforms.shared.virtual_cli import CliGrammar, CliRefusal, VirtualCli, cli_grammar
 from railfab.platforms.twin_face import VirtualDevice
 from railfab.ssh import CliUser, NewCli, ReadInput, Reply
@@ -51,30 +51,35 @@ def _rules() -> LineRules:
 class NxosCli(NxosShows, VirtualCli):
     """See `railfab.platforms.shared.virtual_cli`. A user that may only read is refused in the words of a role.
 
-    In `configure terminal` each line takes effect at once. In `tclsh` lines are Tcl, which writes files.
+    Lines of `configure terminal` take effect with the last that has arrived. In `tclsh` lines are Tcl, which writes
+    files.
     """
+
+    UNSETTLED = frozenset({"leave"})
 
     def __init__(self, device: VirtualDevice, flash: Bootflash, changes: ConfigReplace, user: CliUser) -> None:
         VirtualCli.__init__(self, _grammar(), device.name, user)
         self.device = device
         self._flash = flash
         self._changes = changes
-        self._typed: TypedLines | None = None
+        self._typed: TerminalConfiguration | None = None
         self._tcl: TclShell | None = None
 
     def banner(self) -> str:
         return BANNER
 
-    def answer(self, line: str) -> Reply:
+    def answer(self, line: str, more: bool = False) -> Reply:
         if self._tcl is not None:
             return self._answer_tcl(self._tcl, line)
-        typed = self._typed
-        if typed is not None and typed.in_literal:
-            typed.take(line)
-            return self._reply("" if typed.in_literal else self._applied(typed), 0)
         if line.strip() and not self.user.writes and line.split()[0] not in READS:
             return self._reply(self.text("denied"), DENIED_STATUS)
-        return VirtualCli.answer(self, line)
+        return VirtualCli.answer(self, line, more)
+
+    def _output(self, line: str) -> str:
+        if self._typed is not None and self._typed.in_literal:
+            self._typed.take(line)
+            return ""
+        return VirtualCli._output(self, line)
 
     def execute(self, command: str, read_input: ReadInput) -> Reply:
         reply = VirtualCli.execute(self, command, read_input)
@@ -83,8 +88,11 @@ class NxosCli(NxosShows, VirtualCli):
         return reply
 
     def prompt(self) -> str:
-        match = _HOSTNAME.search(self.device.running())
-        self.host = match[1] if match else "switch"
+        if self._typed is not None:
+            name = self._typed.value("hostname")
+        else:
+            name = match[1] if (match := _HOSTNAME.search(self.device.running())) else None
+        self.host = name or "switch"
         if self._tcl is not None:
             return "> " if self._tcl.is_open else f"{self.host}-tcl# "
         if self._typed is not None and self._typed.in_literal:
@@ -112,7 +120,7 @@ class NxosCli(NxosShows, VirtualCli):
     # Configuration
 
     def configure_terminal(self) -> str:
-        self._typed = TypedLines(FORMAT, _rules(), self.device.running())
+        self._typed = TerminalConfiguration(self.device, FORMAT, _rules())
         self.mode = "config"
         return self.text("entered")
 
@@ -121,38 +129,32 @@ class NxosCli(NxosShows, VirtualCli):
         return "" if self._typed.leave() else self.end()
 
     def end(self) -> str:
+        refused = self.settle()
         self._typed = None
         self.mode = "exec"
-        return ""
+        return refused
+
+    def settle(self) -> str:
+        return "" if self._typed is None else "\n".join(map(self.refusal, self._typed.apply()))
 
     def configure(self, line: str) -> str:
         typed = self._typed
         assert typed is not None
         if line.strip() and line.strip()[0] not in FORMAT.comments:
-            self._check(typed, line)
+            self._enter_mode_of(typed, line.strip())
         typed.take(line)
-        return "" if typed.in_literal else self._applied(typed)
-
-    def _check(self, typed: TypedLines, line: str) -> None:
-        """Raise CliRefusal for a line that NX-OS has neither in this mode nor at the top level."""
-        bare = line.strip()
-        faults = [_fault(typed.section, bare), _fault((), bare)]
-        if all(faults) or (not typed.section and faults[0]):
-            is_range = "number" in faults[0]
-            column = len(self.prompt()) + (bare.rfind(" ") + 1 if is_range else 0)
-            raise CliRefusal(self.text("range" if is_range else "unknown", caret=" " * column + "^"))
-
-    def _applied(self, typed: TypedLines) -> str:
-        """Have a line take effect; a refused one leaves the running configuration as it was."""
-        try:
-            self.device.replace(typed.text())
-        except RailfabError:
-            place = typed.section
-            self._typed = TypedLines(FORMAT, _rules(), self.device.running())
-            for header in place:
-                self._typed.take(header)
-            raise
         return ""
+
+    def _enter_mode_of(self, typed: TerminalConfiguration, line: str) -> None:
+        """Leave the modes that do not have this line. Raises CliRefusal where no mode has it."""
+        depths = range(len(typed.section), -1, -1)
+        faults = [_fault(typed.section[:depth], line) for depth in depths]
+        if all(faults):
+            is_range = "number" in faults[0]
+            column = len(self.prompt()) + (line.rfind(" ") + 1 if is_range else 0)
+            raise CliRefusal(self.text("range" if is_range else "unknown", caret=" " * column + "^"))
+        for _ in range(faults.index("")):
+            typed.leave()
 
     # Changes from files
 

@@ -86,6 +86,11 @@ class TypedLines:
         return tuple(node.text for node in self._path[1:])
 
     @property
+    def headers(self) -> tuple[str, ...]:
+        """The same as they were typed, with their indents."""
+        return tuple(" " * node.indent + node.text for node in self._path[1:])
+
+    @property
     def in_literal(self) -> bool:
         """Whether the next line belongs to a literal, before which the switch prints no prompt."""
         return self._literal is not None
@@ -93,6 +98,11 @@ class TypedLines:
     def text(self) -> str:
         """The configuration as text."""
         return self._form.text(tuple([node.line() for node in self._root.children]))
+
+    def value(self, word: str) -> str | None:
+        """The rest of the line of the top that begins with a word; None without one."""
+        texts = (node.text.partition(" ") for node in self._root.children)
+        return next((rest for first, _, rest in texts if first == word and rest), None)
 
     def leave(self) -> bool:
         """Leave the present section; False at the top."""
@@ -177,7 +187,9 @@ class TypedLines:
         for pattern in self._rules.replaces:
             if match := pattern.fullmatch(line):
                 children = self._path[-1].children
-                children[:] = [child for child in children if not _is_same(pattern, match, child.text)]
+                children[:] = [
+                    child for child in children if child.text == line or not _is_same(pattern, match, child.text)
+                ]
                 return
 
     def _negate(self, line: str, rest: str, *, is_default: bool) -> None:

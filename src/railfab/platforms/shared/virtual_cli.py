@@ -61,7 +61,11 @@ class VirtualCli:
 
     An action takes the parameters of its command as keyword arguments and returns its output; it raises CliRefusal.
     mode: the present one. A subclass that has subordinate modes overrides `places`, values for the prompt.
+    Lines of configuration may wait while further ones have arrived; `settle` has them take effect, before a command
+    other than those of UNSETTLED runs.
     """
+
+    UNSETTLED: frozenset[str] = frozenset()
 
     def __init__(self, grammar: CliGrammar, host: str, user: CliUser) -> None:
         self.host = host
@@ -75,22 +79,33 @@ class VirtualCli:
     def greeting(self) -> Reply:
         return Reply(output=self.banner(), prompt=self.prompt())
 
-    def answer(self, line: str) -> Reply:
+    def answer(self, line: str, more: bool = False) -> Reply:
         if self._text is not None:
             return self._continue_text(line)
-        try:
-            output, status = self._output(line), 0
-        except CliRefusal as refusal:
-            output, status = refusal.text, 1
-        except RailfabError as error:
-            output, status = self.refusal(error), 1
+        output, status = self._answered(line)
+        if not more and (refused := self.settle()):
+            output, status = _joined(output, refused), 1
         return self._reply(output, status)
+
+    def _answered(self, line: str) -> tuple[str, int]:
+        """Output and status of a line."""
+        try:
+            return self._output(line), 0
+        except CliRefusal as refusal:
+            return refusal.text, 1
+        except RailfabError as error:
+            return self.refusal(error), 1
 
     def execute(self, command: str, _read_input: ReadInput) -> Reply:
         return execute_lines(self, command)
 
     def closed(self) -> None:
         """Discard what ends with the session."""
+        self.settle()
+
+    def settle(self) -> str:
+        """Have the lines of configuration that wait take effect; the text with which the switch refuses some."""
+        return ""
 
     def banner(self) -> str:
         """Output at the begin of a session."""
@@ -153,7 +168,8 @@ class VirtualCli:
             if self.mode in self._grammar.configures:
                 return self.configure(line)
             raise CliRefusal(self._no_command(line, typed))
-        return self._filtered(self._run(typed, filters), filters)
+        refused = "" if typed.entry.does in self.UNSETTLED else self.settle()
+        return _joined(refused, self._filtered(self._run(typed, filters), filters))
 
     def _run(self, command: Command, filters: Sequence[str]) -> str:
         """Run a command. An action that has a parameter `filters` is given those that are no filters of text."""
@@ -173,6 +189,11 @@ class VirtualCli:
     def _no_command(self, line: str, mismatch: NoCommand) -> str:
         caret = " " * (len(self.prompt()) + mismatch.column) + "^"
         return self.text(mismatch.why, line=line, caret=caret)
+
+
+def _joined(*texts: str) -> str:
+    """Outputs one below the other."""
+    return "".join(text if text.endswith("\n") else f"{text}\n" for text in texts if text)
 
 
 def _include(output: str, pattern: str) -> str:

@@ -61,7 +61,7 @@ class VirtualShell:
     def greeting(self) -> Reply:
         return Reply(output=self.banner(), prompt=self.prompt())
 
-    def answer(self, line: str) -> Reply:
+    def answer(self, line: str, _more: bool = False) -> Reply:
         """Answer a line at the terminal; one that reads standard input is answered at the end of that."""
         if self._text is not None:
             if line != END_OF_TEXT:

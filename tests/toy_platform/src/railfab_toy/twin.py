@@ -37,7 +37,7 @@ class ToyCli:
     def _prompt(self) -> str:
         return f"{self._device.name}{'' if self._candidate is None else '(candidate)'}# "
 
-    def answer(self, line: str) -> Reply:
+    def answer(self, line: str, _more: bool = False) -> Reply:
         if line.strip() == "exit":
             return Reply(closes=True)
         try:
