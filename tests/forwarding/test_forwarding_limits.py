@@ -108,7 +108,7 @@ REFUSED = {
 @pytest.mark.parametrize("text", REFUSED)
 def test_an_intent_that_is_not_computed_is_refused(text: str) -> None:
     with pytest.raises(UnsupportedFeature) as caught:
-        refuse(REFUSED[text])
+        refuse([REFUSED[text]])
     assert str(caught.value) == text
 
 
@@ -139,7 +139,7 @@ def fabric() -> LiveFabric:
 def test_everything_that_an_intent_lacks_is_reported_together() -> None:
     both = replace(with_uplink(families=(Family.EVPN,)), mlag=Mlag(domain="pair", peer_link="lag1"))
     with pytest.raises(Problems) as caught:
-        refuse(both)
+        refuse([both])
     assert "EVPN" in str(caught.value)
     assert "MLAG" in str(caught.value)
 
@@ -154,7 +154,7 @@ def test_everything_that_an_intent_lacks_is_reported_together() -> None:
     ],
 )
 def test_what_is_computed_is_not_named(accepted: DeviceModel) -> None:
-    refuse(accepted)
+    refuse([accepted])
 
 
 @pytest.mark.parametrize(

@@ -263,14 +263,17 @@ def test_a_platform_that_the_twin_does_not_speak_is_named(tmp_path: Path) -> Non
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_intent_whose_hosts_send_with_ultra_ethernet_is_refused(tmp_path: Path) -> None:
+def test_the_twin_of_hosts_that_send_with_ultra_ethernet_serves_the_switches_and_runs_no_job(tmp_path: Path) -> None:
     path = tmp_path / "uet.yml"
     text = (REPOSITORY / "inventory" / "fabrics" / "pod64.yml").read_text()
     path.write_text(text.replace("transport: rocev2", "transport: uet"))
-    with pytest.raises(UnsupportedFeature) as caught, Twin(design(path), state=tmp_path / "state", base_port=0):
-        pass
-    assert ": profile.transport: the twin simulates RoCEv2, not Ultra Ethernet. Use transport: rocev2" in str(
-        caught.value
+    with Twin(design(path), state=tmp_path / "state", base_port=0) as twin:
+        assert all(switch.running for switch in twin.status().switches)
+        with pytest.raises(UnsupportedFeature) as caught:
+            twin.switch_job(ring())
+    assert str(caught.value).endswith(
+        ": profile.transport: the twin runs jobs over RoCEv2, not Ultra Ethernet. "
+        "Use transport: rocev2, or a twin without a job."
     )
 
 

@@ -113,7 +113,7 @@ def twin(
     """
     from railfab.fabric import design
     from railfab.intent import load_job
-    from railfab.twin import require_served, running, twin_command
+    from railfab.twin import require_served, require_traffic, running, twin_command
 
     wanted = load_job(job) if job is not None else None
     fabric = design(file)
@@ -126,6 +126,8 @@ def twin(
         return
     stop_at_errors(fabric, accept)
     require_served(fabric)
+    if wanted is not None:
+        require_traffic(fabric)
     prepare_simulator(here=not detach)
     if detach:
         command = twin_command(fabric.path, state, port=port, accept=accept or (), cpu=cpu, verbose=True)

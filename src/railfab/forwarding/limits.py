@@ -7,7 +7,8 @@ a VRF or from another interface has no routes.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from railfab.device import (
@@ -26,6 +27,8 @@ from railfab.device import (
 )
 from railfab.errors import UnsupportedFeature, raise_all
 from railfab.sim import QUEUES
+from railfab.text.counted import listed
+from railfab.text.folding import folded_sets
 
 
 class Uncomputed(NamedTuple):
@@ -39,16 +42,20 @@ class Uncomputed(NamedTuple):
         return f"{self.where}: {self.feature}"
 
 
-def refuse(model: DeviceModel) -> None:
-    """Raise UnsupportedFeature or Problems for everything in the model of an intent that is not computed.
+def refuse(models: Iterable[DeviceModel]) -> None:
+    """Raise UnsupportedFeature or Problems for everything in the models of an intent that is not computed: each feature
+    once, with its places.
 
     For intents, whose fabric would not carry what it is made for; a switch accepts the same from a client.
     """
+    places: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for model in models:
+        for part in uncomputed(model):
+            places[part.feature, part.remedy].append(f"{model.name} {part.where}".strip())
     raise_all(
         [
-            UnsupportedFeature(f"{model.name}{one.where and ' '}{one.where}", problem, one.remedy)
-            for one in uncomputed(model)
-            if (problem := f"the twin does not compute {one.feature}")
+            UnsupportedFeature(listed([*folded_sets(names)]), f"the twin does not compute {feature}", remedy)
+            for (feature, remedy), names in places.items()
         ]
     )
 

@@ -9,8 +9,10 @@ from railfab.platforms import TwinFace, platform, platform_names
 
 
 def require_served(design: Design) -> None:
-    """Raise UnsupportedFeature, or Problems, for a platform that the twin does not serve, or for another protocol of
-    the hosts than RoCEv2."""
+    """Raise UnsupportedFeature, or Problems, for platforms that the twin does not serve, and for features that it does
+    not compute."""
+    from railfab.forwarding import refuse  # imports numpy
+
     refused: list[RailfabError] = []
     for model in design.models.values():
         try:
@@ -18,10 +20,15 @@ def require_served(design: Design) -> None:
         except UnsupportedFeature as error:
             refused.append(error)
     raise_all(one_per_problem(refused))
+    refuse(design.models.values())
+
+
+def require_traffic(design: Design) -> None:
+    """Raise UnsupportedFeature where the hosts send with another protocol than RoCEv2: no job can run."""
     if design.intent.profile.transport != "rocev2":
         with naming(design.document):
-            remedy = "Use transport: rocev2 for a twin; `railfab render` takes both"
-            raise UnsupportedFeature("profile.transport", "the twin simulates RoCEv2, not Ultra Ethernet", remedy)
+            remedy = "Use transport: rocev2, or a twin without a job"
+            raise UnsupportedFeature("profile.transport", "the twin runs jobs over RoCEv2, not Ultra Ethernet", remedy)
 
 
 def require_telemetry(design: Design) -> None:

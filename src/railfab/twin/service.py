@@ -16,7 +16,7 @@ from railfab.device import DeviceModel
 from railfab.endpoints import STATE_DIR, Credentials, Endpoint, Endpoints, save_endpoints, write_private
 from railfab.errors import LabError
 from railfab.fabric.design import Design
-from railfab.forwarding import Marking, refuse
+from railfab.forwarding import Marking
 from railfab.gnmi.certificates import TlsIdentity
 from railfab.gnmi.server import GnmiServer, ServerLoop
 from railfab.intent import Job
@@ -33,7 +33,7 @@ from railfab.twin.live import LiveFabric
 from railfab.twin.operations import SwitchOperations
 from railfab.twin.samples import ObservedSwitch
 from railfab.twin.secrets import twin_secrets
-from railfab.twin.served import face_of, require_served
+from railfab.twin.served import face_of, require_served, require_traffic
 from railfab.twin.servers import SwitchServers
 from railfab.twin.ssh_server import SwitchSsh
 from railfab.twin.status import SwitchOperation, SwitchStatus, TwinStatus
@@ -168,11 +168,13 @@ class Twin:
     def switch_job(self, job: Job | None) -> None:
         """Start this job in place of the one that runs; None stops it.
 
-        Raises IntentError when it does not fit the fabric, LabError when simulated time has stopped for good.
+        Raises IntentError when it does not fit the fabric, UnsupportedFeature when its hosts do not send RoCEv2,
+        LabError when simulated time has stopped for good.
         """
         if job is None:
             self._live.stop()
         else:
+            require_traffic(self.design)
             self._check_simulation()
             self._clock.failure = ""
             self._live.start(job)
@@ -270,7 +272,6 @@ class Twin:
         require_served(self.design)
         models: dict[str, DeviceModel] = {}
         for model in self.design.models.values():
-            refuse(model)
             system, face = platform(model.platform), face_of(model)
             tree = system.render(model)
             switch = VirtualSwitch(
