@@ -248,14 +248,15 @@ def fabric_collector(
     platform, in place of those of the platforms. roce_queues: labels of the queues of RoCE, by switch.
     A switch of a platform that railfab does not know is refused, with all health metrics; the others are streamed.
     Raises EndpointError (or Problems) at once for endpoints that cannot be used: without a gNMI port or credentials,
-    or not of this fabric; UnknownPlatform when railfab knows the platform of none.
+    or not of this fabric; UnsupportedFeature for switches of a twin without gNMI; UnknownPlatform when railfab knows
+    the platform of none.
     """
-    _check(topology, endpoints)
     telemetry = _telemetry_maps(endpoints, maps)
     expected = endpoints.by_name() if among is None else among
     specs = targets_of_intent(
         topology, endpoints, among=expected, telemetry=lambda name: telemetry.get(name, NO_TELEMETRY)
     )
+    _check(topology, endpoints)
     own = {name: metric for found in telemetry.values() for name, metric in found.metrics.items()}
     return Collector(specs, intended_series(topology, roce_queues), own=own, **options)
 

@@ -6,6 +6,7 @@ from railfab.device import DeviceModel
 from railfab.errors import RailfabError, UnsupportedFeature, one_per_problem, raise_all
 from railfab.fabric.design import Design, naming
 from railfab.platforms import TwinFace, platform, platform_names
+from railfab.platforms.gnmi_of_twins import require_gnmi_of_twin
 
 
 def require_served(design: Design) -> None:
@@ -33,12 +34,8 @@ def require_traffic(design: Design) -> None:
 
 def require_telemetry(design: Design) -> None:
     """Raise UnsupportedFeature, or Problems, for switches that the twin serves without gNMI: nothing is collected."""
-    problem = "the twin serves {} without gNMI, so that there is nothing to collect"
     remedy = "Start it with `railfab twin`, and use deploy and verify"
-    without = (model for model in design.models.values() if not face_of(model).models)
-    raise_all(
-        one_per_problem([UnsupportedFeature(each.name, problem.format(each.platform), remedy) for each in without])
-    )
+    require_gnmi_of_twin(((model.name, model.platform) for model in design.models.values()), remedy)
 
 
 def face_of(model: DeviceModel) -> TwinFace:
