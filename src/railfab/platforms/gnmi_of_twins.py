@@ -1,4 +1,4 @@
-"""Which platforms the twin serves over gNMI."""
+"""Check of a fabric for platforms that the twin serves without gNMI."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from railfab.platforms.shared.linux_files import USAGE, CommandFailed
 from railfab.platforms.shared.virtual_cli import CliGrammar, cli_grammar
 from railfab.platforms.shared.virtual_host import VirtualHost
 from railfab.platforms.sonic.json_patch import Operation, patch, patched
-from railfab.platforms.sonic.shell_shows import SonicShows
+from railfab.platforms.sonic.shell_shows import BUILD, SonicShows
 from railfab.platforms.sonic.tables import Tables, text, tree_of
 from railfab.platforms.twin_face import VirtualDevice
 from railfab.ssh import CliUser
@@ -24,7 +24,6 @@ STARTUP, RELEASE = "/etc/sonic/config_db.json", "/etc/sonic/sonic_version.yml"
 SAVES = "Running command: /usr/local/bin/sonic-cfggen -d --print-data > {}"
 MERGES = "Running command: /usr/local/bin/sonic-cfggen -j {} --write-to-db"
 DRY_RUN = "** DRY RUN EXECUTION **"
-BUILD = "railfab-twin"
 
 
 class SonicShell(SonicShows):
@@ -45,7 +44,7 @@ class SonicShell(SonicShows):
     def _patch(self, file: str, use: Callable[[str], None]) -> str:
         """Use the configuration after the patch in a file. Raises CommandFailed."""
         operations = self._load(file, "apply-patch")
-        former = self._tables()
+        former = self.tables()
         try:
             candidate = patched(former, operations)
             use(text(candidate))
@@ -87,7 +86,7 @@ class SonicShell(SonicShows):
         return json.dumps(names, indent=4)
 
     def load(self, file: str) -> str:
-        tables = self._tables()
+        tables = self.tables()
         for name, rows in tree_of(json.dumps(self._load(file, "load"))).items():
             table = tables.setdefault(name, {})
             for row, fields in rows.items():
@@ -113,9 +112,6 @@ class SonicShell(SonicShows):
 
     def refusal(self, error: RailfabError) -> str:
         return f"Error: {_reason(error)}"
-
-    def _tables(self) -> Tables:
-        return tree_of(self.device.running())
 
     def _load(self, file: str, verb: str) -> list[Operation] | Tables:
         """The JSON of a file. Raises CommandFailed."""
