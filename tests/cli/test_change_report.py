@@ -26,7 +26,7 @@ def test_some_failed_is_1_and_all_failed_is_2(
         for at, name in enumerate(("pod1-seg1-leaf1", "pod1-spine1"))
     ]
     fabric = design(repository / "labs" / "frr-pod" / "intent.yml")
-    print_outcomes(fabric, outcomes, {outcome.name: () for outcome in outcomes}, Output.TABLE)
+    print_outcomes(fabric, outcomes, [], Output.TABLE)
     assert exit_code(outcomes) == code
     printed = capsys.readouterr()
     assert "2 of 6 switches: " in printed.out

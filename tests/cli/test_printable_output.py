@@ -72,9 +72,8 @@ def write_everything(text: str) -> None:
     for view in View:
         print_previews(FABRIC, previews, Output.TABLE, view)
         print_changes(FABRIC, previews, view)
-    print_outcomes(
-        FABRIC, [Outcome(name=text, changed=True, failed=True, diff=text, error=text)], {text: (text,)}, Output.TABLE
-    )
+    outcomes = [Outcome(name=text, changed=True, failed=True, diff=text, error=text)]
+    print_outcomes(FABRIC, outcomes, previews, Output.TABLE)
     telemetry = platform("srlinux").telemetry
     target = TargetSpec(
         name=text,

@@ -16,7 +16,6 @@ import typer
 from railfab.cli.change_report import (
     RESULTS,
     View,
-    changed_settings,
     exit_code,
     print_changes,
     print_drained,
@@ -150,8 +149,7 @@ class ChangeRun:
         try:
             entry.finish({outcome.name: outcome.result for outcome in outcomes})
         finally:
-            settings = changed_settings(self.fabric, previews)
-            print_outcomes(self.fabric, outcomes, settings, self.options.output)
+            print_outcomes(self.fabric, outcomes, previews, self.options.output)
         raise typer.Exit(INTERRUPTED if stop_requested.is_set() else exit_code(outcomes))
 
 

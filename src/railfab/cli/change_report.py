@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
@@ -137,12 +137,11 @@ def _print_results(rows: Sequence[tuple[str, str, str]]) -> None:
     print_table("", ("switch", "result", "lines"), folded)
 
 
-def print_outcomes(
-    fabric: Design, outcomes: Sequence[Outcome], settings: Mapping[str, Sequence[str]], output: Output
-) -> None:
-    """Print the result of each switch, and the error of each that failed: in the document of `--output json`, else on
-    stderr. settings: see `changed_settings`."""
+def print_outcomes(fabric: Design, outcomes: Sequence[Outcome], previews: Sequence[Preview], output: Output) -> None:
+    """Print the result of each switch, and the error of each that failed: in the document of `--output json`, which has
+    the changed settings too, else on stderr."""
     if output is Output.JSON:
+        settings = changed_settings(fabric, previews)
         print_json([_document(outcome, settings[outcome.name]) for outcome in outcomes])
     else:
         _print_results([(outcome.name, RESULTS[outcome.result], _extent(outcome.diff)) for outcome in outcomes])

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from railfab.platforms.differences import Side
 from railfab.platforms.eos.configuration import differences
 from railfab.platforms.eos.lines import FORMAT
-from railfab.platforms.eos.scoped import scoped
+from railfab.platforms.eos.scoped import is_as_written, scoped
 from railfab.platforms.shared.line_tree import Line
 
 _MODES = frozenset({"interface", "vlan", "vrf", "route-map", "management", "qos", "router", "maintenance", "mlag"})
@@ -23,11 +23,13 @@ def candidate(running: str, wanted: str) -> tuple[Line, ...]:
 
 def is_equal(running: str, wanted: str) -> bool:
     """Whether a switch has a configuration already; a default that it shows or hides makes no difference."""
-    return not differences(scoped(running, wanted), wanted)
+    return is_as_written(running, wanted) or not differences(scoped(running, wanted), wanted)
 
 
 def missing(running: str, wanted: str) -> tuple[str, ...]:
     """The lines that a switch has not, or has with other values."""
+    if is_as_written(running, wanted):
+        return ()
     differing = differences(scoped(running, wanted), wanted)
     return tuple(each.text for each in differing if each.side is not Side.ADDED)
 

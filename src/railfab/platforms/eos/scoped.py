@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from railfab.platforms.eos.lines import FORMAT, text
 from railfab.platforms.shared.line_tree import Line
@@ -48,15 +49,28 @@ def scoped(configuration: str, rendered: str) -> str:
 
     The VRF of the management port is too, unless packets are routed in it.
     """
-    stated = TOPICS.stated(rendered)
-    lines = FORMAT.tree(configuration)
-    routed = {match[1] for line in lines if (match := re.fullmatch(r"ip routing .*vrf (\S+)", line.text))}
+    return TOPICS.scoped(configuration, rendered, _operators_vrfs(configuration, rendered))
 
-    def is_operators_vrf(line: Line) -> bool:
+
+def is_as_written(configuration: str, rendered: str) -> bool:
+    """See `OperatorTopics.is_as_written`."""
+    return TOPICS.is_as_written(configuration, rendered, _operators_vrfs(configuration, rendered))
+
+
+def _operators_vrfs(configuration: str, rendered: str) -> Callable[[Line], bool]:
+    """Whether a line is a VRF that the rendered configuration does not state, and in which no packets are routed."""
+
+    def is_operators(line: Line) -> bool:
         vrf = _VRF.fullmatch(line.text)
-        return vrf is not None and line.text not in stated and vrf[1] not in routed
+        return vrf is not None and line.text not in TOPICS.stated(rendered) and vrf[1] not in _routed(configuration)
 
-    return TOPICS.scoped(configuration, rendered, is_operators_vrf)
+    return is_operators
+
+
+def _routed(configuration: str) -> set[str]:
+    """The VRFs in which packets are routed."""
+    lines = FORMAT.tree(configuration)
+    return {match[1] for line in lines if (match := re.fullmatch(r"ip routing .*vrf (\S+)", line.text))}
 
 
 def former_text(configuration: str, rendered: str) -> str:

@@ -15,8 +15,6 @@ from railfab.device import Observed, without_secrets
 from railfab.endpoints import Credentials, Endpoint
 from railfab.errors import CommitRefused, DeviceError, LoginRefused, Unreachable, UnsupportedFeature
 from railfab.platforms.eos.candidate import candidate, is_equal, missing, typed
-from railfab.platforms.eos.lines import FORMAT
-from railfab.platforms.eos.lines import text as configuration_text
 from railfab.platforms.eos.pending_sessions import STAGE_PREFIX, SwitchSessions
 from railfab.platforms.eos.scoped import former_text
 from railfab.platforms.eos.state import observed_state
@@ -35,6 +33,7 @@ MARKER = " ! block"
 """A comment; with a blank before it, it ends no section either."""
 OBSERVED = ("interfaces", "lldp", "neighbors", "bfd", "arp", "nd")
 FACTORY_NAME = "localhost"
+_HEAD = re.compile(r"\A(?:!.*\n)+")
 _HEADER = re.compile(r"^! device: (\S+) \((.+), EOS-(\S+)\)$", re.MULTILINE)
 _HOSTNAME = re.compile(r"^hostname (\S+)$", re.MULTILINE)
 
@@ -85,7 +84,9 @@ class EosSession:
         """Type the candidate into a session of the switch, which is discarded; nothing is typed for equal texts."""
         running = self._text()
         self._check_hostname(running, text)
-        difference = "" if is_equal(running, text) else self._difference(running, text)
+        if is_equal(running, text):
+            return Staged(text=text, diff="", former=text, revision=_revision(running))
+        difference = self._difference(running, text)
         return Staged(text=text, diff=difference, former=former_text(running, text), revision=_revision(running))
 
     def commit(self, staged: Staged, change: ChangeName, within_s: int) -> None:
@@ -231,8 +232,8 @@ class EosSession:
 
 
 def _revision(text: str) -> str:
-    """A digest of a configuration, without the header, which has the release."""
-    return sha256(configuration_text(FORMAT.tree(text)).encode()).hexdigest()[:16]
+    """A digest of a configuration, without the comments before it, which have the release."""
+    return sha256(_HEAD.sub("", text).encode()).hexdigest()[:16]
 
 
 def _timer(seconds: int) -> str:

@@ -11,7 +11,7 @@ from railfab.platforms.differences import Difference, Side
 from railfab.platforms.nxos.lines import FORMAT
 from railfab.platforms.nxos.parse import differences
 from railfab.platforms.nxos.running_text import in_order, shown
-from railfab.platforms.nxos.scope import scoped
+from railfab.platforms.nxos.scope import TOPICS, scoped
 
 CONTEXT_LINES = 3
 RELOADING = re.compile(r"hardware access-list tcam .*|hardware profile .*|system routing .*|system vlan .* reserve")
@@ -32,11 +32,13 @@ def distance(running: str, wanted: str) -> int:
 
 def is_equal(running: str, wanted: str) -> bool:
     """Whether a switch has a configuration already; a default that it shows or hides makes no difference."""
-    return not differences(scoped(running, wanted), wanted)
+    return TOPICS.is_as_written(running, wanted) or not differences(scoped(running, wanted), wanted)
 
 
 def missing(running: str, wanted: str) -> tuple[str, ...]:
     """The lines that a switch has not, or has with other values."""
+    if TOPICS.is_as_written(running, wanted):
+        return ()
     differing = differences(scoped(running, wanted), wanted)
     return tuple(each.text for each in differing if each.side is not Side.ADDED)
 

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from socket import create_connection, socket
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from railfab.endpoints import Credentials, Endpoint
 from railfab.errors import DeviceError, Unreachable
@@ -24,7 +24,7 @@ from railfab.platforms.shared.login import (
 )
 
 if TYPE_CHECKING:
-    from netmiko import BaseConnection
+    from railfab.platforms.shared.netmiko_driver import WaitingReads
 
 
 BLOCK_LINES = 100
@@ -34,9 +34,14 @@ POLL_EVERY_S = 0.1
 """Interval in which the end of a connection is waited for [s]."""
 
 
+ANY_PROMPT = r"[#>$%] ?\Z"
+"""End of the prompt of any system."""
+PROMPT_WITHIN_S = 1.0
+"""Time in which what looks like a prompt becomes one of the dialect [s]."""
 LONGEST_PROMPT = 512
 """Length of the end of an output in which a prompt is looked for [characters]."""
-POLL_S = 0.01
+IDLE_POLL_S = 5.0
+"""Interval in which paramiko's thread looks at a connection on which nothing comes, tenfold a second by default [s]."""
 
 
 class CliConnection:
@@ -54,7 +59,7 @@ class CliConnection:
         self._end = re.compile(rf"(?:^|\n){self._prompt}\Z")
         self.last_output = ""
         self._socket: socket | None = None
-        self._connection: BaseConnection | None = None
+        self._connection: WaitingReads | None = None
 
     def open(self) -> None:
         """Log in. Raises Unreachable or LoginRefused."""
@@ -78,7 +83,6 @@ class CliConnection:
         if connection is not None:
             with suppress(OSError, EOFError):
                 connection.paramiko_cleanup()
-            _end_reads(connection)
 
     def run(self, command: str, *, within_s: float = ANSWER_WITHIN_S, checked: bool = True) -> str:
         """The output of a command, without the prompt after it, which may have another hostname than before.
@@ -96,7 +100,7 @@ class CliConnection:
             self._check(command, text)
         return text
 
-    def _opened(self) -> BaseConnection:
+    def _opened(self) -> WaitingReads:
         if self._connection is None:
             raise Unreachable(self._endpoint.name, "is not connected", "Open the session again")
         return self._connection
@@ -154,27 +158,18 @@ class CliConnection:
             connection.write_channel(text)
             return self._read_answer(connection, last, within_s, keeps_echo=True)
 
-    def _read_answer(self, connection: BaseConnection, echo: str, within_s: float, *, keeps_echo: bool = False) -> str:
+    def _read_answer(self, connection: WaitingReads, echo: str, within_s: float, *, keeps_echo: bool = False) -> str:
         """Read up to the prompt after the echo of a line. Raises ReadTimeout.
 
         A prompt is looked for at the end of what has come, since a configuration is long and comes in many pieces.
         """
-        from netmiko import ReadTimeout
-
         deadline, output, begin = time.monotonic() + within_s, "", -1
         while True:
-            piece = connection.read_channel()
-            output += piece
+            output += connection.receive(deadline - time.monotonic())
             if begin < 0 and echo in output:
                 begin = output.index(echo) + len(echo)
-            if begin >= 0 and piece and "\n" in output[begin:] and self._end.search(output[-LONGEST_PROMPT:]):
+            if begin >= 0 and output.find("\n", begin) >= 0 and self._end.search(output[-LONGEST_PROMPT:]):
                 return output if keeps_echo else output[begin:].partition("\n")[2]
-            if not piece:
-                if time.monotonic() > deadline:
-                    raise ReadTimeout(echo)
-                if _has_ended(connection):
-                    raise EOFError("connection lost")
-                time.sleep(POLL_S)
 
     def _check_block(self, output: str) -> None:
         match = self._errors.search(output) if self._dialect.errors else None
@@ -208,12 +203,18 @@ class CliConnection:
 
     def _check_prompt(self) -> None:
         """Raise DeviceError where the prompt is that of another system."""
+        from netmiko import ReadTimeout
+
         connection = self._opened()
         with self._answering(ANSWER_WITHIN_S):
-            prompt = connection.find_prompt()
-        if not re.search(self._prompt, prompt) and not re.search(self._prompt, f"{prompt} "):
-            self.close()
-            raise self._other_system()
+            connection.write_channel("\n")
+            output = connection.read_until_pattern(ANY_PROMPT, ANSWER_WITHIN_S)
+            try:
+                while not self._end.search(output):
+                    output += connection.receive(PROMPT_WITHIN_S)
+            except ReadTimeout:
+                self.close()
+                raise self._other_system() from None
 
     def _check(self, command: str, output: str) -> None:
         match = self._errors.search(output) if self._dialect.errors else None
@@ -223,14 +224,17 @@ class CliConnection:
             problem = f"refuses {command.strip()!r} ({line.strip()})"
             raise DeviceError(self._endpoint.name, problem, "Correct it, or check the release of the switch")
 
-    def _connect(self) -> BaseConnection:
-        from netmiko import ConnectHandler, NetmikoAuthenticationException, NetmikoBaseException, ReadTimeout
+    def _connect(self) -> WaitingReads:
+        from netmiko import NetmikoAuthenticationException, NetmikoBaseException, ReadTimeout
         from paramiko.ssh_exception import SSHException
+
+        from railfab.platforms.shared.netmiko_driver import driver_of
 
         endpoint = self._endpoint
         try:
             self._socket = create_connection((endpoint.host, endpoint.ssh_port or SSH_PORT), CONNECT_WITHIN_S)
-            return ConnectHandler(
+            connection = driver_of(self._dialect.netmiko)(
+                endpoint,
                 sock=self._socket,
                 device_type=self._dialect.netmiko,
                 host=endpoint.host,
@@ -239,14 +243,12 @@ class CliConnection:
                 password=self._credentials.password or None,
                 use_keys=self._credentials.key_file is not None,
                 key_file=self._credentials.key_file,
-                ssh_strict=not endpoint.skip_verify,
-                system_host_keys=endpoint.known_hosts is None and not endpoint.skip_verify,
-                alt_host_keys=endpoint.known_hosts is not None and not endpoint.skip_verify,
-                alt_key_file=endpoint.known_hosts or "",
                 conn_timeout=CONNECT_WITHIN_S,
                 auth_timeout=CONNECT_WITHIN_S,
                 banner_timeout=CONNECT_WITHIN_S,
             )
+            self._socket.settimeout(IDLE_POLL_S)
+            return connection
         except ReadTimeout:
             raise self._other_system() from None
         except NetmikoAuthenticationException:
@@ -257,17 +259,3 @@ class CliConnection:
 
 def _blocks(lines: Sequence[str]) -> Iterator[Sequence[str]]:
     return (lines[first : first + BLOCK_LINES] for first in range(0, len(lines), BLOCK_LINES))
-
-
-def _has_ended(connection: BaseConnection) -> bool:
-    """Whether the far end has closed the channel, and all that it sent has been read."""
-    channel: Any = connection.remote_conn  # of paramiko, as the driver logs in over SSH alone
-    return channel is None or bool(channel.closed and not channel.recv_ready())
-
-
-def _end_reads(connection: BaseConnection) -> None:
-    """Have a read in another thread fail now; it would poll the closed channel until its limit."""
-    from netmiko.channel import SSHChannel
-
-    if isinstance(connection.channel, SSHChannel):
-        connection.channel.remote_conn = None

@@ -6,12 +6,14 @@ Indentation gives the nesting. Order and duplicates are kept: in a route map or 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import groupby
 
 END = "end"
+_TOP_LEVEL = re.compile(r"\n(?=\S)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +100,20 @@ class LineFormat:
         """The tree of a configuration text, without comments. A missing `exit` is accepted."""
         return _tree(self, text)
 
+    def written(self, text: str) -> Counter[str] | None:
+        """Count each top-level line of a text, as it is written with the lines below it, without comments.
+
+        Much faster than `tree`. None for a text with a literal, and for one that only a tree has the sections of.
+        """
+        if any(re.search(f"^(?:{literal.start.pattern})", text, re.MULTILINE) for literal in self.literals):
+            return None
+        parts = [part.rstrip() for part in _TOP_LEVEL.split(text) if part.strip()]
+        comments = {part for part in parts if part[0] in self.comments}
+        if any("\n" in comment for comment in comments) or (parts and parts[0][0].isspace()):
+            return None
+        left_out = {END, *self.exits, *self.header, *comments}
+        return Counter(part for part in parts if part not in left_out)
+
     def _read(self, text: str) -> tuple[Line, ...]:
         root = _OpenSection("", 0, -1)
         stack = [root]
@@ -170,9 +186,9 @@ class LineFormat:
         return None, None
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=64)
 def _tree(form: LineFormat, text: str) -> tuple[Line, ...]:
-    """The tree of a text: an audit asks for that of each of its texts several times."""
+    """The tree of a text: audits and sessions, 16 at a time, ask for that of each of their texts several times."""
     return form._read(text)
 
 

@@ -24,19 +24,36 @@ class OperatorTopics:
 
     def stated(self, rendered: str) -> list[str]:
         """The top-level lines of a rendered configuration, and those that its comments name."""
-        comments = [line for line in rendered.splitlines() if line.startswith(REPLACES)]
-        replaced = [line.removeprefix(REPLACES).replace("\\n", "\n") for line in comments]
-        return [*replaced, *(line.text for line in self.form.tree(rendered))]
+        return [*_replaced_lines(rendered), *(line.text for line in self.form.tree(rendered))]
 
     def scoped(self, configuration: str, rendered: str, is_more: Callable[[Line], bool] = lambda _line: False) -> str:
         """A configuration without what is the operator's. is_more: whether a line is by another rule than its topic."""
-        stated = self.stated(rendered)
+        lines = self.form.tree(configuration)
+        return self.form.text(self._without_operators(lines, self.stated(rendered), is_more))
+
+    def is_as_written(
+        self, configuration: str, rendered: str, is_more: Callable[[Line], bool] = lambda _line: False
+    ) -> bool:
+        """Whether a configuration has each section of a rendered one as it is written, and else the operator's alone.
+
+        This is fast; a configuration with the same settings may be written in another way.
+        """
+        present, wanted = self.form.written(configuration), self.form.written(rendered)
+        if present is None or wanted is None or wanted - present:
+            return False
+        rest = self.form.tree("\n".join((present - wanted).elements()))
+        stated = [*_replaced_lines(rendered), *(section.partition("\n")[0] for section in wanted)]
+        return not self._without_operators(rest, stated, is_more)
+
+    def _without_operators(
+        self, lines: tuple[Line, ...], stated: Sequence[str], is_more: Callable[[Line], bool]
+    ) -> tuple[Line, ...]:
         foreign = [topic for topic in self.patterns if not any(map(topic.fullmatch, stated))]
 
         def is_operators(line: Line) -> bool:
             return is_more(line) or any(topic.fullmatch(line.text) for topic in foreign)
 
-        return self.form.text(tuple(line for line in self.form.tree(configuration) if not is_operators(line)))
+        return tuple(line for line in lines if not is_operators(line))
 
     def replaced(self, rendered: str) -> str:
         """Comments that name the lines of topics of a rendered configuration.
@@ -46,3 +63,9 @@ class OperatorTopics:
         texts = dict.fromkeys(self.stated(rendered))
         lines = [text for text in texts if any(topic.fullmatch(text) for topic in self.patterns)]
         return "".join(REPLACES + line.replace("\n", "\\n") + "\n" for line in lines)
+
+
+def _replaced_lines(rendered: str) -> list[str]:
+    """The lines that comments of a rendered configuration name; see `OperatorTopics.replaced`."""
+    comments = [line for line in rendered.splitlines() if line.startswith(REPLACES)]
+    return [line.removeprefix(REPLACES).replace("\\n", "\n") for line in comments]

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from railfab.endpoints import Credentials, Endpoint
 from railfab.errors import DeviceError, LoginRefused, Unreachable
+from railfab.platforms.shared.known_hosts import trust_known_hosts
 from railfab.platforms.shared.login import (
     ANSWER_WITHIN_S,
     ATTEMPTS,
@@ -176,14 +177,12 @@ class RootShell:
             raise not_connected(self._endpoint)
 
     def _login(self, within_s: float) -> SSHClient:
-        from paramiko import AutoAddPolicy, RejectPolicy, SSHClient
+        from paramiko import SSHClient
 
         endpoint, credentials = self._endpoint, self._credentials
         port = endpoint.ssh_port or SSH_PORT
         client = SSHClient()
-        if not endpoint.skip_verify:
-            client.load_host_keys(endpoint.known_hosts) if endpoint.known_hosts else client.load_system_host_keys()
-        client.set_missing_host_key_policy(AutoAddPolicy() if endpoint.skip_verify else RejectPolicy())
+        trust_known_hosts(client, endpoint)
         self._socket = socket.create_connection((endpoint.host, port), timeout=within_s)
         client.connect(
             endpoint.host,

@@ -1,0 +1,106 @@
+"""The drivers of netmiko with reads that wait for the switch, instead of asking a hundred times a second.
+
+A login is prepared as netmiko prepares it, without its search for the prompt: our reads know the prompts of a platform.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from codecs import IncrementalDecoder, getincrementaldecoder
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from railfab.endpoints import Endpoint
+from railfab.platforms.shared.known_hosts import trust_known_hosts
+
+if TYPE_CHECKING:
+    from netmiko import BaseConnection
+    from paramiko import SSHClient
+
+    Base = BaseConnection
+else:
+    Base = object
+
+CHUNK_BYTES = 1 << 16
+ESCAPE = "\x1b"
+
+
+class WaitingReads(Base):
+    """Reads of a netmiko driver that end as soon as the switch has answered; mixed into the driver of a platform.
+
+    endpoint: the switch, for its host key. options: of netmiko's ConnectHandler.
+    """
+
+    def __init__(self, endpoint: Endpoint, **options: Any) -> None:
+        self._endpoint = endpoint
+        self._decoder: IncrementalDecoder | None = None
+        self._held = ""
+        super().__init__(**options)
+
+    def receive(self, within_s: float) -> str:
+        """The text that comes next, as netmiko normalizes it. Raises ReadTimeout, and EOFError at the end."""
+        from netmiko import ReadTimeout
+
+        if self._read_buffer:
+            kept, self._read_buffer = self._read_buffer, ""
+            return kept
+        try:
+            piece: bytes = self._channel(within_s).recv(CHUNK_BYTES)
+        except TimeoutError:
+            raise ReadTimeout(f"nothing within {within_s:.0f} s") from None
+        if not piece:
+            raise EOFError("connection lost")
+        if self._decoder is None:
+            self._decoder = getincrementaldecoder(self.encoding)("ignore")
+        return self._normalized(self._held + self._decoder.decode(piece))
+
+    def write_channel(self, out_data: str) -> None:
+        """Send a text. Raises OSError when the switch does not take it."""
+        self._channel(self.blocking_timeout).sendall(out_data.encode(self.encoding))
+
+    def _channel(self, within_s: float) -> Any:
+        """The channel of paramiko, over which alone the driver logs in, with a limit. Raises EOFError when closed."""
+        channel: Any = self.remote_conn
+        if channel is None:
+            raise EOFError("connection lost")
+        channel.settimeout(max(within_s, 0.0))
+        return channel
+
+    def _normalized(self, text: str) -> str:
+        """A text with line feeds alone; a carriage return at its end waits for what follows."""
+        self._held = "\r" if text.endswith("\r") else ""
+        text = text.removesuffix("\r")
+        if "\r" in text:
+            plain = text.replace("\r\n", "\n")
+            text = self.normalize_linefeeds(text) if "\r" in plain else plain
+        return self.strip_ansi_escape_codes(text) if self.ansi_escape_codes and ESCAPE in text else text
+
+    def read_until_pattern(
+        self, pattern: str = "", read_timeout: float = 10.0, re_flags: int = 0, max_loops: int | None = None
+    ) -> str:
+        """The text up to the end of a pattern; what follows is kept for the next read. Raises ReadTimeout."""
+        assert max_loops is None
+        wanted, end_s = re.compile(pattern, re_flags), time.monotonic() + read_timeout
+        output = ""
+        while (match := wanted.search(output)) is None:
+            output += self.receive(end_s - time.monotonic())
+        self._read_buffer = output[match.end() :]
+        return output[: match.end()]
+
+    def set_base_prompt(self, *_arguments: Any, **_options: Any) -> str:
+        """Keep no prompt: netmiko looks for it in reads that are not used here."""
+        return ""
+
+    def _build_ssh_client(self) -> SSHClient:
+        client = self._get_ssh_client_instance()
+        trust_known_hosts(client, self._endpoint)
+        return client
+
+
+@cache
+def driver_of(device_type: str) -> type[WaitingReads]:
+    """The driver of a kind of device, as netmiko names it."""
+    from netmiko import ssh_dispatcher
+
+    return type("WaitingDriver", (WaitingReads, ssh_dispatcher(device_type)), {})
