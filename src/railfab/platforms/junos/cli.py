@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from functools import cache
 from itertools import count
 
 from railfab.errors import ConfigError, RailfabError
-from railfab.platforms.junos import shows
+from railfab.platforms.junos.candidate_diff import compared
 from railfab.platforms.junos.commits import Commits, Editor, has_root_authentication
 from railfab.platforms.junos.hierarchy import Hierarchy
+from railfab.platforms.junos.show_system import VERSION
+from railfab.platforms.junos.shows import JunosShows
 from railfab.platforms.junos.statements import read
 from railfab.platforms.shared.brace_text import Statement, brace_statements, shown
 from railfab.platforms.shared.edit_commands import statements
@@ -21,8 +23,8 @@ from railfab.platforms.twin_face import VirtualDevice
 from railfab.ssh import CliUser, NewCli, Reply
 
 OPERATIONAL, CONFIGURATION = "operational", "configuration"
-VERSION = "24.4R1.9"
 AND_QUIT = " and-quit"
+SET = "display set"
 _PIDS = count(os.getpid() + 1)
 
 
@@ -37,11 +39,11 @@ def _grammar() -> CliGrammar:
     return cli_grammar(__package__ or "")
 
 
-class JunosCli(VirtualCli):
+class JunosCli(JunosShows, VirtualCli):
     """A session. Its candidate is that of all sessions, or its own in private and exclusive mode."""
 
     def __init__(self, grammar: CliGrammar, commits: Commits, user: CliUser) -> None:
-        super().__init__(grammar, commits.device.name, user)
+        VirtualCli.__init__(self, grammar, commits.device.name, user)
         self._commits = commits
         self._device = commits.device
         self._editor: Editor | None = None
@@ -85,15 +87,23 @@ class JunosCli(VirtualCli):
 
     # Operational mode
 
-    def show_configuration(self, form: str = "") -> str:
+    def show_configuration(self, path: str = "", form: str = "") -> str:
         entry = self._commits.entries()[0]
-        header = f"## Last commit: {entry.date()} by {entry.user}\n"
-        if form == "display set":
-            return f"set version {VERSION}\n{_set_lines(entry.text)}"
-        return f"{header}version {VERSION};\n{entry.text}"
+        if path:
+            return self._section(Hierarchy.read(entry.text), path, form)
+        if form == SET:
+            return f"set version {VERSION}\n{_set_lines(read(entry.text))}"
+        _require_braces(form)
+        return f"## Last commit: {entry.date()} by {entry.user}\nversion {VERSION};\n{entry.text}"
 
-    def show_version(self) -> str:
-        return f"Hostname: {self.host}\nModel: {self._device.chassis().model}\nJunos: {VERSION}\n"
+    def _section(self, configuration: Hierarchy, path: str, form: str) -> str:
+        """Print a configuration at a path, which is below the present place."""
+        (place,) = self._paths(path) if path else (self._place,)
+        if form == SET:
+            stated = read(configuration.text())
+            return _set_lines(statement for statement in stated if statement[: len(place)] == place)
+        _require_braces(form)
+        return configuration.section(place)
 
     def show_commits(self) -> str:
         minutes, lines = self._commits.pending_minutes(), list[str]()
@@ -105,33 +115,6 @@ class JunosCli(VirtualCli):
             lines += [f"    {entry.comment}"] if entry.comment else []
             lines += ["    rollback pending"] if waits else []
         return "\n".join(lines)
-
-    def show_interfaces(self, form: str = "") -> str:
-        return shows.interfaces(self._device) if form == "display json" else self._only_json()
-
-    def show_interfaces_terse(self) -> str:
-        return shows.interfaces_terse(self._device)
-
-    def show_lldp(self, form: str = "") -> str:
-        return shows.lldp(self._device, as_json=form == "display json")
-
-    def show_bgp_summary(self) -> str:
-        return shows.bgp_summary(self._device)
-
-    def show_bgp(self, form: str = "") -> str:
-        return shows.bgp(self._device) if form == "display json" else self._only_json()
-
-    def show_bfd(self, form: str = "") -> str:
-        return shows.bfd(self._device) if form == "display json" else self._only_json()
-
-    def show_arp(self, form: str = "") -> str:
-        return shows.arp(self._device) if form == "display json" else self._only_json()
-
-    def show_nd(self, form: str = "") -> str:
-        return shows.nd(self._device) if form == "display json" else self._only_json()
-
-    def _only_json(self) -> str:
-        raise CliRefusal("error: this virtual switch prints it with `| display json` alone")
 
     def reboot(self) -> str:
         self._require_permission()
@@ -196,11 +179,10 @@ class JunosCli(VirtualCli):
         self.mode, self._place = OPERATIONAL, ()
         return self.text("leave")
 
-    def show(self, form: str = "") -> str:
-        text = self._candidate().text()
+    def show(self, path: str = "", form: str = "") -> str:
         if form == "compare":
-            return shows.compared(self._device.running(), text)
-        return _set_lines(text) if form == "display set" else text
+            return compared(self._device.running(), self._candidate().text())
+        return self._section(self._candidate(), path, form)
 
     def set_statement(self, path: str) -> str:
         for statement in self._paths(path):
@@ -322,8 +304,14 @@ class JunosCli(VirtualCli):
             raise CliRefusal("syntax error.") from None
 
 
-def _set_lines(text: str) -> str:
-    return "".join(f"set {shown(statement)}\n" for statement in read(text))
+def _set_lines(statements: Iterable[Statement]) -> str:
+    return "".join(f"set {shown(statement)}\n" for statement in statements)
+
+
+def _require_braces(form: str) -> None:
+    """Raise CliRefusal for a form of a configuration that is not served."""
+    if form:
+        raise CliRefusal("syntax error.")
 
 
 def _words(editor: Editor) -> dict[str, object]:

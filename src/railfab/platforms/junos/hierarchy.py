@@ -82,6 +82,12 @@ class Hierarchy:
         """The configuration in braces."""
         return "".join(f"{line}\n" for node in self.root.children or () for line in _written(node, ""))
 
+    def section(self, path: Statement) -> str:
+        """The text at a path: the content of a container, or the nodes whose words begin so."""
+        node, words = self._below(path)
+        children = (child for child in node.children or () if child.words[: len(words)] == words)
+        return "".join(f"{line}\n" for child in children for line in _written(child, ""))
+
     def merge(self, text: str) -> None:
         """Lay a text in braces over it, as `load merge` does. Raises ConfigError for one that is none."""
         _merge(self.root, _read(text))

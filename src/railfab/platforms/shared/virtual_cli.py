@@ -221,6 +221,11 @@ def _count(output: str, _: str) -> str:
     return f"Count: {len(output.splitlines())} lines\n"
 
 
+def _last(output: str, number: str) -> str:
+    """The last lines, as many as asked for; the last screen where no number is given."""
+    return _lines(output.splitlines()[-int(number) :] if number.isdecimal() and int(number) else [])
+
+
 def _unchanged(output: str, _: str) -> str:
     return output
 
@@ -234,6 +239,7 @@ FILTERS: Mapping[str, Callable[[str, str], str]] = {
     "exclude": _exclude,
     "begin": _begin,
     "count": _count,
+    "last": _last,
     "unchanged": _unchanged,
 }
 """Filters behind a bar, by the names with which `dialect.yml` refers to them."""
