@@ -41,7 +41,7 @@ SETTLES_S = 5.0
 FLAP_S = 5.0
 """Simulated time for which a link that flaps is down, and up."""
 
-HARDWARE = {"srlinux": "7220-ixr-d5", "sonic": "sn4700"}
+HARDWARE = {"srlinux": "7220-ixr-d5", "sonic": "sn4700", "eos": "7060dx5-64s"}
 """Model of the switches of the rack, by platform."""
 
 Labels = tuple[tuple[str, str], ...]

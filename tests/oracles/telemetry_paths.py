@@ -13,6 +13,7 @@ from tests.oracles.yang import Modules, SchemaNode, Type
 
 from railfab.gnmi.paths import Element, elements
 from railfab.platforms import TelemetryRule
+from railfab.platforms.telemetry_map import PLACEHOLDER
 
 OPENCONFIG = "openconfig-2026-07.tar.xz"
 ARISTA = "arista-yang-4.36.1F.tar.xz"
@@ -20,7 +21,6 @@ ARISTA = "arista-yang-4.36.1F.tar.xz"
 CISCO = "nxos-yang-10.6-3.tar.xz"
 """OpenConfig's models as NX-OS 10.6(3) serves them, with deviations, and the native one of 9.3(2)."""
 
-PLACEHOLDER = re.compile(r"\{\w+\}|\*")
 SHOWN = 12
 """Names that a message lists at most."""
 
@@ -132,7 +132,7 @@ class TelemetryPaths:
 
 def _children(parents: list[SchemaNode], step: Element, place: str) -> list[SchemaNode]:
     """The nodes of a step below others, at least one. place: path of the others, for a message."""
-    pattern = re.compile(".+".join(map(re.escape, PLACEHOLDER.split(step.name))))
+    pattern = re.compile(".+".join(map(re.escape, PLACEHOLDER.split(step.name)[::4])))
     found = [child for parent in parents for name, child in parent.children.items() if pattern.fullmatch(name)]
     for parent in () if found else parents:
         if step.name in parent.unsupported:

@@ -15,8 +15,9 @@ from railfab.metrics import metric as catalogue_metric
 if TYPE_CHECKING:
     from railfab.device import TrafficClass
 
-PLACEHOLDER = re.compile(r"\{(\w+)\}|(\*)")
-"""In paths of rules and patterns of `from_leaf`: a label, or any text."""
+PLACEHOLDER = re.compile(r"\{(\w+)(?::([^{}]*))?\}|(\*)")
+"""In paths of rules and patterns of `from_leaf`: a label, a label with text before what stands there, or any text."""
+LABEL = re.compile(r"\{(\w+)(?::([^{}]*))?\}")
 
 
 class Confidence(StrEnum):
@@ -45,7 +46,8 @@ class TelemetryRule:
     """One native gNMI path and the canonical metric it carries.
 
     path: keys and elements name labels, `/interface[name={interface}]/statistics/in-octets`,
-        `/COUNTERS/{interface}/SAI_PORT_STAT_PFC_{priority}_RX_PKTS`; `*` stands for any text.
+        `/COUNTERS/{interface}/SAI_PORT_STAT_PFC_{priority}_RX_PKTS`; `*` stands for any text. `{peer:Ethernet}` takes
+        the label `Ethernet1/1` from the text `1/1`.
     labels: labels that the path does not carry, with their fixed values.
     from_leaf: sibling leaves whose value carries labels: leaf name to a pattern, written like a key.
     encoding: type of the leaf: `uint64` (a string in JSON_IETF), `uint32`, `decimal` (a string), `string`, `timestamp`

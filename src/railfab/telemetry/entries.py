@@ -80,5 +80,5 @@ def _labelled(entry: _Entry, match: Match) -> Series | None:
         found = pattern.fullmatch(entry.texts.get(leaf, ""))
         if found is None:
             return None
-        labels.update(found.groupdict())
+        labels.update(match.rule.matched(found))
     return Series(match.rule.metric, labels)

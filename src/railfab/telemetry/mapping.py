@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache, partial
+from itertools import chain
 from math import isfinite
 from typing import Any
 
 from railfab.gnmi.paths import Element, elements
 from railfab.metrics import CATALOGUE, Kind, Metric
 from railfab.platforms import TelemetryMap, TelemetryRule
-from railfab.platforms.telemetry_map import PLACEHOLDER, carried_labels
+from railfab.platforms.telemetry_map import LABEL, PLACEHOLDER, carried_labels
 from railfab.units import NS_PER_S
 
 _IN_NAMES = {"priority": r"\d+"}
@@ -35,6 +36,7 @@ class Rule:
 
     elements: the steps whose names are patterns, with these. place: of the rule in the map.
     siblings: leaf of the same list entry to the pattern of its text, for labels that the path lacks.
+    beginnings: texts before what the groups of some labels match.
     number: the canonical value of a leaf; raises Undecodable.
     """
 
@@ -44,6 +46,7 @@ class Rule:
     elements: Mapping[int, re.Pattern[str]]
     keys: tuple[tuple[int, str, re.Pattern[str]], ...]
     siblings: Mapping[str, re.Pattern[str]]
+    beginnings: Mapping[str, str]
     number: Callable[[Any], float]
     place: int = 0
 
@@ -56,8 +59,13 @@ class Rule:
             match = pattern.fullmatch(text)
             if match is None:
                 return None
-            found.update(match.groupdict())
+            found.update(self.matched(match))
         return found
+
+    def matched(self, match: re.Match[str]) -> dict[str, str]:
+        """The labels of one pattern."""
+        labels = match.groupdict()
+        return {name: self.beginnings.get(name, "") + text for name, text in labels.items()}
 
     @property
     def kernel_scale(self) -> float:
@@ -166,8 +174,13 @@ def compiled(rule: TelemetryRule, entry: Metric | None = None) -> Rule:
         elements=patterns,
         keys=keys,
         siblings=siblings,
+        beginnings={match[1]: match[2] for match in _labels_in(rule) if match[2]},
         number=_reader(rule, entry),
     )
+
+
+def _labels_in(rule: TelemetryRule) -> Iterator[re.Match[str]]:
+    return chain.from_iterable(map(LABEL.finditer, (rule.path, *(rule.from_leaf or {}).values())))
 
 
 def _reader(rule: TelemetryRule, entry: Metric) -> Callable[[Any], float]:

@@ -13,7 +13,7 @@ from railfab.telemetry.mapping import compiled
 from railfab.testing.reuse import reused
 
 PLAIN = string.ascii_letters + string.digits + "-_."
-NUMBERED = re.compile(r":\{(\w+)\}")
+NUMBERED = re.compile(r"(?::|\*-)\{(\w+)\}")
 PUNCTUATION = "/[]=\\ "
 """Characters that a path has to escape."""
 TIMESTAMPS = st.integers(0, 4_000_000_000_000).map(lambda milliseconds: milliseconds / 1000)
@@ -23,7 +23,8 @@ TIMESTAMPS = st.integers(0, 4_000_000_000_000).map(lambda milliseconds: millisec
 def label_texts(name: str, labels: frozenset[str], path: str) -> st.SearchStrategy[dict[str, str]]:
     """Texts of these labels of a path: ports and addresses as the platform of that name has them, others as they come.
 
-    One after a colon is a number, as of a queue in `Ethernet0:3`; before a letter, a colon ends the name of a module.
+    One after a colon or a dash is a number, as of a queue in `Ethernet0:3` and `Ethernet1-3`; before a letter, a colon
+    ends the name of a module.
     """
     ports = st.integers(1, 32).map(platform(name).lab.interfaces.port).filter(bool).map(str)
     known = {

@@ -9,7 +9,6 @@ class TestToy(PlatformLaws):
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
@@ -59,7 +58,6 @@ EXAMPLES = int(os.environ.get("RAILFAB_EXAMPLES", "15"))
 
 thorough = settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=inherited)
 brief = settings(max_examples=min(max(EXAMPLES // 3, 1), 10), deadline=None, suppress_health_check=inherited)
-LABEL = re.compile(r"\{(\w+)\}")
 
 
 class PlatformLaws:

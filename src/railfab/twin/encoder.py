@@ -16,12 +16,12 @@ from railfab.gnmi.paths import Element, elements
 from railfab.gnmi.target import Leaf
 from railfab.gnmi.values import Uint64
 from railfab.platforms import TelemetryMap, TelemetryRule
+from railfab.platforms.telemetry_map import LABEL
 from railfab.twin.attempts import Values
 from railfab.twin.samples import Labels, Series
 
 UINT32_MAX = 2**32 - 1
 UINT64_RANGE = 2**64
-_LABEL = re.compile(r"\{(\w+)\}")
 _PATTERN = re.compile(r"[{*]")
 
 Wildcard = Callable[[str, str, Labels], str | None]
@@ -148,7 +148,7 @@ class Encoder:
     def _leaves_of(self, rule: TelemetryRule, path: tuple[Element, ...], labels: Labels) -> Iterator[Slot]:
         siblings = rule.from_leaf or {}
         for name, template in siblings.items():
-            text = _LABEL.sub(lambda match: labels[match.group(1)], template)
+            text = LABEL.sub(lambda match: labels[match[1]].removeprefix(match[2] or ""), template)
             leaf = Leaf((*path[:-1], Element(name)), on_change=rule.on_change)
             yield Slot(leaf, _constant(text), strong=True, adds=False)
         if path[-1].name not in siblings:
@@ -168,9 +168,9 @@ def native_path(rule: TelemetryRule, labels: Labels, wildcard: Wildcard) -> tupl
         if not step.keys and not _PATTERN.search(step.name):
             steps.append(step)
             continue
-        given = tuple([labels.get(label) for label in wanted])
-        if None in given:
+        if not all(labels.get(label, "").startswith(beginning) and label in labels for label, beginning in wanted):
             return None
+        given = tuple([labels[label].removeprefix(beginning) for label, beginning in wanted])
         patterns = ((step.name, step.name), *step.keys)
         wildcards = tuple([(name, wildcard(name, text, labels)) for name, text in patterns if "*" in text])
         filled = _filled(step, given, wildcards)
@@ -181,10 +181,11 @@ def native_path(rule: TelemetryRule, labels: Labels, wildcard: Wildcard) -> tupl
 
 
 @cache
-def _templates(path: str) -> tuple[tuple[Element, tuple[str, ...]], ...]:
-    """The steps of a rule's path, and the labels that go into the name and the keys of each, in their order."""
+def _templates(path: str) -> tuple[tuple[Element, tuple[tuple[str, str], ...]], ...]:
+    """The steps of a rule's path, and the labels that go into the name and the keys of each, in their order, with the
+    text that each begins with and the path lacks."""
     return tuple(
-        (step, tuple(_LABEL.findall(" ".join((step.name, *dict(step.keys).values()))))) for step in elements(path)
+        (step, tuple(LABEL.findall(" ".join((step.name, *dict(step.keys).values()))))) for step in elements(path)
     )
 
 
@@ -200,7 +201,7 @@ def _filled(step: Element, given: tuple[str, ...], wildcards: tuple[tuple[str, s
     texts = []
     for name, pattern in ((step.name, step.name), *step.keys):
         word = words.get(name) or ""
-        parts = _LABEL.split(pattern)[::2]
+        parts = LABEL.split(pattern)[::3]
         text = parts[0].replace("*", word, 1)
         for part in parts[1:]:
             text += next(rest) + part.replace("*", word, 1)

@@ -10,10 +10,9 @@ import re
 from typing import NamedTuple
 
 from railfab.gnmi.paths import elements
-from railfab.platforms.telemetry_map import PLACEHOLDER
+from railfab.platforms.telemetry_map import LABEL, PLACEHOLDER
 
 OTHERS = re.compile(r"[^a-zA-Z0-9_]+")
-LABEL = re.compile(r"\{(\w+)\}")
 
 
 def metric_name(path: str, *, prefix: str = "", subscription: str = "") -> str:

@@ -1,47 +1,103 @@
-"""A virtual switch with EOS, which the twin serves over SSH."""
+"""A virtual switch with EOS: its CLI, and OpenConfig state over gNMI."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import cache
+from typing import Any
 
-from railfab.device import DeviceModel
+from railfab.device import DeviceModel, TrafficClass
+from railfab.gnmi.target import YangModel
 from railfab.platforms.eos.cli import cli
 from railfab.platforms.eos.configuration import parse
-from railfab.platforms.eos.lines import FORMAT
+from railfab.platforms.eos.lines import FORMAT, text
 from railfab.platforms.eos.running_text import shown
-from railfab.platforms.eos.scoped import OPERATORS
+from railfab.platforms.eos.scoped import GNMI, scoped
+from railfab.platforms.eos.shows import short_name
 from railfab.platforms.shared.line_datastore import LineDatastore
-from railfab.platforms.twin_face import Tree, TwinFace
+from railfab.platforms.shared.virtual_addresses import discriminator, is_address, link_local, mac_address
+from railfab.platforms.twin_face import QueueNames, Tree, TwinFace, VirtualSession
 
 FACTORY = """\
 username admin privilege 15 role network-admin secret *
 hostname {name}
 interface Management0
    ip address 192.0.2.1/24
+management api gnmi
+   transport grpc default
 management ssh
    idle-timeout 0
 """
 """The operator's settings, with which a switch is reached before the first deploy: a login, the management port."""
 
+MODULES = (
+    "openconfig-interfaces",
+    "openconfig-network-instance",
+    "openconfig-qos",
+    "openconfig-platform",
+    "openconfig-lldp",
+)
+RELEASE = "4.36.1F"
+NEIGHBORS = (
+    "/network-instances/network-instance[name=default]/protocols/protocol[identifier=BGP][name=BGP]/bgp/neighbors"
+)
+FIRST_PHY = "0"
+ANY_CHIP = "chip"
+"""A component; the names that EOS gives chips no document shows."""
 
-def _parse(configuration: str) -> DeviceModel:
-    """The model of a running configuration; what has no effect there is not what belongs to the operator."""
-    model = parse(configuration)
-    lines = (line for line in model.unmodelled if not any(topic.match(line) for topic in OPERATORS))
-    return replace(model, unmodelled=tuple(lines))
+
+def _datastore(name: str, rendered: Tree) -> LineDatastore:
+    """Lines of topics that the intent does not state belong to the operator, and have no effect here."""
+    stated = text(rendered)
+
+    def parse_scoped(configuration: str) -> DeviceModel:
+        return parse(scoped(configuration, stated))
+
+    return LineDatastore(name, FORMAT, factory=FACTORY.format(name=name), parse=parse_scoped, shown=shown)
 
 
-def _datastore(name: str, _rendered: Tree) -> LineDatastore:
-    return LineDatastore(name, FORMAT, factory=FACTORY.format(name=name), parse=_parse, shown=shown)
+def wildcard(device: str, name: str, pattern: str, labels: Mapping[str, str]) -> str | None:
+    """The value for the `*` in a key; None for the address of an unnumbered peer of a numbered one."""
+    peer = labels.get("peer", "")
+    values = {
+        "neighbor-address": None if is_address(peer) else str(link_local(device, peer)),
+        "local-discriminator": discriminator(device, peer),
+        "queue-type": "UNICAST",
+        "index": FIRST_PHY,
+        "id": mac_address(labels.get("peer_device", "")),
+    }
+    if pattern.startswith("*-"):
+        return labels["interface"]
+    return values.get(name, ANY_CHIP)
 
 
-def _wildcard(_device: str, _name: str, _pattern: str, _labels: Mapping[str, str]) -> None:
-    """Its telemetry is not served."""
+def session_leaves(device: str, session: VirtualSession) -> dict[str, Any]:
+    """The AS number of a peer, which no metric carries."""
+    numbered = is_address(session.peer)
+    address = session.peer if numbered else f"{link_local(device, session.peer)}%{short_name(session.peer)}"
+    return {f"{NEIGHBORS}/neighbor[neighbor-address={address}]/state/peer-as": session.remote_as}
+
+
+def queue_number(traffic_class: TrafficClass) -> str:
+    """The number in the name of a queue, `Ethernet1-7`."""
+    return str(traffic_class.queue)
+
+
+def _serves_gnmi(configuration: str) -> bool:
+    return any(line.text == GNMI.text and line.children for line in FORMAT.tree(configuration))
 
 
 @cache
 def twin() -> TwinFace:
     """The face of a virtual switch with EOS."""
-    return TwinFace(datastore=_datastore, models=(), wildcard=_wildcard, cli=cli, saves=lambda _configuration: False)
+    return TwinFace(
+        datastore=_datastore,
+        models=tuple(YangModel(module, "OpenConfig working group", RELEASE) for module in MODULES),
+        wildcard=wildcard,
+        origins=("openconfig",),
+        session_leaves=session_leaves,
+        queue_names=QueueNames(queue=queue_number, priority_group=queue_number),
+        cli=cli,
+        serves_gnmi=_serves_gnmi,
+        saves=lambda _configuration: False,
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -83,10 +83,13 @@ def sections(package: str) -> Sections:
 
 
 def telemetry(package: str) -> TelemetryMap:
-    """`telemetry.yml`: lists of the fields of TelemetrySubscription and TelemetryRule, and `queues`, a QueueLabels."""
+    """`telemetry.yml`: lists of the fields of TelemetrySubscription and TelemetryRule, and `queues`, a QueueLabels.
+
+    A list as the `path` of a rule is a rule for each of them.
+    """
     document = _document(package, "telemetry.yml")
     return TelemetryMap(
-        rules=tuple(_rule(entry) for entry in document["rules"]),
+        rules=tuple(rule for entry in document["rules"] for rule in _rules(entry)),
         subscriptions=tuple(
             TelemetrySubscription(mode=SubscriptionMode(entry.pop("mode")), **entry)
             for entry in document["subscriptions"]
@@ -95,10 +98,12 @@ def telemetry(package: str) -> TelemetryMap:
     )
 
 
-def _rule(entry: dict[str, Any]) -> TelemetryRule:
+def _rules(entry: dict[str, Any]) -> Iterator[TelemetryRule]:
     confidence = Confidence(entry.pop("confidence"))
     labels = {name: str(value) for name, value in entry.pop("labels", {}).items()}
-    return TelemetryRule(confidence=confidence, labels=labels, **entry)
+    path = entry.pop("path")
+    for each in path if isinstance(path, list) else [path]:
+        yield TelemetryRule(path=each, confidence=confidence, labels=labels, **entry)
 
 
 def dialect(package: str) -> Dialect:

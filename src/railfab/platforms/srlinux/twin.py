@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cache, lru_cache, partial
-from hashlib import sha256
-from ipaddress import IPv6Address, ip_address
+from functools import cache, partial
 from typing import Any
 
 from railfab.device import DeviceModel
@@ -17,6 +15,7 @@ from railfab.gnmi.paths import ANY, ANY_DEPTH, Element
 from railfab.gnmi.target import RequestRefused, YangModel
 from railfab.platforms.shared.json_datastore import JsonDatastore
 from railfab.platforms.shared.json_tree import Json, bare
+from railfab.platforms.shared.virtual_addresses import discriminator, is_address, link_local, mac_address
 from railfab.platforms.srlinux.bgp import US_PER_MS
 from railfab.platforms.srlinux.constraints import violations
 from railfab.platforms.srlinux.drain import frozen_instances, has_groups, overlapping_groups
@@ -29,7 +28,7 @@ from railfab.platforms.srlinux.refusal_texts import unknown_element
 from railfab.platforms.srlinux.refusals import plain_refusals
 from railfab.platforms.srlinux.schema import names, options, schema
 from railfab.platforms.srlinux.tree import keys_of, lines, stripped
-from railfab.platforms.srlinux.twin_leaves import VERSION, date, device_leaves, mac_address, port_leaves
+from railfab.platforms.srlinux.twin_leaves import VERSION, date, device_leaves, port_leaves
 from railfab.platforms.twin_face import QueueNames, TwinFace, VirtualSession
 from railfab.units import NS_PER_S
 
@@ -68,20 +67,12 @@ def configured(tree: Mapping[str, Any]) -> bool:
     return bool(names - MANAGEMENT or {"qos", "bfd", "routing-policy"} & plain.keys())
 
 
-@lru_cache(maxsize=1 << 17)
-def link_local(device: str, interface: str) -> IPv6Address:
-    """The link-local address of a port: the same in every run, and a different one for each port."""
-    tail = sha256(f"{device} {interface}".encode()).digest()[:8]
-    return IPv6Address(b"\xfe\x80" + bytes(6) + tail)
-
-
 def wildcard(device: str, key: str, pattern: str, labels: Mapping[str, str]) -> str | None:
     """The value that the twin uses for the `*` in this key; None when the rule does not apply to these labels."""
     if key == "peer-address":
-        return None if _is_address(labels["peer"]) else str(link_local(device, labels["peer"]))
+        return None if is_address(labels["peer"]) else str(link_local(device, labels["peer"]))
     if key == "local-discriminator":
-        digest = sha256(f"{device} {labels.get('peer')} bfd".encode()).digest()
-        return str(int.from_bytes(digest[:4], "big") & 0x7FFFFFFF or 1)
+        return discriminator(device, labels.get("peer", ""))
     if key == "id":
         return mac_address(labels.get("peer_device", ""))
     return "default" if pattern == "*" else None
@@ -89,7 +80,7 @@ def wildcard(device: str, key: str, pattern: str, labels: Mapping[str, str]) -> 
 
 def session_leaves(device: str, session: VirtualSession) -> dict[str, Any]:
     """The leaves that no metric carries: of the peer, and the timers and the address of BFD."""
-    numbered = _is_address(session.peer)
+    numbered = is_address(session.peer)
     key = session.peer if numbered else f"{link_local(device, session.peer)}%{session.peer}.0"
     neighbor = f"/network-instance[name=default]/protocols/bgp/neighbor[peer-address={key}]"
     admin_state = "enable" if session.enabled else "disable"
@@ -98,8 +89,8 @@ def session_leaves(device: str, session: VirtualSession) -> dict[str, Any]:
         leaves[f"{neighbor}/peer-router-id"] = session.peer_router_id
     if session.bfd_up is None:
         return leaves
-    discriminator = wildcard(device, "local-discriminator", "*", {"peer": session.peer})
-    peer = f"/bfd/network-instance[name=default]/peer[local-discriminator={discriminator}]"
+    number = discriminator(device, session.peer)
+    peer = f"/bfd/network-instance[name=default]/peer[local-discriminator={number}]"
     if numbered:
         leaves[f"{peer}/remote-address"] = session.peer
         leaves[f"{peer}/session-state"] = "UP" if session.bfd_up else "DOWN"
@@ -132,15 +123,6 @@ def commit_leaves(records: Sequence[CommitRecord]) -> dict[str, Any]:
         if record.ended_ns is not None:
             leaves[f"{commit}/ended"] = date(record.ended_ns / NS_PER_S)
     return leaves
-
-
-@lru_cache(maxsize=1 << 17)
-def _is_address(text: str) -> bool:
-    try:
-        ip_address(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _model(tree: Json, rendered: Json, initial: Collection[str]) -> DeviceModel:

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from decimal import Decimal
-from functools import lru_cache
 from hashlib import sha256
 from typing import Any
 
 from railfab.device import Fec
 from railfab.gnmi.values import Uint64
+from railfab.platforms.shared.virtual_addresses import mac_address
 from railfab.platforms.twin_face import RouteCounts, VirtualChassis, VirtualPort
 
 VERSION = "25.3.1"
@@ -40,12 +40,6 @@ _MODULES = {
     100: ("QSFP28", "100GBASE-DR", "LC", "3HE16564AA"),
 }
 """Form factor, compliance code, connector and part number of a transceiver, by the speed of its port [Gb/s]."""
-
-
-@lru_cache(maxsize=1 << 17)
-def mac_address(name: str) -> str:
-    digest = sha256(name.encode()).digest()
-    return ":".join(f"{byte:02X}" for byte in (digest[0] & 0xFE | 2, *digest[1:6]))
 
 
 def port_leaves(device: str, port: VirtualPort) -> dict[str, Any]:

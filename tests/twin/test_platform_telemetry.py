@@ -1,0 +1,164 @@
+"""Twins of every platform that the twin serves over gNMI: what railfab collects, and what a job does to it.
+
+The denominator is the intent: each port, session and queue of it has its series, named as the intent names it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+
+import pytest
+from tests.faults.trial import HARDWARE
+from tests.twin.twins import made_job, until
+
+from railfab.fabric.design import Design, design
+from railfab.platforms import TelemetryMap, platform
+from railfab.telemetry import Collector, fabric_collector
+from railfab.twin import Twin
+
+INTENT = """\
+version: 1
+fabric: small
+hosts: {{gpus: 2, rate_gbps: 100}}
+backend:
+  segments: {{count: 2, hosts: 4, rail_switches: 1, model: {model}, platform: {platform}, cable_m: 5}}
+  spines: {{count: 2, links_per_leaf: 1, rate_gbps: 400, model: {model}, platform: {platform}, cable_m: 40}}
+"""
+LEAF = "pod1-seg1-leaf1"
+BURST = made_job(
+    phases=[{"traffic": {"pattern": "incast", "senders": 14, "receivers": 1, "bytes": "1.5MB"}}],
+    repeat=1,
+)
+MARKS = "fabric_queue_ecn_marked_packets_total"
+SENT = "fabric_queue_transmit_bytes_total"
+SIMULATED = "fabric_twin_simulated_seconds_total"
+OF_PORTS = (
+    "fabric_interface_oper_up",
+    "fabric_interface_admin_up",
+    "fabric_interface_receive_bytes_total",
+    "fabric_interface_transmit_bytes_total",
+    "fabric_interface_receive_discards_total",
+    "fabric_interface_speed_bytes_per_second",
+)
+OF_QUEUES = (SENT, "fabric_queue_transmit_packets_total", MARKS)
+OF_PRIORITIES = ("fabric_pfc_receive_frames_total", "fabric_pfc_transmit_frames_total")
+
+Ports = set[tuple[str, str]]
+"""By switch and port."""
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    platform: str
+    fabric: Design
+    twin: Twin
+    collector: Collector
+
+    @property
+    def telemetry(self) -> TelemetryMap:
+        return platform(self.platform).telemetry
+
+    def maps(self, *metrics: str) -> tuple[str, ...]:
+        """Those metrics that the platform has."""
+        mapped = {rule.metric for rule in self.telemetry.rules}
+        return tuple(metric for metric in metrics if metric in mapped)
+
+    def ports(self) -> Ports:
+        """The ports of the intent."""
+        topology = self.fabric.topology
+        return {
+            (node.name, port.name)
+            for node in topology.switches()
+            for port, *_ in topology.ports_of(node.name)
+            if port.cage
+        }
+
+    def queues(self) -> set[tuple[str, str, str]]:
+        """The ports of the intent with the names of their queues."""
+        return {
+            (device, port, self.telemetry.queues.of(traffic_class) or "")
+            for device, port in self.ports()
+            if (qos := self.fabric.models[device].qos) is not None
+            for traffic_class in qos.classes
+        }
+
+    def values(self, metric: str, *labels: str) -> Mapping[tuple[str, ...], float]:
+        """Values counted after this call, by device and these labels."""
+        now_s = self.twin.status().simulated_s
+        until(lambda: all(value > now_s for _, value in self.collector.snapshot().select(SIMULATED)))
+        seen = self.collector.snapshot().select(metric)
+        return {tuple(found[label] for label in ("device", *labels)): value for found, value in seen}
+
+    def until_has(self, metric: str, labels: tuple[str, ...], series: Collection[tuple[str, ...]]) -> None:
+        """Wait until a metric has these series, by device and labels."""
+        until(lambda: self.values(metric, *labels).keys() >= set(series))
+
+
+@pytest.fixture(
+    scope="module",
+    params=[name for name in HARDWARE if (face := platform(name).twin) is not None and face().models],
+)
+def running(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    folder = tmp_path_factory.mktemp(request.param)
+    intent = folder / "small.yml"
+    intent.write_text(INTENT.format(platform=request.param, model=HARDWARE[request.param]))
+    with ExitStack() as stack:
+        fabric = design(intent)
+        twin = stack.enter_context(Twin(fabric, state=folder, base_port=0, configured=True))
+        collector = stack.enter_context(
+            fabric_collector(fabric.topology, twin.endpoints, roce_queues=fabric.roce_queues, interval_s=0.5)
+        )
+        assert collector.wait_until_up(120)
+        yield Running(request.param, fabric, twin, collector)
+
+
+def test_every_port_of_the_intent_has_its_series(running: Running) -> None:
+    for metric in running.maps(*OF_PORTS):
+        running.until_has(metric, ("interface",), running.ports())
+    assert all(running.values("fabric_interface_oper_up", "interface")[port] for port in running.ports())
+
+
+def test_every_queue_and_priority_of_the_intent_has_its_series(running: Running) -> None:
+    for metric in running.maps(*OF_QUEUES):
+        running.until_has(metric, ("interface", "queue"), running.queues())
+        assert running.values(metric, "interface", "queue").keys() == running.queues(), metric
+    priorities = {(*port, number) for port in running.ports() for number in "01234567"}
+    for metric in running.maps(*OF_PRIORITIES):
+        running.until_has(metric, ("interface", "priority"), priorities)
+
+
+def test_sessions_and_neighbours_have_the_names_of_the_intent(running: Running) -> None:
+    sessions = {
+        (name, str(neighbor.peer)): 1.0 for name, model in running.fabric.models.items() for neighbor in model.neighbors
+    }
+    until(lambda: running.values("fabric_bgp_session_up", "peer") == sessions)
+    topology = running.fabric.topology
+    heard = {
+        (node.name, port.name, peer.node, peer.name)
+        for node in topology.switches()
+        for port, peer, _ in topology.ports_of(node.name)
+        if peer.node in running.fabric.models
+    }
+    for metric in running.maps("fabric_lldp_neighbor_info"):
+        running.until_has(metric, ("interface", "peer_device", "peer_interface"), heard)
+
+
+def test_a_burst_marks_in_the_queue_of_roce_where_it_meets(running: Running) -> None:
+    roce = running.fabric.roce_queues[LEAF]
+    before = running.values(MARKS, "interface", "queue"), running.values(SENT, "interface", "queue")
+    running.twin.switch_job(BURST)
+    until(lambda: running.twin.status().steps >= 1)
+    marks, sent = running.values(MARKS, "interface", "queue"), running.values(SENT, "interface", "queue")
+    growth = {key: value - before[0][key] for key, value in marks.items()}
+    busiest = max(growth, key=growth.__getitem__)
+    assert growth[busiest] > 100
+    assert busiest[0] == LEAF
+    assert busiest[2] in roce
+    assert sent[busiest] - before[1][busiest] > 14 * 1_500_000
+
+
+def test_nothing_is_sent_that_the_collector_cannot_read(running: Running) -> None:
+    dropped = running.collector.snapshot().select("fabric_collector_dropped_updates_total")
+    assert {labels["reason"]: value for labels, value in dropped if value} == {}
