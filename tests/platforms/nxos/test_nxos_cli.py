@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,6 @@ from typing import Any
 import netmiko
 import pytest
 import yaml
-from ntc_templates.parse import parse_output
 
 from railfab.endpoints import read_credentials
 from railfab.fabric import Design, design
@@ -291,38 +289,3 @@ def test_netmiko_configures_reads_and_saves(twin: Twin, leaf: str) -> None:
         assert "Copy complete." in connection.save_config()
         assert "description by-netmiko" in connection.send_command("show startup-config")
         assert connection.find_prompt() == f"{leaf}#"
-
-
-@pytest.fixture(scope="module")
-def numbered(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Twin]:
-    """A fabric with addresses on its links, of which ntc-templates reads the sessions."""
-    path = tmp_path_factory.mktemp("numbered") / "intent.yml"
-    intent = _intent(platform("nxos"))
-    profile: Any = intent["profile"]
-    path.write_text(yaml.safe_dump({**intent, "profile": {**profile, "underlay": "numbered"}}))
-    with Twin(design(path), state=tmp_path_factory.mktemp("state"), base_port=0, configured=True) as running:
-        yield running
-
-
-@pytest.mark.parametrize(
-    ("command", "expected"),
-    [
-        ("show interface", {"interface": "Ethernet1/1", "link_status": "up", "mtu": "9216", "input_errors": "0"}),
-        ("show interface status", {"port": "Eth1/1", "status": "connected", "vlan_id": "routed"}),
-        ("show lldp neighbors", {"neighbor_name": "pod1-spine1", "neighbor_interface": "Ethernet1/1"}),
-        ("show ip bgp summary", {"vrf": "default", "state_pfxrcd": "0"}),
-        ("show bfd neighbors", {"state": "Up", "vrf": "default"}),
-        ("show version", {"os": "10.5(3)", "hostname": "pod1-seg1-leaf1", "platform": "laws-16"}),
-    ],
-)
-def test_ntc_templates_reads_what_a_switch_shows(
-    numbered: Twin, leaf: str, command: str, expected: dict[str, str]
-) -> None:
-    opened = cli(numbered._switches[leaf])(CliUser(name="viewer", writes=False))
-    until_s = time.monotonic() + 60
-    while True:
-        rows = parse_output("cisco_nxos", command, said(opened, command))
-        if any(expected.items() <= row.items() for row in rows):
-            return
-        assert time.monotonic() < until_s, rows
-        time.sleep(0.5)

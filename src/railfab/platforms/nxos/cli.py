@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Mapping
 from functools import cache
 
@@ -28,6 +27,8 @@ BANNER = """
 Cisco NX-OS Software
 Copyright (c) 2002-2019, Cisco Systems, Inc. All rights reserved.
 """
+_SPACED = re.compile(r"^(\s*sh\S* .*\binterface [a-z-]+) +(\d)", re.IGNORECASE)
+"""A command that shows a port whose name is typed with a blank: `show interface ethernet 1/1`."""
 _HOSTNAME = re.compile(r"^hostname (\S+)$", re.MULTILINE)
 
 
@@ -79,7 +80,7 @@ class NxosCli(NxosShows, VirtualCli):
         if self._typed is not None and self._typed.in_literal:
             self._typed.take(line)
             return ""
-        return VirtualCli._output(self, line)
+        return VirtualCli._output(self, _SPACED.sub(r"\1\2", line))
 
     def execute(self, command: str, read_input: ReadInput) -> Reply:
         reply = VirtualCli.execute(self, command, read_input)
@@ -207,18 +208,6 @@ class NxosCli(NxosShows, VirtualCli):
 
     def show_file(self, file: str) -> str:
         return self._flash.read(file).content
-
-    # Configurations
-
-    def show_running(self) -> str:
-        return self._headed("running-config", self.device.running())
-
-    def show_startup(self) -> str:
-        return self._headed("startup-config", self.device.startup())
-
-    def _headed(self, kind: str, text: str) -> str:
-        now = time.strftime("%a %b %d %H:%M:%S %Y", time.gmtime())
-        return f"\n!Command: show {kind}\n!No configuration change since last restart\n!Time: {now}\n\n{text}\n\n"
 
 
 def _fault(section: tuple[str, ...], line: str) -> str:

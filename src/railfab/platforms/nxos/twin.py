@@ -11,7 +11,7 @@ from railfab.platforms.nxos.lines import FORMAT, text
 from railfab.platforms.nxos.parse import parse
 from railfab.platforms.nxos.running_text import shown
 from railfab.platforms.nxos.scope import scoped
-from railfab.platforms.nxos.shows import VERSION
+from railfab.platforms.nxos.shows_system import VERSION
 from railfab.platforms.shared.line_datastore import LineDatastore
 from railfab.platforms.twin_face import Tree, TwinFace
 
