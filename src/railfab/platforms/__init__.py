@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         VirtualOptics,
         VirtualPort,
         VirtualReading,
+        VirtualRoute,
         VirtualSession,
         VirtualTimers,
     )
@@ -66,6 +67,7 @@ else:
                 "VirtualOptics",
                 "VirtualPort",
                 "VirtualReading",
+                "VirtualRoute",
                 "VirtualSession",
                 "VirtualTimers",
             ),
@@ -107,6 +109,7 @@ __all__ = [
     "VirtualOptics",
     "VirtualPort",
     "VirtualReading",
+    "VirtualRoute",
     "VirtualSession",
     "VirtualTimers",
     "admit",

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from railfab.device import DeviceModel, Fec, IpAddress, Observed, TrafficClass
+from railfab.device import DeviceModel, Fec, IpAddress, IpNetwork, Observed, TrafficClass
 from railfab.errors import RailfabError
 
 if TYPE_CHECKING:
@@ -155,6 +155,18 @@ class RouteCounts(NamedTuple):
     bgp: int
 
 
+class VirtualRoute(NamedTuple):
+    """An active route of the default network instance. interfaces: over which packets leave, each once; none of an
+    address of the switch itself, and of an aggregate. as_path: nearest first; None of a route that no peer has taught.
+    """
+
+    prefix: IpNetwork
+    interfaces: tuple[str, ...]
+    as_path: tuple[int, ...] | None
+    preference: int = 100
+    med: int = 0
+
+
 class VirtualChassis(NamedTuple):
     """A virtual switch as a device. model: of the catalogue. started_s: Unix time at which it booted [s].
 
@@ -249,6 +261,10 @@ class VirtualDevice(Protocol):
 
     def chassis(self) -> VirtualChassis:
         """The switch as a device."""
+        ...
+
+    def routes(self) -> Sequence[VirtualRoute]:
+        """The active routes."""
         ...
 
     def check(self, text: str) -> None:

@@ -116,7 +116,7 @@ _HEADROOM = {
 class ObservedSwitch(NamedTuple):
     """The present state of a switch. series: the same object as long as it has the same series.
 
-    simulated_ns: simulated time of the counters.
+    simulated_ns: simulated time of the counters. state: of the fabric, from which its routes are read when asked for.
     """
 
     series: tuple[Series, ...]
@@ -125,6 +125,7 @@ class ObservedSwitch(NamedTuple):
     simulated_ns: int
     ports: tuple[VirtualPort, ...]
     chassis: VirtualChassis
+    state: ForwardingState
 
 
 class SampleSource(NamedTuple):
@@ -171,6 +172,7 @@ class SwitchSamples:
     sessions: tuple[BgpSession, ...]
     ports: tuple[VirtualPort, ...]
     chassis: VirtualChassis
+    state: ForwardingState
     states: tuple[TwinSample, ...]
     series: tuple[Series, ...]
 
@@ -181,7 +183,7 @@ class SwitchSamples:
         counted = [family.values(arrays) for family in self.families]
         stated = np.array([sample.value for sample in self.states])
         values = np.concatenate([*counted, stated])
-        return ObservedSwitch(self.series, values, self.sessions, simulated_ns, self.ports, self.chassis)
+        return ObservedSwitch(self.series, values, self.sessions, simulated_ns, self.ports, self.chassis, self.state)
 
 
 def switch_samples(source: SampleSource, name: str, held: SwitchSamples | None) -> SwitchSamples:
@@ -205,7 +207,7 @@ def switch_samples(source: SampleSource, name: str, held: SwitchSamples | None) 
     if held is not None and series == held.series:
         series = held.series
     chassis = virtual_chassis(state, name, source.booted_s.get(name, source.started_s))
-    return SwitchSamples(effect, counted, made_from, sessions, ports, chassis, states, series)
+    return SwitchSamples(effect, counted, made_from, sessions, ports, chassis, state, states, series)
 
 
 def _shown(source: SampleSource, session: BgpSession) -> BgpSession:

@@ -30,12 +30,14 @@ from railfab.platforms import (
     VirtualChassis,
     VirtualPort,
     VirtualReading,
+    VirtualRoute,
     VirtualSession,
 )
 from railfab.twin.encoder import Encoded, Encoder
 from railfab.twin.observed import observed_state
 from railfab.twin.samples import ObservedSwitch
 from railfab.twin.switch_timers import SwitchTimers
+from railfab.twin.virtual_routes import virtual_routes
 
 logger = logging.getLogger(__name__)
 
@@ -273,6 +275,10 @@ class VirtualSwitch:
     def chassis(self) -> VirtualChassis:
         """The switch as a device."""
         return self._observe(self.name).chassis
+
+    def routes(self) -> tuple[VirtualRoute, ...]:
+        """The active routes."""
+        return tuple(virtual_routes(self._observe(self.name).state, self.name))
 
     def check(self, text: str) -> None:
         """Parse a configuration. Raises RailfabError when it is not valid."""

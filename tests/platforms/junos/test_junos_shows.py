@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -35,6 +36,8 @@ LEAF = "pod1-seg1-leaf1"
 RECEIVER_PORT, SENDER_PORT = "et-0/0/0:0", "et-0/0/0:2"
 """Ports of hosts on LEAF: where the senders of an incast meet, and that of one of them."""
 INCAST = {"traffic": {"pattern": "incast", "senders": 14, "receivers": 1, "bytes": "1.5MB"}}
+FAR_SUBNET = "10.18.1.0/31"
+"""Of a host at the other rail switch."""
 LOSSLESS = 3
 """Priority and queue of the lossless class."""
 
@@ -47,13 +50,18 @@ def fabric(tmp_path_factory: pytest.TempPathFactory) -> Design:
 
 
 @pytest.fixture(scope="module")
-def leaf(fabric: Design, tmp_path_factory: pytest.TempPathFactory) -> Iterator[VirtualDevice]:
+def twin(fabric: Design, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Twin]:
+    with Twin(fabric, state=tmp_path_factory.mktemp("state"), base_port=0, configured=True) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def leaf(twin: Twin) -> VirtualDevice:
     """A switch that an incast has made pause its hosts, and mark their packets."""
-    with Twin(fabric, state=tmp_path_factory.mktemp("state"), base_port=0, configured=True) as twin:
-        switch = twin._switches[LEAF]
-        until(lambda: all(session.established for session in switch.observe().sessions))
-        ran(twin, made_job(phases=[INCAST], repeat=3))
-        yield switch
+    switch = twin._switches[LEAF]
+    until(lambda: all(session.established for session in switch.observe().sessions))
+    ran(twin, made_job(phases=[INCAST], repeat=3))
+    return switch
 
 
 @pytest.fixture
@@ -152,6 +160,27 @@ def test_ntc_templates_read_the_route_summary(session: Cli, leaf: VirtualDevice)
     assert rows == {"Direct": counts.active - counts.bgp, "BGP": counts.bgp}
 
 
+def test_routes_are_those_that_are_counted_with_the_next_hops_of_the_sessions(
+    session: Cli, leaf: VirtualDevice
+) -> None:
+    table = values(session, "show route")["route-information"]["route-table"]
+    counted = {row["protocol-name"]: int(row["active-route-count"]) for row in summary(session)["protocols"]}
+    assert Counter(entry["rt-entry"]["protocol-name"] for entry in table["rt"]) == counted
+    (far,) = [entry for entry in table["rt"] if entry["rt-destination"] == FAR_SUBNET]
+    assert far["rt-entry"]["as-path"] == "AS path: 65001 4200001002 I"
+    uplinks = {(peer.peer, f"{peer.interface}.0") for peer in leaf.sessions()}
+    assert {(hop["to"], hop["via"]) for hop in far["rt-entry"]["nh"]} == uplinks
+    text = said(session, f"show route {FAR_SUBNET.partition('/')[0]}")
+    assert re.search(rf"^{FAR_SUBNET} +\*\[BGP/170\] [\d:]+, localpref 100$", text, re.MULTILINE)
+    assert set(re.findall(r"^ +>?  to (\S+) via (\S+)$", text, re.MULTILINE)) == uplinks
+    assert said(session, "show route protocol bgp").count("[BGP/170]") == counted["BGP"]
+    assert said(session, "show route protocol direct").count("[Direct/0]") == counted["Direct"]
+
+
+def summary(session: Cli) -> Any:
+    return values(session, "show route summary")["route-summary-information"]["route-table"]
+
+
 def test_a_congested_port_shows_its_pause_frames_and_marks(session: Cli, leaf: VirtualDevice) -> None:
     """The counters in text, and in JSON, are those that a collector reads."""
     counted = {
@@ -233,3 +262,14 @@ def test_configuration_mode_shows_the_place_that_is_edited(session: Cli) -> None
 )
 def test_ages_are_written_as_junos_does(seconds: int, of_session: str, of_boot: str) -> None:
     assert (elapsed(seconds), age(seconds)) == (of_session, of_boot)
+
+
+def test_a_cut_link_takes_its_next_hop_from_the_routes(twin: Twin, session: Cli, leaf: VirtualDevice) -> None:
+    """The last test of the twin: the link stays cut."""
+    (first, *_) = leaf.sessions()
+    assert first.interface is not None
+    twin.set_link(LEAF, first.interface, up=False)
+    until(lambda: f"via {first.interface}.0" not in said(session, "show route"))
+    assert "Physical link is Down" in said(session, f"show interfaces {first.interface}")
+    assert re.search(rf"^{first.interface}.0 +up +down +inet ", said(session, "show interfaces terse"), re.MULTILINE)
+    until(lambda: f"{first.peer} " in said(session, "show bgp summary | except Establ"))

@@ -1,4 +1,4 @@
-"""The system and the routes of a virtual Junos switch: versions, uptime, alarms, `show route summary`."""
+"""The system of a virtual Junos switch: versions, uptime, alarms."""
 
 from __future__ import annotations
 
@@ -6,10 +6,8 @@ import time
 from collections.abc import Iterator
 
 from railfab.platforms.junos.answers import Tree, age, date, lasting
-from railfab.platforms.junos.bgp_groups import BgpStatements
 from railfab.platforms.junos.commits import CommitEntry
-from railfab.platforms.junos.show_sessions import TABLES
-from railfab.platforms.twin_face import RouteCounts, VirtualDevice
+from railfab.platforms.twin_face import VirtualDevice
 
 VERSION = "24.4R1.9"
 NO_RESCUE = "Rescue configuration is not set"
@@ -79,43 +77,3 @@ def alarms_text(device: VirtualDevice) -> Iterator[str]:
     yield "Alarm time               Class  Description"
     for alarm in tree["alarm-detail"]:
         yield f"{alarm['alarm-time'].text:<25}{alarm['alarm-class']:<7}{alarm['alarm-description']}"
-
-
-def route_summary_tree(device: VirtualDevice) -> Tree:
-    """`show route summary`. Routes that BGP has not taught are those of the interfaces."""
-    stated = BgpStatements(device.running())
-    tables = [_table(counts) for counts in device.chassis().routes if counts.active]
-    return {"as-number": stated.local_as, "router-id": stated.router_id, "route-table": tables}
-
-
-def _table(counts: RouteCounts) -> Tree:
-    rows = (("Direct", counts.active - counts.bgp), ("BGP", counts.bgp))
-    return {
-        "table-name": TABLES[counts.family],
-        "destination-count": counts.active,
-        "total-route-count": counts.active,
-        "active-route-count": counts.active,
-        "holddown-route-count": 0,
-        "hidden-route-count": 0,
-        "protocols": [
-            {"protocol-name": name, "protocol-route-count": count, "active-route-count": count}
-            for name, count in rows
-            if count
-        ],
-    }
-
-
-def route_summary_text(device: VirtualDevice) -> Iterator[str]:
-    tree = route_summary_tree(device)
-    yield f"Autonomous system number: {tree['as-number']}"
-    yield f"Router ID: {tree['router-id']}"
-    for table in tree["route-table"]:
-        yield ""
-        count = table["active-route-count"]
-        yield (
-            f"{table['table-name']}: {table['destination-count']} destinations, {count} routes "
-            f"({count} active, 0 holddown, 0 hidden)"
-        )
-        for row in table["protocols"]:
-            count = row["active-route-count"]
-            yield f"{row['protocol-name']:>20}: {count:>6} routes, {count:>6} active"

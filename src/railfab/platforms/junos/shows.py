@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 
-from railfab.platforms.junos import show_interfaces, show_neighbors, show_sessions, show_system
+from railfab.platforms.junos import show_interfaces, show_neighbors, show_routes, show_sessions, show_system
 from railfab.platforms.junos.answers import Tree, json_text
 from railfab.platforms.junos.commits import CommitEntry, Commits
 from railfab.platforms.junos.port_state import ShownPort, loopback_addresses, port_states
 from railfab.platforms.junos.show_queues import queues_text, queues_tree
+from railfab.platforms.junos.show_routes import RouteList, ShownRoute
 from railfab.platforms.junos.show_sessions import PeerState, peer_states
 from railfab.platforms.shared.virtual_cli import CliRefusal
 from railfab.platforms.twin_face import VirtualDevice
@@ -135,8 +136,27 @@ class JunosShows:
 
     def show_route_summary(self, form: str = "") -> str:
         device = self._device
-        tree = partial(show_system.route_summary_tree, device)
-        return _shown(form, partial(show_system.route_summary_text, device), "route-summary-information", tree)
+        tree = partial(show_routes.summary_tree, device)
+        return _shown(form, partial(show_routes.summary_text, device), "route-summary-information", tree)
+
+    def show_route(self, form: str = "") -> str:
+        every = RouteList(self._device).routes
+        return self._routes(form, every, every)
+
+    def show_route_protocol(self, protocol: str, form: str = "") -> str:
+        every = RouteList(self._device).routes
+        return self._routes(form, every, show_routes.of_protocol(every, protocol))
+
+    def show_route_to(self, destination: str, form: str = "") -> str:
+        every = RouteList(self._device).routes
+        try:
+            return self._routes(form, every, show_routes.toward(every, destination))
+        except ValueError:
+            raise CliRefusal("syntax error.") from None
+
+    def _routes(self, form: str, every: Sequence[ShownRoute], routes: Sequence[ShownRoute]) -> str:
+        tree = partial(show_routes.routes_tree, every, routes)
+        return _shown(form, partial(show_routes.routes_text, every, routes), "route-information", tree)
 
 
 def _shown(

@@ -1,0 +1,31 @@
+"""The active routes of a virtual switch, as its show commands list them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from ipaddress import IPv4Network, IPv6Network
+
+from railfab.device import IpNetwork
+from railfab.forwarding import ForwardingState
+from railfab.forwarding.next_hop_groups import NO_HOPS
+from railfab.forwarding.prefixes import IPV4_BITS, Prefix
+from railfab.platforms import VirtualRoute
+
+
+def virtual_routes(state: ForwardingState, name: str) -> Iterator[VirtualRoute]:
+    """The routes of a switch: those of its interfaces, then those that BGP has taught it."""
+    routes, keys = state.routes, state.links.keys
+    connected = routes.connected.get(name, {})
+    for prefix, link in connected.items():
+        yield VirtualRoute(_network(prefix), () if link is None else (keys[link][1],), None)
+    row, tables = routes.rows[name], routes.tables
+    for prefix, group in routes.groups.numbers.items():
+        if prefix not in connected and (number := int(routes.hops[row, group])) != NO_HOPS:
+            interfaces = tuple(dict.fromkeys(keys[link][1] for link in tables.hops.links[number]))
+            best = tables.attributes.values[int(routes.best[row, group])]
+            yield VirtualRoute(_network(prefix), interfaces, best.path, best.preference, best.med)
+
+
+def _network(prefix: Prefix) -> IpNetwork:
+    bits, address, length = prefix
+    return IPv4Network((address, length)) if bits == IPV4_BITS else IPv6Network((address, length))
