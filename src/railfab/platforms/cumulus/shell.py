@@ -14,6 +14,7 @@ import yaml
 
 from railfab.errors import ConfigError, RailfabError
 from railfab.platforms.cumulus.commands import commands_of
+from railfab.platforms.cumulus.nvue_tables import table
 from railfab.platforms.cumulus.parse import tree_of
 from railfab.platforms.cumulus.patch import patch_text, typed
 from railfab.platforms.cumulus.revisions import (
@@ -23,7 +24,7 @@ from railfab.platforms.cumulus.revisions import (
     NvueRevisions,
     operations_of,
 )
-from railfab.platforms.cumulus.shell_shows import MODEL, RELEASE, CumulusShows, table
+from railfab.platforms.cumulus.shell_shows import MODEL, RELEASE, CumulusShows
 from railfab.platforms.cumulus.tree import lines, text
 from railfab.platforms.shared.linux_files import CommandFailed
 from railfab.platforms.shared.virtual_cli import CliGrammar, cli_grammar

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from railfab.device import IpInterface
+from railfab.platforms.shared import virtual_iproute
 from railfab.platforms.shared.virtual_frr import FrrPeer, Speaker, VirtualFrr, uptime_text
 from railfab.platforms.sonic.shell_login import SonicLogin, addresses
 from railfab.platforms.sonic.shell_ports import DEFAULT_MTU
@@ -57,6 +58,21 @@ class SonicRoutingShows(SonicLogin):
 
     def addresses(self) -> str:
         """Devices of Linux with their addresses, as iproute2 shows them."""
+        return json.dumps(self._links())
+
+    def ip_links(self) -> str:
+        return virtual_iproute.shown(self._links())
+
+    def ip_addresses(self) -> str:
+        return virtual_iproute.shown(self._links(), addresses=True)
+
+    def brief_links(self) -> str:
+        return virtual_iproute.brief(self._links())
+
+    def brief_addresses(self) -> str:
+        return virtual_iproute.brief(self._links(), addresses=True)
+
+    def _links(self) -> list[dict[str, Any]]:
         tables = self.tables()
         ports = {port.name: port for port in self.ports()}
         configured = [*addresses(tables)]
@@ -71,7 +87,7 @@ class SonicRoutingShows(SonicLogin):
             )
             for name in devices
         ]
-        return json.dumps([LOOPBACK, *links])
+        return [LOOPBACK, *links]
 
     def resolved(self) -> str:
         entries = [

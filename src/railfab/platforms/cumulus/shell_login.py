@@ -1,0 +1,48 @@
+"""A login at a virtual Cumulus Linux switch, with what its commands read: ports, readings and the configuration."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from railfab.device import DeviceModel
+from railfab.platforms.cumulus.parse import parse, tree_of
+from railfab.platforms.shared.json_tree import Json
+from railfab.platforms.shared.linux_files import CommandFailed
+from railfab.platforms.shared.virtual_readings import SwitchReadings
+from railfab.platforms.shared.virtual_shell import VirtualShell
+from railfab.platforms.twin_face import VirtualDevice, VirtualPort
+
+
+class CumulusLogin(VirtualShell):
+    """A login whose commands read the switch."""
+
+    @property
+    def device(self) -> VirtualDevice:
+        return self.host.device
+
+    def running_tree(self) -> Json:
+        """The running configuration, as `nv set` paths have it."""
+        return tree_of(self.device.running())
+
+    def model(self) -> DeviceModel:
+        """The model of the running configuration."""
+        return parse(self.device.running())
+
+    def readings(self) -> SwitchReadings:
+        return SwitchReadings(self.device)
+
+    def port(self, interface: str) -> VirtualPort:
+        """The port of that name. Raises CommandFailed."""
+        port = next((each for each in self.device.ports() if each.name == interface), None)
+        if port is None:
+            raise CommandFailed(self.text("no_item"))
+        return port
+
+
+def at(tree: Any, *names: str) -> Json:
+    """The container below these names; empty where there is none."""
+    for name in names:
+        tree = tree.get(name)
+        if not isinstance(tree, dict):
+            return {}
+    return dict(tree)
