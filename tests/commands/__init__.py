@@ -22,7 +22,7 @@ from typing import IO
 
 from tests.commands.client import ask
 
-__all__ = ["folder", "run"]
+__all__ = ["Command", "folder", "run"]
 
 SERVER, CLIENT = (Path(__file__).with_name(name) for name in ("server.py", "client.py"))
 IMPORTED = (
@@ -32,6 +32,53 @@ IMPORTED = (
 NAME = "railfab"
 
 
+class Command:
+    """`railfab` with these arguments, in a process that has begun. text: its standard input.
+
+    environment: instead of that of this process.
+    """
+
+    def __init__(
+        self,
+        *arguments: str | Path,
+        cwd: Path | None = None,
+        environment: Mapping[str, str] | None = None,
+        text: str = "",
+    ) -> None:
+        self._words = [NAME, *map(str, arguments)]
+        self._streams = [tempfile.TemporaryFile("w+") for _ in range(3)]  # noqa: SIM115 - closed by `wait`
+        self._streams[0].write(text)
+        self._streams[0].seek(0)
+        self._connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._connection.connect(server())
+        given = os.environ if environment is None else environment
+        numbers = [stream.fileno() for stream in self._streams]
+        self.pid = ask(self._connection, self._words, str(cwd or Path.cwd()), given, numbers)
+
+    def kill(self) -> None:
+        """End it as `kill -9` does."""
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self.pid, signal.SIGKILL)
+
+    def join(self) -> None:
+        """Wait until it has ended."""
+        with contextlib.suppress(OSError):
+            self._connection.recv(64, socket.MSG_PEEK)
+
+    def wait(self, timeout_s: float) -> subprocess.CompletedProcess[str]:
+        """What `subprocess.run` returns. Raises subprocess.TimeoutExpired, and kills it then."""
+        with self._connection, contextlib.ExitStack() as streams:
+            for stream in self._streams:
+                streams.callback(stream.close)
+            self._connection.settimeout(timeout_s)
+            try:
+                code = int(self._connection.recv(64))
+            except TimeoutError:
+                self.kill()
+                raise subprocess.TimeoutExpired(self._words, timeout_s) from None
+            return subprocess.CompletedProcess(self._words, code, *map(_text, self._streams[1:]))
+
+
 def run(
     *arguments: str | Path,
     cwd: Path | None = None,
@@ -39,37 +86,13 @@ def run(
     text: str = "",
     timeout_s: float = 60.0,
 ) -> subprocess.CompletedProcess[str]:
-    """What `subprocess.run` returns for `railfab` with these arguments. text: its standard input.
-
-    environment: instead of that of this process. Raises subprocess.TimeoutExpired.
-    """
-    command = [NAME, *map(str, arguments)]
-    with tempfile.TemporaryFile("w+") as read, tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
-        read.write(text)
-        read.seek(0)
-        code = _ended(command, cwd, os.environ if environment is None else environment, (read, out, err), timeout_s)
-        return subprocess.CompletedProcess(command, code, _text(out), _text(err))
+    """What `subprocess.run` returns for a `Command`. Raises subprocess.TimeoutExpired."""
+    return Command(*arguments, cwd=cwd, environment=environment, text=text).wait(timeout_s)
 
 
 def _text(file: IO[str]) -> str:
     file.seek(0)
     return file.read()
-
-
-def _ended(
-    command: list[str], cwd: Path | None, environment: Mapping[str, str], streams: tuple[IO[str], ...], timeout_s: float
-) -> int:
-    """Exit code of a command; that of subprocess where a signal ended it."""
-    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as connection:
-        connection.connect(server())
-        pid = ask(connection, command, str(cwd or Path.cwd()), environment, [stream.fileno() for stream in streams])
-        connection.settimeout(timeout_s)
-        try:
-            return int(connection.recv(64))
-        except TimeoutError:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
-            raise subprocess.TimeoutExpired(command, timeout_s) from None
 
 
 @functools.cache

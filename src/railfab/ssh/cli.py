@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from codecs import getincrementaldecoder
 from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
 from typing import TypeAlias
 
 import asyncssh
@@ -157,7 +158,11 @@ class _Terminal:
         """Send the output; from any thread."""
         text, self._output = "".join(self._output).encode(), []
         if text:
-            self._loop.call_soon_threadsafe(self._channel.stdout.write, text)
+            self._loop.call_soon_threadsafe(self._send, text)
+
+    def _send(self, text: bytes) -> None:
+        with suppress(BrokenPipeError):  # the client has gone
+            self._channel.stdout.write(text)
 
     def _type(self, text: str) -> bool:
         """Add typed characters to the line and echo them; True when the client ends the session."""

@@ -1,4 +1,7 @@
-"""A rack of two rail switches and a spine on a twin, for each module of tests: its platform is that in `NAME`."""
+"""A rack of two rail switches and a spine on a twin, for each module of tests.
+
+Its platform is that in `NAME` of the module, or those with which its tests are parametrised (`racks.on_each`).
+"""
 
 from __future__ import annotations
 
@@ -18,9 +21,15 @@ from railfab.twin import Twin
 
 
 @pytest.fixture(scope="module")
-def rack(request: pytest.FixtureRequest, repository: Path) -> Path:
-    """The intent, of the platform of the module."""
-    return repository / "tests" / "deploy" / f"rack_{request.module.NAME}.yml"
+def system(request: pytest.FixtureRequest) -> str:
+    """The platform."""
+    return str(getattr(request, "param", None) or request.module.NAME)
+
+
+@pytest.fixture(scope="module")
+def rack(system: str, repository: Path) -> Path:
+    """The intent."""
+    return repository / "tests" / "deploy" / f"rack_{system}.yml"
 
 
 @pytest.fixture(scope="module")

@@ -3,14 +3,31 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+
+import netmiko
 
 from railfab.device import DeviceModel
 from railfab.endpoints import Credentials, Endpoint, read_credentials
 from railfab.platforms import ChangeName, Session, platform
 
+SYSTEMS = ("srlinux", "eos", "nxos", "junos", "cumulus", "sonic")
+LISTING: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "eos": ("arista_eos", ("enable", "show configuration sessions | include railfab.* pending")),
+    "nxos": ("cisco_nxos", ("dir bootflash: | include railfab",)),
+    "cumulus": ("linux", ("ls /run/railfab 2> /dev/null", "sudo nv config diff")),
+    "sonic": (
+        "linux",
+        (
+            "ls /run/railfab 2> /dev/null",
+            "ls /etc/sonic/checkpoints 2> /dev/null",
+            *(f"systemctl is-active railfab-{unit}.timer | grep -v inactive" for unit in ("apply", "revert")),
+        ),
+    ),
+}
+"""Driver of netmiko, and the commands that show what a deploy has left; on other platforms that is a commit alone."""
 Railfab = Callable[..., subprocess.CompletedProcess[str]]
 LEAF, SPINE = "pod1-seg1-leaf1", "pod1-spine1"
 WITHIN_S = 120
@@ -45,3 +62,21 @@ def deployed(endpoint: Endpoint, configuration: str, deploy: str) -> str:
             session.commit(staged, name(deploy), WITHIN_S)
             session.confirm(name(deploy))
     return staged.diff
+
+
+def left_behind(endpoint: Endpoint) -> str:
+    """What deploys have left on a switch; the note of how changes ended is meant to stay."""
+    if endpoint.platform not in LISTING:
+        return ""
+    login = read_credentials(endpoint)
+    driver, lines = LISTING[endpoint.platform]
+    with netmiko.ConnectHandler(
+        device_type=driver,
+        host=endpoint.host,
+        port=endpoint.ssh_port,
+        username=login.username,
+        password=login.password,
+        conn_timeout=30,
+    ) as connection:
+        shown = [str(connection.send_command(line, expect_string=r"[#>$] ?$")) for line in lines]
+    return " ".join(word for text in shown for word in text.split() if word != "ended")

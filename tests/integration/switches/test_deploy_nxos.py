@@ -17,6 +17,7 @@ from tests.integration.switches.racks import (
     WITHIN_S,
     Railfab,
     deployed,
+    left_behind,
     name,
     opened,
     rendered,
@@ -53,11 +54,6 @@ def typed(endpoint: Endpoint, *lines: str) -> str:
 def running(endpoint: Endpoint) -> str:
     with opened(endpoint) as session:
         return session.running().text
-
-
-def left_behind(endpoint: Endpoint) -> str:
-    """Files of railfab on a switch."""
-    return typed(endpoint, "dir bootflash: | include railfab")
 
 
 def test_a_factory_fabric_is_brought_to_the_intent_and_a_second_run_changes_nothing(
@@ -227,33 +223,6 @@ def test_a_change_that_the_switch_cannot_abort_returns_by_its_checkpoint(
         session.revert(name("kept"))
     assert running(leaf) == before
     assert left_behind(leaf) == ""
-
-
-def test_of_two_deploys_at_once_one_is_refused_and_the_other_whole(leaf: Endpoint, model: DeviceModel) -> None:
-    deployed(leaf, rendered(model), "begin")
-    refusals: list[str] = []
-    barrier = threading.Barrier(2)
-
-    def deploy(which: str) -> None:
-        try:
-            with opened(leaf) as session:
-                staged = session.stage(rendered(model, description=which))
-                barrier.wait(30)
-                session.commit(staged, name(which), WITHIN_S)
-                session.confirm(name(which))
-        except CommitRefused as error:
-            refusals.append(f"{which}: {error}")
-
-    threads = [threading.Thread(target=deploy, args=(which,)) for which in ("first", "second")]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
-    (refused,) = refusals
-    winner = {"first": "second", "second": "first"}[refused.partition(":")[0]]
-    assert f"description {winner}" in running(leaf)
-    assert left_behind(leaf) == ""
-    deployed(leaf, rendered(model), "back")
 
 
 def test_another_thread_ends_a_session_at_once(leaf: Endpoint, model: DeviceModel) -> None:

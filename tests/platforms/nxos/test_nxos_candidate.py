@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import time
 
 import pytest
@@ -110,6 +112,15 @@ def test_leftovers_are_the_files_that_nothing_uses_any_more(monkeypatch: pytest.
     monkeypatch.setattr(time, "time", lambda: now_s + 3600)
     assert set(files.leftovers(None)) == {made.new, made.old, staged, "railfab-old"}
     assert set(files.leftovers(made)) == {staged, "railfab-old"}
+
+
+def test_a_compared_file_is_a_leftover_once_its_process_has_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    with subprocess.Popen(["true"]) as ended:
+        monkeypatch.setattr(os, "getpid", lambda: ended.pid)
+        staged = staged_name()
+    assert list(SwitchFiles({staged: 1}).leftovers(None)) == [staged]
+    monkeypatch.setattr("railfab.platforms.nxos.change_files.gethostname", lambda: "another")
+    assert list(SwitchFiles({staged: 1}).leftovers(None)) == []
 
 
 def test_a_text_is_written_in_blocks_and_its_signs_for_tcl_and_the_terminal_one_by_one() -> None:

@@ -115,10 +115,11 @@ class EosSession:
     def _confirm(self, change: ChangeName) -> None:
         token, sessions = change_token(change), self._sessions()
         if sessions.timed == token:
-            self._refusing(self._verbs["confirm"].format(session=token))
-        elif not sessions.is_completed(token):
+            self._refusing(self._verbs["confirm"].format(session=token), self._verbs["save"])
+        elif sessions.is_completed(token):
+            self._cli.run(self._verbs["save"], within_s=COMMIT_WITHIN_S)
+        else:
             raise CommitRefused(self._name, "has reverted the change", "Deploy again")
-        self._cli.run(self._verbs["save"], within_s=COMMIT_WITHIN_S)
 
     def revert(self, change: ChangeName) -> None:
         token, sessions = change_token(change), self._sessions()
@@ -212,14 +213,14 @@ class EosSession:
             logger.warning("%s: removes configuration session %s of an interrupted deploy", self._name, session)
             self._cli.run(self._verbs["revert"].format(session=session))
 
-    def _refusing(self, command: str) -> None:
-        """Run a command that the switch may refuse for what it changes. Raises CommitRefused."""
+    def _refusing(self, *commands: str) -> None:
+        """Run commands that the switch may refuse for what they change. Raises CommitRefused."""
         try:
-            self._cli.run(command, within_s=COMMIT_WITHIN_S)
+            self._cli.run_together(*commands, within_s=COMMIT_WITHIN_S)
         except Unreachable:
             raise
         except DeviceError as error:
-            if command.startswith("commit"):
+            if commands[0].startswith("commit"):
                 self._cli.run(self._verbs["leave"])
             raise CommitRefused(self._name, without_secrets(error.problem), error.remedy) from None
 

@@ -7,11 +7,14 @@ the one before. CHANGE is the token of its name, END the Unix time at which its 
 
 from __future__ import annotations
 
+import os
 import re
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from secrets import token_hex
+from socket import gethostname
+from zlib import crc32
 
 from railfab.platforms.session import ChangeName
 from railfab.platforms.shared.change_tokens import change_of_token, change_token
@@ -24,7 +27,7 @@ DRAINED = "railfab-drained"
 """File that says that a verb has drained the switch."""
 _LISTED = re.compile(r"^ *(?P<size>\d+) .* (?P<name>railfab\S*)$", re.MULTILINE)
 _CHANGE = re.compile(r"(?P<token>railfab\..+)\.(?P<end_s>\d{1,12})\.(?:new|old)")
-_STAGED = re.compile(r"railfab-stage\.(?P<end_s>\d{1,12})\.\w+")
+_STAGED = re.compile(r"railfab-stage\.(?P<end_s>\d{1,12})\.(?P<machine>\w+)\.(?P<process>\d{1,9})\.\w+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,25 +68,43 @@ class SwitchFiles:
         return cls({match["name"]: int(match["size"]) for match in _LISTED.finditer(listing)})
 
     def changes(self) -> tuple[ChangeFiles, ...]:
-        """The changes that have both files, the last one first."""
-        changes = {files for name in self.sizes_bytes if (files := _files(name)) and self.has(files)}
+        """The changes that have a file, the last one first; one that was interrupted before it began has one only."""
+        changes = {files for name in self.sizes_bytes if (files := _files(name))}
         return tuple(sorted(changes, key=lambda each: -each.end_s))
 
     def has(self, files: ChangeFiles) -> bool:
+        """Whether both files of a change are there."""
         return files.new in self.sizes_bytes and files.old in self.sizes_bytes
 
     def leftovers(self, kept: ChangeFiles | None) -> Iterator[str]:
         """Names of the files that no change and no comparison uses any more. kept: the change that is pending."""
         for name in self.sizes_bytes:
             timed = _STAGED.fullmatch(name) or _CHANGE.fullmatch(name)
-            is_used = name == DRAINED or (timed is not None and int(timed["end_s"]) >= time.time())
-            if not is_used and (kept is None or name not in (kept.new, kept.old)):
+            is_used = timed is not None and int(timed["end_s"]) >= time.time() and not _has_lost_its_process(timed)
+            if name != DRAINED and not is_used and (kept is None or name not in (kept.new, kept.old)):
                 yield name
 
 
 def staged_name() -> str:
-    """A name of a new file that is only compared."""
-    return f"railfab-stage.{int(time.time()) + STAGED_S}.{token_hex(4)}"
+    """A name of a new file that is only compared, with the machine and the process that compare it."""
+    return f"railfab-stage.{int(time.time()) + STAGED_S}.{_machine()}.{os.getpid()}.{token_hex(4)}"
+
+
+def _machine() -> str:
+    return f"{crc32(gethostname().encode()):08x}"
+
+
+def _has_lost_its_process(name: re.Match[str]) -> bool:
+    """Whether a name of a compared file is that of a process of this machine that has ended."""
+    if name.re is not _STAGED or name["machine"] != _machine():
+        return False
+    try:
+        os.kill(int(name["process"]), 0)
+    except ProcessLookupError:
+        return True
+    except PermissionError:
+        return False
+    return False
 
 
 def _files(name: str) -> ChangeFiles | None:

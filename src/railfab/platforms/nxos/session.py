@@ -153,16 +153,19 @@ class NxosSession:
                 raise CommitRefused(self._name, "has reverted the change", "Deploy again")
             return
         self._said("confirm")
-        if not self._is_applied(self._text(), made):
+        if not files.has(made) or not self._is_applied(self._text(), made):
             raise CommitRefused(self._name, "has reverted the change", "Deploy again")
         self._act("save")
         self._delete(made.new, made.old)
         self._committed = None
 
     def revert(self, change: ChangeName) -> None:
-        made = self._made(change, self._files())
-        if made is not None:
+        files = self._files()
+        made = self._made(change, files)
+        if made is not None and files.has(made):
             self._undo(made)
+        elif made is not None:
+            self._delete(made.new, made.old)
 
     def observe(self) -> Observed:
         return observed_state({verb: self._json(verb) for verb in OBSERVED})
@@ -245,8 +248,10 @@ class NxosSession:
 
     def _pending(self, running: str, files: SwitchFiles) -> ChangeFiles | None:
         """The change whose timer runs, or that is in effect and was not finished."""
-        changes = files.changes()
-        return next((each for each in changes if each.left_s > 0 or self._is_applied(running, each)), None)
+        for made in files.changes():
+            if made.left_s > 0 or (files.has(made) and self._is_applied(running, made)):
+                return made
+        return None
 
     def _is_applied(self, running: str, made: ChangeFiles) -> bool:
         """Whether a running configuration is nearer to that of a change than to the one before it."""

@@ -151,6 +151,10 @@ class CliConnection:
             text = self._exchange("".join(f"{line}\n" for line in (*block, comment)), comment, within_s)
             self._check_block(text)
 
+    def run_together(self, *commands: str, within_s: float = ANSWER_WITHIN_S) -> None:
+        """Run commands that the switch gets at once: it runs all of them, also where this process ends meanwhile."""
+        self._check_block(self._exchange("".join(f"{command}\n" for command in commands), commands[-1], within_s))
+
     def _exchange(self, text: str, last: str, within_s: float) -> str:
         """Send text, and read until the prompt after its last line."""
         connection = self._opened()
