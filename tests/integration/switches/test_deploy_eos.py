@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -205,14 +206,35 @@ def test_verbs(twin: Twin, leaf: Endpoint, model: DeviceModel) -> None:
     with opened(leaf) as session:
         session.operate(Verb.SAVE)
         assert "by hand" in twin._switches[LEAF].startup()
-        with pytest.raises(UnsupportedFeature, match="cannot drain by a command"):
-            session.operate(Verb.DRAIN)
         boots = twin._switches[LEAF].boots
         session.operate(Verb.RELOAD)
     end_s = time.monotonic() + 30
     while twin._switches[LEAF].boots == boots:
         assert time.monotonic() < end_s
         time.sleep(0.1)
+
+
+def test_a_drain_by_a_command_stays_with_deploys_and_rollbacks_until_it_ends(railfab: Railfab, leaf: Endpoint) -> None:
+    assert railfab("deploy", "--yes").returncode == 0
+    with typing(leaf) as switch:
+        switch.send_config_set(["alias mine show version", "maintenance", "unit mine", "group bgp upstream"])
+    assert railfab("drain", LEAF, "--yes").returncode == 0
+    with opened(leaf) as session:
+        lines = [line.strip() for line in session.running().text.splitlines()]
+    assert {"quiesce", "alias railfab-drained show maintenance", "alias mine show version", "unit mine"} <= {*lines}
+    planned = railfab("deploy", "--plan", "--output", "json")
+    assert [outcome["drained"] for outcome in json.loads(planned.stdout)] == [True, False, False]
+    assert "operator-drain" in railfab("verify", "--wait", "0").stdout
+    assert railfab("undrain", LEAF).returncode == 0
+    with opened(leaf) as session:
+        ended = [line.strip() for line in session.running().text.splitlines()]
+    assert sorted({*lines} - {*ended}) == ["alias railfab-drained show maintenance", "quiesce", "unit System"]
+
+
+def test_a_switch_without_bgp_is_not_drained(leaf: Endpoint) -> None:
+    deployed(leaf, f"hostname {LEAF}\n", "bare")
+    with opened(leaf) as session, pytest.raises(CommitRefused, match="has no BGP to drain"):
+        session.operate(Verb.DRAIN)
 
 
 def test_a_former_configuration_says_what_a_deploy_of_it_removes(model: DeviceModel) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from hashlib import sha256
 from secrets import token_hex
 from types import TracebackType
@@ -13,8 +13,10 @@ from typing import Any, Self
 from railfab.bounded_json import load_json
 from railfab.device import Observed, without_secrets
 from railfab.endpoints import Credentials, Endpoint
-from railfab.errors import CommitRefused, DeviceError, LoginRefused, Unreachable, UnsupportedFeature
+from railfab.errors import CommitRefused, DeviceError, LoginRefused, Unreachable
 from railfab.platforms.eos.candidate import candidate, is_equal, missing, typed
+from railfab.platforms.eos.drain_verb import has_speaker, is_drained, with_drain, with_mark, without_drain
+from railfab.platforms.eos.lines import FORMAT
 from railfab.platforms.eos.pending_sessions import STAGE_PREFIX, SwitchSessions
 from railfab.platforms.eos.scoped import former_text
 from railfab.platforms.eos.state import observed_state
@@ -23,6 +25,7 @@ from railfab.platforms.shared import yaml_files
 from railfab.platforms.shared.change_tokens import change_of_token, change_token
 from railfab.platforms.shared.cli_connection import CliConnection
 from railfab.platforms.shared.hostnames import check_hostname
+from railfab.platforms.shared.line_tree import Line
 from railfab.platforms.shared.login import ANSWER_WITHIN_S
 
 logger = logging.getLogger(__name__)
@@ -78,16 +81,18 @@ class EosSession:
                 model=header[2] if header else "",
             ),
             pending=self._pending(self._sessions()),
+            drained=is_drained(text),
         )
 
     def stage(self, text: str) -> Staged:
         """Type the candidate into a session of the switch, which is discarded; nothing is typed for equal texts."""
         running = self._text()
         self._check_hostname(running, text)
-        if is_equal(running, text):
-            return Staged(text=text, diff="", former=text, revision=_revision(running))
-        difference = self._difference(running, text)
-        return Staged(text=text, diff=difference, former=former_text(running, text), revision=_revision(running))
+        wanted = with_drain(text) if is_drained(running) else text
+        if is_equal(running, wanted):
+            return Staged(text=wanted, diff="", former=text, revision=_revision(running))
+        difference, former = self._difference(running, wanted), _former(running, wanted)
+        return Staged(text=wanted, diff=difference, former=former, revision=_revision(running))
 
     def commit(self, staged: Staged, change: ChangeName, within_s: int) -> None:
         running, pending = self._text(), self._pending(self._sessions())
@@ -96,7 +101,7 @@ class EosSession:
         if pending is not None:
             problem = f"has an unconfirmed change ({pending.description})"
             raise CommitRefused(self._name, problem, "Confirm or revert it first")
-        self._open(change_token(change), running, staged.text)
+        self._open(change_token(change), candidate(running, staged.text))
         self._has_committed = True
         self._refusing(self._verbs["commit"].format(timer=_timer(within_s)))
         if lacking := missing(self._text(), staged.text):
@@ -130,15 +135,25 @@ class EosSession:
         return observed_state({verb: self._json(verb) for verb in OBSERVED})
 
     def operate(self, verb: Verb) -> None:
-        if verb in (Verb.DRAIN, Verb.UNDRAIN):
-            raise UnsupportedFeature(self._name, f"cannot {verb} by a command", "Deploy an intent with `drain:`")
+        """Do this now. A drain is Maintenance Mode, and an alias that says that it is one by a verb."""
         if (pending := self._pending(self._sessions())) is not None:
             problem = f"has an unconfirmed change ({pending.description})"
             raise CommitRefused(self._name, problem, "Confirm or revert it first")
         if verb is Verb.SAVE:
             self._cli.run(self._verbs["save"], within_s=COMMIT_WITHIN_S)
-        else:
+        elif verb is Verb.RELOAD:
             self._cli.end_with(self._verbs["reload"])
+        else:
+            self._drain(self._text(), ends=verb is Verb.UNDRAIN)
+
+    def _drain(self, running: str, *, ends: bool) -> None:
+        """Commit the running configuration with or without a drain, in one step."""
+        if not ends and not has_speaker(running):
+            raise CommitRefused(self._name, "has no BGP to drain", "Deploy its configuration first")
+        lines = FORMAT.tree(without_drain(running) if ends else with_mark(with_drain(running)))
+        if set(lines) != set(FORMAT.tree(running)):
+            self._open(STAGE_PREFIX + token_hex(4), lines)
+            self._refusing(self._verbs["apply"])
 
     # On the switch
 
@@ -174,14 +189,14 @@ class EosSession:
 
     def _difference(self, running: str, wanted: str) -> str:
         """The difference that the switch shows of a candidate, without secrets."""
-        self._open(STAGE_PREFIX + token_hex(4), running, wanted)
+        self._open(STAGE_PREFIX + token_hex(4), candidate(running, wanted))
         shown = self._cli.run(self._verbs["diff"], checked=False).strip("\n").splitlines()
         self._cli.run(self._verbs["leave"])
         headed = ["--- running", "+++ candidate", *shown[2:]] if shown else []
         return "\n".join(map(without_secrets, headed))
 
-    def _open(self, session: str, running: str, wanted: str) -> None:
-        """Open a session and type a candidate. Raises CommitRefused; the session is then discarded."""
+    def _open(self, session: str, lines: Iterable[Line]) -> None:
+        """Open a session and type a whole configuration. Raises CommitRefused; the session is then discarded."""
         self._remove_leftovers()
         try:
             self._cli.run(self._verbs["open"].format(session=session))
@@ -191,7 +206,7 @@ class EosSession:
             raise self._not_opened(error) from None
         self._cli.run(self._verbs["clean"])
         try:
-            self._cli.paste(tuple(typed(candidate(running, wanted))), marker=MARKER)
+            self._cli.paste(tuple(typed(lines)), marker=MARKER)
         except Unreachable:
             raise
         except DeviceError as error:
@@ -230,6 +245,11 @@ class EosSession:
         if present and named:
             remedy = "set the hostname of the switch first"
             check_hostname(self._name, present[1], named[1], factory=FACTORY_NAME, remedy=remedy)
+
+
+def _former(running: str, wanted: str) -> str:
+    """Configuration that a candidate replaces, without a drain by a verb: only a verb ends that."""
+    return former_text(without_drain(running) if is_drained(running) else running, wanted)
 
 
 def _revision(text: str) -> str:
