@@ -168,7 +168,8 @@ class NxosSession:
             self._delete(made.new, made.old)
 
     def observe(self) -> Observed:
-        return observed_state({verb: self._json(verb) for verb in OBSERVED})
+        pfc = self._said("pfc", within_s=self._read_within_s)
+        return observed_state({verb: self._json(verb) for verb in OBSERVED}, pfc)
 
     def operate(self, verb: Verb) -> None:
         """Do this now. A drain is a line of BGP, and a file on bootflash that says that it is one by a verb."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from railfab.platforms.nxos.shows_addresses import AddressShows
 from railfab.platforms.nxos.shows_interfaces import InterfaceShows
+from railfab.platforms.nxos.shows_qos import QosShows
 from railfab.platforms.nxos.shows_routing import RoutingShows
 from railfab.platforms.nxos.shows_system import SystemShows
 
 
-class NxosShows(SystemShows, InterfaceShows, RoutingShows, AddressShows):
+class NxosShows(SystemShows, InterfaceShows, RoutingShows, AddressShows, QosShows):
     """Commands that show state; NxosCli derives from it."""

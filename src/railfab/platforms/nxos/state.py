@@ -1,9 +1,13 @@
-"""Live state of a switch with NX-OS, from the JSON of its show commands."""
+"""Live state of a switch with NX-OS, from the JSON of its show commands, and of PFC from its text.
+
+No command shows which queues are marked or how code points are mapped other than by the configuration.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from ipaddress import ip_address
 from typing import Any
 
@@ -13,20 +17,35 @@ from railfab.platforms.nxos.names import instance_name, interface_name
 Json = Mapping[str, Any]
 
 _SHORT = {"Eth": "Ethernet", "Po": "port-channel", "Lo": "loopback"}
+_PFC = re.compile(r"^(Ethernet\S+) +(?:On|Off|Auto) +(?:Off|On +\(([0-9a-f]+)\)) +\d+ +\d+ *$", re.MULTILINE)
+"""PFC of a port: how it is configured, and the bitmap of the priorities with which it runs, in hexadecimal."""
 _SHORTENED = re.compile(r"(Eth|Po|Lo)(\d\S*)")
 
 
-def observed_state(answers: Mapping[str, Json]) -> Observed:
-    """Interfaces with their neighbours, and BGP sessions. answers: by name of the verb in `dialect.yml`."""
+def observed_state(answers: Mapping[str, Json], pfc: str = "") -> Observed:
+    """Interfaces with their neighbours, and BGP sessions.
+
+    answers: by name of the verb in `dialect.yml`. pfc: text of `show interface priority-flow-control`.
+    """
+    paused = _pfc(pfc)
     heard = {_name(row["l_port_id"]): row for row in _rows(answers["lldp"], "nbor_detail")}
     resolved = _resolved(answers["arp"], answers["nd"])
     return Observed(
         interfaces=tuple(
-            _interface(row, heard.get(_name(row["interface"]), {}), resolved.get(_name(row["interface"]), frozenset()))
+            replace(
+                _interface(row, heard.get(name := _name(row["interface"]), {}), resolved.get(name, frozenset())),
+                pfc=paused.get(name),
+            )
             for row in _rows(answers["interfaces"], "interface")
         ),
         sessions=tuple(_sessions(answers["sessions"], answers["bfd"])),
     )
+
+
+def _pfc(text: str) -> dict[str, frozenset[int]]:
+    """The priorities with which each port runs PFC, by its name."""
+    bitmaps = {_name(match[1]): int(match[2] or "0", 16) for match in _PFC.finditer(text)}
+    return {name: frozenset(bit for bit in range(8) if bitmap >> bit & 1) for name, bitmap in bitmaps.items()}
 
 
 def _rows(answer: Json, name: str) -> list[Json]:
