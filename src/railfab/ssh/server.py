@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import hmac
-import os
+import socket
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -18,15 +18,15 @@ from typing import Self
 import asyncssh
 
 from railfab.errors import LabError
-from railfab.process.listeners import bind_problem
 from railfab.ssh.cli import run_cli
 from railfab.ssh.dialogue import NewCli
+from railfab.ssh.host_key import public_host_key
+from railfab.ssh.listener import listening_socket
 from railfab.ssh.processes import run_session
 
 LOGIN_WITHIN_S = 60
 KEEPALIVE_S = 30
 """Interval of keepalive messages [s]; a client that misses three is disconnected."""
-KEY_ALGORITHM = "ssh-ed25519"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,11 +50,11 @@ class SshServer:
     """A listening server; use it with `async with`, or `close` it. port: the port it listens on."""
 
     def __init__(
-        self, acceptor: asyncssh.SSHAcceptor, host_key: asyncssh.SSHKey, connections: set[asyncssh.SSHServerConnection]
+        self, acceptor: asyncssh.SSHAcceptor, host_key: str, connections: set[asyncssh.SSHServerConnection]
     ) -> None:
         self._acceptor = acceptor
         self._connections = connections
-        self._host_key = " ".join(host_key.export_public_key().decode().split()[:2])
+        self._host_key = host_key
 
     @property
     def host_key(self) -> str:
@@ -94,37 +94,34 @@ async def serve(
     access: SshAccess,
     inside: int | None = None,
     cli: NewCli | None = None,
+    listener: socket.socket | None = None,
 ) -> SshServer:
     """Start a server. host_key: private key file; created if missing, readable by its owner only.
 
+    listener: a socket that listens already, which it takes over; None makes it.
     inside: process id whose namespaces the sessions use, for a container without SSH server; no SFTP then. None for
     the namespaces of the server. cli: answers the sessions instead of processes; no SFTP then.
     Raises LabError when the port is in use, the address is not local or a key cannot be read.
     """
     where = f"SSH server {host} port {port}"
     keys = _authorized_keys(where, access.authorized_keys)
-    key = _host_key(where, host_key)
+    key = public_host_key(where, host_key)
     own_files = inside is None and cli is None
     connections: set[asyncssh.SSHServerConnection] = set()
-    try:
-        acceptor = await asyncssh.listen(
-            host,
-            port,
-            server_factory=lambda: _Login(access, keys, connections),
-            server_host_keys=[key],
-            process_factory=partial(run_cli, new=cli, may_write=access.may_write)
-            if cli
-            else partial(run_session, inside=inside),
-            encoding=None,
-            sftp_factory=_Files if own_files else None,
-            allow_scp=own_files,
-            agent_forwarding=False,
-            login_timeout=LOGIN_WITHIN_S,
-            keepalive_interval=KEEPALIVE_S,
-        )
-    except OSError as error:
-        problem = f"cannot listen ({bind_problem(error, port)})"
-        raise LabError(where, problem, "Use a free port and an address of this machine") from None
+    acceptor = await asyncssh.listen(
+        sock=listener or listening_socket(where, host, port),
+        server_factory=lambda: _Login(access, keys, connections),
+        server_host_keys=[str(host_key)],
+        process_factory=partial(run_cli, new=cli, may_write=access.may_write)
+        if cli
+        else partial(run_session, inside=inside),
+        encoding=None,
+        sftp_factory=_Files if own_files else None,
+        allow_scp=own_files,
+        agent_forwarding=False,
+        login_timeout=LOGIN_WITHIN_S,
+        keepalive_interval=KEEPALIVE_S,
+    )
     return SshServer(acceptor, key, connections)
 
 
@@ -181,18 +178,3 @@ def _authorized_keys(where: str, text: str) -> asyncssh.SSHAuthorizedKeys | None
         raise LabError(
             where, f"cannot read the authorized keys ({error})", "Use the format of OpenSSH's authorized_keys"
         ) from None
-
-
-def _host_key(where: str, path: Path) -> asyncssh.SSHKey:
-    """The host key in the file; created on first use, so that clients always see the same key."""
-    try:
-        if not path.exists():
-            _write_private(path, asyncssh.generate_private_key(KEY_ALGORITHM).export_private_key())
-        return asyncssh.read_private_key(str(path))
-    except (OSError, asyncssh.KeyImportError) as error:
-        raise LabError(where, f"cannot use the host key {path} ({error})", "Remove the file to get a new key") from None
-
-
-def _write_private(path: Path, content: bytes) -> None:
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-        file.write(content)

@@ -23,7 +23,7 @@ class SwitchServers:
     @property
     def answering(self) -> bool:
         """Whether they are started and the switch does not hang."""
-        return self.gnmi.answering if self.gnmi is not None else self.running
+        return all(server.answering for server in (self.gnmi, self.ssh) if server is not None)
 
     @property
     def port(self) -> int:
@@ -49,9 +49,11 @@ class SwitchServers:
         if self.gnmi is not None:
             self.gnmi.hang()
         if self.ssh is not None:
-            self.ssh.stop()
+            self.ssh.hang()
 
     def resume(self) -> None:
         """Answer again."""
         if self.gnmi is not None:
             self.gnmi.resume()
+        if self.ssh is not None:
+            self.ssh.resume()

@@ -11,8 +11,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import yaml
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 
 from railfab.endpoints import Endpoint, Endpoints, save_endpoints, write_private
 from railfab.errors import LabError
@@ -28,6 +26,7 @@ from railfab.lab.netns.node import DAEMONS, unresponsive_daemons
 from railfab.lab.netns.runtime import GNMI_PORT, PASSWORD_BYTES, SSH_PORT
 from railfab.lab.probes import daemon_probe, failed_services, gnmi_probe, ssh_probe
 from railfab.platforms import LabFacts, platform
+from railfab.ssh.host_key import new_host_key
 
 GATEWAY = "gateway"
 GATEWAY_PROGRAM = "from railfab.lab.containerlab.gateway import main; main()"
@@ -76,11 +75,9 @@ def write_credentials(plan: LabPlan, files: LabPaths) -> None:
         identity, keys = authority.issue(node), files.keys(node)
         write_private(keys / "gnmi.crt", identity.certificate.decode())
         write_private(keys / "gnmi.key", identity.key.decode())
-        key = Ed25519PrivateKey.generate()
-        private = key.private_bytes(Encoding.PEM, PrivateFormat.OpenSSH, NoEncryption())
+        private, public = new_host_key()
         write_private(keys / "ssh_host_key", private.decode())
-        public = key.public_key().public_bytes(Encoding.OpenSSH, PublicFormat.OpenSSH)
-        write_private(keys / "ssh_host_key.pub", public.decode() + "\n")
+        write_private(keys / "ssh_host_key.pub", public + "\n")
 
 
 def _gateway_switch_names(plan: LabPlan) -> list[str]:

@@ -13,8 +13,6 @@ from pathlib import Path
 from typing import TextIO
 
 import yaml
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 
 from railfab.endpoints import Endpoint, Endpoints, write_private
 from railfab.errors import LabError
@@ -23,6 +21,7 @@ from railfab.lab.contract import LabPlace, Progress
 from railfab.lab.netns.names import LabNames
 from railfab.lab.netns.node import create_directories
 from railfab.lab.netns.state import LabNode, NetnsState
+from railfab.ssh.host_key import new_host_key
 
 RUNTIME = Path("/run/railfab")
 SSH_PORT = 22
@@ -99,10 +98,8 @@ def write_files(place: LabPlace, state: NetnsState, configurations: Mapping[str,
 
 def _host_key(state: NetnsState, node: LabNode) -> str:
     """Create the SSH host key of a switch; return its line for known_hosts."""
-    key = Ed25519PrivateKey.generate()
-    pem = key.private_bytes(Encoding.PEM, PrivateFormat.OpenSSH, NoEncryption())
-    _write_root_only(node_directory(state, node.name) / "ssh_host_key", pem)
-    public = key.public_key().public_bytes(Encoding.OpenSSH, PublicFormat.OpenSSH).decode()
+    private, public = new_host_key()
+    _write_root_only(node_directory(state, node.name) / "ssh_host_key", private)
     return f"{address(node)} {public}\n"
 
 
