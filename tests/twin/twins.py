@@ -23,7 +23,7 @@ RECEIVER_PORT = "ethernet-1/1/1"
 INCAST = {"phases": [{"traffic": {"pattern": "incast", "senders": 31, "receivers": 1, "bytes": "1MB"}}], "repeat": 1}
 
 
-KEPT = ["pod64.twin.ca.key", "pod64.twin.ca.pem", "pod64.twin.credentials.yml"]
+KEPT = ["pod64.twin.ca.key", "pod64.twin.ca.pem", "pod64.twin.credentials.yml", "pod64.twin.ssh_host_key"]
 """What a twin of pod64 leaves in its state directory."""
 
 

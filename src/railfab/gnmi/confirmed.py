@@ -37,7 +37,10 @@ class CommitStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommitRecord:
-    """A confirmed commit. number: counted by the target from 1. started_ns, ended_ns: [ns since 1970]."""
+    """A confirmed commit. number: counted by the target from 1. started_ns, ended_ns: [ns since 1970].
+
+    id: that a gNMI client gave; empty for a commit of a CLI, which gives none and can be confirmed there alone.
+    """
 
     number: int
     id: str
@@ -131,7 +134,7 @@ class ConfirmedCommits(Generic[T]):
             else:
                 self._restore(active.former)
                 self._end(active, CommitStatus.FAILED)
-        logger.info("%s: commit %s: %s", self._target, commit.id, commit.action.value)
+        logger.info("%s: %s: %s", self._target, _named(commit.id), commit.action.value)
 
     def _commit(self, commit: Commit, change: Callable[[], T] | None) -> None:
         self._refuse_second()
@@ -145,19 +148,20 @@ class ConfirmedCommits(Generic[T]):
             CommitRecord(number=number, id=commit.id, status=CommitStatus.UNCONFIRMED, started_ns=time.time_ns())
         )
         self._changed()
-        logger.info("%s: commit %s is reverted in %.0f s unless it is confirmed", self._target, commit.id, seconds)
+        logger.info("%s: %s is reverted in %.0f s unless it is confirmed", self._target, _named(commit.id), seconds)
 
     def _refuse_second(self) -> None:
         if self._active is not None:
             remedy = "Confirm or cancel it first, or wait until it is reverted"
-            raise WrongState(self._target, f"commit {self._active.id} is not confirmed yet", remedy)
+            raise WrongState(self._target, f"{_named(self._active.id)} is not confirmed yet", remedy)
 
     def _waiting(self, commit: Commit) -> _Active[T]:
         """The unconfirmed commit, if it is the one that is meant."""
         if self._active is None:
             raise WrongState(self._target, "no commit waits for a confirmation", "It was confirmed or reverted before")
         if self._active.id != commit.id:
-            problem = f"the commit that waits for a confirmation is {self._active.id}, not {commit.id}"
+            waiting = self._active.id or "one of the CLI"
+            problem = f"the commit that waits for a confirmation is {waiting}, not {commit.id}"
             raise RequestRefused(self._target, problem, "Use its id")
         return self._active
 
@@ -185,10 +189,10 @@ class ConfirmedCommits(Generic[T]):
                 self._restore(active.former)
             except RailfabError as error:
                 logger.error(
-                    "%s: commit %s was not confirmed and cannot be reverted: %s", self._target, commit_id, error
+                    "%s: %s was not confirmed and cannot be reverted: %s", self._target, _named(commit_id), error
                 )
             else:
-                logger.warning("%s: commit %s was not confirmed and is reverted", self._target, commit_id)
+                logger.warning("%s: %s was not confirmed and is reverted", self._target, _named(commit_id))
             self._end(active, CommitStatus.FAILED)
 
     def _end(self, active: _Active[T], status: CommitStatus) -> None:
@@ -196,3 +200,7 @@ class ConfirmedCommits(Generic[T]):
         self._active = None
         self._records[-1] = replace(self._records[-1], status=status, ended_ns=time.time_ns())
         self._changed()
+
+
+def _named(commit_id: str) -> str:
+    return f"commit {commit_id}" if commit_id else "a commit of the CLI"

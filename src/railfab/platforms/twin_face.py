@@ -12,7 +12,7 @@ from railfab.errors import RailfabError
 if TYPE_CHECKING:
     from railfab.gnmi.confirmed import CommitRecord
     from railfab.gnmi.paths import Element
-    from railfab.gnmi.target import Edit, Found, YangModel
+    from railfab.gnmi.target import Commit, DataType, Edit, Found, YangModel
     from railfab.ssh import NewCli
 
 Tree = Any
@@ -277,6 +277,33 @@ class VirtualDevice(Protocol):
 
     def observe(self) -> Observed:
         """The live state."""
+        ...
+
+    @property
+    def configuration(self) -> Any:
+        """The running configuration in the datastore's own type: never changed in place, another object after each
+        change."""
+        ...
+
+    @property
+    def saved(self) -> bool:
+        """Whether the next boot has the running configuration."""
+        ...
+
+    def get(self, path: tuple[Element, ...], data_type: DataType) -> Sequence[Found]:
+        """The present answer to a gNMI Get of a path. Raises PathNotFound."""
+        ...
+
+    def set(self, edits: Sequence[Edit]) -> None:
+        """Change the configuration as a gNMI Set does. Raises RailfabError; then nothing has changed."""
+        ...
+
+    def set_commit(self, edits: Sequence[Edit], commit: Commit) -> None:
+        """Likewise, with the extension of a Set that commits under a timer, confirms or cancels."""
+        ...
+
+    def commits(self) -> Sequence[CommitRecord]:
+        """The last commits under a timer, of all clients, oldest first."""
         ...
 
 

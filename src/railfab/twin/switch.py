@@ -15,7 +15,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from railfab.device import DeviceModel, Observed, without_secrets
 from railfab.errors import raise_all
 from railfab.forwarding import BgpSession, uncomputed
-from railfab.gnmi.confirmed import ConfirmedCommits
+from railfab.gnmi.confirmed import CommitRecord, ConfirmedCommits
 from railfab.gnmi.extensions import ExtensionUnsupported
 from railfab.gnmi.leaves import LeafLayout
 from railfab.gnmi.paths import Element, elements, to_text_elements
@@ -165,6 +165,7 @@ class VirtualSwitch:
         self._commits = ConfirmedCommits(name, self._run, self.touch)
         self._change: object = object()
         self._view: SwitchView | None = None
+        self._reading = threading.Lock()
         self._layout = SwitchLayout(None, LeafLayout(()))
         self._encoded: tuple[Leaf, ...] = ()
         self._answers = True
@@ -241,6 +242,24 @@ class VirtualSwitch:
         """Stop the timers of a commit that is not confirmed, and of jobs."""
         self._commits.close()
         self.timers.clear()
+
+    def commits(self) -> Sequence[CommitRecord]:
+        """The last commits under a timer, oldest first."""
+        return self._commits.records()
+
+    def get(self, path: tuple[Element, ...], data_type: DataType) -> Sequence[Found]:
+        """The present answer to a Get. Raises PathNotFound."""
+        return self.refresh().get(path, data_type)
+
+    @property
+    def configuration(self) -> Any:
+        """The running configuration as the datastore has it."""
+        return self._store.running
+
+    @property
+    def saved(self) -> bool:
+        """Whether the next boot has the running configuration."""
+        return bool(self._startup is self._store.running or self._startup == self._store.running)
 
     def running(self) -> str:
         """The running configuration as text."""
@@ -335,6 +354,10 @@ class VirtualSwitch:
         return view if fresh else None
 
     def refresh(self) -> SwitchView:
+        with self._reading:
+            return self._read()
+
+    def _read(self) -> SwitchView:
         change, configuration, read_s = self._change, self._store.running, time.monotonic()
         observed = self._observe(self.name)
         timestamp_ns = self._stamp(observed.simulated_ns)

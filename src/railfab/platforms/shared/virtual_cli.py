@@ -16,6 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from inspect import signature
 from itertools import dropwhile, filterfalse
 from typing import Any
 
@@ -172,11 +173,13 @@ class VirtualCli:
         return _joined(refused, self._filtered(self._run(typed, filters), filters))
 
     def _run(self, command: Command, filters: Sequence[str]) -> str:
-        """Run a command. An action that has a parameter `filters` is given those that are no filters of text."""
+        """Run a command. An action that has a parameter `form` is given what is no filter of text."""
         if command.entry.says is not None:
             return command.entry.says.format(**command.values)
         action: Callable[..., str] = getattr(self, command.entry.does or "")
-        forms = [each for each in filters if each.split()[0] not in self._grammar.filters]
+        forms = [each for each in filters if each.split()[:1] and each.split()[0] not in self._grammar.filters]
+        if forms and "form" not in signature(action).parameters:
+            raise CliRefusal(self.text("unknown", line=forms[0], caret="^"))
         return action(**command.values, **({"form": forms[0]} if forms else {}))
 
     def _filtered(self, output: str, filters: Sequence[str]) -> str:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from railfab.gnmi.paths import Element
 from railfab.platforms.shared.json_tree import leaf_text
 
 
@@ -43,3 +44,20 @@ def invalid_key(value: Any, key: str, name: str, kind: Mapping[str, Any]) -> str
     """Such a value of a key of a list."""
     text = invalid_value(value, kind)
     return text and f"Failed to parse value '{leaf_text(value)}' for key '{key}' (node '{name}') - {text}"
+
+
+def unknown_token(word: str, options: Iterable[str] = ()) -> str:
+    """A word of the CLI that nothing takes there (learn-srlinux, docs/get-started/cli.md). options: those that fit."""
+    listed = ", ".join(f"'{each}'" for each in options)
+    return f"Parsing error: Unknown token '{word}'." + (f"\nOptions are [{listed}]" if listed else "")
+
+
+def nothing_at(place: Iterable[Element]) -> str:
+    """A path of the CLI at which there is no object (learn-srlinux, docs/blog/posts/2023/cli-ranges.md)."""
+    steps = "".join(f".{name}" + "".join(f"{{.{key}=={value}}}" for key, value in keys) for name, keys in place)
+    return f"Error: Path '{steps}' does not specify any existing objects"
+
+
+def not_authorised(command: str) -> str:
+    """A command of a user who may not run it (learn-srlinux, docs/blog/posts/2024/srl-radius.md)."""
+    return f"Error: No authorization to execute command: '{command}'"

@@ -11,6 +11,7 @@ from typing import Any
 from railfab.platforms.shared import json_tree
 from railfab.platforms.shared.json_tree import Json, is_list, leaf_text
 from railfab.platforms.srlinux.flat import WHAT, is_flat, tree_of_lines
+from railfab.platforms.srlinux.schema import schema
 
 CONFIG = {
     "interface": "srl_nokia-interfaces:interface",
@@ -108,6 +109,12 @@ def keys_of(name: str, entry: Json) -> tuple[str, ...]:
     """Names of the key leaves of a list entry; a likely one for a list that railfab does not write, or none."""
     known = KEYS.get(name) or tuple((key,) for key in _USUAL_KEYS)
     return next((keys for keys in known if all(key in entry for key in keys)), ())
+
+
+def entry_keys(name: str, entry: Json) -> tuple[str, ...]:
+    """The keys of an entry of a list, also of one that railfab does not write, by the schema."""
+    known = keys_of(name, entry)
+    return known or next((keys for keys in schema().lists.get(name, ()) if all(key in entry for key in keys)), ())
 
 
 def lines(tree: Json) -> list[str]:

@@ -17,6 +17,7 @@ from railfab.platforms.shared.json_datastore import JsonDatastore
 from railfab.platforms.shared.json_tree import Json, bare
 from railfab.platforms.shared.virtual_addresses import discriminator, is_address, link_local, mac_address
 from railfab.platforms.srlinux.bgp import US_PER_MS
+from railfab.platforms.srlinux.cli import cli
 from railfab.platforms.srlinux.constraints import violations
 from railfab.platforms.srlinux.drain import frozen_instances, has_groups, overlapping_groups
 from railfab.platforms.srlinux.management import GRPC_SERVER
@@ -27,7 +28,7 @@ from railfab.platforms.srlinux.qos import pfc_queue
 from railfab.platforms.srlinux.refusal_texts import unknown_element
 from railfab.platforms.srlinux.refusals import plain_refusals
 from railfab.platforms.srlinux.schema import names, options, schema
-from railfab.platforms.srlinux.tree import keys_of, lines, stripped
+from railfab.platforms.srlinux.tree import entry_keys, lines, stripped
 from railfab.platforms.srlinux.twin_leaves import VERSION, date, device_leaves, port_leaves
 from railfab.platforms.twin_face import QueueNames, TwinFace, VirtualSession
 from railfab.units import NS_PER_S
@@ -118,7 +119,8 @@ def commit_leaves(records: Sequence[CommitRecord]) -> dict[str, Any]:
     for record in records:
         commit = f"/system/configuration/commit[id={record.number}]"
         leaves[f"{commit}/status"] = record.status.value
-        leaves[f"{commit}/persist-id"] = record.id
+        if record.id:
+            leaves[f"{commit}/persist-id"] = record.id
         leaves[f"{commit}/started"] = date(record.started_ns / NS_PER_S)
         if record.ended_ns is not None:
             leaves[f"{commit}/ended"] = date(record.ended_ns / NS_PER_S)
@@ -178,12 +180,6 @@ def _with_profile(tree: Json, rendered: Json) -> Json:
     return tree | {"srl_nokia-system:system": tree["srl_nokia-system:system"] | profiles}
 
 
-def _keys_of(name: str, entry: Json) -> tuple[str, ...]:
-    """The keys of an entry of a list, also of one that railfab does not write."""
-    known = keys_of(name, entry)
-    return known or next((keys for keys in schema().lists.get(name, ()) if all(key in entry for key in keys)), ())
-
-
 def _datastore(name: str, rendered: Json) -> JsonDatastore:
     start = _with_profile(factory(name), rendered)
 
@@ -193,7 +189,7 @@ def _datastore(name: str, rendered: Json) -> JsonDatastore:
 
     datastore = JsonDatastore(
         name,
-        _keys_of,
+        entry_keys,
         factory=start,
         rendered=rendered,
         configured=configured,
@@ -290,6 +286,7 @@ def twin() -> TwinFace:
         # Nokia's models name the extension: feature gnmi-extensions of srl_nokia-features.yang, "gNMI commit confirmed,
         # depth and config subscription extensions", from 24.7.1 on and in 25.3.1.
         commits=commit_leaves,
+        cli=cli,
         check_asked=check_asked,
         serves_gnmi=serves_gnmi,
         port_leaves=port_leaves,
