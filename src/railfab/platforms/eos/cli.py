@@ -9,16 +9,17 @@ from functools import cache
 from itertools import count
 from typing import NoReturn
 
+from railfab.platforms.eos.answers import lines_text
 from railfab.platforms.eos.config_sessions import ConfigSession, ConfigSessions
 from railfab.platforms.eos.configuration import EosConfiguration
 from railfab.platforms.eos.lines import FORMAT
 from railfab.platforms.eos.running_text import full_interface, shown, twin_grammar
 from railfab.platforms.eos.shows import EosShows
 from railfab.platforms.shared.line_tree import Line
-from railfab.platforms.shared.statements import Reading
+from railfab.platforms.shared.statements import Reading, schema_of
 from railfab.platforms.shared.terminal_configuration import TerminalConfiguration
 from railfab.platforms.shared.typed_lines import TypedLines
-from railfab.platforms.shared.virtual_cli import CliGrammar, CliRefusal, VirtualCli, cli_grammar
+from railfab.platforms.shared.virtual_cli import CliGrammar, CliRefusal, VirtualCli, cli_grammar, section
 from railfab.platforms.twin_face import VirtualDevice
 from railfab.ssh import CliUser, NewCli
 
@@ -28,6 +29,8 @@ CONTEXT_LINES = 3
 _HOSTNAME = re.compile(r"^hostname (\S+)$", re.MULTILINE)
 _TIMER = re.compile(r"(\d{1,2}):(\d{1,2}):(\d{1,2})")
 _HEADER = "! Command: show {kind}\n! device: {host} ({model}, EOS-{version})\n!\n! boot system flash:/EOS.swi\n!\n"
+_TWO_WORDS = re.compile(r"\b((?:et|lo)[a-z]*) (?=\d)", re.IGNORECASE)
+"""The name of an interface with a blank before its number, as operators may type it."""
 _PROCESSES = count(5001)
 
 
@@ -68,7 +71,7 @@ class EosCli(EosShows, VirtualCli):
         if self._typed is not None and self._typed.in_literal:
             self._typed.take(line)
             return ""
-        return VirtualCli._output(self, line)
+        return VirtualCli._output(self, _TWO_WORDS.sub(r"\1", line) if line.lstrip().startswith("sh") else line)
 
     def closed(self) -> None:
         VirtualCli.closed(self)
@@ -149,11 +152,11 @@ class EosCli(EosShows, VirtualCli):
     def _enter_mode_of(self, typed: TypedLines | TerminalConfiguration, line: str) -> None:
         """Leave the modes that do not have this command. Raises CliRefusal where no mode has it."""
         word = re.sub(r"^(?:no|default) ", "", line.strip()).split()[0]
-        modes = [header.split()[0] for header in reversed(typed.section)]
-        depth = next((depth for depth, mode in enumerate(modes) if not _words(mode) or word in _words(mode)), None)
-        if depth is None and word not in _words("top"):
+        modes = [*(header.split()[0] for header in reversed(typed.section)), "top"]
+        depths = [depth for depth, mode in enumerate(modes) if not _words(mode) or word in _words(mode)]
+        if not depths:
             raise CliRefusal(self.text("unknown"))
-        for _ in range(len(modes) if depth is None else depth):
+        for _ in range(_depth_of(typed.section, line.strip(), depths)):
             typed.leave()
 
     def settle(self) -> str:
@@ -224,6 +227,15 @@ class EosCli(EosShows, VirtualCli):
     def show_running(self) -> str:
         return self._headed("running-config", self.device.running())
 
+    def show_section(self, pattern: str) -> str:
+        return section(self.device.running(), pattern)
+
+    def show_unsaved(self) -> str:
+        """The difference between the startup configuration and the running one; nothing when they are equal."""
+        return _difference(
+            self.device.startup(), self.device.running(), "flash:/startup-config", "system:/running-config"
+        )
+
     def show_startup(self) -> str:
         return self._headed("startup-config", self.device.startup())
 
@@ -233,17 +245,10 @@ class EosCli(EosShows, VirtualCli):
     def show_differences(self, session: str = "") -> str:
         """The difference between the running configuration and a session; nothing when they are equal."""
         name, candidate = self._candidate(session)
-        lines = list(
-            difflib.unified_diff(
-                self.device.running().splitlines(),
-                candidate.splitlines(),
-                "system:/running-config",
-                f"session:/{name}-session-config",
-                lineterm="",
-                n=CONTEXT_LINES,
-            )
+        difference = _difference(
+            self.device.running(), candidate, "system:/running-config", f"session:/{name}-session-config"
         )
-        return "\n".join([*lines, ""]) + "\n" if lines else ""
+        return f"{difference}\n" if difference else ""
 
     def show_sessions(self, form: str = "text") -> str:
         if form == "json":
@@ -266,6 +271,14 @@ class EosCli(EosShows, VirtualCli):
         return VirtualCli._no_command(self, line, mismatch)
 
 
+def _difference(before: str, after: str, before_name: str, after_name: str) -> str:
+    """The difference between two configurations."""
+    lines = difflib.unified_diff(
+        before.splitlines(), after.splitlines(), before_name, after_name, lineterm="", n=CONTEXT_LINES
+    )
+    return lines_text(lines)
+
+
 def _in_full(line: str) -> str:
     """A line with words and names that EOS takes shortened, in full."""
     words = " ".join(line.split())
@@ -275,6 +288,26 @@ def _in_full(line: str) -> str:
     spelled = full_interface(f"{full} {rest}".strip())
     indent = line[: len(line) - len(line.lstrip())]
     return indent + words.removesuffix(bare) + spelled if words != spelled else line
+
+
+def _depth_of(section: tuple[str, ...], line: str, depths: list[int]) -> int:
+    """The innermost of some modes in which a line is known as a whole; the innermost, where that is in none.
+
+    depths: numbers of sections to leave.
+    """
+    if len(depths) > 1:
+        return next((depth for depth in depths if _is_known(section[: len(section) - depth], line)), depths[0])
+    return depths[0]
+
+
+def _is_known(section: tuple[str, ...], line: str) -> bool:
+    target: object = EosConfiguration()
+    for header in section:
+        match = schema_of(type(target)).match(header)
+        target = match[0](target, match[1]) if match is not None else None
+        if target is None:
+            return False
+    return schema_of(type(target)).match(line) is not None
 
 
 def _check(section: tuple[str, ...], line: str) -> None:

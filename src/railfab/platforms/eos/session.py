@@ -132,7 +132,16 @@ class EosSession:
             self._refusing(self._verbs["revert"].format(session=token))
 
     def observe(self) -> Observed:
-        return observed_state({verb: self._json(verb) for verb in OBSERVED})
+        return observed_state({verb: self._json(verb) for verb in OBSERVED} | {"ecn": self._marks()})
+
+    def _marks(self) -> Mapping[str, Any]:
+        """Counters of marks by queue; empty where EOS does not have them, as on vEOS and cEOS."""
+        try:
+            return self._json("ecn")
+        except Unreachable:
+            raise
+        except DeviceError:
+            return {}
 
     def operate(self, verb: Verb) -> None:
         """Do this now. A drain is Maintenance Mode, and an alias that says that it is one by a verb."""

@@ -15,21 +15,34 @@ DISABLED = frozenset({"disabled", "adminDown"})
 """Values of `interfaceStatus` of an interface that is shut down."""
 
 
+UNMARKED = "-"
+"""Counter of marked packets of a queue without ECN."""
+
+
 def observed_state(answers: Mapping[str, Json]) -> Observed:
     """Interfaces with their neighbours, and BGP sessions. answers: by name of the verb in `dialect.yml`."""
     heard = answers["lldp"].get("lldpNeighbors", {})
     resolved = _resolved(answers["arp"], "ipV4Neighbors"), _resolved(answers["nd"], "ipV6Neighbors")
     interfaces = answers["interfaces"].get("interfaces", {})
+    marks = answers["ecn"].get("intfQueueCounters", {})
     return Observed(
         interfaces=tuple(
-            _interface(name, shown, heard.get(name, {}), frozenset().union(*(each.get(name, ()) for each in resolved)))
+            _interface(
+                name,
+                shown,
+                heard.get(name, {}),
+                frozenset().union(*(each.get(name, ()) for each in resolved)),
+                _marking(marks.get(name)),
+            )
             for name, shown in interfaces.items()
         ),
         sessions=tuple(_sessions(answers["neighbors"], answers["bfd"])),
     )
 
 
-def _interface(name: str, shown: Json, heard: Json, resolved: frozenset[IpAddress]) -> ObservedInterface:
+def _interface(
+    name: str, shown: Json, heard: Json, resolved: frozenset[IpAddress], marking: frozenset[int] | None
+) -> ObservedInterface:
     neighbor: Json = next(iter(heard.get("lldpNeighborInfo", ())), {})
     return ObservedInterface(
         name=interface_name(name),
@@ -39,7 +52,16 @@ def _interface(name: str, shown: Json, heard: Json, resolved: frozenset[IpAddres
         neighbor_device=neighbor.get("systemName"),
         neighbor_interface=neighbor.get("neighborInterfaceInfo", {}).get("interfaceId_v2"),
         resolved_addresses=resolved,
+        ecn=marking,
     )
+
+
+def _marking(marks: Json | None) -> frozenset[int] | None:
+    """Queues with a counter of marked packets; None for a port without such counters."""
+    if marks is None:
+        return None
+    counters = marks.get("queueCounters", {})
+    return frozenset(int(queue) for queue, count in counters.items() if count != UNMARKED)
 
 
 def _resolved(answer: Json, key: str) -> dict[str, set[IpAddress]]:

@@ -11,9 +11,9 @@ from railfab.gnmi.target import YangModel
 from railfab.platforms.eos.cli import cli
 from railfab.platforms.eos.configuration import parse
 from railfab.platforms.eos.lines import FORMAT, text
+from railfab.platforms.eos.port_state import short_name
 from railfab.platforms.eos.running_text import shown
 from railfab.platforms.eos.scoped import GNMI, scoped
-from railfab.platforms.eos.shows import short_name
 from railfab.platforms.shared.line_datastore import LineDatastore
 from railfab.platforms.shared.virtual_addresses import discriminator, is_address, link_local, mac_address
 from railfab.platforms.twin_face import QueueNames, Tree, TwinFace, VirtualSession

@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from railfab.platforms.twin_face import VirtualDevice
 
 _SECTION = re.compile(r"^interface (\S+)\n((?: +.*\n)*)", re.MULTILINE)
-_DESCRIPTION = re.compile(r"^ +description (.*)$", re.MULTILINE)
 
 
 def port_counters(device: VirtualDevice, names: Mapping[str, str]) -> dict[str, dict[str, int]]:
@@ -23,5 +22,17 @@ def port_counters(device: VirtualDevice, names: Mapping[str, str]) -> dict[str, 
 
 def port_descriptions(configuration: str) -> dict[str, str]:
     """The descriptions of interfaces in a configuration of lines."""
-    sections = _SECTION.finditer(configuration)
-    return {match[1]: text[1] for match in sections if (text := _DESCRIPTION.search(match[2]))}
+    word = "description "
+    return {
+        name: line.removeprefix(word)
+        for name, lines in interface_sections(configuration).items()
+        for line in lines
+        if line.startswith(word)
+    }
+
+
+def interface_sections(configuration: str) -> dict[str, tuple[str, ...]]:
+    """The lines of each interface in a configuration of lines, without their indents."""
+    return {
+        match[1]: tuple(line.strip() for line in match[2].splitlines()) for match in _SECTION.finditer(configuration)
+    }

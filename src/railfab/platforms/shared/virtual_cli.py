@@ -212,6 +212,17 @@ def _begin(output: str, pattern: str) -> str:
     return _lines(dropwhile(lambda line: search(line) is None, output.splitlines()))
 
 
+def section(output: str, pattern: str) -> str:
+    """The sections with a line that matches; a section is a line with those below it that are indented."""
+    search, sections = _pattern(pattern).search, list[list[str]]()
+    for line in output.splitlines():
+        if line.startswith(" ") and sections:
+            sections[-1].append(line)
+        else:
+            sections.append([line])
+    return _lines(line for each in sections if any(map(search, each)) for line in each)
+
+
 def _pattern(text: str) -> re.Pattern[str]:
     """The regular expression of an operator; a text that is none stands for itself."""
     try:
@@ -241,6 +252,7 @@ FILTERS: Mapping[str, Callable[[str, str], str]] = {
     "include": _include,
     "exclude": _exclude,
     "begin": _begin,
+    "section": section,
     "count": _count,
     "last": _last,
     "unchanged": _unchanged,
