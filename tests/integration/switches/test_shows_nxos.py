@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from napalm import get_network_driver
 from tests.integration.switches.racks import LEAF, opened
 from tests.twin.twins import made_job, ran
 
 from railfab.deploy.live_qos import operations, qos_findings
 from railfab.device import DeviceModel
-from railfab.endpoints import Endpoint
+from railfab.endpoints import Endpoint, read_credentials
 from railfab.fabric.design import Design
 from railfab.platforms.nxos.cli import cli
 from railfab.platforms.nxos.state import observed_state
@@ -89,6 +90,22 @@ def test_counters_of_a_queue_are_those_that_the_fabric_counts(twin: Twin, sessio
     match = re.search(r"ECN Pkts \| +(\d+)\|", text)
     assert match is not None
     assert int(match[1]) == counted["ECN", "Pkts"]
+
+
+def test_counters_of_a_port_are_those_that_the_fabric_counts(twin: Twin, leaf: Endpoint, session: Cli) -> None:
+    sent = reading(twin, "fabric_interface_transmit_bytes_total", interface=RECEIVER)
+    packets = reading(twin, "fabric_interface_transmit_packets_total", interface=RECEIVER, cast="unicast")
+    answer = json.loads(shown(session, f"show interface {RECEIVER} counters | json"))
+    assert rows(answer, "tx_counters")[0] == {
+        "interface_tx": RECEIVER,
+        "eth_outbytes": str(sent),
+        "eth_outucast": str(packets),
+    }
+    assert f" {sent} bytes\n" in shown(session, f"show interface {RECEIVER}")
+    assert re.search(rf"^Eth1/1/1 +{sent} ", shown(session, "show interface counters"), re.MULTILINE)
+    login, driver = read_credentials(leaf), get_network_driver("nxos_ssh")
+    with driver(leaf.host, login.username, login.password, optional_args={"port": leaf.ssh_port}) as napalm:
+        assert napalm.get_interfaces_counters()[RECEIVER]["tx_octets"] == sent > 0
 
 
 def test_pauses_are_counted_by_port_and_by_priority(twin: Twin, session: Cli) -> None:

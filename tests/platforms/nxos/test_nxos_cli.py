@@ -220,6 +220,7 @@ def test_a_file_of_another_release_is_refused(session: Cli) -> None:
         ("show nonsense", "{place}^\n% Invalid command at '^' marker.\n"),
         ("show", "{end}^\n% Incomplete command at '^' marker.\n"),
         ("show file bootflash:nothing", "No such file or directory\n"),
+        ("dir nothing", "No such file or directory\n"),
     ],
 )
 def test_a_wrong_command_has_a_caret_below_it(session: Cli, line: str, answer: str) -> None:

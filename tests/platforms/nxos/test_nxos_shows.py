@@ -119,16 +119,6 @@ def test_napalm_reads_interfaces_and_their_addresses(napalm: Any) -> None:
     assert addresses[HOST_PORT]["ipv4"] == {"10.17.0.0": {"prefix_length": 31}}
 
 
-def test_napalm_counts_what_the_fabric_counts(twin: Twin, napalm: Any) -> None:
-    counted = napalm.get_interfaces_counters()
-    readings = {
-        labels["interface"]: int(value)
-        for metric, labels, value in twin._switches[LEAF].readings()
-        if metric == "fabric_interface_transmit_errors_total"
-    }
-    assert {name: counted[name]["tx_errors"] for name in readings} == readings
-
-
 def test_napalm_reads_the_neighbors(napalm: Any) -> None:
     assert napalm.get_lldp_neighbors()[UPLINK] == [{"port": "Ethernet1/1", "hostname": SPINE}]
     assert napalm.get_lldp_neighbors_detail()[UPLINK][0]["remote_system_name"] == SPINE
@@ -148,6 +138,16 @@ def test_napalm_reads_the_configurations(napalm: Any) -> None:
     assert configurations["startup"].startswith("!No configuration change")
 
 
+def test_napalm_merges_lines_and_rolls_back(twin: Twin, napalm: Any) -> None:
+    napalm.load_merge_candidate(config="interface Ethernet1/1\n  description by-napalm\n")
+    napalm.commit_config()
+    assert napalm.get_interfaces()[HOST_PORT]["description"] == "by-napalm"
+    assert "description by-napalm" in twin._switches[LEAF].startup()
+    napalm.rollback()
+    assert "by-napalm" not in napalm.get_config()["running"]
+    assert "by-napalm" not in twin._switches[LEAF].startup()
+
+
 @pytest.mark.parametrize("typed", ["e1/16", "Eth1/16", "ethernet 1/16", "Ethernet1/16"])
 def test_a_port_is_named_as_operators_type_it(session: Cli, typed: str) -> None:
     assert shown(session, f"show interface {typed}").startswith("Ethernet1/16 is up")
@@ -158,6 +158,15 @@ def test_a_port_is_named_as_operators_type_it(session: Cli, typed: str) -> None:
 @pytest.mark.parametrize(("typed", "answer"), [("e1/99", "Invalid range"), ("x1/1", "Invalid interface format")])
 def test_a_port_that_the_switch_does_not_have_is_refused(session: Cli, typed: str, answer: str) -> None:
     assert answer in shown(session, f"show interface {typed}")
+
+
+def test_a_section_is_a_line_with_what_is_indented_below_it(session: Cli) -> None:
+    bgp = shown(session, "show running-config | section 'router bgp'").splitlines()
+    assert bgp[0] == "router bgp 4200001001"
+    assert all(line.startswith(" ") for line in bgp[1:])
+    peer = shown(session, "show running-config | section 100.64.0.0").splitlines()
+    assert peer[:2] == ["  neighbor 100.64.0.0", "    bfd"]
+    assert all(line.startswith("    ") for line in peer[1:])
 
 
 def test_a_table_with_one_row_has_no_list(session: Cli) -> None:

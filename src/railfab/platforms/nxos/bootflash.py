@@ -67,11 +67,12 @@ class Bootflash:
             if self._files.pop(file_name(place), None) is None:
                 raise _absent()
 
-    def listing(self) -> str:
-        """`dir bootflash:`."""
+    def listing(self, place: str) -> str:
+        """`dir bootflash:`, or of a file. Raises CliRefusal where there is none."""
+        files = self._files if place == "bootflash:" else {file_name(place): self.read(place)}
         rows = [
             f"{file.size_bytes:>11}    {time.strftime('%b %d %H:%M:%S %Y', time.gmtime(file.written_s))}  {name}"
-            for name, file in sorted(self._files.items())
+            for name, file in sorted(files.items())
         ]
         used = sum(file.size_bytes for file in self._files.values())
         usage = ["", "Usage for bootflash://sup-local", f"{used:>11} bytes used", f"{FREE_BYTES - used:>11} bytes free"]

@@ -202,9 +202,7 @@ class NxosCli(NxosShows, VirtualCli):
         return ""
 
     def list_files(self, place: str = "bootflash:") -> str:
-        if not place.startswith("bootflash:"):
-            raise CliRefusal(self.text("absent"))
-        return self._flash.listing()
+        return self._flash.listing(place)
 
     def show_file(self, file: str) -> str:
         return self._flash.read(file).content

@@ -244,6 +244,18 @@ def _unchanged(output: str, _: str) -> str:
     return output
 
 
+def _indented(output: str, pattern: str) -> str:
+    """Each line that matches, with the lines below it that are indented more."""
+    search, lines, depth = _pattern(pattern).search, [], -1
+    for line in output.splitlines():
+        indent = len(line) - len(line.lstrip())
+        if depth < 0 or indent <= depth:
+            depth = indent if search(line) else -1
+        if depth >= 0:
+            lines.append(line)
+    return _lines(lines)
+
+
 def _lines(lines: Iterable[str]) -> str:
     return "".join(f"{line}\n" for line in lines)
 
@@ -256,5 +268,6 @@ FILTERS: Mapping[str, Callable[[str, str], str]] = {
     "count": _count,
     "last": _last,
     "unchanged": _unchanged,
+    "indented": _indented,
 }
 """Filters behind a bar, by the names with which `dialect.yml` refers to them."""
