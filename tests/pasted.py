@@ -1,24 +1,35 @@
-"""Sessions with a switch that the documentation shows: what is typed, and the lines that it prints below."""
+"""Sessions with a switch that the page of the twin shows, typed into a real one."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
+PAGE = Path(__file__).parents[1] / "docs" / "twin.md"
 ANYTHING = "..."
 """A line that stands for lines which differ from run to run."""
 
 
-def steps(page: Path, section: str, prompt: str) -> list[tuple[str, Sequence[str]]]:
-    """The commands behind `$ ssh` in a section, each with the lines below it. prompt: a regular expression."""
-    _, _, text = page.read_text().partition(f"## {section}\n")
-    block = text.partition("$ ssh ")[2].partition("```")[0]
-    shown = (step.splitlines() for step in re.split(f"^{prompt}", block, flags=re.MULTILINE)[1:])
-    return [(command, output) for command, *output in shown if command]
+def type_session(connection: Any, section: str, prompt: str, *, differs: str = r"(?!)") -> None:
+    """Type the commands of a section with netmiko, and assert that the lines of the page are among those printed.
+
+    prompt, differs: regular expressions; what matches the second differs from run to run.
+    """
+    for command, output in _steps(section, prompt):
+        answer = str(connection.send_command(command, expect_string=f"{prompt.rstrip()} ?$", strip_prompt=False))
+        printed = {re.sub(differs, "", line.rstrip()) for line in answer.splitlines()}
+        shown = [re.sub(differs, "", line.rstrip()) for line in output if line not in ("", ANYTHING)]
+        assert [line for line in shown if line not in printed] == [], (command, answer)
 
 
-def missing(output: Sequence[str], shown: str) -> list[str]:
-    """The lines of a page that a switch did not print."""
-    printed = {line.rstrip() for line in shown.splitlines()}
-    return [line for line in output if line and line != ANYTHING and line.rstrip() not in printed]
+def _steps(section: str, prompt: str) -> Iterator[tuple[str, Sequence[str]]]:
+    """The commands behind `$ ssh` in a section, each with the lines below it."""
+    text = PAGE.read_text().partition(f"## {section}\n")[2].partition("$ ssh ")[2].partition("```")[0]
+    steps = re.split(f"^{prompt}", text, flags=re.MULTILINE)[1:]
+    assert steps, f"no session below {section}"
+    for step in steps:
+        command, *output = step.splitlines()
+        if command:
+            yield command, output

@@ -8,7 +8,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
 
 import netmiko
 import pytest
@@ -25,6 +24,7 @@ from tests.integration.switches.racks import (
     opened,
     rendered,
 )
+from tests.pasted import type_session
 
 from railfab.device import DeviceModel
 from railfab.endpoints import Endpoint, read_credentials
@@ -258,18 +258,10 @@ def test_a_user_who_only_reads_and_a_wrong_password_are_one_line_each(leaf: Endp
 
 
 def test_a_stranger_logs_in_and_changes_a_port_as_the_page_of_the_twin_shows(
-    railfab: Railfab, leaf: Endpoint, model: DeviceModel, repository: Path
+    railfab: Railfab, leaf: Endpoint, model: DeviceModel
 ) -> None:
     assert railfab("deploy", "--yes").returncode == 0
-    page = (repository / "docs" / "twin.md").read_text()
-    prompt = f"admin@{LEAF}:mgmt:~$ "
-    block = page.partition("## Cumulus Linux")[2].partition("$ ssh -p PORT admin@127.0.0.1\n")[2].partition("```")[0]
     with shell(leaf) as connection:
-        for step in block.split(prompt)[1:]:
-            command, _, output = step.partition("\n")
-            shown = str(connection.send_command(command))
-            for line in output.splitlines():
-                expected = re.sub(r"\d+\]", "N]", line)
-                assert line == "..." or expected in re.sub(r"\d+\]", "N]", shown).splitlines(), (command, shown)
+        type_session(connection, "Cumulus Linux", rf"admin@{LEAF}:mgmt:~\$ ", differs=r"\d+\]")
     assert running(leaf)["interface"]["swp1s0"]["link"]["mtu"] == "9000"
     deployed(leaf, rendered(model), "back")

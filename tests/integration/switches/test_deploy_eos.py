@@ -19,6 +19,7 @@ from tests.integration.switches.racks import (
     name,
     opened,
 )
+from tests.pasted import type_session
 
 from railfab.device import DeviceModel
 from railfab.endpoints import Endpoint, read_credentials
@@ -250,3 +251,12 @@ def test_a_former_configuration_says_what_a_deploy_of_it_removes(model: DeviceMo
 def test_up_is_refused_before_anything_starts(fabric: Design) -> None:
     with pytest.raises(UnsupportedFeature, match="2 more: the twin serves eos without gNMI, so that there is nothing"):
         require_telemetry(fabric)
+
+
+def test_a_stranger_changes_a_port_under_a_timer_as_the_page_of_the_twin_shows(
+    twin: Twin, leaf: Endpoint, model: DeviceModel
+) -> None:
+    with typing(leaf) as switch:
+        type_session(switch, "EOS", rf"{LEAF}(?:\(.*?\))?[>#]")
+    assert "interface Ethernet1/1\n   mtu 1500\n" in twin._switches[LEAF].startup()
+    deployed(leaf, text(model), "back")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -22,6 +24,7 @@ from tests.integration.switches.racks import (
     opened,
     rendered,
 )
+from tests.pasted import type_session
 
 from railfab.device import DeviceModel
 from railfab.endpoints import Endpoint, read_credentials
@@ -36,8 +39,9 @@ NAME = "nxos"
 NXOS = platform("nxos")
 
 
-def typed(endpoint: Endpoint, *lines: str) -> str:
-    """What a switch answers to netmiko."""
+@contextmanager
+def typing(endpoint: Endpoint) -> Iterator[Any]:
+    """A switch in netmiko."""
     login = read_credentials(endpoint)
     with netmiko.ConnectHandler(
         device_type="cisco_nxos",
@@ -46,8 +50,13 @@ def typed(endpoint: Endpoint, *lines: str) -> str:
         username=login.username,
         password=login.password,
         conn_timeout=30,
-    ) as opened:
-        connection: Any = opened
+    ) as connection:
+        yield connection
+
+
+def typed(endpoint: Endpoint, *lines: str) -> str:
+    """What a switch answers to netmiko."""
+    with typing(endpoint) as connection:
         return "\n".join(str(connection.send_command(line, expect_string="# ?$")) for line in lines)
 
 
@@ -268,3 +277,10 @@ def test_a_wrong_password_and_a_wrong_platform_are_one_line_each(leaf: Endpoint,
         platform("junos").session_factory(leaf.name)(replace(leaf, platform="junos"), read_credentials(leaf)),
     ):
         pass
+
+
+def test_a_stranger_rolls_a_port_back_as_the_page_of_the_twin_shows(leaf: Endpoint) -> None:
+    before = running(leaf)
+    with typing(leaf) as connection:
+        type_session(connection, "NX-OS", rf"{LEAF}(?:\(.*?\))?# ")
+    assert running(leaf) == before

@@ -7,7 +7,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
 
 import netmiko
 import pytest
@@ -24,6 +23,7 @@ from tests.integration.switches.racks import (
     opened,
     rendered,
 )
+from tests.pasted import type_session
 
 from railfab.device import DeviceModel
 from railfab.endpoints import Endpoint, read_credentials
@@ -299,17 +299,10 @@ def test_a_switch_that_saves_reloads_what_it_saved(leaf: Endpoint, model: Device
 
 
 def test_a_stranger_logs_in_and_changes_a_port_as_the_page_of_the_twin_shows(
-    railfab: Railfab, leaf: Endpoint, model: DeviceModel, repository: Path
+    railfab: Railfab, leaf: Endpoint, model: DeviceModel
 ) -> None:
     assert railfab("deploy", "--yes").returncode == 0
-    page = (repository / "docs" / "twin.md").read_text()
-    prompt = f"admin@{LEAF}:~$ "
-    block = page.partition("$ ssh -p PORT admin@127.0.0.1\n")[2].partition("```")[0]
     with shell(leaf) as connection:
-        for step in block.split(prompt)[1:]:
-            command, _, output = step.partition("\n")
-            shown = str(connection.send_command(command))
-            for line in output.splitlines():
-                assert line == "..." or line in shown.splitlines(), (command, shown)
+        type_session(connection, "SONiC", rf"admin@{LEAF}:~\$ ")
     assert running(leaf)["PORT"]["Ethernet0"]["mtu"] == "9100"
     deployed(leaf, rendered(model), "back")

@@ -11,6 +11,7 @@ from typing import Any
 import netmiko
 import pytest
 import yaml
+from tests.pasted import type_session
 from tests.twin.twins import until
 
 from railfab.endpoints import read_credentials
@@ -188,3 +189,11 @@ def test_a_rendered_configuration_is_the_same_typed_in_set_commands_and_in_brace
             typed.set(statement)
         assert set(read(typed.text())) == set(read(text))
         assert read(Hierarchy.read(text).text()) == read(text)
+
+
+def test_a_stranger_disables_a_port_as_the_page_of_the_twin_shows(twin: Twin, leaf: str) -> None:
+    with login(twin, leaf) as connection:
+        type_session(connection, "Junos", rf"admin@{leaf}[>#] ")
+        assert "et-0/0/0:0 {\n        disable;\n" in twin._switches[leaf].running()
+        for line in ("delete interfaces et-0/0/0:0", "commit and-quit"):
+            connection.send_command(line, expect_string=r"[>#] $")
