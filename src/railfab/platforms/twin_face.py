@@ -294,12 +294,16 @@ class VirtualDevice(Protocol):
         """The present answer to a gNMI Get of a path. Raises PathNotFound."""
         ...
 
-    def set(self, edits: Sequence[Edit]) -> None:
-        """Change the configuration as a gNMI Set does. Raises RailfabError; then nothing has changed."""
+    def change(self, candidate_of: Callable[[Any], Any], commit: Commit | None = None) -> None:
+        """Run what a function makes of the running configuration, as a gNMI Set does with its edits.
+
+        commit: the extension of a Set that is reverted unless it is confirmed. Raises RailfabError; then nothing has
+        changed.
+        """
         ...
 
-    def set_commit(self, edits: Sequence[Edit], commit: Commit) -> None:
-        """Likewise, with the extension of a Set that commits under a timer, confirms or cancels."""
+    def decide(self, commit: Commit) -> None:
+        """Confirm or cancel the change that waits. Raises RailfabError."""
         ...
 
     def commits(self) -> Sequence[CommitRecord]:

@@ -230,6 +230,18 @@ class VirtualSwitch:
         change = partial(self._change_to, partial(self._store.edited, edits))
         self._commits.act(commit, change if edits else None)
 
+    def change(self, candidate_of: Callable[[Any], Any], commit: Commit | None = None) -> None:
+        """Run what a function makes of the running configuration, under a timer where there is a commit extension."""
+        change = partial(self._change_to, lambda: candidate_of(self._store.running))
+        if commit is None:
+            self._commits.plain(change)
+        else:
+            self._commits.act(commit, change)
+
+    def decide(self, commit: Commit) -> None:
+        """Confirm or cancel the change that waits."""
+        self._commits.act(commit, None)
+
     @property
     def unmodelled(self) -> tuple[str, ...]:
         """What of the running configuration has no effect on the twin: lines that the model has no word for, and parts

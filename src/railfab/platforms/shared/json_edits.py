@@ -12,9 +12,10 @@ from railfab.platforms.shared.json_paths import has_keys
 from railfab.platforms.shared.json_tree import Json, bare, is_list
 
 
-def edited(root: Json, edits: Sequence[Edit], names: JsonNames, device: str) -> Json:
+def edited(root: Json, edits: Sequence[Edit], names: JsonNames, device: str, *, in_turn: bool = False) -> Json:
     """The tree after a Set, which shares the top-level containers that no edit names with the given one.
 
+    in_turn: whether each edit is a Set of its own.
     The given one stays as it is. Raises RequestRefused when an edit does not fit the tree.
     """
     names_edited = {edit.path[0].name if edit.path else ANY for edit in edits}
@@ -22,6 +23,7 @@ def edited(root: Json, edits: Sequence[Edit], names: JsonNames, device: str) -> 
     tree = {name: copied(child) if everything or bare(name) in names_edited else child for name, child in root.items()}
     editor = _Editor(names, device)
     for edit in edits:
+        editor = _Editor(names, device) if in_turn else editor
         editor.apply(tree, edit)
     return tree
 

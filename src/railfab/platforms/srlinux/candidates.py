@@ -5,12 +5,13 @@ A candidate is a list of edits, made again on what runs: a change that another c
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from threading import RLock
 from typing import Any
 
-from railfab.gnmi.target import Commit, Edit, Operation
+from railfab.gnmi.target import Commit, Edit
 from railfab.platforms.shared.json_edits import edited
 from railfab.platforms.shared.json_names import JsonNames
 from railfab.platforms.shared.json_tree import Json
@@ -28,10 +29,11 @@ def json_names() -> JsonNames:
 
 
 class Candidate:
-    """The running configuration of a switch with edits that are not committed."""
+    """The running configuration of a switch with edits that are not committed. Thread-safe."""
 
     def __init__(self, device: VirtualDevice) -> None:
         self._device = device
+        self._lock = RLock()
         self._edits: list[Edit] = []
         self._baseline: Any = None
         self._running: Any = None
@@ -40,12 +42,13 @@ class Candidate:
     @property
     def tree(self) -> Json:
         """The configuration with the edits; not to be changed. Raises RequestRefused where an edit no longer fits."""
-        running: Json = self._device.configuration
-        if not self._edits:
-            self._running = self._tree = self._baseline = running
-        elif running is not self._running:
-            self._tree, self._running = self._edited(running, self._edits), running
-        return self._tree
+        with self._lock:
+            running: Json = self._device.configuration
+            if not self._edits:
+                self._running = self._tree = self._baseline = running
+            elif running is not self._running:
+                self._tree, self._running = self._edited(running, self._edits), running
+            return self._tree
 
     @property
     def is_changed(self) -> bool:
@@ -59,26 +62,25 @@ class Candidate:
 
     def change(self, edit: Edit) -> None:
         """Add an edit, unless it changes nothing. Raises RequestRefused."""
-        before = self.tree
-        tree = self._edited(before, [edit])
-        if tree != before:
-            self._edits.append(edit)
-            self._tree = tree
+        with self._lock:
+            before = self.tree
+            tree = self._edited(before, [edit])
+            if tree != before:
+                self._edits.append(edit)
+                self._tree = tree
 
     def discard(self) -> None:
-        self._edits = []
+        with self._lock:
+            self._edits = []
 
     def commit(self, commit: Commit | None) -> None:
-        """Run it as a gNMI Set does, under the timer of the extension where there is one. Raises RailfabError."""
-        edits = [Edit(Operation.REPLACE, (), self.tree)]
-        if commit is None:
-            self._device.set(edits)
-        else:
-            self._device.set_commit(edits, commit)
-        self.discard()
+        """Run it, under the timer of the extension where there is one. Raises RailfabError."""
+        with self._lock:
+            self._device.change(lambda running: self._edited(running, self._edits), commit)
+            self._edits = []
 
-    def _edited(self, tree: Json, edits: list[Edit]) -> Json:
-        return edited(tree, edits, json_names(), self._device.name)
+    def _edited(self, tree: Json, edits: Sequence[Edit]) -> Json:
+        return edited(tree, edits, json_names(), self._device.name, in_turn=True)
 
 
 @dataclass(slots=True)

@@ -283,7 +283,7 @@ class SrlinuxCli(VirtualCli):
         waiting = [record for record in self._device.commits() if record.status is CommitStatus.UNCONFIRMED]
         if not waiting:
             raise CliRefusal(self.text("no_commit"))
-        self._device.set_commit((), Commit(action, waiting[-1].id))
+        self._device.decide(Commit(action, waiting[-1].id))
         return ""
 
     def save(self) -> str:
