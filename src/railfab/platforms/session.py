@@ -85,7 +85,8 @@ class Staged:
     """A candidate that the device accepts. text: of the caller; on a switch that `operate` has drained, with the drain.
 
     diff: unified, empty when nothing would change. former: the running configuration that it was compared with, as a
-    text that restores all that the candidate changes. revision: of that configuration.
+    text that restores all that the candidate changes, without a drain by `operate`, which no rollback brings back.
+    revision: of that configuration.
     """
 
     text: str

@@ -223,7 +223,9 @@ class SessionLaws:
             staged = session.stage(self.text(model))
         assert staged.diff == ""
         assert self.platform.parse(staged.text).drain
-        assert "another one" in self.deployed(drained_switch, other, _change("kept")).diff
+        kept = self.deployed(drained_switch, other, _change("kept"))
+        assert "another one" in kept.diff
+        assert not self.platform.parse(kept.former).drain, "a rollback after the end of the drain would drain again"
         assert self.drained(drained_switch) == (True, True)
         self.deployed(drained_switch, self.text(model), _change("returned"))
         assert self.drained(drained_switch) == (True, True)

@@ -78,7 +78,7 @@ class CumulusSession:
             revision=revision(tree),
             identity=Identity(hostname=current.hostname, version=version, model=model),
             pending=None if change is None else change.pending(),
-            drained=_has(tree, SHUTDOWN) and _has(tree, MODE),
+            drained=_is_drained(tree),
         )
 
     def stage(self, candidate_text: str) -> Staged:
@@ -86,7 +86,8 @@ class CumulusSession:
         current = self._read()
         running = self._tree(current.configuration)
         wanted = self._stated(candidate_text)
-        if _has(running, SHUTDOWN) and _has(running, MODE) and not _has(wanted, SHUTDOWN):
+        before = _undrained(running) if _is_drained(running) else running
+        if _is_drained(running) and not _has(wanted, SHUTDOWN):
             wanted = merged(wanted, copied(SHUTDOWN))
             candidate_text = text(wanted)
         after = candidate(running, wanted)
@@ -99,7 +100,7 @@ class CumulusSession:
         return Staged(
             text=candidate_text,
             diff=unified(running, after),
-            former=text(without(running, operators(running, wanted))),
+            former=text(without(before, operators(before, wanted))),
             revision=revision(running),
         )
 
@@ -191,7 +192,7 @@ class CumulusSession:
             case Verb.DRAIN:
                 self._apply(current, running, merged(merged(copied(running), copied(SHUTDOWN)), copied(MODE)))
             case Verb.UNDRAIN:
-                self._apply(current, running, without(without(running, SHUTDOWN), MODE))
+                self._apply(current, running, _undrained(running))
 
     def _apply(self, current: NvueReading, running: Json, after: Json) -> None:
         """Apply a change without a timer, which a drain needs none of. Raises DeviceError."""
@@ -321,6 +322,16 @@ def _has(tree: Json, part: Json) -> bool:
         _has(tree.get(name, {}), child) if isinstance(child, dict) else tree.get(name) == child
         for name, child in part.items()
     )
+
+
+def _is_drained(tree: Json) -> bool:
+    """Whether a verb has drained the switch."""
+    return _has(tree, SHUTDOWN) and _has(tree, MODE)
+
+
+def _undrained(tree: Json) -> Json:
+    """A configuration without a drain by a verb."""
+    return without(without(tree, SHUTDOWN), MODE)
 
 
 def _failure(output: str) -> str:

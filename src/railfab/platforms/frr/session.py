@@ -86,7 +86,7 @@ class FrrSession:
         self._check_hostname(former, text)
         self._check_management(changes, answer["management"])
         diff = unified(former, text, changes)
-        return Staged(text=text, diff=diff, former=former, revision=answer["revision"])
+        return Staged(text=text, diff=diff, former=str(answer["kept"]), revision=answer["revision"])
 
     def commit(self, staged: Staged, change: ChangeName, within_s: int) -> None:
         """Replace the running configuration; the switch restores it unless `confirm` comes within the time."""

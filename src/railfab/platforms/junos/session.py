@@ -91,7 +91,7 @@ class JunosSession:
                 hostname=names.get("Hostname", ""), version=names.get("Junos", ""), model=names.get("Model", "")
             ),
             pending=_pending(self._commits(self._cli)),
-            drained=DRAINED[-1] in text and DRAINED in read(text),
+            drained=_is_drained(text),
         )
 
     def stage(self, text: str) -> Staged:
@@ -103,7 +103,7 @@ class JunosSession:
         running = self._text()
         wanted = self._with_drain(text, running)
         if has_all_of(running, wanted):
-            return Staged(text=wanted, diff="", former=wanted, revision=digest(running))
+            return Staged(text=wanted, diff="", former=text, revision=digest(running))
         self._check_hostname(running, wanted)
         candidate = self._candidate(wanted, running)
         diff = "" if is_same(candidate, running) else self._checked(candidate)
@@ -111,7 +111,7 @@ class JunosSession:
         return Staged(
             text=wanted,
             diff="\n".join(lines).strip(),
-            former=former_text(running, wanted),
+            former=former_text(_undrained(running), wanted),
             revision=digest(running),
         )
 
@@ -235,7 +235,7 @@ class JunosSession:
 
     def _with_drain(self, text: str, running: str) -> str:
         """A text with the drain by a verb, where the switch has one."""
-        if DRAINED[-1] not in running or DRAINED not in read(running):
+        if not _is_drained(running):
             return text
         drained = Hierarchy.read(text)
         for statement in (DRAIN, DRAINED):
@@ -322,6 +322,21 @@ class JunosSession:
         except (ValueError, AttributeError):
             problem = f"answers {self._verbs[verb]!r} with something else than JSON"
             raise DeviceError(self._name, problem, "Check its release") from None
+
+
+def _is_drained(running: str) -> bool:
+    """Whether a verb has drained the switch."""
+    return DRAINED[-1] in running and DRAINED in read(running)
+
+
+def _undrained(running: str) -> str:
+    """A configuration without a drain by a verb."""
+    if not _is_drained(running):
+        return running
+    left = Hierarchy.read(running)
+    for statement in (DRAIN, DRAINED):
+        left.delete(statement)
+    return left.text()
 
 
 def _pending(commits: list[ListedCommit]) -> Pending | None:

@@ -30,6 +30,17 @@ def with_drain(configuration: str) -> str:
     return "".join(f"{line}\n" for line in comments) + text(lines)
 
 
+def without_drain(configuration: str) -> str:
+    """A configuration that does not drain the switch, and without comments."""
+    return text(tuple(map(_undrained, FORMAT.tree(configuration))))
+
+
+def _undrained(line: Line) -> Line:
+    if not _SPEAKER.fullmatch(line.text):
+        return line
+    return Line(line.text, tuple(child for child in line.children if child.text != DRAIN), line.number)
+
+
 def _drained(line: Line) -> Line:
     if not _SPEAKER.fullmatch(line.text) or any(child.text == DRAIN for child in line.children):
         return line

@@ -18,7 +18,7 @@ from railfab.errors import CommitRefused, DeviceError, RailfabError, Unreachable
 from railfab.platforms.nxos import replace_limits
 from railfab.platforms.nxos.candidate import candidate, distance, is_equal, missing, reloading, unified
 from railfab.platforms.nxos.change_files import DRAINED, ChangeFiles, SwitchFiles, staged_name
-from railfab.platforms.nxos.drain_verb import has_drain, speaker, with_drain
+from railfab.platforms.nxos.drain_verb import has_drain, speaker, with_drain, without_drain
 from railfab.platforms.nxos.running_text import shown
 from railfab.platforms.nxos.scope import former_text
 from railfab.platforms.nxos.state import observed_state
@@ -104,14 +104,15 @@ class NxosSession:
         """
         running = self._text()
         self._check_hostname(running, text)
+        before = running
         if has_drain(running) and _is_drained(running, self._files()):
-            text = with_drain(text)
+            text, before = with_drain(text), without_drain(running)
         difference = ""
         if not is_equal(running, text):
             self._refuse_reloading(running, text)
             self._staged_file(candidate(running, text))
             difference = unified(running, text)
-        return Staged(text=text, diff=difference, former=former_text(running, text), revision=_revision(running))
+        return Staged(text=text, diff=difference, former=former_text(before, text), revision=_revision(running))
 
     def commit(self, staged: Staged, change: ChangeName, within_s: int) -> None:
         running, files = self._text(), self._files()

@@ -95,7 +95,7 @@ class SonicSession:
         return Staged(
             text=text,
             diff=unified(running, after),
-            former=text_of(restoring(running, after)),
+            former=text_of(restoring(undrained(running) if is_drained(running) else running, after)),
             revision=revision(running),
         )
 

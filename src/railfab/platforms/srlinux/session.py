@@ -247,10 +247,11 @@ def _identity(configuration: Json, state: Json) -> Identity:
 
 
 def _staged(candidate: str, running: Json) -> Staged:
+    before = without_drain(running) if is_drained_by_verb(running) else running
     return Staged(
         text=candidate,
         diff=_difference(running, candidate),
-        former=json_text(restorable(running, tree_of(candidate))),
+        former=json_text(restorable(before, tree_of(candidate))),
         revision=_revision(running),
     )
 

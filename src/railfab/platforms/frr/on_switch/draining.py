@@ -42,6 +42,11 @@ def with_drain(candidate: str, running: str) -> str:
     return _ROUTER.sub(drained, candidate)
 
 
+def without_drain(text: str) -> str:
+    """A configuration without the drain of a verb."""
+    return text.replace(DRAIN_LINE + "\n", "")
+
+
 def _leading(lines: list[str]) -> list[str]:
     """The lines of a router above that of its drain; none where it has no such line."""
     return lines[: lines.index(DRAIN_LINE)] if DRAIN_LINE in lines else []

@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 from railfab.platforms.frr.on_switch.changes import commit, confirm, revert, settle
 from railfab.platforms.frr.on_switch.commands import Lock, first_line, run
 from railfab.platforms.frr.on_switch.daemons import check_daemons, startup_text
-from railfab.platforms.frr.on_switch.draining import is_drained, set_drain, with_drain
+from railfab.platforms.frr.on_switch.draining import is_drained, set_drain, with_drain, without_drain
 from railfab.platforms.frr.on_switch.places import ETC, FOLDER, RUN, SHOW_WITHIN_S, ChangeRefused
 from railfab.platforms.frr.on_switch.records import LOCK_WITHIN_S, described, locked, pending_change, refuse_pending
 from railfab.platforms.frr.on_switch.startup import prepare_startup, replace_startup
@@ -45,7 +45,8 @@ def stage(request: dict[str, Any]) -> dict[str, Any]:
     """Compare a candidate, with the drain of a verb, with the running configuration. Changes nothing."""
     candidate = request["text"]
     text = checked_text(request["commands"], candidate)
-    if is_drained(text):
+    drained = is_drained(text)
+    if drained:
         candidate = with_drain(candidate, text)
     FOLDER.mkdir(mode=0o700, exist_ok=True)
     try:
@@ -58,9 +59,11 @@ def stage(request: dict[str, Any]) -> dict[str, Any]:
     except OSError as error:
         problem = f"cannot store the candidate ({error.strerror or error})"
         raise ChangeRefused("commit", problem, f"Check the free space of {RUN}; the switch is unchanged") from None
+    former = former_text(request["commands"], text, candidate)
     return {
         "text": candidate,
-        "former": former_text(request["commands"], text, candidate),
+        "former": former,
+        "kept": without_drain(former) if drained else former,
         "revision": revision(text),
         "changes": changes,
         "management": management(),
