@@ -232,6 +232,20 @@ def test_queues_and_pauses_are_counted_as_the_fabric_counts_them(session: Cli, s
     assert next(row[2] for row in detail if row[1] == f"UC{LOSSLESS}") == str(sent)
 
 
+def test_routes_have_the_next_hops_of_the_fabric(session: Cli, switch: VirtualSwitch) -> None:
+    rows = parse_output("arista_eos", "show ip route", shown(session, "show ip route"))
+    (far,) = [row for row in rows if (row["network"], row["prefix_length"]) == ("10.17.1.0", "31")]
+    taught = next(route for route in switch.routes() if str(route.prefix) == "10.17.1.0/31")
+    assert (far["protocol"], set(far["interface"])) == ("B E", set(taught.interfaces))
+    assert PEER in far["next_hop"]
+    routes = answered(session, "show ip route")["vrfs"]["default"]["routes"]
+    assert {via["nexthopAddr"] for via in routes["10.17.1.0/31"]["vias"]} == set(far["next_hop"])
+    assert routes["10.255.1.1/32"] == {
+        "routeType": "connected",
+        "vias": [{"nexthopAddr": "", "interface": "Loopback0"}],
+    }
+
+
 def test_a_collector_reads_the_drops_of_queues(session: Cli, switch: VirtualSwitch) -> None:
     dropped = series(switch, "fabric_queue_dropped_packets_total")
     rows = table(session, "show interfaces counters queue")

@@ -16,6 +16,7 @@ from railfab.platforms.eos.interface_shows import EosInterfaceShows
 from railfab.platforms.eos.names import native_name
 from railfab.platforms.eos.port_state import full_name, mac_address, place, short_name
 from railfab.platforms.eos.queue_shows import EosQueueShows
+from railfab.platforms.eos.route_shows import ipv4_routes, next_hops, routes_json, routes_text
 from railfab.platforms.shared.virtual_addresses import mac_address as system_mac
 from railfab.platforms.twin_face import VirtualArpEntry, VirtualDevice, VirtualNeighbor
 
@@ -81,6 +82,14 @@ class EosShows(EosInterfaceShows, EosQueueShows):
         require_json(form)
         counts = {each.family: each for each in self.device.chassis().routes}
         return json_text({"vrfs": {"default": {"totalRoutes": counts[Family.IPV4.value].active}}})
+
+    def show_routes(self, form: str = "text") -> str:
+        routes, hops = ipv4_routes(self.device), next_hops(self.device)
+        return answer(
+            form,
+            lambda: {"vrfs": {DEFAULT_INSTANCE: routes_json(routes, hops)}},
+            lambda: routes_text(routes, hops),
+        )
 
     # Neighbours
 
