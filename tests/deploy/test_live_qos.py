@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from railfab.deploy.live_qos import operations, qos_findings
-from railfab.device import DeviceModel, Observed, ObservedInterface
+from railfab.deploy.live_qos import qos_findings
+from railfab.device import DeviceModel, Observed, ObservedInterface, operations
 from railfab.fabric import Design, design
 
 LEAF, PORT = "pod1-seg1-leaf1", "ethernet-1/32"
@@ -57,6 +57,13 @@ def test_ports_that_do_what_they_are_configured_for_have_no_findings(model: Devi
         raise AssertionError("the running configuration is parsed only for a port that differs")
 
     assert list(qos_findings(LEAF, model, doing(model), unread)) == []
+
+
+def test_code_points_of_a_class_without_a_queue_are_not_judged(model: DeviceModel) -> None:
+    assert model.qos is not None
+    mistaken = replace(model, qos=replace(model.qos, default_class="unknown"))
+    moved = doing(model, lambda port: replace(port, dscp={0: LOSSLESS_QUEUE}))
+    assert lines(model, moved, mistaken) == []
 
 
 def test_what_a_switch_does_not_report_is_not_judged(model: DeviceModel) -> None:

@@ -2,23 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 
-from railfab.device import DeviceModel, Lag, Observed, ObservedInterface, PortQos, Qos
+from railfab.device import DeviceModel, Observed, ObservedInterface, PortOperation, operations
 from railfab.findings import DifferenceCode, Finding, error
 
-CODE_POINTS = range(64)
 CHECK_LOG = "Check the log of the switch"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PortOperation:
-    """What a port does; see ObservedInterface."""
-
-    pfc: frozenset[int]
-    ecn: frozenset[int]
-    dscp: Mapping[int, int]
 
 
 def qos_findings(
@@ -43,29 +32,6 @@ def qos_findings(
                 yield from _differences(name, interface, configured[interface.name])
 
 
-def operations(model: DeviceModel) -> Mapping[str, PortOperation]:
-    """What each port is configured for, members of LAGs included."""
-    if model.qos is None:
-        return {}
-    members = {lag.name: lag.members for lag in model.interfaces if isinstance(lag, Lag)}
-    return {
-        port: _operation(model.qos, stated)
-        for stated in model.qos.ports
-        for port in members.get(stated.interface, (stated.interface,))
-    }
-
-
-def _operation(qos: Qos, port: PortQos) -> PortOperation:
-    queues = {traffic_class.name: traffic_class.queue for traffic_class in qos.classes}
-    classifier = qos.classifier(port.classifier) if port.classifier is not None else None
-    classes = dict(classifier.dscp) if classifier is not None else {}
-    return PortOperation(
-        pfc=frozenset(port.pfc),
-        ecn=frozenset(queues[name] for name in port.ecn),
-        dscp={point: queues[classes.get(point, qos.default_class)] for point in CODE_POINTS},
-    )
-
-
 def _differences(name: str, interface: ObservedInterface, wanted: PortOperation) -> Iterator[Finding]:
     where = f"{name} {interface.name}"
     if interface.pfc is not None and interface.pfc != wanted.pfc:
@@ -75,7 +41,7 @@ def _differences(name: str, interface: ObservedInterface, wanted: PortOperation)
         problem = f"marks packets of {_queues(interface.ecn)}, its configuration states {_queues(wanted.ecn)}"
         yield error(DifferenceCode.ECN_INACTIVE, where, problem, CHECK_LOG)
     for point, queue in sorted((interface.dscp or {}).items()):
-        if queue != wanted.dscp[point]:
+        if queue != wanted.dscp.get(point, queue):
             problem = f"puts DSCP {point} into queue {queue}, its configuration states {wanted.dscp[point]}"
             yield error(DifferenceCode.DSCP_INACTIVE, where, problem, CHECK_LOG)
 

@@ -76,6 +76,7 @@ from railfab.import_on_use import imported_on_use
 if TYPE_CHECKING:
     from railfab.device.agreement import disagreements
     from railfab.device.buffers import PortThresholds, SwitchBuffers, fabric_path, switch_buffers
+    from railfab.device.configured_ports import PortOperation, operations, port_operation
     from railfab.device.diff import Change, change_lines, changes
     from railfab.device.difference_findings import deviations
     from railfab.device.link_ends import PlatformTraits
@@ -89,6 +90,7 @@ else:
         __name__,
         {
             "agreement": ("disagreements",),
+            "configured_ports": ("PortOperation", "operations", "port_operation"),
             "buffers": ("PortThresholds", "SwitchBuffers", "fabric_path", "switch_buffers"),
             "difference_findings": ("deviations",),
             "diff": ("Change", "change_lines", "changes"),
@@ -150,6 +152,7 @@ __all__ = [
     "Policy",
     "PolicyRule",
     "Port",
+    "PortOperation",
     "PortProfile",
     "PortQos",
     "PortThresholds",
@@ -177,8 +180,10 @@ __all__ = [
     "loopback_name",
     "natural",
     "number_of",
+    "operations",
     "partly_changed",
     "plan",
+    "port_operation",
     "svi_name",
     "switch_buffers",
     "unsupported",

@@ -13,8 +13,8 @@ from napalm import get_network_driver
 from tests.integration.switches.racks import LEAF, opened
 from tests.twin.twins import made_job, ran
 
-from railfab.deploy.live_qos import operations, qos_findings
-from railfab.device import DeviceModel
+from railfab.deploy.live_qos import qos_findings
+from railfab.device import DeviceModel, operations
 from railfab.endpoints import Endpoint, read_credentials
 from railfab.fabric.design import Design
 from railfab.platforms.nxos.cli import cli

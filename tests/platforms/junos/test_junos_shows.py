@@ -14,12 +14,17 @@ import pytest
 from ntc_templates.parse import parse_output
 from tests.twin.twins import made_job, ran, until
 
+from railfab.deploy.live_qos import qos_findings
+from railfab.device import operations
+from railfab.endpoints import read_credentials
 from railfab.fabric import Design, design
-from railfab.platforms import VirtualDevice
+from railfab.platforms import Session, VirtualDevice, platform
 from railfab.platforms.junos.answers import DAY_S, age, elapsed
 from railfab.platforms.junos.cli import cli
+from railfab.platforms.junos.cos_in_effect import qos_in_effect
 from railfab.platforms.junos.port_state import port_states
 from railfab.platforms.junos.show_interfaces import port_text
+from railfab.platforms.junos.shows import JunosShows
 from railfab.ssh import Cli, CliUser
 from railfab.twin import Twin
 
@@ -62,6 +67,13 @@ def leaf(twin: Twin) -> VirtualDevice:
     until(lambda: all(session.established for session in switch.observe().sessions))
     ran(twin, made_job(phases=[INCAST], repeat=3))
     return switch
+
+
+@pytest.fixture
+def client(twin: Twin) -> Session:
+    """A session of ours with the switch, not opened."""
+    endpoint = twin.endpoints.by_name()[LEAF]
+    return platform("junos").session_factory(LEAF)(endpoint, read_credentials(endpoint))
 
 
 @pytest.fixture
@@ -198,6 +210,64 @@ def test_a_congested_port_shows_its_pause_frames_and_marks(session: Cli, leaf: V
     assert pfc == {"mac-pfc-dot1p": str(LOSSLESS), "input-mac-pfc-frames": "0", "output-mac-pfc-frames": str(paused)}
     queue = said(session, f"show interfaces queue {RECEIVER_PORT}").partition(f"Queue: {LOSSLESS}, ")[2]
     assert re.search(r"ECN-CE packets +: +(\d+)$", queue, re.MULTILINE)[1] == str(marked)  # type: ignore[index]
+
+
+def test_ports_do_what_they_are_configured_for(client: Session, leaf: VirtualDevice) -> None:
+    with client as opened:
+        observed = {port.name: port for port in opened.observe().interfaces}
+    configured = operations(platform("junos").parse(leaf.running()))
+    assert set(configured) == set(observed)
+    for name, operation in configured.items():
+        assert operation.pfc == operation.ecn == frozenset({LOSSLESS})
+        assert (observed[name].pfc, observed[name].ecn) == (operation.pfc, operation.ecn)
+        assert observed[name].dscp == operation.dscp
+
+
+@pytest.mark.parametrize(
+    ("bound", "instead", "found"),
+    [
+        ("Enabled, Name: 100g-5m_pfc-3_fabric, Index: 0", "Disabled", "does PFC on no priority"),
+        ("Scheduler map: 100g-5m,", "Scheduler map: <default>,", "marks packets of no queue"),
+    ],
+)
+def test_what_the_switch_has_not_bound_to_a_port_is_found(
+    client: Session, fabric: Design, monkeypatch: pytest.MonkeyPatch, bound: str, instead: str, found: str
+) -> None:
+    """A switch whose class-of-service process has not taken a part of what is committed."""
+    answered = JunosShows.show_cos_interface
+    monkeypatch.setattr(
+        JunosShows, "show_cos_interface", lambda *given, **more: answered(*given, **more).replace(bound, instead, 1)
+    )
+    with client as opened:
+        observed, running = opened.observe(), opened.running().text
+    findings = qos_findings(LEAF, fabric.models[LEAF], observed, lambda: platform("junos").parse(running))
+    assert [str(each).partition(",")[0] for each in findings] == [f"{LEAF} {RECEIVER_PORT}: {found}"]
+
+
+def test_objects_that_are_the_switchs_are_not_judged() -> None:
+    """The first answer is a virtual PTX's of release 23.2, whose classifier and profile no configuration states."""
+    shown = (
+        "Physical interface: et-0/0/0, Index: 1024\n  Scheduler map: test-mp, Index: 0\n"
+        "  Congestion-notification: Disabled\n\n  Logical interface: et-0/0/0.100, Index: 1003\n"
+        "Classifier              ipprec-compatibility   ip                          0\n"
+        "Physical interface: et-0/0/1, Index: 1025\n  Scheduler map: <default>, Index: 0\n"
+        "  Congestion-notification: Enabled, Name: unknown, Index: 1\n"
+        "Classifier              dscp-default           dscp                        0\n"
+    )
+    classes = "forwarding-classes {\n    class roce queue-num 3 no-loss pfc-priority 3;\n}"
+    first, second = qos_in_effect(classes, shown).values()
+    assert (first.pfc, first.ecn, first.dscp) == (frozenset(), None, None)
+    assert (second.pfc, second.ecn, second.dscp) == (None, frozenset(), None)
+    assert qos_in_effect(classes, "error: the class-of-service subsystem is not running\n") == {}
+
+
+def test_forwarding_classes_have_their_queues_and_priorities(session: Cli) -> None:
+    rows = [
+        re.split(r" {2,}", line.strip())
+        for line in said(session, "show class-of-service forwarding-class").splitlines()
+    ]
+    assert ["roce", "1", "3", "normal", "enabled", "3"] in rows
+    assert ["cnp", "2", "6", "normal", "disabled", "0"] in rows
 
 
 def test_the_levels_of_a_port_agree(session: Cli) -> None:

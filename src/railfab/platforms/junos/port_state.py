@@ -55,7 +55,10 @@ class PortCounters:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownPort:
-    """A front-panel port. index: its place among the ports. addresses: of its units, by unit and family."""
+    """A front-panel port. index: its place among the ports. addresses: of its units, by unit and family.
+
+    bundle: of which it is a member.
+    """
 
     port: VirtualPort
     index: int
@@ -66,6 +69,7 @@ class ShownPort:
     queues: tuple[QueueState, ...]
     flapped_s: float
     now_s: float
+    bundle: str | None = None
 
     @property
     def admin(self) -> str:
@@ -102,6 +106,7 @@ def port_states(device: VirtualDevice, wanted: str | None = None) -> list[ShownP
             queues=_queues(classes, counters[port.name]),
             flapped_s=counters[port.name].plain["fabric_interface_last_change_timestamp_seconds"],
             now_s=now_s,
+            bundle=_bundle(stated[port.name]),
         )
         for index, port in enumerate(sorted(device.ports(), key=_place))
         if wanted in (None, port.name)
@@ -149,6 +154,11 @@ def _by_interface(statements: Iterable[Statement]) -> Mapping[str, list[Statemen
 
 def _value(stated: Iterable[Statement], name: str) -> str | None:
     return next((statement[1] for statement in stated if statement[0] == name and len(statement) > 1), None)
+
+
+def _bundle(stated: Iterable[Statement]) -> str | None:
+    """The bundle of which statements make a port a member."""
+    return next((each[2] for each in stated if each[:2] == ("ether-options", "802.3ad") and len(each) > 2), None)
 
 
 def _counters(device: VirtualDevice) -> Mapping[str, PortCounters]:

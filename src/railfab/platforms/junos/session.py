@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from ipaddress import ip_address
 from types import TracebackType
@@ -26,6 +26,7 @@ from railfab.device import (
 from railfab.endpoints import Credentials, Endpoint
 from railfab.errors import CommitRefused, DeviceError, RailfabError, Unreachable
 from railfab.platforms.junos.commit_list import ListedCommit, commits_of
+from railfab.platforms.junos.cos_in_effect import PortQosInEffect, qos_in_effect
 from railfab.platforms.junos.flat_lines import digest, is_same
 from railfab.platforms.junos.hierarchy import Hierarchy
 from railfab.platforms.junos.scope import former_text, has_all_of, with_operators
@@ -188,14 +189,24 @@ class JunosSession:
             for entry in self._entries("bfd", "bfd-session-information", "bfd-session")
         }
         resolved = self._resolved()
+        in_effect = self._qos_in_effect()
         return Observed(
             interfaces=tuple(
-                _interface(entry, heard.get(name), resolved.get(name, frozenset()))
+                _interface(entry, heard.get(name), resolved.get(name, frozenset()), in_effect.get(name))
                 for entry in interfaces
                 for name in (_data(entry, "name"),)
             ),
             sessions=tuple(_session(entry, bfd) for entry in self._entries("sessions", "bgp-information", "bgp-peer")),
         )
+
+    def _qos_in_effect(self) -> Mapping[str, PortQosInEffect]:
+        """QoS of the ports; of none where the switch has no class of service, or does not tell."""
+        try:
+            return qos_in_effect(self._read("cos"), self._read("cos_interfaces"))
+        except Unreachable:
+            raise
+        except DeviceError:
+            return {}
 
     def _resolved(self) -> dict[str, frozenset[IpAddress]]:
         """Addresses that ARP and neighbor discovery have resolved, by interface without its unit."""
@@ -358,7 +369,10 @@ def _data(entry: dict[str, Any], name: str) -> str:
 
 
 def _interface(
-    entry: dict[str, Any], heard: dict[str, Any] | None, resolved: frozenset[IpAddress]
+    entry: dict[str, Any],
+    heard: dict[str, Any] | None,
+    resolved: frozenset[IpAddress],
+    in_effect: PortQosInEffect | None,
 ) -> ObservedInterface:
     units = [family for unit in entry.get("logical-interface", ()) for family in unit.get("address-family", ())]
     sizes = [int(size) for family in units if (size := _data(family, "mtu")).isdecimal()]
@@ -370,7 +384,15 @@ def _interface(
         neighbor_device=_data(heard, "lldp-remote-system-name") if heard else None,
         neighbor_interface=(_data(heard, "lldp-remote-port-id") or None) if heard else None,
         resolved_addresses=resolved,
+        **_qos(units, in_effect),
     )
+
+
+def _qos(units: list[dict[str, Any]], in_effect: PortQosInEffect | None) -> Mapping[str, Any]:
+    """QoS of a port; a member of a bundle has that of the bundle, which is not reported beside it."""
+    if in_effect is None or any(_data(family, "address-family-name") == "aenet" for family in units):
+        return {}
+    return {"pfc": in_effect.pfc, "ecn": in_effect.ecn, "dscp": in_effect.dscp}
 
 
 def _session(entry: dict[str, Any], bfd: dict[str, bool]) -> ObservedBgpSession:

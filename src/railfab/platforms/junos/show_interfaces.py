@@ -21,6 +21,8 @@ from railfab.platforms.junos.show_queues import MOST_QUEUES, brief_queue, enable
 
 UNIT_INDEX, UNIT_SNMP_INDEX = 2000, 1500
 """From which logical interfaces are numbered."""
+BUNDLED = "aenet"
+"""Address family of the unit of a member of a bundle."""
 _INTERFACE = "fabric_interface_"
 _CASTS = {"unicasts": "unicast", "broadcasts": "broadcast", "multicasts": "multicast"}
 TERSE_HEADER = "Interface               Admin Link Proto    Local                 Remote"
@@ -43,8 +45,16 @@ def port_tree(state: ShownPort) -> Tree:
         "current-physical-address": state.mac,
         "hardware-physical-address": state.mac,
         "interface-flapped": lasting(f"{date(state.flapped_s)} ({age(flapped_s)} ago)", flapped_s),
-        "logical-interface": [_unit(state, unit) for unit in state.addresses],
+        "logical-interface": [_unit(state, unit) for unit in state.addresses] or _bundled(state),
     }
+
+
+def _bundled(state: ShownPort) -> list[Tree]:
+    """The unit that a member of a bundle has."""
+    if state.bundle is None:
+        return []
+    family = {"address-family-name": BUNDLED, "ae-bundle-name": f"{state.bundle}.0", "interface-address": []}
+    return [{**_unit(state, "0"), "address-family": [family]}]
 
 
 def _unit(state: ShownPort, unit: str) -> Tree:
@@ -60,7 +70,7 @@ def _unit(state: ShownPort, unit: str) -> Tree:
                 **({"mtu": state.port.mtu_bytes} if state.port.mtu_bytes is not None else {}),
                 "interface-address": [_address(each) for each in addresses],
             }
-            for family, addresses in state.addresses[unit].items()
+            for family, addresses in state.addresses.get(unit, {}).items()
         ],
     }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 
-from railfab.platforms.junos import show_interfaces, show_neighbors, show_routes, show_sessions, show_system
+from railfab.platforms.junos import show_cos, show_interfaces, show_neighbors, show_routes, show_sessions, show_system
 from railfab.platforms.junos.answers import Tree, json_text
 from railfab.platforms.junos.commits import CommitEntry, Commits
 from railfab.platforms.junos.port_state import ShownPort, loopback_addresses, port_states
@@ -65,6 +65,13 @@ class JunosShows:
 
     def show_interfaces_descriptions(self, form: str = "") -> str:
         return _shown(form, lambda: show_interfaces.descriptions_text(port_states(self._device)))
+
+    def show_cos_interface(self, name: str = "", form: str = "") -> str:
+        states = self._ports(name)
+        return _shown(form, partial(show_cos.interfaces_text, self._device, states))
+
+    def show_cos_classes(self, form: str = "") -> str:
+        return _shown(form, partial(show_cos.classes_text, self._device))
 
     # Neighbours
 
