@@ -14,6 +14,7 @@ from railfab.endpoints import Credentials, Endpoint, read_credentials
 from railfab.platforms import ChangeName, Session, platform
 
 SYSTEMS = ("srlinux", "eos", "nxos", "junos", "cumulus", "sonic")
+OVER_SSH = SYSTEMS[1:]
 LISTING: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "eos": ("arista_eos", ("enable", "show configuration sessions | include railfab.* pending")),
     "nxos": ("cisco_nxos", ("dir bootflash: | include railfab",)),

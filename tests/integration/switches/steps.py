@@ -38,8 +38,8 @@ class WatchedCli:
     def greeting(self) -> Reply:
         return self._cli.greeting()
 
-    def answer(self, line: str) -> Reply:
-        reply = self._cli.answer(line)
+    def answer(self, line: str, more: bool = False, /) -> Reply:
+        reply = self._cli.answer(line, more)
         in_text, self._takes_text = self._takes_text, reply.takes_text
         if line == END_OF_TEXT or (not in_text and any(verb.fullmatch(line) for verb in self._verbs)):
             self._on_step("text" if line == END_OF_TEXT else line)

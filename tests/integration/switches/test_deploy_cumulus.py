@@ -7,7 +7,6 @@ import re
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 
 import netmiko
 import pytest
@@ -28,7 +27,7 @@ from tests.pasted import type_session
 
 from railfab.device import DeviceModel
 from railfab.endpoints import Endpoint, read_credentials
-from railfab.errors import CommitRefused, LoginRefused, RailfabError
+from railfab.errors import CommitRefused
 from railfab.fabric.design import Design
 from railfab.platforms import platform
 from railfab.platforms.cumulus.parse import tree_of
@@ -164,36 +163,6 @@ def test_a_change_whose_session_is_lost_is_reverted_by_the_switch_and_leaves_not
     deployed(leaf, rendered(model), "back")
 
 
-def test_power_ends_a_change_and_its_timer(leaf: Endpoint, model: DeviceModel) -> None:
-    deployed(leaf, rendered(model), "begin")
-    before, change = running(leaf), name("cut")
-    with opened(leaf) as session:
-        session.commit(session.stage(rendered(model, description="cut")), change, WITHIN_S)
-    restarted(leaf)
-    assert running(leaf) == before
-    with opened(leaf) as session:
-        assert session.running().pending is None
-        with pytest.raises(CommitRefused):
-            session.confirm(change)
-    assert left_behind(leaf) == ""
-
-
-def restarted(endpoint: Endpoint) -> None:
-    """Reboot a switch by its own command, and wait until it answers again."""
-    with shell(endpoint) as connection:
-        connection.write_channel("sudo reboot\n")
-        time.sleep(0.5)
-    until_s = time.monotonic() + REVERTED_WITHIN_S
-    while True:
-        try:
-            running(endpoint)
-        except RailfabError:
-            assert time.monotonic() < until_s
-            time.sleep(0.2)
-        else:
-            return
-
-
 def test_a_change_that_was_killed_before_its_timer_is_named_and_reverted(leaf: Endpoint, model: DeviceModel) -> None:
     """A client that dies between the lock and the patch leaves a folder, and no timer."""
     deployed(leaf, rendered(model), "begin")
@@ -246,15 +215,6 @@ def test_a_revision_that_an_interrupted_check_left_is_discarded(leaf: Endpoint, 
     assert left_behind(leaf) == ""
     assert "description: left" not in text(running(leaf))
     deployed(leaf, rendered(model), "back")
-
-
-def test_a_user_who_only_reads_and_a_wrong_password_are_one_line_each(leaf: Endpoint) -> None:
-    credentials = read_credentials(leaf)
-    connect = CUMULUS.session_factory(leaf.name)
-    with pytest.raises(LoginRefused, match="user 'viewer' is not root and sudo asks for a password"):
-        connect(leaf, replace(credentials, username="viewer")).__enter__()
-    with pytest.raises(LoginRefused, match="rejects user"):
-        connect(leaf, replace(credentials, password="wrong")).__enter__()
 
 
 def test_a_stranger_logs_in_and_changes_a_port_as_the_page_of_the_twin_shows(

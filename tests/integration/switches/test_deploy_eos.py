@@ -13,7 +13,6 @@ import netmiko
 import pytest
 from tests.integration.switches.racks import (
     LEAF,
-    WITHIN_S,
     Railfab,
     deployed,
     name,
@@ -23,11 +22,11 @@ from tests.pasted import type_session
 
 from railfab.device import DeviceModel
 from railfab.endpoints import Endpoint, read_credentials
-from railfab.errors import CommitRefused, DeviceError, LoginRefused, UnsupportedFeature
+from railfab.errors import CommitRefused, DeviceError, UnsupportedFeature
 from railfab.fabric.design import Design
 from railfab.platforms import Verb, platform
 from railfab.platforms.eos.scoped import former_text, scoped
-from railfab.twin import SwitchOperation, Twin
+from railfab.twin import Twin
 from railfab.twin.served import require_telemetry
 
 NAME = "eos"
@@ -107,22 +106,6 @@ def test_a_change_is_reverted_by_the_timer_after_the_connection_was_cut(
     assert twin._switches[LEAF].startup() == before
 
 
-def test_a_switch_that_boots_under_the_timer_runs_the_former_configuration(
-    twin: Twin, leaf: Endpoint, model: DeviceModel
-) -> None:
-    deployed(leaf, text(model), "begin")
-    before = twin._switches[LEAF].running()
-    with opened(leaf) as session:
-        session.commit(session.stage(described(model, "lost")), name("lost"), WITHIN_S)
-    twin.operate(LEAF, SwitchOperation.OFF)
-    twin.operate(LEAF, SwitchOperation.ON)
-    with opened(leaf) as session:
-        assert session.running().pending is None
-        with pytest.raises(CommitRefused, match="has reverted the change"):
-            session.confirm(name("lost"))
-    assert twin._switches[LEAF].running() == before
-
-
 def test_a_session_that_an_interrupted_deploy_left_is_removed_and_named(
     leaf: Endpoint, model: DeviceModel, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -164,24 +147,6 @@ def test_a_line_that_the_switch_refuses_is_named_and_nothing_is_left(
         with pytest.raises(CommitRefused, match=r"refuses 'nonsense here' \(% Invalid input\)"):
             session.stage("nonsense here\n" + text(model))
         assert session.stage(text(model)).diff == deployed(leaf, text(model), "again")
-
-
-def test_a_user_who_may_only_read_is_refused_in_one_line(leaf: Endpoint) -> None:
-    login = replace(read_credentials(leaf), username="viewer")
-    with pytest.raises(DeviceError) as refused, EOS.session_factory(LEAF)(leaf, login):
-        pass
-    assert str(refused.value) == (
-        f"{LEAF}: refuses 'enable' (% Authorization denied for command 'enable'). "
-        "Correct it, or check the release of the switch."
-    )
-
-
-def test_a_wrong_password_and_another_platform_are_named(leaf: Endpoint) -> None:
-    with pytest.raises(LoginRefused), EOS.session_factory(LEAF)(leaf, replace(read_credentials(leaf), password="no")):
-        pass
-    junos, endpoint = platform("junos").session_factory(LEAF), replace(leaf, platform="junos")
-    with pytest.raises(DeviceError, match="does not answer as"), junos(endpoint, read_credentials(leaf)):
-        pass
 
 
 def test_the_live_state_has_neighbours_sessions_and_bfd(twin: Twin, railfab: Railfab, leaf: Endpoint) -> None:

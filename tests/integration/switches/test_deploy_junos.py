@@ -13,13 +13,11 @@ from tests.integration.switches.racks import (
     opened,
 )
 
-from railfab.endpoints import Credentials, Endpoint, read_credentials
-from railfab.errors import CommitRefused, DeviceError, LoginRefused
+from railfab.endpoints import Endpoint, read_credentials
+from railfab.errors import CommitRefused
 from railfab.fabric.design import Design
 from railfab.platforms import ChangeName, platform
 from railfab.platforms.junos.flat_lines import is_same
-from railfab.twin import Twin
-from railfab.twin.status import SwitchOperation
 
 NAME = "junos"
 JUNOS = platform("junos")
@@ -104,37 +102,3 @@ def test_a_candidate_that_the_switch_refuses_leaves_it_as_it_was(fabric: Design,
         assert session.running().text == before
     with opened(leaf) as session:
         assert "another" in session.stage(fabric.texts[LEAF].replace("rail1-p0", "another", 1)).diff
-
-
-@pytest.mark.parametrize("name", ["admin", "viewer"])
-def test_a_login_that_may_not_change_is_one_line(name: str, fabric: Design, leaf: Endpoint) -> None:
-    password = "wrong" if name == "admin" else read_credentials(leaf).password
-    changed = fabric.texts[LEAF].replace("mtu 9230", "mtu 9000")
-    if name == "admin":
-        with (
-            pytest.raises(LoginRefused, match="rejects user 'admin' or the password"),
-            opened(leaf, Credentials(name, password)),
-        ):
-            pass
-        return
-    with opened(leaf, Credentials(name, password)) as session, pytest.raises(CommitRefused) as refused:
-        session.stage(changed)
-    assert str(refused.value).startswith(f"{LEAF}: refuses 'configure exclusive' (permission denied.)")
-
-
-def test_the_prompt_of_another_system_is_named(leaf: Endpoint) -> None:
-    eos = platform("eos").session_factory(LEAF)(replace(leaf, platform="eos"), read_credentials(leaf))
-    with pytest.raises(DeviceError, match=f"{LEAF}: does not answer as "), eos:
-        pass
-
-
-def test_a_switch_that_lost_its_power_boots_what_was_confirmed(twin: Twin, fabric: Design, leaf: Endpoint) -> None:
-    changed = fabric.texts[LEAF].replace("rail1-p0", "unconfirmed", 1)
-    with opened(leaf) as session:
-        before = session.running().text
-        session.commit(session.stage(changed), CHANGE, 120)
-    for operation in (SwitchOperation.OFF, SwitchOperation.ON):
-        twin.operate(LEAF, operation)
-    with opened(leaf) as session:
-        running = session.running()
-    assert (running.text, running.pending) == (before, None)

@@ -6,7 +6,6 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Any
 
 import netmiko
@@ -28,12 +27,11 @@ from tests.pasted import type_session
 
 from railfab.device import DeviceModel
 from railfab.endpoints import Endpoint, read_credentials
-from railfab.errors import CommitRefused, DeviceError, LoginRefused, RailfabError
+from railfab.errors import CommitRefused, RailfabError
 from railfab.fabric.design import Design
 from railfab.platforms import platform
 from railfab.platforms.nxos import bootflash, replace_limits
 from railfab.platforms.nxos.session import NxosSession
-from railfab.twin import Twin
 
 NAME = "nxos"
 NXOS = platform("nxos")
@@ -186,38 +184,6 @@ def test_a_time_below_the_minimum_of_the_switch_is_the_minimum(leaf: Endpoint, m
     assert left_behind(leaf) == ""
 
 
-def test_a_switch_that_restarts_under_the_timer_boots_the_former_configuration(
-    leaf: Endpoint, model: DeviceModel
-) -> None:
-    deployed(leaf, rendered(model), "begin")
-    before, change = running(leaf), name("cut")
-    with opened(leaf) as session:
-        session.commit(session.stage(rendered(model, description="cut")), change, WITHIN_S)
-    restarted(leaf)
-    assert running(leaf) == before
-    with opened(leaf) as session:
-        with pytest.raises(CommitRefused, match="has reverted the change"):
-            session.confirm(change)
-        session.revert(change)
-        assert session.running().pending is None
-    assert left_behind(leaf) == ""
-
-
-def restarted(endpoint: Endpoint) -> None:
-    """Reboot a switch by its own command, and wait until it answers again."""
-    with pytest.raises((netmiko.NetmikoBaseException, OSError, EOFError)):
-        typed(endpoint, "terminal dont-ask", "reload", "show hostname")
-    until_s = time.monotonic() + REVERTED_WITHIN_S
-    while True:
-        try:
-            running(endpoint)
-        except RailfabError:
-            assert time.monotonic() < until_s
-            time.sleep(0.2)
-        else:
-            return
-
-
 def test_a_change_that_the_switch_cannot_abort_returns_by_its_checkpoint(
     leaf: Endpoint, model: DeviceModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -258,25 +224,6 @@ def test_a_full_bootflash_is_named_and_nothing_has_changed(
     with opened(leaf) as session, pytest.raises(CommitRefused, match="no space left on device"):
         session.stage(rendered(model, description="large"))
     assert running(leaf) == before
-
-
-def test_a_user_who_may_only_read_changes_nothing(leaf: Endpoint, model: DeviceModel) -> None:
-    login = replace(read_credentials(leaf), username="viewer")
-    with NXOS.session_factory(leaf.name)(leaf, login) as session:
-        assert session.running().identity.hostname == LEAF
-        with pytest.raises(DeviceError, match="Permission denied for the role"):
-            session.stage(rendered(model, description="viewed"))
-
-
-def test_a_wrong_password_and_a_wrong_platform_are_one_line_each(leaf: Endpoint, twin: Twin) -> None:
-    wrong = replace(read_credentials(leaf), password="wrong")
-    with pytest.raises(LoginRefused), NXOS.session_factory(leaf.name)(leaf, wrong):
-        pass
-    with (
-        pytest.raises(DeviceError, match="does not answer as junos does"),
-        platform("junos").session_factory(leaf.name)(replace(leaf, platform="junos"), read_credentials(leaf)),
-    ):
-        pass
 
 
 def test_a_stranger_rolls_a_port_back_as_the_page_of_the_twin_shows(leaf: Endpoint) -> None:

@@ -27,13 +27,12 @@ from tests.pasted import type_session
 
 from railfab.device import DeviceModel
 from railfab.endpoints import Endpoint, read_credentials
-from railfab.errors import CommitRefused, DeviceError, LoginRefused, RailfabError
+from railfab.errors import CommitRefused, DeviceError
 from railfab.fabric.design import Design
 from railfab.platforms import Verb, platform
 from railfab.platforms.shared.change_tokens import change_token
 from railfab.platforms.sonic.shell import SonicShell
 from railfab.platforms.sonic.tables import Tables, text, tree_of
-from railfab.twin import Twin
 
 NAME = "sonic"
 SONIC = platform("sonic")
@@ -197,42 +196,6 @@ def test_a_change_whose_session_is_lost_is_reverted_by_the_switch_and_leaves_not
     assert left_behind(leaf) == ""
 
 
-def test_power_ends_a_change_and_its_timer_and_the_next_deploy_removes_its_checkpoint(
-    leaf: Endpoint, model: DeviceModel, twin: Twin
-) -> None:
-    deployed(leaf, rendered(model), "begin")
-    before = running(leaf)
-    change = name("cut")
-    with opened(leaf) as session:
-        session.commit(session.stage(rendered(model, description="cut")), change, WITHIN_S)
-    restarted(leaf)
-    assert running(leaf) == before
-    with opened(leaf) as session:
-        assert session.running().pending is None
-        with pytest.raises(CommitRefused):
-            session.confirm(change)
-    assert change_token(change) in left_behind(leaf)
-    deployed(leaf, rendered(model, description="next"), "next")
-    assert left_behind(leaf) == ""
-    deployed(leaf, rendered(model), "back")
-
-
-def restarted(endpoint: Endpoint) -> None:
-    """Reboot a switch by its own command, and wait until it answers again."""
-    with shell(endpoint) as connection:
-        connection.write_channel("sudo reboot\n")
-        time.sleep(0.5)
-    until_s = time.monotonic() + REVERTED_WITHIN_S
-    while True:
-        try:
-            running(endpoint)
-        except RailfabError:
-            assert time.monotonic() < until_s
-            time.sleep(0.2)
-        else:
-            return
-
-
 def test_a_change_that_was_killed_before_its_timer_is_named_and_reverted(leaf: Endpoint, model: DeviceModel) -> None:
     """A client that dies between the lock and the patch leaves a folder, and no timer."""
     deployed(leaf, rendered(model), "begin")
@@ -268,15 +231,6 @@ def test_gnmi_and_the_shell_change_the_same_configuration(railfab: Railfab, leaf
         assert SPINE in connection.send_command("show lldp table")
         summary = json.loads(str(connection.send_command("vtysh -c 'show bgp summary json'")))
         assert {peer["state"] for peer in summary["ipv4Unicast"]["peers"].values()} == {"Established"}
-
-
-def test_a_user_who_only_reads_and_a_wrong_password_are_one_line_each(leaf: Endpoint) -> None:
-    credentials = read_credentials(leaf)
-    connect = SONIC.session_factory(leaf.name)
-    with pytest.raises(LoginRefused, match="user 'viewer' is not root and sudo asks for a password"):
-        connect(leaf, replace(credentials, username="viewer")).__enter__()
-    with pytest.raises(LoginRefused, match="rejects user"):
-        connect(leaf, replace(credentials, password="wrong")).__enter__()
 
 
 def test_a_switch_that_saves_reloads_what_it_saved(leaf: Endpoint, model: DeviceModel) -> None:

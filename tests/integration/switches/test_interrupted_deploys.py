@@ -17,14 +17,14 @@ from pathlib import Path
 
 import pytest
 from tests import commands
-from tests.integration.switches.racks import LEAF, SYSTEMS, WITHIN_S, left_behind, name, opened, rendered
+from tests.integration.switches.racks import LEAF, OVER_SSH, SYSTEMS, WITHIN_S, left_behind, name, opened, rendered
 from tests.integration.switches.steps import watched
 
 from railfab.device import DeviceModel
 from railfab.endpoints import Endpoint
 from railfab.errors import CommitRefused
 from railfab.platforms import Pending
-from railfab.twin import Twin
+from railfab.twin import SwitchOperation, Twin
 
 TIMEOUT_S = 150
 FOUND = re.compile(rf"{LEAF}: (reverted the unconfirmed change of deploy \S+|removes \S+.* of an interrupted deploy.*)")
@@ -155,6 +155,23 @@ def test_a_second_deploy_is_refused_while_the_first_is_pending_and_finds_it_when
         assert re.match(rf"{problem}{timer}\. Wait until it ends, or run railfab deploy where", foreign.stderr)
         first.kill()
     finish(site, wanted, 0, step)
+
+
+@pytest.mark.parametrize("system", OVER_SSH, indirect=True)
+def test_a_switch_that_reboots_under_the_timer_runs_what_it_ran_before_and_the_deploy_says_so(
+    site: Site, wanted: tuple[Texts, Texts]
+) -> None:
+    present = wanted.index(site.present())
+    with site.stopped(present ^ 1, committed) as (process, step):
+        assert step is not None
+        site.twin.operate(LEAF, SwitchOperation.OFF)
+        site.twin.operate(LEAF, SwitchOperation.ON)
+    failed = process.wait(TIMEOUT_S)
+    assert failed.returncode == 2, failed.stderr
+    (line,) = failed.stderr.splitlines()
+    assert line.startswith(f"railfab: {LEAF}: does not answer "), line
+    assert site.present() == wanted[present]
+    finish(site, wanted, present ^ 1, step)
 
 
 @pytest.mark.matrix

@@ -34,10 +34,6 @@ POLL_EVERY_S = 0.1
 """Interval in which the end of a connection is waited for [s]."""
 
 
-ANY_PROMPT = r"[#>$%] ?\Z"
-"""End of the prompt of any system."""
-PROMPT_WITHIN_S = 1.0
-"""Time in which what looks like a prompt becomes one of the dialect [s]."""
 LONGEST_PROMPT = 512
 """Length of the end of an output in which a prompt is looked for [characters]."""
 IDLE_POLL_S = 5.0
@@ -66,7 +62,6 @@ class CliConnection:
         for attempt in range(1, ATTEMPTS + 1):
             try:
                 self._connection = self._connect()
-                self._check_prompt()
                 break
             except Unreachable:
                 if attempt == ATTEMPTS:
@@ -205,21 +200,6 @@ class CliConnection:
         problem = f"does not answer as {self._endpoint.platform} does after the login"
         return DeviceError(self._endpoint.name, problem, "Check its platform in the intent and in the inventory")
 
-    def _check_prompt(self) -> None:
-        """Raise DeviceError where the prompt is that of another system."""
-        from netmiko import ReadTimeout
-
-        connection = self._opened()
-        with self._answering(ANSWER_WITHIN_S):
-            connection.write_channel("\n")
-            output = connection.read_until_pattern(ANY_PROMPT, ANSWER_WITHIN_S)
-            try:
-                while not self._end.search(output):
-                    output += connection.receive(PROMPT_WITHIN_S)
-            except ReadTimeout:
-                self.close()
-                raise self._other_system() from None
-
     def _check(self, command: str, output: str) -> None:
         match = self._errors.search(output) if self._dialect.errors else None
         if match is not None:
@@ -239,6 +219,7 @@ class CliConnection:
             self._socket = create_connection((endpoint.host, endpoint.ssh_port or SSH_PORT), CONNECT_WITHIN_S)
             connection = driver_of(self._dialect.netmiko)(
                 endpoint,
+                self._end,
                 sock=self._socket,
                 device_type=self._dialect.netmiko,
                 host=endpoint.host,

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from railfab.endpoints import Endpoint
 from railfab.platforms.shared.known_hosts import trust_known_hosts
+from railfab.platforms.shared.login import ANSWER_WITHIN_S
 
 if TYPE_CHECKING:
     from netmiko import BaseConnection
@@ -23,17 +24,22 @@ else:
     Base = object
 
 CHUNK_BYTES = 1 << 16
+ANY_PROMPT = re.compile(r"[>#$%] ?\Z")
+PROMPT_WITHIN_S = 1.0
+"""Time in which what looks like a prompt, such as the end of a line of a banner, goes on [s]."""
 ESCAPE = "\x1b"
 
 
 class WaitingReads(Base):
     """Reads of a netmiko driver that end as soon as the switch has answered; mixed into the driver of a platform.
 
-    endpoint: the switch, for its host key. options: of netmiko's ConnectHandler.
+    endpoint: the switch, for its host key. prompt: what an output of the platform ends with. options: of netmiko's
+    ConnectHandler. Raises ReadTimeout where the prompt is that of another system.
     """
 
-    def __init__(self, endpoint: Endpoint, **options: Any) -> None:
+    def __init__(self, endpoint: Endpoint, prompt: re.Pattern[str], **options: Any) -> None:
         self._endpoint = endpoint
+        self._first_prompt = prompt
         self._decoder: IncrementalDecoder | None = None
         self._held = ""
         super().__init__(**options)
@@ -81,16 +87,27 @@ class WaitingReads(Base):
     ) -> str:
         """The text up to the end of a pattern; what follows is kept for the next read. Raises ReadTimeout."""
         assert max_loops is None
-        wanted, end_s = re.compile(pattern, re_flags), time.monotonic() + read_timeout
+        wanted, end_s = re.compile(pattern, re_flags), time.monotonic() + max(read_timeout, ANSWER_WITHIN_S)
         output = ""
         while (match := wanted.search(output)) is None:
             output += self.receive(end_s - time.monotonic())
         self._read_buffer = output[match.end() :]
         return output[: match.end()]
 
+    def _test_channel_read(self, *_arguments: Any, **_options: Any) -> str:
+        """Read up to the first prompt, before which there may be a banner."""
+        output, end_s = "", time.monotonic() + ANSWER_WITHIN_S
+        while not self._first_prompt.search(output):
+            left_s = end_s - time.monotonic()
+            output += self.receive(min(left_s, PROMPT_WITHIN_S) if ANY_PROMPT.search(output) else left_s)
+        return output
+
     def set_base_prompt(self, *_arguments: Any, **_options: Any) -> str:
         """Keep no prompt: netmiko looks for it in reads that are not used here."""
         return ""
+
+    def cleanup(self, *_arguments: Any, **_options: Any) -> None:
+        """Say nothing at the end; netmiko would wait for the prompt of a configuration mode."""
 
     def _build_ssh_client(self) -> SSHClient:
         client = self._get_ssh_client_instance()
