@@ -57,13 +57,13 @@ def importing(**settings: object) -> DeviceModel:
 POD = model(LEAF).interfaces[0].subnets[0].supernet(new_prefix=16)
 USE_DEFAULT = "Use the network instance default."
 REFUSED = {
-    f"{LEAF} lag1: the twin does not compute LAGs. Route over its members.": with_more(
+    f"{LEAF} lag1: the twin does not compute LAGs. Use `attach: routed`, and links without `bundle`.": with_more(
         Lag(name="lag1", members=(PORT,))
     ),
-    f"{LEAF} vlan10: the twin does not compute VLANs and SVIs. Use routed ports.": with_more(
+    f"{LEAF} vlan10: the twin does not compute VLANs and SVIs. Use `attach: routed`.": with_more(
         Svi(name="vlan10", vlan=10)
     ),
-    f"{LEAF} {PORT}: the twin does not compute VLANs and SVIs. Use routed ports.": with_port(
+    f"{LEAF} {PORT}: the twin does not compute VLANs and SVIs. Use `attach: routed`.": with_port(
         model(LEAF), PORT, lambda port: replace(port, vlans=VlanMembership(untagged=10))
     ),
     f"{LEAF} {PORT}: the twin does not compute VRFs, here blue. {USE_DEFAULT}": with_port(
@@ -87,10 +87,10 @@ REFUSED = {
         f"{LEAF} policy tested: the twin does not compute '(', which is no regular expression: missing ), unterminated "
         "subpattern at position 0. Correct the AS path."
     ): importing(as_path="("),
-    f"{LEAF}: the twin does not compute MLAG. Use routed ports.": replace(
+    f"{LEAF}: the twin does not compute MLAG. Use `attach: routed`.": replace(
         model(LEAF), mlag=Mlag(domain="pair", peer_link="lag1")
     ),
-    f"{LEAF}: the twin does not compute VXLAN. Use routed ports.": replace(
+    f"{LEAF}: the twin does not compute VXLAN. Use `attach: routed`.": replace(
         model(LEAF), vtep=Vtep(source=LOOPBACK, address=POD[1])
     ),
     f"{LEAF} aggregate {POD}: the twin does not compute VRFs, here blue. {USE_DEFAULT}": with_bgp(

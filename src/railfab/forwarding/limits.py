@@ -80,9 +80,9 @@ def _all(model: DeviceModel) -> Iterator[Uncomputed]:
 
 def _interface(interface: Interface) -> Iterator[Uncomputed]:
     if isinstance(interface, Lag):
-        yield Uncomputed(interface.name, "LAGs", "Route over its members")
+        yield Uncomputed(interface.name, "LAGs", "Use `attach: routed`, and links without `bundle`")
     elif isinstance(interface, Svi) or (isinstance(interface, Port) and interface.vlans is not None):
-        yield Uncomputed(interface.name, "VLANs and SVIs", "Use routed ports")
+        yield Uncomputed(interface.name, "VLANs and SVIs", "Use `attach: routed`")
     elif isinstance(interface, Port) and interface.network_instance is not None:
         yield from _vrf(interface.name, interface.network_instance)
 
@@ -114,9 +114,9 @@ def _rule(where: str, rule: PolicyRule) -> Iterator[Uncomputed]:
 
 def _switch(model: DeviceModel) -> Iterator[Uncomputed]:
     if model.mlag is not None:
-        yield Uncomputed("", "MLAG", "Use routed ports")
+        yield Uncomputed("", "MLAG", "Use `attach: routed`")
     if model.vtep is not None:
-        yield Uncomputed("", "VXLAN", "Use routed ports")
+        yield Uncomputed("", "VXLAN", "Use `attach: routed`")
     for aggregate in model.bgp.aggregates if model.bgp else ():
         yield from _vrf(f"aggregate {aggregate.prefix}", aggregate.network_instance)
 
