@@ -108,6 +108,16 @@ def test_counters_of_a_port_are_those_that_the_fabric_counts(twin: Twin, leaf: E
         assert napalm.get_interfaces_counters()[RECEIVER]["tx_octets"] == sent > 0
 
 
+def test_a_queuing_policy_is_shown_with_the_counters_of_its_classes(twin: Twin, session: Cli) -> None:
+    answer = shown(session, "show policy-map interface e1/1/1 type queuing")
+    assert f"{RECEIVER}\n\n  Service-policy (queuing) output:   100g-5m_100g \n" in answer
+    marked = answer.partition(f"c-out-8q-q{GROUP} (match-any)\n")[2].partition("\n\n")[0].splitlines()
+    dropped = reading(twin, "fabric_queue_dropped_packets_total", interface=RECEIVER, queue=f"queue{GROUP}")
+    assert marked[1].startswith("      random-detect minimum-threshold 150000 bytes")
+    assert marked[2:] == [f"      queue dropped pkts : {dropped} ", "      queue depth in bytes : 0 "]
+    assert len(re.findall("Service-policy", shown(session, "show policy-map interface type queuing"))) == PORTS
+
+
 def test_pauses_are_counted_by_port_and_by_priority(twin: Twin, session: Cli) -> None:
     answer = json.loads(shown(session, "show interface priority-flow-control | json"))
     ports = {row["if_name_str"]: row for row in rows(answer, "module", "pfc_interface")}

@@ -137,7 +137,7 @@ def _pfc_row(name: str, mode: str, stated: dict[str, PortQos], readings: SwitchR
     }
 
 
-def _groups(qos: Qos | None) -> dict[int, str]:
+def queue_labels(qos: Qos | None) -> dict[int, str]:
     """The label of the queue of each QoS group that has a class; without QoS, all packets are of group 0."""
     return {group_of(each.queue): each.name for each in qos.classes} if qos else {0: "default"}
 
@@ -169,7 +169,7 @@ def _queue_row(name: str, group: int, label: str | None, readings: SwitchReading
 
 
 def _queuing_rows(name: str, qos: Qos | None, readings: SwitchReadings) -> Iterator[Json]:
-    groups = _groups(qos)
+    groups = queue_labels(qos)
     queues = [_queue_row(name, group, groups.get(group), readings) for group in QUEUES]
     yield {"dir": "Egress", "if_name_str": name, **table("qosgrp_egress_stats", queues)}
     pauses = [
@@ -190,7 +190,7 @@ def _queuing_rows(name: str, qos: Qos | None, readings: SwitchReadings) -> Itera
 
 
 def _queuing_lines(name: str, qos: Qos | None, readings: SwitchReadings) -> Iterator[str]:
-    groups = _groups(qos)
+    groups = queue_labels(qos)
     yield from ("", "", f"Egress Queuing for {name} [Interface]", _QUEUE_RULE)
     for number in QUEUES:
         yield from (f"|{f'QOS GROUP {number}':>41}{'':<20}|", _QUEUE_RULE)
