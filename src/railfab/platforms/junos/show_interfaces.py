@@ -173,7 +173,7 @@ def extensive_text(state: ShownPort) -> Iterator[str]:
     yield "  Output errors:"
     yield (
         f"    Carrier transitions: {sent['carrier-transitions']}, Errors: {sent['output-errors']}, "
-        f"Drops: {sent['output-drops']}"
+        f"Drops: {sent['output-drops']}, Collisions: 0"
     )
     yield from _queue_counters(tree)
     yield from _alarms(state)
