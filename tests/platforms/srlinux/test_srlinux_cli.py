@@ -22,7 +22,7 @@ from railfab.gnmi.target import Commit, CommitAction, DataType
 from railfab.platforms import platform
 from railfab.platforms.srlinux.tree import startup
 from railfab.ssh import Cli, CliUser
-from railfab.twin import Twin
+from railfab.twin import SwitchOperation, Twin
 
 PORT = "ethernet-1/1/1"
 DESCRIPTION = f"/interface[name={PORT}]/description"
@@ -252,6 +252,18 @@ def test_the_shared_candidate_is_one_and_keeps_others_from_the_exclusive_one(twi
         said(first, f"set / interface {PORT} description gone")
         first.closed()
         assert said(second, "enter candidate", "diff") == ""
+
+
+def test_a_private_candidate_waits_for_its_name_and_is_lost_with_the_power(twin: Twin) -> None:
+    enter = "enter candidate private name later"
+    with opened(twin, "ann") as session:
+        said(session, enter, f"set / interface {PORT} description later")
+    with opened(twin, "ann") as session:
+        assert "description later" in said(session, enter, "diff")
+    for operation in (SwitchOperation.OFF, SwitchOperation.ON):
+        twin.operate(LEAF, operation)
+    with opened(twin, "ann") as session:
+        assert said(session, enter, "diff") == ""
 
 
 def test_a_user_who_may_only_read_does_not_configure(twin: Twin) -> None:
