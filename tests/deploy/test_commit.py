@@ -19,6 +19,7 @@ from nornir.core.state import GlobalState
 from nornir.core.task import MultiResult, Result, Task
 
 from railfab.deploy import drain, tasks
+from railfab.deploy.kept_sessions import KeptSessions
 from railfab.deploy.runner import StoppableRunner
 from railfab.device import Observed
 from railfab.errors import CommitRefused, DeviceError, NotRolledBack, RailfabError, Unreachable
@@ -33,6 +34,7 @@ OTHER = ChangeName(deploy="20261122T080000Z-0001", user="ada", host="control2")
 class Switch:
     """A switch in memory that any number of sessions reach. lose: calls in which the connection breaks, by name.
 
+    steps: calls that change a session or the switch. every_step: the others too.
     errors: what calls answer, by name. drained: by a verb. reports: whether it says so.
     """
 
@@ -40,6 +42,7 @@ class Switch:
     former: str | None = None
     pending: Pending | None = None
     steps: list[str] = field(default_factory=list)
+    every_step: list[str] = field(default_factory=list)
     lose: list[str] = field(default_factory=list)
     refuse: str = ""
     errors: dict[str, RailfabError] = field(default_factory=dict)
@@ -48,6 +51,10 @@ class Switch:
 
     def call(self, name: str) -> None:
         self.steps.append(name)
+        self.passed(name)
+
+    def passed(self, name: str) -> None:
+        self.every_step.append(name)
         if name in self.errors:
             raise self.errors[name]
         if name in self.lose:
@@ -67,9 +74,11 @@ class MemorySession:
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
+    ) -> None:
+        self.switch.passed("close")
 
     def running(self) -> Running:
+        self.switch.passed("running")
         text = self.switch.running
         return Running(
             text=text,
@@ -79,7 +88,7 @@ class MemorySession:
             drained=self.switch.drained and self.switch.reports,
         )
 
-    def stage(self, text: str) -> Staged:
+    def stage(self, text: str, change: ChangeName | None = None) -> Staged:
         self.switch.call("stage")
         running = self.switch.running
         diff = "\n".join(difflib.unified_diff(running.splitlines(), text.splitlines(), lineterm=""))
@@ -266,6 +275,50 @@ def test_other_differences_than_the_reviewed_ones_are_not_applied(switch: Switch
     with pytest.raises(DeviceError, match="has changed since its differences were shown"):
         reconcile(approved={"leaf1": "-mtu 1400"})
     assert switch.running == BEFORE
+
+
+def test_the_session_of_the_preview_makes_the_change(switch: Switch) -> None:
+    with KeptSessions(CHANGE) as kept:
+        assert tasks.preview(HOST, {"leaf1": AFTER}, kept=kept).changed
+        assert switch.every_step == ["open", "running", "stage"]
+        assert reconcile(kept=kept).changed
+    assert switch.every_step == ["open", "running", "stage", "running", "commit", "confirm", "close"]
+    assert switch.running == AFTER
+
+
+def test_a_kept_session_that_was_lost_is_opened_anew(switch: Switch) -> None:
+    with KeptSessions(CHANGE) as kept:
+        tasks.preview(HOST, {"leaf1": AFTER}, kept=kept)
+        switch.lose = ["running"]
+        assert reconcile(kept=kept).changed
+    again = ["running", "close", "open", "running", "stage", "commit", "confirm", "close"]
+    assert switch.every_step == ["open", "running", "stage", *again]
+
+
+def test_a_switch_that_has_changed_since_the_preview_is_not_changed(switch: Switch) -> None:
+    with KeptSessions(CHANGE) as kept:
+        tasks.preview(HOST, {"leaf1": AFTER}, kept=kept)
+        switch.running = "hostname leaf1\nmtu 4000\n"
+        with pytest.raises(DeviceError, match="has changed since its differences were shown"):
+            reconcile(kept=kept)
+    assert "commit" not in switch.every_step
+    assert switch.every_step[-1] == "close"
+
+
+def test_sessions_are_kept_up_to_a_number_for_switches_that_would_change_and_closed_at_the_end(
+    switch: Switch,
+) -> None:
+    with KeptSessions(CHANGE, most=0) as kept:
+        tasks.preview(HOST, {"leaf1": AFTER}, kept=kept)
+        assert switch.every_step[-1] == "close"
+    with KeptSessions(CHANGE) as kept:
+        tasks.preview(HOST, {"leaf1": BEFORE}, kept=kept)
+        assert switch.every_step[-1] == "close"
+        tasks.preview(HOST, {"leaf1": AFTER}, kept=kept)
+        assert switch.every_step[-1] == "stage"
+    assert switch.every_step[-1] == "close"
+    tasks.preview(HOST, {"leaf1": AFTER}, kept=kept)
+    assert switch.every_step[-2:] == ["stage", "close"]
 
 
 def run(task: Callable[[Task], Result], stop_requested: threading.Event) -> tuple[MultiResult, float]:

@@ -33,7 +33,7 @@ from railfab.text.counted import counted, listed
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from railfab.deploy import OpenDeploy, Outcome, Preview
+    from railfab.deploy import KeptSessions, OpenDeploy, Outcome, Preview
     from railfab.deploy.tasks import IsOwn
 
 PlanOption = Annotated[bool, typer.Option("--plan", metavar="", help="Show the differences and stop.")]
@@ -90,37 +90,41 @@ class ChangeRun:
 
     def change(self, texts: Mapping[str, str], verb: str) -> None:
         """Bring the switches to these configurations, and leave with the exit code of the outcome."""
-        from railfab.deploy import Journal
+        from railfab.deploy import Journal, KeptSessions
 
         options = self.options
         if options.plan:
-            print_previews(self.fabric, self._previews(texts, None), options.output, options.view)
+            print_previews(self.fabric, self._previews(texts), options.output, options.view)
             return
         if not options.yes:
             require_answer(verb, options.output, "Show the differences with --plan, then add --yes")
         journal = Journal(self.state, self.fabric.intent.fabric)
-        with journal.open(verb) as entry:
-            previews = self._previews(texts, journal.is_own)
+        with journal.open(verb) as entry, KeptSessions(entry.change) as kept:
+            previews = self._previews(texts, journal.is_own, kept if options.yes else None)
             changing = [found for found in previews if found.changed]
             if changing and not options.yes:
                 print_changes(self.fabric, changing, options.view)
                 print_drained(changing)
                 typer.confirm(f"Change {counted(len(changing), 'switch')}?", abort=True)
-            self._apply(texts, previews, entry)
+            self._apply(texts, previews, entry, kept)
 
-    def _previews(self, texts: Mapping[str, str], is_own: IsOwn | None) -> list[Preview]:
+    def _previews(
+        self, texts: Mapping[str, str], is_own: IsOwn | None = None, kept: KeptSessions | None = None
+    ) -> list[Preview]:
         from railfab.deploy import nornir_of, preview_all
 
         nornir = nornir_of(self.fabric, self.endpoints)
         with change_bar("reading", len(nornir.inventory.hosts)) as on_done:
-            previews = preview_all(nornir, texts, on_done, is_own=is_own)
+            previews = preview_all(nornir, texts, on_done, is_own=is_own, kept=kept)
         for found in previews:
             if found.reverted is not None:
                 line = f"{found.name}: reverted the unconfirmed change of deploy {found.reverted.deploy}"
                 echo_line(line, err=True)
         return previews
 
-    def _apply(self, texts: Mapping[str, str], previews: Sequence[Preview], entry: OpenDeploy) -> None:
+    def _apply(
+        self, texts: Mapping[str, str], previews: Sequence[Preview], entry: OpenDeploy, kept: KeptSessions | None = None
+    ) -> None:
         """Change the switches that have differences; the others have just been read, and are as they should be."""
         from railfab.deploy import Outcome, apply_all, nornir_of
 
@@ -136,6 +140,7 @@ class ChangeRun:
                     on_outcome,
                     approved=approved,
                     keep=entry.keep,
+                    kept=kept,
                     stop_requested=stop_requested,
                     abandoned=stop_requested,
                 )

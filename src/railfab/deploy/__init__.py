@@ -4,6 +4,7 @@ from railfab.deploy.cabling import Cabling, CablingState, LinkCabling
 from railfab.deploy.drain import check_verb, operate, operate_all, remaining_traffic
 from railfab.deploy.inventory import RailfabInventory
 from railfab.deploy.journal import DeployRecord, Journal, OpenDeploy, new_change
+from railfab.deploy.kept_sessions import KeptSessions
 from railfab.deploy.run import Outcome, Preview, Readings, apply_all, nornir_of, preview_all, read_configurations
 from railfab.deploy.tasks import inspect, preview, read_running, reconcile
 from railfab.deploy.verify import Verification, verify_all
@@ -13,6 +14,7 @@ __all__ = [
     "CablingState",
     "DeployRecord",
     "Journal",
+    "KeptSessions",
     "LinkCabling",
     "OpenDeploy",
     "Outcome",

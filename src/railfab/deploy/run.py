@@ -15,6 +15,7 @@ from nornir.core.state import GlobalState
 from nornir.core.task import AggregatedResult, MultiResult, Result, Task
 
 from railfab.deploy.inventory import inventory_of
+from railfab.deploy.kept_sessions import KeptSessions
 from railfab.deploy.runner import StoppableRunner
 from railfab.deploy.tasks import IsOwn, Keep, inspect, preview, read_running, reconcile
 from railfab.device import Observed
@@ -95,13 +96,18 @@ def nornir_of(fabric: Design, endpoints: Endpoints, stop_requested: threading.Ev
 
 
 def preview_all(
-    nornir: Nornir, configurations: Mapping[str, str], on_done: OnDone, *, is_own: IsOwn | None = None
+    nornir: Nornir,
+    configurations: Mapping[str, str],
+    on_done: OnDone,
+    *,
+    is_own: IsOwn | None = None,
+    kept: KeptSessions | None = None,
 ) -> list[Preview]:
     """Changes that these configurations would make.
 
-    is_own: see `tasks.preview`. Raises RailfabError when a switch cannot be read, or has a pending change.
+    is_own, kept: see `tasks.preview`. Raises RailfabError when a switch cannot be read, or has a pending change.
     """
-    result = _run(nornir, preview, _named(on_done), configurations=configurations, is_own=is_own)
+    result = _run(nornir, preview, _named(on_done), configurations=configurations, is_own=is_own, kept=kept)
     raise_all(_errors(result))
     return [_preview(name, result[name][0]) for name in nornir.inventory.hosts]
 
@@ -126,21 +132,23 @@ def apply_all(
     *,
     approved: Mapping[str, str] | None = None,
     keep: Keep | None = None,
+    kept: KeptSessions | None = None,
     stop_requested: threading.Event | None = None,
     abandoned: threading.Event | None = None,
 ) -> list[Outcome]:
     """Configure each switch with its text. A failed switch is rolled back, or unsettled; the others continue.
 
     change: name of the change on every switch. on_outcome: called with each outcome as it comes, in the thread of its
-    switch. approved: the reviewed differences, by switch. keep: stores the running
-    configuration before it is replaced. stop_requested: when set, no further switch is changed.
-    abandoned: when set, a switch that is lost during a change is not waited for.
+    switch. approved: the reviewed differences, by switch. keep: stores the running configuration before it is replaced.
+    kept: sessions of the preview. stop_requested: when set, no further switch is changed. abandoned: when set, a switch
+    that is lost during a change is not waited for.
     """
     arguments = {
         "configurations": configurations,
         "change": change,
         "approved": approved,
         "keep": keep,
+        "kept": kept,
         "stop_requested": stop_requested,
         "abandoned": abandoned,
     }

@@ -1,13 +1,15 @@
-"""Nornir tasks. Each opens a platform session with its host and does one thing."""
+"""Nornir tasks. Each opens a platform session with its host, or takes one that was kept, and does one thing."""
 
 from __future__ import annotations
 
 import threading
 import time
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 
 from nornir.core.task import Result, Task
 
+from railfab.deploy.kept_sessions import KeptSessions
 from railfab.endpoints import Endpoint, read_credentials
 from railfab.errors import CommitRefused, DeviceError, NotRolledBack, RailfabError, Unreachable
 from railfab.platforms import ChangeName, Pending, Running, Session, Staged, platform
@@ -31,21 +33,30 @@ def open_session(task: Task) -> Session:
     return connect(endpoint, read_credentials(endpoint))
 
 
-def preview(task: Task, configurations: Mapping[str, str], is_own: IsOwn | None = None) -> Result:
+def preview(
+    task: Task,
+    configurations: Mapping[str, str],
+    is_own: IsOwn | None = None,
+    kept: KeptSessions | None = None,
+) -> Result:
     """Compare the running configuration with the given one; the result is (Running, Staged), the diff as text.
 
     is_own: whether an interrupted run left a pending change; such a change is reverted first, and named in the result's
-    `reverted`. Without it nothing is changed. Raises DeviceError for a pending change of another owner.
+    `reverted`. Without it nothing is changed. kept: takes the session of a switch that would change.
+    Raises DeviceError for a pending change of another owner.
     """
     name = task.host.name
-    with open_session(task) as session:
+    with ExitStack() as opened:
+        session = opened.enter_context(open_session(task))
         running = session.running()
         reverted = running.pending.change if running.pending and is_own else None
         if reverted is not None and is_own is not None and is_own(reverted):
             session.revert(reverted)
             running = session.running()
         refuse_pending(name, running.pending)
-        staged = session.stage(configurations[name])
+        staged = session.stage(configurations[name], kept.change if kept else None)
+        if kept is not None and staged.diff:
+            kept.keep(name, session, staged, opened)
     return Result(
         host=task.host, result=(running, staged), changed=bool(staged.diff), diff=staged.diff, reverted=reverted
     )
@@ -71,6 +82,7 @@ def reconcile(
     within_s: int = CONFIRM_WITHIN_S,
     approved: Mapping[str, str] | None = None,
     keep: Keep | None = None,
+    kept: KeptSessions | None = None,
     stop_requested: threading.Event | None = None,
     abandoned: threading.Event | None = None,
 ) -> Result:
@@ -79,15 +91,13 @@ def reconcile(
     The result is what ran before: Running.
 
     change: the name under which the switch keeps the change until it is confirmed. approved: the reviewed differences,
-    by switch; a switch with other differences is not changed. stop_requested: when set, the switch is not changed.
-    abandoned: when set, a lost switch is not waited for.
+    by switch; a switch with other differences is not changed. kept: sessions of the preview. stop_requested: when set,
+    the switch is not changed. abandoned: when set, a lost switch is not waited for.
     Raises DeviceError; the switch then runs its former configuration, unless the error is NotRolledBack.
     """
     name = task.host.name
-    with open_session(task) as session:
-        running = session.running()
-        refuse_pending(name, running.pending)
-        staged = session.stage(configurations[name])
+    with ExitStack() as opened:
+        session, running, staged = _staged(task, configurations[name], change, kept, opened)
         if not staged.diff:
             return Result(host=task.host, result=running, changed=False, diff="")
         _check(name, running, staged, approved, stop_requested)
@@ -95,6 +105,30 @@ def reconcile(
             keep(name, staged.former)
         _commit(task, session, staged, change, within_s, abandoned or threading.Event())
     return Result(host=task.host, result=running, changed=True, diff=staged.diff)
+
+
+def _staged(
+    task: Task, text: str, change: ChangeName, kept: KeptSessions | None, opened: ExitStack
+) -> tuple[Session, Running, Staged]:
+    """A session that has staged a candidate: the one of the preview, or a new one where none was kept or it was lost.
+
+    Raises DeviceError while a change is pending.
+    """
+    name = task.host.name
+    former = kept.take(name) if kept else None
+    if former is not None:
+        opened.enter_context(former.opened)
+        try:
+            running = former.session.running()
+        except Unreachable:
+            opened.close()
+        else:
+            refuse_pending(name, running.pending)
+            return former.session, running, former.staged
+    session = opened.enter_context(open_session(task))
+    running = session.running()
+    refuse_pending(name, running.pending)
+    return session, running, session.stage(text, change)
 
 
 def _check(

@@ -116,9 +116,11 @@ class Session(Protocol):
         """The running configuration, and what is pending. Raises DeviceError, naming a daemon that does not run."""
         ...
 
-    def stage(self, text: str) -> Staged:
+    def stage(self, text: str, change: ChangeName | None = None) -> Staged:
         """Hand a candidate to the device, which validates it, and compare. Raises CommitRefused; changes nothing.
 
+        change: the name under which it will be committed. A candidate with a difference may stay on the device for
+        `commit` in this session; no later than its end, and before any other call than `running`, nothing is left.
         A drain by `operate` stays: on such a switch a candidate without it gets it.
         """
         ...
@@ -126,6 +128,7 @@ class Session(Protocol):
     def commit(self, staged: Staged, change: ChangeName, within_s: int) -> None:
         """Make the candidate the running configuration; the device reverts it unless `confirm` comes within the time.
 
+        A candidate that is not staged any more, or was by another session, is staged again.
         The configuration of the next boot stays as it was until `confirm`.
         Raises CommitRefused when the running configuration is no longer `staged.revision`, when another change is
         pending, or when the device does not accept all of it; the device then runs its former configuration.

@@ -164,6 +164,51 @@ class SessionLaws:
             with pytest.raises(CommitRefused):
                 session.commit(staged, _change("late"), LONG_S)
 
+    def test_a_candidate_that_stays_on_the_switch_is_committed_as_a_new_one(
+        self, switch: Endpoint, model: DeviceModel, other: str
+    ) -> None:
+        change, again = _change("stays"), _change("again")
+        with self.opened(switch) as session:
+            staged = session.stage(other, change)
+            assert session.running().pending is None
+            session.commit(staged, change, LONG_S)
+            session.confirm(change)
+        committed = self.running(switch)
+        self.deployed(switch, self.text(model), _change("returned"))
+        with self.opened(switch) as session:
+            staged = session.stage(other)
+        with self.opened(switch) as session:
+            session.commit(staged, again, LONG_S)
+            session.confirm(again)
+        assert self.running(switch) == committed
+
+    def test_a_candidate_that_is_not_committed_leaves_nothing_on_the_switch(
+        self, switch: Endpoint, other: str, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        before = self.running(switch)
+        for _ in range(7):
+            with self.opened(switch) as session:
+                assert session.stage(other, _change("declined")).diff
+        assert self.running(switch) == before
+        caplog.clear()
+        self.deployed(switch, other, _change("accepted"))
+        assert [record.message for record in caplog.records if record.name.startswith("railfab")] == []
+
+    def test_a_candidate_stays_for_its_configuration_alone(
+        self, switch: Endpoint, model: DeviceModel, other: str
+    ) -> None:
+        first, *rest = model.interfaces
+        third = self.text(replace(model, interfaces=(replace(first, description="third one"), *rest)))
+        with self.opened(switch) as session:
+            staged = session.stage(other, _change("late"))
+            try:
+                self.deployed(switch, third, _change("between"))
+            except CommitRefused:
+                return  # the switch lets nobody else change it
+            with pytest.raises(CommitRefused):
+                session.commit(staged, _change("late"), LONG_S)
+        assert "third one" in self.running(switch)[0]
+
     def test_a_configuration_that_is_not_valid_leaves_the_switch_as_it_is(self, switch: Endpoint) -> None:
         before = self.running(switch)
         with pytest.raises(RailfabError):

@@ -17,7 +17,7 @@ from railfab.platforms import platform
 from railfab.ssh import END_OF_TEXT, Cli, CliUser, ReadInput, Reply
 from railfab.twin import Twin
 
-READS = re.compile(r"(?:show|dir|terminal|enable|set cli)\b")
+READS = re.compile(r"(?:show|run|dir|terminal|enable|set cli)\b")
 PASTED = re.compile(r".*\bblock \d+")
 WRITES = re.compile(r"mkdir |cat > |> /run/|rm -")
 """What a request of a shell has in it that changes something; others read."""

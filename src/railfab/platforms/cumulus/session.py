@@ -81,7 +81,7 @@ class CumulusSession:
             drained=_is_drained(tree),
         )
 
-    def stage(self, candidate_text: str) -> Staged:
+    def stage(self, candidate_text: str, change: ChangeName | None = None) -> Staged:  # noqa: ARG002
         """Compare, and have NVUE load the patch into a revision that is discarded. Raises CommitRefused."""
         current = self._read()
         running = self._tree(current.configuration)

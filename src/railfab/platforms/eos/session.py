@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from hashlib import sha256
 from secrets import token_hex
 from types import TracebackType
@@ -13,7 +14,7 @@ from typing import Any, Self
 from railfab.bounded_json import load_json
 from railfab.device import Observed, without_secrets
 from railfab.endpoints import Credentials, Endpoint
-from railfab.errors import CommitRefused, DeviceError, LoginRefused, Unreachable
+from railfab.errors import CommitRefused, DeviceError, LoginRefused, RailfabError, Unreachable
 from railfab.platforms.eos.candidate import candidate, is_equal, missing, typed
 from railfab.platforms.eos.drain_verb import has_speaker, is_drained, with_drain, with_mark, without_drain
 from railfab.platforms.eos.lines import FORMAT
@@ -44,7 +45,8 @@ _HOSTNAME = re.compile(r"^hostname (\S+)$", re.MULTILINE)
 class EosSession:
     """A platforms.Session for EOS. read_within_s: limit of commands that only read; None is ANSWER_WITHIN_S [s].
 
-    A change is a configuration session with the token of its name, which EOS reverts unless it is committed again.
+    A change is a configuration session with the token of its name, which EOS reverts unless it is committed again. It
+    stays open, with the candidate that was typed into it, from `stage` to `commit`.
     """
 
     def __init__(self, endpoint: Endpoint, credentials: Credentials, *, read_within_s: float | None = None) -> None:
@@ -55,6 +57,9 @@ class EosSession:
         self._cli = CliConnection(endpoint, credentials, dialect)
         self._another: Callable[[], EosSession] = lambda: EosSession(endpoint, credentials, read_within_s=read_within_s)
         self._has_committed = False
+        self._read: str | None = None
+        self._typed: Staged | None = None
+        self._opened = ""
 
     def __enter__(self) -> Self:
         self._cli.open()
@@ -67,10 +72,13 @@ class EosSession:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if self._cli.is_idle:
+            with suppress(RailfabError):
+                self._leave()
         self._cli.close()
 
     def running(self) -> Running:
-        text = self._text()
+        self._read = text = self._text()
         header, hostname = _HEADER.search(text), _HOSTNAME.search(text)
         return Running(
             text=text,
@@ -84,15 +92,25 @@ class EosSession:
             drained=is_drained(text),
         )
 
-    def stage(self, text: str) -> Staged:
-        """Type the candidate into a session of the switch, which is discarded; nothing is typed for equal texts."""
-        running = self._text()
+    def stage(self, text: str, change: ChangeName | None = None) -> Staged:
+        """Type the candidate into a session of the switch; nothing is typed for equal texts.
+
+        It stays there for `commit` when it is given the name of the change, by which that session is called.
+        """
+        self._leave()
+        running, self._read = self._read or self._text(), None
         self._check_hostname(running, text)
         wanted = with_drain(text) if is_drained(running) else text
         if is_equal(running, wanted):
             return Staged(text=wanted, diff="", former=text, revision=_revision(running))
-        difference, former = self._difference(running, wanted), _former(running, wanted)
-        return Staged(text=wanted, diff=difference, former=former, revision=_revision(running))
+        self._open(change_token(change) if change else STAGE_PREFIX + token_hex(4), candidate(running, wanted))
+        difference, former = self._difference(), _former(running, wanted)
+        staged = Staged(text=wanted, diff=difference, former=former, revision=_revision(running))
+        if change and difference:
+            self._typed = staged
+        else:
+            self._leave()
+        return staged
 
     def commit(self, staged: Staged, change: ChangeName, within_s: int) -> None:
         running, pending = self._text(), self._pending(self._sessions())
@@ -101,7 +119,9 @@ class EosSession:
         if pending is not None:
             problem = f"has an unconfirmed change ({pending.description})"
             raise CommitRefused(self._name, problem, "Confirm or revert it first")
-        self._open(change_token(change), candidate(running, staged.text))
+        if self._typed is not staged or self._opened != change_token(change):
+            self._leave()
+            self._open(change_token(change), candidate(running, staged.text))
         self._has_committed = True
         self._refusing(self._verbs["commit"].format(timer=_timer(within_s)))
         if lacking := missing(self._text(), staged.text):
@@ -118,6 +138,7 @@ class EosSession:
             self._confirm(change)
 
     def _confirm(self, change: ChangeName) -> None:
+        self._leave()
         token, sessions = change_token(change), self._sessions()
         if sessions.timed == token:
             self._refusing(self._verbs["confirm"].format(session=token), self._verbs["save"])
@@ -127,11 +148,13 @@ class EosSession:
             raise CommitRefused(self._name, "has reverted the change", "Deploy again")
 
     def revert(self, change: ChangeName) -> None:
+        self._leave()
         token, sessions = change_token(change), self._sessions()
         if token == sessions.timed or token in sessions.pending:
             self._refusing(self._verbs["revert"].format(session=token))
 
     def observe(self) -> Observed:
+        self._leave()
         return observed_state({verb: self._json(verb) for verb in OBSERVED} | {"ecn": self._marks()})
 
     def _marks(self) -> Mapping[str, Any]:
@@ -145,6 +168,7 @@ class EosSession:
 
     def operate(self, verb: Verb) -> None:
         """Do this now. A drain is Maintenance Mode, and an alias that says that it is one by a verb."""
+        self._leave()
         if (pending := self._pending(self._sessions())) is not None:
             problem = f"has an unconfirmed change ({pending.description})"
             raise CommitRefused(self._name, problem, "Confirm or revert it first")
@@ -196,11 +220,9 @@ class EosSession:
         description = f"configuration session {sessions.timed} waits for its confirmation"
         return Pending(change=change_of_token(sessions.timed), description=description, reverts_in_s=left_s)
 
-    def _difference(self, running: str, wanted: str) -> str:
-        """The difference that the switch shows of a candidate, without secrets."""
-        self._open(STAGE_PREFIX + token_hex(4), candidate(running, wanted))
+    def _difference(self) -> str:
+        """The difference that the switch shows of the candidate, without secrets."""
         shown = self._cli.run(self._verbs["diff"], checked=False).strip("\n").splitlines()
-        self._cli.run(self._verbs["leave"])
         headed = ["--- running", "+++ candidate", *shown[2:]] if shown else []
         return "\n".join(map(without_secrets, headed))
 
@@ -213,14 +235,21 @@ class EosSession:
             raise
         except DeviceError as error:
             raise self._not_opened(error) from None
+        self._opened = session
         self._cli.run(self._verbs["clean"])
         try:
             self._cli.paste(tuple(typed(lines)), marker=MARKER)
         except Unreachable:
             raise
         except DeviceError as error:
-            self._cli.run(self._verbs["leave"])
+            self._leave()
             raise CommitRefused(self._name, without_secrets(error.problem), error.remedy) from None
+
+    def _leave(self) -> None:
+        """Discard the candidate that this session has typed, if any."""
+        opened, self._opened, self._typed = self._opened, "", None
+        if opened:
+            self._cli.run(self._verbs["leave"])
 
     def _not_opened(self, error: DeviceError) -> DeviceError:
         """The reason for which a session does not open, with who holds the others."""
@@ -241,11 +270,11 @@ class EosSession:
         """Run commands that the switch may refuse for what they change. Raises CommitRefused."""
         try:
             self._cli.run_together(*commands, within_s=COMMIT_WITHIN_S)
+            self._opened = ""
         except Unreachable:
             raise
         except DeviceError as error:
-            if commands[0].startswith("commit"):
-                self._cli.run(self._verbs["leave"])
+            self._leave()
             raise CommitRefused(self._name, without_secrets(error.problem), error.remedy) from None
 
     def _check_hostname(self, running: str, wanted: str) -> None:

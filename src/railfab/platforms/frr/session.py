@@ -73,7 +73,7 @@ class FrrSession:
             drained=answer["drained"],
         )
 
-    def stage(self, text: str) -> Staged:
+    def stage(self, text: str, change: ChangeName | None = None) -> Staged:  # noqa: ARG002
         """Compare; the diff is empty when frr-reload.py finds nothing to do, and Linux's ports have its settings.
 
         Those are compared, and set by `commit`, where `Endpoint.owns_system` is true; see `system`.

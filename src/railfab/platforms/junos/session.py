@@ -10,7 +10,7 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from ipaddress import ip_address
 from types import TracebackType
 from typing import Any, Self
@@ -55,6 +55,8 @@ FACTORY_NAME = "Amnesiac"
 _HOSTNAME = re.compile(r"^    host-name (\S+);$", re.MULTILINE)
 _COMMENTS = re.compile(r"^(?:##.*|version [^\n]*)\n", re.MULTILINE)
 _IDENTITY = re.compile(r"^(Hostname|Model|Junos): (.*)$", re.MULTILINE)
+_PLACE = re.compile(r"\n*^\[edit.*\]\s*\Z", re.MULTILINE)
+"""Line before the prompt of the configuration mode."""
 _LOCKED = re.compile(r"configuration database (?:locked|modified)")
 _HOLDER = re.compile(r"^\s+(?P<user>\S+) terminal .* on since (?P<since>[^,\n]+)", re.MULTILINE)
 
@@ -72,6 +74,9 @@ class JunosSession:
         self._cli = CliConnection(endpoint, credentials, dialect)
         self._has_committed = False
         self._made: tuple[tuple[str, str], str] | None = None
+        self._seen: str | None = None
+        self._loaded: Staged | None = None
+        self._is_editing = False
 
     def __enter__(self) -> Self:
         self._cli.open()
@@ -80,10 +85,13 @@ class JunosSession:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if self._cli.is_idle:
+            with suppress(RailfabError):
+                self._unload()
         self._cli.close()
 
     def running(self) -> Running:
-        text = self._text()
+        self._seen = text = self._text()
         names = dict(_IDENTITY.findall(self._read("version")))
         return Running(
             text=text,
@@ -95,26 +103,31 @@ class JunosSession:
             drained=_is_drained(text),
         )
 
-    def stage(self, text: str) -> Staged:
+    def stage(self, text: str, change: ChangeName | None = None) -> Staged:
         """Have the switch check a candidate, and compare; a candidate without a difference is not sent.
 
+        It stays loaded for `commit` when it is given the name of the change; nobody else can then change the switch.
         Raises CommitRefused, also while another session holds the configuration, and while a change is pending, which
         `commit check` would confirm (Juniper, Commit the Configuration, commit confirmed).
         """
-        running = self._text()
+        self._unload()
+        running, self._seen = self._seen or self._text(), None
         wanted = self._with_drain(text, running)
         if has_all_of(running, wanted):
             return Staged(text=wanted, diff="", former=text, revision=digest(running))
         self._check_hostname(running, wanted)
         candidate = self._candidate(wanted, running)
-        diff = "" if is_same(candidate, running) else self._checked(candidate)
+        stays = change is not None
+        diff = "" if is_same(candidate, running) else self._checked(candidate, stays=stays)
         lines = (without_secrets(line) for line in diff.splitlines())
-        return Staged(
+        staged = Staged(
             text=wanted,
             diff="\n".join(lines).strip(),
             former=former_text(_undrained(running), wanted),
             revision=digest(running),
         )
+        self._loaded = staged if self._is_editing else None
+        return staged
 
     def _check_hostname(self, running: str, wanted: str) -> None:
         """Refuse the configuration of another switch."""
@@ -123,10 +136,10 @@ class JunosSession:
             remedy = "set the hostname of the switch first"
             check_hostname(self._name, present[1], named[1], factory=FACTORY_NAME, remedy=remedy)
 
-    def _checked(self, candidate: str) -> str:
-        """Differences that the switch finds in a candidate, which it accepts."""
+    def _checked(self, candidate: str, *, stays: bool) -> str:
+        """Differences that the switch finds in a candidate, which it accepts. stays: whether it stays loaded."""
         self._refuse_pending()
-        with self._editing(self._cli):
+        with self._editing(self._cli, stays=stays):
             self._load(candidate)
             diff = self._edit(self._cli, "compare")
             self._edit(self._cli, "check")
@@ -137,11 +150,14 @@ class JunosSession:
         running = self._text()
         if digest(running) != staged.revision:
             raise CommitRefused(self._name, "has changed since its differences were read", "Review them again")
-        self._refuse_pending()
         candidate = self._candidate(staged.text, running)
         minutes = max(1, math.ceil(within_s / MINUTE_S))
+        if self._loaded is not staged:
+            self._unload()
+            self._refuse_pending()
         with self._editing(self._cli):
-            self._load(candidate)
+            if self._loaded is not staged:
+                self._load(candidate)
             self._edit(self._cli, "commit", minutes=minutes, change=change_token(change))
         self._has_committed = True
         if not is_same(self._text(), candidate):
@@ -159,6 +175,7 @@ class JunosSession:
 
     def confirm(self, change: ChangeName) -> None:
         """Keep a change, from a new connection where this one made it: so the switch can still be reached."""
+        self._unload()
         with self._another() as cli:
             commits = self._commits(cli)
             newest = commits[0] if commits else None
@@ -171,6 +188,7 @@ class JunosSession:
 
     def revert(self, change: ChangeName) -> None:
         """Load the configuration before a change that is pending, and commit it."""
+        self._unload()
         commits = self._commits(self._cli)
         if not commits or commits[0].change != change or not commits[0].is_pending:
             return
@@ -179,6 +197,7 @@ class JunosSession:
             self._edit(self._cli, "keep", change=REVERTED)
 
     def observe(self) -> Observed:
+        self._unload()
         interfaces = self._entries("interfaces", "interface-information", "physical-interface")
         heard = {
             _data(entry, "lldp-local-port-id"): entry
@@ -225,6 +244,7 @@ class JunosSession:
 
     def operate(self, verb: Verb) -> None:
         """Drain or undrain by a commit; SAVE does nothing, because Junos saves each commit."""
+        self._unload()
         self._refuse_pending()
         if verb is Verb.RELOAD:
             self._reload()
@@ -259,23 +279,40 @@ class JunosSession:
         self._refusing(lambda: self._cli.send_text(candidate + END_OF_TEXT, within_s=COMMIT_WITHIN_S))
 
     @contextmanager
-    def _editing(self, cli: CliConnection) -> Iterator[None]:
-        """The configuration for this session alone; what is not committed is discarded."""
+    def _editing(self, cli: CliConnection, *, stays: bool = False) -> Iterator[None]:
+        """The configuration for this session alone; what is not committed is discarded, unless it stays loaded."""
+        if not self._is_editing:
+            self._enter(cli)
+        try:
+            yield
+            if stays:
+                self._is_editing = True
+            else:
+                self._leave(cli)
+        except Unreachable:
+            raise
+        except RailfabError:
+            cli.run(self._verbs["discard"])
+            self._leave(cli)
+            raise
+
+    def _enter(self, cli: CliConnection) -> None:
         try:
             cli.run(self._verbs["enter"])
         except Unreachable:
             raise
         except DeviceError as error:
             raise self._held(cli, error) from None
-        try:
-            yield
-            cli.run(self._verbs["leave"])
-        except Unreachable:
-            raise
-        except RailfabError:
-            cli.run(self._verbs["discard"])
-            cli.run(self._verbs["leave"])
-            raise
+
+    def _leave(self, cli: CliConnection) -> None:
+        self._is_editing, self._loaded = False, None
+        cli.run(self._verbs["leave"])
+
+    def _unload(self) -> None:
+        """Discard a candidate that is loaded, and let others change the configuration."""
+        if self._is_editing:
+            self._cli.run(self._verbs["discard"])
+            self._leave(self._cli)
 
     def _held(self, cli: CliConnection, error: DeviceError) -> CommitRefused:
         holder = _HOLDER.search(cli.last_output)
@@ -320,10 +357,18 @@ class JunosSession:
         return _COMMENTS.sub("", self._read("running")).strip("\n") + "\n"
 
     def _read(self, verb: str) -> str:
-        return self._cli.run(self._verbs[verb], within_s=self._read_within_s)
+        return self._shown(self._cli, verb)
+
+    def _shown(self, cli: CliConnection, verb: str) -> str:
+        """The output of a command that reads, also beside a candidate that is loaded."""
+        command = self._verbs[verb]
+        if not self._is_editing:
+            return cli.run(command, within_s=self._read_within_s)
+        output = cli.run(self._verbs["beside"].format(command=command), within_s=self._read_within_s)
+        return _PLACE.sub("", output)
 
     def _commits(self, cli: CliConnection) -> list[ListedCommit]:
-        return commits_of(cli.run(self._verbs["commits"], within_s=self._read_within_s))
+        return commits_of(self._shown(cli, "commits"))
 
     def _entries(self, verb: str, root: str, name: str) -> list[dict[str, Any]]:
         answer = self._read(verb)

@@ -97,7 +97,7 @@ class NxosSession:
             drained=_is_drained(text, files),
         )
 
-    def stage(self, text: str) -> Staged:
+    def stage(self, text: str, change: ChangeName | None = None) -> Staged:  # noqa: ARG002
         """Have the switch check a candidate (`verify-only`); one without a difference is not sent.
 
         Raises CommitRefused, also for lines that take effect after a reload only.

@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING
 from railfab.endpoints import Credentials, Endpoint
 from railfab.errors import DeviceError, Unreachable
 from railfab.platforms.contract import Dialect
+from railfab.platforms.shared.error_texts import ErrorTexts
 from railfab.platforms.shared.login import (
     ANSWER_WITHIN_S,
     ATTEMPTS,
     CONNECT_WITHIN_S,
+    IDLE_POLL_S,
     RETRY_AFTER_S,
     SSH_PORT,
     cut,
@@ -36,24 +38,23 @@ POLL_EVERY_S = 0.1
 
 LONGEST_PROMPT = 512
 """Length of the end of an output in which a prompt is looked for [characters]."""
-IDLE_POLL_S = 5.0
-"""Interval in which paramiko's thread looks at a connection on which nothing comes, tenfold a second by default [s]."""
 
 
 class CliConnection:
     """Commands on the CLI of one switch. An error text of the dialect in an answer is raised.
 
-    last_output: of the last command, also of one that was refused.
+    last_output: of the last command, also of one that was refused. is_idle: whether no call waits for an answer.
     """
 
     def __init__(self, endpoint: Endpoint, credentials: Credentials, dialect: Dialect) -> None:
         self._endpoint = endpoint
         self._credentials = credentials
         self._dialect = dialect
-        self._errors = re.compile("|".join(f"(?:{pattern})" for pattern in dialect.errors), re.MULTILINE)
+        self._errors = ErrorTexts(dialect.errors)
         self._prompt = f"(?m:{'|'.join(dialect.prompts.values())})"
         self._end = re.compile(rf"(?:^|\n){self._prompt}\Z")
         self.last_output = ""
+        self.is_idle = True
         self._socket: socket | None = None
         self._connection: WaitingReads | None = None
 
@@ -106,6 +107,7 @@ class CliConnection:
         from netmiko import NetmikoBaseException, ReadTimeout
         from paramiko.ssh_exception import SSHException
 
+        self.is_idle = False
         try:
             yield
         except (NetmikoBaseException, ReadTimeout, SSHException, OSError, EOFError) as error:
@@ -113,6 +115,8 @@ class CliConnection:
             reason = f"within {within_s:.0f} s" if isinstance(error, ReadTimeout) else "any more"
             remedy = "Check the connection and the switch's load"
             raise Unreachable(self._endpoint.name, f"does not answer {reason}", remedy) from None
+        finally:
+            self.is_idle = True
 
     def send(self, command: str, *, until: str, within_s: float = ANSWER_WITHIN_S) -> None:
         """Send a command after which the switch prints no prompt, and read up to this pattern.
@@ -171,14 +175,15 @@ class CliConnection:
                 return output if keeps_echo else output[begin:].partition("\n")[2]
 
     def _check_block(self, output: str) -> None:
-        match = self._errors.search(output) if self._dialect.errors else None
-        if match is not None:
-            before, _, _ = output[: match.start()].rstrip().rpartition("\n")
-            typed = output[len(before) : match.start()].strip().splitlines()[-1]
+        if (span := self._errors.first_in(output)) is not None:
+            before, _, _ = output[: span[0]].rstrip().rpartition("\n")
+            typed = output[len(before) : span[0]].strip().splitlines()[-1]
             refused = re.sub(self._prompt.replace("$", "").replace(r"\Z", ""), "", typed, count=1).strip()
-            message = output[match.start() :].partition("\n")[0].strip()
-            problem = f"refuses {refused!r} ({message})"
-            raise DeviceError(self._endpoint.name, problem, "Correct it, or check the release of the switch")
+            raise self._refused(refused, output[span[0] :].partition("\n")[0])
+
+    def _refused(self, line: str, message: str) -> DeviceError:
+        problem = f"refuses {line.strip()!r} ({message.strip()})"
+        return DeviceError(self._endpoint.name, problem, "Correct it, or check the release of the switch")
 
     def end_with(self, command: str) -> None:
         """Send a command that ends the connection, such as a restart of the switch, and wait for that end."""
@@ -201,12 +206,9 @@ class CliConnection:
         return DeviceError(self._endpoint.name, problem, "Check its platform in the intent and in the inventory")
 
     def _check(self, command: str, output: str) -> None:
-        match = self._errors.search(output) if self._dialect.errors else None
-        if match is not None:
-            *_, line = output[: match.end()].splitlines()
-            line += output[match.end() :].partition("\n")[0]
-            problem = f"refuses {command.strip()!r} ({line.strip()})"
-            raise DeviceError(self._endpoint.name, problem, "Correct it, or check the release of the switch")
+        if (span := self._errors.first_in(output)) is not None:
+            *_, line = output[: span[1]].splitlines()
+            raise self._refused(command, line + output[span[1] :].partition("\n")[0])
 
     def _connect(self) -> WaitingReads:
         from netmiko import NetmikoAuthenticationException, NetmikoBaseException, ReadTimeout

@@ -21,6 +21,8 @@ ATTEMPTS = 2
 """Attempts to connect: first connections to many switches on one busy machine sometimes fail."""
 RETRY_AFTER_S = 1.0
 """Time between two attempts [s]."""
+IDLE_POLL_S = 5.0
+"""Interval in which paramiko's thread looks at a connection on which nothing comes, tenfold a second by default [s]."""
 
 NO_HOST_KEY = ("not found in known_hosts", "Host key for server")
 """Texts of paramiko's errors for an unknown and for a changed host key."""

@@ -21,6 +21,7 @@ from railfab.platforms.shared.login import (
     ANSWER_WITHIN_S,
     ATTEMPTS,
     CONNECT_WITHIN_S,
+    IDLE_POLL_S,
     RETRY_AFTER_S,
     SSH_PORT,
     cut,
@@ -197,6 +198,7 @@ class RootShell:
             auth_timeout=within_s,
             channel_timeout=within_s,
         )
+        self._socket.settimeout(IDLE_POLL_S)
         return client
 
     def _unreachable(self, problem: str, remedy: str) -> Unreachable:

@@ -77,7 +77,7 @@ class SonicSession:
             drained=is_drained(tables),
         )
 
-    def stage(self, text: str) -> Staged:
+    def stage(self, text: str, change: ChangeName | None = None) -> Staged:  # noqa: ARG002
         """Compare, and have the switch check the patch in a dry run. Raises CommitRefused; changes nothing.
 
         The patch has nothing of tables that the text does not state and that are not the fabric's: see `candidate`.

@@ -88,7 +88,7 @@ class GnmiSession:
             drained=is_drained_by_verb(whole),
         )
 
-    def stage(self, text: str) -> Staged:
+    def stage(self, text: str, change: ChangeName | None = None) -> Staged:  # noqa: ARG002
         """Compare a candidate, as a unified diff of `set / ...` lines.
 
         gNMI has no call that only validates: the switch validates in `commit`. Raises ConfigError for broken JSON, and

@@ -49,7 +49,7 @@ class ToySession:
             pending=self._pending(),
         )
 
-    def stage(self, text: str) -> Staged:
+    def stage(self, text: str, change: ChangeName | None = None) -> Staged:
         running = self._text()
         before, after = (FORMAT.text(FORMAT.tree(side)).splitlines() for side in (running, text))
         changes = "\n".join(difflib.unified_diff(before, after, "running", "candidate", lineterm="", n=1))
