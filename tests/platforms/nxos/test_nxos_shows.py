@@ -102,6 +102,16 @@ def test_ntc_templates_reads_what_a_switch_shows(session: Cli, command: str, exp
     assert any(expected.items() <= row.items() for row in parsed), parsed
 
 
+def test_routes_leave_over_every_session_that_taught_them(session: Cli) -> None:
+    parsed = parse_output("cisco_nxos", "show ip route", shown(session, "show ip route"))
+    far_leaf = [row for row in parsed if row["network"] == "10.255.1.2"]
+    assert {row["nexthop_if"] for row in far_leaf} == {f"Eth1/{port}" for port in range(9, 17)}
+    assert {(row["distance"], row["protocol"]) for row in far_leaf} == {("20", "bgp-4200001001")}
+    assert {row["protocol"] for row in parsed if row["network"] == "10.17.0.0"} == {"direct", "local"}
+    summary = rows(json.loads(shown(session, "show ip route summary | json")), "vrf", "addrf", "summary")
+    assert int(summary["paths"]) == len(parsed)
+
+
 def test_napalm_reads_the_facts(napalm: Any) -> None:
     facts = napalm.get_facts()
     assert (facts["hostname"], facts["os_version"]) == (LEAF, "10.5(3)")

@@ -108,7 +108,7 @@ class RoutingShows:
                 "router-id": router_id,
                 **table("neighbor", [session_row(peer.session) for peer in peers]),
             }
-            for vrf, peers in self._by_vrf(self._peers())
+            for vrf, peers in self._by_vrf(self.peers())
         ]
         return as_json({"localas": asn, **table("vrf", rows)})
 
@@ -119,7 +119,7 @@ class RoutingShows:
         return self._summaries(list(FAMILIES), "all", "text")
 
     def _summaries(self, families: Sequence[str], vrf: str, form: str) -> str:
-        vrfs = [(name, peers) for name, peers in self._by_vrf(self._peers()) if vrf in ("all", name)]
+        vrfs = [(name, peers) for name, peers in self._by_vrf(self.peers()) if vrf in ("all", name)]
         if is_json(form):
             return as_json(table("vrf", [self._summary_row(vrf, families[0], peers) for vrf, peers in vrfs]))
         shown = [self._summary(vrf, family, peers) for vrf, peers in vrfs for family in families]
@@ -161,7 +161,7 @@ class RoutingShows:
         kind, title = FAMILIES[_family(family)]
         peers = [
             (number, each)
-            for number, each in enumerate(self._peers(), 1)
+            for number, each in enumerate(self.peers(), 1)
             if _has(each, kind) and vrf in ("all", vrf_name(each.session.network_instance))
         ]
         if peer:
@@ -169,7 +169,8 @@ class RoutingShows:
         asn, _ = self._speaker()
         return "\n".join(as_lines(_neighbor_lines(each, number, asn, kind, title)) for number, each in peers)
 
-    def _peers(self) -> list[NxosPeer]:
+    def peers(self) -> list[NxosPeer]:
+        """The BGP sessions."""
         readings = SwitchReadings(self.device)
         established = readings.by("fabric_bgp_last_established_timestamp_seconds", "peer")
         transitions = readings.by("fabric_bgp_established_transitions_total", "peer")
@@ -203,7 +204,7 @@ class RoutingShows:
     # BFD
 
     def show_bfd(self, form: str = "text") -> str:
-        peers = [peer for peer in self._peers() if peer.session.bfd_up is not None]
+        peers = [peer for peer in self.peers() if peer.session.bfd_up is not None]
         rows = [bfd_row(peer.session, peer.timing, number) for number, peer in enumerate(peers, 1)]
         if is_json(form):
             return as_json(table("bfdNeighbor", rows))
