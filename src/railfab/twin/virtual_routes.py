@@ -15,12 +15,11 @@ from railfab.platforms import VirtualRoute
 def virtual_routes(state: ForwardingState, name: str) -> Iterator[VirtualRoute]:
     """The routes of a switch: those of its interfaces, then those that BGP has taught it."""
     routes, keys = state.routes, state.links.keys
-    connected = routes.connected.get(name, {})
-    for prefix, link in connected.items():
+    for prefix, link in routes.connected.get(name, {}).items():
         yield VirtualRoute(_network(prefix), () if link is None else (keys[link][1],), None)
     row, tables = routes.rows[name], routes.tables
     for prefix, group in routes.groups.numbers.items():
-        if prefix not in connected and (number := int(routes.hops[row, group])) != NO_HOPS:
+        if (number := int(routes.hops[row, group])) != NO_HOPS:
             interfaces = tuple(dict.fromkeys(keys[link][1] for link in tables.hops.links[number]))
             best = tables.attributes.values[int(routes.best[row, group])]
             yield VirtualRoute(_network(prefix), interfaces, best.path, best.preference, best.med)
