@@ -1,6 +1,7 @@
 """Try every mistake of the list, judge them with a real Prometheus, and write docs/faults.md: `make faults`.
 
-python -m tests.faults [ID ...]     these only, and write no page
+python -m tests.faults [ID ...]                  these only, and write no page
+python -m tests.faults --on PLATFORM [ID ...]    on switches of this platform, likewise
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from tests.faults.healthy import JOBS, SECONDS
 from tests.faults.judge import Judge, verdicts, wanted_metrics
 from tests.faults.matrix import PAGE, Origin, faulty, matrix, page
 from tests.faults.mistakes import jobs, mistakes, nothing
+from tests.faults.translation import LISTED, expressible, translated
 from tests.faults.trial import Rack, Refused, Trial, rack_of
 
 TRIALS = "RAILFAB_FAULT_TRIALS"
@@ -32,15 +34,18 @@ ATTEMPTS = 2
 """A mistake whose trial fails as often is left out."""
 
 
-def _try(folder: Path, names: list[str]) -> None:
+def _try(folder: Path, served: str, names: list[str]) -> None:
     """Make these mistakes on a twin of our own; a twin that does not become healthy again is replaced."""
     waiting = [name for name in names if not (folder / name).exists()]
     failures: Counter[str] = Counter()
     while waiting:
-        with tempfile.TemporaryDirectory() as state, Rack(rack_of(), Path(state), wanted_metrics(_symptoms())) as rack:
+        with (
+            tempfile.TemporaryDirectory() as state,
+            Rack(rack_of(served), Path(state), wanted_metrics(_symptoms())) as rack,
+        ):
             try:
                 while waiting:
-                    (folder / waiting[0]).write_bytes(pickle.dumps(_trial(rack, waiting[0])))
+                    (folder / waiting[0]).write_bytes(pickle.dumps(_trial(rack, served, waiting[0])))
                     print(waiting.pop(0), flush=True)
             except (TimeoutError, ConnectionError, RuntimeError, Refused) as error:
                 print(f"{waiting[0]}: {error}", flush=True)
@@ -49,15 +54,20 @@ def _try(folder: Path, names: list[str]) -> None:
                     waiting.pop(0)
 
 
-def _trial(rack: Rack, name: str) -> Trial:
+def _trial(rack: Rack, served: str, name: str) -> Trial:
     found = {mistake.id: mistake for mistake in mistakes()}
-    return rack.tried(found[name]) if name in found else rack.healthy(jobs()[name.removeprefix("healthy-")], SECONDS)
+    return (
+        rack.tried(translated(found[name], served))
+        if name in found
+        else rack.healthy(jobs()[name.removeprefix("healthy-")], SECONDS)
+    )
 
 
-def _kept(path: Path) -> Trial:
+def _kept(path: Path, served: str) -> Trial:
     """A trial of a file, judged by what the list says of its mistake now; one that says so where there is none."""
     now = {mistake.id: mistake for mistake in mistakes()}
-    mistake = now.get(path.name) or nothing(path.name.removeprefix("healthy-"))
+    listed = now.get(path.name)
+    mistake = translated(listed, served) if listed else nothing(path.name.removeprefix("healthy-"))
     if not path.exists():
         return Trial(mistake, refused="the trial failed")
     trial: Trial = pickle.loads(path.read_bytes())
@@ -86,18 +96,21 @@ def _said(*command: str) -> str:
 def main(arguments: list[str]) -> int:
     logging.disable(logging.CRITICAL)
     if arguments[:1] == ["--try"]:
-        _try(Path(arguments[1]), arguments[2:])
+        _try(Path(arguments[1]), arguments[2], arguments[3:])
         return 0
+    served = LISTED
+    if arguments[:1] == ["--on"]:
+        served, arguments = arguments[1], arguments[2:] or expressible(arguments[1])
     names = arguments or [mistake.id for mistake in mistakes()] + [f"healthy-{job}" for job in JOBS]
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(os.environ.get(TRIALS) or temporary)
         folder.mkdir(exist_ok=True)
-        command = [sys.executable, "-m", "tests.faults", "--try", str(folder)]
+        command = [sys.executable, "-m", "tests.faults", "--try", str(folder), served]
         running = [subprocess.Popen([*command, *names[place::WORKERS]]) for place in range(WORKERS)]
         codes = [process.wait() for process in running]
         if any(codes):
             return 1
-        trials = [_kept(folder / name) for name in names]
+        trials = [_kept(folder / name, served) for name in names]
         (data := Path(temporary) / "prometheus").mkdir()
         with Judge(data, [trial.scrapes for trial in trials]) as judge:
             found = verdicts(judge, trials)

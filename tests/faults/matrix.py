@@ -20,7 +20,7 @@ NEEDED_SHARE = 0.95
 
 def unrelated(mistake: Mistake, fired: Mapping[str, float]) -> list[str]:
     """Alerts that neither say what the mistake is nor follow from it."""
-    related = {SYMPTOM, mistake.alert, *mistake.also, *(CONFIGURED if mistake.edits else ())}
+    related = {SYMPTOM, mistake.alert, *mistake.also, *(CONFIGURED if mistake.edits or mistake.texts else ())}
     return sorted(set(fired) - related)
 
 

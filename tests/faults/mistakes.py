@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -27,9 +27,10 @@ class Mistake:
     """One mistake or fault.
 
     source: its row in the research that the list follows (a number: a mistake; I and a number: an incident).
-    edits: gNMI Sets by switch, of `update`, `replace` (path to value) and `delete` (paths). links: (switch, port) that
-    are cut. flaps: how often each of them goes down and up again instead. slow_hosts: Gb/s that a host takes from its
-    NIC. optics: (switch, port, dB) of receivers that miss light. dark: (switch, port) of receivers without light.
+    edits: gNMI Sets by switch, of `update`, `replace` (path to value) and `delete` (paths). texts: whole configurations
+    by switch, of another platform than that of the list. links: (switch, port) that are cut. flaps: how often each of
+    them goes down and up again instead. slow_hosts: Gb/s that a host takes from its NIC. optics: (switch, port, dB) of
+    receivers that miss light. dark: (switch, port) of receivers without light.
     losing: (switch, port) that receive nothing and stay up. silent: switches whose gNMI server stops. hung: whose
     control plane hangs. unpowered: those without power.
     exchanged: two (switch, port) whose cables are exchanged.
@@ -42,6 +43,7 @@ class Mistake:
     title: str
     source: str = ""
     edits: Mapping[str, Mapping[str, Any]]
+    texts: Mapping[str, str] = field(default_factory=dict)
     links: tuple[tuple[str, str], ...] = ()
     flaps: int = 0
     slow_hosts: Mapping[str, float]

@@ -1,12 +1,14 @@
 """Three mistakes of the list raise the right alert and no other; the list is complete and well-formed.
 
 `make faults` tries all of them, under their jobs; docs/faults.md is its result. The three need no job, and share a twin
-and a Prometheus: a link that flaps, a Set over gNMI that a recording rule shows, and one that is a drift alone.
+and a Prometheus: a link that flaps, a Set over gNMI that a recording rule shows, and one that is a drift alone. Two are
+tried on each other platform, whose configurations are pushed by a session of a deploy.
 `make soak-twin` tries healthy jobs on each platform; `make matrix` the beginning of one.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -16,12 +18,15 @@ from tests.faults.healthy import SERVED, tried
 from tests.faults.judge import Judge, held, verdicts, wanted_metrics
 from tests.faults.matrix import Origin, page, problem
 from tests.faults.mistakes import Mistake, jobs, mistakes, omitted
+from tests.faults.translation import LISTED, inexpressible, merged, rack, translated
 from tests.faults.trial import HARDWARE, INTERVAL_S, SCRAPE_S, SPEED, Rack, in_simulated_time, rack_of
 
 from railfab.dashboards import ALERTS
 from railfab.platforms import platform
 
 NAMES = {alert.alert for alert in ALERTS}
+LEAF = "pod1-seg1-leaf1"
+TWO = ("uplink-disabled", "peer-as")
 THREE = ("flap", "loopback-removed", "timers")
 HEALTHY_S = 90.0
 """Simulated time in which an alert fires that holds for 30 s, on a rate over a minute."""
@@ -42,6 +47,48 @@ def test_three_mistakes_raise_the_right_alert_and_no_other(tmp_path: Path) -> No
     with Judge(tmp_path / "prometheus", [trial.scrapes for trial in trials]) as judge:
         found = verdicts(judge, trials)
     assert {trial.mistake.id: text for trial in trials if (text := problem(trial, found[trial.mistake.id]))} == {}
+
+
+@pytest.mark.prometheus
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("served", [name for name in SERVED if name != LISTED])
+def test_two_mistakes_over_ssh_raise_the_right_alert_and_no_other_on_each_platform(served: str, tmp_path: Path) -> None:
+    chosen = [translated(mistake, served) for mistake in mistakes() if mistake.id in TWO]
+    (tmp_path / "state").mkdir()
+    (tmp_path / "prometheus").mkdir()
+    wanted = wanted_metrics(mistake.symptom for mistake in chosen)
+    with Rack(rack_of(served), tmp_path / "state", wanted) as rack:
+        trials = [rack.tried(mistake, BEFORE_S, AFTER_S, idle=True) for mistake in chosen]
+    with Judge(tmp_path / "prometheus", [trial.scrapes for trial in trials]) as judge:
+        found = verdicts(judge, trials)
+    assert len(trials) == len(TWO)
+    assert {trial.mistake.id: text for trial in trials if (text := problem(trial, found[trial.mistake.id]))} == {}
+
+
+@pytest.mark.parametrize("every", [3, pytest.param(1, marks=pytest.mark.matrix)])
+@pytest.mark.parametrize("served", [name for name in SERVED if name != LISTED])
+def test_thirty_mistakes_of_the_list_are_mistakes_of_each_platform(served: str, every: int) -> None:
+    there = [translated(mistake, served) for mistake in mistakes()[::every] if not inexpressible(mistake, served)]
+    pushed = [mistake for mistake in there if mistake.texts]
+    assert len(pushed) >= 30 / every
+    for mistake in pushed:
+        assert not mistake.edits
+        for name, text in mistake.texts.items():
+            assert platform(served).parse(text) != rack(served).models[name]
+    for mistake in there:
+        if mistake.symptom:
+            labels_of(mistake.symptom)
+            assert "ethernet-1" not in mistake.symptom
+
+
+def test_a_merge_of_three_keeps_what_only_the_base_has_and_takes_what_changed() -> None:
+    base, before = rack("eos").models[LEAF], rack(LISTED).models[LEAF]
+    assert merged(base, before, before) is base
+    after = replace(before, drain=True, interfaces=before.interfaces[1:])
+    changed = merged(base, before, after)
+    assert changed.drain
+    assert changed.interfaces == base.interfaces
+    assert merged(before, before, after) == after
 
 
 @pytest.mark.matrix

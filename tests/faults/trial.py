@@ -1,4 +1,4 @@
-"""A twin on which mistakes are made over gNMI, and what the collector says meanwhile, in simulated time."""
+"""A twin on which mistakes are made over gNMI or SSH, and what the collector says meanwhile, in simulated time."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import time
 import urllib.request
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
@@ -19,10 +19,13 @@ from tests.faults.mistakes import FOLDER, Mistake, jobs, nothing
 from tests.twin.twins import switch
 
 from railfab.app.configuration_check import ConfigurationCheck
+from railfab.deploy import new_change
+from railfab.endpoints import read_credentials
+from railfab.errors import DeviceError
 from railfab.fabric.design import Design
 from railfab.intent import Job, load_intent
 from railfab.intent.document import Document
-from railfab.platforms import TelemetryMap, platform
+from railfab.platforms import Session, TelemetryMap, platform
 from railfab.telemetry import RetryPolicy, fabric_collector
 from railfab.topology import wire
 from railfab.twin import Direction, SwitchOperation, Twin
@@ -36,12 +39,20 @@ SCRAPE_S = 5.0
 BEFORE_S, AFTER_S = 75.0, 120.0
 """Simulated time before a mistake, and after it, in which an alert may take its time."""
 HEALS_WITHIN_S = 60.0
+CONFIRM_WITHIN_S = 120
 SETTLES_S = 5.0
 """Simulated time in which what was on its way arrives."""
 FLAP_S = 5.0
 """Simulated time for which a link that flaps is down, and up."""
 
-HARDWARE = {"srlinux": "7220-ixr-d5", "sonic": "sn4700", "eos": "7060dx5-64s"}
+HARDWARE = {
+    "srlinux": "7220-ixr-d5",
+    "sonic": "sn4700",
+    "eos": "7050dx4-32s",
+    "nxos": "n9k-c9348d-gx2a",
+    "junos": "qfx5130-32cd",
+    "cumulus": "sn4700",
+}
 """Model of the switches of the rack, by platform."""
 
 Labels = tuple[tuple[str, str], ...]
@@ -129,11 +140,13 @@ class Rack:
         began_s = self._now_s()
         trial.scrapes += self._watch(began_s, before_s)
         try:
-            trial.made_s = self._now_s() - began_s
-            trial.ended_s = trial.made_s + after_s
-            self._make(mistake)
+            with self._staged(mistake.texts) as run:
+                trial.made_s = self._now_s() - began_s
+                trial.ended_s = trial.made_s + after_s
+                run()
+                self._make(mistake)
             trial.scrapes += self._watch(began_s, trial.made_s + after_s)
-        except Refused as refused:
+        except (Refused, DeviceError) as refused:
             trial.refused = str(refused)
         finally:
             self._undo(mistake, configurations)
@@ -176,6 +189,37 @@ class Rack:
             self.twin.set_host_rate(host, None)
         for name, configuration in configurations.items():
             self._set(name, {"replace": {"/": configuration}})
+        with self._staged({name: self._intended(name) for name in mistake.texts}) as run:
+            run()
+
+    @contextmanager
+    def _staged(self, texts: Mapping[str, str]) -> Iterator[Callable[[], None]]:
+        """Stage these configurations on their switches; what is yielded commits and confirms them."""
+        with ExitStack() as stack:
+            sessions = {name: stack.enter_context(self._session(name)) for name in texts}
+            staged = {name: session.stage(texts[name]) for name, session in sessions.items()}
+            change = new_change()
+
+            def run() -> None:
+                for name, session in sessions.items():
+                    if staged[name].diff:
+                        session.commit(staged[name], change, CONFIRM_WITHIN_S)
+                for name, session in sessions.items():
+                    if staged[name].diff:
+                        session.confirm(change)
+
+            yield run
+
+    def _session(self, name: str) -> Session:
+        endpoint = self.twin.endpoints.by_name()[name]
+        connect = platform(endpoint.platform).session_factory(name)
+        return connect(endpoint, read_credentials(endpoint))
+
+    def _intended(self, name: str) -> str:
+        """The configuration of the intent."""
+        model = self.fabric.models[name]
+        system = platform(model.platform)
+        return system.text(system.render(model))
 
     def _configuration(self, name: str) -> Any:
         """All of the configuration of a switch, that of its management included."""

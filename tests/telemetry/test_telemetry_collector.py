@@ -9,7 +9,7 @@ import pytest
 from tests.telemetry.rack import HOST_PORT, INTERVAL_S, LLDP, QUICK, UPLINK, Rack, eventually
 
 from railfab.endpoints import Endpoints
-from railfab.errors import EndpointError, Problems, UnknownPlatform, UnsupportedFeature
+from railfab.errors import EndpointError, Problems, UnknownPlatform
 from railfab.platforms import platform_names
 from railfab.telemetry import Collector, RetryPolicy, SessionState, fabric_collector
 from railfab.topology import Topology
@@ -167,8 +167,6 @@ def test_endpoints_that_cannot_be_used_are_refused_before_anything_starts(topolo
         collector_of(credentials="env:NONE")
     with pytest.raises(EndpointError, match=rf"^{LEAF} and 1 more: has no gNMI port\. Set its gnmi_port\.$"):
         fabric_collector(topology, rack.endpoints(gnmi_port=None))
-    with pytest.raises(UnsupportedFeature, match=rf"^{LEAF}: the twin serves eos without gNMI.*\. Leave it out"):
-        collector_of(gnmi_port=None, platform="eos")
     stray, *others = rack.endpoints(gnmi_port=None).nodes
     different = Endpoints(fabric="pod64", backend="twin", nodes=(replace(stray, name="stray"), *others))
     with pytest.raises(Problems, match=r"(?s)stray: is no switch of pod64.*pod1-spine1: has no gNMI port"):

@@ -114,7 +114,7 @@ def up(
     from railfab.app.sampling import choose_sampling
     from railfab.app.up import Options
     from railfab.app.up import up as run
-    from railfab.twin import require_served, require_telemetry, require_traffic
+    from railfab.twin import require_served, require_traffic
 
     if turn is not None and job is not None and len(job) == 1:
         raise typer.BadParameter("A single job has no turns: add another --job, or leave out --turn.")
@@ -122,7 +122,6 @@ def up(
     stop_at_errors(fabric, accept, output)
     require_served(fabric)
     require_sessions((node.name, str(node.platform)) for node in fabric.topology.switches())
-    require_telemetry(fabric)
     require_traffic(fabric)
     options = Options(
         jobs=_jobs(intent, job),

@@ -248,8 +248,7 @@ def fabric_collector(
     platform, in place of those of the platforms. roce_queues: labels of the queues of RoCE, by switch.
     A switch of a platform that railfab does not know is refused, with all health metrics; the others are streamed.
     Raises EndpointError (or Problems) at once for endpoints that cannot be used: without a gNMI port or credentials,
-    or not of this fabric; UnsupportedFeature for switches of a twin without gNMI; UnknownPlatform when railfab knows
-    the platform of none.
+    or not of this fabric; UnknownPlatform when railfab knows the platform of none.
     """
     telemetry = _telemetry_maps(endpoints, maps)
     expected = endpoints.by_name() if among is None else among

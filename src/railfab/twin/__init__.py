@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from railfab.twin.control import Control, connect, running
 from railfab.twin.detached import FoundTwin, found_twins, start_detached, stop, twin_command
 from railfab.twin.link_parts import Direction
-from railfab.twin.served import require_served, require_telemetry, require_traffic
+from railfab.twin.served import require_served, require_traffic
 from railfab.twin.status import SwitchOperation, SwitchStatus, TwinStatus
 
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ __all__ = [
     "connect",
     "found_twins",
     "require_served",
-    "require_telemetry",
     "require_traffic",
     "running",
     "serve",

@@ -6,7 +6,6 @@ from railfab.device import DeviceModel
 from railfab.errors import RailfabError, UnsupportedFeature, one_per_problem, raise_all
 from railfab.fabric.design import Design, naming
 from railfab.platforms import TwinFace, platform, platform_names
-from railfab.platforms.gnmi_of_twins import require_gnmi_of_twin
 
 
 def require_served(design: Design) -> None:
@@ -30,12 +29,6 @@ def require_traffic(design: Design) -> None:
         with naming(design.document):
             remedy = "Use transport: rocev2, or a twin without a job"
             raise UnsupportedFeature("profile.transport", "the twin runs jobs over RoCEv2, not Ultra Ethernet", remedy)
-
-
-def require_telemetry(design: Design) -> None:
-    """Raise UnsupportedFeature, or Problems, for switches that the twin serves without gNMI: nothing is collected."""
-    remedy = "Start it with `railfab twin`, and use deploy and verify"
-    require_gnmi_of_twin(((model.name, model.platform) for model in design.models.values()), remedy)
 
 
 def face_of(model: DeviceModel) -> TwinFace:

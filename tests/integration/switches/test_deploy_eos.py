@@ -22,12 +22,11 @@ from tests.pasted import type_session
 
 from railfab.device import DeviceModel
 from railfab.endpoints import Endpoint, read_credentials
-from railfab.errors import CommitRefused, DeviceError, UnsupportedFeature
+from railfab.errors import CommitRefused, DeviceError
 from railfab.fabric.design import Design
 from railfab.platforms import Verb, platform
 from railfab.platforms.eos.scoped import former_text, scoped
 from railfab.twin import Twin
-from railfab.twin.served import require_telemetry
 
 NAME = "eos"
 EOS = platform("eos")
@@ -211,11 +210,6 @@ def test_a_former_configuration_says_what_a_deploy_of_it_removes(model: DeviceMo
     former = former_text(before, wanted)
     assert "username" not in former
     assert scoped("ntp server 10.0.0.1\nusername admin\n", former) == "ntp server 10.0.0.1\n!\nend\n"
-
-
-def test_up_is_refused_before_anything_starts(fabric: Design) -> None:
-    with pytest.raises(UnsupportedFeature, match="2 more: the twin serves eos without gNMI, so that there is nothing"):
-        require_telemetry(fabric)
 
 
 def test_a_stranger_changes_a_port_under_a_timer_as_the_page_of_the_twin_shows(

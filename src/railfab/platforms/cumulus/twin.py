@@ -1,4 +1,4 @@
-"""A virtual Cumulus Linux switch, which the shell alone configures."""
+"""A virtual Cumulus Linux switch: its shell, which alone configures it, and OpenConfig state over gNMI."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from railfab.device import DeviceModel
 from railfab.platforms.cumulus.parse import parse, tree_of
 from railfab.platforms.cumulus.scope import copied, without
 from railfab.platforms.cumulus.shell import logins
+from railfab.platforms.cumulus.shell_shows import RELEASE
 from railfab.platforms.cumulus.spelling import merged, normal
 from railfab.platforms.cumulus.tree import text
+from railfab.platforms.shared import openconfig_state
 from railfab.platforms.shared.json_tree import Json
 from railfab.platforms.shared.line_datastore import TextDatastore
 from railfab.platforms.twin_face import TwinFace
@@ -73,8 +75,10 @@ def twin() -> TwinFace:
     """The face of a virtual Cumulus Linux switch."""
     return TwinFace(
         datastore=_datastore,
-        models=(),
-        wildcard=lambda _device, _key, pattern, _labels: "1" if pattern == "*" else None,
+        models=openconfig_state.models(RELEASE),
+        wildcard=openconfig_state.key,
+        origins=openconfig_state.ORIGINS,
+        queue_names=openconfig_state.NUMBERS,
         cli=logins,
         saves=lambda _configuration: False,
     )

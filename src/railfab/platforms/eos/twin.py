@@ -6,17 +6,17 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from railfab.device import DeviceModel, TrafficClass
-from railfab.gnmi.target import YangModel
+from railfab.device import DeviceModel
 from railfab.platforms.eos.cli import cli
 from railfab.platforms.eos.configuration import parse
 from railfab.platforms.eos.lines import FORMAT, text
 from railfab.platforms.eos.port_state import short_name
 from railfab.platforms.eos.running_text import shown
 from railfab.platforms.eos.scoped import GNMI, scoped
+from railfab.platforms.shared import openconfig_state
 from railfab.platforms.shared.line_datastore import LineDatastore
-from railfab.platforms.shared.virtual_addresses import discriminator, is_address, link_local, mac_address
-from railfab.platforms.twin_face import QueueNames, Tree, TwinFace, VirtualSession
+from railfab.platforms.shared.virtual_addresses import is_address, link_local
+from railfab.platforms.twin_face import Tree, TwinFace, VirtualSession
 
 FACTORY = """\
 username admin privilege 15 role network-admin secret *
@@ -30,20 +30,10 @@ management ssh
 """
 """The operator's settings, with which a switch is reached before the first deploy: a login, the management port."""
 
-MODULES = (
-    "openconfig-interfaces",
-    "openconfig-network-instance",
-    "openconfig-qos",
-    "openconfig-platform",
-    "openconfig-lldp",
-)
 RELEASE = "4.36.1F"
 NEIGHBORS = (
     "/network-instances/network-instance[name=default]/protocols/protocol[identifier=BGP][name=BGP]/bgp/neighbors"
 )
-FIRST_PHY = "0"
-ANY_CHIP = "chip"
-"""A component; the names that EOS gives chips no document shows."""
 
 
 def _datastore(name: str, rendered: Tree) -> LineDatastore:
@@ -57,18 +47,10 @@ def _datastore(name: str, rendered: Tree) -> LineDatastore:
 
 
 def wildcard(device: str, name: str, pattern: str, labels: Mapping[str, str]) -> str | None:
-    """The value for the `*` in a key; None for the address of an unnumbered peer of a numbered one."""
-    peer = labels.get("peer", "")
-    values = {
-        "neighbor-address": None if is_address(peer) else str(link_local(device, peer)),
-        "local-discriminator": discriminator(device, peer),
-        "queue-type": "UNICAST",
-        "index": FIRST_PHY,
-        "id": mac_address(labels.get("peer_device", "")),
-    }
+    """The value for the `*` in a key."""
     if pattern.startswith("*-"):
         return labels["interface"]
-    return values.get(name, ANY_CHIP)
+    return "UNICAST" if name == "queue-type" else openconfig_state.key(device, name, pattern, labels)
 
 
 def session_leaves(device: str, session: VirtualSession) -> dict[str, Any]:
@@ -76,11 +58,6 @@ def session_leaves(device: str, session: VirtualSession) -> dict[str, Any]:
     numbered = is_address(session.peer)
     address = session.peer if numbered else f"{link_local(device, session.peer)}%{short_name(session.peer)}"
     return {f"{NEIGHBORS}/neighbor[neighbor-address={address}]/state/peer-as": session.remote_as}
-
-
-def queue_number(traffic_class: TrafficClass) -> str:
-    """The number in the name of a queue, `Ethernet1-7`."""
-    return str(traffic_class.queue)
 
 
 def _serves_gnmi(configuration: str) -> bool:
@@ -92,11 +69,11 @@ def twin() -> TwinFace:
     """The face of a virtual switch with EOS."""
     return TwinFace(
         datastore=_datastore,
-        models=tuple(YangModel(module, "OpenConfig working group", RELEASE) for module in MODULES),
+        models=openconfig_state.models(RELEASE),
         wildcard=wildcard,
-        origins=("openconfig",),
+        origins=openconfig_state.ORIGINS,
         session_leaves=session_leaves,
-        queue_names=QueueNames(queue=queue_number, priority_group=queue_number),
+        queue_names=openconfig_state.NUMBERS,
         cli=cli,
         serves_gnmi=_serves_gnmi,
         saves=lambda _configuration: False,

@@ -1,4 +1,4 @@
-"""A virtual Junos switch, which its CLI alone configures."""
+"""A virtual Junos switch: its CLI, which alone configures it, and OpenConfig state over gNMI."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from railfab.device import DeviceModel
 from railfab.platforms.junos.cli import cli
 from railfab.platforms.junos.hierarchy import Hierarchy
 from railfab.platforms.junos.parse import parse
+from railfab.platforms.junos.show_system import VERSION
 from railfab.platforms.junos.statements import read
+from railfab.platforms.shared import openconfig_state
 from railfab.platforms.shared.brace_text import brace_text
 from railfab.platforms.shared.line_datastore import TextDatastore
 from railfab.platforms.shared.line_tree import Line
@@ -70,8 +72,10 @@ def twin() -> TwinFace:
     """The face of a virtual Junos switch."""
     return TwinFace(
         datastore=_datastore,
-        models=(),
-        wildcard=lambda _device, _key, _pattern, _labels: None,
+        models=openconfig_state.models(VERSION),
+        wildcard=openconfig_state.key,
+        origins=openconfig_state.ORIGINS,
+        queue_names=openconfig_state.NUMBERS,
         cli=cli,
         saves=lambda _configuration: False,
     )

@@ -1,8 +1,7 @@
-"""A virtual switch with NX-OS, which the twin serves over SSH."""
+"""A virtual switch with NX-OS: its CLI, and OpenConfig state over gNMI."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cache
 
 from railfab.device import DeviceModel
@@ -12,6 +11,7 @@ from railfab.platforms.nxos.parse import parse
 from railfab.platforms.nxos.running_text import shown
 from railfab.platforms.nxos.scope import scoped
 from railfab.platforms.nxos.shows_system import VERSION
+from railfab.platforms.shared import openconfig_state
 from railfab.platforms.shared.line_datastore import LineDatastore
 from railfab.platforms.twin_face import Tree, TwinFace
 
@@ -43,12 +43,15 @@ def _datastore(name: str, rendered: Tree) -> LineDatastore:
     return LineDatastore(name, FORMAT, factory=factory, parse=parsed, shown=shown)
 
 
-def _wildcard(_device: str, _name: str, pattern: str, _labels: Mapping[str, str]) -> str | None:
-    """The key of the only entry of a list."""
-    return "1" if pattern == "*" else None
-
-
 @cache
 def twin() -> TwinFace:
     """The face of a virtual switch with NX-OS."""
-    return TwinFace(datastore=_datastore, models=(), wildcard=_wildcard, cli=cli, saves=lambda _configuration: False)
+    return TwinFace(
+        datastore=_datastore,
+        models=openconfig_state.models(VERSION),
+        wildcard=openconfig_state.key,
+        origins=openconfig_state.ORIGINS,
+        queue_names=openconfig_state.NUMBERS,
+        cli=cli,
+        saves=lambda _configuration: False,
+    )

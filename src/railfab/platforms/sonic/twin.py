@@ -9,18 +9,19 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from railfab.device import DeviceModel, TrafficClass
+from railfab.device import DeviceModel
 from railfab.errors import ConfigError, RailfabError, raise_all
 from railfab.gnmi.target import YangModel
 from railfab.platforms.shared import json_tree
 from railfab.platforms.shared.json_datastore import JsonDatastore
 from railfab.platforms.shared.json_tree import Json
+from railfab.platforms.shared.openconfig_state import NUMBERS
 from railfab.platforms.sonic.parse import parse_tree
 from railfab.platforms.sonic.qos import ethernet_number
 from railfab.platforms.sonic.schema import tree_refusals
 from railfab.platforms.sonic.shell import logins
 from railfab.platforms.sonic.tables import Row, Tables, merged, normal, text, tree_of
-from railfab.platforms.twin_face import QueueNames, TwinFace
+from railfab.platforms.twin_face import TwinFace
 
 DATABASE, HOST = "CONFIG_DB", "localhost"
 ORIGINS = ("sonic-db",)
@@ -115,16 +116,6 @@ def wildcard(_device: str, _key: str, pattern: str, _labels: Mapping[str, str]) 
     return ALL_PORTS if pattern == "*" else None
 
 
-def queue_number(traffic_class: TrafficClass) -> str:
-    """The last part of a queue's name in COUNTERS_QUEUE_NAME_MAP, `Ethernet0:3`."""
-    return str(traffic_class.queue)
-
-
-def group_number(traffic_class: TrafficClass) -> str:
-    """Likewise in COUNTERS_PG_NAME_MAP: the priority whose pause frames protect the group."""
-    return str(traffic_class.pfc_priority)
-
-
 @cache
 def twin() -> TwinFace:
     """The face of a virtual SONiC switch."""
@@ -134,7 +125,7 @@ def twin() -> TwinFace:
         models=models,
         wildcard=wildcard,
         origins=ORIGINS,
-        queue_names=QueueNames(queue=queue_number, priority_group=group_number),
+        queue_names=NUMBERS,
         cli=logins,
         saves=lambda _configuration: False,
     )

@@ -10,15 +10,12 @@ from pathlib import Path
 from railfab.endpoints import Endpoint, Endpoints, Host, load_endpoints, load_hosts
 from railfab.endpoints.yaml_file import parse_mapping, read_text
 from railfab.platforms import TelemetryMap, has_platform, of_twin, platform, platforms_called
-from railfab.platforms.gnmi_of_twins import require_gnmi_of_twin
 from railfab.telemetry.intended import intended_series
 from railfab.telemetry.targets.spec import TargetSpec
 from railfab.topology import Topology
 
 TelemetryOf = Callable[[str], TelemetryMap]
 """From the name of a platform to its telemetry map."""
-
-LEAVE_OUT = "Leave it out with --limit, and use `railfab verify`, which reads it over SSH"
 
 
 @lru_cache(maxsize=64)
@@ -64,10 +61,7 @@ def targets_of_intent(
     """Every switch of the intent, in its order, also those without an endpoint.
 
     among: names of the switches that are wanted, where not all are. Labels are those of `fabric_device_info`.
-    Raises UnsupportedFeature, or Problems, for switches of a twin that it serves without gNMI.
     """
-    if endpoints.backend == "twin":
-        require_gnmi_of_twin(((node.name, node.platform) for node in endpoints.nodes), LEAVE_OUT)
     found, info = endpoints.by_name(), intended_series(topology).series
     read = telemetry or (telemetry_of_twin if endpoints.backend == "twin" else telemetry_of)
     platforms = {
