@@ -39,6 +39,8 @@ class SwitchVerb(StrEnum):
     START = "start"
     HANG = "hang"
     RESUME = "resume"
+    SLOW = "slow"
+    QUICK = "quick"
     OFF = "off"
     ON = "on"
 
@@ -48,6 +50,8 @@ NOW = {
     SwitchVerb.START: "has its servers",
     SwitchVerb.HANG: "hangs",
     SwitchVerb.RESUME: "does not hang",
+    SwitchVerb.SLOW: "takes 10 s for every answer",
+    SwitchVerb.QUICK: "answers at once",
     SwitchVerb.OFF: "has no power",
     SwitchVerb.ON: "has power",
 }
@@ -155,14 +159,19 @@ def operate(
     name: Annotated[str, typer.Argument(metavar="SWITCH", help="A switch of the twin.")],
     operation: Annotated[
         SwitchVerb,
-        typer.Argument(help="Of its servers: stop, start. Of its control plane: hang, resume. Of its power: off, on."),
+        typer.Argument(
+            help="Of its servers: stop, start. Of its control plane: hang, resume. Of its answers: slow, quick. "
+            "Of its power: off, on."
+        ),
     ],
     file: TwinOption = None,
     state: StateOption = STATE_DEFAULT,
 ) -> None:
-    """Stop the servers of a switch, let its control plane hang, or take its power; each with its opposite.
+    """Stop the servers of a switch, let its control plane hang or answer late, or take its power; each with its
+    opposite.
 
-    A switch that hangs forwards as before and does nothing else. One without power boots its startup configuration
+    A switch that hangs forwards as before and does nothing else. A slow one takes 10 s for every answer over SSH and
+    gNMI. One without power boots its startup configuration
     when it is switched on.
     """
     from railfab.twin import SwitchOperation, connect

@@ -120,6 +120,7 @@ class GnmiServer:
     """One target on one port.
 
     port: 0 is any free one. credentials: None accepts every client. identity: the certificate; None is plaintext.
+    answers_after_s: time before every answer [s].
     """
 
     def __init__(
@@ -143,6 +144,14 @@ class GnmiServer:
     @property
     def running(self) -> bool:
         return self._server is not None
+
+    @property
+    def answers_after_s(self) -> float:
+        return self._service.answers_after_s
+
+    @answers_after_s.setter
+    def answers_after_s(self, seconds: float) -> None:
+        self._service.answers_after_s = seconds
 
     @property
     def answering(self) -> bool:
@@ -211,6 +220,7 @@ class _Service:
         self.reader = ViewReader(target, loop.reading)
         self._setting = loop.setting
         self._credentials = credentials
+        self.answers_after_s = 0.0
 
     def handlers(self) -> grpc.GenericRpcHandler[Any, Any]:
         """The calls by name. Subscribe responses are bytes already: see `railfab.gnmi.bundles`."""
@@ -312,9 +322,10 @@ class _Service:
     async def _login(self, context: Any) -> None:
         """Check that the server runs, and the user name and the password in the call's metadata.
 
-        While the target hangs, this waits.
+        While the target hangs, this waits, and before every answer of one that is slow.
         """
         await self.reader.answering()
+        await asyncio.sleep(self.answers_after_s)
         if isinstance(self._target, SwitchableTarget) and not self._target.answers:
             await context.abort(grpc.StatusCode.UNAVAILABLE, f"{self._target.name}: the gNMI server does not run")
         if self._credentials is None:

@@ -24,13 +24,22 @@ BACKSPACES = "\x08\x7f"
 INTERRUPT = "\x03"
 
 
-async def run_cli(channel: Channel, new: NewCli, *, may_write: Callable[[str], bool] = lambda _username: True) -> None:
-    """Serve one session: an exec request is answered and ends, a shell runs until the CLI closes it."""
+async def run_cli(
+    channel: Channel,
+    new: NewCli,
+    *,
+    may_write: Callable[[str], bool] = lambda _username: True,
+    answers_after_s: Callable[[], float] = float,
+) -> None:
+    """Serve one session: an exec request is answered and ends, a shell runs until the CLI closes it.
+
+    answers_after_s: time before every answer, of lines that arrive together before the first [s].
+    """
     username = channel.get_extra_info("username", "")
     address, *_ = channel.get_extra_info("peername", ("",))
     cli = new(CliUser(name=username, writes=may_write(username), address=address))
     try:
-        status = await (_run_shell if channel.command is None else _run_command)(channel, cli)
+        status = await (_run_shell if channel.command is None else _run_command)(channel, cli, answers_after_s)
         await channel.stdout.drain()
         channel.exit(status)
     except (ConnectionError, asyncssh.Error):
@@ -42,12 +51,13 @@ async def run_cli(channel: Channel, new: NewCli, *, may_write: Callable[[str], b
         await asyncio.to_thread(cli.closed)
 
 
-async def _run_command(channel: Channel, cli: Cli) -> int:
+async def _run_command(channel: Channel, cli: Cli, answers_after_s: Callable[[], float]) -> int:
     loop = asyncio.get_running_loop()
 
     def read_input() -> str:
         return asyncio.run_coroutine_threadsafe(_input(channel), loop).result(INPUT_WITHIN_S)
 
+    await asyncio.sleep(answers_after_s())
     reply = await asyncio.to_thread(cli.execute, channel.command or "", read_input)
     channel.stdout.write(reply.output.encode())
     channel.stderr.write(reply.errors.encode())
@@ -63,11 +73,13 @@ async def _input(channel: Channel) -> str:
     return text.decode(errors="replace")
 
 
-async def _run_shell(channel: Channel, cli: Cli) -> int:
+async def _run_shell(channel: Channel, cli: Cli, answers_after_s: Callable[[], float]) -> int:
     terminal = _Terminal(channel, cli)
     terminal.begin()
     async for chunk in _chunks(channel):
         complete = "\n" in chunk or "\r" in chunk or END_OF_TEXT in chunk
+        if complete:
+            await asyncio.sleep(answers_after_s())
         ended = await asyncio.to_thread(terminal.take, chunk) if complete else terminal.take(chunk)
         if ended:
             break

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import hmac
 import socket
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -95,12 +96,14 @@ async def serve(
     inside: int | None = None,
     cli: NewCli | None = None,
     listener: socket.socket | None = None,
+    answers_after_s: Callable[[], float] = float,
 ) -> SshServer:
     """Start a server. host_key: private key file; created if missing, readable by its owner only.
 
     listener: a socket that listens already, which it takes over; None makes it.
     inside: process id whose namespaces the sessions use, for a container without SSH server; no SFTP then. None for
     the namespaces of the server. cli: answers the sessions instead of processes; no SFTP then.
+    answers_after_s: time before every answer of the CLI [s].
     Raises LabError when the port is in use, the address is not local or a key cannot be read.
     """
     where = f"SSH server {host} port {port}"
@@ -112,7 +115,7 @@ async def serve(
         sock=listener or listening_socket(where, host, port),
         server_factory=lambda: _Login(access, keys, connections),
         server_host_keys=[str(host_key)],
-        process_factory=partial(run_cli, new=cli, may_write=access.may_write)
+        process_factory=partial(run_cli, new=cli, may_write=access.may_write, answers_after_s=answers_after_s)
         if cli
         else partial(run_session, inside=inside),
         encoding=None,

@@ -18,18 +18,23 @@ _SWITCHES = {
 }
 
 
-def faults(planned: Topology, state: ForwardingState, stopped: Sequence[str]) -> tuple[Fault, ...]:
-    """Switches that hang, have no power or no servers, ports that miss light or all that they are sent, broken cables,
-    and cables that lead elsewhere than planned, each once. stopped: switches whose servers were stopped."""
-    return (*_of_switches(state, stopped), *_of_fibres(state), *_miscabled(planned, state), *_broken(state))
+def faults(planned: Topology, state: ForwardingState, stopped: Sequence[str], slow: Sequence[str]) -> tuple[Fault, ...]:
+    """Switches that hang, have no power or no servers or answer late, ports that miss light or all that they are sent,
+    broken cables, and cables that lead elsewhere than planned, each once.
+
+    stopped: switches whose servers were stopped. slow: those that answer late.
+    """
+    return (*_of_switches(state, stopped, slow), *_of_fibres(state), *_miscabled(planned, state), *_broken(state))
 
 
-def _of_switches(state: ForwardingState, stopped: Sequence[str]) -> Iterator[Fault]:
+def _of_switches(state: ForwardingState, stopped: Sequence[str], slow: Sequence[str]) -> Iterator[Fault]:
     for name, fault in sorted(state.switch_faults.items()):
         kind, problem, undo = _SWITCHES[fault]
         yield Fault(kind, name, "", f"{name} {problem}", f"switch {name} {undo}")
     for name in stopped:
         yield Fault(FaultKind.STOPPED, name, "", f"{name} has no gNMI and no SSH server", f"switch {name} start")
+    for name in slow:
+        yield Fault(FaultKind.SLOW, name, "", f"{name} takes 10 s for every answer", f"switch {name} quick")
 
 
 def _of_fibres(state: ForwardingState) -> Iterator[Fault]:

@@ -16,6 +16,9 @@ from railfab.twin.switch import VirtualSwitch
 
 logger = logging.getLogger(__name__)
 
+SLOW_S = 10.0
+"""Time that a slow switch takes for every answer [s]."""
+
 
 @dataclass(frozen=True, slots=True)
 class SwitchOperations:
@@ -33,6 +36,10 @@ class SwitchOperations:
         """The switches with power whose servers were stopped."""
         names = (name for name, server in self.servers.items() if not server.running)
         return tuple(name for name in names if self.fault(name) is not SwitchFault.OFF)
+
+    def slow(self) -> tuple[str, ...]:
+        """The switches that answer late."""
+        return tuple(name for name, server in self.servers.items() if server.is_slow)
 
     def operate(self, name: str, operation: SwitchOperation) -> None:
         """Do one thing to a switch; nothing where it is so already.
@@ -56,6 +63,8 @@ class SwitchOperations:
             SwitchOperation.START: self._serve,
             SwitchOperation.HANG: self._hang,
             SwitchOperation.RESUME: self._resume,
+            SwitchOperation.SLOW: lambda name: self.servers[name].answer_after(SLOW_S),
+            SwitchOperation.QUICK: lambda name: self.servers[name].answer_after(0.0),
             SwitchOperation.OFF: self._off,
             SwitchOperation.ON: self._on,
         }
@@ -89,6 +98,7 @@ class SwitchOperations:
     def _off(self, name: str) -> None:
         self.servers[name].stop()
         self.servers[name].resume()
+        self.servers[name].answer_after(0.0)
         self.live.power_off(name)
         self.switches[name].lose_power()
 

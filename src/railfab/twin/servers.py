@@ -44,6 +44,17 @@ class SwitchServers:
             if server is not None:
                 server.stop()
 
+    @property
+    def is_slow(self) -> bool:
+        """Whether they take time for every answer."""
+        return any(server.answers_after_s > 0 for server in (self.gnmi, self.ssh) if server is not None)
+
+    def answer_after(self, seconds: float) -> None:
+        """Take this time for every answer [s]; 0 is none."""
+        for server in (self.gnmi, self.ssh):
+            if server is not None:
+                server.answers_after_s = seconds
+
     def hang(self) -> None:
         """Answer nobody until `resume`."""
         if self.gnmi is not None:

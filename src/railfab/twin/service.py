@@ -128,7 +128,7 @@ class Twin:
 
     def status(self) -> TwinStatus:
         job, state = self._live.job_status(), self._live.state()
-        found = faults(self.design.topology, state, self._operations.stopped())
+        found = faults(self.design.topology, state, self._operations.stopped(), self._operations.slow())
         sessions = [session for held in state.sessions.values() for session in held.values()]
         return TwinStatus(
             fabric=self.fabric,

@@ -26,13 +26,14 @@ class SwitchSsh:
     """One CLI on one port. port: 0 for any free one at the first start, the same one afterwards.
 
     It listens at once, and imports asyncssh when the first client connects: the import takes half a second, and a
-    twin that is used over gNMI alone needs none of it.
+    twin that is used over gNMI alone needs none of it. answers_after_s: time before every answer [s].
     """
 
     def __init__(
         self, loop: ServerLoop, cli: NewCli, *, host: str, port: int, host_key: Path, credentials: Credentials
     ) -> None:
         self.port = port
+        self.answers_after_s = 0.0
         self._loop = loop
         self._cli = cli
         self._host = host
@@ -78,7 +79,13 @@ class SwitchSsh:
             username=self._credentials.username, password=self._credentials.password, viewer=READ_ONLY_USER
         )
         server: SshServer = await module.serve(
-            self._host, self.port, host_key=self._host_key, access=access, cli=self._cli, listener=listener
+            self._host,
+            self.port,
+            host_key=self._host_key,
+            access=access,
+            cli=self._cli,
+            listener=listener,
+            answers_after_s=lambda: self.answers_after_s,
         )
         return server
 

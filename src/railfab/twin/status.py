@@ -9,12 +9,13 @@ from typing import Any
 
 
 class FaultKind(StrEnum):
-    """Of a switch: HUNG, OFF, STOPPED (its servers). Of a port: DARK (no light), LOSING (what it is sent is lost),
-    DIRTY (it misses light). Of a cable: MISCABLED, BROKEN."""
+    """Of a switch: HUNG, OFF, STOPPED (its servers), SLOW (its answers). Of a port: DARK (no light), LOSING (what it is
+    sent is lost), DIRTY (it misses light). Of a cable: MISCABLED, BROKEN."""
 
     HUNG = "hung"
     OFF = "off"
     STOPPED = "stopped"
+    SLOW = "slow"
     DARK = "dark"
     LOSING = "losing"
     DIRTY = "dirty"
@@ -24,12 +25,14 @@ class FaultKind(StrEnum):
 
 class SwitchOperation(StrEnum):
     """Pairs of which each undoes the other. STOP, START: the servers of the management. HANG, RESUME: the control
-    plane. OFF, ON: the power."""
+    plane. SLOW, QUICK: its answers. OFF, ON: the power."""
 
     STOP = "stop"
     START = "start"
     HANG = "hang"
     RESUME = "resume"
+    SLOW = "slow"
+    QUICK = "quick"
     OFF = "off"
     ON = "on"
 

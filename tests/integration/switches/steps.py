@@ -14,8 +14,9 @@ from typing import Any
 
 from railfab.gnmi.target import Commit, Edit
 from railfab.platforms import platform
-from railfab.ssh import END_OF_TEXT, Cli, CliUser, ReadInput, Reply
+from railfab.ssh import END_OF_TEXT, Cli, NewCli, ReadInput, Reply
 from railfab.twin import Twin
+from railfab.twin.ssh_server import SwitchSsh
 
 READS = re.compile(r"(?:show|run|dir|terminal|enable|set cli)\b")
 PASTED = re.compile(r".*\bblock \d+")
@@ -58,24 +59,7 @@ class WatchedCli:
 @contextmanager
 def watched(twin: Twin, name: str, on_step: OnStep) -> Iterator[None]:
     """A switch whose steps are told, as long as this lasts."""
-    switch, servers = twin._switches[name], twin._servers[name]
-    if servers.ssh is not None:
-        ssh = servers.ssh
-        former, verbs = ssh._cli, _verbs(twin.endpoints.by_name()[name].platform)
-
-        def new(user: CliUser) -> Cli:
-            return WatchedCli(former(user), verbs, on_step)
-
-        ssh.stop()
-        ssh._cli = new
-        ssh.start()
-        try:
-            yield
-        finally:
-            ssh.stop()
-            ssh._cli = former
-            ssh.start()
-        return
+    switch, ssh = twin._switches[name], twin._servers[name].ssh
     commit = switch.set_commit
 
     def set_commit(edits: Sequence[Edit], extension: Commit) -> None:
@@ -84,9 +68,31 @@ def watched(twin: Twin, name: str, on_step: OnStep) -> Iterator[None]:
 
     switch.set_commit = set_commit  # type: ignore[method-assign]
     try:
-        yield
+        if ssh is None:
+            yield
+        else:
+            verbs = _verbs(twin.endpoints.by_name()[name].platform)
+            with served_by(ssh, lambda cli: WatchedCli(cli, verbs, on_step)):
+                yield
     finally:
         del switch.set_commit  # type: ignore[method-assign]
+
+
+@contextmanager
+def served_by(ssh: SwitchSsh, wrapped: Callable[[Cli], Cli]) -> Iterator[None]:
+    """An SSH server whose CLI is wrapped."""
+    former = ssh._cli
+    try:
+        _restart(ssh, lambda user: wrapped(former(user)))
+        yield
+    finally:
+        _restart(ssh, former)
+
+
+def _restart(ssh: SwitchSsh, cli: NewCli) -> None:
+    ssh.stop()
+    ssh._cli = cli
+    ssh.start()
 
 
 def _verbs(name: str) -> list[re.Pattern[str]]:

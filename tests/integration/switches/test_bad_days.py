@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,11 +13,14 @@ from typing import Any
 import asyncssh
 import pytest
 from tests import commands
-from tests.integration.switches.racks import LEAF, OVER_SSH, SYSTEMS
+from tests.integration.switches.racks import LEAF, OVER_SSH, SYSTEMS, left_behind, opened
+from tests.integration.switches.steps import served_by
 from tests.sampled import sampled
 
-from railfab.ssh import Cli, CliUser, Reply
-from railfab.twin import Twin
+from railfab.errors import RailfabError
+from railfab.platforms import Verb
+from railfab.ssh import Cli
+from railfab.twin import SwitchOperation, Twin, operations
 
 Deploy = Callable[..., tuple[int, str]]
 BANNER = "Unauthorized access # is > prohibited %\n% Invalid input of somebody else is no error of ours:\n----->\n"
@@ -53,7 +56,7 @@ def deploy(twin: Twin, state: Path, repository: Path, tmp_path: Path) -> Deploy:
         (tmp_path / "endpoints.json").write_text(json.dumps(endpoints))
         intent = repository / "tests" / "deploy" / f"rack_{endpoints['nodes'][0]['platform']}.yml"
         on = ("--on", tmp_path / "endpoints.json", "--limit", LEAF, "--state", tmp_path)
-        done = commands.run("deploy", intent, *on, *(options or ("--plan", "--stat")), timeout_s=150)
+        done = commands.run("deploy", intent, *on, *(options or ("--plan", "--stat")), timeout_s=800)
         assert len(done.stderr.splitlines()) <= 1, done.stderr
         return done.returncode, done.stderr.removeprefix(f"railfab: {LEAF}: ").rstrip("\n")
 
@@ -102,36 +105,65 @@ def test_a_platform_that_is_not_that_of_the_switch(deploy: Deploy, taken: str) -
     assert re.fullmatch(f"{cli}|{shell}|{command}", line), line
 
 
-@contextmanager
-def greeting_with(twin: Twin, text: str) -> Iterator[None]:
-    """The leaf with a banner before its first prompt."""
-    ssh = twin._servers[LEAF].ssh
-    assert ssh is not None
-    former = ssh._cli
-
-    def new(user: CliUser) -> Cli:
-        cli = former(user)
-        greet = cli.greeting
-
-        def greeting() -> Reply:
-            reply = greet()
-            return replace(reply, output=text + reply.output)
-
-        cli.greeting = greeting  # type: ignore[method-assign]
-        return cli
-
-    ssh.stop()
-    ssh._cli = new
-    ssh.start()
-    try:
-        yield
-    finally:
-        ssh.stop()
-        ssh._cli = former
-        ssh.start()
+def greeting(cli: Cli) -> Cli:
+    """A CLI with a banner before its first prompt."""
+    reply = cli.greeting()
+    cli.greeting = lambda: replace(reply, output=BANNER + reply.output)  # type: ignore[method-assign]
+    return cli
 
 
 @pytest.mark.parametrize("system", ["eos", "nxos", "junos"], indirect=True)
 def test_a_banner_before_the_prompt_is_no_answer(deploy: Deploy, twin: Twin) -> None:
-    with greeting_with(twin, BANNER):
+    ssh = twin._servers[LEAF].ssh
+    assert ssh is not None
+    with served_by(ssh, greeting):
         assert deploy() == (0, "")
+
+
+SLOW = [*((system, operations.SLOW_S) for system in SYSTEMS), ("sonic", 0.5)]
+
+
+@pytest.mark.parametrize(("system", "slow_s"), sampled(SLOW, few=SLOW[-1:]), indirect=["system"])
+@pytest.mark.timeout(900)
+def test_a_switch_that_takes_long_for_every_answer_is_waited_for(
+    deploy: Deploy, twin: Twin, slow_s: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(operations, "SLOW_S", slow_s)
+    twin.operate(LEAF, SwitchOperation.SLOW)
+    assert [fault.undo for fault in twin.status().fault_details] == [f"switch {LEAF} quick"]
+    try:
+        began_s = time.monotonic()
+        assert deploy("--yes", "--output", "json") == (0, "")
+        assert time.monotonic() - began_s > 3 * slow_s
+    finally:
+        twin.operate(LEAF, SwitchOperation.QUICK)
+    assert twin.status().fault_details == ()
+    assert deploy("--yes") == (0, "")
+
+
+@pytest.mark.parametrize("system", ["eos", "nxos", "cumulus", "sonic"], indirect=True)
+def test_a_switch_that_cannot_save_what_was_confirmed(
+    deploy: Deploy, twin: Twin, system: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It returns to what it ran before, but for EOS, which cannot undo what is confirmed."""
+    assert deploy("--yes") == (0, "")
+    switch = twin._switches[LEAF]
+    wanted = switch.running(), switch.startup()
+    switch.replace(switch.running().replace("1560000", "1560001"))
+    switch.save()
+    present = switch.running(), switch.startup()
+
+    def save() -> None:
+        raise RailfabError(LEAF, "no space left on device", "Remove files")
+
+    with monkeypatch.context() as full:
+        full.setattr(switch, "save", save)
+        code, line = deploy("--yes")
+    assert code == 2
+    assert "no space left on device" in line
+    assert (switch.running(), switch.startup()) == ((wanted[0], present[1]) if system == "eos" else present)
+    assert deploy("--yes") == (0, "")
+    with opened(twin.endpoints.by_name()[LEAF]) as session:
+        session.operate(Verb.SAVE)
+    assert (switch.running(), switch.startup()) == wanted
+    assert left_behind(twin.endpoints.by_name()[LEAF]) == ""

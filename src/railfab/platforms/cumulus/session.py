@@ -152,6 +152,8 @@ class CumulusSession:
             self._give_up(change, "did not keep the change")
         if words_of(parts[2]) == current.record["armed"]:
             self._give_up(change, f"did not stop its timer ({_failure(parts[0]) or 'no reason'})")
+        if parts[1].lstrip().startswith("Error: "):
+            self._give_up(change, f"cannot save the change ({_failure(parts[1])})")
         self._run(switch_changes.ending_script(CONFIRMED, token), shell=shell)
 
     def revert(self, change: ChangeName) -> None:

@@ -14,7 +14,7 @@ from typing import Any, Self
 from railfab.bounded_json import load_json
 from railfab.device import Observed, without_secrets
 from railfab.endpoints import Credentials, Endpoint
-from railfab.errors import CommitRefused, DeviceError, LoginRefused, RailfabError, Unreachable
+from railfab.errors import CommitRefused, DeviceError, LoginRefused, NotRolledBack, RailfabError, Unreachable
 from railfab.platforms.eos.candidate import candidate, is_equal, missing, typed
 from railfab.platforms.eos.drain_verb import has_speaker, is_drained, with_drain, with_mark, without_drain
 from railfab.platforms.eos.lines import FORMAT
@@ -141,11 +141,21 @@ class EosSession:
         self._leave()
         token, sessions = change_token(change), self._sessions()
         if sessions.timed == token:
-            self._refusing(self._verbs["confirm"].format(session=token), self._verbs["save"])
+            self._confirm_and_save(token)
         elif sessions.is_completed(token):
             self._cli.run(self._verbs["save"], within_s=COMMIT_WITHIN_S)
         else:
             raise CommitRefused(self._name, "has reverted the change", "Deploy again")
+
+    def _confirm_and_save(self, token: str) -> None:
+        """Raises CommitRefused, and NotRolledBack for a change that is confirmed and not saved."""
+        try:
+            self._refusing(self._verbs["confirm"].format(session=token), self._verbs["save"])
+        except CommitRefused as error:
+            if not self._sessions().is_completed(token):
+                raise
+            problem = f"runs the change and has not saved it: {error.problem}"
+            raise NotRolledBack(self._name, problem, "Free space on its flash, then run `write memory` on it") from None
 
     def revert(self, change: ChangeName) -> None:
         self._leave()
