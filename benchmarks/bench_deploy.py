@@ -3,7 +3,8 @@
 The loop connects, sends the lines of each switch by `send_config_set` without a check of each echo, and saves; the
 deploy reads, compares, arms the timer of the switch, commits, reads back and confirms. Each starts on factory switches
 of a twin in a process of its own; they run in turns, and a second deploy that changes nothing follows each deploy. CPU
-is that of the whole process of the client, imports included.
+is that of the whole process of the client, imports included. The deploy checks host keys; the loop, as netmiko does
+unless it is told to, does not.
 
     python benchmarks/bench_deploy.py junos                    # 256 switches, 3 turns
     python benchmarks/bench_deploy.py junos --pods 1 --turns 1
@@ -60,6 +61,8 @@ def push(path: str, state: str) -> None:
 
     fabric = design(Path(path))
     nornir = nornir_of(fabric, resolve_endpoints(fabric, "twin", Path(state)))
+    for host in nornir.inventory.hosts.values():
+        host.connection_options["netmiko"].extras = {}  # netmiko's own: any host key, no known_hosts to read
     lines = {name: typed(fabric.models[name].platform, text) for name, text in fabric.texts.items()}
 
     def loop(task: Task) -> Result:

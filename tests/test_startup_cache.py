@@ -45,6 +45,10 @@ def test_a_result_is_computed_once_for_each_text(tmp_path: Path) -> None:
     assert [file.name for file in tmp_path.iterdir()] == ["kept"]
 
 
+def test_a_result_is_computed_once_in_the_start_that_computes_it(tmp_path: Path) -> None:
+    assert lengths(tmp_path / "kept", "one text", "another", "one text") == ["one text", "another"]
+
+
 def test_results_of_two_functions_of_one_text_are_apart(tmp_path: Path) -> None:
     cache = StartupCache(str(tmp_path / "kept"))
     assert [cache.result("length", "ab", len), cache.result("upper", "ab", str.upper)] == [2, "AB"]

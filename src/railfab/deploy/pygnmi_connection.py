@@ -17,8 +17,6 @@ from nornir.core.inventory import ConnectionOptions
 from nornir.core.plugins.connections import ConnectionPluginRegister
 
 from railfab.endpoints import Endpoint, read_credentials
-from railfab.gnmi.blocking import trust
-from railfab.gnmi.pygnmi_client import pygnmi_client
 
 NAME = "pygnmi"
 
@@ -39,6 +37,9 @@ class PygnmiConnection:
         configuration: Config | None = None,  # noqa: ARG002
     ) -> None:
         """Connect. Raises EndpointError, Unreachable or LoginRefused, and pygnmi's exception for a refused login."""
+        from railfab.gnmi.blocking import trust
+        from railfab.gnmi.pygnmi_client import pygnmi_client
+
         endpoint: Endpoint = (extras or {})["endpoint"]
         login = replace(read_credentials(endpoint), username=username or "", password=password or "")
         host = endpoint if hostname is None else replace(endpoint, host=hostname, gnmi_port=port)

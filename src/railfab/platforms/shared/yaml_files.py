@@ -106,6 +106,7 @@ def _rules(entry: dict[str, Any]) -> Iterator[TelemetryRule]:
         yield TelemetryRule(path=each, confidence=confidence, labels=labels, **entry)
 
 
+@cache
 def dialect(package: str) -> Dialect:
     """`dialect.yml`: `netmiko`, `prompts`, `verbs`, `errors`."""
     document = _document(package, "dialect.yml")
