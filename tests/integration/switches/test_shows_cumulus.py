@@ -14,7 +14,7 @@ from netmiko.utilities import get_structured_data
 from tests.integration.switches.racks import LEAF, SPINE, opened
 from tests.twin.twins import made_job, ran, until
 
-from railfab.device import DeviceModel, Family
+from railfab.device import DeviceModel, Family, operations
 from railfab.endpoints import Endpoint, read_credentials
 from railfab.fabric.design import Design
 from railfab.platforms.shared.frr_state import observed_state
@@ -89,6 +89,7 @@ def test_what_lldp_hears_is_in_each_form(ask: Ask) -> None:
     heard = json.loads(ask("nv show interface lldp -o json"))[UPLINK]["lldp"]["neighbor"]
     assert (row["Interface"], row["Remote Host"], row["Remote Port"]) == (UPLINK, SPINE, "swp1")
     assert {name: each["port"]["name"] for name, each in heard.items()} == {SPINE: "swp1"}
+    assert f"SysName:      {SPINE}\n" in ask("lldpctl")
     assert json.loads(ask("lldpctl -f json")) == json.loads(ask("lldpcli show neighbors -f json"))
 
 
@@ -109,6 +110,9 @@ def test_counters_of_a_port_its_queues_and_roce_agree(ask: Ask) -> None:
         "Receive": str(stats["in-bytes"]),
         "Transmit": str(stats["out-bytes"]),
     }
+    hardware = dict(line.strip().split(": ") for line in ask(f"ethtool -S {RECEIVER}").splitlines()[1:])
+    assert hardware["HwIfOutOctets"] == str(stats["out-bytes"])
+    assert hardware["HwIfOutPfc3Pkt"] == str(held["pfc-stats"]["3"]["tx-pause-frames"])
     assert by("Counter", ask(f"nv show interface {RECEIVER} counters errors"))["Total Errors"]["Receive"] == "0"
 
 
@@ -143,6 +147,28 @@ def test_the_switch_refuses_what_it_has_not(ask: Ask) -> None:
     assert ask("nv show interface swp99 link") == "Error: The requested item does not exist."
     assert ask("nv show bogus").startswith("Error: ")
     assert json.loads(ask("nv show system -o json"))["hostname"] == LEAF
+
+
+def test_a_session_reads_what_each_port_does_with_pfc_ecn_and_dscp(leaf: Endpoint, model: DeviceModel) -> None:
+    with opened(leaf) as opening:
+        ports = {each.name: each for each in opening.observe().interfaces}
+    for name, wanted in operations(model).items():
+        assert (ports[name].pfc, ports[name].ecn) == (wanted.pfc, wanted.ecn)
+        assert ports[name].dscp == {point: wanted.dscp[point] for point in (26, 48)}
+
+
+def test_routes_of_frr_are_those_of_linux(ask: Ask) -> None:
+    routes = json.loads(ask("vtysh -c 'show ip route json'"))
+    lines = ask("ip route show").splitlines()
+    kernel = read_by_template("ip route show", "\n".join(line for line in lines if "proto kernel" in line))
+    connected = {entry["network"]: entry["nexthop_if"] for entry in kernel}
+    hops = {prefix: (route["protocol"], route["nexthops"][0]["interfaceName"]) for prefix, (route,) in routes.items()}
+    assert connected == {
+        prefix: device for prefix, (protocol, device) in hops.items() if protocol == "connected" and device != "lo"
+    }
+    learned = [prefix for prefix, (protocol, _) in hops.items() if protocol == "bgp"]
+    assert [line.split()[0] for line in lines if "proto bgp" in line] == [each.removesuffix("/32") for each in learned]
+    assert len(learned) == int(rows(ask("nv show vrf default router bgp neighbor"))[0]["PfxRcvd"])
 
 
 def test_a_cut_cable_shows_in_every_table(twin: Twin, ask: Ask) -> None:

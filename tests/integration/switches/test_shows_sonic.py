@@ -13,7 +13,7 @@ import pytest
 from tests.integration.switches.racks import LEAF, SPINE, opened
 from tests.twin.twins import made_job, ran, switch, until
 
-from railfab.device import DeviceModel, Family
+from railfab.device import DeviceModel, Family, operations
 from railfab.endpoints import Endpoint, read_credentials
 from railfab.fabric.design import Design
 from railfab.platforms.shared.frr_state import observed_state
@@ -64,7 +64,7 @@ def rows(shown: str) -> list[dict[str, str]]:
 
 
 def by(title: str, shown: str) -> dict[str, dict[str, str]]:
-    return {row[title]: row for row in rows(shown)}
+    return {row[title]: row for row in rows(shown) if title in row}
 
 
 def test_ports_are_those_of_the_configuration_and_the_state(ask: Ask, model: DeviceModel) -> None:
@@ -150,3 +150,35 @@ def test_the_switch_says_what_it_is_and_refuses_what_no_source_shows(ask: Ask) -
     assert "HwSKU: railfab-twin" in ask("show platform summary")
     assert "Error: No such command 'bogus'." in ask("show bogus")
     assert ask("vtysh -c 'show bogus'") == "% Unknown command: show bogus"
+
+
+def test_a_session_reads_what_each_port_does_with_pfc_ecn_and_dscp(leaf: Endpoint, model: DeviceModel) -> None:
+    with opened(leaf) as opening:
+        ports = {each.name: each for each in opening.observe().interfaces}
+    for name, wanted in operations(model).items():
+        assert (ports[name].pfc, ports[name].ecn, ports[name].dscp) == (wanted.pfc, wanted.ecn, wanted.dscp)
+
+
+def test_routes_lead_over_the_sessions_that_taught_them(ask: Ask, model: DeviceModel) -> None:
+    routes = json.loads(ask("vtysh -c 'show ip route json'"))
+    text = ask("show ip route")
+    assert text.startswith("Codes: K - kernel route, C - connected")
+    connected = {prefix for prefix, (route,) in routes.items() if route["protocol"] == "connected"}
+    addresses = [*(address for each in model.interfaces for address in getattr(each, "addresses", ()))]
+    assert connected == {f"{model.loopback}/32", *(str(address.network) for address in addresses)}
+    learned = {prefix: route for prefix, (route,) in routes.items() if route["protocol"] == "bgp"}
+    (row,) = rows(ask("show ip bgp summary"))
+    assert len(learned) == int(row["State/PfxRcd"])
+    for prefix, route in learned.items():
+        assert [hop["interfaceName"] for hop in route["nexthops"]] == [UPLINK]
+        assert f"B>* {prefix} [20/0] via fe80::ff:fe00:2, {UPLINK}, weight 1, " in text
+    assert ask("show ipv6 route").startswith("Codes: ")
+
+
+def test_neighbors_of_lldp_have_their_details(ask: Ask) -> None:
+    row = by("LocalPort", ask("show lldp table"))[UPLINK]
+    shown = ask(f"show lldp neighbors {UPLINK}")
+    assert f"SysName:      {row['RemoteDevice']}\n" in shown
+    assert f"PortID:       local {row['RemotePortID']}\n" in shown
+    assert ask("show lldp neighbors").count("Interface:") == 1
+    assert "Interface:" not in ask(f"show lldp neighbors {RECEIVER}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from railfab.platforms.cumulus.schema import SWITCH
 from railfab.platforms.shared.config_node import ConfigNode
@@ -50,3 +51,12 @@ def switch(value: bool) -> str:
 def stated(**members: object) -> Json:
     """The members that are not None and not empty, with `-` for `_` in their names."""
     return {name.replace("_", "-"): value for name, value in members.items() if value not in (None, {}, "")}
+
+
+def at(tree: Any, *names: str) -> Json:
+    """The container below these names; empty where there is none."""
+    for name in names:
+        tree = tree.get(name)
+        if not isinstance(tree, dict):
+            return {}
+    return dict(tree)

@@ -175,7 +175,7 @@ class CumulusSession:
 
     def observe(self) -> Observed:
         """The live state. Raises DeviceError, naming a command that does not answer."""
-        verbs = ("neighbors", "addresses", "resolved", "heard")
+        verbs = ("neighbors", "addresses", "resolved", "heard", "roce")
         script = switch_changes.joined(*(self._commands[verb] for verb in verbs))
         parts = parts_of(self._run(script, within_s=self._read_within_s).out)
         return observed(self._name, **dict(zip(verbs, parts, strict=True)))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from railfab.device import DeviceModel
 from railfab.platforms.cumulus.parse import parse, tree_of
 from railfab.platforms.shared.json_tree import Json
@@ -37,12 +35,3 @@ class CumulusLogin(VirtualShell):
         if port is None:
             raise CommandFailed(self.text("no_item"))
         return port
-
-
-def at(tree: Any, *names: str) -> Json:
-    """The container below these names; empty where there is none."""
-    for name in names:
-        tree = tree.get(name)
-        if not isinstance(tree, dict):
-            return {}
-    return dict(tree)

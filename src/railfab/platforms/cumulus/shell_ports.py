@@ -7,8 +7,9 @@ from typing import Any
 
 from railfab.device import Fec
 from railfab.platforms.cumulus.names import LO, device_name
+from railfab.platforms.cumulus.nodes import at
 from railfab.platforms.cumulus.nvue_tables import NOT_COUNTED, in_form, sized, table, titled, tree
-from railfab.platforms.cumulus.shell_login import CumulusLogin, at
+from railfab.platforms.cumulus.shell_login import CumulusLogin
 from railfab.platforms.shared.json_tree import Json
 from railfab.platforms.shared.virtual_readings import SwitchReadings
 from railfab.platforms.twin_face import VirtualPort
@@ -34,6 +35,7 @@ COUNTERS = ("Counter", "Receive", "Transmit")
 WAYS = ("receive", "transmit")
 FECS = {Fec.BASE_R: "baser", Fec.RS_528: "rs", Fec.RS_544: "rs"}
 """Names of the modes; a port without has `off` (cumulus-linux-517, Switch Port Attributes)."""
+PRIORITIES = 8
 BYTES = ("in-bytes", "out-bytes")
 
 
@@ -84,6 +86,13 @@ class CumulusPortShows(CumulusLogin):
 
     def show_errors(self, interface: str) -> str:
         return table(COUNTERS, [*_errors(self.readings(), self.port(interface).name)])
+
+    def hardware_counters(self, interface: str) -> str:
+        """The output of `ethtool -S` (cumulus-linux, Monitoring Interfaces and Transceivers Using ethtool)."""
+        readings, name = self.readings(), self.port(interface).name
+        return "".join(
+            ["NIC statistics:\n", *(f"     {each}: {value:.0f}\n" for each, value in _hardware(readings, name))]
+        )
 
     def _ports(self) -> dict[str, Json]:
         """The ports, with link, addresses and neighbours."""
@@ -188,3 +197,20 @@ def _both(readings: SwitchReadings, port: str, metric: str) -> tuple[float, floa
 def _counter(title: str, received: float | None, sent: float | None) -> tuple[str, str, str]:
     texts = (NOT_COUNTED if value is None else f"{value:.0f}" for value in (received, sent))
     return (title, *texts)  # type: ignore[return-value]
+
+
+def _hardware(readings: SwitchReadings, port: str) -> Iterator[tuple[str, float]]:
+    """Counters of the hardware by the names that the driver gives them."""
+    for prefix, way in zip(("In", "Out"), WAYS, strict=True):
+        yield f"HwIf{prefix}Octets", readings.of_port(f"fabric_interface_{way}_bytes_total", port)
+        casts = readings.by(f"fabric_interface_{way}_packets_total", "cast", interface=port)
+        for short, cast in (("U", "unicast"), ("B", "broadcast"), ("M", "multicast")):
+            yield f"HwIf{prefix}{short}castPkts", casts.get((cast,), 0)
+        for title, metric in (("Discards", "discards"), ("Errors", "errors")):
+            yield f"HwIf{prefix}{title}", readings.of_port(f"fabric_interface_{way}_{metric}_total", port)
+        frames = readings.by(f"fabric_pfc_{way}_frames_total", "priority", interface=port)
+        for priority in range(PRIORITIES):
+            yield f"HwIf{prefix}Pfc{priority}Pkt", frames.get((str(priority),), 0)
+    queues = sum(readings.by("fabric_queue_dropped_packets_total", "queue", interface=port).values())
+    yield "HwIfOutQDrops", queues
+    yield "HwIfOutNonQDrops", readings.of_port("fabric_interface_transmit_discards_total", port) - queues

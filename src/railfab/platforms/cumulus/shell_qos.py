@@ -2,48 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple
-
-from railfab.device import EcnRamp, PortQos, Qos, Scheduling, TrafficClass
+from railfab.device import TrafficClass
 from railfab.platforms.cumulus.nvue_tables import NOT_COUNTED, in_form, keyed, size, sized, table, titled, tree
-from railfab.platforms.cumulus.qos import GLOBAL
-from railfab.platforms.cumulus.shell_login import CumulusLogin, at
+from railfab.platforms.cumulus.roce_status import QosOfPort, RoceStatus
+from railfab.platforms.cumulus.shell_login import CumulusLogin
 from railfab.platforms.shared.json_tree import Json
 from railfab.platforms.shared.linux_files import CommandFailed
 
 PRIORITIES = range(8)
-TRUST = {"l2": "pcp", "l3": "dscp", "both": "pcp,dscp", "port": "port"}
-"""Names in the status of RoCE of what a mapping trusts."""
 PORT_STATS = {"ecn-marked-packets": "ECN Marked Packets", "mc-buffer-discards": "MC Buffer Discards"}
 SIZES = (*("max-threshold", "min-threshold", "roce-bytes", "cnp-bytes", "tc-usage", "tc-max-usage"), "tx-bytes")
 MICROSECONDS = 1_000_000
+RULER = "-" * 37
 QUEUE_STATS = {
     "tx-frames": "fabric_queue_transmit_packets_total",
     "tx-bytes": "fabric_queue_transmit_bytes_total",
     "tx-uc-buffer-discards": "fabric_queue_dropped_packets_total",
 }
 PFC_STATS = {"rx-pause-frames": "receive_frames_total", "tx-pause-frames": "transmit_frames_total"}
-
-
-class QosOfPort(NamedTuple):
-    """QoS of a port. lossless, control: its classes of RoCE, and the strict one of congestion notifications."""
-
-    qos: Qos
-    port: PortQos
-    lossless: tuple[TrafficClass, ...]
-    control: tuple[TrafficClass, ...]
-
-    def ramp(self, traffic_class: TrafficClass) -> EcnRamp | None:
-        profile = next((each for each in self.qos.profiles if each.name == self.port.profile), None)
-        thresholds = profile.of(traffic_class.name) if profile else None
-        return thresholds.ecn if thresholds else None
-
-    def marked(self) -> Iterator[tuple[TrafficClass, EcnRamp]]:
-        for traffic_class in self.qos.classes:
-            ramp = self.ramp(traffic_class)
-            if traffic_class.name in self.port.ecn and ramp is not None:
-                yield traffic_class, ramp
 
 
 class CumulusQosShows(CumulusLogin):
@@ -74,13 +50,18 @@ class CumulusQosShows(CumulusLogin):
         return in_form(form, held, _port_table(held, PORT_STATS))
 
     def show_roce_status(self, interface: str, form: str = "text") -> str:
-        held, maps = self._roce(interface), self._roce_maps(interface)
-        titles = {
-            "prio-map": "RoCE PCP/DSCP->SP mapping configurations",
-            "tc-map": "RoCE SP->TC mapping and ETS configurations",
-        }
-        tables = [titled(title, keyed("", maps[name])) for name, title in titles.items()]
-        return in_form(form, held | maps, "\n".join((tree(sized(held, SIZES)), *tables)))
+        self._qos(interface)
+        roce = self._roce()
+        return in_form(form, roce.status(interface) | roce.maps(interface), _status_text(roce, interface))
+
+    def show_roce_statuses(self, form: str = "text") -> str:
+        """The status of RoCE on every port that has QoS."""
+        roce = self._roce()
+        names = [port.name for port in self.device.ports() if port.name in roce.ports]
+        held = {name: {"qos": {"roce": {"status": roce.status(name) | roce.maps(name)}}} for name in names}
+        return in_form(
+            form, held, "".join(f"{RULER}\nInterface: {name}\n{RULER}\n{_status_text(roce, name)}" for name in names)
+        )
 
     def show_roce_counters(self, interface: str, form: str = "text") -> str:
         held = self._roce_counters(interface)
@@ -102,36 +83,28 @@ class CumulusQosShows(CumulusLogin):
 
     def show_queue_mapping(self, interface: str) -> str:
         self.port(interface)
-        queues = self._queues()
-        rows = [(str(priority), str(queues.get(priority, priority))) for priority in PRIORITIES]
+        rows = [(str(priority), str(queue)) for priority, queue in self._roce().queues.items()]
         return titled("SP->TC mapping configuration", table(("switch-priority", "traffic-class"), rows))
+
+    def _roce(self) -> RoceStatus:
+        return RoceStatus(self.running_tree(), self.model())
 
     def _qos(self, interface: str) -> QosOfPort:
         """The QoS of a port. Raises CommandFailed for a port without."""
-        name, qos = self.port(interface).name, self.model().qos
-        port = next((each for each in qos.ports if each.interface == name), None) if qos else None
-        if qos is None or port is None:
+        held = self._roce().ports.get(self.port(interface).name)
+        if held is None:
             raise CommandFailed(self.text("no_item"))
-        lossless = tuple(each for each in qos.classes if each.pfc_priority in port.pfc)
-        control = tuple(each for each in qos.classes if each.scheduling is Scheduling.STRICT)
-        return QosOfPort(qos, port, lossless, control)
-
-    def _queues(self) -> dict[int, int]:
-        """The traffic class of each switch priority that the configuration states."""
-        stated = at(self.running_tree(), "qos", "egress-queue-mapping", GLOBAL, "switch-priority")
-        return {int(priority): int(entry["traffic-class"]) for priority, entry in stated.items() if entry}
+        return held
 
     def _queue_stats(self, interface: str) -> dict[str, Json]:
-        """Counters of the queues, whose labels in the readings are the names of their classes."""
-        name, readings, qos = self.port(interface).name, self.readings(), self.model().qos
-        labels = {each.queue: each.name for each in (qos.classes if qos else ())}
+        name, readings = self.port(interface).name, self.readings()
         counts = {stat: readings.by(metric, "queue", interface=name) for stat, metric in QUEUE_STATS.items()}
         marked = readings.by("fabric_queue_ecn_marked_packets_total", "queue", interface=name)
         return {
             str(queue): {
-                **{stat: int(values.get((labels.get(queue, ""),), 0)) for stat, values in counts.items()},
+                **{stat: int(values.get((str(queue),), 0)) for stat, values in counts.items()},
                 "wred-discards": 0,
-                "ecn-marked-frames": int(marked.get((labels.get(queue, ""),), 0)),
+                "ecn-marked-frames": int(marked.get((str(queue),), 0)),
             }
             for queue in PRIORITIES
         }
@@ -150,63 +123,6 @@ class CumulusQosShows(CumulusLogin):
             }
             for priority in PRIORITIES
         }
-
-    def _roce(self, interface: str) -> Json:
-        """The status of RoCE on a port."""
-        qos = self._qos(interface)
-        marked = [*qos.marked()]
-        held: Json = {"congestion-control": {"congestion-mode": "ecn, absolute"}} if marked else {}
-        if marked:
-            ramp = marked[0][1]
-            held["congestion-control"] |= {
-                "enabled-tc": ",".join(str(each.queue) for each, _ in marked),
-                "max-threshold": ramp.kmax_bytes,
-                "min-threshold": ramp.kmin_bytes,
-                "probability": ramp.pmax_percent,
-            }
-        pfc = "yes" if qos.port.pfc else "no"
-        priorities = ",".join(map(str, qos.port.pfc)) or "-"
-        held["pfc"] = {"pfc-priority": priorities, "rx-enabled": pfc, "tx-enabled": pfc}
-        held["trust"] = {"trust-mode": TRUST[self._trust(interface)]}
-        held["mode"] = at(self.running_tree(), "qos", "roce").get("mode", "lossless")
-        return held
-
-    def _trust(self, interface: str) -> str:
-        tree = self.running_tree()
-        profile = at(tree, "interface", interface, "qos", "mapping").get("profile", GLOBAL)
-        return str(at(tree, "qos", "mapping", profile).get("trust", "port"))
-
-    def _roce_maps(self, interface: str) -> dict[str, dict[str, Json]]:
-        """Code points, switch priority and queue of the classes of RoCE and of congestion notifications."""
-        held = self._qos(interface)
-        classes = {"cnp": held.control[:1], "roce": held.lossless[:1]}
-        named = [(name, each) for name, some in classes.items() for each in some]
-        return {
-            "prio-map": {
-                name: {"pcp": "-", "dscp": self._points(held, each), "switch-prio": self._priority(each)}
-                for name, each in named
-            },
-            "tc-map": {
-                name: {
-                    "switch-prio": self._priority(each),
-                    "traffic-class": each.queue,
-                    "scheduler-weight": _weight(each),
-                }
-                for name, each in named
-            },
-        }
-
-    def _points(self, held: QosOfPort, traffic_class: TrafficClass) -> str:
-        classifier = next((each for each in held.qos.classifiers if each.name == held.port.classifier), None)
-        points = [str(point) for point, name in classifier.dscp if name == traffic_class.name] if classifier else []
-        return ",".join(points) or "-"
-
-    def _priority(self, traffic_class: TrafficClass) -> int:
-        """The switch priority of a class."""
-        if traffic_class.pfc_priority is not None:
-            return traffic_class.pfc_priority
-        queues = self._queues()
-        return next((each for each in PRIORITIES if queues.get(each, each) == traffic_class.queue), 0)
 
     def _roce_counters(self, interface: str) -> Json:
         held, queues, pauses = self._qos(interface), self._queue_stats(interface), self._pfc_stats(interface)
@@ -234,11 +150,11 @@ class CumulusQosShows(CumulusLogin):
     ) -> Json:
         """Counters of classes on a port: sent, lost, and their queues now and at most."""
         held = [queues[str(each.queue)] for each in classes]
-        readings, names = self.readings(), {each.name for each in classes}
+        readings, numbers = self.readings(), {str(each.queue) for each in classes}
 
         def depth(metric: str) -> int:
             values = readings.by(metric, "queue", interface=interface)
-            return int(sum(value for (name,), value in values.items() if name in names))
+            return int(sum(value for (number,), value in values.items() if number in numbers))
 
         return {
             f"{prefix}-bytes": sum(each["tx-bytes"] for each in held),
@@ -272,6 +188,11 @@ def _port_table(held: Json, titles: dict[str, str]) -> str:
     return table(("Counter", "Receive", "Transmit"), rows)
 
 
-def _weight(traffic_class: TrafficClass) -> str:
-    strict = traffic_class.scheduling is Scheduling.STRICT
-    return "strict priority" if strict else f"dwrr-{traffic_class.weight}%"
+def _status_text(roce: RoceStatus, interface: str) -> str:
+    titles = {
+        "prio-map": "RoCE PCP/DSCP->SP mapping configurations",
+        "tc-map": "RoCE SP->TC mapping and ETS configurations",
+    }
+    maps = roce.maps(interface)
+    tables = [titled(title, keyed("", maps[name])) for name, title in titles.items()]
+    return "\n".join((tree(sized(roce.status(interface), SIZES)), *tables))

@@ -9,12 +9,14 @@ from ipaddress import ip_interface
 
 from railfab.device import ObservedInterface
 from railfab.platforms.cumulus.names import device_name
+from railfab.platforms.cumulus.nodes import at
 from railfab.platforms.cumulus.nvue_tables import in_form, table, tree
-from railfab.platforms.cumulus.shell_login import CumulusLogin, at
+from railfab.platforms.cumulus.shell_login import CumulusLogin
 from railfab.platforms.cumulus.shell_ports import DEFAULT_MTU
-from railfab.platforms.shared import virtual_iproute
+from railfab.platforms.shared import virtual_iproute, virtual_lldpd
 from railfab.platforms.shared.json_tree import Json
-from railfab.platforms.shared.virtual_frr import FrrPeer, Speaker, VirtualFrr
+from railfab.platforms.shared.virtual_frr import Speaker, VirtualFrr
+from railfab.platforms.shared.virtual_frr_peers import FrrPeer
 
 LOOPBACK = {"ifname": "lo", "flags": ["LOOPBACK", "UP", "LOWER_UP"], "operstate": "UNKNOWN", "mtu": 65536}
 PEERS = (
@@ -47,12 +49,15 @@ class CumulusRoutingShows(CumulusLogin):
     def vtysh(self, command: str) -> str:
         return self.frr().answer(command)
 
+    def linux_routes(self) -> str:
+        return self.frr().routes().linux()
+
     def frr(self) -> VirtualFrr:
         stated = self.running_tree()
         speaker = at(stated, "router", "bgp")
         addresses = [
-            ip_interface(f"{each['local']}/{each['prefixlen']}")
-            for settings in at(stated, "interface").values()
+            (name, ip_interface(f"{each['local']}/{each['prefixlen']}"))
+            for name, settings in at(stated, "interface").items()
             for each in _addresses(settings)
         ]
         identity = Speaker(str(speaker.get("router-id", "")), int(speaker.get("autonomous-system", 0)))
@@ -92,18 +97,10 @@ class CumulusRoutingShows(CumulusLogin):
 
     def heard(self) -> str:
         """Neighbours of LLDP, in the JSON of lldpcli."""
-        shown = [
-            {
-                port.name: {
-                    "via": "LLDP",
-                    "chassis": {neighbor.name: {"capability": [{"type": "Router", "enabled": True}]}},
-                    "port": {"id": {"type": "ifname", "value": neighbor.port}, "descr": neighbor.description},
-                }
-            }
-            for port in self.device.ports()
-            for neighbor in port.neighbors
-        ]
-        return json.dumps({"lldp": {"interface": shown} if shown else {}})
+        return virtual_lldpd.as_json(self.device.ports())
+
+    def heard_details(self) -> str:
+        return virtual_lldpd.details(self.device.ports(), "ifname")
 
 
 def _peer_rows(peer: FrrPeer) -> Iterator[tuple[str, ...]]:

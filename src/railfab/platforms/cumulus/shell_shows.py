@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from railfab.platforms.cumulus.nodes import at
 from railfab.platforms.cumulus.nvue_tables import in_form, tree
-from railfab.platforms.cumulus.shell_login import at
 from railfab.platforms.cumulus.shell_ports import CumulusPortShows
 from railfab.platforms.cumulus.shell_qos import CumulusQosShows
 from railfab.platforms.cumulus.shell_routing import CumulusRoutingShows

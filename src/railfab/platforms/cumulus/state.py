@@ -10,15 +10,21 @@ from railfab.bounded_json import load_json
 from railfab.device import Observed, ObservedInterface
 from railfab.errors import DeviceError
 from railfab.platforms.cumulus.names import model_name
+from railfab.platforms.cumulus.roce_state import RoceOperation, roce_ports
 from railfab.platforms.shared.frr_state import observed_state
 
 
-def observed(name: str, *, neighbors: str, addresses: str, resolved: str, heard: str) -> Observed:
+def observed(name: str, *, neighbors: str, addresses: str, resolved: str, heard: str, roce: str) -> Observed:
     """The live state from the outputs of commands. Devices that no model names are left out. Raises DeviceError."""
     state = observed_state(name, interface_name=_named, neighbors=neighbors, addresses=addresses, resolved=resolved)
-    far_ends = lldp_neighbors(name, heard)
+    far_ends, done = lldp_neighbors(name, heard), roce_ports(roce)
     links = (link for link in state.interfaces if link.name)
-    return replace(state, interfaces=tuple(_heard(link, far_ends) for link in links), lldp=True)
+    return replace(state, interfaces=tuple(_doing(_heard(link, far_ends), done) for link in links), lldp=True)
+
+
+def _doing(link: ObservedInterface, done: Mapping[str, RoceOperation]) -> ObservedInterface:
+    port = done.get(link.name)
+    return link if port is None else replace(link, pfc=port.pfc, ecn=port.ecn, dscp=port.dscp)
 
 
 def _named(device: str) -> str:

@@ -1,38 +1,35 @@
 """FRR of a virtual switch: what `vtysh -c` answers, in text and JSON.
 
 Layouts: FRR 8.4.4, recorded. Messages and memory are not counted: numbers of them are 0 in a table, and no keys in
-JSON. Every link-local address is that of the same MAC address, as in the neighbour table.
+JSON.
 """
 
 from __future__ import annotations
 
 import json
 import re
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 from zlib import crc32
 
 from railfab.device import IpInterface, ObservedBgpSession
 from railfab.platforms.shared.linux_files import CommandFailed
+from railfab.platforms.shared.virtual_frr_peers import OWN_LINK_LOCAL, PEER_LINK_LOCAL, FrrPeer, uptime_text
+from railfab.platforms.shared.virtual_frr_routes import FrrRoutes
 from railfab.platforms.shared.virtual_readings import SwitchReadings
-from railfab.platforms.twin_face import VirtualDevice, VirtualSession
+from railfab.platforms.twin_face import VirtualDevice
 
-STATES = {"opensent": "OpenSent", "openconfirm": "OpenConfirm"}
 FAMILIES = {
     "ipv4-unicast": ("ipv4Unicast", "IPv4 Unicast"),
     "ipv6-unicast": ("ipv6Unicast", "IPv6 Unicast"),
     "l2vpn-evpn": ("l2VpnEvpn", "L2VPN EVPN"),
 }
 """Key and title of each address family."""
-OWN_LINK_LOCAL, PEER_LINK_LOCAL = "fe80::ff:fe00:1", "fe80::ff:fe00:2"
-"""Link-local addresses of the MAC addresses 02:00:00:00:00:01 and 02:00:00:00:00:02 (RFC 4291, appendix A)."""
 HEADER = "V         AS   MsgRcvd   MsgSent   TblVer  InQ OutQ  Up/Down State/PfxRcd   PfxSnt Desc"
 NAME_WIDTH = 15
 """Least width of the names of peers."""
 BFD_TITLES = ("SessionId", "LocalAddress", "PeerAddress", "Status")
-HOUR_S, DAY_S, WEEK_S = 3600, 86_400, 604_800
+_ROUTES = re.compile(r"show ip(?P<six>v6)? route(?P<json> json)?")
 _SUMMARY = re.compile(r"show (?:(?:ip )?bgp|bgp (?P<family>ipv[46]) unicast) summary(?P<json> json)?")
 
 
@@ -43,41 +40,17 @@ class Speaker(NamedTuple):
     asn: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FrrPeer:
-    """A BGP session. name: the address or interface of the peer, as the switch names it. prefixes: received and sent,
-    by address family. established_s: Unix time at which it came up last; None for one that never has."""
-
-    name: str
-    session: ObservedBgpSession
-    timing: VirtualSession
-    transitions: int
-    established_s: float | None
-    prefixes: Mapping[str, tuple[int, int]]
-
-    @property
-    def shown_name(self) -> str:
-        """The name in a table, with that of the switch where the session has told it."""
-        known = self.session.neighbor_device if self.session.established else None
-        return f"{known}({self.name})" if known else self.name
-
-    @property
-    def state(self) -> str:
-        return STATES.get(self.session.state, self.session.state.capitalize())
-
-    @property
-    def uptime_s(self) -> int | None:
-        return None if self.established_s is None else max(0, int(time.time() - self.established_s))
-
-
 class VirtualFrr:
-    """FRR of a virtual switch. addresses: its own. device_name: the name on it of an interface of a model."""
+    """FRR of a virtual switch. addresses: of the switch, with their devices.
+
+    device_name: from the name of an interface in a model to that on the switch.
+    """
 
     def __init__(
         self,
         device: VirtualDevice,
         speaker: Speaker,
-        addresses: Sequence[IpInterface],
+        addresses: Sequence[tuple[str, IpInterface]],
         device_name: Callable[[str], str] = str,
     ) -> None:
         self._device = device
@@ -90,6 +63,10 @@ class VirtualFrr:
         if match := _SUMMARY.fullmatch(command):
             family = f"{match['family']}-unicast" if match["family"] else None
             return self._summary_json(family) if match["json"] else self._summary(family)
+        if match := _ROUTES.fullmatch(command):
+            version = 6 if match["six"] else 4
+            routes = self.routes()
+            return _text(routes.json(version)) if match["json"] else routes.text(version)
         match command:
             case "show bgp vrf all neighbors json":
                 return _text(self._neighbors())
@@ -108,6 +85,7 @@ class VirtualFrr:
         peers = [
             FrrPeer(
                 name=self._name(session),
+                device=self._device_name(session.interface) if session.interface else None,
                 session=session,
                 timing=timing,
                 transitions=int(transitions.get((timing.peer,), 0)),
@@ -121,6 +99,16 @@ class VirtualFrr:
             for session, timing in zip(self._device.observe().sessions, self._device.sessions(), strict=False)
         ]
         return [peer for peer in peers if family is None or family in peer.prefixes]
+
+    def routes(self) -> FrrRoutes:
+        """The active routes."""
+        return FrrRoutes(
+            self._device.routes(),
+            peers=self.peers(),
+            addresses=self._addresses,
+            asn=self._speaker.asn,
+            started_s=self._device.chassis().started_s,
+        )
 
     def _name(self, session: ObservedBgpSession) -> str:
         return self._device_name(session.peer) if isinstance(session.peer, str) else str(session.peer)
@@ -197,18 +185,8 @@ class VirtualFrr:
         """The addresses of both ends of a session."""
         if isinstance(peer.session.peer, str):
             return OWN_LINK_LOCAL, PEER_LINK_LOCAL
-        near = (address for address in self._addresses if peer.session.peer in address.network)
+        near = (address for _, address in self._addresses if peer.session.peer in address.network)
         return str(next(near).ip), peer.name
-
-
-def uptime_text(seconds: int | None) -> str:
-    """Write the age of a session [s] as FRR does; `never` of one that has never been up (bgpd, peer_uptime)."""
-    if seconds is None:
-        return "never"
-    if seconds < DAY_S:
-        return f"{seconds // HOUR_S:02d}:{seconds // 60 % 60:02d}:{seconds % 60:02d}"
-    days, hours, minutes = seconds // DAY_S, seconds // HOUR_S % 24, seconds // 60 % 60
-    return f"{days}d{hours:02d}h{minutes:02d}m" if seconds < WEEK_S else f"{days // 7:02d}w{days % 7}d{hours:02d}h"
 
 
 def _summary(peer: FrrPeer, family: str, asn: int) -> dict[str, Any]:

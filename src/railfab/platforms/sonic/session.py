@@ -147,7 +147,7 @@ class SonicSession:
 
     def observe(self) -> Observed:
         """The live state. Raises DeviceError, naming a command that does not answer."""
-        verbs = ("neighbors", "addresses", "resolved", "lldp")
+        verbs = ("neighbors", "addresses", "resolved", "lldp", "ports", "queues", "asic")
         script = f"; echo; echo '{MARK}'; ".join(self._commands[verb] for verb in verbs)
         parts = self._run(script, within_s=self._read_within_s).out.split(f"\n{MARK}\n")
         return observed(self._name, **dict(zip(verbs, parts, strict=True)))

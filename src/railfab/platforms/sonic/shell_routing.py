@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from railfab.device import IpInterface
-from railfab.platforms.shared import virtual_iproute
-from railfab.platforms.shared.virtual_frr import FrrPeer, Speaker, VirtualFrr, uptime_text
+from railfab.platforms.shared import virtual_iproute, virtual_lldpd
+from railfab.platforms.shared.virtual_frr import Speaker, VirtualFrr
+from railfab.platforms.shared.virtual_frr_peers import FrrPeer, uptime_text
 from railfab.platforms.sonic.shell_login import SonicLogin, addresses
 from railfab.platforms.sonic.shell_ports import DEFAULT_MTU
 from railfab.platforms.sonic.tables import SEPARATOR, Tables, row
@@ -36,6 +37,9 @@ class SonicRoutingShows(SonicLogin):
         codes = "Capability codes: (R) Router, (B) Bridge, (O) Other"
         return f"{codes}\n{table(LLDP, rows)}{'-' * 50}\nTotal entries displayed:  {len(rows)}"
 
+    def lldp_neighbors(self, interface: str | None = None) -> str:
+        return virtual_lldpd.details(self.ports(interface), "local")
+
     def bgp_summary(self) -> str:
         return self._bgp_summary("ipv4-unicast", "v4")
 
@@ -53,8 +57,17 @@ class SonicRoutingShows(SonicLogin):
     def vtysh(self, command: str) -> str:
         return self.frr(self.tables()).answer(command)
 
+    def ip_route(self) -> str:
+        return self.vtysh("show ip route")
+
+    def ipv6_route(self) -> str:
+        return self.vtysh("show ipv6 route")
+
+    def linux_routes(self) -> str:
+        return self.frr(self.tables()).routes().linux()
+
     def frr(self, tables: Tables) -> VirtualFrr:
-        return VirtualFrr(self.device, _speaker(tables), [address for _, address in addresses(tables)])
+        return VirtualFrr(self.device, _speaker(tables), [*addresses(tables)])
 
     def addresses(self) -> str:
         """Devices of Linux with their addresses, as iproute2 shows them."""

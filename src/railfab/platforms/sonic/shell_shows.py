@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from railfab.platforms.sonic.shell_databases import SonicDatabases
 from railfab.platforms.sonic.shell_login import NOT_AVAILABLE
 from railfab.platforms.sonic.shell_ports import SonicPortShows
 from railfab.platforms.sonic.shell_qos import SonicQosShows
@@ -11,7 +12,7 @@ from railfab.platforms.sonic.tables import row
 BUILD = "railfab-twin"
 
 
-class SonicShows(SonicPortShows, SonicQosShows, SonicRoutingShows):
+class SonicShows(SonicPortShows, SonicQosShows, SonicRoutingShows, SonicDatabases):
     """The commands that change nothing."""
 
     def version(self) -> str:

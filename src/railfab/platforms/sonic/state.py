@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 
-from railfab.device import Observed, ObservedInterface, lag_name, loopback_name, svi_name
+from railfab.device import Observed, ObservedInterface, PortOperation, lag_name, loopback_name, svi_name
 from railfab.platforms.shared.frr_state import observed_state
+from railfab.platforms.sonic.asic_state import asic_ports
 
 KINDS = {"Loopback": loopback_name, "PortChannel": lag_name, "Vlan": svi_name}
 _NUMBERED = re.compile(r"(Loopback|PortChannel|Vlan)(\d+)")
@@ -20,12 +22,22 @@ def model_name(device: str) -> str:
     return KINDS[match[1]](int(match[2])) if match else device
 
 
-def observed(name: str, *, neighbors: str, addresses: str, resolved: str, lldp: str) -> Observed:
-    """The live state from the outputs of commands. Devices that no model names are left out. Raises DeviceError."""
+def observed(
+    name: str, *, neighbors: str, addresses: str, resolved: str, lldp: str, ports: str, queues: str, asic: str
+) -> Observed:
+    """The live state from the outputs of commands. Devices that no model names are left out. Raises DeviceError.
+
+    PFC, ECN and DSCP are those of ASIC_DB; a switch that answers otherwise does not report them.
+    """
     state = observed_state(name, interface_name=model_name, neighbors=neighbors, addresses=addresses, resolved=resolved)
-    heard = lldp_neighbors(lldp)
+    heard, done = lldp_neighbors(lldp), asic_ports(ports=ports, queues=queues, asic=asic)
     interfaces = (link for link in state.interfaces if _PORT.fullmatch(link.name) or link.name in _kinds(link.name))
-    return replace(state, interfaces=tuple(_heard(link, heard) for link in interfaces), lldp=True)
+    return replace(state, interfaces=tuple(_doing(_heard(link, heard), done) for link in interfaces), lldp=True)
+
+
+def _doing(link: ObservedInterface, done: Mapping[str, PortOperation]) -> ObservedInterface:
+    port = done.get(link.name)
+    return link if port is None else replace(link, pfc=port.pfc, ecn=port.ecn, dscp=port.dscp)
 
 
 def _kinds(name: str) -> tuple[str, ...]:
