@@ -23,6 +23,8 @@ from railfab.twin import Twin
 NAME = "cumulus"
 UPLINK, RECEIVER = "swp64", "swp1s0"
 QUEUE = "3"
+SLOW_GBPS = 20.0
+"""Rate at which the receiver takes packets from its NIC, which therefore pauses the leaf."""
 Ask = Callable[[str], str]
 _DASHES = re.compile(r"-+")
 
@@ -31,7 +33,8 @@ _DASHES = re.compile(r"-+")
 def twin(fabric: Design, state: Path) -> Iterator[Twin]:
     """Three configured switches, after an incast into a port of the leaf."""
     with Twin(fabric, state=state, base_port=0, configured=True) as running:
-        incast = {"pattern": "incast", "senders": 2, "receivers": 1, "bytes": "4MB"}
+        running.set_host_rate("pod1-seg1-host1", SLOW_GBPS)
+        incast = {"pattern": "incast", "senders": 2, "receivers": 1, "bytes": "2MB"}
         ran(running, made_job(phases=[{"traffic": incast}], repeat=1))
         yield running
 
@@ -104,6 +107,12 @@ def test_counters_of_a_port_its_queues_and_roce_agree(ask: Ask) -> None:
     assert held["pfc-stats"]["3"].keys() == {"rx-pause-frames", "rx-pause-duration", "tx-pause-frames"}
     roce = json.loads(ask(f"nv show interface {RECEIVER} qos roce counters -o json"))
     assert roce["tx-stats"]["tx-roce-stats"]["roce-bytes"] == held["egress-queue-stats"][QUEUE]["tx-bytes"]
+    paused = held["pfc-stats"]["3"]
+    assert roce["rx-stats"]["rx-pfc-stats"] == {
+        "pause-duration": paused["rx-pause-duration"],
+        "pause-packets": paused["rx-pause-frames"],
+    }
+    assert min(paused["rx-pause-duration"], paused["rx-pause-frames"]) > 0 == paused["tx-pause-frames"]
     counters = by("Counter", ask(f"nv show interface {RECEIVER} counters"))
     assert counters["Total Octets"] == {
         "Counter": "Total Octets",
@@ -112,7 +121,7 @@ def test_counters_of_a_port_its_queues_and_roce_agree(ask: Ask) -> None:
     }
     hardware = dict(line.strip().split(": ") for line in ask(f"ethtool -S {RECEIVER}").splitlines()[1:])
     assert hardware["HwIfOutOctets"] == str(stats["out-bytes"])
-    assert hardware["HwIfOutPfc3Pkt"] == str(held["pfc-stats"]["3"]["tx-pause-frames"])
+    assert hardware["HwIfInPfc3Pkt"] == str(paused["rx-pause-frames"])
     assert by("Counter", ask(f"nv show interface {RECEIVER} counters errors"))["Total Errors"]["Receive"] == "0"
 
 
