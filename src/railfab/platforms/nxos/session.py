@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from hashlib import sha256
-from threading import get_ident
 from types import TracebackType
 from typing import Any, Self
 
@@ -60,12 +59,10 @@ class NxosSession:
         self._another: Callable[[], NxosSession] = lambda: NxosSession(
             endpoint, credentials, read_within_s=read_within_s
         )
-        self._thread = 0
         self._committed: ChangeFiles | None = None
         self._staged: tuple[str, str] | None = None
 
     def __enter__(self) -> Self:
-        self._thread = get_ident()
         self._cli.open()
         self._cli.run(self._verbs["quiet"])
         return self
@@ -73,8 +70,8 @@ class NxosSession:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Remove a file that was only compared, unless another thread closes the session, and close."""
-        if get_ident() == self._thread:
+        """Remove a file that was only compared, unless a call waits for its answer, and close."""
+        if self._cli.is_idle:
             with suppress(RailfabError):
                 self._discard_staged()
         self._cli.close()
