@@ -83,7 +83,7 @@ def test_counters_of_a_queue_are_those_that_the_fabric_counts(twin: Twin, sessio
         (entry["eq-stat-type"], entry["eq-stat-units"]): int(entry["eq-uc-stat-value"])
         for entry in rows(groups[GROUP], "qosgrp_egress_stats_entry")
     }
-    of_queue = {"interface": RECEIVER, "queue": f"queue{GROUP}"}
+    of_queue = {"interface": RECEIVER, "queue": GROUP}
     assert counted["Tx", "Pkts"] == reading(twin, "fabric_queue_transmit_packets_total", **of_queue) > 0
     assert counted["ECN", "Pkts"] == reading(twin, "fabric_queue_ecn_marked_packets_total", **of_queue) > 0
     text = shown(session, f"show queuing interface {RECEIVER}").partition(f"QOS GROUP {GROUP} ")[2]

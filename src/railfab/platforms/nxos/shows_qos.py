@@ -139,7 +139,7 @@ def _pfc_row(name: str, mode: str, stated: dict[str, PortQos], readings: SwitchR
 
 def queue_labels(qos: Qos | None) -> dict[int, str]:
     """The label of the queue of each QoS group that has a class; without QoS, all packets are of group 0."""
-    return {group_of(each.queue): each.name for each in qos.classes} if qos else {0: "default"}
+    return {group_of(each.queue): str(each.queue) for each in qos.classes} if qos else {0: "0"}
 
 
 def _group_of_priority(qos: Qos | None, priority: int) -> str:
