@@ -39,10 +39,11 @@ LABELS = TYPES["string"] | TYPES["uint32"] | TYPES["uint64"]
 
 @dataclass(frozen=True, slots=True)
 class VendorModels:
-    """archive: of the models among the oracles. modules: reads it."""
+    """archive: of the models among the oracles. modules: reads it. origins: of the paths that they have."""
 
     archive: str
     modules: Callable[[Path], Modules]
+    origins: tuple[str, ...] = ("", "openconfig")
 
 
 def _texts(archive: Path) -> Iterator[str]:
@@ -57,12 +58,6 @@ def _all(archive: Path) -> Modules:
     return Modules(_texts(archive), lambda feature: True, lambda module: True)
 
 
-def _cisco(archive: Path) -> Modules:
-    """The modules of 10.6(3)."""
-    texts = (text for text in _texts(archive) if "module Cisco-NX-OS-device {" not in text)
-    return Modules(texts, lambda feature: True, lambda module: True)
-
-
 def _nokia(archive: Path) -> Modules:
     """Nokia's modules with the features of a 7220."""
     texts = list(_texts(archive))
@@ -74,7 +69,7 @@ def _nokia(archive: Path) -> Modules:
 VENDOR_MODELS = {
     "eos": VendorModels(ARISTA, _all),
     "frr": VendorModels(OPENCONFIG, _all),  # FRR's paths are those of railfab's own agent, which serves OpenConfig's
-    "nxos": VendorModels(CISCO, _cisco),
+    "nxos": VendorModels(CISCO, _all, ("", "openconfig", "device")),
     "srlinux": VendorModels(srlinux.ARCHIVE, _nokia),
 }
 """By platform. Of the others no model of their state is published, so none of their paths can be verified."""

@@ -122,6 +122,18 @@ platforms:
     assert [(series.labels, value) for series, value in decoded.samples] == [((("interface", "1/1"),), 5)]
 
 
+def test_a_users_rule_in_place_of_one_of_the_platform_reads_its_labels_as_that_does(tmp_path: Path) -> None:
+    rule = next(rule for rule in platform("nxos").telemetry.rules if rule.texts)
+    own = f"""version: 1
+platforms:
+  nxos:
+    rules:
+      - {{path: "{rule.path}", metric: {rule.metric}, scale: 8}}
+"""
+    changed = maps(tmp_path, own)["nxos"]
+    assert [(each.scale, each.texts) for each in changed.rules if each.path == rule.path] == [(8, rule.texts)]
+
+
 def test_a_later_file_changes_what_an_earlier_one_added(tmp_path: Path) -> None:
     later = """version: 1
 platforms:

@@ -14,6 +14,10 @@ from railfab.platforms import Confidence, TelemetryRule, platform, platform_name
 pytestmark = pytest.mark.oracle
 
 QUEUE = "/qos/interfaces/interface[interface-id={interface}]/output/queues/queue[name={queue}]/state"
+NATIVE_QUEUE = (
+    "/System/ipqos-items/queuing-items/policy-items/out-items/intf-items/If-list[name=eth{interface:Ethernet}]"
+    "/queCmap-items/QueuingStats-list[cmapName={queue}][statType=*]"
+)
 COUNTERS = "/interfaces/interface[name={interface}]/state/counters"
 PathsOf = Callable[[VendorModels], TelemetryPaths]
 
@@ -60,8 +64,9 @@ def test_every_verified_path_is_in_the_vendors_models(name: str, paths_of: Paths
 
 @pytest.mark.parametrize("name", sorted(VENDOR_MODELS.keys() & set(platform_names())))
 def test_every_modelled_subscription_is_in_the_vendors_models(name: str, paths_of: PathsOf) -> None:
-    paths = paths_of(VENDOR_MODELS[name])
-    modelled = [one.path for one in platform(name).telemetry.subscriptions if one.origin in ("", "openconfig")]
+    models = VENDOR_MODELS[name]
+    paths = paths_of(models)
+    modelled = [one.path for one in platform(name).telemetry.subscriptions if one.origin in models.origins]
     wrong = objections(name, ((path, partial(paths.check_subscription, path)) for path in modelled))
     assert not wrong, wrong
 
@@ -108,3 +113,15 @@ def assert_objection(paths: TelemetryPaths, stated: dict[str, object], expected:
 def test_openconfig_alone_has_what_arista_suppresses(paths_of: PathsOf) -> None:
     assert VENDOR_MODELS["frr"].archive == OPENCONFIG
     assert_objection(paths_of(VENDOR_MODELS["frr"]), {"path": f"{QUEUE}/ecn-marked-octets"}, "")
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        (f"{NATIVE_QUEUE}/txBytes", ""),
+        (f"{NATIVE_QUEUE}/ecnBytes", "has no `ecnBytes`, but cmapName, currQueueDepth, "),
+        (f"{NATIVE_QUEUE.removesuffix('[statType=*]')}/txBytes", "has the keys [cmapName statType], not [cmapName]"),
+    ],
+)
+def test_rules_of_ciscos_native_model_are_checked_too(paths_of: PathsOf, path: str, expected: str) -> None:
+    assert_objection(paths_of(VENDOR_MODELS["nxos"]), {"path": path}, expected)

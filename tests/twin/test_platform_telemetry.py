@@ -43,8 +43,11 @@ OF_PORTS = (
     "fabric_interface_receive_discards_total",
     "fabric_interface_speed_bytes_per_second",
 )
+LOST = "fabric_pfc_dropped_packets_total"
+PAUSES = "fabric_pfc_receive_frames_total"
+BY = {SENT: "queue", MARKS: "queue", PAUSES: "priority"}
 OF_QUEUES = (SENT, "fabric_queue_transmit_packets_total", MARKS)
-OF_PRIORITIES = ("fabric_pfc_receive_frames_total", "fabric_pfc_transmit_frames_total")
+OF_PRIORITIES = (PAUSES, "fabric_pfc_transmit_frames_total")
 
 Ports = set[tuple[str, str]]
 """By switch and port."""
@@ -95,6 +98,17 @@ class Running:
     def until_has(self, metric: str, labels: tuple[str, ...], series: Collection[tuple[str, ...]]) -> None:
         """Wait until a metric has these series, by device and labels."""
         until(lambda: self.values(metric, *labels).keys() >= set(series))
+
+    def until_risen(self, metric: str, before: Mapping[tuple[str, ...], float], least: float) -> tuple[str, ...]:
+        """Wait until one of these series has risen by more than this since then; the labels of the most risen."""
+
+        def rises() -> dict[tuple[str, ...], float]:
+            now = self.values(metric, "interface", BY[metric])
+            return {labels: now[labels] - value for labels, value in before.items()}
+
+        until(lambda: max(rises().values()) > least)
+        risen = rises()
+        return max(risen, key=lambda labels: risen[labels])
 
 
 @pytest.fixture(
@@ -147,16 +161,28 @@ def test_sessions_and_neighbours_have_the_names_of_the_intent(running: Running) 
 
 
 def test_a_burst_marks_in_the_queue_of_roce_where_it_meets(running: Running) -> None:
-    metrics = running.maps(SENT, MARKS)
-    before = {metric: running.values(metric, "interface", "queue") for metric in metrics}
+    least = {SENT: 14 * 1_500_000, MARKS: 100}
+    before = {metric: running.values(metric, "interface", BY[metric]) for metric in running.maps(*least)}
     running.twin.switch_job(BURST)
     until(lambda: running.twin.status().steps >= 1)
-    for metric, least in zip(metrics, (14 * 1_500_000, 100), strict=False):
-        after = running.values(metric, "interface", "queue")
-        busiest = max(after, key=lambda key: after[key] - before[metric][key])
-        assert after[busiest] - before[metric][busiest] > least, metric
+    for metric, old in before.items():
+        busiest = running.until_risen(metric, old, least[metric])
         assert busiest[0] == LEAF
         assert busiest[2] in running.fabric.roce_queues[LEAF]
+    for metric in running.maps(LOST):
+        assert not any(running.values(metric, "interface", "priority").values())
+
+
+def test_a_host_that_takes_nothing_pauses_the_priority_of_roce_at_its_leaf(running: Running) -> None:
+    for metric in running.maps(PAUSES):
+        seen = running.values(metric, "interface", BY[metric])
+        before = {labels: value for labels, value in seen.items() if labels[0] == LEAF}
+        running.twin.set_host_rate("pod1-seg1-host1", 0.0)
+        running.twin.switch_job(BURST)
+        paused = running.until_risen(metric, before, 100)
+        running.twin.set_host_rate("pod1-seg1-host1", None)
+        running.twin.switch_job(None)
+        assert paused[2] == "3"
 
 
 def test_nothing_is_sent_that_the_collector_cannot_read(running: Running) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from railfab.errors import IntentError, raise_all
@@ -209,6 +209,7 @@ class _File:
             return None
         metric = metrics[entry.metric]
         rule = _rule(entry, metric)
+        rule = replace(rule, texts=shipped.texts) if shipped else rule
         lacking = frozenset(metric.labels) - carried_labels(shipped) - {*shipped.labels} if shipped else frozenset()
         faults = list(rule_faults(rule, metric, lacking))
         for fault in faults:

@@ -52,6 +52,8 @@ class TelemetryRule:
     from_leaf: sibling leaves whose value carries labels: leaf name to a pattern, written like a key.
     encoding: type of the leaf: `uint64` (a string in JSON_IETF), `uint32`, `decimal` (a string), `string`, `timestamp`
         (RFC 3339 string).
+    texts: of labels that the path has in other words, the text of each value: `-default` for the queue `0` in
+        `c-out-8q-q{queue}`. Another text is not matched.
     scale: canonical value = leaf x scale. states: leaf string to number, for enumerations.
     on_change: whether the leaf is subscribed ON_CHANGE; otherwise it is sampled.
     """
@@ -65,12 +67,20 @@ class TelemetryRule:
     states: Mapping[str, float] | None = None
     on_change: bool = False
     from_leaf: Mapping[str, str] | None = None
+    texts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
 
 def carried_labels(rule: TelemetryRule) -> frozenset[str]:
     """The labels that the path of a rule and its sibling leaves carry."""
     texts = (rule.path, *(rule.from_leaf or {}).values())
     return frozenset(match[1] for text in texts for match in PLACEHOLDER.finditer(text) if match[1])
+
+
+def path_text(rule: TelemetryRule, label: str, beginning: str, value: str | None) -> str | None:
+    """The text for a label's value in a rule's path, behind `beginning`; None where the rule does not apply to it."""
+    if value is None or not value.startswith(beginning):
+        return None
+    return rule.texts[label].get(value) if label in rule.texts else value.removeprefix(beginning)
 
 
 class SubscriptionMode(StrEnum):

@@ -10,6 +10,7 @@ from datetime import datetime
 from functools import lru_cache, partial
 from itertools import chain
 from math import isfinite
+from types import MappingProxyType
 from typing import Any
 
 from railfab.gnmi.paths import Element, elements
@@ -36,7 +37,8 @@ class Rule:
 
     elements: the steps whose names are patterns, with these. place: of the rule in the map.
     siblings: leaf of the same list entry to the pattern of its text, for labels that the path lacks.
-    beginnings: texts before what the groups of some labels match.
+    beginnings: texts before what the groups of some labels match. values: of labels that the path has in other words,
+    by text.
     number: the canonical value of a leaf; raises Undecodable.
     """
 
@@ -47,6 +49,7 @@ class Rule:
     keys: tuple[tuple[int, str, re.Pattern[str]], ...]
     siblings: Mapping[str, re.Pattern[str]]
     beginnings: Mapping[str, str]
+    values: Mapping[str, Mapping[str, str]]
     number: Callable[[Any], float]
     place: int = 0
 
@@ -65,7 +68,10 @@ class Rule:
     def matched(self, match: re.Match[str]) -> dict[str, str]:
         """The labels of one pattern."""
         labels = match.groupdict()
-        return {name: self.beginnings.get(name, "") + text for name, text in labels.items()}
+        return {name: self._value(name, text) for name, text in labels.items()}
+
+    def _value(self, label: str, text: str) -> str:
+        return self.values[label][text] if label in self.values else self.beginnings.get(label, "") + text
 
     @property
     def kernel_scale(self) -> float:
@@ -158,10 +164,14 @@ def compiled(rule: TelemetryRule, entry: Metric | None = None) -> Rule:
     Raises KeyError for a metric that the catalogue does not have, or a label that the metric does not have.
     """
     steps = elements(rule.path)
+    written = {label: "|".join(map(re.escape, texts.values())) for label, texts in rule.texts.items()}
+    in_names = _IN_NAMES | written
     patterns = {
-        index: _pattern(step.name, _IN_NAMES) for index, step in enumerate(steps) if PLACEHOLDER.search(step.name)
+        index: _pattern(step.name, in_names) for index, step in enumerate(steps) if PLACEHOLDER.search(step.name)
     }
-    keys = tuple((index, name, _key_pattern(text)) for index, step in enumerate(steps) for name, text in step.keys)
+    keys = tuple(
+        (index, name, _key_pattern(text, written)) for index, step in enumerate(steps) for name, text in step.keys
+    )
     siblings = {leaf: _pattern(text) for leaf, text in (rule.from_leaf or {}).items()}
     entry = entry or CATALOGUE[rule.metric]
     given = {*rule.labels, *carried_labels(rule)}
@@ -175,6 +185,7 @@ def compiled(rule: TelemetryRule, entry: Metric | None = None) -> Rule:
         keys=keys,
         siblings=siblings,
         beginnings={match[1]: match[2] for match in _labels_in(rule) if match[2]},
+        values={label: {text: value for value, text in texts.items()} for label, texts in rule.texts.items()},
         number=_reader(rule, entry),
     )
 
@@ -195,20 +206,20 @@ def _reader(rule: TelemetryRule, entry: Metric) -> Callable[[Any], float]:
     return _number if scale == 1.0 else lambda value: _number(value) * scale
 
 
-def _pattern(text: str, labels: Mapping[str, str] | None = None) -> re.Pattern[str]:
+def _pattern(text: str, labels: Mapping[str, str] = MappingProxyType({})) -> re.Pattern[str]:
     """A key's text as a pattern: `{label}` is a group, `*` anything, the rest itself. labels: patterns of some."""
     out, at = "", 0
     for found in PLACEHOLDER.finditer(text):
         out += re.escape(text[at : found.start()])
-        out += f"(?P<{found[1]}>{(labels or {}).get(found[1], '.+')})" if found[1] else ".*"
+        out += f"(?P<{found[1]}>{labels.get(found[1], '.+')})" if found[1] else ".*"
         at = found.end()
     return re.compile(out + re.escape(text[at:]))
 
 
-def _key_pattern(text: str) -> re.Pattern[str]:
+def _key_pattern(text: str, labels: Mapping[str, str]) -> re.Pattern[str]:
     """Likewise of a key's value; an identity may have the prefix of its module (RFC 7951, section 6.8)."""
     prefix = "" if PLACEHOLDER.search(text) or not text[:1].isalpha() else r"(?:[A-Za-z_][\w.-]*:)?"
-    return re.compile(prefix + _pattern(text).pattern)
+    return re.compile(prefix + _pattern(text, labels).pattern)
 
 
 def _number(value: Any) -> float:

@@ -4,19 +4,29 @@ from __future__ import annotations
 
 import re
 import string
+from typing import TypeVar
 
 from hypothesis import strategies as st
 
 from railfab.metrics import Kind
 from railfab.platforms import TelemetryRule, platform
+from railfab.platforms.telemetry_map import carried_labels
 from railfab.telemetry.mapping import compiled
 from railfab.testing.reuse import reused
 
+T = TypeVar("T")
 PLAIN = string.ascii_letters + string.digits + "-_."
 NUMBERED = re.compile(r"(?::|\*-)\{(\w+)\}")
 PUNCTUATION = "/[]=\\ "
 """Characters that a path has to escape."""
 TIMESTAMPS = st.integers(0, 4_000_000_000_000).map(lambda milliseconds: milliseconds / 1000)
+
+
+def rule_labels(name: str, rule: TelemetryRule) -> st.SearchStrategy[dict[str, str]]:
+    """Labels of a series that a rule of the platform of that name carries."""
+    plain = label_texts(name, carried_labels(rule) - {*rule.texts}, rule.path)
+    written = st.fixed_dictionaries({label: _chosen(tuple(texts)) for label, texts in rule.texts.items()})
+    return st.tuples(plain, written).map(lambda drawn: {**rule.labels, **drawn[0], **drawn[1]})
 
 
 @reused
@@ -49,7 +59,7 @@ def native_values(rule: TelemetryRule) -> st.SearchStrategy[float]:
 
 
 @reused
-def _chosen(values: tuple[float, ...]) -> st.SearchStrategy[float]:
+def _chosen(values: tuple[T, ...]) -> st.SearchStrategy[T]:
     return st.sampled_from(values)
 
 

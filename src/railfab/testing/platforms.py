@@ -48,7 +48,7 @@ from railfab.testing.carried import misstatements, with_choices
 from railfab.testing.device_models import device_models, features
 from railfab.testing.edits import edited_trees
 from railfab.testing.leaf_models import leaf
-from railfab.testing.native_values import label_texts, native_values
+from railfab.testing.native_values import native_values, rule_labels
 from railfab.twin.encoder import Encoder, Wildcard
 
 inherited = [HealthCheck.too_slow, HealthCheck.differing_executors]
@@ -227,7 +227,7 @@ class PlatformLaws:
     @brief
     def test_decoding_undoes_encoding(self, rule: TelemetryRule, drawn: st.DataObject, encoding: int) -> None:
         """The collector decodes a message of the twin to the sample that it was encoded from."""
-        labels = {**rule.labels, **drawn.draw(label_texts(self.name, carried_labels(rule), rule.path))}
+        labels = drawn.draw(rule_labels(self.name, rule))
         value = drawn.draw(native_values(rule))
         read = self._sent_and_read(rule.metric, labels, value, encoding)
         ordered = tuple((label, labels[label]) for label in compiled(rule).metric.labels if label in labels)

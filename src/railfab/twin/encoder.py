@@ -16,7 +16,7 @@ from railfab.gnmi.paths import Element, elements
 from railfab.gnmi.target import Leaf
 from railfab.gnmi.values import Uint64
 from railfab.platforms import TelemetryMap, TelemetryRule
-from railfab.platforms.telemetry_map import LABEL
+from railfab.platforms.telemetry_map import LABEL, path_text
 from railfab.twin.attempts import Values
 from railfab.twin.samples import Labels, Series
 
@@ -168,9 +168,10 @@ def native_path(rule: TelemetryRule, labels: Labels, wildcard: Wildcard) -> tupl
         if not step.keys and not _PATTERN.search(step.name):
             steps.append(step)
             continue
-        if not all(labels.get(label, "").startswith(beginning) and label in labels for label, beginning in wanted):
+        texts = [path_text(rule, label, beginning, labels.get(label)) for label, beginning in wanted]
+        given = tuple([text for text in texts if text is not None])
+        if len(given) < len(wanted):
             return None
-        given = tuple([labels[label].removeprefix(beginning) for label, beginning in wanted])
         patterns = ((step.name, step.name), *step.keys)
         wildcards = tuple([(name, wildcard(name, text, labels)) for name, text in patterns if "*" in text])
         filled = _filled(step, given, wildcards)

@@ -1,13 +1,16 @@
-"""A virtual switch with NX-OS: its CLI, and OpenConfig state over gNMI."""
+"""A virtual switch with NX-OS: its CLI, and over gNMI its state by OpenConfig's models and Cisco's."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 
 from railfab.device import DeviceModel
+from railfab.gnmi.target import YangModel
 from railfab.platforms.nxos.cli import cli
 from railfab.platforms.nxos.lines import FORMAT, text
 from railfab.platforms.nxos.parse import parse
+from railfab.platforms.nxos.pause_defaults import with_own_pauses
 from railfab.platforms.nxos.running_text import shown
 from railfab.platforms.nxos.scope import scoped
 from railfab.platforms.nxos.shows_system import VERSION
@@ -32,6 +35,14 @@ boot nxos bootflash:/nxos64-cs.{version}.bin
 """
 """Settings of the operator, with which a switch is reached before its first deploy: a login, the management port."""
 
+NATIVE = YangModel("Cisco-NX-OS-device", "Cisco Systems, Inc.", VERSION)
+NATIVE_ORIGIN = "device"
+
+
+def _key(device: str, name: str, pattern: str, labels: Mapping[str, str]) -> str | None:
+    """The value for the `*` in a key; the statType of queues is any value of its type."""
+    return "none" if name == "statType" else openconfig_state.key(device, name, pattern, labels)
+
 
 def _datastore(name: str, rendered: Tree) -> LineDatastore:
     factory, intended = FACTORY.format(name=name, version=VERSION), text(rendered)
@@ -48,10 +59,11 @@ def twin() -> TwinFace:
     """The face of a virtual switch with NX-OS."""
     return TwinFace(
         datastore=_datastore,
-        models=openconfig_state.models(VERSION),
-        wildcard=openconfig_state.key,
-        origins=openconfig_state.ORIGINS,
+        models=(*openconfig_state.models(VERSION), NATIVE),
+        wildcard=_key,
+        origins=(*openconfig_state.ORIGINS, NATIVE_ORIGIN),
         queue_names=openconfig_state.NUMBERS,
         cli=cli,
         saves=lambda _configuration: False,
+        in_effect=with_own_pauses,
     )

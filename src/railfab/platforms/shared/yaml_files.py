@@ -101,9 +101,12 @@ def telemetry(package: str) -> TelemetryMap:
 def _rules(entry: dict[str, Any]) -> Iterator[TelemetryRule]:
     confidence = Confidence(entry.pop("confidence"))
     labels = {name: str(value) for name, value in entry.pop("labels", {}).items()}
+    texts = {
+        name: {str(value): str(text) for value, text in each.items()} for name, each in entry.pop("texts", {}).items()
+    }
     path = entry.pop("path")
     for each in path if isinstance(path, list) else [path]:
-        yield TelemetryRule(path=each, confidence=confidence, labels=labels, **entry)
+        yield TelemetryRule(path=each, confidence=confidence, labels=labels, texts=texts, **entry)
 
 
 @cache
