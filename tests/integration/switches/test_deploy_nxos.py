@@ -211,7 +211,6 @@ def test_another_thread_ends_a_session_at_once(leaf: Endpoint, model: DeviceMode
         assert time.monotonic() - began_s < 2
         with pytest.raises(RailfabError):
             session.running()
-    typed(leaf, "terminal dont-ask", f"delete bootflash:{left_behind(leaf).split()[-1]}")
     assert left_behind(leaf) == ""
 
 
