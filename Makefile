@@ -76,8 +76,8 @@ soak-twin: $(READY) lab-deps-here ## a twin under random Sets (300 s), 50 gNMI s
 		$(BIN)/python -m pytest --timeout=0 tests/twin/test_twin_soak.py tests/twin/test_many_subscribers.py $(ARGS)
 	@$(BIN)/python -m tests.faults.healthy
 
-faults: $(READY) lab-deps-here ## every mistake of tests/faults on a twin, judged by Prometheus; writes docs/faults.md
-	@$(BIN)/python -m tests.faults $(ARGS)
+faults: $(READY) lab-deps-here ## every mistake of tests/faults on a twin, judged by Prometheus; writes docs/faults.md, with ON=eos docs/faults-eos.md
+	@$(BIN)/python -m tests.faults $(if $(ON),--on $(ON)) $(ARGS)
 
 check: $(VENV)/dev.stamp ## lint, format, types and the rule that imports point down
 	@$(BIN)/ruff check .

@@ -1,7 +1,7 @@
 """Try every mistake of the list, judge them with a real Prometheus, and write docs/faults.md: `make faults`.
 
 python -m tests.faults [ID ...]                  these only, and write no page
-python -m tests.faults --on PLATFORM [ID ...]    on switches of this platform, likewise
+python -m tests.faults --on PLATFORM [ID ...]    on switches of this platform; all of them write docs/faults-PLATFORM.md
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from pathlib import Path
 
 from tests.faults.healthy import JOBS, SECONDS
 from tests.faults.judge import Judge, verdicts, wanted_metrics
-from tests.faults.matrix import PAGE, Origin, faulty, matrix, page
+from tests.faults.matrix import PAGE, Origin, faulty, matrix, page, page_of, platform_page
 from tests.faults.mistakes import jobs, mistakes, nothing
-from tests.faults.translation import LISTED, expressible, translated
+from tests.faults.translation import LISTED, expressible, inexpressible, translated
 from tests.faults.trial import Rack, Refused, Trial, rack_of
 
 TRIALS = "RAILFAB_FAULT_TRIALS"
@@ -100,8 +100,9 @@ def main(arguments: list[str]) -> int:
         return 0
     served = LISTED
     if arguments[:1] == ["--on"]:
-        served, arguments = arguments[1], arguments[2:] or expressible(arguments[1])
-    names = arguments or [mistake.id for mistake in mistakes()] + [f"healthy-{job}" for job in JOBS]
+        served, *arguments = arguments[1:]
+    healthy = [f"healthy-{job}" for job in JOBS] if served == LISTED else []
+    names = arguments or expressible(served) + healthy
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(os.environ.get(TRIALS) or temporary)
         folder.mkdir(exist_ok=True)
@@ -116,8 +117,11 @@ def main(arguments: list[str]) -> int:
             found = verdicts(judge, trials)
         made_s = [(folder / name).stat().st_mtime for name in names if (folder / name).exists()]
     print(matrix(trials, found))
-    if not arguments:
+    if not arguments and served == LISTED:
         PAGE.write_text(page(trials, found, _origin(made_s)))
+    elif not arguments:
+        reasons = {mistake.title: why for mistake in mistakes() if (why := inexpressible(mistake, served))}
+        page_of(served).write_text(platform_page(served, trials, found, _origin(made_s), reasons))
     return int(bool(faulty(trials, found)))
 
 

@@ -11,7 +11,8 @@ from tests.faults.judge import SYMPTOM
 from tests.faults.mistakes import Mistake, Omitted, mistakes, omitted
 from tests.faults.trial import Trial
 
-PAGE = Path(__file__).parents[2] / "docs" / "faults.md"
+DOCS = Path(__file__).parents[2] / "docs"
+PAGE = DOCS / "faults.md"
 Verdicts = Mapping[str, Mapping[str, float]]
 CONFIGURED = ("FabricConfigurationDrift", "FabricConfigurationHazard")
 """Alerts that every changed configuration may raise."""
@@ -93,6 +94,28 @@ class Origin:
         )
 
 
+def page_of(served: str) -> Path:
+    """The page of another platform than that of the list."""
+    return DOCS / f"faults-{served}.md"
+
+
+def platform_page(
+    served: str, trials: Sequence[Trial], found: Verdicts, origin: Origin, reasons: Mapping[str, str]
+) -> str:
+    """The page of a platform. reasons: why its switches cannot have or show a mistake, by the title of that."""
+    return "\n".join(_platform_page(served, trials, found, origin, reasons)) + "\n"
+
+
+def _platform_page(
+    served: str, trials: Sequence[Trial], found: Verdicts, origin: Origin, reasons: Mapping[str, str]
+) -> Iterator[str]:
+    yield from (*ELSEWHERE.format(platform=served).splitlines(), "", str(origin), "", f"{_sum(trials, found)}.", "")
+    yield from _table(trials, found)
+    yield from ("", "## Not as wanted", "", *_wrong(trials, found))
+    yield from ("", "## Mistakes that these switches cannot have or show", "", "| mistake | why |", "|---|---|")
+    yield from (f"| {title} | {reason} |" for title, reason in reasons.items())
+
+
 def page(trials: Sequence[Trial], found: Verdicts, origin: Origin) -> str:
     """docs/faults.md."""
     return "\n".join(_page(trials, found, origin)) + "\n"
@@ -101,10 +124,7 @@ def page(trials: Sequence[Trial], found: Verdicts, origin: Origin) -> str:
 def _page(trials: Sequence[Trial], found: Verdicts, origin: Origin) -> Iterator[str]:
     tried = [trial for trial in trials if trial.mistake.alert]
     yield from (*HEAD.splitlines(), str(origin), "", f"{_sum(trials, found)}.", "")
-    yield "| mistake or fault | source | symptom seen | alert | after | other alerts |"
-    yield "|---|---|---|---|---|---|"
-    for trial in tried:
-        yield _row(trial.mistake, found[trial.mistake.id])
+    yield from _table(tried, found)
     yield from ("", "## Not as wanted", "")
     yield from _wrong(tried, found)
     yield from ("", "## Healthy", "")
@@ -113,6 +133,13 @@ def _page(trials: Sequence[Trial], found: Verdicts, origin: Origin) -> Iterator[
             fired = ", ".join(found[trial.mistake.id]) or "no alert"
             yield f"- {trial.ended_s / 60:.0f} simulated minutes of {trial.mistake.title}: {fired}"
     yield from ("", *_omitted())
+
+
+def _table(tried: Sequence[Trial], found: Verdicts) -> Iterator[str]:
+    yield "| mistake or fault | source | symptom seen | alert | after | other alerts |"
+    yield "|---|---|---|---|---|---|"
+    for trial in tried:
+        yield _row(trial.mistake, found[trial.mistake.id])
 
 
 def _wrong(tried: Sequence[Trial], found: Verdicts) -> Iterator[str]:
@@ -153,7 +180,8 @@ def _symptom(mistake: Mistake, fired: Mapping[str, float]) -> str:
     if not mistake.symptom:
         return mistake.silence
     seen = f"{fired[SYMPTOM]:.0f} s" if SYMPTOM in fired else "not seen"
-    return f"`{mistake.symptom}`: {seen}"
+    expression = mistake.symptom.replace("|", r"\|")
+    return f"`{expression}`: {seen}"
 
 
 HEAD = """# Mistakes, faults and their alerts
@@ -172,3 +200,10 @@ has the incidents that are not in the list. `make soak-twin` tries the healthy j
 serves, after a deploy where railfab has sessions of the platform; no alert may fire that is not true.
 
 """
+
+ELSEWHERE = """# Mistakes, faults and their alerts: {platform}
+
+The mistakes of [faults.md](faults.md) on switches with {platform}. `make faults ON={platform}` writes this page; do not
+edit it. A mistake is the same change of the device model as on SR Linux, rendered for {platform}, and pushed over SSH
+by a session of a deploy; jobs, times and judgement are those of faults.md. An incast sends so much that the queue
+reaches the length at which these switches pause."""

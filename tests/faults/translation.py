@@ -12,8 +12,9 @@ from dataclasses import fields, is_dataclass, replace
 from functools import cache, lru_cache
 from typing import Any
 
+import yaml
 from tests.dashboards.promql_labels import metrics_of
-from tests.faults.mistakes import Mistake, mistakes
+from tests.faults.mistakes import FOLDER, LOADER, Mistake, mistakes
 from tests.faults.trial import rack_of
 
 from railfab.dashboards import ALERTS
@@ -46,7 +47,7 @@ def translated(mistake: Mistake, served: str) -> Mistake:
     def there(places: tuple[tuple[Any, ...], ...]) -> tuple[Any, ...]:
         return tuple((name, ports[name].get(port, port), *rest) for name, port, *rest in places)
 
-    return replace(
+    found = replace(
         mistake,
         edits={},
         job=_job(mistake.job, served),
@@ -58,6 +59,21 @@ def translated(mistake: Mistake, served: str) -> Mistake:
         exchanged=there(mistake.exchanged),
         symptom=_symptom(mistake.symptom, served),
     )
+    return replace(found, **_stated(mistake, served))
+
+
+def _stated(mistake: Mistake, served: str) -> dict[str, Any]:
+    """Fields that elsewhere.yml has for a mistake. Raises NotExpressible for one that is refused there."""
+    stated = {**_elsewhere().get("all", {}).get(mistake.id, {}), **_elsewhere().get(served, {}).get(mistake.id, {})}
+    if refusal := stated.pop("refusal", ""):
+        raise NotExpressible(refusal)
+    return stated | {"also": (*mistake.also, *stated.get("also", ()))}
+
+
+@cache
+def _elsewhere() -> Mapping[str, Mapping[str, Any]]:
+    document: Mapping[str, Mapping[str, Any]] = yaml.load((FOLDER / "elsewhere.yml").read_text(), LOADER)
+    return document
 
 
 def expressible(served: str) -> list[str]:

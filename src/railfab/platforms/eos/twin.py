@@ -14,6 +14,7 @@ from railfab.platforms.eos.port_state import short_name
 from railfab.platforms.eos.running_text import shown
 from railfab.platforms.eos.scoped import GNMI, scoped
 from railfab.platforms.shared import openconfig_state
+from railfab.platforms.shared.default_mtu import with_default_mtu
 from railfab.platforms.shared.line_datastore import LineDatastore
 from railfab.platforms.shared.virtual_addresses import is_address, link_local
 from railfab.platforms.twin_face import Tree, TwinFace, VirtualSession
@@ -64,6 +65,10 @@ def _serves_gnmi(configuration: str) -> bool:
     return any(line.text == GNMI.text and line.children for line in FORMAT.tree(configuration))
 
 
+DEFAULT_MTU_BYTES = 1500
+"""MTU of a routed port (Ethernet Ports, mtu)."""
+
+
 @cache
 def twin() -> TwinFace:
     """The face of a virtual switch with EOS."""
@@ -77,4 +82,5 @@ def twin() -> TwinFace:
         cli=cli,
         serves_gnmi=_serves_gnmi,
         saves=lambda _configuration: False,
+        in_effect=lambda model, _configuration: with_default_mtu(model, DEFAULT_MTU_BYTES),
     )

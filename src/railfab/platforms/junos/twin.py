@@ -12,6 +12,7 @@ from railfab.platforms.junos.show_system import VERSION
 from railfab.platforms.junos.statements import read
 from railfab.platforms.shared import openconfig_state
 from railfab.platforms.shared.brace_text import brace_text
+from railfab.platforms.shared.default_mtu import with_default_mtu
 from railfab.platforms.shared.line_datastore import TextDatastore
 from railfab.platforms.shared.line_tree import Line
 from railfab.platforms.twin_face import TwinFace
@@ -67,6 +68,10 @@ def _datastore(device: str, rendered: tuple[Line, ...]) -> TextDatastore:
     )
 
 
+DEFAULT_MTU_BYTES = 1500
+"""MTU of a routed port (Media MTU Overview: 1514 bytes with the Ethernet header)."""
+
+
 @cache
 def twin() -> TwinFace:
     """The face of a virtual Junos switch."""
@@ -78,4 +83,5 @@ def twin() -> TwinFace:
         queue_names=openconfig_state.NUMBERS,
         cli=cli,
         saves=lambda _configuration: False,
+        in_effect=lambda model, _configuration: with_default_mtu(model, DEFAULT_MTU_BYTES),
     )

@@ -7,7 +7,6 @@ Guidelines). Which, no document says that could be read: those here are railfab'
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 from railfab.device import ClassThresholds, DeviceModel, PortProfile, Qos
 from railfab.qos import ALPHA
@@ -16,7 +15,7 @@ HEADROOM_POOL_PERCENT = 10
 """Share of the chip's buffer for packets that arrive after a pause frame was sent."""
 
 
-def with_own_pauses(model: DeviceModel, _configuration: Any) -> DeviceModel:
+def with_own_pauses(model: DeviceModel) -> DeviceModel:
     """The model with headroom, and an XOFF at a share of the free buffer, which is above the end of a marking ramp."""
     qos = model.qos
     if qos is None or not qos.lossless():

@@ -15,6 +15,7 @@ from railfab.platforms.nxos.running_text import shown
 from railfab.platforms.nxos.scope import scoped
 from railfab.platforms.nxos.shows_system import VERSION
 from railfab.platforms.shared import openconfig_state
+from railfab.platforms.shared.default_mtu import with_default_mtu
 from railfab.platforms.shared.line_datastore import LineDatastore
 from railfab.platforms.twin_face import Tree, TwinFace
 
@@ -54,6 +55,15 @@ def _datastore(name: str, rendered: Tree) -> LineDatastore:
     return LineDatastore(name, FORMAT, factory=factory, parse=parsed, shown=shown)
 
 
+DEFAULT_MTU_BYTES = 1500
+"""MTU of a routed port (Interfaces, Configuring Basic Interface Parameters, MTU)."""
+
+
+def in_effect(model: DeviceModel, _configuration: str) -> DeviceModel:
+    """The model with what the switch does where its configuration states nothing."""
+    return with_own_pauses(with_default_mtu(model, DEFAULT_MTU_BYTES))
+
+
 @cache
 def twin() -> TwinFace:
     """The face of a virtual switch with NX-OS."""
@@ -65,5 +75,5 @@ def twin() -> TwinFace:
         queue_names=openconfig_state.NUMBERS,
         cli=cli,
         saves=lambda _configuration: False,
-        in_effect=with_own_pauses,
+        in_effect=in_effect,
     )

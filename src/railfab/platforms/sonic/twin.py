@@ -13,6 +13,7 @@ from railfab.device import DeviceModel
 from railfab.errors import ConfigError, RailfabError, raise_all
 from railfab.gnmi.target import YangModel
 from railfab.platforms.shared import json_tree
+from railfab.platforms.shared.default_mtu import with_default_mtu
 from railfab.platforms.shared.json_datastore import JsonDatastore
 from railfab.platforms.shared.json_tree import Json
 from railfab.platforms.shared.openconfig_state import NUMBERS
@@ -116,6 +117,10 @@ def wildcard(_device: str, _key: str, pattern: str, _labels: Mapping[str, str]) 
     return ALL_PORTS if pattern == "*" else None
 
 
+DEFAULT_MTU_BYTES = 9100
+"""MTU of a routed port (sonic-port, mtu)."""
+
+
 @cache
 def twin() -> TwinFace:
     """The face of a virtual SONiC switch."""
@@ -128,4 +133,5 @@ def twin() -> TwinFace:
         queue_names=NUMBERS,
         cli=logins,
         saves=lambda _configuration: False,
+        in_effect=lambda model, _configuration: with_default_mtu(model, DEFAULT_MTU_BYTES),
     )
