@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 from railfab.device import DeviceModel
@@ -70,6 +71,23 @@ def _datastore(device: str, rendered: Json) -> TextDatastore:
     )
 
 
+CONNECT_RETRY_S = 10
+"""Time between two tries to connect in FRR's profile `datacenter`, which NVUE configures (bgpd, bgp_vty.c)."""
+
+
+def in_effect(model: DeviceModel, _configuration: str) -> DeviceModel:
+    """The model with the time between two tries to connect where the configuration states none."""
+    if model.bgp is None:
+        return model
+    neighbors = tuple(
+        replace(neighbor, timers=replace(neighbor.timers, connect_retry_s=CONNECT_RETRY_S))
+        if neighbor.timers.connect_retry_s is None
+        else neighbor
+        for neighbor in model.bgp.neighbors
+    )
+    return replace(model, bgp=replace(model.bgp, neighbors=neighbors))
+
+
 @cache
 def twin() -> TwinFace:
     """The face of a virtual Cumulus Linux switch."""
@@ -81,4 +99,5 @@ def twin() -> TwinFace:
         queue_names=openconfig_state.NUMBERS,
         cli=logins,
         saves=lambda _configuration: False,
+        in_effect=in_effect,
     )
