@@ -138,8 +138,8 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Two processes more than there are cores: tests of labs wait for timers and sessions half of their time."""
-    return (os.cpu_count() or 1) + 2
+    """Three processes more than there are cores: tests of labs and twins wait for timers and sessions."""
+    return (os.cpu_count() or 1) + 3
 
 
 def pytest_xdist_setupnodes(config: pytest.Config, specs: list[XSpec]) -> None:

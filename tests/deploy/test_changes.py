@@ -223,10 +223,10 @@ def test_a_switch_changed_between_reading_and_staging_is_not_changed(
     """Also where no differences were reviewed, as in a playbook: the change by hand would be undone unseen."""
     stage, by_hand = GnmiSession.stage, []
 
-    def stage_late(session: GnmiSession, text: str) -> Staged:
+    def stage_late(session: GnmiSession, text: str, change: ChangeName | None = None) -> Staged:
         set_by_hand(twin, f"/interface[name={UPLINK}]/description", "moved to rack 7")
         by_hand.append(running(twin))
-        return stage(session, text)
+        return stage(session, text, change)
 
     monkeypatch.setattr(GnmiSession, "stage", stage_late)
     (outcome,) = apply_all(nornir.filter(name=LEAF), without_watchdog(fabric), new_change(), lambda _name: None)

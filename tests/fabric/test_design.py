@@ -238,7 +238,7 @@ def test_the_queues_of_roce_have_the_names_of_each_platforms_counters() -> None:
     queues = design(FABRICS / "mixed-sonic-leaf.yml").roce_queues
     assert {queues[f"pod1-{name}"] for name in ("seg1-leaf1", "seg2-leaf1")} == {("3",)}
     assert queues["pod1-spine1"] == ("roce",)
-    assert design(FABRICS / "mixed-eos-spine.yml").roce_queues["pod1-spine1"] == (), "of EOS they are not known"
+    assert design(FABRICS / "mixed-eos-spine.yml").roce_queues["pod1-spine1"] == ("3",)
 
 
 def test_a_lossless_class_of_storage_is_a_queue_of_roce_and_a_network_without_one_has_none() -> None:

@@ -58,7 +58,8 @@ def stop_seconds(running: subprocess.Popen[str], *, times: int = 1, group: bool 
 def assert_nothing_is_left(folder: Path) -> None:
     state = folder / "state"
     assert processes_of(state) == []
-    kept = {path for path in state.iterdir() if path.name.endswith((".ca.key", ".ca.pem", ".credentials.yml"))}
+    stays = (".ca.key", ".ca.pem", ".credentials.yml", ".ssh_host_key")
+    kept = {path for path in state.iterdir() if path.name.endswith(stays)}
     assert {path.name for path in {*state.iterdir()} - kept} <= {"twin.log", "prometheus"}
 
 

@@ -5,7 +5,7 @@ The denominator is the intent: each port, session and queue of it has its series
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 
@@ -93,11 +93,19 @@ class Running:
         now_s = self.twin.status().simulated_s
         until(lambda: all(value > now_s for _, value in self.collector.snapshot().select(SIMULATED)))
         seen = self.collector.snapshot().select(metric)
-        return {tuple(found[label] for label in ("device", *labels)): value for found, value in seen}
+        return {self._key(found, labels): value for found, value in seen}
 
     def until_has(self, metric: str, labels: tuple[str, ...], series: Collection[tuple[str, ...]]) -> None:
         """Wait until a metric has these series, by device and labels."""
-        until(lambda: self.values(metric, *labels).keys() >= set(series))
+        until(lambda: {self._key(found, labels) for found, _ in self.seen(metric)} >= set(series))
+
+    def seen(self, metric: str) -> Sequence[tuple[Mapping[str, str], float]]:
+        """The samples that the collector has now."""
+        return self.collector.snapshot((metric,)).select(metric)
+
+    @staticmethod
+    def _key(found: Mapping[str, str], labels: Sequence[str]) -> tuple[str, ...]:
+        return tuple(found[label] for label in ("device", *labels))
 
     def until_risen(self, metric: str, before: Mapping[tuple[str, ...], float], least: float) -> tuple[str, ...]:
         """Wait until one of these series has risen by more than this since then; the labels of the most risen."""
@@ -138,7 +146,8 @@ def test_every_port_of_the_intent_has_its_series(running: Running) -> None:
 def test_every_queue_and_priority_of_the_intent_has_its_series(running: Running) -> None:
     for metric in running.maps(*OF_QUEUES):
         running.until_has(metric, ("interface", "queue"), running.queues())
-        assert running.values(metric, "interface", "queue").keys() == running.queues(), metric
+        queues = {(labels["device"], labels["interface"], labels["queue"]) for labels, _ in running.seen(metric)}
+        assert queues == running.queues(), metric
     priorities = {(*port, number) for port in running.ports() for number in "01234567"}
     for metric in running.maps(*OF_PRIORITIES):
         running.until_has(metric, ("interface", "priority"), priorities)
@@ -170,7 +179,7 @@ def test_a_burst_marks_in_the_queue_of_roce_where_it_meets(running: Running) -> 
         assert busiest[0] == LEAF
         assert busiest[2] in running.fabric.roce_queues[LEAF]
     for metric in running.maps(LOST):
-        assert not any(running.values(metric, "interface", "priority").values())
+        assert not any(running.values(metric, "interface").values())
 
 
 def test_a_host_that_takes_nothing_pauses_the_priority_of_roce_at_its_leaf(running: Running) -> None:

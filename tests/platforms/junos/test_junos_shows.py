@@ -201,7 +201,7 @@ def test_a_congested_port_shows_its_pause_frames_and_marks(session: Cli, leaf: V
         if metric in ("fabric_pfc_transmit_frames_total", "fabric_queue_ecn_marked_packets_total")
     }
     paused = counted["fabric_pfc_transmit_frames_total", SENDER_PORT, str(LOSSLESS)]
-    marked = counted["fabric_queue_ecn_marked_packets_total", RECEIVER_PORT, "roce"]
+    marked = counted["fabric_queue_ecn_marked_packets_total", RECEIVER_PORT, "3"]
     assert paused > 0
     assert marked > 0
     extensive = said(session, f"show interfaces extensive {SENDER_PORT}")

@@ -168,17 +168,9 @@ def _counters(device: VirtualDevice) -> Mapping[str, PortCounters]:
             ("fabric_interface_", "fabric_queue_", "fabric_pfc_")
         ):
             continue
-        held = counters[name]
-        if "queue" in labels:
-            held.queues[labels["queue"]][metric] += int(value)
-        elif "priority" in labels:
-            held.priorities[metric, int(labels["priority"])] += int(value)
-        elif metric != "fabric_interface_info":
-            held.plain[metric] += int(value)
-            if "cast" in labels:
-                held.casts[metric, labels["cast"]] += int(value)
+        counters[name].add(metric, labels, int(value))
     return counters
 
 
 def _queues(classes: Mapping[str, int], counters: PortCounters) -> tuple[QueueState, ...]:
-    return tuple(QueueState(number, name, counters.queues[name]) for name, number in classes.items())
+    return tuple(QueueState(number, name, counters.queues[str(number)]) for name, number in classes.items())
