@@ -9,17 +9,16 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from hashlib import sha256
-from ipaddress import IPv6Address, ip_address
+from ipaddress import ip_address
 
 from railfab.device import DEFAULT_INSTANCE, ObservedBgpSession
 from railfab.platforms.junos.answers import NamedText, Tree, elapsed, lasting, shown_as
 from railfab.platforms.junos.bgp_groups import BgpStatements, StatedSession
+from railfab.platforms.shared.virtual_addresses import link_local
 from railfab.platforms.twin_face import VirtualDevice, VirtualSession
 
 UNIT = ".0"
 MASTER = "master"
-LINK_LOCAL = b"\xfe\x80" + bytes(6)
 STATES = {"opensent": "OpenSent", "openconfirm": "OpenConfirm"}
 TABLES = {"ipv4-unicast": "inet.0", "ipv6-unicast": "inet6.0"}
 BGP_HEADER = (
@@ -102,8 +101,7 @@ def peer_address(device: str, session: ObservedBgpSession) -> str:
     """The address of a peer; that of an unnumbered one is link-local, with its interface."""
     if not isinstance(session.peer, str):
         return str(session.peer)
-    tail = sha256(f"{device} {session.peer}".encode()).digest()[:8]
-    return f"{IPv6Address(LINK_LOCAL + tail)}%{session.peer}{UNIT}"
+    return f"{link_local(device, session.peer)}%{session.peer}{UNIT}"
 
 
 def summary_tree(peers: Sequence[PeerState]) -> Tree:
