@@ -84,6 +84,7 @@ def test_a_factory_fabric_is_brought_to_the_intent_and_a_second_run_changes_noth
     assert railfab("deploy", "--yes").returncode == 0
 
 
+@pytest.mark.matrix
 def test_a_drain_by_a_command_stays_with_the_next_deploy_until_it_ends(railfab: Railfab, leaf: Endpoint) -> None:
     assert railfab("deploy", "--yes").returncode == 0
     assert railfab("drain", LEAF, "--yes").returncode == 0
