@@ -6,17 +6,12 @@ from railfab.device import DeviceModel
 from railfab.platforms.cumulus.parse import parse, tree_of
 from railfab.platforms.shared.json_tree import Json
 from railfab.platforms.shared.linux_files import CommandFailed
-from railfab.platforms.shared.virtual_readings import SwitchReadings
-from railfab.platforms.shared.virtual_shell import VirtualShell
-from railfab.platforms.twin_face import VirtualDevice, VirtualPort
+from railfab.platforms.shared.switch_shell import SwitchShell
+from railfab.platforms.twin_face import VirtualPort
 
 
-class CumulusLogin(VirtualShell):
+class CumulusLogin(SwitchShell):
     """A login whose commands read the switch."""
-
-    @property
-    def device(self) -> VirtualDevice:
-        return self.host.device
 
     def running_tree(self) -> Json:
         """The running configuration, as `nv set` paths have it."""
@@ -25,9 +20,6 @@ class CumulusLogin(VirtualShell):
     def model(self) -> DeviceModel:
         """The model of the running configuration."""
         return parse(self.device.running())
-
-    def readings(self) -> SwitchReadings:
-        return SwitchReadings(self.device)
 
     def port(self, interface: str) -> VirtualPort:
         """The port of that name. Raises CommandFailed."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from ipaddress import ip_interface
@@ -13,7 +12,7 @@ from railfab.platforms.cumulus.nodes import at
 from railfab.platforms.cumulus.nvue_tables import in_form, table, tree
 from railfab.platforms.cumulus.shell_login import CumulusLogin
 from railfab.platforms.cumulus.shell_ports import DEFAULT_MTU
-from railfab.platforms.shared import virtual_iproute, virtual_lldpd
+from railfab.platforms.shared import virtual_lldpd
 from railfab.platforms.shared.json_tree import Json
 from railfab.platforms.shared.virtual_frr import Speaker, VirtualFrr
 from railfab.platforms.shared.virtual_frr_peers import FrrPeer
@@ -63,37 +62,13 @@ class CumulusRoutingShows(CumulusLogin):
         identity = Speaker(str(speaker.get("router-id", "")), int(speaker.get("autonomous-system", 0)))
         return VirtualFrr(self.device, identity, addresses, device_name)
 
-    def addresses(self) -> str:
-        """Devices of Linux with their addresses, as iproute2 shows them."""
-        return json.dumps(self._links())
-
-    def ip_links(self) -> str:
-        return virtual_iproute.shown(self._links())
-
-    def ip_addresses(self) -> str:
-        return virtual_iproute.shown(self._links(), addresses=True)
-
-    def brief_links(self) -> str:
-        return virtual_iproute.brief(self._links())
-
-    def brief_addresses(self) -> str:
-        return virtual_iproute.brief(self._links(), addresses=True)
-
-    def _links(self) -> list[Json]:
+    def links(self) -> list[Json]:
         configured = at(self.running_tree(), "interface")
         links = [_link(interface, configured) for interface in self.device.observe().interfaces]
         return [
             {**LOOPBACK, "addr_info": [*_addresses(at(configured, "lo"))]},
             *(link for link in links if link["ifname"] != "lo"),
         ]
-
-    def resolved(self) -> str:
-        entries = [
-            {"dst": str(entry.address), "dev": port.name, "lladdr": "02:00:00:00:00:02", "state": ["REACHABLE"]}
-            for port in self.device.ports()
-            for entry in port.resolved
-        ]
-        return json.dumps(entries)
 
     def heard(self) -> str:
         """Neighbours of LLDP, in the JSON of lldpcli."""

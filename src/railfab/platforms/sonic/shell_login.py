@@ -6,28 +6,20 @@ from collections.abc import Iterator
 from ipaddress import ip_interface
 
 from railfab.device import IpInterface
-from railfab.platforms.shared.virtual_readings import SwitchReadings
-from railfab.platforms.shared.virtual_shell import VirtualShell
+from railfab.platforms.shared.switch_shell import SwitchShell
 from railfab.platforms.sonic.tables import SEPARATOR, Tables, tree_of
-from railfab.platforms.twin_face import VirtualDevice, VirtualPort
+from railfab.platforms.twin_face import VirtualPort
 
 ADDRESSED = ("INTERFACE", "PORTCHANNEL_INTERFACE", "VLAN_INTERFACE", "LOOPBACK_INTERFACE")
 NOT_AVAILABLE = "N/A"
 
 
-class SonicLogin(VirtualShell):
+class SonicLogin(SwitchShell):
     """A login whose commands read the switch."""
-
-    @property
-    def device(self) -> VirtualDevice:
-        return self.host.device
 
     def tables(self) -> Tables:
         """The tables of CONFIG_DB."""
         return tree_of(self.device.running())
-
-    def readings(self) -> SwitchReadings:
-        return SwitchReadings(self.device)
 
     def ports(self, interface: str | None = None) -> tuple[VirtualPort, ...]:
         """The ports; that of one name, which is none where the switch has no such port."""

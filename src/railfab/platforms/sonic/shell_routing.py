@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
 from railfab.device import IpInterface
-from railfab.platforms.shared import virtual_iproute, virtual_lldpd
+from railfab.platforms.shared import virtual_lldpd
 from railfab.platforms.shared.virtual_frr import Speaker, VirtualFrr
 from railfab.platforms.shared.virtual_frr_peers import FrrPeer, uptime_text
 from railfab.platforms.sonic.shell_login import SonicLogin, addresses
@@ -69,23 +68,7 @@ class SonicRoutingShows(SonicLogin):
     def frr(self, tables: Tables) -> VirtualFrr:
         return VirtualFrr(self.device, _speaker(tables), [*addresses(tables)])
 
-    def addresses(self) -> str:
-        """Devices of Linux with their addresses, as iproute2 shows them."""
-        return json.dumps(self._links())
-
-    def ip_links(self) -> str:
-        return virtual_iproute.shown(self._links())
-
-    def ip_addresses(self) -> str:
-        return virtual_iproute.shown(self._links(), addresses=True)
-
-    def brief_links(self) -> str:
-        return virtual_iproute.brief(self._links())
-
-    def brief_addresses(self) -> str:
-        return virtual_iproute.brief(self._links(), addresses=True)
-
-    def _links(self) -> list[dict[str, Any]]:
+    def links(self) -> list[dict[str, Any]]:
         tables = self.tables()
         ports = {port.name: port for port in self.ports()}
         configured = [*addresses(tables)]
@@ -101,14 +84,6 @@ class SonicRoutingShows(SonicLogin):
             for name in devices
         ]
         return [LOOPBACK, *links]
-
-    def resolved(self) -> str:
-        entries = [
-            {"dst": str(entry.address), "dev": port.name, "lladdr": "02:00:00:00:00:02", "state": ["REACHABLE"]}
-            for port in self.ports()
-            for entry in port.resolved
-        ]
-        return json.dumps(entries)
 
 
 def _of(name: str, configured: Sequence[tuple[str, IpInterface]]) -> list[IpInterface]:
