@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import time
 from collections.abc import Iterator
@@ -10,7 +9,6 @@ from contextlib import contextmanager
 
 import netmiko
 import pytest
-from tests.docs.schemas import conforming
 from tests.integration.switches.racks import (
     LEAF,
     REVERTED_WITHIN_S,
@@ -53,37 +51,6 @@ def shell(endpoint: Endpoint, **others: str) -> Iterator[netmiko.BaseConnection]
 def running(endpoint: Endpoint) -> Json:
     with opened(endpoint) as session:
         return tree_of(session.running().text)
-
-
-def test_a_factory_fabric_is_brought_to_the_intent_and_a_second_run_changes_nothing(
-    railfab: Railfab, leaf: Endpoint
-) -> None:
-    assert railfab("verify", "--wait", "0").returncode == 1
-    factory = running(leaf)
-    first = conforming("deploy", railfab("deploy", "--yes", "--output", "json").stdout)
-    assert [(outcome["changed"], outcome["failed"]) for outcome in first] == [(True, False)] * 3
-    second = conforming("deploy", railfab("deploy", "--yes", "--output", "json").stdout)
-    assert [(outcome["changed"], outcome["diff"]) for outcome in second] == [(False, "")] * 3
-    verified = railfab("verify")
-    assert (verified.returncode, verified.stdout.splitlines()[0]) == (
-        0,
-        "3 of 3 switches checked: all 4 BGP session ends are as the intent says",
-    )
-    assert left_behind(leaf) == ""
-    assert railfab("rollback", "--yes").returncode == 0
-    assert running(leaf) == factory
-    assert railfab("deploy", "--yes").returncode == 0
-
-
-@pytest.mark.matrix
-def test_a_drain_by_a_command_stays_with_the_next_deploy_until_it_ends(railfab: Railfab) -> None:
-    assert railfab("deploy", "--yes").returncode == 0
-    assert railfab("drain", SPINE, "--yes").returncode == 0
-    planned = railfab("deploy", "--plan", "--output", "json")
-    assert [outcome["changed"] for outcome in json.loads(planned.stdout)] == [False] * 3
-    assert "operator-drain" in railfab("verify").stdout
-    assert railfab("undrain", SPINE).returncode == 0
-    assert railfab("verify").returncode == 0
 
 
 def test_one_threshold_is_a_patch_of_one_setting(leaf: Endpoint, model: DeviceModel) -> None:

@@ -1,4 +1,4 @@
-"""Deploys to virtual Junos switches over their CLI: by the commands of a user, and by sessions on bad days."""
+"""Deploys to virtual Junos switches over their CLI, by sessions; test_deploys has the commands of a user."""
 
 from __future__ import annotations
 
@@ -6,12 +6,7 @@ from dataclasses import replace
 
 import pytest
 from paramiko import AutoAddPolicy, SSHClient
-from tests.docs.schemas import conforming
-from tests.integration.switches.racks import (
-    LEAF,
-    Railfab,
-    opened,
-)
+from tests.integration.switches.racks import LEAF, deployed, opened
 
 from railfab.endpoints import Endpoint, read_credentials
 from railfab.errors import CommitRefused
@@ -24,24 +19,9 @@ JUNOS = platform("junos")
 CHANGE = ChangeName(deploy="test", user="tester", host="here")
 
 
-def test_a_factory_fabric_is_brought_to_the_intent_and_back(railfab: Railfab, leaf: Endpoint) -> None:
-    assert railfab("verify", "--wait", "0").returncode == 1
-    first = conforming("deploy", railfab("deploy", "--yes", "--output", "json").stdout)
-    assert [(outcome["changed"], outcome["failed"]) for outcome in first] == [(True, False)] * 3
-    second = conforming("deploy", railfab("deploy", "--yes", "--output", "json").stdout)
-    assert [(outcome["changed"], outcome["diff"]) for outcome in second] == [(False, "")] * 3
-    verified = railfab("verify")
-    assert (verified.returncode, verified.stderr) == (0, "")
-    with opened(leaf) as session:
-        assert "root-authentication" in session.running().text
-    back = railfab("rollback", "--yes", "--output", "json")
-    assert [outcome["changed"] for outcome in conforming("rollback", back.stdout)] == [True] * 3
-    assert railfab("verify", "--wait", "0").returncode == 1
-    assert railfab("deploy", "--yes").returncode == 0
-
-
 def test_a_threshold_is_changed_alone(fabric: Design, leaf: Endpoint) -> None:
     text = fabric.texts[LEAF]
+    deployed(leaf, text, "begin")
     with opened(leaf) as session:
         session.stage(text)
         staged = session.stage(text.replace("mtu 9230", "mtu 9000", 1))

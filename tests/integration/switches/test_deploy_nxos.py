@@ -1,4 +1,4 @@
-"""Deploys to virtual NX-OS switches over SSH: by the commands of a user, by sessions, and by netmiko."""
+"""Deploys to virtual NX-OS switches over SSH: by sessions, and by netmiko; test_deploys has the commands of a user."""
 
 from __future__ import annotations
 
@@ -10,13 +10,11 @@ from typing import Any
 
 import netmiko
 import pytest
-from tests.docs.schemas import conforming
 from tests.integration.switches.racks import (
     LEAF,
     REVERTED_WITHIN_S,
     SPINE,
     WITHIN_S,
-    Railfab,
     deployed,
     left_behind,
     name,
@@ -61,40 +59,6 @@ def typed(endpoint: Endpoint, *lines: str) -> str:
 def running(endpoint: Endpoint) -> str:
     with opened(endpoint) as session:
         return session.running().text
-
-
-def test_a_factory_fabric_is_brought_to_the_intent_and_a_second_run_changes_nothing(
-    railfab: Railfab, leaf: Endpoint
-) -> None:
-    assert railfab("verify", "--wait", "0").returncode == 1
-    factory = running(leaf)
-    first = conforming("deploy", railfab("deploy", "--yes", "--output", "json").stdout)
-    assert [(outcome["changed"], outcome["failed"]) for outcome in first] == [(True, False)] * 3
-    assert typed(leaf, "show startup-config").split("\n\n")[1:] == typed(leaf, "show running-config").split("\n\n")[1:]
-    second = conforming("deploy", railfab("deploy", "--yes", "--output", "json").stdout)
-    assert [(outcome["changed"], outcome["diff"]) for outcome in second] == [(False, "")] * 3
-    verified = railfab("verify")
-    assert (verified.returncode, verified.stdout.splitlines()[0]) == (
-        0,
-        "3 of 3 switches checked: all 4 BGP session ends are as the intent says",
-    )
-    assert left_behind(leaf) == ""
-    assert railfab("rollback", "--yes").returncode == 0
-    assert running(leaf) == factory
-    assert railfab("deploy", "--yes").returncode == 0
-
-
-@pytest.mark.matrix
-def test_a_drain_by_a_command_stays_with_the_next_deploy_until_it_ends(railfab: Railfab, leaf: Endpoint) -> None:
-    assert railfab("deploy", "--yes").returncode == 0
-    assert railfab("drain", LEAF, "--yes").returncode == 0
-    assert "graceful-shutdown activate" in running(leaf)
-    assert "operator-drain" in railfab("verify").stdout
-    planned = conforming("deploy", railfab("deploy", "--yes", "--output", "json").stdout)
-    assert [outcome["changed"] for outcome in planned] == [False] * 3
-    assert railfab("undrain", LEAF).returncode == 0
-    assert railfab("verify").returncode == 0
-    assert left_behind(leaf) == ""
 
 
 def test_a_changed_threshold_is_one_line(leaf: Endpoint, model: DeviceModel) -> None:
