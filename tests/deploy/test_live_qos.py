@@ -74,11 +74,12 @@ def test_what_a_switch_does_not_report_is_not_judged(model: DeviceModel) -> None
 INACTIVE: dict[str, tuple[Change, str]] = {
     "pfc": (
         lambda port: replace(port, pfc=frozenset()),
-        "does PFC on no priority, its configuration states priority 3. Check DCBX and the far end, then the log.",
+        "operates PFC on no priority, its configuration states priority 3. Check DCBX and the far end, then the log.",
     ),
     "more pfc": (
         lambda port: replace(port, pfc=frozenset((3, 4))),
-        "does PFC on priority 3 and 4, its configuration states priority 3. Check DCBX and the far end, then the log.",
+        "operates PFC on priority 3 and 4, its configuration states priority 3. "
+        "Check DCBX and the far end, then the log.",
     ),
     "ecn": (
         lambda port: replace(port, ecn=frozenset()),

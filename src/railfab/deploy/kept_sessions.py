@@ -29,10 +29,10 @@ class KeptSession:
 
 
 class KeptSessions:
-    """Sessions of a deploy that nobody is asked about, by switch. At its end those that are left are closed.
+    """Sessions of a deploy without a confirmation prompt, by switch. Its end closes those that are left.
 
-    change: the name under which their candidates will be committed. While a person decides no session is kept: it may
-    hold the configuration of its switch, against others who need it.
+    change: the name under which their candidates will be committed. Before a prompt no session is kept: it may lock the
+    configuration of its switch.
     """
 
     def __init__(self, change: ChangeName, *, most: int = MOST_KEPT) -> None:

@@ -1,4 +1,4 @@
-"""Findings about QoS that a port is configured for and does not do: negotiated away, or not taken by the chip."""
+"""Findings about QoS that is configured on a port and does not operate, such as PFC that DCBX has negotiated off."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def qos_findings(
 def _differences(name: str, interface: ObservedInterface, wanted: PortOperation) -> Iterator[Finding]:
     where = f"{name} {interface.name}"
     if interface.pfc is not None and interface.pfc != wanted.pfc:
-        problem = f"does PFC on {_priorities(interface.pfc)}, its configuration states {_priorities(wanted.pfc)}"
+        problem = f"operates PFC on {_priorities(interface.pfc)}, its configuration states {_priorities(wanted.pfc)}"
         yield error(DifferenceCode.PFC_INACTIVE, where, problem, "Check DCBX and the far end, then the log")
     if interface.ecn is not None and interface.ecn != wanted.ecn:
         problem = f"marks packets of {_queues(interface.ecn)}, its configuration states {_queues(wanted.ecn)}"

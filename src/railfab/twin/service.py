@@ -128,7 +128,7 @@ class Twin:
 
     def status(self) -> TwinStatus:
         job, state = self._live.job_status(), self._live.state()
-        found = faults(self.design.topology, state, self._operations.stopped(), self._operations.slow())
+        present = faults(self.design.topology, state, self._operations.stopped(), self._operations.slow())
         sessions = [session for held in state.sessions.values() for session in held.values()]
         return TwinStatus(
             fabric=self.fabric,
@@ -138,8 +138,8 @@ class Twin:
             last_step_s=job.recent[-1].duration_s if job.recent else None,
             last_communication_s=job.recent[-1].communication_s if job.recent else None,
             stalled=job.stalled,
-            faults=tuple(map(str, found)),
-            fault_details=found,
+            faults=tuple(map(str, present)),
+            fault_details=present,
             slow_hosts=tuple(f"{host} {nic} takes {rate:g} Gb/s" for (host, nic), rate in sorted(state.slow.items())),
             sessions_up=sum(session.established for session in sessions),
             sessions=len(sessions),

@@ -226,7 +226,7 @@ def test_ports_do_what_they_are_configured_for(client: Session, leaf: VirtualDev
 @pytest.mark.parametrize(
     ("bound", "instead", "found"),
     [
-        ("Enabled, Name: 100g-5m_pfc-3_fabric, Index: 0", "Disabled", "does PFC on no priority"),
+        ("Enabled, Name: 100g-5m_pfc-3_fabric, Index: 0", "Disabled", "operates PFC on no priority"),
         ("Scheduler map: 100g-5m,", "Scheduler map: <default>,", "marks packets of no queue"),
     ],
 )

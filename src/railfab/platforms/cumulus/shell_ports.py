@@ -172,7 +172,7 @@ def _details(readings: SwitchReadings, port: str) -> Iterator[tuple[str, str, st
 
 
 def _drops(readings: SwitchReadings, port: str) -> Iterator[tuple[str, str, str]]:
-    """Packets that are dropped: at ingress for want of buffer or route, at egress by the queues."""
+    """Packets that are dropped: at ingress without buffer or route, at egress by the queues."""
     received, sent = _both(readings, port, "discards")
     queues = sum(readings.by("fabric_queue_dropped_packets_total", "queue", interface=port).values())
     yield _counter("Buffer Drops", received, None)

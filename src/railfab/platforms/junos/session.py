@@ -106,7 +106,7 @@ class JunosSession:
     def stage(self, text: str, change: ChangeName | None = None) -> Staged:
         """Have the switch check a candidate, and compare; a candidate without a difference is not sent.
 
-        It stays loaded for `commit` when it is given the name of the change; nobody else can then change the switch.
+        It stays loaded for `commit` when it is given the name of the change; the switch is then locked for others.
         Raises CommitRefused, also while another session holds the configuration, and while a change is pending, which
         `commit check` would confirm (Juniper, Commit the Configuration, commit confirmed).
         """

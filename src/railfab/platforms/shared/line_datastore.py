@@ -92,7 +92,7 @@ class LineDatastore(TextDatastore):
 
 
 def _overlaid(lines: LineFormat, running: str, tree: tuple[Line, ...]) -> str:
-    """A configuration with the lines of a rendered tree in place of those that it names; a hostname, whatever it is."""
+    """A configuration with the lines of a rendered tree in place of those that it names, and with its hostname."""
     named = {line.text for line in tree} | {line.kind for line in tree if line.kind == "hostname"}
     kept = [line for line in lines.tree(running) if line.text not in named and line.kind not in named]
     return lines.text((*kept, *tree))

@@ -26,7 +26,7 @@ else:
 CHUNK_BYTES = 1 << 16
 ANY_PROMPT = re.compile(r"[>#$%] ?\Z")
 PROMPT_WITHIN_S = 1.0
-"""Time in which what looks like a prompt, such as the end of a line of a banner, goes on [s]."""
+"""Time after which a text that looks like a prompt is one; the end of a line of a banner is followed by more [s]."""
 ESCAPE = "\x1b"
 
 

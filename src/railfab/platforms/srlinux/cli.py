@@ -278,7 +278,7 @@ class SrlinuxCli(VirtualCli):
         return self._answer_commit("reject", CommitAction.CANCEL)
 
     def _answer_commit(self, verb: str, action: CommitAction) -> str:
-        """Confirm or cancel the commit that waits, whoever began it."""
+        """Confirm or cancel the pending commit, also of another session."""
         self._require_permission(f"tools system configuration confirmed-{verb}")
         waiting = [record for record in self._device.commits() if record.status is CommitStatus.UNCONFIRMED]
         if not waiting:
