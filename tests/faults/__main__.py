@@ -2,6 +2,7 @@
 
 python -m tests.faults [ID ...]                  these only, and write no page
 python -m tests.faults --on PLATFORM [ID ...]    on switches of this platform; all of them write docs/faults-PLATFORM.md
+                                                 and the table of docs/faults.md
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from tests.faults.figures import figures, with_figures
 from tests.faults.healthy import JOBS, SECONDS
 from tests.faults.judge import Judge, verdicts, wanted_metrics
 from tests.faults.matrix import PAGE, Origin, faulty, matrix, page, page_of, platform_page
@@ -118,10 +120,11 @@ def main(arguments: list[str]) -> int:
         made_s = [(folder / name).stat().st_mtime for name in names if (folder / name).exists()]
     print(matrix(trials, found))
     if not arguments and served == LISTED:
-        PAGE.write_text(page(trials, found, _origin(made_s)))
+        PAGE.write_text(with_figures(page(trials, found, _origin(made_s)), figures()))
     elif not arguments:
         reasons = {mistake.title: why for mistake in mistakes() if (why := inexpressible(mistake, served))}
         page_of(served).write_text(platform_page(served, trials, found, _origin(made_s), reasons))
+        PAGE.write_text(with_figures(PAGE.read_text(), figures()))
     return int(bool(faulty(trials, found)))
 
 

@@ -17,6 +17,9 @@ Verdicts = Mapping[str, Mapping[str, float]]
 CONFIGURED = ("FabricConfigurationDrift", "FabricConfigurationHazard")
 """Alerts that every changed configuration may raise."""
 NEEDED_SHARE = 0.95
+FIGURES = "## On other platforms"
+REFUSED = "## Mistakes that these switches cannot have or show"
+"""Headings of sections; figures.py fills that of the first, and counts the rows of the second."""
 
 
 def unrelated(mistake: Mistake, fired: Mapping[str, float]) -> list[str]:
@@ -112,7 +115,7 @@ def _platform_page(
     yield from (*ELSEWHERE.format(platform=served).splitlines(), "", str(origin), "", f"{_sum(trials, found)}.", "")
     yield from _table(trials, found)
     yield from ("", "## Not as wanted", "", *_wrong(trials, found))
-    yield from ("", "## Mistakes that these switches cannot have or show", "", "| mistake | why |", "|---|---|")
+    yield from ("", REFUSED, "", "| mistake | why |", "|---|---|")
     yield from (f"| {title} | {reason} |" for title, reason in reasons.items())
 
 
@@ -124,6 +127,7 @@ def page(trials: Sequence[Trial], found: Verdicts, origin: Origin) -> str:
 def _page(trials: Sequence[Trial], found: Verdicts, origin: Origin) -> Iterator[str]:
     tried = [trial for trial in trials if trial.mistake.alert]
     yield from (*HEAD.splitlines(), str(origin), "", f"{_sum(trials, found)}.", "")
+    yield from (FIGURES, "", "## Each mistake", "")
     yield from _table(tried, found)
     yield from ("", "## Not as wanted", "")
     yield from _wrong(tried, found)

@@ -14,12 +14,13 @@ from pathlib import Path
 
 import pytest
 from tests.dashboards.promql_labels import labels_of
+from tests.faults.figures import figure, figures, with_figures
 from tests.faults.healthy import SERVED, tried
 from tests.faults.judge import Judge, held, verdicts, wanted_metrics
-from tests.faults.matrix import Origin, page, problem
+from tests.faults.matrix import PAGE, Origin, page, platform_page, problem
 from tests.faults.mistakes import Mistake, jobs, mistakes, omitted
 from tests.faults.translation import LISTED, inexpressible, merged, rack, translated
-from tests.faults.trial import HARDWARE, INTERVAL_S, SCRAPE_S, SPEED, Rack, in_simulated_time, rack_of
+from tests.faults.trial import HARDWARE, INTERVAL_S, SCRAPE_S, SPEED, Rack, Trial, in_simulated_time, rack_of
 
 from railfab.dashboards import ALERTS
 from railfab.platforms import platform
@@ -148,6 +149,30 @@ def test_the_page_ends_with_the_omitted_incidents() -> None:
     same = 'symptom and alert are those of "a host takes nothing from its NIC any more"'
     assert f"| I35 | host hangs with its NIC alive | {same} |" in written
     assert all(len(line.split(" | ")) == 3 for line in written[-len(omitted()) :])
+
+
+def test_the_page_has_the_figures_that_the_page_of_each_platform_says() -> None:
+    """`make faults ON=PLATFORM` writes them; it is also how a page that was changed is put right."""
+    written = PAGE.read_text()
+    assert with_figures(written, figures()) == written
+    assert "eos" in {shown.platform for shown in figures()}
+
+
+def test_the_figure_of_a_platform_is_its_sum_and_how_many_mistakes_it_refuses(tmp_path: Path) -> None:
+    origin = Origin(date(2026, 1, 1), date(2026, 1, 1), "0", "a machine")
+    chosen = [Trial(translated(mistake, "eos")) for mistake in mistakes() if mistake.id in TWO]
+    verdict = {"uplink-disabled": {"symptom": 5.0, "FabricPortDisabled": 60.0}, "peer-as": {"FabricPrefixesLost": 5.0}}
+    reasons = {"a mistake": "why", "another": "why"}
+    (path := tmp_path / "faults-eos.md").write_text(platform_page("eos", chosen, verdict, origin, reasons))
+    row = "| [eos](faults-eos.md) | 2 | 1 | 2 |"
+    assert str(figure(path)) == row
+    table = f"| platform | tried | right | cannot have or show |\n|---|---|---|---|\n{row}"
+    written = with_figures(page([], {}, origin), figures(tmp_path))
+    assert f"## On other platforms\n\n{table}\n\n## Each mistake\n\n| mistake or fault |" in written
+    assert with_figures(written, figures(tmp_path)) == written
+    (tmp_path / "faults-nxos.md").write_text("# Mistakes\n")
+    with pytest.raises(ValueError, match=r"faults-nxos\.md says of no mistakes"):
+        figures(tmp_path)
 
 
 def test_an_alert_fires_once_its_expression_has_held_for_its_time() -> None:
