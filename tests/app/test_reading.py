@@ -122,6 +122,7 @@ def test_a_peak_counts_for_the_job_in_which_it_rose() -> None:
         return [sample(name, value, interface=port, queue="roce") for port, value in (("e1", one), ("e2", other))]
 
     totals = new_totals()
+    assert totals.read([], at_s=0.0).peak_bytes is None
     assert totals.read(peaks(900, 0), at_s=0.0).peak_bytes == 900
     totals.begin_job()
     assert totals.read(peaks(900, 0), at_s=1.0).peak_bytes == 0

@@ -91,11 +91,21 @@ def test_a_panel_shows_the_selected_fabrics_alone(panel, target) -> None:
 
 @pytest.mark.parametrize("expr", EXPRESSIONS)
 def test_no_rule_and_no_panel_names_a_queue_of_a_vendor(expr: str) -> None:
-    """One of SR Linux is `roce`, of SONiC `3`: they come from the intent, as labels of `fabric_roce_queue_info`."""
+    """They come from the intent: queues have the names of its classes, `fabric_roce_queue_info` those of RoCE."""
     of_vendors = {"queue", "priority_group", "interface", "daemon"}
     assert not [
         str(one) for selector in selectors_of(expr) for one in selector.matchers.matchers if one.name in of_vendors
     ]
+
+
+def test_no_text_names_a_platform() -> None:
+    """What an operator reads holds for the switches of every vendor, and for those of two."""
+    texts = [text for alert in ALERTS for text in (alert.summary, alert.description)]
+    for board in BOARDS.values():
+        for panel in board_document(board)["panels"]:
+            texts += [panel["title"], panel["description"], *(target["legendFormat"] for target in panel["targets"])]
+    products = {*platform_names(), "SR Linux", "SONiC", "NX-OS", "EOS", "Junos", "Cumulus"}
+    assert not [(name, text) for name in sorted(products) for text in texts if re.search(rf"\b{name}\b", text)]
 
 
 def test_no_two_rules_have_one_name_and_a_rule_uses_only_rules_before_it() -> None:

@@ -14,7 +14,7 @@ from railfab.fabric.audit import configuration_findings
 from railfab.fabric.trial import changed
 from railfab.fabric.watchdog import watchdog_findings
 from railfab.findings import DesignCode, Severity
-from railfab.platforms import platform, platform_names
+from railfab.platforms import platform_names
 
 FABRICS = Path(__file__).parents[2] / "inventory" / "fabrics"
 
@@ -234,33 +234,11 @@ def test_an_error_of_a_platform_names_the_line_of_the_key_that_it_says_to_change
     assert "change profile.lossless.pfc in the intent" in first
 
 
-def test_the_queues_of_roce_have_the_names_of_each_platforms_counters() -> None:
-    queues = design(FABRICS / "mixed-sonic-leaf.yml").roce_queues
-    assert {queues[f"pod1-{name}"] for name in ("seg1-leaf1", "seg2-leaf1")} == {("3",)}
-    assert queues["pod1-spine1"] == ("roce",)
-    assert design(FABRICS / "mixed-eos-spine.yml").roce_queues["pod1-spine1"] == ("3",)
-
-
-def test_a_lossless_class_of_storage_is_a_queue_of_roce_and_a_network_without_one_has_none() -> None:
-    queues = design(FABRICS / "cluster.yml").roce_queues
-    models = design(FABRICS / "cluster.yml").planned_models
-    for name, found in queues.items():
-        qos = models[name].qos
-        assert len(found) == sum(one.lossless for one in (qos.classes if qos else ())), name
-
-
-STREAMED = [name for name in platform_names() if (face := platform(name).twin) is not None and face().models]
-"""Platforms whose counters the twin serves."""
-
-
-@pytest.mark.parametrize("name", STREAMED)
-def test_a_twin_counts_the_queues_by_the_names_that_its_platforms_telemetry_states(name: str) -> None:
-    face = platform(name).twin
-    assert face is not None
-    model = next(iter(design(FABRICS / "pod64.yml").planned_models.values()))
-    assert model.qos is not None
-    for traffic_class in model.qos.classes:
-        assert face().queue_names.queue(traffic_class) == platform(name).telemetry.queues.of(traffic_class)
+def test_the_traffic_classes_are_those_of_each_network_and_none_without_qos() -> None:
+    fabric = design(FABRICS / "cluster.yml")
+    for name, model in fabric.planned_models.items():
+        assert fabric.traffic_classes[name] == (model.qos.classes if model.qos else ()), name
+    assert () in fabric.traffic_classes.values()
 
 
 def test_a_configuration_that_the_caller_changes_is_audited_against_the_rendered_one() -> None:

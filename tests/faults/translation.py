@@ -215,13 +215,10 @@ def _renamed(value: Any, names: Mapping[str, str]) -> Any:
 
 
 def _symptom(symptom: str, served: str) -> str:
-    """A symptom with the names of ports and queues of the platform."""
+    """A symptom with the names of ports of the platform; queues have those of the intent."""
     ports = {name: port for switch in rack(served).models for name, port in _ports(switch, served).items()}
     hosts = "|".join(sorted({port for name, port in ports.items() if name.count("/") > 1}))
     text = symptom.replace(HOST_PORTS, f'=~"{hosts}"')
-    queues = platform(served).telemetry.queues
-    for traffic_class in next(model.qos for model in rack(LISTED).models.values() if model.qos).classes:
-        text = text.replace(f'queue="{traffic_class.name}"', f'queue="{queues.of(traffic_class)}"')
     return re.sub(r'interface="([^"]+)"', lambda match: f'interface="{ports.get(match[1], match[1])}"', text)
 
 

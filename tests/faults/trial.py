@@ -106,7 +106,7 @@ class Rack:
                 fabric_collector(
                     self.fabric.topology,
                     self.twin.endpoints,
-                    roce_queues=self.fabric.roce_queues,
+                    classes=self.fabric.traffic_classes,
                     interval_s=INTERVAL_S,
                     maps={name: in_simulated_time(platform(name).telemetry, self._speed) for name in self._platforms()},
                     policy=RetryPolicy(first_s=0.1, most_s=0.3, dial_timeout_s=2.0),

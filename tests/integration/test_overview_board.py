@@ -113,7 +113,7 @@ def second(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Twin]:
 def _collected(twin: Twin) -> Iterator[str]:
     """The address of a collector of a twin."""
     collector = fabric_collector(
-        twin.design.topology, twin.endpoints, roce_queues=twin.design.roce_queues, interval_s=1.0
+        twin.design.topology, twin.endpoints, classes=twin.design.traffic_classes, interval_s=1.0
     )
     with MetricsServer(collector.exposition, collector, port=0) as server, collector:
         assert collector.wait_until_up(30)

@@ -3,6 +3,8 @@
 from collections import Counter
 from pathlib import Path
 
+from railfab.device import TrafficClass
+from railfab.device.qos import Scheduling
 from railfab.intent import FabricIntent, Hosts, Segments, load_intent
 from railfab.telemetry.intended import intended_series
 from railfab.topology import Role, Topology, wire
@@ -59,12 +61,19 @@ def test_intended_speeds_are_those_of_the_ports() -> None:
     assert (speeds["ethernet-1/1/1"], speeds["ethernet-1/32"]) == (100.0, 400.0)
 
 
-def test_the_queues_of_roce_are_series_of_their_switch() -> None:
-    series = intended_series(wire(load_intent(POD64)), {"pod1-spine1": ("roce", "storage")}).series
-    found = [
-        (device, one.labels)
+def test_the_queues_of_roce_are_series_of_their_switch_with_the_priority_that_pauses_them() -> None:
+    classes = (
+        TrafficClass(name="roce", queue=3, pfc_priority=3, obeyed_priority=3, scheduling=Scheduling.STRICT),
+        TrafficClass(name="storage", queue=4, scheduling=Scheduling.STRICT),
+    )
+    series = intended_series(wire(load_intent(POD64)), {"pod1-spine1": classes}).series
+    queues = [
+        (device, dict(each.labels))
         for device in series
-        for one in series[device]
-        if one.metric.name == "fabric_roce_queue_info"
+        for each in series[device]
+        if each.metric.name == "fabric_roce_queue_info"
     ]
-    assert found == [("pod1-spine1", (("queue", "roce"),)), ("pod1-spine1", (("queue", "storage"),))]
+    assert queues == [
+        ("pod1-spine1", {"queue": "roce", "priority": "3"}),
+        ("pod1-spine1", {"queue": "storage", "priority": ""}),
+    ]

@@ -80,12 +80,11 @@ class Running:
         }
 
     def queues(self) -> set[tuple[str, str, str]]:
-        """The ports of the intent with the names of their queues."""
+        """The ports and traffic classes of the intent, on each platform by the same names."""
         return {
-            (device, port, self.telemetry.queues.of(traffic_class) or "")
+            (device, port, traffic_class.name)
             for device, port in self.ports()
-            if (qos := self.fabric.models[device].qos) is not None
-            for traffic_class in qos.classes
+            for traffic_class in self.fabric.traffic_classes[device]
         }
 
     def values(self, metric: str, *labels: str) -> Mapping[tuple[str, ...], float]:
@@ -131,7 +130,7 @@ def running(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
         fabric = design(intent)
         twin = stack.enter_context(Twin(fabric, state=folder, base_port=0, configured=True))
         collector = stack.enter_context(
-            fabric_collector(fabric.topology, twin.endpoints, roce_queues=fabric.roce_queues, interval_s=0.5)
+            fabric_collector(fabric.topology, twin.endpoints, classes=fabric.traffic_classes, interval_s=0.5)
         )
         assert collector.wait_until_up(120)
         yield Running(request.param, fabric, twin, collector)
@@ -178,7 +177,7 @@ def test_a_burst_marks_in_the_queue_of_roce_where_it_meets(running: Running) -> 
     for metric, old in before.items():
         busiest = running.until_risen(metric, old, least[metric])
         assert busiest[0] == LEAF
-        assert busiest[2] in running.fabric.roce_queues[LEAF]
+        assert busiest[2] == "roce"
     for metric in running.maps(LOST):
         assert not any(running.values(metric, "interface").values())
 

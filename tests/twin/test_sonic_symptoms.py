@@ -29,8 +29,9 @@ backend:
 LEAF = "pod1-seg1-leaf1"
 RECEIVER_PORT, SENDER_PORT = "Ethernet0", "Ethernet4"
 """On LEAF: where the senders of an incast meet, and of one of these."""
+ROCE = "roce"
 LOSSLESS = "3"
-"""The queue, priority and priority group of RoCE."""
+"""The priority of RoCE; the queue and the priority group have the same number on the switch."""
 
 Growth = Mapping[tuple[str, str, str], float]
 """By device, port, and queue or priority."""
@@ -117,13 +118,13 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
         found = design(intent)
         twin = stack.enter_context(Twin(found, state=folder, base_port=0, configured=True))
         collector = stack.enter_context(
-            fabric_collector(found.topology, twin.endpoints, roce_queues=found.roce_queues, interval_s=0.5)
+            fabric_collector(found.topology, twin.endpoints, classes=found.traffic_classes, interval_s=0.5)
         )
         assert collector.wait_until_up(120)
         yield Running(found, twin, collector, stack.enter_context(switch(twin, LEAF)))
 
 
-def test_it_is_up_and_every_queue_has_its_number(running: Running) -> None:
+def test_it_is_up_and_every_queue_has_the_name_of_its_class(running: Running) -> None:
     until(lambda: all(running.collector.snapshot().select(metric, device=LEAF) for metric in (*QUEUE_SERIES, HEADROOM)))
     status, seen = running.twin.status(), running.collector.snapshot()
     assert (status.sessions_up, status.sessions, status.faults) == (8, 8, ())
@@ -131,9 +132,9 @@ def test_it_is_up_and_every_queue_has_its_number(running: Running) -> None:
     ports = {labels["interface"] for labels, _ in seen.select("fabric_interface_oper_up", device=LEAF)}
     for metric in QUEUE_SERIES:
         found = {(labels["interface"], labels["queue"]) for labels, _ in seen.select(metric, device=LEAF)}
-        assert found == {(port, queue) for port in ports for queue in ("0", LOSSLESS, "6")}, metric
+        assert found == {(port, queue) for port in ports for queue in ("default", ROCE, "cnp")}, metric
     groups = {labels["priority_group"] for labels, _ in seen.select(HEADROOM)}
-    assert groups == {LOSSLESS}
+    assert groups == {ROCE}
     for metric in (PAUSES, PAUSED):
         assert {labels["priority"] for labels, _ in seen.select(metric)} == set("01234567"), metric
 
@@ -157,9 +158,9 @@ def test_the_configuration_is_read_over_gnmi_and_compared_with_the_intent(runnin
 
 def test_a_burst_marks_where_it_meets_and_stands_in_that_queue(running: Running) -> None:
     seen = running.grown(BURST)
-    assert seen[MARKS][LEAF, RECEIVER_PORT, LOSSLESS] > 100
-    assert max(seen[MARKS], key=seen[MARKS].__getitem__) == (LEAF, RECEIVER_PORT, LOSSLESS)
-    assert seen["fabric_queue_depth_peak_bytes"][LEAF, RECEIVER_PORT, LOSSLESS] > 1_000_000
+    assert seen[MARKS][LEAF, RECEIVER_PORT, ROCE] > 100
+    assert max(seen[MARKS], key=seen[MARKS].__getitem__) == (LEAF, RECEIVER_PORT, ROCE)
+    assert seen["fabric_queue_depth_peak_bytes"][LEAF, RECEIVER_PORT, ROCE] > 1_000_000
     assert not any(seen[PAUSES].values())
     assert not any(seen[DROPS].values())
 
@@ -167,15 +168,15 @@ def test_a_burst_marks_where_it_meets_and_stands_in_that_queue(running: Running)
 def test_wred_thresholds_above_the_queue_mark_nothing(running: Running) -> None:
     high = {f"{colour}_{bound}_threshold": "50000000" for colour in COLOURS for bound in ("min", "max")}
     with running.changed("/WRED_PROFILE/100g-5m_roce", high):
-        assert running.grown(BURST)[MARKS][LEAF, RECEIVER_PORT, LOSSLESS] == 0
-    assert running.grown(BURST)[MARKS][LEAF, RECEIVER_PORT, LOSSLESS] > 100
+        assert running.grown(BURST)[MARKS][LEAF, RECEIVER_PORT, ROCE] == 0
+    assert running.grown(BURST)[MARKS][LEAF, RECEIVER_PORT, ROCE] > 100
 
 
 def test_wred_without_ecn_drops_what_it_would_have_marked(running: Running) -> None:
     with running.changed("/WRED_PROFILE/100g-5m_roce", {"ecn": "ecn_none"}):
         seen = running.grown(BURST)
-    assert seen[MARKS][LEAF, RECEIVER_PORT, LOSSLESS] == 0
-    assert seen[DROPS][LEAF, RECEIVER_PORT, LOSSLESS] > 0
+    assert seen[MARKS][LEAF, RECEIVER_PORT, ROCE] == 0
+    assert seen[DROPS][LEAF, RECEIVER_PORT, ROCE] > 0
 
 
 def test_a_low_share_of_the_buffer_pauses_every_sender_but_that_of_a_port_without_pfc(running: Running) -> None:

@@ -66,8 +66,8 @@ class Totals:
 
     at_s: of the snapshot [s, Unix time]. sessions, targets: BGP session ends and switches of the intent; sessions_up,
     targets_up: of these. depth_bytes: of the deepest queue, as its switch averages it. peak_bytes: the highest of the
-    peaks that rose since `FabricTotals.begin_job`. lag_s: the largest lateness of the
-    collector itself in the last 30 s.
+    peaks that rose since `FabricTotals.begin_job`, 0 without any. Both are None where no switch sends them. lag_s: the
+    largest lateness of the collector itself in the last 30 s.
     """
 
     at_s: float
@@ -76,8 +76,8 @@ class Totals:
     sessions: int = 0
     targets_up: int = 0
     targets: int = 0
-    depth_bytes: float = 0.0
-    peak_bytes: float = 0.0
+    depth_bytes: float | None = None
+    peak_bytes: float | None = None
     series: int = 0
     lag_s: float = 0.0
 
@@ -242,8 +242,8 @@ class FabricTotals:
             sessions=len(self._intended.sessions),
             targets_up=sum(switch.is_up for switch in switches.values()),
             targets=len(self._intended.switches),
-            depth_bytes=gauges["depth"],
-            peak_bytes=max(risen, default=0.0),
+            depth_bytes=gauges.get("depth"),
+            peak_bytes=max(risen, default=0.0) if self._peaks else None,
             series=round(gauges["series"]),
             lag_s=gauges["lag"],
         )

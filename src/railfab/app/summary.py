@@ -12,7 +12,7 @@ from railfab.units import gbps
 class JobSummary:
     """The sums over a job's turns. seconds: simulated. step_s: durations of the steps that ended [s, simulated].
 
-    peak_bytes: the highest peak of a queue.
+    peak_bytes: the highest peak of a queue; None where no switch sends peaks.
     """
 
     job: str
@@ -21,7 +21,7 @@ class JobSummary:
     marks: float = 0.0
     pauses: float = 0.0
     drops: float = 0.0
-    peak_bytes: float = 0.0
+    peak_bytes: float | None = None
     step_s: list[float] = field(default_factory=list)
 
     def add(self, first: Totals, last: Totals, seconds: float) -> None:
@@ -31,7 +31,8 @@ class JobSummary:
         self.marks += last.marks - first.marks
         self.pauses += last.pauses - first.pauses
         self.drops += last.drops - first.drops
-        self.peak_bytes = max(self.peak_bytes, last.peak_bytes)
+        if last.peak_bytes is not None:
+            self.peak_bytes = max(self.peak_bytes or 0.0, last.peak_bytes)
 
     @property
     def rate_gbps(self) -> float:

@@ -37,8 +37,9 @@ from railfab.twin.files import claimed
 from railfab.twin.status import TwinStatus
 from railfab.units import COLLECTOR_PORT
 
-TWIN_STARTS_WITHIN_S = 30.0
-TWIN_STARTS_WITHIN_S_PER_SWITCH = 0.5
+STARTS_WITHIN_S = 30.0
+STARTS_WITHIN_S_PER_SWITCH = 0.5
+"""Time in which the twin answers on a machine that is not busy [s]; after it, the wait is reported."""
 SWITCH_INTERVAL_S = 0.001
 """For sys.setswitchinterval: the view is drawn in another thread than that of the event loop."""
 POLL_S = 0.1
@@ -184,7 +185,7 @@ class _Start:
         self._report(str(options.sampling))
         endpoints = resolve_endpoints(fabric, "twin", options.state)
         collector = fabric_collector(
-            fabric.topology, endpoints, roce_queues=fabric.roce_queues, interval_s=options.interval_s
+            fabric.topology, endpoints, classes=fabric.traffic_classes, interval_s=options.interval_s
         )
         server = MetricsServer(collector.exposition, collector, port=options.metrics_port)
         stack.enter_context(server)
@@ -199,18 +200,26 @@ class _Start:
         return _Run(fabric, options, control, collector, children, urls, self._began_s)
 
     def _connect(self, twin: Child) -> Control:
-        """The control of the twin, once it answers."""
-        within_s = TWIN_STARTS_WITHIN_S + TWIN_STARTS_WITHIN_S_PER_SWITCH * len(self._fabric.models)
-        until_s = time.monotonic() + within_s
-        while time.monotonic() < until_s:
+        """The control of the twin, once it answers. Raises LabError when it ends before."""
+        every_s = STARTS_WITHIN_S + STARTS_WITHIN_S_PER_SWITCH * len(self._fabric.models)
+        began_s = time.monotonic()
+        report_s = began_s + every_s
+        while (control := self._answering(twin)) is None:
             twin.check()
-            with suppress(EndpointError):
-                control = connect(self._options.state, self._fabric.intent.fabric)
-                if control.status().pid == twin.process.pid:
-                    return control
+            if (now_s := time.monotonic()) > report_s:
+                self._report(f"the twin starts for {now_s - began_s:.0f} s already: this machine is slow or busy")
+                report_s = now_s + every_s
             if self._stop_requested.wait(POLL_S):
                 raise _StopRequested
-        raise LabError("twin", f"did not answer within {within_s:.0f} s", f"Its output is in {twin.log}")
+        return control
+
+    def _answering(self, twin: Child) -> Control | None:
+        """The control of the twin; None while it does not answer."""
+        with suppress(EndpointError):
+            control = connect(self._options.state, self._fabric.intent.fabric)
+            if control.status().pid == twin.process.pid:
+                return control
+        return None
 
     def _deploy(self) -> None:
         """Bring every switch of the twin to the intent."""

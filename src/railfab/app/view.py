@@ -272,7 +272,8 @@ def _job_cells(job: JobSummary) -> tuple[str, ...]:
         f"{job.seconds:,.0f}",
         f"{job.rate_gbps:,.1f}",
         "-" if job.mean_step_s is None else f"{job.mean_step_s * 1000:,.0f}",
-        *map(short, (job.marks, job.pauses, job.drops, job.peak_bytes / 1000)),
+        *map(short, (job.marks, job.pauses, job.drops)),
+        "-" if job.peak_bytes is None else short(job.peak_bytes / 1000),
     )
 
 

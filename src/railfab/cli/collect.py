@@ -251,7 +251,7 @@ def _collector(
     endpoints, expected = present_endpoints(fabric, wanted.on, wanted.state, wanted.limit)
     among = [node.name for node in expected]
     collector = fabric_collector(
-        fabric.topology, endpoints, among=among, maps=maps, roce_queues=fabric.roce_queues, **options
+        fabric.topology, endpoints, among=among, maps=maps, classes=fabric.traffic_classes, **options
     )
     ours = replace(endpoints, nodes=tuple(node for node in endpoints.nodes if options["share"].owns(node.name)))
     comparison = ConfigurationCheck(fabric, ours, state=wanted.state, interval_s=drift_s)

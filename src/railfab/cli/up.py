@@ -198,7 +198,7 @@ def _print_summary(summary: RunSummary, output: Output) -> None:
             f"{job.marks:,.0f}",
             f"{job.pauses:,.0f}",
             f"{job.drops:,.0f}",
-            f"{job.peak_bytes / 1000:,.0f}",
+            "-" if job.peak_bytes is None else f"{job.peak_bytes / 1000:,.0f}",
         )
         for job in summary.jobs
     ]

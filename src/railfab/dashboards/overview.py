@@ -28,7 +28,10 @@ STALE_AFTER_S = 60
 ECN_MARKS = "fabric_queue_ecn_marked_packets_total"
 PFC_SENT = "fabric_pfc_transmit_frames_total"
 PFC_RECEIVED = "fabric_pfc_receive_frames_total"
-QUEUE_PEAK = "fabric_queue_depth_peak_bytes"
+DROPS = "fabric_pfc_dropped_packets_total"
+QUEUE_DROPS = "fabric_queue_dropped_packets_total"
+LOSSLESS_QUEUE = selected("fabric_roce_queue_info", 'priority!=""')
+QUEUE_DEPTH, QUEUE_PEAK = "fabric_queue_depth_bytes", "fabric_queue_depth_peak_bytes"
 RAILS = selected("rail:fabric_transmit_bytes:rate1m")
 BGP_STATES = {
     "1": ("idle", RED),
@@ -112,10 +115,13 @@ def _marks_and_drops() -> Iterator[stat.Panel]:
     yield tile(
         PanelText(
             title="Lossless drops",
-            description="Packets of lossless classes dropped in the time range. Any drop is a fault.",
+            description="Packets of lossless classes dropped in the time range, on arrival or in their queue."
+            " Any drop is a fault.",
             unit="none",
         ),
-        Query(f"sum({growth('fabric_pfc_dropped_packets_total')})", "dropped"),
+        Query(
+            f"sum({growth(DROPS)} or {growth(QUEUE_DROPS)} and on (fabric, device, queue) {LOSSLESS_QUEUE})", "dropped"
+        ),
         limits=[(1, RED)],
     )
 
@@ -178,11 +184,14 @@ def _busiest() -> Iterator[timeseries.Panel]:
     yield graph(
         PanelText(
             title="Queue depth, peak",
-            description="Deepest egress queue by device and traffic class. Compare with kmin, where ECN marking"
-            " starts, and with xoff.",
+            description="Deepest egress queue by device and traffic class; of samples, where a switch counts no peaks."
+            " Compare with kmin, where ECN marking starts, and with xoff.",
             unit=unit(QUEUE_PEAK),
         ),
-        Query(f"max by (fabric, device, queue) ({peak(QUEUE_PEAK)})", "{{fabric}} {{device}} {{queue}}"),
+        Query(
+            f"max by (fabric, device, queue) ({peak(QUEUE_PEAK)} or {peak(QUEUE_DEPTH)})",
+            "{{fabric}} {{device}} {{queue}}",
+        ),
     )
 
 

@@ -20,9 +20,9 @@ def selector(name: str, *matchers: str) -> str:
     return f"{name}{{{', '.join(matchers)}}}" if matchers else name
 
 
-def selected(name: str) -> str:
+def selected(name: str, *matchers: str) -> str:
     """Selector of the series of the fabrics that are selected on a board."""
-    return selector(name, SELECTED)
+    return selector(name, SELECTED, *matchers)
 
 
 def held(series: str, window: str = HELD) -> str:

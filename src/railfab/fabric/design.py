@@ -7,10 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from railfab.device import DeviceModel, SwitchBuffers, plan, switch_buffers, unsupported
-from railfab.device.plan_qos import ROCE
+from railfab.device import DeviceModel, SwitchBuffers, TrafficClass, plan, switch_buffers, unsupported
 from railfab.errors import NotRenderedYet, RailfabError, each, one_per_problem, raise_all
 from railfab.fabric.checks import design_findings
 from railfab.fabric.refusals import admitted, refusals
@@ -22,9 +20,6 @@ from railfab.intent.load import load_fabric
 from railfab.platforms.registry import has_platform, platform, platform_names
 from railfab.text.counted import counted
 from railfab.topology import Net, Role, Topology, wire
-
-if TYPE_CHECKING:
-    from railfab.platforms.telemetry_map import QueueLabels
 
 Say = Callable[[str], object]
 """Called with the name of each stage as it begins."""
@@ -90,13 +85,9 @@ class Design:
                 raise
 
     @cached_property
-    def roce_queues(self) -> dict[str, tuple[str, ...]]:
-        """The queues of RoCE of every switch, as its counters name them; none where the names are not known."""
-        return {
-            name: _roce_queues(model, platform(model.platform).telemetry.queues)
-            for name, model in self.expressible_models.items()
-            if has_platform(model.platform)
-        }
+    def traffic_classes(self) -> dict[str, tuple[TrafficClass, ...]]:
+        """The traffic classes that the intent gives every switch; none on one without QoS."""
+        return {name: model.qos.classes if model.qos else () for name, model in self.expressible_models.items()}
 
     @cached_property
     def texts(self) -> dict[str, str]:
@@ -156,15 +147,6 @@ class Design:
         except RailfabError as error:
             return tuple(each(error))
         return ()
-
-
-def _roce_queues(model: DeviceModel, labels: QueueLabels) -> tuple[str, ...]:
-    """The queues of the class of RoCE and of lossless classes."""
-    classes = model.qos.classes if model.qos else ()
-    queues = (
-        labels.of(traffic_class) for traffic_class in classes if traffic_class.name == ROCE or traffic_class.lossless
-    )
-    return tuple(label for label in queues if label is not None)
 
 
 def design(path: Path | str, say: Say = lambda _: None) -> Design:

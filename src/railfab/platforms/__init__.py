@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from railfab.platforms.telemetry_map import (
         SIMULATED_TIME,
         Confidence,
+        QueueNames,
         SubscriptionMode,
         TelemetryMap,
         TelemetryRule,
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     )
     from railfab.platforms.twin_face import (
         Datastore,
-        QueueNames,
         RouteCounts,
         Tree,
         TwinFace,
@@ -47,6 +47,7 @@ else:
             "telemetry_map": (
                 "SIMULATED_TIME",
                 "Confidence",
+                "QueueNames",
                 "SubscriptionMode",
                 "TelemetryMap",
                 "TelemetryRule",
@@ -56,7 +57,6 @@ else:
             ),
             "twin_face": (
                 "Datastore",
-                "QueueNames",
                 "RouteCounts",
                 "Tree",
                 "TwinFace",

@@ -28,17 +28,20 @@ class Confidence(StrEnum):
     UNVERIFIED = "unverified"
 
 
-class QueueLabels(StrEnum):
-    """Names of egress queues in the counters of a platform: the name of its class, or its number."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueNames:
+    """Names, in the counters of a platform, of the egress queue of a class and the priority group of a lossless one.
 
-    CLASS = "class"
-    NUMBER = "number"
-    UNKNOWN = ""
+    A priority group is the buffer of a class at ingress. `{name}`, `{queue}` and `{priority}` are those of the class.
+    """
 
-    def of(self, traffic_class: TrafficClass) -> str | None:
-        """The label `queue` of a class; None where it is not known."""
-        labels = {QueueLabels.CLASS: traffic_class.name, QueueLabels.NUMBER: str(traffic_class.queue)}
-        return labels.get(self)
+    queue: str = "{name}"
+    priority_group: str = "{name}"
+
+    def of(self, label: str, traffic_class: TrafficClass) -> str:
+        """The value for a class of the label of this name, `queue` or `priority_group`."""
+        text: str = getattr(self, label)
+        return text.format(name=traffic_class.name, queue=traffic_class.queue, priority=traffic_class.pfc_priority)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,13 +124,15 @@ class TelemetrySubscription:
 class TelemetryMap:
     """rules: in file order. subscriptions: what to subscribe to. metrics: of users' own, besides the catalogue.
 
-    queues: what the counters of a queue call it.
+    queues: what the counters call queues and priority groups; None where it is not known. classes: the class of the
+    intent that stands for each value of a label, by label.
     """
 
     rules: tuple[TelemetryRule, ...]
     subscriptions: tuple[TelemetrySubscription, ...]
     metrics: Mapping[str, Metric] = field(default_factory=dict)
-    queues: QueueLabels = QueueLabels.UNKNOWN
+    queues: QueueNames | None = None
+    classes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     def __hash__(self) -> int:
         return hash(tuple(rule.path for rule in self.rules))

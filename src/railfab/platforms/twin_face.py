@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from railfab.device import DeviceModel, Fec, IpAddress, IpNetwork, Observed, TrafficClass
+from railfab.device import DeviceModel, Fec, IpAddress, IpNetwork, Observed
 from railfab.errors import RailfabError
 
 if TYPE_CHECKING:
@@ -181,20 +181,6 @@ class VirtualChassis(NamedTuple):
     routes: tuple[RouteCounts, ...]
 
 
-def _class_name(traffic_class: TrafficClass) -> str:
-    return traffic_class.name
-
-
-class QueueNames(NamedTuple):
-    """Names, in the counters of a platform, of the egress queue of a class and the priority group of a lossless one.
-
-    A priority group is the buffer of a class at ingress. Both have the name of the class where a platform says nothing.
-    """
-
-    queue: Callable[[TrafficClass], str] = _class_name
-    priority_group: Callable[[TrafficClass], str] = _class_name
-
-
 class VirtualReading(NamedTuple):
     """The value of a metric of the catalogue. labels: without `device`."""
 
@@ -333,7 +319,6 @@ class TwinFace:
         other way.
     in_effect: the model of a configuration with the defaults by which the switch acts where it states nothing.
     foreign_ports: what the switch refuses of a configuration because its hardware, with these cages, lacks the port.
-    queue_names: of the queues and priority groups in its counters.
     """
 
     datastore: Callable[[str, Tree], Datastore]
@@ -350,4 +335,3 @@ class TwinFace:
     saves: Callable[[Any], bool] = lambda _configuration: True
     in_effect: Callable[[DeviceModel, Any], DeviceModel] = lambda model, _configuration: model
     foreign_ports: Callable[[Any, Sequence[str]], Sequence[RailfabError]] = lambda _configuration, _cages: ()
-    queue_names: QueueNames = field(default_factory=QueueNames)

@@ -25,7 +25,7 @@ from railfab.platforms import TelemetryMap, has_platform, of_twin, platform
 from railfab.telemetry.exposition import FabricExposition, Snapshot
 from railfab.telemetry.fleet import Fleet
 from railfab.telemetry.health import SessionState
-from railfab.telemetry.intended import NO_QUEUES, NOTHING_INTENDED, IntendedSeries, intended_series, switch_names
+from railfab.telemetry.intended import NOTHING_INTENDED, IntendedSeries, intended_series, switch_names
 from railfab.telemetry.loop_clock import LoopClock
 from railfab.telemetry.push import Pusher
 from railfab.telemetry.receive.choice import receiver as made_receiver
@@ -37,6 +37,7 @@ from railfab.telemetry.sinks.queued import QueuedSink
 from railfab.telemetry.status import Parts, TargetStatus, target_statuses
 from railfab.telemetry.targets import WHOLE, Diff, Loader, Share, TargetSpec, targets_of_intent
 from railfab.telemetry.tasks import end_tasks
+from railfab.telemetry.traffic_classes import NO_CLASSES, TrafficClasses, named_by_classes, roce_classes
 from railfab.telemetry.warm import compile_kernels
 from railfab.topology import Topology
 
@@ -239,13 +240,13 @@ def fabric_collector(
     *,
     among: Collection[str] | None = None,
     maps: Mapping[str, TelemetryMap] = NO_MAPS,
-    roce_queues: Mapping[str, Sequence[str]] = NO_QUEUES,
+    classes: TrafficClasses = NO_CLASSES,
     **options: Any,
 ) -> Collector:
     """The collector of a fabric. options: of `Collector`.
 
     among: the switches that are expected, with or without an endpoint; None for those that have one. maps: of users, by
-    platform, in place of those of the platforms. roce_queues: labels of the queues of RoCE, by switch.
+    platform, in place of those of the platforms. classes: of the intent, by switch; they name the queues.
     A switch of a platform that railfab does not know is refused, with all health metrics; the others are streamed.
     Raises EndpointError (or Problems) at once for endpoints that cannot be used: without a gNMI port or credentials,
     or not of this fabric; UnknownPlatform when railfab knows the platform of none.
@@ -257,7 +258,11 @@ def fabric_collector(
     )
     _check(topology, endpoints)
     own = {name: metric for found in telemetry.values() for name, metric in found.metrics.items()}
-    return Collector(specs, intended_series(topology, roce_queues), own=own, **options)
+    of_roce = {spec.name: roce_classes(spec.telemetry, classes.get(spec.name, ())) for spec in specs}
+    specs = tuple(
+        replace(spec, telemetry=named_by_classes(spec.telemetry, classes.get(spec.name, ()))) for spec in specs
+    )
+    return Collector(specs, intended_series(topology, of_roce), own=own, **options)
 
 
 def _telemetry_maps(endpoints: Endpoints, own: Mapping[str, TelemetryMap]) -> dict[str, TelemetryMap]:

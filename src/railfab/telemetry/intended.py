@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 
+from railfab.device import TrafficClass
 from railfab.metrics import metric
 from railfab.telemetry.series import Series
+from railfab.telemetry.traffic_classes import NO_CLASSES, TrafficClasses
 from railfab.topology import CabledPort, Link, Node, Role, Topology, link_kind
 
 
@@ -27,14 +28,13 @@ class IntendedSeries:
         return replace(self, series={device: found for device, found in self.series.items() if owns(device)})
 
 
-NO_QUEUES: Mapping[str, Sequence[str]] = MappingProxyType({})
 NOTHING_INTENDED = IntendedSeries("", {}, {})
 """Of targets without an intent."""
 
 
-def intended_series(topology: Topology, roce_queues: Mapping[str, Sequence[str]] = NO_QUEUES) -> IntendedSeries:
-    """The info series and the port speeds of every switch. roce_queues: labels of the queues of RoCE, by switch."""
-    return IntendedSeries(topology.fabric, _info_series(topology, roce_queues), _port_speeds_gbps(topology))
+def intended_series(topology: Topology, roce: TrafficClasses = NO_CLASSES) -> IntendedSeries:
+    """The info series and the port speeds of every switch. roce: the classes of RoCE, by switch."""
+    return IntendedSeries(topology.fabric, _info_series(topology, roce), _port_speeds_gbps(topology))
 
 
 def switch_names(topology: Topology) -> frozenset[str]:
@@ -42,7 +42,7 @@ def switch_names(topology: Topology) -> frozenset[str]:
     return frozenset(node.name for node in topology.nodes if node.role is not Role.HOST)
 
 
-def _info_series(topology: Topology, roce_queues: Mapping[str, Sequence[str]]) -> dict[str, tuple[Series, ...]]:
+def _info_series(topology: Topology, roce: TrafficClasses) -> dict[str, tuple[Series, ...]]:
     """By switch. All label values are text; an empty `rail` means several or none."""
     nodes = {node.name: node for node in topology.nodes}
     ports: dict[str, list[tuple[CabledPort, CabledPort, Link]]] = {node.name: [] for node in topology.switches()}
@@ -50,7 +50,7 @@ def _info_series(topology: Topology, roce_queues: Mapping[str, Sequence[str]]) -
         if port.node in ports:
             ports[port.node].append((port, peer, link))
     return {
-        name: (_device(nodes[name], found), *_interfaces(nodes, found), *_queues(roce_queues.get(name, ())))
+        name: (_device(nodes[name], found), *_interfaces(nodes, found), *_queues(roce.get(name, ())))
         for name, found in ports.items()
     }
 
@@ -85,9 +85,9 @@ def _interfaces(nodes: dict[str, Node], ports: Iterable[tuple[CabledPort, Cabled
         yield Series(metric("fabric_link_intended_info"), {**ends, "link": kind})
 
 
-def _queues(names: Iterable[str]) -> Iterator[Series]:
-    for name in names:
-        yield Series(metric("fabric_roce_queue_info"), {"queue": name})
+def _queues(classes: Iterable[TrafficClass]) -> Iterator[Series]:
+    for each in classes:
+        yield Series(metric("fabric_roce_queue_info"), {"queue": each.name, "priority": _text(each.pfc_priority)})
 
 
 def _text(number: int | None) -> str:

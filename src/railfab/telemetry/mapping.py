@@ -38,7 +38,7 @@ class Rule:
     elements: the steps whose names are patterns, with these. place: of the rule in the map.
     siblings: leaf of the same list entry to the pattern of its text, for labels that the path lacks.
     beginnings: texts before what the groups of some labels match. values: of labels that the path has in other words,
-    by text.
+    by text. classes: the class of the intent that stands for a value, by label.
     number: the canonical value of a leaf; raises Undecodable.
     """
 
@@ -50,6 +50,7 @@ class Rule:
     siblings: Mapping[str, re.Pattern[str]]
     beginnings: Mapping[str, str]
     values: Mapping[str, Mapping[str, str]]
+    classes: Mapping[str, Mapping[str, str]]
     number: Callable[[Any], float]
     place: int = 0
 
@@ -71,7 +72,8 @@ class Rule:
         return {name: self._value(name, text) for name, text in labels.items()}
 
     def _value(self, label: str, text: str) -> str:
-        return self.values[label][text] if label in self.values else self.beginnings.get(label, "") + text
+        value = self.values[label][text] if label in self.values else self.beginnings.get(label, "") + text
+        return self.classes[label].get(value, value) if label in self.classes else value
 
     @property
     def kernel_scale(self) -> float:
@@ -104,7 +106,7 @@ class PathMap:
 
     def __init__(self, telemetry: TelemetryMap) -> None:
         rules = [
-            replace(compiled(rule, telemetry.metric(rule.metric)), place=place)
+            replace(compiled(rule, telemetry.metric(rule.metric)), classes=telemetry.classes, place=place)
             for place, rule in enumerate(telemetry.rules)
         ]
         self._patterned = [rule for rule in rules if rule.elements]
@@ -186,6 +188,7 @@ def compiled(rule: TelemetryRule, entry: Metric | None = None) -> Rule:
         siblings=siblings,
         beginnings={match[1]: match[2] for match in _labels_in(rule) if match[2]},
         values={label: {text: value for value, text in texts.items()} for label, texts in rule.texts.items()},
+        classes={},
         number=_reader(rule, entry),
     )
 

@@ -252,9 +252,8 @@ def _each(
 
 
 def queue_names(node: Node) -> QueueNames:
-    """How the platform of a switch names queues; the names of classes for one that the twin does not serve."""
-    face = platform(node.platform).twin if node.platform else None
-    return face().queue_names if face else QueueNames()
+    """How the platform of a switch names queues; the names of classes where that is not known."""
+    return (platform(node.platform).telemetry.queues if node.platform else None) or QueueNames()
 
 
 def _queue_families(
@@ -264,7 +263,7 @@ def _queue_families(
     links: np.ndarray[tuple[int], np.dtype[np.int64]],
 ) -> Iterator[SampleFamily]:
     classes = effect.classes
-    labels = tuple({"interface": port.name, "queue": names.queue(cls)} for port in ports for cls in classes)
+    labels = tuple({"interface": port.name, "queue": names.of("queue", cls)} for port in ports for cls in classes)
     places = np.array([link * QUEUES + cls.queue for link in links for cls in classes], np.int64)
     return _each(_QUEUE, labels, places)
 
@@ -286,7 +285,7 @@ def _headroom_families(
     links: np.ndarray[tuple[int], np.dtype[np.int64]],
 ) -> Iterator[SampleFamily]:
     """Headroom of each priority group, which several lossless classes may share."""
-    groups = {names.priority_group(cls): cls for cls in effect.lossless}
+    groups = {names.of("priority_group", cls): cls for cls in effect.lossless}
     labels = tuple({"interface": port.name, "priority_group": group} for port in ports for group in groups)
     places = []
     for port, link in zip(ports, links, strict=True):

@@ -72,10 +72,10 @@ def test_a_set_that_the_models_refuse_changes_nothing(store: Datastore, path: st
 
 
 def test_a_queue_and_a_priority_group_have_numbers() -> None:
-    assert SONIC.twin is not None
-    names = SONIC.twin().queue_names
+    names = SONIC.telemetry.queues
+    assert names is not None
     roce = TrafficClass(name="roce", queue=3, pfc_priority=4, scheduling=Scheduling.STRICT)
-    assert (names.queue(roce), names.priority_group(roce)) == ("3", "4")
+    assert (names.of("queue", roce), names.of("priority_group", roce)) == ("3", "4")
 
 
 def test_another_value_than_that_of_the_hardware_is_unmodelled(store: Datastore) -> None:

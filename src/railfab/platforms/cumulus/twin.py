@@ -96,7 +96,6 @@ def twin() -> TwinFace:
         models=openconfig_state.models(RELEASE),
         wildcard=openconfig_state.key,
         origins=openconfig_state.ORIGINS,
-        queue_names=openconfig_state.NUMBERS,
         cli=logins,
         saves=lambda _configuration: False,
         in_effect=in_effect,

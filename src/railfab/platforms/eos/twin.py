@@ -78,7 +78,6 @@ def twin() -> TwinFace:
         wildcard=wildcard,
         origins=openconfig_state.ORIGINS,
         session_leaves=session_leaves,
-        queue_names=openconfig_state.NUMBERS,
         cli=cli,
         serves_gnmi=_serves_gnmi,
         saves=lambda _configuration: False,

@@ -80,7 +80,6 @@ def twin() -> TwinFace:
         models=openconfig_state.models(VERSION),
         wildcard=openconfig_state.key,
         origins=openconfig_state.ORIGINS,
-        queue_names=openconfig_state.NUMBERS,
         cli=cli,
         saves=lambda _configuration: False,
         in_effect=lambda model, _configuration: with_default_mtu(model, DEFAULT_MTU_BYTES),

@@ -72,7 +72,6 @@ def twin() -> TwinFace:
         models=(*openconfig_state.models(VERSION), NATIVE),
         wildcard=_key,
         origins=(*openconfig_state.ORIGINS, NATIVE_ORIGIN),
-        queue_names=openconfig_state.NUMBERS,
         cli=cli,
         saves=lambda _configuration: False,
         in_effect=in_effect,

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from railfab.device import TrafficClass
 from railfab.gnmi.target import YangModel
 from railfab.platforms.shared.virtual_addresses import discriminator, is_address, link_local, mac_address
-from railfab.platforms.twin_face import QueueNames
 
 MODULES = ("interfaces", "network-instance", "qos", "platform", "lldp")
 ORIGINS = ("openconfig",)
@@ -26,16 +24,3 @@ def key(device: str, name: str, _pattern: str, labels: Mapping[str, str]) -> str
     if name == "local-discriminator":
         return discriminator(device, peer)
     return mac_address(labels.get("peer_device", "")) if name == "id" else "1"
-
-
-def queue_number(traffic_class: TrafficClass) -> str:
-    return str(traffic_class.queue)
-
-
-def group_number(traffic_class: TrafficClass) -> str:
-    """The priority whose pause frames protect the group."""
-    return str(traffic_class.pfc_priority)
-
-
-NUMBERS = QueueNames(queue=queue_number, priority_group=group_number)
-"""Queues and priority groups that have numbers."""

@@ -10,7 +10,7 @@ from railfab.platforms.contract import BgpSettings, Capabilities, Dialect, LabFa
 from railfab.platforms.interface_templates import InterfaceTemplates
 from railfab.platforms.telemetry_map import (
     Confidence,
-    QueueLabels,
+    QueueNames,
     SubscriptionMode,
     TelemetryMap,
     TelemetryRule,
@@ -83,7 +83,7 @@ def sections(package: str) -> Sections:
 
 
 def telemetry(package: str) -> TelemetryMap:
-    """`telemetry.yml`: lists of the fields of TelemetrySubscription and TelemetryRule, and `queues`, a QueueLabels.
+    """`telemetry.yml`: lists of the fields of TelemetrySubscription and TelemetryRule, and `queues`, a QueueNames.
 
     A list as the `path` of a rule is a rule for each of them.
     """
@@ -94,7 +94,7 @@ def telemetry(package: str) -> TelemetryMap:
             TelemetrySubscription(mode=SubscriptionMode(entry.pop("mode")), **entry)
             for entry in document["subscriptions"]
         ),
-        queues=QueueLabels(document.get("queues", "")),
+        queues=QueueNames(**document["queues"]) if "queues" in document else None,
     )
 
 

@@ -16,7 +16,6 @@ from railfab.platforms.shared import json_tree
 from railfab.platforms.shared.default_mtu import with_default_mtu
 from railfab.platforms.shared.json_datastore import JsonDatastore
 from railfab.platforms.shared.json_tree import Json
-from railfab.platforms.shared.openconfig_state import NUMBERS
 from railfab.platforms.sonic.parse import parse_tree
 from railfab.platforms.sonic.qos import ethernet_number
 from railfab.platforms.sonic.schema import tree_refusals
@@ -130,7 +129,6 @@ def twin() -> TwinFace:
         models=models,
         wildcard=wildcard,
         origins=ORIGINS,
-        queue_names=NUMBERS,
         cli=logins,
         saves=lambda _configuration: False,
         in_effect=lambda model, _configuration: with_default_mtu(model, DEFAULT_MTU_BYTES),

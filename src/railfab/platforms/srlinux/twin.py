@@ -24,13 +24,12 @@ from railfab.platforms.srlinux.management import GRPC_SERVER
 from railfab.platforms.srlinux.mtu import DEFAULTS, with_default_mtus
 from railfab.platforms.srlinux.names import cage_of
 from railfab.platforms.srlinux.parse import known_lines, parse_tree
-from railfab.platforms.srlinux.qos import pfc_queue
 from railfab.platforms.srlinux.refusal_texts import unknown_element
 from railfab.platforms.srlinux.refusals import plain_refusals
 from railfab.platforms.srlinux.schema import names, options, schema
 from railfab.platforms.srlinux.tree import entry_keys, lines, stripped
 from railfab.platforms.srlinux.twin_leaves import VERSION, date, device_leaves, port_leaves
-from railfab.platforms.twin_face import QueueNames, TwinFace, VirtualSession
+from railfab.platforms.twin_face import TwinFace, VirtualSession
 from railfab.units import NS_PER_S
 
 MODULES = ("interfaces", "network-instance", "bgp", "bfd", "qos", "routing-policy", "system", "lldp")
@@ -295,5 +294,4 @@ def twin() -> TwinFace:
         saves=saves,
         in_effect=with_default_mtus,
         foreign_ports=foreign_ports,
-        queue_names=QueueNames(priority_group=lambda traffic_class: pfc_queue(traffic_class.name)),
     )
