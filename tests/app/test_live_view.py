@@ -282,6 +282,13 @@ def test_what_is_wrong_is_in_the_frame_and_in_the_line(scene: Scene) -> None:
     )
 
 
+def test_no_switch_is_blamed_for_what_an_overloaded_collector_has_not_read(scene: Scene) -> None:
+    stale = reading(stale={"leaf1": 12.0, "leaf3": None})
+    busy = replace(stale, totals=replace(stale.totals, lag_s=23.4, overloaded=True))
+    said = "this machine is too busy: collector up to 23 s late, no switch is judged"
+    assert line(replace(scene, reading=busy)).endswith(f"pace  98%  {said}")
+
+
 def test_drops_are_red_and_their_absence_is_not(scene: Scene) -> None:
     dropped = replace(reading(), drops_per_s=5.0)
     assert "31m" in styles(replace(scene, reading=dropped, history=(dropped,)), "5/s")

@@ -114,6 +114,12 @@ def test_the_counters_of_a_switch_are_of_the_simulated_time_that_it_says() -> No
     assert not found.counted_since(7.0)
 
 
+def test_an_overloaded_collector_is_known_as_such() -> None:
+    totals = new_totals()
+    for value in (0, 1, 0):
+        assert totals.read([sample("fabric_collector_overloaded", value)], at_s=0.0).overloaded is bool(value)
+
+
 def test_a_peak_counts_for_the_job_in_which_it_rose() -> None:
     """A switch reports a peak for some time: what is still there at the start of a job is another job's."""
 

@@ -33,6 +33,7 @@ def test_a_fabric_is_healthy_when_it_was_ready_and_everything_of_the_intent_is_u
         targets_up=targets[0],
         targets=targets[1],
         pace=1.0,
+        overloaded_s=0.0,
         series=1,
         jobs=(),
     )

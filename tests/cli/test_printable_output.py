@@ -93,6 +93,7 @@ def write_everything(text: str) -> None:
             targets_up=0,
             targets=1,
             pace=1.0,
+            overloaded_s=0.0,
             series=1,
             jobs=(JobSummary(text),),
         ),

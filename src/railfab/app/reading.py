@@ -67,7 +67,8 @@ class Totals:
     at_s: of the snapshot [s, Unix time]. sessions, targets: BGP session ends and switches of the intent; sessions_up,
     targets_up: of these. depth_bytes: of the deepest queue, as its switch averages it. peak_bytes: the highest of the
     peaks that rose since `FabricTotals.begin_job`, 0 without any. Both are None where no switch sends them. lag_s: the
-    largest lateness of the collector itself in the last 30 s.
+    largest lateness of the collector itself in the last 30 s; overloaded: whether it was late for so much of them
+    that no switch is judged.
     """
 
     at_s: float
@@ -80,6 +81,7 @@ class Totals:
     peak_bytes: float | None = None
     series: int = 0
     lag_s: float = 0.0
+    overloaded: bool = False
 
     @property
     def complete(self) -> bool:
@@ -127,6 +129,7 @@ _INGEST_LAG = "fabric_collector_ingest_lag_seconds"
 _TARGET = "fabric_collector_session_up"
 _SERIES = "fabric_collector_series"
 _LAG = "fabric_collector_lag_seconds"
+_OVERLOADED = "fabric_collector_overloaded"
 
 _Key = tuple[str, frozenset[tuple[str, str]]]
 
@@ -219,6 +222,8 @@ class FabricTotals:
             counters.is_up = bool(value)
         elif metric == _SERIES:
             gauges["series"] += value
+        elif metric == _OVERLOADED:
+            gauges["overloaded"] = value
 
     def _totals(self, at_s: float, sampled_s: Mapping[str, float], gauges: Mapping[str, float]) -> Totals:
         switches = {
@@ -246,4 +251,5 @@ class FabricTotals:
             peak_bytes=max(risen, default=0.0) if self._peaks else None,
             series=round(gauges["series"]),
             lag_s=gauges["lag"],
+            overloaded=bool(gauges["overloaded"]),
         )

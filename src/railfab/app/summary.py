@@ -50,7 +50,8 @@ class RunSummary:
 
     interval_s: between two samples of a switch. ready_s: from the start until all sessions and switches of the intent
     were up and counters rose; None when that never was. sessions, targets: BGP session ends and switches of the intent;
-    sessions_up, targets_up: of these, at the end. pace: simulated seconds a second since the first frame.
+    sessions_up, targets_up: of these, at the end. pace: simulated seconds a second since the first frame. overloaded_s:
+    how long the collector was overloaded, and judged no switch.
     """
 
     fabric: str
@@ -61,6 +62,7 @@ class RunSummary:
     targets_up: int
     targets: int
     pace: float
+    overloaded_s: float
     series: int
     jobs: tuple[JobSummary, ...]
 

@@ -287,6 +287,7 @@ class _Run:
         self._summaries = {job.job: JobSummary(job.job) for job in options.jobs}
         self._last: Totals | None = None
         self._ready_s: float | None = None
+        self._overloaded_s = 0.0
 
     def until(self, stop_requested: threading.Event, show: Callable[[Scene], None]) -> RunSummary:
         """Run until a stop is requested or the time is up. Raises _StopRequested for a stop before the first frame."""
@@ -309,6 +310,7 @@ class _Run:
             targets_up=self._last.targets_up,
             targets=self._last.targets,
             pace=self._clock.pace(),
+            overloaded_s=self._overloaded_s,
             series=self._last.series,
             jobs=tuple(summary for summary in self._summaries.values() if summary.seconds),
         )
@@ -359,6 +361,8 @@ class _Run:
         turn.count(now, status)
         if self._ready_s is None and self._last is not None and now.complete and now.sent_bytes > self._last.sent_bytes:
             self._ready_s = time.monotonic() - self._began_s
+        if now.overloaded and self._last is not None:
+            self._overloaded_s += now.at_s - self._last.at_s
         self._last = now
         show(self._scene(turn, status, self._rates.add(now)))
         return now

@@ -159,11 +159,14 @@ def _ms(seconds: float) -> str:
 
 
 def _notice(scene: Scene) -> Text:
-    """The line for what is wrong; empty when nothing is."""
-    found = [*scene.failures, *_stale(scene.reading)]
-    if scene.reading.totals.lag_s > LATE_S:
-        found.append(f"collector up to {scene.reading.totals.lag_s:.0f} s late in the last 30 s")
-    return Text("; ".join(found), style="bold yellow")
+    """The line for what is wrong, or nothing. No switch is blamed for what an overloaded collector has not read."""
+    totals = scene.reading.totals
+    wrong = [*scene.failures, *(() if totals.overloaded else _stale(scene.reading))]
+    if totals.overloaded:
+        wrong.append(f"this machine is too busy: collector up to {totals.lag_s:.0f} s late, no switch is judged")
+    elif totals.lag_s > LATE_S:
+        wrong.append(f"collector up to {totals.lag_s:.0f} s late in the last 30 s")
+    return Text("; ".join(wrong), style="bold yellow")
 
 
 def _stale(reading: FabricRates) -> Iterator[str]:

@@ -436,7 +436,9 @@ class GnmicReport:
 
 @dataclass(frozen=True, slots=True)
 class UpSummary:
-    """`up`. ready_s: null for a fabric that never was. pace: simulated seconds a second."""
+    """`up`. ready_s: null for a fabric that never was. pace: simulated seconds a second. overloaded_s: how long
+    the collector was late, so that what is not up may be no fault of a switch.
+    """
 
     fabric: str
     interval_s: float
@@ -446,6 +448,7 @@ class UpSummary:
     targets_up: int
     targets: int
     pace: float
+    overloaded_s: float
     series: int
     jobs: tuple[JobSummary, ...]
     healthy: bool

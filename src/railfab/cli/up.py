@@ -142,6 +142,7 @@ def up(
         raise KeyboardInterrupt
     _print_summary(summary, output)
     if not summary.healthy:
+        _print_overload(summary)
         raise typer.Exit(FOUND)
 
 
@@ -174,6 +175,16 @@ def _live_view() -> Iterator[tuple[Callable[[Scene], None], Callable[[str], None
         yield (
             lambda scene: live.update(frame(scene, *console.size), refresh=True),
             lambda step: live.update(Text(step, "dim"), refresh=True),
+        )
+
+
+def _print_overload(summary: RunSummary) -> None:
+    """Say that this machine, and no switch, may be why a fabric is not healthy."""
+    if summary.overloaded_s:
+        echo(
+            f"railfab: this machine is too busy: the collector was overloaded for {summary.overloaded_s:.0f} s, and"
+            " what it has not read is no fault of a switch. End other programs, or use a longer --interval or --for.",
+            err=True,
         )
 
 
