@@ -10,9 +10,11 @@ from pathlib import Path
 
 import pytest
 from tests import commands
+from tests.docs.schemas import conforming
 from tests.fabric.sampled import wired
 from tests.sampled import sampled
 
+from railfab.fabric import design
 from railfab.intent.starters import designs
 
 FEATURES = "VLANs and SVIs", "LAGs", "MLAG", "VXLAN", "EVPN", "VRFs, here management"
@@ -73,6 +75,26 @@ def test_a_design_is_deployed_verified_and_rolled_back_on_its_own_platforms(
     assert f"{of_all}: 0 changed" in second
     assert f"{of_all}: {count} changed" in undone
     assert "[bgp-neighbor-missing]" in differing
+
+
+@pytest.mark.matrix
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("name", SERVED)
+def test_a_design_is_healthy_under_up_and_its_ring_loses_nothing(name: str, run: Run, repository: Path) -> None:
+    """The ring runs for 50 s where two cores take a sample every 10 s, as of 48 switches."""
+    intent = repository / "inventory" / "fabrics" / f"{name}.yml"
+    ports = "--twin-port", "0", "--metrics-port", "0", "--prometheus-port", "0"
+    done = run("up", intent, "--for", "60", "--output", "json", *ports)
+    assert done.returncode == 0, done.stderr
+    summary = conforming("up", done.stdout)
+    models = design(intent).models
+    sessions = sum(len(model.neighbors) for model in models.values())
+    assert (summary["fabric"], summary["healthy"]) == (name, True)
+    assert (summary["targets_up"], summary["targets"]) == (len(models), len(models))
+    assert (summary["sessions_up"], summary["sessions"]) == (sessions, sessions)
+    ring = summary["jobs"][0]
+    assert (ring["job"], ring["drops"]) == ("ring", 0)
+    assert ring["sent_bytes"] > 1e9
 
 
 @pytest.mark.parametrize("name", REFUSED)
