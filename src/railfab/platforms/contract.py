@@ -125,7 +125,10 @@ class LabFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dialect:
-    """The CLI as data: netmiko's device type, prompts, commands (verbs) and regular expressions of error texts."""
+    """The CLI as data: netmiko's device type, prompts, commands (verbs) and regular expressions of error texts.
+
+    prompts: the first is that of a login.
+    """
 
     netmiko: str
     prompts: Mapping[str, str]

@@ -92,7 +92,8 @@ def test_a_pasted_text_arrives_whole_and_the_first_refused_line_is_named(endpoin
 
 
 def test_the_prompt_of_another_system_is_named(endpoint: Endpoint) -> None:
-    junos = replace(LIKE_EOS, prompts={"operational": r"^\S+@\S+> $"})
+    """Also where it looks like one of another mode than that of a login."""
+    junos = replace(LIKE_EOS, prompts={"operational": r"^\S+> ?$", "configuration": r"^\S+# ?$"})
     with pytest.raises(DeviceError) as refused:
         CliConnection(endpoint, ADMIN, junos).open()
     assert str(refused.value) == (

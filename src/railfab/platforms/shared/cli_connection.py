@@ -51,8 +51,9 @@ class CliConnection:
         self._credentials = credentials
         self._dialect = dialect
         self._errors = ErrorTexts(dialect.errors)
-        self._prompt = f"(?m:{'|'.join(dialect.prompts.values())})"
-        self._end = re.compile(rf"(?:^|\n){self._prompt}\Z")
+        login, *_ = prompts = dialect.prompts.values()
+        self._prompt = f"(?m:{'|'.join(prompts)})"
+        self._end, self._login_prompt = _at_end(self._prompt), _at_end(f"(?m:{login})")
         self.last_output = ""
         self.is_idle = True
         self._socket: socket | None = None
@@ -221,7 +222,7 @@ class CliConnection:
             self._socket = create_connection((endpoint.host, endpoint.ssh_port or SSH_PORT), CONNECT_WITHIN_S)
             connection = driver_of(self._dialect.netmiko)(
                 endpoint,
-                self._end,
+                self._login_prompt,
                 sock=self._socket,
                 device_type=self._dialect.netmiko,
                 host=endpoint.host,
@@ -242,6 +243,11 @@ class CliConnection:
             raise rejected(endpoint, self._credentials) from None
         except (NetmikoBaseException, SSHException, OSError, EOFError, ValueError) as error:
             raise login_error(endpoint, self._credentials, error) from None
+
+
+def _at_end(prompt: str) -> re.Pattern[str]:
+    """A prompt with which an output ends."""
+    return re.compile(rf"(?:^|\n){prompt}\Z")
 
 
 def _blocks(lines: Sequence[str]) -> Iterator[Sequence[str]]:

@@ -33,7 +33,7 @@ ESCAPE = "\x1b"
 class WaitingReads(Base):
     """Reads of a netmiko driver that end as soon as the switch has answered; mixed into the driver of a platform.
 
-    endpoint: the switch, for its host key. prompt: what an output of the platform ends with. options: of netmiko's
+    endpoint: the switch, for its host key. prompt: what a login of the platform ends with. options: of netmiko's
     ConnectHandler. Raises ReadTimeout where the prompt is that of another system.
     """
 
