@@ -282,6 +282,13 @@ def test_what_is_wrong_is_in_the_frame_and_in_the_line(scene: Scene) -> None:
     )
 
 
+def test_a_slow_machine_is_named_before_the_switches_without_samples(scene: Scene) -> None:
+    every = replace(scene, pace=0.01, reading=reading(stale=dict.fromkeys(f"leaf{n}" for n in range(8))))
+    assert line(every).endswith("pace   1%  this machine is slow or busy; no sample yet from any switch")
+    some = replace(scene, pace=0.5, reading=reading(stale={"leaf1": 12.0}))
+    assert line(some).endswith("pace  50%  this machine is slow or busy; no sample for 12 s from leaf1")
+
+
 def test_no_switch_is_blamed_for_what_an_overloaded_collector_has_not_read(scene: Scene) -> None:
     stale = reading(stale={"leaf1": 12.0, "leaf3": None})
     busy = replace(stale, totals=replace(stale.totals, lag_s=23.4, overloaded=True))

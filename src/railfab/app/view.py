@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -161,7 +161,7 @@ def _ms(seconds: float) -> str:
 def _notice(scene: Scene) -> Text:
     """The line for what is wrong, or nothing. No switch is blamed for what an overloaded collector has not read."""
     totals = scene.reading.totals
-    wrong = [*scene.failures, *(() if totals.overloaded else _stale(scene.reading))]
+    wrong = [*scene.failures, *(() if totals.overloaded else _stale(scene))]
     if totals.overloaded:
         wrong.append(f"this machine is too busy: collector up to {totals.lag_s:.0f} s late, no switch is judged")
     elif totals.lag_s > LATE_S:
@@ -169,17 +169,23 @@ def _notice(scene: Scene) -> Text:
     return Text("; ".join(wrong), style="bold yellow")
 
 
-def _stale(reading: FabricRates) -> Iterator[str]:
-    """The switches without recent samples, and the age of the oldest of their last ones."""
-    silent = [name for name, age_s in reading.stale.items() if age_s is None]
-    ages_s = {name: age_s for name, age_s in reading.stale.items() if age_s is not None}
+def _stale(scene: Scene) -> Iterator[str]:
+    """The switches without recent samples, and the age of the oldest of their last ones; their twin may be slow."""
+    stale, switches = scene.reading.stale, scene.reading.totals.targets
+    if stale and scene.pace < SLOW_PACE:
+        yield "this machine is slow or busy"
+    silent = [name for name, age_s in stale.items() if age_s is None]
+    ages_s = {name: age_s for name, age_s in stale.items() if age_s is not None}
     if ages_s:
-        yield f"no sample for {max(ages_s.values()):.0f} s from {_names(ages_s)}"
+        yield f"no sample for {max(ages_s.values()):.0f} s from {_names(ages_s, switches)}"
     if silent:
-        yield f"no sample yet from {_names(silent)}"
+        yield f"no sample yet from {_names(silent, switches)}"
 
 
-def _names(names: Sequence[str] | Mapping[str, float]) -> str:
+def _names(names: Collection[str], switches: int) -> str:
+    """Some switches of so many."""
+    if len(names) == switches:
+        return "any switch"
     first = next(iter(names))
     return first if len(names) == 1 else f"{first} and {len(names) - 1} more"
 

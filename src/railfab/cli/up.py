@@ -142,7 +142,7 @@ def up(
         raise KeyboardInterrupt
     _print_summary(summary, output)
     if not summary.healthy:
-        _print_overload(summary)
+        _print_slowness(summary)
         raise typer.Exit(FOUND)
 
 
@@ -178,12 +178,16 @@ def _live_view() -> Iterator[tuple[Callable[[Scene], None], Callable[[str], None
         )
 
 
-def _print_overload(summary: RunSummary) -> None:
+def _print_slowness(summary: RunSummary) -> None:
     """Say that this machine, and no switch, may be why a fabric is not healthy."""
-    if summary.overloaded_s:
+    from railfab.app.view import SLOW_PACE
+
+    late = [f"the collector was overloaded for {summary.overloaded_s:.0f} s"] if summary.overloaded_s else []
+    slow = [f"the twin ran at {summary.pace:.0%} of real time"] if summary.pace < SLOW_PACE else []
+    if reasons := " and ".join((*late, *slow)):
         echo(
-            f"railfab: this machine is too busy: the collector was overloaded for {summary.overloaded_s:.0f} s, and"
-            " what it has not read is no fault of a switch. End other programs, or use a longer --interval or --for.",
+            f"railfab: this machine is slow or busy: {reasons}, so that what is not up may be no fault of a switch."
+            " End other programs, or use a longer --interval or --for.",
             err=True,
         )
 
