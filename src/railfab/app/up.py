@@ -8,7 +8,7 @@ import time
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import cycle
 from pathlib import Path
 
@@ -24,12 +24,14 @@ from railfab.app.twin_metrics import TwinMetricsRelay
 from railfab.app.view import JobState, Scene
 from railfab.dashboards import Scrape, prometheus_files, write
 from railfab.deploy import apply_all, new_change, nornir_of
+from railfab.endpoints import Endpoints
 from railfab.errors import EndpointError, LabError, RailfabError, raise_all
 from railfab.fabric import Design, resolve_endpoints, session_endpoints
 from railfab.findings import DesignCode
 from railfab.intent import Job
 from railfab.intent.document import input_for
 from railfab.telemetry import Collector, MetricsServer, fabric_collector
+from railfab.text.counted import counted
 from railfab.topology import Role
 from railfab.twin import twin_command
 from railfab.twin.control import Control, connect
@@ -40,6 +42,8 @@ from railfab.units import COLLECTOR_PORT
 STARTS_WITHIN_S = 30.0
 STARTS_WITHIN_S_PER_SWITCH = 0.5
 """Time in which the twin answers on a machine that is not busy [s]; after it, the wait is reported."""
+DEPLOYS = 3
+"""Attempts to deploy a switch."""
 SWITCH_INTERVAL_S = 0.001
 """For sys.setswitchinterval: the view is drawn in another thread than that of the event loop."""
 POLL_S = 0.1
@@ -171,6 +175,7 @@ class _Start:
         self._report = report
         self._stop_requested = stop_requested
         self._began_s = began_s
+        self._change = new_change()
 
     def start_all(self, stack: ExitStack, children: Children, prometheus_port: int | None) -> _Run:
         """Start everything. Raises _StopRequested when a stop is requested before it has finished."""
@@ -222,21 +227,29 @@ class _Start:
         return None
 
     def _deploy(self) -> None:
-        """Bring every switch of the twin to the intent."""
+        """Bring every switch of the twin to the intent. A switch of a busy machine may answer in a later attempt."""
         endpoints = session_endpoints(self._fabric, "twin", self._options.state)
+        errors = self._deploy_once(endpoints)
+        for _ in range(DEPLOYS - 1):
+            if errors:
+                self._report(f"trying {counted(len(errors), 'switch')} again")
+                nodes = tuple(node for node in endpoints.nodes if node.name in errors)
+                errors = self._deploy_once(replace(endpoints, nodes=nodes))
+        raise_all([LabError(name, "was not deployed", error.rstrip(".")) for name, error in errors.items()])
+
+    def _deploy_once(self, endpoints: Endpoints) -> dict[str, str]:
+        """Deploy these switches; the errors of those that failed, by name."""
         outcomes = apply_all(
             nornir_of(self._fabric, endpoints, self._stop_requested),
             self._fabric.configurations(self._options.accept),
-            new_change(),
-            lambda outcome: self._report(f"deployed {outcome.name}"),
+            self._change,
+            lambda outcome: self._report(f"{'not ' if outcome.failed else ''}deployed {outcome.name}"),
             stop_requested=self._stop_requested,
             abandoned=self._stop_requested,
         )
         if self._stop_requested.is_set():
             raise _StopRequested
-        raise_all(
-            [LabError(one.name, "was not deployed", str(one.error).rstrip(".")) for one in outcomes if one.failed]
-        )
+        return {each.name: str(each.error).removeprefix(f"{each.name}: ") for each in outcomes if each.failed}
 
     def _start_prometheus(self, children: Children, metrics_url: str, port: int) -> None:
         """Start Prometheus with our configuration."""
