@@ -70,6 +70,7 @@ ADDED: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("delayed-routes", (*FAMILY, "nexthop trigger-delay critical 9000 non-critical 9000")),
     ("route-dampening", (*FAMILY, "dampening")),
     ("static-route", ("ip route 10.16.0.0/12 192.0.2.1",)),
+    ("wrong-address", (PORT, "ip address 10.99.0.2/31 secondary")),
     ("packet-filter", (PORT, "ip access-group HOSTS in")),
     ("packet-filter", (PORT, "ip verify unicast source reachable-via rx")),
     ("storm-control", (PORT, "storm-control broadcast level 1.00")),
