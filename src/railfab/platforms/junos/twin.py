@@ -8,6 +8,7 @@ from railfab.device import DeviceModel
 from railfab.platforms.junos.cli import cli
 from railfab.platforms.junos.hierarchy import Hierarchy
 from railfab.platforms.junos.parse import parse
+from railfab.platforms.junos.pause_defaults import with_own_pauses
 from railfab.platforms.junos.show_system import VERSION
 from railfab.platforms.junos.statements import read
 from railfab.platforms.shared import openconfig_state
@@ -72,6 +73,11 @@ DEFAULT_MTU_BYTES = 1500
 """MTU of a routed port (Media MTU Overview: 1514 bytes with the Ethernet header)."""
 
 
+def in_effect(model: DeviceModel, configuration: str) -> DeviceModel:
+    """The model with what the switch does where its configuration states nothing, or shares only."""
+    return with_own_pauses(with_default_mtu(model, DEFAULT_MTU_BYTES), configuration)
+
+
 @cache
 def twin() -> TwinFace:
     """The face of a virtual Junos switch."""
@@ -82,5 +88,5 @@ def twin() -> TwinFace:
         origins=openconfig_state.ORIGINS,
         cli=cli,
         saves=lambda _configuration: False,
-        in_effect=lambda model, _configuration: with_default_mtu(model, DEFAULT_MTU_BYTES),
+        in_effect=in_effect,
     )

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from railfab.device import ClassThresholds, DeviceModel, PortProfile, Qos
+from railfab.device import DeviceModel
+from railfab.platforms.shared.dynamic_xoff import with_dynamic_xoff
 from railfab.qos import ALPHA
 
 HEADROOM_POOL_PERCENT = 10
@@ -20,13 +21,4 @@ def with_own_pauses(model: DeviceModel) -> DeviceModel:
     qos = model.qos
     if qos is None or not qos.lossless():
         return model
-    profiles = tuple(_paused(profile, qos) for profile in qos.profiles)
-    return replace(model, qos=replace(qos, profiles=profiles, headroom_pool_percent=HEADROOM_POOL_PERCENT))
-
-
-def _paused(profile: PortProfile, qos: Qos) -> PortProfile:
-    lossless = [traffic_class.name for traffic_class in qos.lossless()]
-    stated = (profile.of(name) or ClassThresholds(traffic_class=name) for name in lossless)
-    paused = (replace(each, alpha=ALPHA) if each.xoff_bytes is None else each for each in stated)
-    kept = (each for each in profile.thresholds if each.traffic_class not in lossless)
-    return replace(profile, thresholds=(*kept, *paused))
+    return replace(model, qos=replace(with_dynamic_xoff(qos, ALPHA), headroom_pool_percent=HEADROOM_POOL_PERCENT))
