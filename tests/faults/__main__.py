@@ -23,9 +23,10 @@ from pathlib import Path
 
 from tests.faults.figures import figures, with_figures
 from tests.faults.healthy import JOBS, SECONDS
+from tests.faults.held_out import held_out
 from tests.faults.judge import Judge, verdicts, wanted_metrics
-from tests.faults.matrix import PAGE, Origin, faulty, matrix, page, page_of, platform_page
-from tests.faults.mistakes import jobs, mistakes, nothing
+from tests.faults.matrix import PAGE, Origin, faulty, matrix, of_list, page, page_of, platform_page
+from tests.faults.mistakes import Mistake, jobs, mistakes, nothing
 from tests.faults.translation import LISTED, expressible, inexpressible, translated
 from tests.faults.trial import Rack, Refused, Trial, rack_of
 
@@ -43,7 +44,7 @@ def _try(folder: Path, served: str, names: list[str]) -> None:
     while waiting:
         with (
             tempfile.TemporaryDirectory() as state,
-            Rack(rack_of(served), Path(state), wanted_metrics(_symptoms())) as rack,
+            Rack(rack_of(served), Path(state), wanted_metrics(_symptoms(served))) as rack,
         ):
             try:
                 while waiting:
@@ -57,27 +58,28 @@ def _try(folder: Path, served: str, names: list[str]) -> None:
 
 
 def _trial(rack: Rack, served: str, name: str) -> Trial:
-    found = {mistake.id: mistake for mistake in mistakes()}
-    return (
-        rack.tried(translated(found[name], served))
-        if name in found
-        else rack.healthy(jobs()[name.removeprefix("healthy-")], SECONDS)
-    )
+    mistake = _mistake(name, served)
+    return rack.tried(mistake) if mistake.alert else rack.healthy(jobs()[mistake.job], SECONDS)
+
+
+def _mistake(name: str, served: str) -> Mistake:
+    """What the lists have under this name, on switches of a platform; a healthy job is the mistake of none."""
+    listed = next((translated(mistake, served) for mistake in mistakes() if mistake.id == name), None)
+    held = next((mistake for mistake in held_out(served) if mistake.id == name), None)
+    return listed or held or nothing(name.removeprefix("healthy-"))
 
 
 def _kept(path: Path, served: str) -> Trial:
     """A trial of a file, judged by what the list says of its mistake now; one that says so where there is none."""
-    now = {mistake.id: mistake for mistake in mistakes()}
-    listed = now.get(path.name)
-    mistake = translated(listed, served) if listed else nothing(path.name.removeprefix("healthy-"))
+    mistake = _mistake(path.name, served)
     if not path.exists():
         return Trial(mistake, refused="the trial failed")
     trial: Trial = pickle.loads(path.read_bytes())
     return replace(trial, mistake=mistake)
 
 
-def _symptoms() -> list[str]:
-    return [mistake.symptom for mistake in mistakes() if mistake.symptom]
+def _symptoms(served: str) -> list[str]:
+    return [mistake.symptom for mistake in (*mistakes(), *held_out(served)) if mistake.symptom]
 
 
 def _origin(made_s: Sequence[float]) -> Origin:
@@ -104,7 +106,7 @@ def main(arguments: list[str]) -> int:
     if arguments[:1] == ["--on"]:
         served, *arguments = arguments[1:]
     healthy = [f"healthy-{job}" for job in JOBS] if served == LISTED else []
-    names = arguments or expressible(served) + healthy
+    names = arguments or expressible(served) + [mistake.id for mistake in held_out(served)] + healthy
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(os.environ.get(TRIALS) or temporary)
         folder.mkdir(exist_ok=True)
@@ -125,7 +127,7 @@ def main(arguments: list[str]) -> int:
         reasons = {mistake.title: why for mistake in mistakes() if (why := inexpressible(mistake, served))}
         page_of(served).write_text(platform_page(served, trials, found, _origin(made_s), reasons))
         PAGE.write_text(with_figures(PAGE.read_text(), figures()))
-    return int(bool(faulty(trials, found)))
+    return int(bool(faulty(of_list(trials), found)))
 
 
 if __name__ == "__main__":

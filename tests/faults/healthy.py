@@ -2,7 +2,7 @@
 
 Each begins after a deploy where railfab has sessions of the platform; else on switches that were started configured.
 
-python -m tests.faults.healthy [SECONDS]     simulated time of each job on each platform of the twin, 600 s
+python -m tests.faults.healthy [SECONDS [PLATFORM ...]]     simulated time of each job, 600 s; on all of the twin's
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ def _healthy(rack: Rack, served: str, job: str, seconds: float) -> Trial:
 
 def main(arguments: list[str]) -> int:
     logging.disable(logging.CRITICAL)
-    judged = tried(SERVED, JOBS, float(arguments[0]) if arguments else SECONDS)
+    judged = tried(arguments[1:] or SERVED, JOBS, float(arguments[0]) if arguments else SECONDS)
     sys.stdout.writelines(f"{trial}\n" for trial in judged)
     return int(any(trial.is_wrong for trial in judged))
 

@@ -96,7 +96,9 @@ def jobs() -> Mapping[str, Job]:
 
 def nothing(job: str) -> Mistake:
     """No mistake, under a job."""
-    return Mistake(id=f"healthy-{job}", title=f"nothing, under the job {job}", edits={}, slow_hosts={}, alert="")
+    return Mistake(
+        id=f"healthy-{job}", title=f"nothing, under the job {job}", edits={}, slow_hosts={}, alert="", job=job
+    )
 
 
 def _mistake(document: dict[str, Any]) -> Mistake:

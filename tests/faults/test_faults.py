@@ -16,6 +16,7 @@ import pytest
 from tests.dashboards.promql_labels import labels_of
 from tests.faults.figures import figure, figures, with_figures
 from tests.faults.healthy import SERVED, tried
+from tests.faults.held_out import changed, held_out
 from tests.faults.judge import Judge, held, verdicts, wanted_metrics
 from tests.faults.matrix import PAGE, Origin, page, platform_page, problem
 from tests.faults.mistakes import Mistake, jobs, mistakes, omitted
@@ -80,6 +81,33 @@ def test_thirty_mistakes_of_the_list_are_mistakes_of_each_platform(served: str, 
         if mistake.symptom:
             labels_of(mistake.symptom)
             assert "ethernet-1" not in mistake.symptom
+
+
+def test_a_mistake_that_a_platform_cannot_show_by_a_metric_is_tried_for_the_alert_that_it_can_raise() -> None:
+    listed = next(mistake for mistake in mistakes() if mistake.id == "pfc-off-uplink")
+    assert "fabric_pfc_dropped_packets_total" in listed.symptom
+    there = translated(listed, "junos")
+    assert (there.alert, there.symptom) == ("FabricConfigurationHazard", "")
+    assert "counts packets dropped" in there.silence
+
+
+@pytest.mark.parametrize("served", ["nxos", "junos"])
+def test_held_out_mistakes_are_configurations_that_the_platform_reads_and_nobody_intends(served: str) -> None:
+    held = held_out(served)
+    assert len({mistake.id for mistake in (*mistakes(), *held)}) == len(mistakes()) + len(held)
+    for mistake in held:
+        assert {mistake.alert, *mistake.also} <= NAMES
+        assert mistake.job in jobs()
+        for name, text in mistake.texts.items():
+            assert platform(served).parse(text) is not None
+            assert text != rack(served).configurations()[name]
+
+
+def test_a_held_out_mistake_is_changed_in_its_section_only() -> None:
+    text = "interface 1\n  mtu 9216\ninterface 2\n  mtu 9216\ninterface 3\n  mtu 9216\n"
+    assert changed(text, "interface 2\n", "9216", "1500") == text.replace("2\n  mtu 9216", "2\n  mtu 1500")
+    with pytest.raises(ValueError, match="has no 'shutdown' there"):
+        changed(text, "interface 2\n", "shutdown", "no shutdown")
 
 
 def test_a_merge_of_three_keeps_what_only_the_base_has_and_takes_what_changed() -> None:

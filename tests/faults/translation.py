@@ -41,13 +41,14 @@ def translated(mistake: Mistake, served: str) -> Mistake:
     """The mistake on switches of a platform: its configurations as texts. Raises NotExpressible."""
     if served == LISTED:
         return mistake
+    mistake = replace(mistake, **_stated(mistake, served))
     _check_shown(mistake, served)
     ports = {name: _ports(name, served) for name in rack(served).models}
 
     def there(places: tuple[tuple[Any, ...], ...]) -> tuple[Any, ...]:
         return tuple((name, ports[name].get(port, port), *rest) for name, port, *rest in places)
 
-    found = replace(
+    return replace(
         mistake,
         edits={},
         job=_job(mistake.job, served),
@@ -59,7 +60,6 @@ def translated(mistake: Mistake, served: str) -> Mistake:
         exchanged=there(mistake.exchanged),
         symptom=_symptom(mistake.symptom, served),
     )
-    return replace(found, **_stated(mistake, served))
 
 
 def _stated(mistake: Mistake, served: str) -> dict[str, Any]:
@@ -120,7 +120,7 @@ def _text(name: str, edits: Mapping[str, Any], served: str) -> str:
         text = system.text(system.render(wrong))
         read = system.parse(text)
     except RailfabError as error:
-        raise NotExpressible(str(error)) from error
+        raise NotExpressible(str(error).splitlines()[0]) from error
     if read == intended:
         lost = changes(read, wrong)[0]
         raise NotExpressible(f"its configuration does not state {lost.path}")
