@@ -3,6 +3,7 @@
 python -m tests.faults [ID ...]                  these only, and write no page
 python -m tests.faults --on PLATFORM [ID ...]    on switches of this platform; all of them write docs/faults-PLATFORM.md
                                                  and the table of docs/faults.md
+python -m tests.faults --kept --on PLATFORM      try none: the page is of the trials that are kept, and lists the others
 """
 
 from __future__ import annotations
@@ -102,6 +103,8 @@ def main(arguments: list[str]) -> int:
     if arguments[:1] == ["--try"]:
         _try(Path(arguments[1]), arguments[2], arguments[3:])
         return 0
+    is_kept = arguments[:1] == ["--kept"]
+    arguments = arguments[is_kept:]
     served = LISTED
     if arguments[:1] == ["--on"]:
         served, *arguments = arguments[1:]
@@ -110,8 +113,11 @@ def main(arguments: list[str]) -> int:
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(os.environ.get(TRIALS) or temporary)
         folder.mkdir(exist_ok=True)
+        untried = [name for name in names if not (folder / name).exists()] if is_kept else []
+        names = [name for name in names if name not in untried]
         command = [sys.executable, "-m", "tests.faults", "--try", str(folder), served]
-        running = [subprocess.Popen([*command, *names[place::WORKERS]]) for place in range(WORKERS)]
+        workers = 0 if is_kept else WORKERS
+        running = [subprocess.Popen([*command, *names[place::WORKERS]]) for place in range(workers)]
         codes = [process.wait() for process in running]
         if any(codes):
             return 1
@@ -125,7 +131,7 @@ def main(arguments: list[str]) -> int:
         PAGE.write_text(with_figures(page(trials, found, _origin(made_s)), figures()))
     elif not arguments:
         reasons = {mistake.title: why for mistake in mistakes() if (why := inexpressible(mistake, served))}
-        page_of(served).write_text(platform_page(served, trials, found, _origin(made_s), reasons))
+        page_of(served).write_text(platform_page(served, trials, found, _origin(made_s), reasons, untried))
         PAGE.write_text(with_figures(PAGE.read_text(), figures()))
     return int(bool(faulty(of_list(trials), found)))
 

@@ -104,14 +104,27 @@ def page_of(served: str) -> Path:
 
 
 def platform_page(
-    served: str, trials: Sequence[Trial], found: Verdicts, origin: Origin, reasons: Mapping[str, str]
+    served: str,
+    trials: Sequence[Trial],
+    found: Verdicts,
+    origin: Origin,
+    reasons: Mapping[str, str],
+    untried: Sequence[str] = (),
 ) -> str:
-    """The page of a platform. reasons: why its switches cannot have or show a mistake, by the title of that."""
-    return "\n".join(_platform_page(served, trials, found, origin, reasons)) + "\n"
+    """The page of a platform. reasons: why its switches cannot have or show a mistake, by the title of that.
+
+    untried: names of mistakes of which no trial was kept.
+    """
+    return "\n".join(_platform_page(served, trials, found, origin, reasons, untried)) + "\n"
 
 
 def _platform_page(
-    served: str, trials: Sequence[Trial], found: Verdicts, origin: Origin, reasons: Mapping[str, str]
+    served: str,
+    trials: Sequence[Trial],
+    found: Verdicts,
+    origin: Origin,
+    reasons: Mapping[str, str],
+    untried: Sequence[str],
 ) -> Iterator[str]:
     listed, held = of_list(trials), [trial for trial in trials if trial.mistake.source == SOURCE]
     yield from (*ELSEWHERE.format(platform=served).splitlines(), "", str(origin), "", f"{_sum(listed, found)}.", "")
@@ -120,6 +133,8 @@ def _platform_page(
     if held:
         yield from ("", *HELD.splitlines(), "", f"{_sum(held, found)}.", "", *_table(held, found))
         yield from ("", *_wrong(held, found))
+    if untried:
+        yield from ("", "## Not tried yet", "", f"{', '.join(f'`{name}`' for name in untried)}.")
     yield from ("", REFUSED, "", "| mistake | why |", "|---|---|")
     yield from (f"| {title} | {reason} |" for title, reason in reasons.items())
 

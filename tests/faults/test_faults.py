@@ -194,6 +194,9 @@ def test_the_figure_of_a_platform_is_its_sum_and_how_many_mistakes_it_refuses(tm
     (path := tmp_path / "faults-eos.md").write_text(platform_page("eos", chosen, verdict, origin, reasons))
     row = "| [eos](faults-eos.md) | 2 | 1 | 2 |"
     assert str(figure(path)) == row
+    assert "\n## Not tried yet\n\n`flap`, `fec`.\n" in platform_page(
+        "eos", chosen, verdict, origin, reasons, ["flap", "fec"]
+    )
     table = f"| platform | tried | right | cannot have or show |\n|---|---|---|---|\n{row}"
     written = with_figures(page([], {}, origin), figures(tmp_path))
     assert f"## On other platforms\n\n{table}\n\n## Each mistake\n\n| mistake or fault |" in written
