@@ -38,9 +38,11 @@ backend:
   spines: {count: 2, rate_gbps: 400, model: qfx5130-32cd, platform: junos, cable_m: 40}
 """
 LEAF = "pod1-seg1-leaf1"
-RECEIVER_PORT, SENDER_PORT = "et-0/0/0:0", "et-0/0/0:2"
-"""Ports of hosts on LEAF: where the senders of an incast meet, and that of one of them."""
+RECEIVER_PORT = "et-0/0/0:0"
+"""Port of a host on LEAF, where the senders of an incast meet."""
 INCAST = {"traffic": {"pattern": "incast", "senders": 14, "receivers": 1, "bytes": "1.5MB"}}
+SLOW_GBPS = 20.0
+"""Rate at which the receiver takes packets from its NIC, which therefore pauses the leaf."""
 FAR_SUBNET = "10.18.1.0/31"
 """Of a host at the other rail switch."""
 LOSSLESS = 3
@@ -62,8 +64,9 @@ def twin(fabric: Design, tmp_path_factory: pytest.TempPathFactory) -> Iterator[T
 
 @pytest.fixture(scope="module")
 def leaf(twin: Twin) -> VirtualDevice:
-    """A switch that an incast has made pause its hosts, and mark their packets."""
+    """A switch that the receiver of an incast has paused, and that has marked its packets."""
     switch = twin._switches[LEAF]
+    twin.set_host_rate("pod1-seg1-host1", SLOW_GBPS)
     until(lambda: all(session.established for session in switch.observe().sessions))
     ran(twin, made_job(phases=[INCAST], repeat=3))
     return switch
@@ -198,16 +201,16 @@ def test_a_congested_port_shows_its_pause_frames_and_marks(session: Cli, leaf: V
     counted = {
         (metric, labels["interface"], labels.get("priority") or labels.get("queue")): int(value)
         for metric, labels, value in leaf.readings()
-        if metric in ("fabric_pfc_transmit_frames_total", "fabric_queue_ecn_marked_packets_total")
+        if metric in ("fabric_pfc_receive_frames_total", "fabric_queue_ecn_marked_packets_total")
     }
-    paused = counted["fabric_pfc_transmit_frames_total", SENDER_PORT, str(LOSSLESS)]
+    paused = counted["fabric_pfc_receive_frames_total", RECEIVER_PORT, str(LOSSLESS)]
     marked = counted["fabric_queue_ecn_marked_packets_total", RECEIVER_PORT, "3"]
     assert paused > 0
     assert marked > 0
-    extensive = said(session, f"show interfaces extensive {SENDER_PORT}")
-    assert re.search(rf"^    Priority :  {LOSSLESS} +0 +{paused}$", extensive, re.MULTILINE)
-    pfc = port(session, f"show interfaces {SENDER_PORT} extensive")["ethernet-mac-pfc-statistics"][LOSSLESS]
-    assert pfc == {"mac-pfc-dot1p": str(LOSSLESS), "input-mac-pfc-frames": "0", "output-mac-pfc-frames": str(paused)}
+    extensive = said(session, f"show interfaces extensive {RECEIVER_PORT}")
+    assert re.search(rf"^    Priority :  {LOSSLESS} +{paused} +0$", extensive, re.MULTILINE)
+    pfc = port(session, f"show interfaces {RECEIVER_PORT} extensive")["ethernet-mac-pfc-statistics"][LOSSLESS]
+    assert pfc == {"mac-pfc-dot1p": str(LOSSLESS), "input-mac-pfc-frames": str(paused), "output-mac-pfc-frames": "0"}
     queue = said(session, f"show interfaces queue {RECEIVER_PORT}").partition(f"Queue: {LOSSLESS}, ")[2]
     assert re.search(r"ECN-CE packets +: +(\d+)$", queue, re.MULTILINE)[1] == str(marked)  # type: ignore[index]
 
