@@ -25,19 +25,19 @@ class Gnmic:
     ca: str
     login: Credentials
 
-    def _command(self, *arguments: str) -> tuple[list[str], dict[str, str]]:
-        command = ["gnmic", *arguments, "--address", self.address, "--tls-ca", self.ca, "--encoding", "json_ietf"]
+    def _command(self, *arguments: str, encoding: str = "json_ietf") -> tuple[list[str], dict[str, str]]:
+        command = ["gnmic", *arguments, "--address", self.address, "--tls-ca", self.ca, "--encoding", encoding]
         login = {"GNMIC_USERNAME": self.login.username, "GNMIC_PASSWORD": self.login.password}
         return command, {**os.environ, **login}
 
-    def run(self, *arguments: str) -> str:
+    def run(self, *arguments: str, encoding: str = "json_ietf") -> str:
         """What it prints. Fails where it does."""
-        done = self.attempt(*arguments)
+        done = self.attempt(*arguments, encoding=encoding)
         assert done.returncode == 0, done.stderr
         return done.stdout
 
-    def attempt(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        command, environment = self._command(*arguments)
+    def attempt(self, *arguments: str, encoding: str = "json_ietf") -> subprocess.CompletedProcess[str]:
+        command, environment = self._command(*arguments, encoding=encoding)
         return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=WITHIN_S)
 
     def updates(self, *arguments: str) -> dict[str, Any]:

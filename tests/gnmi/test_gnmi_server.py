@@ -534,7 +534,7 @@ def test_suppressed_samples_carry_only_what_changed(plain: Stub, box: Box) -> No
         (
             messages.SubscribeRequest(subscribe=messages.SubscriptionList(encoding=messages.Encoding.BYTES)),
             grpc.StatusCode.UNIMPLEMENTED,
-            "encoding BYTES is not supported, use JSON_IETF, JSON or PROTO",
+            "box: encoding BYTES is not supported. Use JSON_IETF, JSON or PROTO.",
         ),
         (
             with_aliases(request(entry("/"))),

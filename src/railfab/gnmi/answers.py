@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 
 import grpc
 
 from railfab.errors import RailfabError
 from railfab.gnmi import messages
 from railfab.gnmi.bundles import proto_path
+from railfab.gnmi.commands import command_target, command_update, run_lines
 from railfab.gnmi.extensions import ExtensionUnsupported, commit_of, refuse_extensions
 from railfab.gnmi.paths import Element, to_text_elements
-from railfab.gnmi.requests import MissingFeature, asked_steps, steps_of, union_steps
+from railfab.gnmi.requests import MissingFeature, asked_steps, check_encoding, steps_of, union_steps
 from railfab.gnmi.target import (
     CommitTarget,
     DataType,
@@ -23,8 +25,9 @@ from railfab.gnmi.target import (
     RequestRefused,
     TargetView,
     WrongState,
+    offer_of,
 )
-from railfab.gnmi.values import ENCODINGS, PROTO, decode, encode
+from railfab.gnmi.values import PROTO, decode, encode
 
 MOST_STATUS_CHARACTERS = 2000
 """A status is sent in a header, which gRPC limits to 8 kB; some characters take three bytes in it."""
@@ -58,23 +61,31 @@ def status_code(error: RailfabError) -> grpc.StatusCode:
 
 def get_response(target: GnmiTarget, view: TargetView, request: messages.GetRequest) -> messages.GetResponse:
     """Answer a Get: one notification for each path."""
-    if request.encoding not in ENCODINGS:
-        name = messages.Encoding.Name(request.encoding)
-        raise MissingFeature(target.name, f"encoding {name} is not supported", "Use JSON_IETF, JSON or PROTO")
+    if not offer_of(target).get:
+        raise MissingFeature(target.name, "the call Get is not supported", "Subscribe")
     if request.use_models:
         raise MissingFeature(target.name, "use_models is not supported", "Leave it out")
-    data_type = _data_type(request.type)
     notifications = []
     for path in request.path or [messages.Path()]:
-        steps = asked_steps(target, request.prefix, path)
-        proto = request.encoding == PROTO
-        answers = _leaves(target.name, view, steps, data_type) if proto else view.get(steps, data_type)
-        notification = messages.Notification(timestamp=view.timestamp_ns)
+        notification = messages.Notification(timestamp=view.timestamp_ns, update=_updates(target, view, request, path))
         notification.prefix.target = request.prefix.target
-        for answer in answers:
-            notification.update.add(path=proto_path(answer.path), val=encode(answer.value, request.encoding))
         notifications.append(notification)
     return messages.GetResponse(notification=notifications)
+
+
+def _updates(
+    target: GnmiTarget, view: TargetView, request: messages.GetRequest, path: messages.Path
+) -> list[messages.Update]:
+    """The answers to one path of a Get."""
+    if commands := command_target(target, request.prefix, path):
+        return [command_update(commands, path, request.encoding)]
+    check_encoding(target, request.encoding)
+    steps, data_type = asked_steps(target, request.prefix, path), _data_type(request.type)
+    proto = request.encoding == PROTO
+    answers = _leaves(target.name, view, steps, data_type) if proto else view.get(steps, data_type)
+    return [
+        messages.Update(path=proto_path(answer.path), val=encode(answer.value, request.encoding)) for answer in answers
+    ]
 
 
 def _data_type(wanted: int) -> DataType:
@@ -96,6 +107,10 @@ def _leaves(target: str, view: TargetView, steps: tuple[Element, ...], data_type
 
 def set_response(target: GnmiTarget, request: messages.SetRequest) -> messages.SetResponse:
     """Apply a Set: deletes, then replaces, then updates, as the specification orders them (section 3.4.3)."""
+    if not offer_of(target).set:
+        raise MissingFeature(target.name, "the call Set is not supported", "Configure it over SSH")
+    if run_lines(target, request):
+        return _set_response(request, [(entry.path, "UPDATE") for entry in request.update])
     commit = commit_of(target.name, request.extension)
     edits = _union_edits(target, request) if request.union_replace else _edits(target, request)
     if commit is None:
@@ -105,7 +120,14 @@ def set_response(target: GnmiTarget, request: messages.SetRequest) -> messages.S
     else:
         refuse_extensions(target.name, request.extension)
     union = "UNION_REPLACE" if request.union_replace else None
-    results = [messages.UpdateResult(path=proto_path(edit.path), op=union or edit.operation.value) for edit in edits]
+    return _set_response(request, [(proto_path(edit.path), union or edit.operation.value) for edit in edits])
+
+
+def _set_response(
+    request: messages.SetRequest, operations: Iterable[tuple[messages.Path, str]]
+) -> messages.SetResponse:
+    """The response to a Set. operations: path and name of each that was carried out."""
+    results = [messages.UpdateResult(path=path, op=name) for path, name in operations]
     return messages.SetResponse(
         prefix=messages.Path(target=request.prefix.target), response=results, timestamp=time.time_ns()
     )

@@ -10,7 +10,7 @@ from google.protobuf.unknown_fields import UnknownFieldSet
 from railfab.errors import RailfabError
 from railfab.gnmi import messages
 from railfab.gnmi.paths import Element, proto_elements
-from railfab.gnmi.target import GnmiTarget, ModelTarget, OriginTarget, RequestRefused
+from railfab.gnmi.target import GnmiTarget, ModelTarget, OriginTarget, RequestRefused, offer_of
 
 OPENCONFIG = "openconfig"
 USE_ALIASES = 3
@@ -19,6 +19,15 @@ USE_ALIASES = 3
 
 class MissingFeature(RailfabError):
     """A request for a feature that this server lacks."""
+
+
+def check_encoding(target: GnmiTarget, encoding: int) -> None:
+    """Raise MissingFeature for an encoding in which the target does not send what its models have."""
+    taken = offer_of(target).encodings
+    if encoding not in taken:
+        name, *names = map(messages.Encoding.Name, (encoding, *taken))
+        remedy = f"Use {', '.join(names[:-1])} or {names[-1]}"
+        raise MissingFeature(target.name, f"encoding {name} is not supported", remedy)
 
 
 def steps_of(target: GnmiTarget, prefix: messages.Path, path: messages.Path) -> tuple[Element, ...]:

@@ -28,8 +28,7 @@ from railfab.gnmi.certificates import TlsIdentity
 from railfab.gnmi.extensions import refuse_extensions
 from railfab.gnmi.reader import ViewReader
 from railfab.gnmi.streams import SubscriptionError, Subscriptions, snapshot, stream, subscriptions
-from railfab.gnmi.target import GnmiTarget, SwitchableTarget
-from railfab.gnmi.values import ENCODINGS
+from railfab.gnmi.target import GnmiTarget, SwitchableTarget, offer_of
 from railfab.process.listeners import bind_problem
 
 GET_AGE_S = 0.5
@@ -240,8 +239,9 @@ class _Service:
     async def Capabilities(self, _: messages.CapabilityRequest, context: Any) -> Any:  # noqa: N802
         await self._login(context)
         models = [messages.ModelData(**model._asdict()) for model in self._target.models()]
+        encodings = offer_of(self._target).announced
         return messages.CapabilityResponse(
-            supported_models=models, supported_encodings=ENCODINGS, gNMI_version=messages.VERSION
+            supported_models=models, supported_encodings=encodings, gNMI_version=messages.VERSION
         )
 
     async def Get(self, request: messages.GetRequest, context: Any) -> Any:  # noqa: N802

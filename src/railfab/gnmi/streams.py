@@ -12,9 +12,8 @@ from railfab.gnmi import messages
 from railfab.gnmi.bundles import SYNC, Bundle, bundles, deletion
 from railfab.gnmi.paths import Element
 from railfab.gnmi.reader import ViewReader
-from railfab.gnmi.requests import asked_steps, has_aliases
+from railfab.gnmi.requests import asked_steps, check_encoding, has_aliases
 from railfab.gnmi.target import GnmiTarget, Leaf, Selected, TargetView
-from railfab.gnmi.values import ENCODINGS
 from railfab.units import NS_PER_S
 
 LEAST_INTERVAL_NS = NS_PER_S // 10
@@ -64,10 +63,8 @@ class Subscriptions:
 
 
 def subscriptions(target: GnmiTarget, requested: messages.SubscriptionList) -> Subscriptions:
-    """Read a SubscriptionList. Raises SubscriptionError, or what `asked_steps` raises."""
-    if requested.encoding not in ENCODINGS:
-        name = messages.Encoding.Name(requested.encoding)
-        raise SubscriptionError(f"encoding {name} is not supported, use JSON_IETF, JSON or PROTO", unimplemented=True)
+    """Read a SubscriptionList. Raises SubscriptionError, or what `check_encoding` and `asked_steps` raise."""
+    check_encoding(target, requested.encoding)
     if requested.use_models:
         raise SubscriptionError("use_models is not supported, leave it out", unimplemented=True)
     if not requested.subscription:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from railfab.errors import RailfabError
 from railfab.gnmi.paths import Element
+from railfab.gnmi.values import ENCODINGS
 
 
 class RequestRefused(RailfabError):
@@ -164,6 +165,50 @@ class OriginTarget(Protocol):
     def origins(self) -> Sequence[str]:
         """The origins that name its own models, the usual one first."""
         ...
+
+
+class GnmiOffer(NamedTuple):
+    """Calls and encodings that a server has.
+
+    encodings: those that it takes for its models. announced: those in its Capabilities. get, set:
+    whether it has these calls.
+    """
+
+    encodings: tuple[int, ...] = ENCODINGS
+    announced: tuple[int, ...] = ENCODINGS
+    get: bool = True
+    set: bool = True
+
+
+@runtime_checkable
+class OfferingTarget(Protocol):
+    """A target whose server lacks a call or an encoding; any other has all of them."""
+
+    @property
+    def offer(self) -> GnmiOffer: ...
+
+
+@runtime_checkable
+class CommandTarget(Protocol):
+    """A target with a CLI, whose commands gNMI has under the origin `cli`."""
+
+    name: str
+
+    @property
+    def takes_commands(self) -> bool: ...
+
+    def run_command(self, command: str, *, as_json: bool) -> str:
+        """Answer a command that shows something; in a worker thread. Raises RequestRefused."""
+        ...
+
+    def configure_lines(self, text: str) -> None:
+        """Run lines of configuration, all or none; in a worker thread. Raises RequestRefused."""
+        ...
+
+
+def offer_of(target: GnmiTarget) -> GnmiOffer:
+    """The calls and encodings that the server of a target has."""
+    return target.offer if isinstance(target, OfferingTarget) else GnmiOffer()
 
 
 @runtime_checkable

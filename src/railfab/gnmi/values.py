@@ -12,6 +12,7 @@ from railfab.gnmi import messages
 
 JSON = messages.Encoding.JSON
 PROTO = messages.Encoding.PROTO
+ASCII = messages.Encoding.ASCII
 JSON_IETF = messages.Encoding.JSON_IETF
 ENCODINGS = (JSON_IETF, JSON, PROTO)
 """The encodings that `encode` knows, the preferred one first."""

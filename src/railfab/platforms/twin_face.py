@@ -12,8 +12,8 @@ from railfab.errors import RailfabError
 if TYPE_CHECKING:
     from railfab.gnmi.confirmed import CommitRecord
     from railfab.gnmi.paths import Element
-    from railfab.gnmi.target import Commit, DataType, Edit, Found, YangModel
-    from railfab.ssh import NewCli
+    from railfab.gnmi.target import Commit, DataType, Edit, Found, GnmiOffer, YangModel
+    from railfab.ssh import Cli, NewCli
 
 Tree = Any
 """Structured configuration of a platform: JSON for SR Linux, lines with children for FRR."""
@@ -297,6 +297,18 @@ class VirtualDevice(Protocol):
         ...
 
 
+class GnmiCommands(Protocol):
+    """Commands of the origin `cli`, as a gNMI server runs them. cli: a new session. Both raise RequestRefused."""
+
+    def answer(self, device: str, cli: Cli, command: str, *, as_json: bool) -> str:
+        """The output of a command that shows something."""
+        ...
+
+    def configure(self, device: str, cli: Cli, text: str) -> None:
+        """Run lines of configuration, all or none."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TwinFace:
     """A virtual switch of the platform, as the twin serves it.
@@ -314,6 +326,8 @@ class TwinFace:
     device_leaves: leaves of the switch itself, likewise.
     check_asked: raises RequestRefused for a path of a Get or Subscribe, of a device, with an element that the models do
         not have.
+    offer: what of gNMI its server offers; None is all of it.
+    commands: of its CLI, over gNMI; None where it takes none.
     serves_gnmi: whether its gNMI server answers with a configuration of the datastore.
     saves: whether a configuration has each commit saved as the startup configuration; always, where a platform has no
         other way.
@@ -331,6 +345,8 @@ class TwinFace:
     port_leaves: Callable[[str, VirtualPort], Mapping[str, Any]] = lambda _device, _port: {}
     device_leaves: Callable[[VirtualChassis], Mapping[str, Any]] = lambda _chassis: {}
     check_asked: Callable[[str, tuple[Element, ...]], None] = lambda _device, _path: None
+    offer: GnmiOffer | None = None
+    commands: GnmiCommands | None = None
     serves_gnmi: Callable[[Any], bool] = lambda _configuration: True
     saves: Callable[[Any], bool] = lambda _configuration: True
     in_effect: Callable[[DeviceModel, Any], DeviceModel] = lambda model, _configuration: model

@@ -317,10 +317,10 @@ class Twin:
         gnmi = ssh = None
         if face.models:
             gnmi = GnmiServer(switch, loop, host=self._host, port=port, credentials=login, identity=identity)
-        if face.cli is not None:
+        if switch.new_cli is not None:
             ssh_port = 0 if face.models else port
-            cli, key = face.cli(switch), files.host_key
-            ssh = SwitchSsh(loop, cli, host=self._host, port=ssh_port, host_key=key, credentials=login)
+            key = files.host_key
+            ssh = SwitchSsh(loop, switch.new_cli, host=self._host, port=ssh_port, host_key=key, credentials=login)
         return SwitchServers(gnmi, ssh)
 
     def _start_control(self, stack: ExitStack, files: TwinFiles) -> None:

@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from itertools import chain
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -19,7 +19,7 @@ from railfab.gnmi.confirmed import CommitRecord, ConfirmedCommits
 from railfab.gnmi.extensions import ExtensionUnsupported
 from railfab.gnmi.leaves import LeafLayout
 from railfab.gnmi.paths import Element, elements, to_text_elements
-from railfab.gnmi.target import Commit, DataType, Edit, Found, Leaf, PathNotFound, Selected, YangModel, nest
+from railfab.gnmi.target import Commit, DataType, Edit, Found, GnmiOffer, Leaf, PathNotFound, Selected, YangModel, nest
 from railfab.gnmi.values import Uint64
 from railfab.platforms import (
     SIMULATED_TIME,
@@ -33,9 +33,11 @@ from railfab.platforms import (
     VirtualRoute,
     VirtualSession,
 )
+from railfab.ssh import Cli, CliUser, NewCli
 from railfab.twin.encoder import Encoded, Encoder
 from railfab.twin.observed import observed_state
 from railfab.twin.samples import ObservedSwitch
+from railfab.twin.secrets import USERNAME
 from railfab.twin.switch_timers import SwitchTimers
 from railfab.twin.virtual_routes import virtual_routes
 
@@ -174,6 +176,35 @@ class VirtualSwitch:
 
     def models(self) -> Sequence[YangModel]:
         return self._face.models
+
+    @property
+    def offer(self) -> GnmiOffer:
+        """The calls and encodings of its gNMI server."""
+        return self._face.offer or GnmiOffer()
+
+    @property
+    def takes_commands(self) -> bool:
+        """Whether gNMI takes the commands of its CLI."""
+        return self._face.commands is not None
+
+    def run_command(self, command: str, *, as_json: bool) -> str:
+        """Answer a command that shows something, of a gNMI client."""
+        assert self._face.commands is not None
+        return self._face.commands.answer(self.name, self._new_session(), command, as_json=as_json)
+
+    def configure_lines(self, text: str) -> None:
+        """Run lines of configuration of a gNMI client."""
+        assert self._face.commands is not None
+        self._face.commands.configure(self.name, self._new_session(), text)
+
+    def _new_session(self) -> Cli:
+        assert self.new_cli is not None
+        return self.new_cli(CliUser(name=USERNAME))
+
+    @cached_property
+    def new_cli(self) -> NewCli | None:
+        """Makes the CLIs of its sessions, which share what the switch keeps of them; None without a CLI."""
+        return None if self._face.cli is None else self._face.cli(self)
 
     @property
     def origins(self) -> Sequence[str]:

@@ -6,6 +6,8 @@ from dataclasses import replace
 from functools import cache
 
 from railfab.device import DeviceModel
+from railfab.gnmi.target import GnmiOffer
+from railfab.gnmi.values import JSON, PROTO
 from railfab.platforms.cumulus.parse import parse, tree_of
 from railfab.platforms.cumulus.scope import copied, without
 from railfab.platforms.cumulus.shell import logins
@@ -88,6 +90,10 @@ def in_effect(model: DeviceModel, _configuration: str) -> DeviceModel:
     return replace(model, bgp=replace(model.bgp, neighbors=neighbors))
 
 
+OFFER = GnmiOffer(encodings=(PROTO, JSON), announced=(PROTO, JSON), get=False, set=False)
+"""Neither Get nor Set, and the data formats Protobuf and JSON (gNMI Streaming, RPC Methods and Encoding Types)."""
+
+
 @cache
 def twin() -> TwinFace:
     """The face of a virtual Cumulus Linux switch."""
@@ -96,6 +102,7 @@ def twin() -> TwinFace:
         models=openconfig_state.models(RELEASE),
         wildcard=openconfig_state.key,
         origins=openconfig_state.ORIGINS,
+        offer=OFFER,
         cli=logins,
         saves=lambda _configuration: False,
         in_effect=in_effect,

@@ -7,6 +7,8 @@ from functools import cache
 from typing import Any
 
 from railfab.device import DeviceModel
+from railfab.gnmi.target import GnmiOffer
+from railfab.gnmi.values import ASCII, JSON, JSON_IETF
 from railfab.platforms.eos.cli import cli
 from railfab.platforms.eos.configuration import parse
 from railfab.platforms.eos.lines import FORMAT, text
@@ -14,6 +16,7 @@ from railfab.platforms.eos.port_state import short_name
 from railfab.platforms.eos.running_text import shown
 from railfab.platforms.eos.scoped import GNMI, scoped
 from railfab.platforms.shared import openconfig_state
+from railfab.platforms.shared.cli_origin import cli_origin
 from railfab.platforms.shared.default_mtu import with_default_mtu
 from railfab.platforms.shared.line_datastore import LineDatastore
 from railfab.platforms.shared.virtual_addresses import is_address, link_local
@@ -69,6 +72,10 @@ DEFAULT_MTU_BYTES = 1500
 """MTU of a routed port (Ethernet Ports, mtu)."""
 
 
+OFFER = GnmiOffer(announced=(JSON, JSON_IETF, ASCII))
+"""The encodings in Capabilities of cEOS 4.34.1F, as gnmic prints them. That PROTO is taken too is unverified."""
+
+
 @cache
 def twin() -> TwinFace:
     """The face of a virtual switch with EOS."""
@@ -78,6 +85,8 @@ def twin() -> TwinFace:
         wildcard=wildcard,
         origins=openconfig_state.ORIGINS,
         session_leaves=session_leaves,
+        offer=OFFER,
+        commands=cli_origin(__package__),
         cli=cli,
         serves_gnmi=_serves_gnmi,
         saves=lambda _configuration: False,

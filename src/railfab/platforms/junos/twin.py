@@ -13,6 +13,7 @@ from railfab.platforms.junos.show_system import VERSION
 from railfab.platforms.junos.statements import read
 from railfab.platforms.shared import openconfig_state
 from railfab.platforms.shared.brace_text import brace_text
+from railfab.platforms.shared.cli_origin import cli_origin
 from railfab.platforms.shared.default_mtu import with_default_mtu
 from railfab.platforms.shared.line_datastore import TextDatastore
 from railfab.platforms.shared.line_tree import Line
@@ -86,6 +87,7 @@ def twin() -> TwinFace:
         models=openconfig_state.models(VERSION),
         wildcard=openconfig_state.key,
         origins=openconfig_state.ORIGINS,
+        commands=cli_origin(__package__),
         cli=cli,
         saves=lambda _configuration: False,
         in_effect=in_effect,

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from functools import cache
 
 from railfab.device import DeviceModel
-from railfab.gnmi.target import YangModel
+from railfab.gnmi.target import GnmiOffer, YangModel
+from railfab.gnmi.values import JSON, PROTO
 from railfab.platforms.nxos.cli import cli
 from railfab.platforms.nxos.lines import FORMAT, text
 from railfab.platforms.nxos.parse import parse
@@ -64,6 +65,10 @@ def in_effect(model: DeviceModel, _configuration: str) -> DeviceModel:
     return with_own_pauses(with_default_mtu(model, DEFAULT_MTU_BYTES))
 
 
+OFFER = GnmiOffer(encodings=(JSON, PROTO), announced=(JSON, PROTO))
+"""The encodings in Capabilities of NX-OS, as gnmic prints them (recorded in 2023, gNMI 0.8.0)."""
+
+
 @cache
 def twin() -> TwinFace:
     """The face of a virtual switch with NX-OS."""
@@ -72,6 +77,7 @@ def twin() -> TwinFace:
         models=(*openconfig_state.models(VERSION), NATIVE),
         wildcard=_key,
         origins=(*openconfig_state.ORIGINS, NATIVE_ORIGIN),
+        offer=OFFER,
         cli=cli,
         saves=lambda _configuration: False,
         in_effect=in_effect,

@@ -1,0 +1,234 @@
+"""What of gNMI the servers of EOS, NX-OS, Junos and Cumulus Linux offer, and commands of a CLI under origin `cli`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import grpc
+import pytest
+from tests.faults.trial import rack_of
+from tests.gnmi.gnmic import Gnmic
+from tests.gnmi.stub import Stub
+
+from railfab.endpoints import Endpoint, read_credentials
+from railfab.gnmi import messages
+from railfab.gnmi.bundles import proto_path
+from railfab.gnmi.paths import elements
+from railfab.gnmi.values import ASCII, JSON, JSON_IETF, PROTO, decode
+from railfab.twin import Twin
+
+LEAF = "pod1-seg1-leaf1"
+RUNNING = "show running-config"
+STATUS = grpc.StatusCode
+
+
+class Switch:
+    """A switch on a bare channel."""
+
+    def __init__(self, node: Endpoint, channel: grpc.Channel) -> None:
+        self.node, self._stub = node, Stub(channel)
+        login = read_credentials(node)
+        self._login = (("username", login.username), ("password", login.password))
+
+    def encodings(self) -> list[int]:
+        answer = self._stub.Capabilities(messages.CapabilityRequest(), metadata=self._login)
+        return list(answer.supported_encodings)
+
+    def get(self, path: messages.Path, encoding: int) -> messages.GetResponse:
+        return self._stub.Get(messages.GetRequest(path=[path], encoding=encoding), metadata=self._login)
+
+    def shown(self, command: str, encoding: int = ASCII) -> Any:
+        """The answer to a command."""
+        (notification,) = self.get(command_path(command), encoding).notification
+        (update,) = notification.update
+        assert update.path == command_path(command)
+        return decode(update.val)
+
+    def state(self, path: str) -> Any:
+        """The value of a leaf."""
+        (notification,) = self.get(proto_path(elements(path)), JSON).notification
+        return decode(notification.update[0].val)
+
+    def set(self, **operations: Any) -> messages.SetResponse:
+        return self._stub.Set(messages.SetRequest(**operations), metadata=self._login)
+
+    def configure(self, *texts: str) -> messages.SetResponse:
+        return self.set(update=[lines(text) for text in texts])
+
+    def refused(self, call: Callable[[], object]) -> tuple[grpc.StatusCode, str]:
+        """Status and text of a call that is refused."""
+        with pytest.raises(grpc.RpcError) as raised:
+            call()
+        error: Any = raised.value
+        return error.code(), error.details()
+
+
+def command_path(command: str) -> messages.Path:
+    return messages.Path(origin="cli", elem=[messages.PathElem(name=command)])
+
+
+def lines(text: str, kind: str = "ascii_val") -> messages.Update:
+    value: Any = text if kind == "ascii_val" else json.dumps(text).encode()
+    return messages.Update(path=messages.Path(origin="cli"), val=messages.TypedValue(**{kind: value}))
+
+
+@pytest.fixture(scope="module")
+def switch_of(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], Switch]]:
+    """Starts the twin of a platform once."""
+    with ExitStack() as stack:
+
+        @cache
+        def started(name: str) -> Switch:
+            twin = stack.enter_context(
+                Twin(rack_of(name), state=tmp_path_factory.mktemp(name), base_port=0, configured=True)
+            )
+            node = twin.endpoints.by_name()[LEAF]
+            credentials = grpc.ssl_channel_credentials(Path(node.ca or "").read_bytes())
+            channel = grpc.secure_channel(f"{node.host}:{node.gnmi_port}", credentials)
+            return Switch(node, stack.enter_context(channel))
+
+        yield started
+
+
+@pytest.fixture
+def eos(switch_of: Callable[[str], Switch]) -> Switch:
+    return switch_of("eos")
+
+
+@pytest.fixture
+def junos(switch_of: Callable[[str], Switch]) -> Switch:
+    return switch_of("junos")
+
+
+@pytest.mark.parametrize(
+    ("platform", "announced", "refused"),
+    [
+        ("eos", [JSON, JSON_IETF, ASCII], ASCII),
+        ("nxos", [JSON, PROTO], JSON_IETF),
+        ("cumulus", [PROTO, JSON], None),
+        ("junos", [JSON_IETF, JSON, PROTO], ASCII),
+    ],
+)
+def test_a_server_has_the_encodings_of_its_platform(
+    switch_of: Callable[[str], Switch], platform: str, announced: Sequence[int], refused: int | None
+) -> None:
+    switch = switch_of(platform)
+    assert switch.encodings() == announced
+    if refused is not None:
+        code, text = switch.refused(lambda: switch.get(proto_path(elements("/interfaces")), refused))
+        assert (code, f"encoding {messages.Encoding.Name(refused)} is not supported" in text) == (
+            STATUS.UNIMPLEMENTED,
+            True,
+        )
+
+
+def test_cumulus_takes_neither_get_nor_set(switch_of: Callable[[str], Switch]) -> None:
+    switch = switch_of("cumulus")
+    path = proto_path(elements("/interfaces"))
+    assert switch.refused(lambda: switch.get(path, JSON))[0] is STATUS.UNIMPLEMENTED
+    assert switch.refused(lambda: switch.set(delete=[path]))[0] is STATUS.UNIMPLEMENTED
+
+
+@pytest.mark.parametrize("platform", ["nxos", "eos", "junos"])
+def test_models_are_not_configured_over_gnmi(switch_of: Callable[[str], Switch], platform: str) -> None:
+    switch = switch_of(platform)
+    code, text = switch.refused(lambda: switch.set(delete=[proto_path(elements("/interfaces"))]))
+    assert (code, "is not configured over gNMI" in text) == (STATUS.INVALID_ARGUMENT, True)
+
+
+@pytest.mark.parametrize("platform", ["nxos", "sonic"])
+def test_other_platforms_know_no_commands(switch_of: Callable[[str], Switch], platform: str) -> None:
+    switch = switch_of(platform)
+    for call in (lambda: switch.get(command_path(RUNNING), JSON), lambda: switch.configure("x")):
+        code, text = switch.refused(call)
+        assert (code, "origin 'cli' is not known" in text) == (STATUS.INVALID_ARGUMENT, True)
+
+
+# EOS
+
+
+def test_eos_shows_its_running_configuration_as_text(eos: Switch) -> None:
+    text = eos.shown(RUNNING)
+    assert text.startswith("! Command: show running-config\n! device: ")
+    assert f"\nhostname {LEAF}\n" in text
+
+
+def test_eos_shows_what_has_a_form_as_json(eos: Switch) -> None:
+    for encoding in (JSON, JSON_IETF):
+        assert eos.shown("show version", encoding)["mfgName"] == "Arista"
+    code, text = eos.refused(lambda: eos.shown(RUNNING, JSON))
+    assert (code, "% Invalid input" in text) == (STATUS.INVALID_ARGUMENT, True)
+
+
+@pytest.mark.parametrize("command", ["reload now", "configure session x", "enable"])
+def test_eos_runs_nothing_in_a_get_that_is_no_show(eos: Switch, command: str) -> None:
+    code, text = eos.refused(lambda: eos.shown(command))
+    assert (code, f"a Get does not take the command {command!r}" in text) == (STATUS.INVALID_ARGUMENT, True)
+
+
+def test_lines_of_several_updates_are_one_text_and_move_the_state(eos: Switch) -> None:
+    answer = eos.configure("interface Ethernet1/7", "   shutdown\n   description down by gNMI")
+    assert [(result.path.origin, result.op) for result in answer.response] == [
+        ("cli", messages.UpdateResult.UPDATE)
+    ] * 2
+    assert "   description down by gNMI\n" in eos.shown(f"{RUNNING} section Ethernet1/7")
+    assert eos.state("/interfaces/interface[name=Ethernet1/7]/state/admin-status") == "DOWN"
+    eos.configure("interface Ethernet1/7\n   no description\n   no shutdown")
+    assert eos.state("/interfaces/interface[name=Ethernet1/7]/state/admin-status") == "UP"
+
+
+@pytest.mark.parametrize("wrong", ["   mtu 999999", "no such line"])
+def test_a_refused_line_leaves_all_as_it_was(eos: Switch, wrong: str) -> None:
+    before = eos.shown(RUNNING)
+    code, text = eos.refused(lambda: eos.configure(f"interface Ethernet1/7\n   shutdown\n{wrong}"))
+    assert (code, f"{LEAF}: {wrong.strip()!r}: % Invalid input. " in text) == (STATUS.INVALID_ARGUMENT, True)
+    assert eos.shown(RUNNING) == before
+    sessions = eos.shown("show configuration sessions", JSON)["sessions"]
+    assert "pending" not in {session["state"] for session in sessions.values()}
+
+
+def test_lines_are_an_ascii_value_of_an_update_alone(eos: Switch) -> None:
+    code, text = eos.refused(lambda: eos.set(update=[lines("vlan 101", "json_val")]))
+    assert (code, "CLI origin encoding should be ASCII" in text) == (STATUS.INVALID_ARGUMENT, True)
+    description = messages.Update(path=proto_path(elements("/interfaces")), val=messages.TypedValue(json_val=b"{}"))
+    for operations in (
+        {"replace": [lines("vlan 101")]},
+        {"delete": [messages.Path(origin="cli")]},
+        {"update": [lines("vlan 101"), description]},
+    ):
+        code, text = eos.refused(lambda given=operations: eos.set(**given))
+        assert (code, "beside other operations" in text) == (STATUS.INVALID_ARGUMENT, True)
+
+
+@pytest.mark.gnmic
+def test_gnmic_shows_and_configures_as_aristas_examples_do(eos: Switch) -> None:
+    node = eos.node
+    gnmic = Gnmic(f"{node.host}:{node.gnmi_port}", str(node.ca), read_credentials(node))
+    (answer,) = json.loads(gnmic.run("get", "--path", "cli:/show version"))
+    (update,) = answer["updates"]
+    assert (update["Path"], update["values"]["show version"]["mfgName"]) == ("cli:/show version", "Arista")
+    command = ("set", "--update-path", "cli:", "--update-value")
+    done = json.loads(gnmic.run(*command, "interface Ethernet1/7", *command[1:], "description gnmic", encoding="ascii"))
+    assert done["results"] == [{"operation": "UPDATE", "path": "cli:/"}] * 2
+    assert "   description gnmic\n" in eos.shown(f"{RUNNING} section Ethernet1/7")
+
+
+# Junos
+
+
+def test_junos_merges_statements_in_braces(junos: Switch) -> None:
+    port = "et-0/0/0:3"
+    junos.configure(f'interfaces {{\n    {port} {{\n        description "by gNMI";\n        disable;\n    }}\n}}')
+    assert junos.state(f"/interfaces/interface[name={port}]/state/admin-status") == "DOWN"
+
+
+def test_junos_refuses_braces_that_do_not_match_and_shows_nothing(junos: Switch) -> None:
+    code, text = junos.refused(lambda: junos.configure("interfaces {\n  et-0/0/0:2 {"))
+    assert (code, "syntax error" in text) == (STATUS.INVALID_ARGUMENT, True)
+    junos.configure("interfaces {\n    et-0/0/0:2 {\n        disable;\n    }\n}")
+    assert junos.refused(lambda: junos.shown("show version"))[0] is STATUS.INVALID_ARGUMENT
