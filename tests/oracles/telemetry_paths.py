@@ -7,9 +7,10 @@ import tarfile
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from tests.oracles import srlinux
-from tests.oracles.yang import Modules, SchemaNode, Type
+from tests.oracles.yang import INTEGERS, Modules, SchemaNode, Type
 
 from railfab.gnmi.paths import Element, elements
 from railfab.platforms import TelemetryRule
@@ -100,6 +101,27 @@ class TelemetryPaths:
         """Raise NotModelled for a path that is subscribed to, and for its keys."""
         self._nodes(elements(path))
 
+    def check_leaf(self, steps: tuple[Element, ...], value: Any) -> None:
+        """Raise NotModelled for a leaf that a switch serves, for its value and for those of its keys."""
+        nodes, place = [self._modules.tree], ""
+        for step in steps:
+            nodes = _children(nodes, step, place or "/")
+            place += f"/{step.name}"
+            for name, text in step.keys:
+                self._check_value(nodes[0].children[name], text)
+        self._check_value(nodes[0], value)
+
+    def _check_value(self, leaf: SchemaNode, value: Any) -> None:
+        if leaf.kind not in ("leaf", "leaf-list"):
+            raise NotModelled(f"`{leaf.name}` is a {leaf.kind}, which carries no value")
+        if leaf.kind == "leaf-list" and isinstance(value, list):
+            for entry in value:
+                self._check_value(leaf, entry)
+            return
+        known = self._modules.type_of(leaf)
+        if not any(_has(member, value) for member in value_types(known)):
+            raise NotModelled(f"`{leaf.name}` is {value!r}, which is no {known.alias or known.name}")
+
     def _nodes(self, steps: tuple[Element, ...]) -> list[SchemaNode]:
         """The nodes at a path, whose names may have placeholders."""
         nodes, place = [self._modules.tree], ""
@@ -139,6 +161,38 @@ def _children(parents: list[SchemaNode], step: Element, place: str) -> list[Sche
     if wrong := next((one for one in found if set(one.keys) != set(keys)), None):
         raise NotModelled(f"`{wrong.name}` has the keys [{' '.join(wrong.keys)}], not [{' '.join(keys)}]")
     return found
+
+
+def value_types(found: Type) -> Iterator[Type]:
+    """The type itself; of a union those of its members."""
+    if found.members:
+        for member in found.members:
+            yield from value_types(member)
+    else:
+        yield found
+
+
+def _has(known: Type, value: Any) -> bool:
+    """Whether a type has a value, a number in the text of a key or in JSON_IETF included. Targets are not followed."""
+    if known.name in INTEGERS:
+        number = int(value) if isinstance(value, str) and re.fullmatch(r"-?\d+", value) else value
+        return type(number) is int and any(low <= number <= high for low, high in known.ranges)
+    if known.name == "decimal64":
+        return isinstance(value, float | int) or bool(re.fullmatch(r"-?\d+(?:\.\d+)?", str(value)))
+    if known.name == "boolean":
+        return value in (True, False, "true", "false")
+    if known.name in ("enumeration", "identityref"):
+        return str(value).rpartition(":")[2] in known.names
+    if known.name == "string":
+        lengths = not known.lengths or any(low <= len(str(value)) <= high for low, high in known.lengths)
+        return isinstance(value, str) and lengths and all(_matches(value, *pattern) for pattern in known.patterns)
+    return True
+
+
+def _matches(value: str, pattern: str, wanted: bool) -> bool:
+    """Whether a text matches a pattern of XML Schema, whose classes by Unicode property Python does not know."""
+    plain = re.sub(r"\\p\{[NL]\}", r"\\w", pattern)
+    return (re.fullmatch(plain, value) is not None) is wanted
 
 
 def _listed(names: Collection[str]) -> str:

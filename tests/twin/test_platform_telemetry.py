@@ -8,13 +8,23 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 from tests.faults.trial import HARDWARE
-from tests.twin.twins import made_job, until
+from tests.oracles.telemetry_paths import VENDOR_MODELS, NotModelled, TelemetryPaths
+from tests.twin.gnmic_collector import Key, canonical, gnmic_values
+from tests.twin.twins import made_job, ran, until
 
+from railfab.endpoints import read_credentials
 from railfab.fabric.design import Design, design
+from railfab.gnmi import messages
+from railfab.gnmi.blocking import BlockingGnmiClient
+from railfab.gnmi.paths import to_text_elements
+from railfab.gnmi.target import Found, GnmiOffer
+from railfab.gnmi.values import JSON
 from railfab.platforms import TelemetryMap, platform
+from railfab.platforms.telemetry_map import SIMULATED_TIME
 from railfab.telemetry import Collector, fabric_collector
 from railfab.twin import Twin
 
@@ -101,6 +111,25 @@ class Running:
     def seen(self, metric: str) -> Sequence[tuple[Mapping[str, str], float]]:
         """The samples that the collector has now."""
         return self.collector.snapshot((metric,)).select(metric)
+
+    def encodings(self) -> list[str]:
+        """Those that the map states for each path; all of the gNMI server of the platform where it states none."""
+        if stated := {entry.encoding for entry in self.telemetry.subscriptions if entry.encoding}:
+            return sorted(stated)
+        face = platform(self.platform).twin
+        assert face is not None
+        offer = face().offer or GnmiOffer()
+        return [messages.Encoding.Name(number).lower() for number in offer.encodings]
+
+    def series_of(self, device: str) -> Mapping[Key, float]:
+        """The series of a switch that its telemetry map has, by metric and the labels that are not its own."""
+        mapped = {rule.metric for rule in self.telemetry.rules}
+        return {
+            (metric, frozenset((name, text) for name, text in found.items() if name not in ("device", "fabric"))): value
+            for metric in mapped
+            for found, value in self.seen(metric)
+            if found["device"] == device
+        }
 
     @staticmethod
     def _key(found: Mapping[str, str], labels: Sequence[str]) -> tuple[str, ...]:
@@ -197,3 +226,49 @@ def test_a_host_that_takes_nothing_pauses_the_priority_of_roce_at_its_leaf(runni
 def test_nothing_is_sent_that_the_collector_cannot_read(running: Running) -> None:
     dropped = running.collector.snapshot().select("fabric_collector_dropped_updates_total")
     assert {labels["reason"]: value for labels, value in dropped if value} == {}
+
+
+@pytest.mark.gnmic
+def test_gnmic_stores_what_the_collector_stores(running: Running, tmp_path: Path) -> None:
+    """LLDP and BGP move some counters meanwhile, and most stay as the job has left them."""
+    ran(running.twin, BURST)
+    node = running.twin.endpoints.by_name()[LEAF]
+    same = {"fabric_interface_oper_up", "fabric_bgp_session_state", "fabric_lldp_neighbor_info", SENT, MARKS}
+    for encoding in running.encodings():
+        before = running.series_of(LEAF)
+        theirs = canonical(running.telemetry.rules, gnmic_values(node, running.telemetry, encoding, tmp_path))
+        after = running.series_of(LEAF)
+        assert theirs.keys() == before.keys() & after.keys()
+        assert {
+            key: (before[key], value, after[key])
+            for key, value in theirs.items()
+            if not min(before[key], after[key]) <= value <= max(before[key], after[key])
+        } == {}
+        exact = {key[0] for key in theirs if before[key] == after[key] != 0}
+        assert exact >= set(running.maps(*same))
+
+
+@pytest.mark.oracle
+def test_every_leaf_that_is_served_is_in_the_vendors_models_with_its_type(running: Running, oracles: Path) -> None:
+    if running.platform not in VENDOR_MODELS:
+        pytest.skip(f"no model of the state of {running.platform} is published")
+    models = VENDOR_MODELS[running.platform]
+    archive = oracles / models.archive
+    if not archive.exists():
+        pytest.skip(f"needs {models.archive} in {oracles}; tests/README.md says where to get it")
+    paths = TelemetryPaths(models.modules(archive))
+    node = running.twin.endpoints.by_name()[LEAF]
+    with BlockingGnmiClient(node, read_credentials(node)) as client:
+        served = [leaf for leaf in client.once(["/"], JSON) if to_text_elements(leaf.path) != SIMULATED_TIME]
+    wrong = "\n".join(filter(None, (objection(paths, leaf) for leaf in served)))
+    assert not wrong, wrong
+    assert len(served) > 500
+
+
+def objection(paths: TelemetryPaths, leaf: Found) -> str:
+    """What the models say against a leaf; empty where they have it."""
+    try:
+        paths.check_leaf(leaf.path, leaf.value)
+    except NotModelled as error:
+        return f"{to_text_elements(leaf.path)}: {error}"
+    return ""
