@@ -11,19 +11,27 @@ from typing import Any
 
 import grpc
 import pytest
+from pygnmi.client import gNMIclient
 from tests.faults.trial import rack_of
 from tests.gnmi.gnmic import Gnmic
 from tests.gnmi.stub import Stub
 
 from railfab.endpoints import Endpoint, read_credentials
 from railfab.gnmi import messages
+from railfab.gnmi.blocking import BlockingGnmiClient
 from railfab.gnmi.bundles import proto_path
-from railfab.gnmi.paths import elements
+from railfab.gnmi.paths import elements, to_text_elements
 from railfab.gnmi.values import ASCII, JSON, JSON_IETF, PROTO, decode
+from railfab.platforms import platform
 from railfab.twin import Twin
 
 LEAF = "pod1-seg1-leaf1"
+pytestmark = pytest.mark.timeout(600)
 RUNNING = "show running-config"
+NATIVE_DROPS = (
+    "device:/System/ipqos-items/queuing-items/policy-items/out-items/intf-items/If-list[name=eth1/1/1]"
+    "/queCmap-items/QueuingStats-list[cmapName=c-out-8q-q3][statType=none]/dropBytes"
+)
 STATUS = grpc.StatusCode
 
 
@@ -106,7 +114,7 @@ def junos(switch_of: Callable[[str], Switch]) -> Switch:
 
 
 @pytest.mark.parametrize(
-    ("platform", "announced", "refused"),
+    ("name", "announced", "refused"),
     [
         ("eos", [JSON, JSON_IETF, ASCII], ASCII),
         ("nxos", [JSON, PROTO], JSON_IETF),
@@ -115,9 +123,9 @@ def junos(switch_of: Callable[[str], Switch]) -> Switch:
     ],
 )
 def test_a_server_has_the_encodings_of_its_platform(
-    switch_of: Callable[[str], Switch], platform: str, announced: Sequence[int], refused: int | None
+    switch_of: Callable[[str], Switch], name: str, announced: Sequence[int], refused: int | None
 ) -> None:
-    switch = switch_of(platform)
+    switch = switch_of(name)
     assert switch.encodings() == announced
     if refused is not None:
         code, text = switch.refused(lambda: switch.get(proto_path(elements("/interfaces")), refused))
@@ -134,16 +142,36 @@ def test_cumulus_takes_neither_get_nor_set(switch_of: Callable[[str], Switch]) -
     assert switch.refused(lambda: switch.set(delete=[path]))[0] is STATUS.UNIMPLEMENTED
 
 
-@pytest.mark.parametrize("platform", ["nxos", "eos", "junos"])
-def test_models_are_not_configured_over_gnmi(switch_of: Callable[[str], Switch], platform: str) -> None:
-    switch = switch_of(platform)
+@pytest.mark.parametrize("name", ["eos", "nxos", "junos"])
+def test_pygnmi_gets_what_a_subscription_sends(switch_of: Callable[[str], Switch], name: str) -> None:
+    node = switch_of(name).node
+    login = read_credentials(node)
+    paths = [entry.path for entry in platform(name).telemetry.subscriptions if entry.path.endswith(("status", "speed"))]
+    paths += [NATIVE_DROPS] if name == "nxos" else []
+    with (
+        BlockingGnmiClient(node, login) as ours,
+        gNMIclient(
+            target=(node.host, node.gnmi_port), path_cert=node.ca, username=login.username, password=login.password
+        ) as theirs,
+    ):
+        for path in paths:
+            (notification,) = theirs.get(path=[path], encoding="json")["notification"]
+            read = {f"/{update['path']}": update["val"] for update in notification["update"]}
+            sent = {to_text_elements(leaf.path): leaf.value for leaf in ours.once([path], JSON)}
+            assert read == sent
+            assert len(sent) > 10 or path == NATIVE_DROPS
+
+
+@pytest.mark.parametrize("name", ["nxos", "eos", "junos"])
+def test_models_are_not_configured_over_gnmi(switch_of: Callable[[str], Switch], name: str) -> None:
+    switch = switch_of(name)
     code, text = switch.refused(lambda: switch.set(delete=[proto_path(elements("/interfaces"))]))
     assert (code, "is not configured over gNMI" in text) == (STATUS.INVALID_ARGUMENT, True)
 
 
-@pytest.mark.parametrize("platform", ["nxos", "sonic"])
-def test_other_platforms_know_no_commands(switch_of: Callable[[str], Switch], platform: str) -> None:
-    switch = switch_of(platform)
+@pytest.mark.parametrize("name", ["nxos", "sonic"])
+def test_other_platforms_know_no_commands(switch_of: Callable[[str], Switch], name: str) -> None:
+    switch = switch_of(name)
     for call in (lambda: switch.get(command_path(RUNNING), JSON), lambda: switch.configure("x")):
         code, text = switch.refused(call)
         assert (code, "origin 'cli' is not known" in text) == (STATUS.INVALID_ARGUMENT, True)
