@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from typing import Any
 
 MOST_LEVELS = 100
 """Containers inside each other; the YANG models of the vendors have less than half."""
+CONTAINERS = (dict, list)
 
 
 def load_json(text: str | bytes) -> Any:
@@ -16,15 +18,15 @@ def load_json(text: str | bytes) -> Any:
     except RecursionError:
         raise _too_deep() from None
     level, depth = [value], 1
-    while level := [child for node in level for child in _children(node) if isinstance(child, dict | list)]:
+    while level := [child for node in level for child in _children(node) if isinstance(child, CONTAINERS)]:
         depth += 1
         if depth > MOST_LEVELS:
             raise _too_deep()
     return value
 
 
-def _children(node: Any) -> list[Any]:
-    return list(node.values()) if isinstance(node, dict) else node if isinstance(node, list) else []
+def _children(node: Any) -> Iterable[Any]:
+    return node.values() if isinstance(node, dict) else node if isinstance(node, list) else ()
 
 
 def _too_deep() -> ValueError:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import groupby
+from operator import itemgetter
 
 from railfab.platforms.differences import Difference, Side
 from railfab.platforms.junos import defaults, statements
@@ -41,6 +43,13 @@ CONTAINERS: Sequence[Statement] = (
 )
 """Containers that are one missing line where nothing of them is there; ABOVE stands for what is above."""
 HASH_KEY = ("forwarding-options", "hash-key", "family")
+
+
+def _by_first_word(places: Iterable[Statement]) -> Mapping[str, Sequence[Statement]]:
+    return {first: tuple(each) for first, each in groupby(sorted(places, key=itemgetter(0)), key=itemgetter(0))}
+
+
+_OBJECTS, _CONTAINERS = _by_first_word(OBJECTS), _by_first_word(CONTAINERS)
 
 
 def differences(
@@ -92,12 +101,12 @@ def _with_whole_containers(wanted: Iterable[Statement], stated: Iterable[Stateme
 
 def _containers(statement: Statement) -> Iterator[Statement]:
     """The containers of a statement, the outermost first."""
-    for place in CONTAINERS:
-        if place[0] == ABOVE:
-            if place[1] in statement[:-1]:
-                yield statement[: statement.index(place[1]) + 1]
-        elif len(statement) > len(place) and _is_below(statement, place):
+    for place in _CONTAINERS.get(statement[0], ()):
+        if len(statement) > len(place) and _is_below(statement, place):
             yield statement[: len(place)]
+    for _, name in _CONTAINERS[ABOVE]:
+        if name in statement[:-1]:
+            yield statement[: statement.index(name) + 1]
 
 
 def _each_value_once(compared: Sequence[Difference]) -> Iterator[Difference]:
@@ -154,7 +163,7 @@ def _without_use(configured: Sequence[Statement]) -> Iterator[Statement]:
 
 def _object(statement: Statement) -> Statement | None:
     """The place and name of the object that a statement is about."""
-    for place in OBJECTS:
+    for place in _OBJECTS.get(statement[0], ()):
         if len(statement) > len(place) and _is_below(statement, place):
             return statement[: len(place) + 1]
     return None

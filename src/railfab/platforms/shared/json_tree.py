@@ -15,34 +15,34 @@ from railfab.errors import ConfigError
 
 Json = dict[str, Any]
 
-_INDENT = "  "
 _QUOTED = json.encoder.encode_basestring
 _MODULE = re.compile(r"^[A-Za-z_][\w.-]*:(?=[A-Za-z_])")
 
 
-def text(tree: Json) -> str:
+def text(tree: Json, indent: str = "  ") -> str:
     """The tree as JSON; equal trees give equal text: members sorted, lists in order.
 
     The same as `json.dumps` with an indent, in half of its time.
     """
-    return _written(tree, "\n") + "\n"
+    return _written(tree, "\n", indent) + "\n"
 
 
-def _written(value: Any, line: str) -> str:
+def _written(value: Any, line: str, indent: str) -> str:
     """One value as JSON. line: a new line with the indent of the value."""
     if isinstance(value, str):
         return _QUOTED(value)
-    inner = line + _INDENT
+    inner = line + indent
     if isinstance(value, dict) and value:
         members = f",{inner}".join(
             [
-                f"{_QUOTED(name)}: {_QUOTED(child) if type(child := value[name]) is str else _written(child, inner)}"
+                f"{_QUOTED(name)}: "
+                f"{_QUOTED(child) if type(child := value[name]) is str else _written(child, inner, indent)}"
                 for name in sorted(value)
             ]
         )
         return f"{{{inner}{members}{line}}}"
     if isinstance(value, list) and value:
-        entries = f",{inner}".join([_written(entry, inner) for entry in value])
+        entries = f",{inner}".join([_written(entry, inner, indent) for entry in value])
         return f"[{inner}{entries}{line}]"
     return str(value) if type(value) is int else json.dumps(value)
 

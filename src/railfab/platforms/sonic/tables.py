@@ -11,6 +11,7 @@ from typing import Any
 
 from railfab.bounded_json import load_json
 from railfab.errors import ConfigError
+from railfab.platforms.shared import json_tree
 from railfab.platforms.shared.config_node import ConfigNode
 from railfab.platforms.shared.json_tree import leaf_text
 
@@ -55,7 +56,7 @@ def _value(value: Any) -> Any:
 
 def text(tree: Tables) -> str:
     """The tree as JSON; equal trees give equal text."""
-    return json.dumps(tree, indent=4, sort_keys=True, ensure_ascii=False) + "\n"
+    return json_tree.text(tree, indent="    ")
 
 
 def tree_of(text: str) -> Tables:
@@ -85,6 +86,8 @@ def _row(where: str, fields: Any) -> Row:
 
 
 def _field(where: str, value: Any) -> Any:
+    if isinstance(value, str):
+        return value
     if isinstance(value, list) and not any(isinstance(member, (dict, list)) for member in value):
         return [leaf_text(member) for member in value]
     if isinstance(value, (dict, list)) or value is None:
