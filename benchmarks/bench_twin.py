@@ -11,48 +11,25 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import os
-import signal
-import subprocess
-import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 import grpc
-from measured import as_installed, machine
+from measured import machine
+from twin_process import Process, endpoints, twin
 
-from railfab.endpoints import Endpoint, load_endpoints, read_credentials, state_file
+from railfab.endpoints import Endpoint, read_credentials
 from railfab.gnmi import messages
 from railfab.gnmi.paths import to_proto
-from railfab.intent import load_intent
 from railfab.platforms import SubscriptionMode, platform
 
 CAPABILITIES_ROUNDS = 25
 SETTLE_S, STREAM_S = 20, 60
-START_WITHIN_S = 600
-TICKS_PER_S = os.sysconf("SC_CLK_TCK")
-
-
-@dataclass(frozen=True, slots=True)
-class Process:
-    """The twin's process."""
-
-    pid: int
-
-    def cpu_s(self) -> float:
-        """User and system time of the process [s]."""
-        fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / TICKS_PER_S
-
-    def resident_mb(self) -> float:
-        lines = Path(f"/proc/{self.pid}/status").read_text().splitlines()
-        return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS:")) / 1024
 
 
 @dataclass(slots=True)
@@ -62,31 +39,6 @@ class Received:
     responses: int = 0
     bytes: int = 0
     synced: set[str] = field(default_factory=set)
-
-
-@contextmanager
-def twin(intent: Path, state: Path) -> Iterator[Process]:
-    """`railfab twin FILE --configured` in a process, as installed."""
-    command = [sys.executable, "-m", "railfab", "twin", str(intent), "--configured", "--port", "0"]
-    command += ["--state", str(state)]
-    with (state / "said").open("w") as said:
-        process = subprocess.Popen(command, stdout=said, stderr=said, env=as_installed(state / "bytecode"))
-    try:
-        yield Process(process.pid)
-    finally:
-        process.send_signal(signal.SIGINT)
-        process.wait(60)
-
-
-def endpoints(intent: Path, state: Path, process: Process) -> tuple[Endpoint, ...]:
-    """The endpoints of the twin, as soon as it has written them."""
-    path = state_file(state, load_intent(intent).fabric, "twin")
-    until_s = time.monotonic() + START_WITHIN_S
-    while not path.exists():
-        if time.monotonic() > until_s or not Path(f"/proc/{process.pid}/stat").exists():
-            raise SystemExit(f"the twin did not start:\n{(state / 'said').read_text()}")
-        time.sleep(0.1)
-    return load_endpoints(path).nodes
 
 
 class Client:
@@ -186,7 +138,7 @@ def main() -> None:
     parser.add_argument("--interval", type=float, default=10.0, help="sample interval of the streams [s]")
     options = parser.parse_args()
     print(f"{options.intent.stem}: {machine()}")
-    with tempfile.TemporaryDirectory() as folder, twin(options.intent, Path(folder)) as process:
+    with tempfile.TemporaryDirectory() as folder, twin(options.intent, Path(folder), "--configured") as process:
         nodes = endpoints(options.intent, Path(folder), process)
         asyncio.run(measure(process, nodes, options.interval))
 

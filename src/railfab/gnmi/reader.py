@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from typing import NamedTuple, TypeVar
 
-from railfab.gnmi.target import GnmiTarget, TargetView
+from railfab.gnmi.paths import Element
+from railfab.gnmi.target import PartialTarget, Readable, TargetView
 
 T = TypeVar("T")
 
@@ -23,12 +24,23 @@ class _Refresh(NamedTuple):
 class ViewReader:
     """The views of one target for all calls on one event loop; calls at the same time share a refresh."""
 
-    def __init__(self, target: GnmiTarget, workers: Executor) -> None:
+    def __init__(self, target: Readable, workers: Executor, *, answering: asyncio.Event | None = None) -> None:
         self._target = target
         self._workers = workers
         self._refresh: _Refresh | None = None
-        self._answering = asyncio.Event()
-        self._answering.set()
+        self._parts: dict[int, ViewReader] = {}
+        self._answering = answering or asyncio.Event()
+        if answering is None:
+            self._answering.set()
+
+    def part(self, paths: Sequence[tuple[Element, ...]]) -> ViewReader:
+        """The reader of what is asked for at these paths: this one, or that of a part of its target."""
+        part = self._target.part(paths) if isinstance(self._target, PartialTarget) else self._target
+        if part is self._target:
+            return self
+        if id(part) not in self._parts:
+            self._parts[id(part)] = ViewReader(part, self._workers, answering=self._answering)
+        return self._parts[id(part)]
 
     def hang(self) -> None:
         """Answer nothing from now on, until `resume`; on the loop."""

@@ -56,6 +56,14 @@ def asked_steps(target: GnmiTarget, prefix: messages.Path, path: messages.Path) 
     return steps
 
 
+def state_paths(request: messages.GetRequest) -> list[tuple[Element, ...]]:
+    """The paths at which a Get asks for state; none where it asks for configuration alone."""
+    if request.type == messages.GetRequest.CONFIG:
+        return []
+    prefix = proto_elements(request.prefix)
+    return [(*prefix, *proto_elements(path)) for path in request.path] or [prefix]
+
+
 def _check_origin(target: GnmiTarget, of_prefix: str, of_path: str) -> None:
     """Refuse a path of another origin than the target's own (OpenConfig, Mixing Schemas in gNMI)."""
     if of_prefix and of_path and of_prefix != of_path:

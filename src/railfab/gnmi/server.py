@@ -27,6 +27,7 @@ from railfab.gnmi.answers import get_response, set_response, status_code, status
 from railfab.gnmi.certificates import TlsIdentity
 from railfab.gnmi.extensions import refuse_extensions
 from railfab.gnmi.reader import ViewReader
+from railfab.gnmi.requests import state_paths
 from railfab.gnmi.streams import SubscriptionError, Subscriptions, snapshot, stream, subscriptions
 from railfab.gnmi.target import GnmiTarget, SwitchableTarget, offer_of
 from railfab.process.listeners import bind_problem
@@ -270,13 +271,14 @@ class _Service:
             async for response in self._stream(context, requests, wanted):
                 yield response
             return
-        async for response in snapshot(self.reader, wanted):
+        reader = self.reader.part([pattern for pattern, _ in wanted.wanted])
+        async for response in snapshot(reader, wanted):
             yield response
         if mode == messages.SubscriptionList.POLL:
             async for request in requests:
                 if request.WhichOneof("request") != "poll":
                     await context.abort(grpc.StatusCode.INVALID_ARGUMENT, "only polls may follow the subscription")
-                async for response in snapshot(self.reader, wanted):
+                async for response in snapshot(reader, wanted):
                     yield response
 
     async def _stream(self, context: Any, requests: Any, wanted: Subscriptions) -> AsyncGenerator[bytes]:
@@ -308,7 +310,7 @@ class _Service:
 
     async def _get(self, request: messages.GetRequest) -> messages.GetResponse:
         await self._no_extensions(request)
-        view = await self.reader.view(GET_AGE_S)
+        view = await self.reader.part(state_paths(request)).view(GET_AGE_S)
         return await self.reader.work(lambda: get_response(self._target, view, request))
 
     async def _answer(self, context: Any, result: Awaitable[T]) -> T:

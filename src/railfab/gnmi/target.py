@@ -126,17 +126,14 @@ class TargetView(Protocol):
         ...
 
 
-class GnmiTarget(Protocol):
-    """A device that a GnmiServer serves.
+class Readable(Protocol):
+    """What views are made of: a device, or a part of it.
 
     change_age_s: the age up to which a view shows all changes of leaves that are `on_change`; `math.inf` if `view`
     returns None after each of them, so that nothing has to be read to find out that nothing has changed.
     """
 
-    name: str
     change_age_s: float
-
-    def models(self) -> Sequence[YangModel]: ...
 
     def view(self, max_age_s: float) -> TargetView | None:
         """The last view, if it is no older than this and nothing is known to have changed since.
@@ -149,10 +146,30 @@ class GnmiTarget(Protocol):
         """Read the device and make a new view; called in a worker thread, never twice at the same time."""
         ...
 
+
+class GnmiTarget(Readable, Protocol):
+    """A device that a GnmiServer serves."""
+
+    name: str
+
+    def models(self) -> Sequence[YangModel]: ...
+
     def set(self, edits: Sequence[Edit]) -> None:
         """Apply all of them or none; called in a worker thread.
 
         Raises RailfabError with the reason; then nothing has changed.
+        """
+        ...
+
+
+@runtime_checkable
+class PartialTarget(Protocol):
+    """A target of which a part can be read for less than the whole."""
+
+    def part(self, paths: Sequence[tuple[Element, ...]]) -> Readable:
+        """What is read for the state at and below these paths, none for a Get of configuration: a part, or all of it.
+
+        The same object whenever it is the same part. Called on the server's event loop.
         """
         ...
 

@@ -324,6 +324,8 @@ class TwinFace:
     commits: leaves of the last confirmed commits, by path; None without gNMI's commit-confirmed extension.
     port_leaves: leaves of a port that no metric carries, by path, from the device and the port.
     device_leaves: leaves of the switch itself, likewise.
+    device_paths: paths, as names, below which there are no other leaves of the state than those of the switch itself
+        and of commits; what is asked for there is answered without reading ports and counters.
     check_asked: raises RequestRefused for a path of a Get or Subscribe, of a device, with an element that the models do
         not have.
     offer: what of gNMI its server offers; None is all of it.
@@ -344,6 +346,7 @@ class TwinFace:
     origins: tuple[str, ...] = ()
     port_leaves: Callable[[str, VirtualPort], Mapping[str, Any]] = lambda _device, _port: {}
     device_leaves: Callable[[VirtualChassis], Mapping[str, Any]] = lambda _chassis: {}
+    device_paths: tuple[tuple[str, ...], ...] = ()
     check_asked: Callable[[str, tuple[Element, ...]], None] = lambda _device, _path: None
     offer: GnmiOffer | None = None
     commands: GnmiCommands | None = None

@@ -44,10 +44,11 @@ from railfab.twin.link_parts import WHOLE_LINK, Direction, LinkPart
 from railfab.twin.lldp import Neighbors
 from railfab.twin.readings import Arrays, CounterReadings, begun_at_zero, port_arrays
 from railfab.twin.recabling import recabling
-from railfab.twin.samples import ObservedSwitch, SampleSource, SwitchSamples, TwinSample, switch_samples
+from railfab.twin.samples import ObservedDevice, ObservedSwitch, SampleSource, SwitchSamples, TwinSample, switch_samples
 from railfab.twin.steady import SteadyCounters, steady_rates
 from railfab.twin.transitions import TransitionCounters, no_transitions
 from railfab.twin.tries import Tries, Trying
+from railfab.twin.virtual_ports import virtual_chassis
 from railfab.units import NS_PER_MS, NS_PER_S
 from railfab.workload import JobRun, JobStatus, Transfer, background, stages
 
@@ -307,6 +308,13 @@ class LiveFabric:
         """The samples of a switch as one array, and its sessions. max_age_s: of its counters; states are present."""
         published = self._newest(max_age_s)
         return self._samples_of(name, published).observed(published.arrays(), published.simulated_ns)
+
+    def observed_device(self, name: str) -> ObservedDevice:
+        """A switch as a device; counters are not published for it."""
+        self._known_switch(name)
+        published = self._published
+        booted_s = self._booted_s.get(name, self._started_s)
+        return ObservedDevice(virtual_chassis(published.state, name, booted_s), published.simulated_ns)
 
     def _samples_of(self, name: str, published: Published) -> SwitchSamples:
         self._known_switch(name)

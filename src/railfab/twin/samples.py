@@ -128,6 +128,13 @@ class ObservedSwitch(NamedTuple):
     state: ForwardingState
 
 
+class ObservedDevice(NamedTuple):
+    """A switch as a device alone, without its ports and counters. simulated_ns: simulated time of the reading."""
+
+    chassis: VirtualChassis
+    simulated_ns: int
+
+
 class SampleSource(NamedTuple):
     """What samples are made from that changes with convergence only, or rarely.
 

@@ -282,6 +282,7 @@ class Twin:
                 cages=self._cages(model),
                 apply=self._apply,
                 observe=self._observe,
+                observe_device=self._live.observed_device,
                 stamp=self._clock.stamps.stamp_ns,
                 restart=self._restart,
             )

@@ -5,25 +5,18 @@ from __future__ import annotations
 import logging
 import math
 import threading
-import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property, partial
-from itertools import chain
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from railfab.device import DeviceModel, Observed, without_secrets
 from railfab.errors import raise_all
 from railfab.forwarding import BgpSession, uncomputed
 from railfab.gnmi.confirmed import CommitRecord, ConfirmedCommits
 from railfab.gnmi.extensions import ExtensionUnsupported
-from railfab.gnmi.leaves import LeafLayout
-from railfab.gnmi.paths import Element, elements, to_text_elements
-from railfab.gnmi.target import Commit, DataType, Edit, Found, GnmiOffer, Leaf, PathNotFound, Selected, YangModel, nest
-from railfab.gnmi.values import Uint64
+from railfab.gnmi.paths import Element
+from railfab.gnmi.target import Commit, DataType, Edit, Found, GnmiOffer, Readable, YangModel
 from railfab.platforms import (
-    SIMULATED_TIME,
-    Datastore,
     Platform,
     Tree,
     TwinFace,
@@ -36,16 +29,13 @@ from railfab.platforms import (
 from railfab.ssh import Cli, CliUser, NewCli
 from railfab.twin.encoder import Encoded, Encoder
 from railfab.twin.observed import observed_state
-from railfab.twin.samples import ObservedSwitch
+from railfab.twin.samples import ObservedDevice, ObservedSwitch
 from railfab.twin.secrets import USERNAME
+from railfab.twin.switch_reader import TIME, LeafSource, StateReading, SwitchReader, SwitchView
 from railfab.twin.switch_timers import SwitchTimers
 from railfab.twin.virtual_routes import virtual_routes
 
 logger = logging.getLogger(__name__)
-
-T = TypeVar("T")
-
-_TIME = Leaf(elements(SIMULATED_TIME))
 
 _PARSING = threading.Lock()
 """Held by the Set that is being parsed: Sets that are parsed at the same time would slow down each other and the event
@@ -63,57 +53,6 @@ Stamp = Callable[[int], int]
 """The time stamp of what had been counted at a simulated time; both in ns."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class SwitchLayout:
-    """The leaves of a switch: those of its configuration, and of its state."""
-
-    configuration: Any
-    state: LeafLayout
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class SwitchView:
-    """A switch at one moment; see `railfab.gnmi.target.View`.
-
-    read_s: when the fabric was read, monotonic [s]. change: the object that stood for the last change before that.
-    """
-
-    name: str
-    store: Datastore
-    layout: SwitchLayout
-    values: Sequence[Any]
-    timestamp_ns: int
-    read_s: float
-    change: object
-
-    def select(self, pattern: tuple[Element, ...], data_type: DataType = DataType.ALL) -> list[Selected]:
-        chosen: dict[tuple[Element, ...], Selected] = {}
-        pattern = self.store.plain_path(pattern)
-        if data_type is not DataType.STATE:
-            for path, value in self.store.selected(self.layout.configuration, pattern):
-                chosen[path] = Selected(Leaf(path, config=True, on_change=True), None, value)
-        if data_type is not DataType.CONFIG:
-            leaves = self.layout.state.leaves
-            for place in self.layout.state.places(pattern):
-                chosen[leaves[place].path] = Selected(leaves[place], place)
-        return list(chosen.values())
-
-    def get(self, path: tuple[Element, ...], data_type: DataType) -> list[Found]:
-        state: list[Found] = []
-        path = self.store.plain_path(path)
-        if data_type is not DataType.CONFIG:
-            leaves = self.layout.state.leaves
-            state = [Found(leaves[place].path, self.values[place]) for place in self.layout.state.places(path)]
-            state = nest(state, path)
-        if data_type is DataType.STATE:
-            answers = self.store.named(state)
-        else:
-            answers = self.store.get(self.layout.configuration, path, state)
-        if not answers:
-            raise PathNotFound(self.name, f"nothing at {to_text_elements(path)}", "Check the path and its keys")
-        return answers
-
-
 class Configuration(NamedTuple):
     """A configuration in the datastore's own type, its device model, None for the factory's, and what boots with it."""
 
@@ -127,7 +66,8 @@ class VirtualSwitch:
 
     Streams and Gets work from views, which are read in a worker thread and published by replacing one reference.
     The fabric calls `touch` after each change of a state; only counters have to be read to see them change.
-    cages: names of its ports without breakout. restart: switches the power of the switch of a name off and on.
+    observe_device: reads the switch as a device alone, for less. cages: names of its ports without breakout.
+    restart: switches the power of the switch of a name off and on.
     boots: how often it has had power. timers: jobs that run at a later time.
     model: the configuration as a device model; None while the switch has nothing but its factory configuration.
     """
@@ -143,6 +83,7 @@ class VirtualSwitch:
         *,
         apply: Apply,
         observe: Observe,
+        observe_device: Callable[[str], ObservedDevice],
         stamp: Stamp,
         cages: Sequence[str],
         restart: Callable[[str], None],
@@ -155,21 +96,15 @@ class VirtualSwitch:
         self._cages = cages
         self._apply = apply
         self._observe = observe
-        self._stamp = stamp
+        self._observe_device = observe_device
         self._store = face.datastore(name, rendered)
         self._encoder = Encoder(platform.telemetry, partial(face.wildcard, name))
-        self._sessions = _OtherLeaves(partial(_leaves_of_sessions, face, name))
-        self._commit_leaves = _OtherLeaves(face.commits or (lambda _: {}))
-        self._ports = _OtherLeaves(partial(_leaves_of_ports, face, name))
-        self._chassis = _OtherLeaves(partial(_leaves_of_device, face))
-        self._others: tuple[_OtherLeaves[Any], ...]
-        self._others = (self._sessions, self._commit_leaves, self._ports, self._chassis)
+        self._sessions = LeafSource(partial(_leaves_of_sessions, face, name))
+        self._ports = LeafSource(partial(_leaves_of_ports, face, name))
+        self._whole_device, self._device = _DeviceLeaves(face), _DeviceLeaves(face)
+        self._whole = SwitchReader(name, self._store, stamp, self._read_all)
+        self._part = SwitchReader(name, self._store, stamp, self._read_device)
         self._commits = ConfirmedCommits(name, self._run, self.touch)
-        self._change: object = object()
-        self._view: SwitchView | None = None
-        self._reading = threading.Lock()
-        self._layout = SwitchLayout(None, LeafLayout(()))
-        self._encoded: tuple[Leaf, ...] = ()
         self._answers = True
         self._startup = self._store.running
         self.model: DeviceModel | None = None
@@ -217,7 +152,7 @@ class VirtualSwitch:
         return self._answers
 
     def check_asked(self, path: tuple[Element, ...]) -> None:
-        if path[:1] != _TIME.path[:1]:
+        if path[:1] != TIME.path[:1]:
             self._face.check_asked(self.name, path)
 
     @property
@@ -292,7 +227,7 @@ class VirtualSwitch:
 
     def get(self, path: tuple[Element, ...], data_type: DataType) -> Sequence[Found]:
         """The present answer to a Get. Raises PathNotFound."""
-        return self.refresh().get(path, data_type)
+        return self.part(() if data_type is DataType.CONFIG else (path,)).refresh().get(path, data_type)
 
     @property
     def configuration(self) -> Any:
@@ -336,7 +271,7 @@ class VirtualSwitch:
 
     def chassis(self) -> VirtualChassis:
         """The switch as a device."""
-        return self._observe(self.name).chassis
+        return self._observe_device(self.name).chassis
 
     def routes(self) -> tuple[VirtualRoute, ...]:
         """The active routes."""
@@ -388,45 +323,48 @@ class VirtualSwitch:
         self.touch()
 
     def touch(self) -> None:
-        """Mark the last view as outdated: the fabric is read again before the next answer."""
-        self._change = object()
+        """Mark the last views as outdated: the fabric is read again before the next answer."""
+        self._whole.touch()
+        self._part.touch()
 
     def view(self, max_age_s: float) -> SwitchView | None:
-        view = self._view
-        fresh = view is not None and view.change is self._change and time.monotonic() - view.read_s <= max_age_s
-        return view if fresh else None
+        return self._whole.view(max_age_s)
 
     def refresh(self) -> SwitchView:
-        with self._reading:
-            return self._read()
+        return self._whole.refresh()
 
-    def _read(self) -> SwitchView:
-        change, configuration, read_s = self._change, self._store.running, time.monotonic()
+    def part(self, paths: Sequence[tuple[Element, ...]]) -> Readable:
+        """What is read for these paths: the device alone, where all leaves at or below them are its own."""
+        return self._part if all(map(self._is_of_device, paths)) else self
+
+    def _is_of_device(self, path: tuple[Element, ...]) -> bool:
+        names = tuple([step.name for step in path])
+        return any(names[: len(own)] == own for own in self._face.device_paths)
+
+    def _read_all(self) -> StateReading:
         observed = self._observe(self.name)
-        timestamp_ns = self._stamp(observed.simulated_ns)
-        encoded = self._encoder.encode(observed.series, observed.values)
-        updates = (
-            self._sessions.update(observed.sessions),
-            self._ports.update(observed.ports),
-            self._chassis.update((observed.chassis,)),
-            self._commit_leaves.update(self._commits.records()),
+        parts = (
+            self._encoder.encode(observed.series, observed.values),
+            self._sessions.encode(observed.sessions),
+            self._ports.encode(observed.ports),
+            *self._whole_device.encode(observed.chassis, self.commits()),
         )
-        layout = self._laid_out(configuration, encoded, any(updates))
-        others = chain.from_iterable(found.values for found in self._others)
-        values = [*encoded.values, *others, Uint64(observed.simulated_ns)]
-        self._view = SwitchView(self.name, self._store, layout, values, timestamp_ns, read_s, change)
-        return self._view
+        return StateReading(observed.simulated_ns, parts)
 
-    def _laid_out(self, configuration: Any, encoded: Encoded, other_leaves: bool) -> SwitchLayout:
-        """The present layout; the same object while no leaf is added or removed."""
-        state = self._layout.state
-        if encoded.leaves is not self._encoded or other_leaves:
-            self._encoded = encoded.leaves
-            others = chain.from_iterable(found.leaves for found in self._others)
-            state = LeafLayout((*encoded.leaves, *others, _TIME))
-        if state is not self._layout.state or configuration is not self._layout.configuration:
-            self._layout = SwitchLayout(configuration, state)
-        return self._layout
+    def _read_device(self) -> StateReading:
+        observed = self._observe_device(self.name)
+        return StateReading(observed.simulated_ns, self._device.encode(observed.chassis, self.commits()))
+
+
+class _DeviceLeaves:
+    """The leaves of the switch itself that no metric carries, and of its commits."""
+
+    def __init__(self, face: TwinFace) -> None:
+        self._chassis = LeafSource(partial(_leaves_of_device, face))
+        self._commits = LeafSource(face.commits or (lambda _: {}))
+
+    def encode(self, chassis: VirtualChassis, commits: Sequence[CommitRecord]) -> tuple[Encoded, Encoded]:
+        return self._chassis.encode((chassis,)), self._commits.encode(commits)
 
 
 def _leaves_of_sessions(face: TwinFace, device: str, sessions: Sequence[BgpSession]) -> dict[str, Any]:
@@ -444,30 +382,6 @@ def _leaves_of_device(face: TwinFace, chassis: Sequence[VirtualChassis]) -> Mapp
     """The leaves of the switch itself that no metric carries."""
     (found,) = chassis
     return face.device_leaves(found)
-
-
-class _OtherLeaves(Generic[T]):
-    """State leaves that no metric carries, made of BGP sessions, ports, the chassis or commits."""
-
-    def __init__(self, leaves_of: Callable[[Sequence[T]], Mapping[str, Any]]) -> None:
-        self._leaves_of = leaves_of
-        self._sources: Sequence[T] = ()
-        self._paths: tuple[str, ...] = ()
-        self.leaves: tuple[Leaf, ...] = ()
-        self.values: list[Any] = []
-
-    def update(self, sources: Sequence[T]) -> bool:
-        """Set the leaves from these sources; whether leaves were added or removed."""
-        if sources is self._sources or sources == self._sources:
-            return False
-        self._sources = sources
-        shown = self._leaves_of(sources)
-        self.values = list(shown.values())
-        before, self._paths = self._paths, tuple(shown)
-        if before == self._paths:
-            return False
-        self.leaves = tuple([Leaf(elements(path), on_change=True) for path in shown])
-        return True
 
 
 def _shown(session: BgpSession) -> VirtualSession:

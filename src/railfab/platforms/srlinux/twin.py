@@ -290,6 +290,7 @@ def twin() -> TwinFace:
         serves_gnmi=serves_gnmi,
         port_leaves=port_leaves,
         device_leaves=device_leaves,
+        device_paths=(("system", "configuration"), ("system", "information", "version"), ("platform", "chassis")),
         origins=ORIGINS,
         saves=saves,
         in_effect=with_default_mtus,
