@@ -94,6 +94,8 @@ class Engine:
         self._acks = np.zeros(network.links, np.int64)
         self._notices = np.zeros(network.links, np.int64)
         self._st = with_tables(self._st, network, routing)
+        self._used = False
+        self._first: Counters | None = None
         self._reserve()
 
     @property
@@ -119,6 +121,8 @@ class Engine:
 
     def add(self, flows: Sequence[Flow]) -> None:
         """Add flows; each starts at its time, or after the flows it waits for."""
+        if flows:
+            self._used, self._first = True, None
         fresh = flow_records(flows, self._st, self.network, self.framing)
         fresh.start = np.maximum(fresh.start, self._st.sim[0].now)
         first = len(self._st.flows)
@@ -185,6 +189,7 @@ class Engine:
     def reroute(self, network: Network, routing: Routing) -> None:
         """The network or its routes have changed. Packets in flight on a link that is down are lost."""
         self._fold_control()
+        self._first = None
         self.network, self.routing = network, routing
         set_network(self._st, network, routing, self.framing)
         self._st.flows.queue = network.nic_queue[self._st.flows.traffic_class]
@@ -247,8 +252,13 @@ class Engine:
         return FlowResults.of(self._st.flows)
 
     def counters(self) -> Counters:
+        """What is counted by now; the same object as before as long as no flow has been added, when nothing counts."""
+        if self._first is not None:
+            return self._first
         self._fold_control()
-        return Counters.of(self._st, self._acks // self.framing.ack_every, self._notices)
+        counters = Counters.of(self._st, self._acks // self.framing.ack_every, self._notices)
+        self._first = None if self._used else counters
+        return counters
 
     def pauses(self) -> PauseLog:
         """The pause frames that were logged."""
@@ -276,6 +286,7 @@ class Engine:
         return EngineSnapshot(_copied(self._st), self.network, self.routing, self._acks.copy(), self._notices.copy())
 
     def restore(self, snapshot: EngineSnapshot) -> None:
+        self._used, self._first = True, None
         self._st = _copied(snapshot.state)
         self.network, self.routing = snapshot.network, snapshot.routing
         self._acks, self._notices = snapshot.acks.copy(), snapshot.notices.copy()

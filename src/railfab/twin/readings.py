@@ -114,6 +114,7 @@ class CounterReadings:
         self._old_peak = np.zeros_like(counters.peak_bytes)
         self._old_headroom = np.zeros_like(counters.headroom_peak_bytes)
         self._windows = 0
+        self._latest: tuple[Counters, Arrays] | None = None
 
     def next_window_ns(self, now_ns: int) -> int:
         """End of the present window [simulated ns]."""
@@ -145,7 +146,7 @@ class CounterReadings:
         for name in now.keys() - set(GAUGES):
             places = places_of(name, links, len(now[name]) // self._engine.network.links)
             before[name][places] -= now[name][places]
-        self._before = before
+        self._before, self._latest = before, None
 
     def _count(self, counters: Counters) -> None:
         self._control.count(counters)
@@ -156,6 +157,11 @@ class CounterReadings:
     def arrays(self) -> Arrays:
         """The counters of the engine now, in arrays that do not change any more."""
         counters = self._engine.counters()
+        if self._latest is None or self._latest[0] is not counters:
+            self._latest = counters, self._arrays(counters)
+        return self._latest[1]
+
+    def _arrays(self, counters: Counters) -> Arrays:
         found = self._sent(counters)
         found["storms"], found["corrupted"] = self._storms.count.copy(), self._errors.count.copy()
         found["queue_depth"] = np.rint(self._depth.ravel())

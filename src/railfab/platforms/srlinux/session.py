@@ -29,7 +29,7 @@ from railfab.platforms.srlinux.drain_verb import MARK_PATH, is_drained_by_verb, 
 from railfab.platforms.srlinux.set_request import PATHS, managed, restorable, set_request, system_of
 from railfab.platforms.srlinux.state import MAC_TABLES, STATE_PATHS, has_svis, observed_state
 from railfab.platforms.srlinux.stated import lost_access, new_servers, without_secrets
-from railfab.platforms.srlinux.tree import difference, stripped, tree_of
+from railfab.platforms.srlinux.tree import difference, read_tree, stripped, tree_of
 
 logger = logging.getLogger(__name__)
 
@@ -98,7 +98,7 @@ class GnmiSession:
         running = self._configuration()
         if is_drained_by_verb(running):
             text = json_text(with_drain(tree_of(text)))
-        candidate = tree_of(text)
+        candidate = read_tree(text)
         self._refuse_lost_access(running, candidate)
         self._refuse_maintenance(running, candidate)
         return _staged(text, running)
@@ -108,7 +108,7 @@ class GnmiSession:
         running = self._configuration()
         if _revision(running) != staged.revision:
             raise CommitRefused(self._name, "has changed since its differences were read", "Review them again")
-        candidate = tree_of(staged.text)
+        candidate = read_tree(staged.text)
         self._refuse_lost_access(running, candidate)
         changes = set_request(running, candidate)
         if not changes:
@@ -251,7 +251,7 @@ def _staged(candidate: str, running: Json) -> Staged:
     return Staged(
         text=candidate,
         diff=_difference(running, candidate),
-        former=json_text(restorable(before, tree_of(candidate))),
+        former=json_text(restorable(before, read_tree(candidate))),
         revision=_revision(running),
     )
 
@@ -262,8 +262,8 @@ def _revision(configuration: Json) -> str:
 
 
 def _difference(running: Json, candidate: str) -> str:
-    wanted = tree_of(candidate)
-    return difference(json_text(managed(running, wanted)), json_text(managed(wanted, wanted)))
+    wanted = read_tree(candidate)
+    return difference(managed(running, wanted), managed(wanted, wanted))
 
 
 def _tree(answer: Iterable[Found]) -> Json:

@@ -201,7 +201,7 @@ def set_request(before: Json, after: Json) -> SetChanges:
 
     old, new = managed(before, after), managed(after, after)
     former, wanted = _subtrees(old), _subtrees(new)
-    changed = {path: value for path, value in wanted.items() if _lines(value) != _lines(former.get(path))}
+    changed = {path: value for path, value in wanted.items() if _is_changed(former.get(path), value)}
     leaves = _system_changes(system_of(old), system_of(new))
     return SetChanges(
         delete=tuple(sorted(former.keys() - wanted.keys())) + leaves.delete,
@@ -225,9 +225,13 @@ def _system_changes(old: Json, new: Json) -> SetChanges:
     )
 
 
+def _is_changed(former: Any, value: Any) -> bool:
+    """Whether two subtrees differ as CLI lines: the order of lists and the spelling of numbers have no meaning."""
+    return former is None or (former != value and _lines(former) != _lines(value))
+
+
 def _lines(value: Any) -> list[str]:
-    """A subtree as CLI lines, independent of the order of lists and of the spelling of numbers."""
-    return sorted(lines({"value": value})) if value is not None else []
+    return sorted(lines({"value": value}))
 
 
 def _subtrees(tree: Json) -> dict[str, Any]:

@@ -98,6 +98,15 @@ def stripped(value: Any) -> Any:
     return json_tree.stripped(value, _IDENTITY)
 
 
+@lru_cache(maxsize=32)
+def read_tree(text: str) -> Json:
+    """The tree of a configuration text, to be read and not changed: several switches at a time read theirs often.
+
+    Raises ConfigError.
+    """
+    return tree_of(text)
+
+
 @lru_cache(maxsize=4)
 def plain_tree(text: str) -> Json:
     """The tree of a configuration text without module prefixes, to be read and not changed. Raises ConfigError."""
@@ -119,7 +128,11 @@ def entry_keys(name: str, entry: Json) -> tuple[str, ...]:
 
 def lines(tree: Json) -> list[str]:
     """The tree as `set / ...` lines, the format of `diff flat` and of a `.cli` startup file, in the tree's order."""
-    return [f"set /{line}" for line in _lines("", stripped(tree))]
+    return _plain_lines(stripped(tree))
+
+
+def _plain_lines(tree: Json) -> list[str]:
+    return [f"set /{line}" for line in _lines("", tree)]
 
 
 def startup(tree: Json) -> str:
@@ -127,9 +140,10 @@ def startup(tree: Json) -> str:
     return "\n".join(lines(tree)) + "\n"
 
 
-def difference(old: str, new: str) -> str:
-    """Unified diff of two configuration texts as flat CLI lines; empty when they are equal."""
-    return json_tree.changed_lines(*(lines(tree_of(side)) for side in (old, new)))
+def difference(old: Json, new: Json) -> str:
+    """Unified diff of two trees as flat CLI lines; empty when they are equal."""
+    before, after = stripped(old), stripped(new)
+    return "" if before == after else json_tree.changed_lines(_plain_lines(before), _plain_lines(after))
 
 
 def beyond(tree: Json, part: Json) -> Json:
