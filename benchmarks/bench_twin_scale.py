@@ -98,7 +98,7 @@ def collect(path: Path, state: Path, seconds: float) -> Counter[str]:
     command = [*RAILFAB, "collect", str(path), "--on", "twin", "--state", str(state), "--port", str(port)]
     command += ["--drift", "0", "--interval", "10"]
     with (state / "collector").open("w") as said:
-        process = subprocess.Popen(command, stdout=said, stderr=said, env=as_installed(state / "bytecode"))
+        process = subprocess.Popen(command, stdout=said, stderr=said, env=as_installed())
     try:
         time.sleep(seconds)
         with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=120) as answer:
@@ -128,7 +128,7 @@ def measure(path: Path, state: Path, platform: str, options: argparse.Namespace)
         costs = Costs(process, len(nodes))
         costs.show("up", process.cpu_s())
         command = [*RAILFAB, "deploy", str(path), "--on", "twin", "--yes", "--state", str(state)]
-        env = as_installed(state / "bytecode")
+        env = as_installed()
         for step in options.deploys * ["deploy"]:
             costs.of_command(step, lambda: cost(command, state, env))
         if platform == "srlinux":

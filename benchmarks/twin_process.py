@@ -51,7 +51,7 @@ def twin(intent: Path, state: Path, *words: str) -> Iterator[Process]:
     command = [sys.executable, "-m", "railfab", "twin", str(intent), *words, "--port", "0"]
     command += ["--state", str(state)]
     with (state / "said").open("w") as said:
-        process = subprocess.Popen(command, stdout=said, stderr=said, env=as_installed(state / "bytecode"))
+        process = subprocess.Popen(command, stdout=said, stderr=said, env=as_installed())
     try:
         yield Process(process.pid)
     finally:

@@ -18,6 +18,7 @@ from railfab.cli.common import CANNOT, report, report_line
 from railfab.cli.echo import echo
 from railfab.cli.logs import LogFormat, configure
 from railfab.errors import RailfabError
+from railfab.process.open_files import allow_open_files
 from railfab.process.signals import INTERRUPTED, SIGNALS, ended_by_signal
 from railfab.text.remedies import distribution, install
 
@@ -81,6 +82,7 @@ def _options(
     ] = LogFormat.TEXT,
 ) -> None:
     configure(log_format, verbose=verbose)
+    allow_open_files()
 
 
 def main() -> None:

@@ -21,6 +21,7 @@ from railfab.gnmi.certificates import TlsIdentity
 from railfab.gnmi.server import GnmiServer, ServerLoop
 from railfab.intent import Job
 from railfab.platforms import platform
+from railfab.process.open_files import most_open_files
 from railfab.topology import PortKey
 from railfab.twin.clock import Clock
 from railfab.twin.control import Control
@@ -45,6 +46,9 @@ logger = logging.getLogger(__name__)
 BASE_PORT = 57400
 """SR Linux's gNMI port, used for the first switch; the others use the following ports."""
 LOCALHOST = "127.0.0.1"
+
+FILES_A_SWITCH, OTHER_FILES = 2, 200
+"""Open files of a twin: for each switch the socket on which it listens and one connection, and those beside them."""
 
 COUNTERS_AGE_S = 0.05
 """Maximum age of published counters that are used again; publishing those of all links takes milliseconds [s]."""
@@ -106,6 +110,7 @@ class Twin:
 
     def __enter__(self) -> Self:
         with ExitStack() as stack:
+            self._check_open_files()
             files = stack.enter_context(claimed(self._state, self.fabric))
             self._make_switches()
             for switch in self._switches.values():
@@ -125,6 +130,14 @@ class Twin:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._stack.close()
+
+    def _check_open_files(self) -> None:
+        """Raise LabError where the process may not have the sockets of all switches."""
+        switches, limit = len(self.design.models), most_open_files()
+        needed = switches * FILES_A_SWITCH + OTHER_FILES
+        if limit < needed:
+            problem = f"{switches:,} switches need {needed:,} open files, and the process may have {limit:,.0f}"
+            raise LabError(self.fabric, problem, f"Start it where `ulimit -Hn` is {needed} or more")
 
     def status(self) -> TwinStatus:
         job, state = self._live.job_status(), self._live.state()

@@ -431,7 +431,7 @@ def test_a_difference_is_shown_as_cli_lines() -> None:
     before, after = tree(), tree()
     slope(after)["min-threshold"] = "100000"
     interface(after, "ethernet-1/9")["description"] = 'the "first" uplink'
-    assert difference(text(before), text(after)).splitlines() == [
+    assert difference(before, after).splitlines() == [
         "--- running",
         "+++ candidate",
         '-set / interface ethernet-1/9 description "pod1-spine1 ethernet-1/1"',
@@ -444,7 +444,7 @@ def test_a_difference_is_shown_as_cli_lines() -> None:
 
 
 def test_equal_configurations_have_no_difference_with_or_without_module_prefixes() -> None:
-    assert difference(text(tree()), json.dumps(stripped(tree()))) == ""
+    assert difference(tree(), stripped(tree())) == ""
 
 
 def test_every_leaf_is_a_one_line_error() -> None:

@@ -34,7 +34,7 @@ def maintenance(configuration: Json) -> Any:
 
 
 def test_a_drain_is_a_maintenance_group_of_all_sessions_whose_routes_are_the_least_preferred() -> None:
-    before, after = (json.dumps(tree(model)) for model in (spine(), drained()))
+    before, after = tree(spine()), tree(drained())
     assert [line for line in difference(before, after).splitlines() if line.startswith("+set")] == [
         "+set / routing-policy community-set fabric-drain member [ 65535:0 ]",
         "+set / routing-policy policy fabric-drain default-action bgp as-path prepend as-number auto",
@@ -169,7 +169,7 @@ def test_the_policies_of_the_profiles_of_the_operator_are_unmodelled_and_no_line
     found = parsed(with_profile(tree(spine())))
     assert [policy.name for policy in found.policies] == ["fabric-export", "fabric-import", "unused"]
     plain = parsed(tree(spine()))
-    before, after = (json.dumps(one) for one in (tree(spine()), with_profile(tree(spine()))))
+    before, after = tree(spine()), with_profile(tree(spine()))
     added = [line[1:] for line in difference(before, after).splitlines() if line.startswith("+set")]
     assert plain.unmodelled == ()
     assert {*found.unmodelled} == {line for line in added if line != "set / routing-policy policy unused"}
