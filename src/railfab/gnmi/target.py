@@ -127,7 +127,7 @@ class TargetView(Protocol):
 
 
 class Readable(Protocol):
-    """What views are made of: a device, or a part of it.
+    """A device, or a part of it, of which views are made.
 
     change_age_s: the age up to which a view shows all changes of leaves that are `on_change`; `math.inf` if `view`
     returns None after each of them, so that nothing has to be read to find out that nothing has changed.
@@ -167,7 +167,7 @@ class PartialTarget(Protocol):
     """A target of which a part can be read for less than the whole."""
 
     def part(self, paths: Sequence[tuple[Element, ...]]) -> Readable:
-        """What is read for the state at and below these paths, none for a Get of configuration: a part, or all of it.
+        """The part, or all of it, that is read for the state at and below these paths, none for a Get of configuration.
 
         The same object whenever it is the same part. Called on the server's event loop.
         """

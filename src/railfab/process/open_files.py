@@ -1,4 +1,4 @@
-"""How many files, sockets among them, this process may have open."""
+"""The number of files, sockets among them, that this process may have open."""
 
 from __future__ import annotations
 

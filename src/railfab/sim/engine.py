@@ -252,7 +252,7 @@ class Engine:
         return FlowResults.of(self._st.flows)
 
     def counters(self) -> Counters:
-        """What is counted by now; the same object as before as long as no flow has been added, when nothing counts."""
+        """Counters of now; the same object as before as long as no flow has been added, when nothing counts."""
         if self._first is not None:
             return self._first
         self._fold_control()

@@ -334,7 +334,7 @@ class VirtualSwitch:
         return self._whole.refresh()
 
     def part(self, paths: Sequence[tuple[Element, ...]]) -> Readable:
-        """What is read for these paths: the device alone, where all leaves at or below them are its own."""
+        """The device alone where all leaves at and below these paths are its own, else the whole switch."""
         return self._part if all(map(self._is_of_device, paths)) else self
 
     def _is_of_device(self, path: tuple[Element, ...]) -> bool:
