@@ -98,8 +98,13 @@ def _flat(path: str, value: Any) -> Iterator[tuple[str, Any]]:
         yield path, value
 
 
-def canonical(rules: Sequence[TelemetryRule], values: Mapping[str, Any]) -> dict[Key, float]:
-    """The series that these values mean: of each leaf by the first rule of a metric that has its path."""
+def canonical(
+    rules: Sequence[TelemetryRule], values: Mapping[str, Any], classes: Mapping[str, Mapping[str, str]]
+) -> dict[Key, float]:
+    """The series that these values mean: of each leaf by the first rule of a metric that has its path.
+
+    classes: the class of the intent for the name that the counters have, by label.
+    """
     series: dict[Key, float] = {}
     for path, value in values.items():
         seen: set[tuple[str, str]] = set()
@@ -108,7 +113,8 @@ def canonical(rules: Sequence[TelemetryRule], values: Mapping[str, Any]) -> dict
             labels = None if key in seen else _labels(rule, path, values)
             if labels is not None:
                 seen.add(key)
-                series[rule.metric, frozenset(labels.items())] = _number(rule, value)
+                named = {label: classes.get(label, {}).get(text, text) for label, text in labels.items()}
+                series[rule.metric, frozenset(named.items())] = _number(rule, value)
     return series
 
 

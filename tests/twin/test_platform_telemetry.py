@@ -121,6 +121,16 @@ class Running:
         offer = face().offer or GnmiOffer()
         return [messages.Encoding.Name(number).lower() for number in offer.encodings]
 
+    def classes_of(self, device: str) -> Mapping[str, Mapping[str, str]]:
+        """The class for each name in the counters of a switch, by label."""
+        names, classes = self.telemetry.queues, self.fabric.traffic_classes[device]
+        assert names is not None
+        lossless = [each for each in classes if each.lossless]
+        return {
+            label: {names.of(label, each): each.name for each in of_label}
+            for label, of_label in (("queue", classes), ("priority_group", lossless))
+        }
+
     def series_of(self, device: str) -> Mapping[Key, float]:
         """The series of a switch that its telemetry map has, by metric and the labels that are not its own."""
         mapped = {rule.metric for rule in self.telemetry.rules}
@@ -236,7 +246,8 @@ def test_gnmic_stores_what_the_collector_stores(running: Running, tmp_path: Path
     same = {"fabric_interface_oper_up", "fabric_bgp_session_state", "fabric_lldp_neighbor_info", SENT, MARKS}
     for encoding in running.encodings():
         before = running.series_of(LEAF)
-        theirs = canonical(running.telemetry.rules, gnmic_values(node, running.telemetry, encoding, tmp_path))
+        stored = gnmic_values(node, running.telemetry, encoding, tmp_path)
+        theirs = canonical(running.telemetry.rules, stored, running.classes_of(LEAF))
         after = running.series_of(LEAF)
         assert theirs.keys() == before.keys() & after.keys()
         assert {
