@@ -10,7 +10,7 @@ from pathlib import Path
 from threading import Timer
 
 import pytest
-from paramiko import Transport
+from paramiko import Channel, Transport
 from tests.ssh.dialect import PASSWORD, Dialect, serving
 
 from railfab.endpoints import Credentials, Endpoint
@@ -99,6 +99,15 @@ def test_the_prompt_of_another_system_is_named(endpoint: Endpoint) -> None:
     assert str(refused.value) == (
         "leaf1: does not answer as eos does after the login. Check its platform in the intent and in the inventory."
     )
+
+
+def test_a_login_prefers_aes_gcm(endpoint: Endpoint) -> None:
+    """paramiko compares the MAC of each packet of other ciphers byte by byte in Python."""
+    connection = opened(endpoint)
+    channel = getattr(connection._connection, "remote_conn", None)
+    assert isinstance(channel, Channel)
+    assert channel.get_transport().local_cipher == "aes128-gcm@openssh.com"
+    connection.close()
 
 
 def test_a_wrong_password_is_refused_without_showing_it(endpoint: Endpoint) -> None:

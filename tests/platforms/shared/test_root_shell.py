@@ -51,6 +51,13 @@ def shell(server: tuple[subprocess.Popen[str], int], monkeypatch: pytest.MonkeyP
     opened.close()
 
 
+def test_a_login_prefers_aes_gcm(shell: RootShell) -> None:
+    assert shell._client is not None
+    transport = shell._client.get_transport()
+    assert transport is not None
+    assert transport.local_cipher == "aes128-gcm@openssh.com"
+
+
 def test_keepalives_leave_a_command_that_is_silent_for_long_alone(shell: RootShell) -> None:
     assert shell.run("sleep 2; echo done").out == "done\n"
 

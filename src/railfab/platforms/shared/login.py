@@ -6,9 +6,13 @@ import logging
 from contextlib import suppress
 from pathlib import Path
 from socket import SHUT_RDWR, socket
+from typing import TYPE_CHECKING, Any
 
 from railfab.endpoints import Credentials, Endpoint
 from railfab.errors import LoginRefused, Unreachable
+
+if TYPE_CHECKING:
+    from paramiko import Transport
 
 logging.getLogger("paramiko").setLevel(logging.CRITICAL)  # its errors are raised too, as one line each
 
@@ -54,6 +58,19 @@ def login_error(endpoint: Endpoint, credentials: Credentials, error: Exception) 
     if key_file is not None and not Path(key_file).is_file():
         return LoginRefused(endpoint.name, f"key file {key_file} does not exist", f"Check {endpoint.credentials}")
     return not_connected(endpoint)
+
+
+def transport(connection: socket, **options: Any) -> Transport:
+    """A transport of paramiko that prefers AES-GCM, where the switch has it.
+
+    paramiko prefers AES-CTR, for which it compares the MAC of each packet byte by byte in Python.
+    """
+    from paramiko import Transport
+
+    made = Transport(connection, **options)
+    security = made.get_security_options()
+    security.ciphers = sorted(security.ciphers, key=lambda cipher: "-gcm@" not in cipher)
+    return made
 
 
 def cut(connection: socket | None) -> None:

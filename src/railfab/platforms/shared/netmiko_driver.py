@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from railfab.endpoints import Endpoint
 from railfab.platforms.shared.known_hosts import trust_known_hosts
-from railfab.platforms.shared.login import ANSWER_WITHIN_S
+from railfab.platforms.shared.login import ANSWER_WITHIN_S, transport
 
 if TYPE_CHECKING:
     from netmiko import BaseConnection
@@ -108,6 +108,10 @@ class WaitingReads(Base):
 
     def cleanup(self, *_arguments: Any, **_options: Any) -> None:
         """Say nothing at the end; netmiko would wait for the prompt of a configuration mode."""
+
+    def _connect_params_dict(self) -> dict[str, Any]:
+        options: dict[str, Any] = super()._connect_params_dict()
+        return options | {"transport_factory": transport}
 
     def _build_ssh_client(self) -> SSHClient:
         client = self._get_ssh_client_instance()

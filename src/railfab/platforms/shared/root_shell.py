@@ -28,6 +28,7 @@ from railfab.platforms.shared.login import (
     login_error,
     not_connected,
     rejected,
+    transport,
 )
 
 if TYPE_CHECKING:
@@ -197,6 +198,7 @@ class RootShell:
             banner_timeout=within_s,
             auth_timeout=within_s,
             channel_timeout=within_s,
+            transport_factory=transport,
         )
         self._socket.settimeout(IDLE_POLL_S)
         return client
