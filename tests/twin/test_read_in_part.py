@@ -34,8 +34,9 @@ def client(twin: Twin) -> Iterator[BlockingGnmiClient]:
 
 
 @pytest.fixture
-def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The switches of which ports and counters are read."""
+def read(twin: Twin, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The switches of which ports and counters are read, from now on: what was read before is outdated."""
+    twin.set_optic_loss(LEAF, UPLINK, loss_db=0)
     names: list[str] = []
     observed = LiveFabric.observed
 

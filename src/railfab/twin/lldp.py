@@ -54,14 +54,14 @@ class Neighbors:
 
     def after(self, before: ForwardingState | None, state: ForwardingState, now_ns: int, now_s: float) -> Neighbors:
         """The neighbours in another state of the fabric, at this simulated and this Unix time."""
-        fresh = {}
-        for device in _concerned(before, state):
+        fresh: dict[str, dict[str, tuple[Neighbor, ...]]] = {}
+        for device, name in _concerned(before, state):
             held = self.of(device)
-            heard = {
-                name: tuple(_heard(state, (device, name), held.get(name, ()), now_ns, now_s))
-                for name in state.ports[device]
-            }
-            fresh[device] = {name: neighbors for name, neighbors in heard.items() if neighbors}
+            neighbors = tuple(_heard(state, (device, name), held.get(name, ()), now_ns, now_s))
+            ports = fresh.setdefault(device, dict(held))
+            ports[name] = neighbors
+            if not neighbors:
+                del ports[name]
         return self._with(fresh)
 
     def at(self, now_ns: int) -> Neighbors:
@@ -98,11 +98,14 @@ def _is_over(neighbor: Neighbor, now_ns: int) -> bool:
     return neighbor.until_ns is not None and neighbor.until_ns <= now_ns
 
 
-def _concerned(before: ForwardingState | None, state: ForwardingState) -> Iterator[str]:
-    """Switches whose own configuration, ports or cabled peers are others than before."""
-    links, changed = state.links, changed_nodes(before, state)
-    peers = (links.far_key(link)[0] for name in changed for link in links.links_of[name])
-    return (name for name in dict.fromkeys((*changed, *peers)) if name in links.switches)
+def _concerned(before: ForwardingState | None, state: ForwardingState) -> Iterator[PortKey]:
+    """Ports of switches of which the configuration or a port has changed, and those at the far ends of their cables."""
+    links = state.links
+    for name in changed_nodes(before, state):
+        if name in links.switches:
+            yield from ((name, port) for port in state.ports[name])
+        far = (links.far_key(link) for link in links.links_of[name])
+        yield from (key for key in far if key[0] in links.switches)
 
 
 def _heard(
