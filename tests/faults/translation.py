@@ -124,6 +124,8 @@ def _text(name: str, edits: Mapping[str, Any], served: str) -> str:
     if read == intended:
         lost = changes(read, wrong)[0]
         raise NotExpressible(f"its configuration does not state {lost.path}")
+    if refused := system.refusals(text) if system.refusals is not None else ():
+        raise NotExpressible(f"the switch refuses {refused[0].where}: {refused[0].problem}")
     return text
 
 

@@ -16,7 +16,7 @@ from prometheus_client import CollectorRegistry
 from prometheus_client.metrics_core import Metric
 from prometheus_client.parser import text_string_to_metric_families
 from tests.faults.mistakes import FOLDER, Mistake, jobs, nothing
-from tests.twin.twins import switch
+from tests.twin.twins import run_over_ssh, switch
 
 from railfab.app.configuration_check import ConfigurationCheck
 from railfab.deploy import new_change
@@ -54,6 +54,9 @@ HARDWARE = {
     "cumulus": "sn4700",
 }
 """Model of the switches of the rack, by platform."""
+
+PREPARED = {"sonic": ("sudo counterpoll wredqueue enable", "sudo config save -y")}
+"""Commands with which the operator has a switch count what the rules look at, as the page of its platform says."""
 
 Labels = tuple[tuple[str, str], ...]
 Series = tuple[str, Labels]
@@ -102,6 +105,8 @@ class Rack:
             self.twin = stack.enter_context(
                 Twin(self.fabric, state=self._state, base_port=0, configured=True, speed=self._speed)
             )
+            for endpoint in self.twin.endpoints.nodes:
+                run_over_ssh(endpoint, *PREPARED.get(endpoint.platform, ()))
             self.collector = stack.enter_context(
                 fabric_collector(
                     self.fabric.topology,

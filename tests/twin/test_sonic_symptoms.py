@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from pygnmi.client import gNMIException
-from tests.twin.twins import Switch, made_job, switch, until
+from tests.twin.twins import Switch, made_job, run_over_ssh, switch, until
 
 from railfab.app.configuration_check import ConfigurationCheck
 from railfab.fabric.design import Design, design
@@ -38,13 +38,14 @@ Growth = Mapping[tuple[str, str, str], float]
 
 MARKS = "fabric_queue_ecn_marked_packets_total"
 PAUSES = "fabric_pfc_transmit_frames_total"
+MARKED_BYTES = "fabric_queue_ecn_marked_bytes_total"
 DROPS = "fabric_queue_dropped_packets_total"
 PAUSED = "fabric_pfc_receive_frames_total"
 HEADROOM = "fabric_buffer_headroom_peak_bytes"
 QUEUE_SERIES = (
     MARKS,
     DROPS,
-    "fabric_queue_ecn_marked_bytes_total",
+    MARKED_BYTES,
     "fabric_queue_transmit_bytes_total",
     "fabric_queue_transmit_packets_total",
     "fabric_queue_dropped_bytes_total",
@@ -111,6 +112,7 @@ class Running:
 
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """A twin whose switches count marks, as they do not at first."""
     folder = tmp_path_factory.mktemp("sonic")
     intent = folder / "small.yml"
     intent.write_text(INTENT)
@@ -121,6 +123,10 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
             fabric_collector(found.topology, twin.endpoints, classes=found.traffic_classes, interval_s=0.5)
         )
         assert collector.wait_until_up(120)
+        seen = collector.snapshot()
+        assert not any(seen.select(metric) for metric in (MARKS, MARKED_BYTES))
+        for node in twin.endpoints.nodes:
+            run_over_ssh(node, "sudo counterpoll wredqueue enable")
         yield Running(found, twin, collector, stack.enter_context(switch(twin, LEAF)))
 
 

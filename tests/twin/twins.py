@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import netmiko
 from pygnmi.client import gNMIclient
 
 from railfab.endpoints import Endpoint, read_credentials
@@ -132,3 +133,19 @@ def switch(twin: Twin, name: str = LEAF) -> Iterator[Switch]:
         no_qos_marking=True,
     ) as client:
         yield Switch(client)
+
+
+def run_over_ssh(node: Endpoint, *commands: str) -> list[str]:
+    """Answers of a Linux shell of a switch to these commands; without any, no connection is made."""
+    if not commands:
+        return []
+    login = read_credentials(node)
+    with netmiko.ConnectHandler(
+        device_type="linux",
+        host=node.host,
+        port=node.ssh_port,
+        username=login.username,
+        password=login.password,
+        conn_timeout=60,
+    ) as connection:
+        return [str(connection.send_command(command)) for command in commands]

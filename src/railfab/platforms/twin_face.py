@@ -335,6 +335,7 @@ class TwinFace:
         other way.
     in_effect: the model of a configuration with the defaults by which the switch acts where it states nothing.
     foreign_ports: what the switch refuses of a configuration because its hardware, with these cages, lacks the port.
+    uncounted: metrics of which a switch with this configuration has no counter, since it does not read the chip's.
     """
 
     datastore: Callable[[str, Tree], Datastore]
@@ -354,3 +355,4 @@ class TwinFace:
     saves: Callable[[Any], bool] = lambda _configuration: True
     in_effect: Callable[[DeviceModel, Any], DeviceModel] = lambda model, _configuration: model
     foreign_ports: Callable[[Any, Sequence[str]], Sequence[RailfabError]] = lambda _configuration, _cages: ()
+    uncounted: Callable[[Any], frozenset[str]] = lambda _configuration: frozenset()

@@ -6,6 +6,7 @@ import logging
 import math
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any, NamedTuple
 
@@ -98,7 +99,9 @@ class VirtualSwitch:
         self._observe = observe
         self._observe_device = observe_device
         self._store = face.datastore(name, rendered)
-        self._encoder = Encoder(platform.telemetry, partial(face.wildcard, name))
+        self._telemetry = platform.telemetry
+        self._uncounted = face.uncounted(self._store.running)
+        self._encoder = self._new_encoder()
         self._sessions = LeafSource(partial(_leaves_of_sessions, face, name))
         self._ports = LeafSource(partial(_leaves_of_ports, face, name))
         self._whole_device, self._device = _DeviceLeaves(face), _DeviceLeaves(face)
@@ -319,8 +322,16 @@ class VirtualSwitch:
     def _take(self, configuration: Configuration) -> None:
         self._store.commit(configuration.stored)
         self._answers = self._face.serves_gnmi(configuration.stored)
+        if (uncounted := self._face.uncounted(configuration.stored)) != self._uncounted:
+            self._uncounted = uncounted
+            self._encoder = self._new_encoder()
         self.model, self._startup = configuration.model, configuration.startup
         self.touch()
+
+    def _new_encoder(self) -> Encoder:
+        """An encoder of what the switch counts."""
+        rules = tuple(rule for rule in self._telemetry.rules if rule.metric not in self._uncounted)
+        return Encoder(replace(self._telemetry, rules=rules), partial(self._face.wildcard, self.name))
 
     def touch(self) -> None:
         """Mark the last views as outdated: the fabric is read again before the next answer."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -131,6 +132,15 @@ def test_a_broken_configuration_is_refused(leaf: DeviceModel, case: str) -> None
     refusals = CUMULUS.refusals(text)
     assert any(said in refusal.problem for refusal in refusals), refusals
     assert all(refusal.where.startswith("nv set ") for refusal in refusals)
+
+
+def test_a_port_that_marks_nothing_has_a_profile_whose_name_begins_with_a_letter(leaf: DeviceModel) -> None:
+    assert leaf.qos is not None
+    first, *rest = leaf.qos.ports
+    unmarked = replace(leaf, qos=replace(leaf.qos, ports=(replace(first, ecn=()), *rest)))
+    text = CUMULUS.text(CUMULUS.render(unmarked))
+    assert CUMULUS.refusals(text) == ()
+    assert CUMULUS.parse(text) == unmarked
 
 
 def test_every_type_of_the_table_is_known_and_every_path_has_a_source() -> None:

@@ -88,3 +88,18 @@ def test_its_text_is_a_config_db_with_the_ports_of_the_hardware(store: Datastore
     assert tables["PORT"]["Ethernet0"]["lanes"] == "1"
     assert tables["BGP_NEIGHBOR"]["default|10.32.0.0"]["asn"] == "65001"
     assert store.model(store.replaced(store.text(store.running))) == leaf("sonic")
+
+
+def test_marks_are_counted_once_their_group_is_polled(store: Datastore) -> None:
+    """Nothing else of the switch changes, and no line of it is without effect."""
+    assert SONIC.twin is not None
+    uncounted = SONIC.twin().uncounted
+    marks = {"fabric_queue_ecn_marked_packets_total", "fabric_queue_ecn_marked_bytes_total"}
+    assert uncounted(store.running) == marks
+    for status, left in (("enable", set()), ("disable", marks)):
+        group = Edit(
+            Operation.UPDATE, elements(f"{ROOT}/FLEX_COUNTER_TABLE/WRED_ECN_QUEUE/FLEX_COUNTER_STATUS"), status
+        )
+        polled = store.edited([group])
+        assert uncounted(polled) == left
+        assert store.model(polled) == leaf("sonic")

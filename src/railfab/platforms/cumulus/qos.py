@@ -199,7 +199,7 @@ def congestion_name(qos: Qos, profile: PortProfile, port: PortQos) -> str:
     """The profile of congestion control of a port: that of its thresholds, or one that marks other classes."""
     if port.ecn == _ramped(profile):
         return allowed(profile.name)
-    return f"{profile.name}_ecn{'-'.join(str(qos.traffic_class(name).queue) for name in port.ecn)}"
+    return f"{allowed(profile.name)}_ecn{'-'.join(str(qos.traffic_class(name).queue) for name in port.ecn)}"
 
 
 def _marking(qos: Qos, profile: PortProfile, marked: Sequence[str]) -> Json:

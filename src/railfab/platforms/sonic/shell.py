@@ -13,6 +13,7 @@ from railfab.errors import Problems, RailfabError
 from railfab.platforms.shared.linux_files import USAGE, CommandFailed
 from railfab.platforms.shared.virtual_cli import CliGrammar, cli_grammar
 from railfab.platforms.shared.virtual_host import VirtualHost
+from railfab.platforms.sonic.flex_counters import DISABLED, ENABLED, with_marks
 from railfab.platforms.sonic.json_patch import Operation, patch, patched
 from railfab.platforms.sonic.shell_shows import BUILD, SonicShows
 from railfab.platforms.sonic.tables import Tables, text, tree_of
@@ -97,6 +98,16 @@ class SonicShell(SonicShows):
     def reload_startup(self) -> str:
         self.device.replace(self.device.startup())
         return MERGES.format(STARTUP)
+
+    def count_marks(self) -> str:
+        return self._poll_marks(ENABLED)
+
+    def ignore_marks(self) -> str:
+        return self._poll_marks(DISABLED)
+
+    def _poll_marks(self, status: str) -> str:
+        self.device.replace(text(with_marks(self.tables(), status)))
+        return ""
 
     def save(self) -> str:
         self.device.save()

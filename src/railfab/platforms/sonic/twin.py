@@ -16,6 +16,7 @@ from railfab.platforms.shared import json_tree
 from railfab.platforms.shared.default_mtu import with_default_mtu
 from railfab.platforms.shared.json_datastore import JsonDatastore
 from railfab.platforms.shared.json_tree import Json
+from railfab.platforms.sonic.flex_counters import uncounted, without_marks
 from railfab.platforms.sonic.parse import parse_tree
 from railfab.platforms.sonic.qos import ethernet_number
 from railfab.platforms.sonic.schema import tree_refusals
@@ -72,7 +73,7 @@ def _datastore(device: str, rendered: Tables) -> ConfigDb:
     given = factory(device, rendered)
 
     def parse(configuration: Json) -> DeviceModel:
-        return parse_tree(_without(_tables(configuration), given))
+        return parse_tree(_without(without_marks(_tables(configuration)), given))
 
     return ConfigDb(
         device,
@@ -132,4 +133,5 @@ def twin() -> TwinFace:
         cli=logins,
         saves=lambda _configuration: False,
         in_effect=lambda model, _configuration: with_default_mtu(model, DEFAULT_MTU_BYTES),
+        uncounted=lambda configuration: uncounted(configuration.get(DATABASE, {}).get(HOST, {})),
     )
