@@ -18,15 +18,52 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
+import yaml
 from measured import Cost, cost, machine, typical
-from platform_fabric import MODELS, intent
 
 REPOSITORY = Path(__file__).resolve().parent.parent
-SAVE = {"eos": "copy running-config startup-config", "nxos": "copy running-config startup-config"}
+FABRIC = REPOSITORY / "benchmarks" / "fabrics" / "srlinux-256.yml"
+MODELS = {
+    "cumulus": "sn5600",
+    "eos": "7060x6-64pe",
+    "junos": "qfx5240-64od",
+    "nxos": "n9364e-sg2-o",
+    "sonic": "ais800-64d",
+}
+COPY = ("end", "copy running-config startup-config")
+FILE = "/tmp/config_db.json"
+ENDS = {
+    "cumulus": ("nv config apply -y", "nv config save"),
+    "eos": COPY,
+    "junos": ("commit and-quit",),
+    "nxos": COPY,
+    "sonic": (f"config load -y {FILE}", "config save -y"),
+}
+"""Commands with which the lines of a platform take effect and are saved."""
+END_OF_FILE = "\x04"
+PROMPT = r"[#>]\s*$"
+COMMAND_WITHIN_S = 300.0
+WAITS = ("conn_timeout", "auth_timeout", "banner_timeout", "read_timeout_override")
+"""Limits of netmiko, 10 s by default, in which a busy machine neither logs in nor echoes."""
 WORKERS = 16
 """Switches at a time, as `railfab deploy` has them."""
 RAILFAB = (sys.executable, "-m", "railfab")
+
+
+def intent(folder: Path, platform: str, pods: int) -> Path:
+    """The fabric of 256 switches with models of another vendor; with one pod, of 96 without super-spines."""
+    document: dict[str, Any] = yaml.safe_load(FABRIC.read_text())
+    backend = document["backend"] | {"pods": pods}
+    if pods == 1:
+        del backend["super_spines"]
+    for tier in ("segments", "spines", "super_spines"):
+        if tier in backend:
+            backend[tier] |= {"model": MODELS[platform], "platform": platform}
+    path = folder / "intent.yml"
+    path.write_text(yaml.safe_dump(document | {"fabric": f"deploy-{platform}", "backend": backend}, sort_keys=False))
+    return path
 
 
 def push(path: str, state: str) -> None:
@@ -39,19 +76,17 @@ def push(path: str, state: str) -> None:
     fabric = design(Path(path))
     nornir = nornir_of(fabric, resolve_endpoints(fabric, "twin", Path(state)))
     for host in nornir.inventory.hosts.values():
-        host.connection_options["netmiko"].extras = {}  # netmiko's own: any host key, no known_hosts to read
+        host.connection_options["netmiko"].extras = dict.fromkeys(WAITS, COMMAND_WITHIN_S)  # any host key
     lines = {name: typed(fabric.models[name].platform, text) for name, text in fabric.texts.items()}
 
     def loop(task: Task) -> Result:
         connection = task.host.get_connection("netmiko", task.nornir.config)
-        platform = str(task.host.platform)
         connection.enable()
-        connection.send_config_set(lines[task.host.name], cmd_verify=False, exit_config_mode=False)
-        if platform == "junos":
-            connection.commit(and_quit=True)
-            return Result(host=task.host)
-        connection.send_command("end", expect_string=r"#\s*$", read_timeout=300)
-        connection.send_command(SAVE[platform], read_timeout=60)
+        connection.send_config_set(
+            lines[task.host.name], cmd_verify=False, exit_config_mode=False, read_timeout=COMMAND_WITHIN_S
+        )
+        for command in ENDS[str(task.host.platform)]:
+            connection.send_command(command, expect_string=PROMPT, read_timeout=COMMAND_WITHIN_S)
         task.host.close_connection("netmiko")
         return Result(host=task.host)
 
@@ -62,12 +97,21 @@ def push(path: str, state: str) -> None:
 
 def typed(platform: str, text: str) -> list[str]:
     """The lines that a person would paste."""
-    if platform == "junos":
-        from railfab.platforms.junos.statements import read
-        from railfab.platforms.shared.brace_text import shown
+    match platform:
+        case "cumulus":
+            from railfab.platforms.cumulus.parse import tree_of
+            from railfab.platforms.cumulus.tree import lines
 
-        return [f"set {shown(statement)}" for statement in read(text)]
-    return [line for line in text.splitlines() if line.strip() not in ("!", "end")]
+            return lines(tree_of(text))
+        case "junos":
+            from railfab.platforms.junos.statements import read
+            from railfab.platforms.shared.brace_text import shown
+
+            return [f"set {shown(statement)}" for statement in read(text)]
+        case "sonic":
+            return [f"cat > {FILE}", *text.splitlines(), END_OF_FILE]
+        case _:
+            return [line for line in text.splitlines() if line.strip() not in ("!", "end")]
 
 
 def turn(path: Path, folder: Path, *commands: tuple[str, ...]) -> list[Cost]:
@@ -85,7 +129,7 @@ def turn(path: Path, folder: Path, *commands: tuple[str, ...]) -> list[Cost]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("platform", choices=sorted(MODELS.keys() - {"srlinux"}))
+    parser.add_argument("platform", choices=sorted(MODELS))
     parser.add_argument("--pods", type=int, default=2)
     parser.add_argument("--turns", type=int, default=3)
     parser.add_argument("--push", nargs=2, help=argparse.SUPPRESS)
@@ -96,7 +140,7 @@ def main() -> None:
     loops, firsts, seconds = [], [], []
     with tempfile.TemporaryDirectory() as text:
         folder = Path(text)
-        path = intent(folder, arguments.platform, pods=arguments.pods)
+        path = intent(folder, arguments.platform, arguments.pods)
         deploy = (*RAILFAB, "deploy", str(path), "--on", "twin", "--yes", "--state")
         loop = (sys.executable, __file__, arguments.platform, "--push", str(path))
         for _ in range(arguments.turns):
