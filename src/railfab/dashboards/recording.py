@@ -18,7 +18,11 @@ GROUP = "fabric, device, link, peer_device"
 ECMP_BYTES = "device_interface:fabric_ecmp_transmit_bytes:rate1m"
 TRANSMIT_1M = simulated_rate("fabric_interface_transmit_bytes_total", "1m")
 RECEIVE_1M = simulated_rate("fabric_interface_receive_bytes_total", "1m")
-INSTALLED = 'fabric_bgp_prefixes{direction="installed"}'
+PREFIXES = f"""(
+  {held('fabric_bgp_prefixes{direction="installed"}')}
+  or on (fabric, device) {held('fabric_bgp_prefixes{direction="received"}')}
+)"""
+"""Prefixes of a session that its switch uses; those it receives, where no path of its gNMI has that number."""
 HOST_PORTS = 'on (fabric, device, interface) group_left (rail) fabric_interface_info{link="host"}'
 
 RECORDING: tuple[RecordingRule, ...] = (
@@ -101,9 +105,9 @@ RECORDING: tuple[RecordingRule, ...] = (
         labels=ECMP,
     ),
     RecordingRule(  # over the session with the most of them: what one lacks, another may have
-        record="device:fabric_bgp_prefixes_installed:max",
+        record="device:fabric_bgp_prefixes:max",
         expr=(
-            f"max by (fabric, device) ({held(INSTALLED)}\n"
+            f"max by (fabric, device) ({PREFIXES}\n"
             f"  and on (fabric, device, peer) {held('fabric_bgp_session_up')} == 1)"
         ),
         labels=DEVICE,

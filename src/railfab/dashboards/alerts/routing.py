@@ -6,7 +6,7 @@ from railfab.dashboards.alerts.terms import DEVICE, NUMBER
 from railfab.dashboards.promql import held
 from railfab.dashboards.rules import Alert, AlertSeverity, Silence
 
-PREFIXES = "device:fabric_bgp_prefixes_installed:max"
+PREFIXES = "device:fabric_bgp_prefixes:max"
 
 ROUTING = (
     Alert(
