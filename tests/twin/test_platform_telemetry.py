@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from tests.faults.trial import HARDWARE
+from tests.faults.trial import HARDWARE, PREPARED
 from tests.oracles.telemetry_paths import VENDOR_MODELS, NotModelled, TelemetryPaths
 from tests.twin.gnmic_collector import Key, canonical, gnmic_values
-from tests.twin.twins import made_job, ran, until
+from tests.twin.twins import made_job, ran, run_over_ssh, until
 
 from railfab.endpoints import read_credentials
 from railfab.fabric.design import Design, design
@@ -59,6 +59,8 @@ BY = {SENT: "queue", MARKS: "queue", PAUSES: "priority"}
 OF_QUEUES = (SENT, "fabric_queue_transmit_packets_total", MARKS)
 OF_PRIORITIES = (PAUSES, "fabric_pfc_transmit_frames_total")
 
+SERVED = [name for name in HARDWARE if (face := platform(name).twin) is not None and face().models]
+"""Platforms that the twin serves over gNMI."""
 Ports = set[tuple[str, str]]
 """By switch and port."""
 
@@ -157,10 +159,7 @@ class Running:
         return max(risen, key=lambda labels: risen[labels])
 
 
-@pytest.fixture(
-    scope="module",
-    params=[name for name in HARDWARE if (face := platform(name).twin) is not None and face().models],
-)
+@pytest.fixture(scope="module", params=SERVED)
 def running(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     folder = tmp_path_factory.mktemp(request.param)
     intent = folder / "small.yml"
@@ -168,6 +167,8 @@ def running(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     with ExitStack() as stack:
         fabric = design(intent)
         twin = stack.enter_context(Twin(fabric, state=folder, base_port=0, configured=True))
+        for endpoint in twin.endpoints.nodes:
+            run_over_ssh(endpoint, *PREPARED.get(endpoint.platform, ()))
         collector = stack.enter_context(
             fabric_collector(fabric.topology, twin.endpoints, classes=fabric.traffic_classes, interval_s=0.5)
         )
@@ -260,9 +261,9 @@ def test_gnmic_stores_what_the_collector_stores(running: Running, tmp_path: Path
 
 
 @pytest.mark.oracle
+@pytest.mark.parametrize("running", [name for name in SERVED if name in VENDOR_MODELS], indirect=True)
 def test_every_leaf_that_is_served_is_in_the_vendors_models_with_its_type(running: Running, oracles: Path) -> None:
-    if running.platform not in VENDOR_MODELS:
-        pytest.skip(f"no model of the state of {running.platform} is published")
+    """No models of the state of the others are published."""
     models = VENDOR_MODELS[running.platform]
     archive = oracles / models.archive
     if not archive.exists():
