@@ -91,7 +91,9 @@ NEEDS: dict[str, Callable[[], str | None]] = {
 }
 
 
-WAITING = ("faults", "integration", "docs", "telemetry", "test_namespaces.py", "lab", "app", "twin")
+LABS = ("faults", "integration")
+"""Folders whose tests come first, among themselves: sessions of FRR and timers of labs are late on a busy machine."""
+WAITING = ("docs", "telemetry", "test_namespaces.py", "lab", "app", "twin")
 """Folders, and a file, whose tests wait for processes, timers and samples; the longest come first."""
 WAITING_UNTIL = 0.8
 """Part of the tests that compute, among which those that wait are spread: a worker that waits leaves its core to one
@@ -156,17 +158,21 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> ByFile:
 
 
 def _spread(items: list[pytest.Item]) -> None:
-    """Sort the tests, by file: those that wait among those that compute."""
+    """Sort the tests, by file: those of labs, then those that wait among those that compute."""
     files = sorted(dict.fromkeys(item.path for item in items), key=_rank)
-    waiting = [file for file in files if _rank(file) < len(WAITING)]
-    computing = files[len(waiting) :]
-    place = {file: WAITING_UNTIL * index / len(waiting) for index, file in enumerate(waiting)}
+    waiting = [file for file in files if 0 <= _rank(file) < len(WAITING)]
+    computing = [file for file in files if _rank(file) == len(WAITING)]
+    place = {file: float(_rank(file)) for file in files}
+    place |= {file: WAITING_UNTIL * index / len(waiting) for index, file in enumerate(waiting)}
     place |= {file: index / len(computing) for index, file in enumerate(computing)}
     items.sort(key=lambda item: place[item.path])
 
 
 def _rank(file: Path) -> int:
+    """Negative for tests of labs, then the place of a folder that waits, last what computes."""
     folder = file.relative_to(REPOSITORY).parts[1]
+    if folder in LABS:
+        return LABS.index(folder) - len(LABS)
     return WAITING.index(folder) if folder in WAITING else len(WAITING)
 
 
