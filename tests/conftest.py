@@ -7,6 +7,7 @@ import os
 import shutil
 from collections.abc import Callable, Generator
 from contextlib import suppress
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 
@@ -91,13 +92,8 @@ NEEDS: dict[str, Callable[[], str | None]] = {
 }
 
 
-LABS = ("faults", "integration")
-"""Folders whose tests come first, among themselves: sessions of FRR and timers of labs are late on a busy machine."""
-WAITING = ("docs", "telemetry", "test_namespaces.py", "lab", "app", "twin")
-"""Folders, and a file, whose tests wait for processes, timers and samples; the longest come first."""
-WAITING_UNTIL = 0.8
-"""Part of the tests that compute, among which those that wait are spread: a worker that waits leaves its core to one
-that computes, and none has a long test left at the end."""
+LONGEST = ("faults", "integration", "docs", "telemetry", "test_namespaces.py", "lab", "app", "twin")
+"""Folders, and a file, whose tests take or wait longest: they begin first, lest a worker has one left at the end."""
 
 ON_ONE_LAB = tuple(f"tests/integration/test_{name}.py" for name in ("embedded_lab", "deploy_on_frr", "killed_deploy"))
 """Files whose tests share one lab, which a worker boots once."""
@@ -157,29 +153,21 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> ByFile:
     return ByFile(config, log)
 
 
-def _spread(items: list[pytest.Item]) -> None:
-    """Sort the tests, by file: those of labs, then those that wait among those that compute."""
-    files = sorted(dict.fromkeys(item.path for item in items), key=_rank)
-    waiting = [file for file in files if 0 <= _rank(file) < len(WAITING)]
-    computing = [file for file in files if _rank(file) == len(WAITING)]
-    place = {file: float(_rank(file)) for file in files}
-    place |= {file: WAITING_UNTIL * index / len(waiting) for index, file in enumerate(waiting)}
-    place |= {file: index / len(computing) for index, file in enumerate(computing)}
-    items.sort(key=lambda item: place[item.path])
+def _rank(item: pytest.Item) -> int:
+    """Place of a test's folder in the order of the run."""
+    return _rank_of(item.path)
 
 
-def _rank(file: Path) -> int:
-    """Negative for tests of labs, then the place of a folder that waits, last what computes."""
+@cache
+def _rank_of(file: Path) -> int:
     folder = file.relative_to(REPOSITORY).parts[1]
-    if folder in LABS:
-        return LABS.index(folder) - len(LABS)
-    return WAITING.index(folder) if folder in WAITING else len(WAITING)
+    return LONGEST.index(folder) if folder in LONGEST else len(LONGEST)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Skip what cannot run here, with what to do about it; what is required stays and fails where it must."""
     _leave_out_the_matrix(config, items)
-    _spread(items)
+    items.sort(key=_rank)
     for mark, lacking in NEEDS.items():
         reason = lacking()
         if reason is None:
