@@ -14,7 +14,7 @@ from railfab.platforms.shared.dynamic_xoff import with_dynamic_xoff
 
 LEAF = "pod1-seg1-leaf1"
 BUFFER_BYTES = 132_000_000
-DEFAULTS = {"eos": 1500, "nxos": 1500, "junos": 1500, "srlinux": 1500, "sonic": 9100}
+DEFAULTS = {"eos": 1500, "nxos": 1500, "junos": 1500, "srlinux": 1500, "sonic": 9100, "cumulus": 9216}
 
 
 def without_mtu(model: DeviceModel) -> DeviceModel:
@@ -58,6 +58,22 @@ def test_a_switch_that_states_no_xoff_pauses_at_a_share_of_the_free_buffer_above
         (pause,) = effect.port(port.interface).pauses
         assert (pause.priority, pause.xoff_share) == (lossless.pfc_priority, alpha)
         assert pause.headroom_bytes > 500_000
+
+
+def test_a_port_of_cumulus_pauses_later_than_it_marks_and_has_headroom_also_one_that_marks_nothing() -> None:
+    planned = rack("cumulus").models[LEAF]
+    assert planned.qos is not None
+    first, *rest = planned.qos.ports
+    unmarked = replace(planned, qos=replace(planned.qos, ports=(replace(first, ecn=()), *rest)))
+    effect = switch_effect(in_effect("cumulus", unmarked), BUFFER_BYTES)
+    for port in planned.qos.ports:
+        held = effect.port(port.interface)
+        (pause,) = held.pauses
+        assert pause.xoff_share * effect.shared_bytes > max(
+            (queue.kmax_bytes for queue in held.queues if queue.pmax), default=0
+        )
+        assert pause.xoff_share > 0
+        assert pause.headroom_bytes > 100_000
 
 
 def test_a_port_without_a_profile_pauses_at_a_share_of_the_free_buffer_too() -> None:

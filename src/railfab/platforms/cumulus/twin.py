@@ -8,7 +8,6 @@ from functools import cache
 from railfab.device import DeviceModel
 from railfab.gnmi.target import GnmiOffer
 from railfab.gnmi.values import JSON, PROTO
-from railfab.platforms.cumulus.own_pauses import with_own_pauses
 from railfab.platforms.cumulus.parse import parse, tree_of
 from railfab.platforms.cumulus.scope import copied, without
 from railfab.platforms.cumulus.shell import logins
@@ -17,9 +16,11 @@ from railfab.platforms.cumulus.spelling import merged, normal
 from railfab.platforms.cumulus.tree import text
 from railfab.platforms.shared import openconfig_state
 from railfab.platforms.shared.default_mtu import with_default_mtu
+from railfab.platforms.shared.dynamic_xoff import with_own_pauses
 from railfab.platforms.shared.json_tree import Json
 from railfab.platforms.shared.line_datastore import TextDatastore
 from railfab.platforms.twin_face import TwinFace
+from railfab.qos import ALPHA
 
 FACTORY = """- set:
     interface:
@@ -77,13 +78,18 @@ def _datastore(device: str, rendered: Json) -> TextDatastore:
 
 DEFAULT_MTU_BYTES = 9216
 """MTU of a port (Switch Port Attributes, MTU)."""
+HEADROOM_POOL_PERCENT = 10
+"""A switch derives buffers of lossless classes from the length of the cable (Quality of Service, Priority Flow
+Control), in a pool with dynamic thresholds (RDMA over Converged Ethernet, RoCE Pool Status). Which they are, no
+document says that could be read: this pool and ALPHA are railfab's."""
 CONNECT_RETRY_S = 10
 """Time between two tries to connect in FRR's profile `datacenter`, which NVUE configures (bgpd, bgp_vty.c)."""
 
 
 def in_effect(model: DeviceModel, _configuration: str) -> DeviceModel:
     """The model with what the switch does where its configuration states nothing."""
-    return with_own_pauses(with_default_mtu(_with_connect_retry(model), DEFAULT_MTU_BYTES))
+    sized = with_default_mtu(_with_connect_retry(model), DEFAULT_MTU_BYTES)
+    return with_own_pauses(sized, alpha=ALPHA, headroom_pool_percent=HEADROOM_POOL_PERCENT)
 
 
 def _with_connect_retry(model: DeviceModel) -> DeviceModel:

@@ -7,11 +7,9 @@ none; it is railfab's. A headroom that is not stated is Juniper's default (buffe
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from railfab.device import DeviceModel
 from railfab.platforms.junos import effective
-from railfab.platforms.shared.dynamic_xoff import with_dynamic_xoff
+from railfab.platforms.shared.dynamic_xoff import with_own_pauses
 from railfab.platforms.shared.words import words_of
 from railfab.qos import ALPHA
 
@@ -20,18 +18,13 @@ UNIT_STEP = 7
 HEADROOM_POOL_PERCENT = 45
 
 
-def with_own_pauses(model: DeviceModel, configuration: str) -> DeviceModel:
+def with_partitions(model: DeviceModel, configuration: str) -> DeviceModel:
     """The model with the XOFF and the headroom that follow from the partitions of its configuration."""
-    qos = model.qos
-    if qos is None or not qos.lossless():
-        return model
     partitions = words_of(effective.read(configuration), []).at("class-of-service", "shared-buffer", "ingress")
     step = partitions.number("buffer-partition", "lossless", "dynamic-threshold")
-    stated = qos.headroom_pool_percent
-    return replace(
+    stated = model.qos.headroom_pool_percent if model.qos else None
+    return with_own_pauses(
         model,
-        qos=replace(
-            with_dynamic_xoff(qos, ALPHA if step is None else 2.0 ** (step - UNIT_STEP)),
-            headroom_pool_percent=HEADROOM_POOL_PERCENT if stated is None else stated,
-        ),
+        alpha=ALPHA if step is None else 2.0 ** (step - UNIT_STEP),
+        headroom_pool_percent=HEADROOM_POOL_PERCENT if stated is None else stated,
     )

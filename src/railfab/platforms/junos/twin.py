@@ -8,7 +8,7 @@ from railfab.device import DeviceModel
 from railfab.platforms.junos.cli import cli
 from railfab.platforms.junos.hierarchy import Hierarchy
 from railfab.platforms.junos.parse import parse
-from railfab.platforms.junos.pause_defaults import with_own_pauses
+from railfab.platforms.junos.pause_defaults import with_partitions
 from railfab.platforms.junos.show_system import VERSION
 from railfab.platforms.junos.statements import read
 from railfab.platforms.shared import openconfig_state
@@ -76,7 +76,7 @@ DEFAULT_MTU_BYTES = 1500
 
 def in_effect(model: DeviceModel, configuration: str) -> DeviceModel:
     """The model with what the switch does where its configuration states nothing, or shares only."""
-    return with_own_pauses(with_default_mtu(model, DEFAULT_MTU_BYTES), configuration)
+    return with_partitions(with_default_mtu(model, DEFAULT_MTU_BYTES), configuration)
 
 
 @cache

@@ -11,14 +11,15 @@ from railfab.gnmi.values import JSON, PROTO
 from railfab.platforms.nxos.cli import cli
 from railfab.platforms.nxos.lines import FORMAT, text
 from railfab.platforms.nxos.parse import parse
-from railfab.platforms.nxos.pause_defaults import with_own_pauses
 from railfab.platforms.nxos.running_text import shown
 from railfab.platforms.nxos.scope import scoped
 from railfab.platforms.nxos.shows_system import VERSION
 from railfab.platforms.shared import openconfig_state
 from railfab.platforms.shared.default_mtu import with_default_mtu
+from railfab.platforms.shared.dynamic_xoff import with_own_pauses
 from railfab.platforms.shared.line_datastore import LineDatastore
 from railfab.platforms.twin_face import Tree, TwinFace
+from railfab.qos import ALPHA
 
 FACTORY = """\
 version {version} Bios:version
@@ -58,11 +59,15 @@ def _datastore(name: str, rendered: Tree) -> LineDatastore:
 
 DEFAULT_MTU_BYTES = 1500
 """MTU of a routed port (Interfaces, Configuring Basic Interface Parameters, MTU)."""
+HEADROOM_POOL_PERCENT = 10
+"""A switch sets buffers of lossless classes by itself for cables of up to 100 m (Nexus 9000 QoS guide, Configuring
+Priority Flow Control, Guidelines). Which, no document says that could be read: this pool and ALPHA are railfab's."""
 
 
 def in_effect(model: DeviceModel, _configuration: str) -> DeviceModel:
     """The model with what the switch does where its configuration states nothing."""
-    return with_own_pauses(with_default_mtu(model, DEFAULT_MTU_BYTES))
+    sized = with_default_mtu(model, DEFAULT_MTU_BYTES)
+    return with_own_pauses(sized, alpha=ALPHA, headroom_pool_percent=HEADROOM_POOL_PERCENT)
 
 
 OFFER = GnmiOffer(encodings=(JSON, PROTO), announced=(JSON, PROTO))

@@ -1,13 +1,22 @@
-"""XOFF of lossless classes on switches that pause at a share of the free buffer where no threshold is stated."""
+"""Buffers of lossless classes on switches that pause at a share of the free buffer where no threshold is stated."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from railfab.device import ClassThresholds, PortProfile, PortQos, Qos
+from railfab.device import ClassThresholds, DeviceModel, PortProfile, PortQos, Qos
 
 OWN = "(of the switch)"
 """Profile of a port that has none: a name that no configuration can state."""
+
+
+def with_own_pauses(model: DeviceModel, *, alpha: float, headroom_pool_percent: int) -> DeviceModel:
+    """The model with these buffers, where it has lossless classes. headroom_pool_percent: of the chip's buffer."""
+    qos = model.qos
+    if qos is None or not qos.lossless():
+        return model
+    paused = with_dynamic_xoff(qos, alpha)
+    return replace(model, qos=replace(paused, headroom_pool_percent=headroom_pool_percent))
 
 
 def with_dynamic_xoff(qos: Qos, alpha: float) -> Qos:
