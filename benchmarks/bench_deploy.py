@@ -18,20 +18,10 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any
 
-import yaml
 from measured import Cost, cost, machine, typical
+from platform_fabric import MODELS, intent
 
-REPOSITORY = Path(__file__).resolve().parent.parent
-FABRIC = REPOSITORY / "benchmarks" / "fabrics" / "srlinux-256.yml"
-MODELS = {
-    "cumulus": "sn5600",
-    "eos": "7060x6-64pe",
-    "junos": "qfx5240-64od",
-    "nxos": "n9364e-sg2-o",
-    "sonic": "ais800-64d",
-}
 COPY = ("end", "copy running-config startup-config")
 FILE = "/tmp/config_db.json"
 ENDS = {
@@ -50,20 +40,6 @@ WAITS = ("conn_timeout", "auth_timeout", "banner_timeout", "read_timeout_overrid
 WORKERS = 16
 """Switches at a time, as `railfab deploy` has them."""
 RAILFAB = (sys.executable, "-m", "railfab")
-
-
-def intent(folder: Path, platform: str, pods: int) -> Path:
-    """The fabric of 256 switches with models of another vendor; with one pod, of 96 without super-spines."""
-    document: dict[str, Any] = yaml.safe_load(FABRIC.read_text())
-    backend = document["backend"] | {"pods": pods}
-    if pods == 1:
-        del backend["super_spines"]
-    for tier in ("segments", "spines", "super_spines"):
-        if tier in backend:
-            backend[tier] |= {"model": MODELS[platform], "platform": platform}
-    path = folder / "intent.yml"
-    path.write_text(yaml.safe_dump(document | {"fabric": f"deploy-{platform}", "backend": backend}, sort_keys=False))
-    return path
 
 
 def push(path: str, state: str) -> None:
@@ -117,7 +93,7 @@ def typed(platform: str, text: str) -> list[str]:
 def turn(path: Path, folder: Path, *commands: tuple[str, ...]) -> list[Cost]:
     """Costs of commands one after the other on the factory switches of a new twin."""
     with tempfile.TemporaryDirectory(dir=folder) as state:
-        env = {**os.environ, "PYTHONPATH": str(REPOSITORY / "benchmarks")}
+        env = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parent)}
         subprocess.run(
             [*RAILFAB, "twin", str(path), "--detach", "--port", "0", "--state", state], check=True, capture_output=True
         )
@@ -140,7 +116,7 @@ def main() -> None:
     loops, firsts, seconds = [], [], []
     with tempfile.TemporaryDirectory() as text:
         folder = Path(text)
-        path = intent(folder, arguments.platform, arguments.pods)
+        path = intent(folder, arguments.platform, pods=arguments.pods)
         deploy = (*RAILFAB, "deploy", str(path), "--on", "twin", "--yes", "--state")
         loop = (sys.executable, __file__, arguments.platform, "--push", str(path))
         for _ in range(arguments.turns):

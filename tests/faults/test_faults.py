@@ -91,7 +91,7 @@ def test_a_mistake_that_a_platform_cannot_show_by_a_metric_is_tried_for_the_aler
     assert "counts packets dropped" in there.silence
 
 
-@pytest.mark.parametrize("served", ["nxos", "junos"])
+@pytest.mark.parametrize("served", ["nxos", "junos", "cumulus", "sonic"])
 def test_held_out_mistakes_are_configurations_that_the_platform_reads_and_nobody_intends(served: str) -> None:
     held = held_out(served)
     assert len(held) >= 3

@@ -135,17 +135,16 @@ def switch(twin: Twin, name: str = LEAF) -> Iterator[Switch]:
         yield Switch(client)
 
 
+def netmiko_login(node: Endpoint, device_type: str, **others: str) -> Any:
+    """A connection of netmiko to a switch, as an operator's; a context manager. others: username, password."""
+    credentials = read_credentials(node)
+    login = {"username": credentials.username, "password": credentials.password, **others}
+    return netmiko.ConnectHandler(device_type=device_type, host=node.host, port=node.ssh_port, conn_timeout=60, **login)
+
+
 def run_over_ssh(node: Endpoint, *commands: str) -> list[str]:
     """Answers of a Linux shell of a switch to these commands; without any, no connection is made."""
     if not commands:
         return []
-    login = read_credentials(node)
-    with netmiko.ConnectHandler(
-        device_type="linux",
-        host=node.host,
-        port=node.ssh_port,
-        username=login.username,
-        password=login.password,
-        conn_timeout=60,
-    ) as connection:
+    with netmiko_login(node, "linux") as connection:
         return [str(connection.send_command(command)) for command in commands]

@@ -212,7 +212,8 @@ class _Start:
         while (control := self._answering(twin)) is None:
             twin.check()
             if (now_s := time.monotonic()) > report_s:
-                self._report(f"the twin starts for {now_s - began_s:.0f} s already: this machine is slow or busy")
+                waited_s = now_s - began_s
+                self._report(f"no answer of the twin for {waited_s:.0f} s, as on a busy machine; see {twin.log}")
                 report_s = now_s + every_s
             if self._stop_requested.wait(POLL_S):
                 raise _StopRequested

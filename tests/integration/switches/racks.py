@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 
-import netmiko
+from tests.twin.twins import netmiko_login
 
 from railfab.device import DeviceModel
 from railfab.endpoints import Credentials, Endpoint, read_credentials
@@ -69,15 +69,7 @@ def left_behind(endpoint: Endpoint) -> str:
     """What deploys have left on a switch; the note of how changes ended is meant to stay."""
     if endpoint.platform not in LISTING:
         return ""
-    login = read_credentials(endpoint)
     driver, lines = LISTING[endpoint.platform]
-    with netmiko.ConnectHandler(
-        device_type=driver,
-        host=endpoint.host,
-        port=endpoint.ssh_port,
-        username=login.username,
-        password=login.password,
-        conn_timeout=30,
-    ) as connection:
+    with netmiko_login(endpoint, driver) as connection:
         shown = [str(connection.send_command(line, expect_string=r"[#>$] ?$")) for line in lines]
     return " ".join(word for text in shown for word in text.split() if word != "ended")

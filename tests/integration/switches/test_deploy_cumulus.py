@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from typing import Any
 
-import netmiko
 import pytest
 from tests.integration.switches.racks import (
     LEAF,
@@ -22,9 +20,10 @@ from tests.integration.switches.racks import (
     rendered,
 )
 from tests.pasted import type_session
+from tests.twin.twins import netmiko_login
 
 from railfab.device import DeviceModel
-from railfab.endpoints import Endpoint, read_credentials
+from railfab.endpoints import Endpoint
 from railfab.errors import CommitRefused
 from railfab.fabric.design import Design
 from railfab.platforms import platform
@@ -37,15 +36,9 @@ NAME = "cumulus"
 CUMULUS = platform("cumulus")
 
 
-@contextmanager
-def shell(endpoint: Endpoint, **others: str) -> Iterator[netmiko.BaseConnection]:
+def shell(endpoint: Endpoint, **others: str) -> Any:
     """A login of netmiko."""
-    credentials = read_credentials(endpoint)
-    login = {"username": credentials.username, "password": credentials.password, **others}
-    with netmiko.ConnectHandler(
-        device_type="cumulus_linux", host=endpoint.host, port=endpoint.ssh_port, conn_timeout=30, **login
-    ) as connection:
-        yield connection
+    return netmiko_login(endpoint, "cumulus_linux", **others)
 
 
 def running(endpoint: Endpoint) -> Json:

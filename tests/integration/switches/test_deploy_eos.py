@@ -19,9 +19,10 @@ from tests.integration.switches.racks import (
     opened,
 )
 from tests.pasted import type_session
+from tests.twin.twins import netmiko_login
 
 from railfab.device import DeviceModel
-from railfab.endpoints import Endpoint, read_credentials
+from railfab.endpoints import Endpoint
 from railfab.errors import CommitRefused, DeviceError
 from railfab.fabric.design import Design
 from railfab.platforms import Verb, platform
@@ -36,14 +37,8 @@ SHORT_S = 2
 @contextmanager
 def typing(endpoint: Endpoint, username: str = "") -> Iterator[netmiko.BaseConnection]:
     """The switch in netmiko, privileged."""
-    login = read_credentials(endpoint)
-    with netmiko.ConnectHandler(
-        device_type="arista_eos",
-        host=endpoint.host,
-        port=endpoint.ssh_port,
-        username=username or login.username,
-        password=login.password,
-    ) as connection:
+    others = {"username": username} if username else {}
+    with netmiko_login(endpoint, "arista_eos", **others) as connection:
         connection.enable()
         yield connection
 

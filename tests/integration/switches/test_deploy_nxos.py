@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import netmiko
 import pytest
 from tests.integration.switches.racks import (
     LEAF,
@@ -22,9 +21,10 @@ from tests.integration.switches.racks import (
     rendered,
 )
 from tests.pasted import type_session
+from tests.twin.twins import netmiko_login
 
 from railfab.device import DeviceModel
-from railfab.endpoints import Endpoint, read_credentials
+from railfab.endpoints import Endpoint
 from railfab.errors import CommitRefused, RailfabError
 from railfab.fabric.design import Design
 from railfab.platforms import platform
@@ -38,15 +38,7 @@ NXOS = platform("nxos")
 @contextmanager
 def typing(endpoint: Endpoint) -> Iterator[Any]:
     """A switch in netmiko."""
-    login = read_credentials(endpoint)
-    with netmiko.ConnectHandler(
-        device_type="cisco_nxos",
-        host=endpoint.host,
-        port=endpoint.ssh_port,
-        username=login.username,
-        password=login.password,
-        conn_timeout=30,
-    ) as connection:
+    with netmiko_login(endpoint, "cisco_nxos") as connection:
         yield connection
 
 

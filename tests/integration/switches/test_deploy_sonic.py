@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
+from typing import Any
 
-import netmiko
 import pytest
 from tests.integration.switches.racks import (
     LEAF,
@@ -23,6 +21,7 @@ from tests.integration.switches.racks import (
     rendered,
 )
 from tests.pasted import type_session
+from tests.twin.twins import netmiko_login
 
 from railfab.device import DeviceModel
 from railfab.endpoints import Endpoint, read_credentials
@@ -37,15 +36,9 @@ NAME = "sonic"
 SONIC = platform("sonic")
 
 
-@contextmanager
-def shell(endpoint: Endpoint, **others: str) -> Iterator[netmiko.BaseConnection]:
+def shell(endpoint: Endpoint, **others: str) -> Any:
     """A login of netmiko."""
-    credentials = read_credentials(endpoint)
-    login = {"username": credentials.username, "password": credentials.password, **others}
-    with netmiko.ConnectHandler(
-        device_type="linux", host=endpoint.host, port=endpoint.ssh_port, conn_timeout=30, **login
-    ) as connection:
-        yield connection
+    return netmiko_login(endpoint, "linux", **others)
 
 
 def running(endpoint: Endpoint) -> Tables:

@@ -8,14 +8,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import netmiko
 import pytest
 from netmiko.utilities import get_structured_data
 from tests.integration.switches.racks import LEAF, SPINE, opened
-from tests.twin.twins import made_job, ran, until
+from tests.twin.twins import made_job, netmiko_login, ran, until
 
 from railfab.device import DeviceModel, Family, operations
-from railfab.endpoints import Endpoint, read_credentials
+from railfab.endpoints import Endpoint
 from railfab.fabric.design import Design
 from railfab.platforms.shared.frr_state import observed_state
 from railfab.twin import Twin
@@ -41,9 +40,7 @@ def twin(fabric: Design, state: Path) -> Iterator[Twin]:
 
 @pytest.fixture
 def ask(leaf: Endpoint) -> Iterator[Ask]:
-    credentials = read_credentials(leaf)
-    login = {"username": credentials.username, "password": credentials.password}
-    with netmiko.ConnectHandler(device_type="cumulus_linux", host=leaf.host, port=leaf.ssh_port, **login) as connection:
+    with netmiko_login(leaf, "cumulus_linux") as connection:
         yield lambda command: str(connection.send_command(command))
 
 

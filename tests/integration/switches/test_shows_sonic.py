@@ -8,13 +8,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import netmiko
 import pytest
 from tests.integration.switches.racks import LEAF, SPINE, opened
-from tests.twin.twins import made_job, ran, switch, until
+from tests.twin.twins import made_job, netmiko_login, ran, switch, until
 
 from railfab.device import DeviceModel, Family, operations
-from railfab.endpoints import Endpoint, read_credentials
+from railfab.endpoints import Endpoint
 from railfab.fabric.design import Design
 from railfab.platforms.shared.frr_state import observed_state
 from railfab.twin import Twin
@@ -40,9 +39,7 @@ def twin(fabric: Design, state: Path) -> Iterator[Twin]:
 
 @contextmanager
 def shell(endpoint: Endpoint) -> Iterator[Ask]:
-    credentials = read_credentials(endpoint)
-    login = {"username": credentials.username, "password": credentials.password}
-    with netmiko.ConnectHandler(device_type="linux", host=endpoint.host, port=endpoint.ssh_port, **login) as connection:
+    with netmiko_login(endpoint, "linux") as connection:
         yield lambda command: str(connection.send_command(command))
 
 

@@ -8,11 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import netmiko
 import pytest
 import yaml
 from tests.pasted import type_session
-from tests.twin.twins import until
+from tests.twin.twins import netmiko_login, until
 
 from railfab.endpoints import read_credentials
 from railfab.errors import CommitRefused, DeviceError
@@ -76,16 +75,7 @@ def client(twin: Twin, leaf: str, user: str = "admin") -> Session:
 
 def login(twin: Twin, leaf: str) -> Any:
     """A login of netmiko, as an operator's."""
-    endpoint = twin.endpoints.by_name()[leaf]
-    credentials = read_credentials(endpoint)
-    return netmiko.ConnectHandler(
-        device_type="juniper_junos",
-        host=endpoint.host,
-        port=endpoint.ssh_port,
-        username=credentials.username,
-        password=credentials.password,
-        conn_timeout=30,
-    )
+    return netmiko_login(twin.endpoints.by_name()[leaf], "juniper_junos")
 
 
 def said(opened: Cli, *lines: str) -> str:

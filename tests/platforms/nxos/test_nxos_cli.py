@@ -7,11 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import netmiko
 import pytest
 import yaml
+from tests.twin.twins import netmiko_login
 
-from railfab.endpoints import read_credentials
 from railfab.fabric import Design, design
 from railfab.platforms import platform
 from railfab.platforms.nxos import bootflash
@@ -274,15 +273,7 @@ def test_an_exec_request_is_answered_with_a_status(new: NewCli) -> None:
 
 def test_netmiko_configures_reads_and_saves(twin: Twin, leaf: str) -> None:
     endpoint = twin.endpoints.by_name()[leaf]
-    login = read_credentials(endpoint)
-    with netmiko.ConnectHandler(
-        device_type="cisco_nxos",
-        host=endpoint.host,
-        port=endpoint.ssh_port,
-        username=login.username,
-        password=login.password,
-        conn_timeout=30,
-    ) as opened:
+    with netmiko_login(endpoint, "cisco_nxos") as opened:
         connection: Any = opened
         connection.send_config_set(["interface Ethernet1/1", "description by-netmiko"])
         assert "description by-netmiko" in connection.send_command("show running-config")

@@ -11,7 +11,7 @@ import netmiko
 import pytest
 from nornir_netmiko.tasks import netmiko_send_command
 from tests.pasted import type_session
-from tests.twin.twins import LEAF, endpoint, ring, srl_pod, until
+from tests.twin.twins import LEAF, endpoint, netmiko_login, ring, srl_pod, until
 
 from railfab.deploy import nornir_of
 from railfab.endpoints import read_credentials
@@ -57,14 +57,8 @@ def operator(twin: Twin) -> Iterator[netmiko.BaseConnection]:
         yield connection
 
 
-@contextmanager
-def typing(twin: Twin) -> Iterator[netmiko.BaseConnection]:
-    node = endpoint(twin, LEAF)
-    login = read_credentials(node)
-    with netmiko.ConnectHandler(
-        device_type="nokia_srl", host=node.host, port=node.ssh_port, username=login.username, password=login.password
-    ) as connection:
-        yield connection
+def typing(twin: Twin) -> Any:
+    return netmiko_login(endpoint(twin, LEAF), "nokia_srl")
 
 
 @contextmanager

@@ -28,8 +28,8 @@ PFC = (
         summary=f"{PORT}: the PFC watchdog detected a stuck lossless queue",
         description=(
             "The switch stopped honouring pause frames of a lossless queue because the pause did not end"
-            f" ({NUMBER} storms in 5 minutes): by its platform it sends in spite of them, or drops the queue's"
-            " packets. Check the peer of this port: a hung NIC or host is the usual cause."
+            f" ({NUMBER} storms in 5 minutes): depending on its platform it transmits in spite of them, or drops the"
+            " queue's packets. Check the peer of this port: a hung NIC or host is the usual cause."
         ),
     ),
     Alert(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
 from railfab.platforms.shared import virtual_iproute
@@ -14,7 +15,7 @@ from railfab.platforms.twin_face import VirtualDevice
 NEIGHBOR_MAC = "02:00:00:00:00:02"
 
 
-class SwitchShell(VirtualShell):
+class SwitchShell(VirtualShell, ABC):
     """A login whose commands read the switch."""
 
     @property
@@ -24,9 +25,9 @@ class SwitchShell(VirtualShell):
     def readings(self) -> SwitchReadings:
         return SwitchReadings(self.device)
 
+    @abstractmethod
     def links(self) -> Sequence[Json]:
         """The devices of Linux with their addresses, as `ip -j addr show` lists them."""
-        raise NotImplementedError
 
     def addresses(self) -> str:
         """The same as JSON."""
