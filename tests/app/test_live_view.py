@@ -287,6 +287,7 @@ def test_a_slow_machine_is_named_before_the_switches_without_samples(scene: Scen
     assert line(every).endswith("pace   1%  this machine is slow or busy; no sample yet from any switch")
     some = replace(scene, pace=0.5, reading=reading(stale={"leaf1": 12.0}))
     assert line(some).endswith("pace  50%  this machine is slow or busy; no sample for 12 s from leaf1")
+    assert line(replace(every, elapsed_s=2.2)).endswith("pace   1%  no sample yet from any switch")
 
 
 def test_no_switch_is_blamed_for_what_an_overloaded_collector_has_not_read(scene: Scene) -> None:

@@ -20,6 +20,8 @@ from railfab.text.printable import printable
 
 SLOW_PACE = 0.9
 """A twin slower than this share of real time is shown as slow."""
+STARTS_WITHIN_S = 5.0
+"""Time from the start in which a twin is slow on any machine: its pace says nothing yet."""
 LATE_S = 1.0
 """A collector later than this is shown as late."""
 
@@ -172,7 +174,7 @@ def _notice(scene: Scene) -> Text:
 def _stale(scene: Scene) -> Iterator[str]:
     """The switches without recent samples, and the age of the oldest of their last ones; their twin may be slow."""
     stale, switches = scene.reading.stale, scene.reading.totals.targets
-    if stale and scene.pace < SLOW_PACE:
+    if stale and scene.pace < SLOW_PACE and scene.elapsed_s > STARTS_WITHIN_S:
         yield "this machine is slow or busy"
     silent = [name for name, age_s in stale.items() if age_s is None]
     ages_s = {name: age_s for name, age_s in stale.items() if age_s is not None}
