@@ -7,12 +7,14 @@ import subprocess
 import time
 
 import pytest
+from tests.platforms.nxos.configurations import leaf
 
 from railfab.platforms import ChangeName
 from railfab.platforms.nxos.candidate import candidate, is_equal, missing, reloading, unified
 from railfab.platforms.nxos.change_files import DRAINED, ChangeFiles, SwitchFiles, staged_name
 from railfab.platforms.nxos.drain_verb import has_drain, with_drain
-from railfab.platforms.nxos.scope import FEATURES, former_text, scoped
+from railfab.platforms.nxos.running_text import shown
+from railfab.platforms.nxos.scope import FEATURES, TOPICS, former_text, scoped
 from railfab.platforms.nxos.tcl_text import BLOCK_LINES, written
 
 OPERATORS = (
@@ -30,6 +32,14 @@ RUNNING = "".join(f"{line}\n" for line in ("hostname a", *OPERATORS)) + (
 )
 WANTED = "hostname a\nfeature lldp\ninterface Ethernet1/1\n  no switchport\n  description new\n  no shutdown\n"
 CHANGE = ChangeName(deploy="20261129T190000.000Z-1a2b", user="eva", host="build-1.example.net")
+
+
+def test_what_a_switch_shows_of_a_rendered_configuration_is_as_written() -> None:
+    """Then a second deploy compares texts alone, and parses neither."""
+    _, rendered = leaf()
+    shown_text = shown(rendered + "".join(f"{line}\n" for line in OPERATORS))
+    assert shown_text != rendered
+    assert TOPICS.is_as_written(shown_text, rendered)
 
 
 def test_a_candidate_keeps_what_is_the_operators_and_takes_the_rest_from_the_intent() -> None:

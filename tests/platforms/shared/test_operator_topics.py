@@ -41,6 +41,20 @@ def test_a_line_more_or_less_makes_a_difference(configuration: str, rendered: st
     assert not TOPICS.is_as_written(configuration, rendered)
 
 
+@pytest.mark.parametrize(
+    ("configuration", "rendered", "is_equal"),
+    [
+        (RENDERED, f"{RENDERED}lldp timer 30\n", True),
+        (RENDERED, f"{RENDERED}lldp timer 40\n", False),
+        (f"{RENDERED}lldp timer 40\n", f"{RENDERED}lldp timer 30\n", False),
+    ],
+    ids=["a default that is not shown", "another value than the default", "the default instead of another value"],
+)
+def test_a_switch_need_not_show_what_it_has_by_default(configuration: str, rendered: str, is_equal: bool) -> None:
+    topics = OperatorTopics(FORMAT, (), frozenset({"lldp timer 30"}))
+    assert topics.is_as_written(configuration, rendered) == is_equal
+
+
 def test_a_text_with_a_banner_or_without_a_form_is_left_to_its_tree() -> None:
     banner = f"{RENDERED}banner motd\nhostname leaf1\nEOF\n"
     assert not TOPICS.is_as_written(banner, banner)

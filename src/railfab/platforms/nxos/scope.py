@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from railfab.platforms.nxos.lines import FORMAT
+from railfab.platforms.nxos.lines import FORMAT, SWITCH_DEFAULTS
 from railfab.platforms.shared.operator_topics import OperatorTopics
 
 FEATURES = (
@@ -41,7 +41,7 @@ OPERATORS = tuple(
 What a topic of the switch's own hardware and image has (`version`, `vdc`, `boot`, TCAM regions) is never the fabric's.
 """
 
-TOPICS = OperatorTopics(FORMAT, OPERATORS)
+TOPICS = OperatorTopics(FORMAT, OPERATORS, SWITCH_DEFAULTS)
 
 
 def scoped(configuration: str, rendered: str) -> str:

@@ -18,7 +18,6 @@ from railfab.platforms.nxos import replace_limits
 from railfab.platforms.nxos.candidate import candidate, distance, is_equal, missing, reloading, unified
 from railfab.platforms.nxos.change_files import DRAINED, ChangeFiles, SwitchFiles, staged_name
 from railfab.platforms.nxos.drain_verb import has_drain, speaker, with_drain, without_drain
-from railfab.platforms.nxos.running_text import shown
 from railfab.platforms.nxos.scope import former_text
 from railfab.platforms.nxos.state import observed_state
 from railfab.platforms.nxos.tcl_text import written
@@ -61,6 +60,7 @@ class NxosSession:
         )
         self._committed: ChangeFiles | None = None
         self._staged: tuple[str, str] | None = None
+        self._read_text: str | None = None
 
     def __enter__(self) -> Self:
         self._cli.open()
@@ -77,7 +77,7 @@ class NxosSession:
         self._cli.close()
 
     def running(self) -> Running:
-        text = self._text()
+        self._read_text = text = self._text()
         hostname, version = _HOSTNAME.search(text), _VERSION.search(text)
         chassis = _CHASSIS.search(self._read("chassis"))
         files = self._files()
@@ -99,17 +99,17 @@ class NxosSession:
 
         Raises CommitRefused, also for lines that take effect after a reload only.
         """
-        running = self._text()
+        running, self._read_text = self._read_text or self._text(), None
         self._check_hostname(running, text)
         before = running
         if has_drain(running) and _is_drained(running, self._files()):
             text, before = with_drain(text), without_drain(running)
-        difference = ""
-        if not is_equal(running, text):
-            self._refuse_reloading(running, text)
-            self._staged_file(candidate(running, text))
-            difference = unified(running, text)
-        return Staged(text=text, diff=difference, former=former_text(before, text), revision=_revision(running))
+        if is_equal(running, text):
+            return Staged(text=text, diff="", former=text, revision=_revision(running))
+        self._refuse_reloading(running, text)
+        self._staged_file(candidate(running, text))
+        difference, former = unified(running, text), former_text(before, text)
+        return Staged(text=text, diff=difference, former=former, revision=_revision(running))
 
     def commit(self, staged: Staged, change: ChangeName, within_s: int) -> None:
         running, files = self._text(), self._files()
@@ -336,8 +336,8 @@ class NxosSession:
 
 
 def _revision(text: str) -> str:
-    """A digest of a configuration, without defaults and the header, which has the time."""
-    return sha256(shown(text).encode()).hexdigest()[:16]
+    """A digest of a running configuration without its header, which has the time."""
+    return sha256(text.encode()).hexdigest()[:16]
 
 
 def _is_drained(running: str, files: SwitchFiles) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from railfab.platforms.shared.line_tree import Line, LineFormat
 
@@ -17,10 +18,11 @@ REPLACES = "! replaces "
 
 @dataclass(frozen=True, slots=True)
 class OperatorTopics:
-    """form: of the configurations. patterns: of the topics."""
+    """form: of the configurations. patterns: of the topics. hidden: top-level lines that a switch need not show."""
 
     form: LineFormat
     patterns: Sequence[re.Pattern[str]]
+    hidden: frozenset[str] = frozenset()
 
     def stated(self, rendered: str) -> list[str]:
         """The top-level lines of a rendered configuration, and those that its comments name."""
@@ -39,7 +41,7 @@ class OperatorTopics:
         This is fast; a configuration with the same settings may be written in another way.
         """
         present, wanted = self.form.written(configuration), self.form.written(rendered)
-        if present is None or wanted is None or wanted - present:
+        if present is None or wanted is None or (wanted - present).keys() - self.hidden:
             return False
         rest = self.form.tree("\n".join((present - wanted).elements()))
         stated = [*_replaced_lines(rendered), *(section.partition("\n")[0] for section in wanted)]
@@ -48,10 +50,13 @@ class OperatorTopics:
     def _without_operators(
         self, lines: tuple[Line, ...], stated: Sequence[str], is_more: Callable[[Line], bool]
     ) -> tuple[Line, ...]:
-        foreign = [topic for topic in self.patterns if not any(map(topic.fullmatch, stated))]
+        @cache
+        def is_foreign(topic: re.Pattern[str]) -> bool:
+            return not any(map(topic.fullmatch, stated))
 
         def is_operators(line: Line) -> bool:
-            return is_more(line) or any(topic.fullmatch(line.text) for topic in foreign)
+            topics = (topic for topic in self.patterns if topic.fullmatch(line.text))
+            return is_more(line) or any(map(is_foreign, topics))
 
         return tuple(line for line in lines if not is_operators(line))
 
