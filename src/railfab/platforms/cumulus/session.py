@@ -6,6 +6,7 @@ what differs leaves them as they are.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from hashlib import sha256
@@ -58,6 +59,7 @@ class CumulusSession:
         self._shell = RootShell(endpoint, credentials)
         self._commands = dict(yaml_files.dialect(__package__ or "").verbs)
         self._has_committed = False
+        self._just_read: tuple[NvueReading, Json] | None = None
 
     def __enter__(self) -> Self:
         self._shell.open()
@@ -69,8 +71,7 @@ class CumulusSession:
         self._shell.close()
 
     def running(self) -> Running:
-        current = self._read()
-        tree = self._tree(current.configuration)
+        self._just_read = current, tree = self._read_tree()
         change = self._pending(current, tree)
         version, model = _release(current.configuration)
         return Running(
@@ -83,31 +84,25 @@ class CumulusSession:
 
     def stage(self, candidate_text: str, change: ChangeName | None = None) -> Staged:  # noqa: ARG002
         """Compare, and have NVUE load the patch into a revision that is discarded. Raises CommitRefused."""
-        current = self._read()
-        running = self._tree(current.configuration)
-        wanted = self._stated(candidate_text)
+        (current, running), self._just_read = self._just_read or self._read_tree(), None
+        wanted, stated_text = self._stated(candidate_text), candidate_text
         before = _undrained(running) if _is_drained(running) else running
         if _is_drained(running) and not _has(wanted, SHUTDOWN):
             wanted = merged(wanted, copied(SHUTDOWN))
             candidate_text = text(wanted)
         after = candidate(running, wanted)
         self._check_switch(running, after)
-        patch = patch_text(running, after)
-        if patch:
-            self._refuse_pending(current, running)
-            self._refuse_edits(current)
-            self._check(patch)
-        return Staged(
-            text=candidate_text,
-            diff=unified(running, after),
-            former=text(without(before, operators(before, wanted))),
-            revision=revision(running),
-        )
+        if after == running:
+            return Staged(text=candidate_text, diff="", former=stated_text, revision=revision(running))
+        self._refuse_pending(current, running)
+        self._refuse_edits(current)
+        self._check(patch_text(running, after))
+        former = text(without(before, operators(before, wanted)))
+        return Staged(text=candidate_text, diff=unified(running, after), former=former, revision=revision(running))
 
     def commit(self, staged: Staged, change: ChangeName, within_s: int) -> None:
         """Apply the patch; NVUE restores its former revision unless `confirm` comes within the time."""
-        current = self._read()
-        running = self._tree(current.configuration)
+        current, running = self._read_tree()
         self._refuse_pending(current, running)
         if revision(running) != staged.revision:
             problem = "has changed since its differences were shown"
@@ -158,8 +153,7 @@ class CumulusSession:
 
     def revert(self, change: ChangeName) -> None:
         """Restore what ran before a change that is pending; remove the record of one that is over."""
-        current = self._read()
-        running = self._tree(current.configuration)
+        current, running = self._read_tree()
         record = current.change(revision(running))
         if record is None or record.name != change:
             return
@@ -182,8 +176,7 @@ class CumulusSession:
 
     def operate(self, verb: Verb) -> None:
         """Do this now. Refused while a change is pending, which would save, revert or mix it."""
-        current = self._read()
-        running = self._tree(current.configuration)
+        current, running = self._read_tree()
         self._refuse_pending(current, running)
         match verb:
             case Verb.SAVE:
@@ -279,6 +272,10 @@ class CumulusSession:
         script = switch_changes.reading_script(self._commands)
         return switch_changes.reading(self._name, self._run(script, within_s=self._read_within_s, shell=shell).out)
 
+    def _read_tree(self) -> tuple[NvueReading, Json]:
+        current = self._read()
+        return current, self._tree(current.configuration)
+
     def _tree(self, shown: str) -> Json:
         """The tree of `nv config show`. Raises DeviceError."""
         try:
@@ -308,7 +305,7 @@ class CumulusSession:
 
 def revision(tree: Json) -> str:
     """The digest of a configuration."""
-    return sha256(text(tree).encode()).hexdigest()
+    return sha256(json.dumps(tree, sort_keys=True).encode()).hexdigest()
 
 
 def _release(shown: str) -> tuple[str, str]:
