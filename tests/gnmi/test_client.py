@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -220,6 +221,44 @@ def test_a_refused_login_is_told_by_streams_too_however_early_the_target_refuses
 
     (text,) = asyncio.run(asyncio.wait_for(told_by_many(), 60))
     assert text.startswith(f"{NAME}: rejects the login of admin (")
+
+
+@contextmanager
+def refusing(code: grpc.StatusCode) -> Iterator[Endpoint]:
+    """A target without TLS, and without other methods, that ends every Subscribe before it has read the request."""
+
+    class Refusing(grpc.GenericRpcHandler):  # type: ignore[type-arg]
+        def service(self, call: grpc.HandlerCallDetails) -> Any:
+            if call.method != messages.METHODS["Subscribe"]:
+                return None
+            return grpc.stream_stream_rpc_method_handler(lambda _, context: context.abort(code, "role none"))
+
+    server = grpc.server(ThreadPoolExecutor(1), handlers=[Refusing()])
+    port = server.add_insecure_port("127.0.0.1:0")
+    server.start()
+    yield Endpoint(name=NAME, platform="box", host="127.0.0.1", gnmi_port=port, plaintext=True, credentials="none")
+    server.stop(0)
+
+
+@pytest.mark.parametrize(("code", "error"), [("NOT_FOUND", Absent), ("PERMISSION_DENIED", LoginRefused)])
+def test_a_busy_process_tells_why_a_stream_was_refused_before_its_request_was_sent(
+    code: str, error: type[DeviceError]
+) -> None:
+    async def keep_busy() -> None:
+        while True:
+            time.sleep(0.01)
+            await asyncio.sleep(0)
+
+    async def refused(endpoint: Endpoint) -> None:
+        async with GnmiClient(endpoint, Credentials("", "")) as client:
+            busy = asyncio.create_task(keep_busy())
+            for _ in range(10):
+                with pytest.raises(error, match="role none"):
+                    await client.once(["/system"])
+            busy.cancel()
+
+    with refusing(grpc.StatusCode[code]) as endpoint:
+        asyncio.run(refused(endpoint))
 
 
 def test_no_credentials_are_sent_to_a_target_that_is_not_trusted(

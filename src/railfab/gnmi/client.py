@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterable, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from types import TracebackType
@@ -259,30 +259,41 @@ class GnmiClient:
 
     async def _stream(self, request: messages.SubscribeRequest, timeout_s: float | None) -> AsyncGenerator[Any]:
         """The responses to a Subscribe."""
-        subscribe: Any = self._channel.stream_stream(
-            messages.METHODS["Subscribe"],
-            request_serializer=messages.SubscribeRequest.SerializeToString,
-            response_deserializer=None,
-        )
-        call = subscribe(metadata=self._metadata, timeout=timeout_s)
+        call = self._subscribe(self._channel.stream_stream)(metadata=self._metadata, timeout=timeout_s)
         started = False
         try:
-            await call.write(request)  # no done_writing: some targets then end the stream
+            if not await _written(call, request):  # no done_writing: some targets then end the stream
+                subscribe = self._subscribe(self._channel.unary_stream)
+                call = subscribe(request, metadata=self._metadata, timeout=timeout_s)
             async for response in call:
                 started = True
                 yield self._parsed(response, messages.SubscribeResponse)
         except grpc.aio.AioRpcError as error:
-            if started:
-                raise self._callee.broken(_status(error)) from None
-            if error.code() is grpc.StatusCode.INTERNAL:
-                # the status is lost of a call that ended before the request was written
-                await self.capabilities()
-            raise self._error(error, "Subscribe") from None
+            raise self._callee.broken(_status(error)) if started else self._error(error, "Subscribe") from None
         finally:
             call.cancel()
 
+    def _subscribe(self, kind: Callable[..., Any]) -> Any:
+        """The method Subscribe. kind: of the channel, of methods with a stream of requests or a single request."""
+        return kind(
+            messages.METHODS["Subscribe"],
+            request_serializer=messages.SubscribeRequest.SerializeToString,
+            response_deserializer=None,
+        )
+
     def _error(self, error: grpc.aio.AioRpcError, method: str) -> DeviceError:
         return self._callee.refusal(_status(error), method)
+
+
+async def _written(call: Any, request: messages.SubscribeRequest) -> bool:
+    """Whether the request was written: not where the target had ended the call, whose status grpc.aio then forgets."""
+    try:
+        await call.write(request)
+    except grpc.aio.AioRpcError as error:
+        if error.code() is grpc.StatusCode.INTERNAL:
+            return False
+        raise
+    return True
 
 
 def channel_to(api: Any, address: str, trust: Trust | None, options: list[tuple[str, int | str]]) -> Any:
