@@ -6,6 +6,7 @@ import socket
 from pathlib import Path
 
 import pytest
+from tests.ports import free_port
 
 from railfab.app import ports
 from railfab.errors import LabError
@@ -23,8 +24,8 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_usual_port_in_use_gives_way_to_a_free_one_and_a_demanded_one_is_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
+    port = free_port()
+    with socket.create_server(("127.0.0.1", port)):
         monkeypatch.setattr(ports, "PROMETHEUS_PORT", port)
         assert ports.free_ports(0, None) not in (None, 0, port)
         with pytest.raises(LabError, match=rf"127.0.0.1:{port}: cannot be .* choose another --prometheus-port\."):

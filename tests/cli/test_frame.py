@@ -177,7 +177,8 @@ def test_up_names_a_port_in_use_before_it_starts_anything(tmp_path: Path) -> Non
         port = taken.getsockname()[1]
         in_use = listeners.in_use(port)
         assert in_use.startswith(f"in use by process {os.getpid()} (")
-        line = said("up", POD64, "--metrics-port", str(port), "--state", tmp_path / "state", cwd=tmp_path)
+        ports = ("--metrics-port", str(port), "--twin-port", "0")
+        line = said("up", POD64, *ports, "--state", tmp_path / "state", cwd=tmp_path)
     assert line == (
         f"railfab: 127.0.0.1:{port}: cannot be listened on ({in_use}). "
         "End what uses it, or choose another --metrics-port."

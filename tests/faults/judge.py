@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-import socket
 import subprocess
 import time
 import urllib.error
@@ -21,6 +20,7 @@ from typing import Any
 
 from tests.dashboards.promql_labels import metrics_of
 from tests.faults.trial import Scrape, Series, Trial
+from tests.ports import free_port
 
 from railfab.dashboards import ALERTS, RECORDING, Alert, RecordingRule
 from railfab.metrics import CATALOGUE
@@ -113,8 +113,7 @@ class Judge:
 
     @contextmanager
     def _running(self) -> Iterator[None]:
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            self._address = f"127.0.0.1:{free.getsockname()[1]}"
+        self._address = f"127.0.0.1:{free_port()}"
         config = self._folder / "empty.yml"
         config.write_text("{}\n")
         command = ["prometheus", f"--config.file={config}", f"--storage.tsdb.path={self._folder / 'data'}"]

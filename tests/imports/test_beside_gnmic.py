@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import socket
 import subprocess
 import sys
 import time
@@ -16,6 +15,7 @@ from pathlib import Path
 import pytest
 import yaml
 from prometheus_client.parser import text_string_to_metric_families
+from tests.ports import free_port
 from tests.twin.twins import INCAST, LEAF, endpoint, made_job, ran, started
 
 from railfab.endpoints import Endpoint, read_credentials
@@ -52,8 +52,7 @@ def configuration(node: Endpoint, tmp_path_factory: pytest.TempPathFactory) -> P
         for one in platform("srlinux").telemetry.subscriptions
         if one.mode is SubscriptionMode.SAMPLE and not one.optional
     ]
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        listen = f"127.0.0.1:{free.getsockname()[1]}"
+    listen = f"127.0.0.1:{free_port()}"
     path = tmp_path_factory.mktemp("gnmic") / "gnmic.yaml"
     path.write_text(
         yaml.safe_dump(

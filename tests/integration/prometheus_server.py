@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import socket
 import subprocess
 import time
 import urllib.parse
@@ -14,6 +13,7 @@ from types import TracebackType
 from typing import Any, Self
 
 import yaml
+from tests.ports import free_port
 
 PATIENCE_S = 40.0
 
@@ -27,9 +27,7 @@ class Prometheus:
     def __init__(self, folder: Path, config: Mapping[str, Any], *options: str) -> None:
         file = folder / "prometheus.yml"
         file.write_text(yaml.safe_dump(config))
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.address = f"127.0.0.1:{free.getsockname()[1]}"
+        self.address = f"127.0.0.1:{free_port()}"
         arguments = (f"--config.file={file}", f"--storage.tsdb.path={folder / 'tsdb'}", *options)
         command = ["prometheus", *arguments, f"--web.listen-address={self.address}", "--log.level=error"]
         self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from tests.gnmi.test_ways_to_connect import client_files
 from tests.integration.faulty_targets import mappings
+from tests.ports import free_port
 from tests.telemetry.rack import QUICK, eventually
 from typer.testing import CliRunner
 
@@ -75,8 +76,7 @@ def fake_target(folder: Path, *options: str, holds: bool = True, known: bool = T
     ca.write_bytes(authority.certificate)
     settings = f'target: "leaf1" client_type: GRPC_GNMI disable_sync: true enable_delay: true disable_eof: {holds}'
     config.write_text(f"{settings.lower().replace('grpc_gnmi', 'GRPC_GNMI')}\nfixed {{\n{sent()}\n}}\n")
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
+    port = free_port()
     files = ["-server_crt", str(folder / "server.pem"), "-server_key", str(folder / "server.key")]
     command = ["fake_server", "-text", "-config", str(config), "-port", str(port), "-ca_crt", str(ca), *files]
     log = folder / "fake.log"

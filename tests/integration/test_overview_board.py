@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import socket
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -20,6 +19,7 @@ from urllib.request import urlopen
 
 import pytest
 from tests.faults.mistakes import FOLDER, jobs
+from tests.ports import free_port
 
 from railfab.dashboards import Scrape, board_queries, boards, prometheus_files, write
 from railfab.fabric import design
@@ -59,13 +59,6 @@ class Prometheus:
             return False
 
 
-def _free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port: int = found.getsockname()[1]
-    return port
-
-
 def _within(seconds: float, met: Callable[[], bool]) -> bool:
     until = time.monotonic() + seconds
     while not (now := met()) and time.monotonic() < until:
@@ -76,7 +69,7 @@ def _within(seconds: float, met: Callable[[], bool]) -> bool:
 @contextmanager
 def _prometheus(directory: Path, scrape: Scrape) -> Iterator[Prometheus]:
     write(prometheus_files(scrape), directory)
-    address = f"127.0.0.1:{_free_port()}"
+    address = f"127.0.0.1:{free_port()}"
     binary = shutil.which("prometheus")
     assert binary is not None
     files = (f"--config.file={directory / 'prometheus.yml'}", f"--storage.tsdb.path={directory / 'data'}")

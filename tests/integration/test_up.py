@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 from tests.docs.schemas import conforming
 from tests.faults.mistakes import FOLDER
+from tests.ports import free_port
 from tests.signals import interruptible
 
 TURN_S = 8
@@ -106,9 +107,8 @@ def test_prometheus_runs_with_our_rules_when_it_is_installed_and_dies_with_up(
     command: list[str], tmp_path: Path
 ) -> None:
     """Up is killed at the end, so that it can end nothing itself: twin and Prometheus are gone all the same."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = str(free.getsockname()[1])
-    words = interruptible([*command, "--prometheus-port", port, "--for", "40"])
+    port = free_port()
+    words = interruptible([*command, "--prometheus-port", str(port), "--for", "40"])
     running = subprocess.Popen(words, cwd=tmp_path, stderr=subprocess.DEVNULL, stdout=subprocess.PIPE)
     deadline = time.monotonic() + WAITS_S
     query = f"http://127.0.0.1:{port}/api/v1/query?query=count(fabric_bgp_session_up==1)"

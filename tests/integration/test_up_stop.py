@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from tests.faults.mistakes import FOLDER
 from tests.integration.test_up import command_of, processes_of
+from tests.ports import free_port
 from tests.sampled import sampled
 from tests.signals import interruptible
 
@@ -98,7 +99,7 @@ def test_the_twin_of_up_gets_the_share_of_a_core_that_up_was_given(repository: P
 @pytest.mark.matrix
 @pytest.mark.prometheus
 def test_a_stop_while_prometheus_starts(repository: Path, tmp_path: Path) -> None:
-    running = started(repository, tmp_path, "--prometheus-port", "19393")
+    running = started(repository, tmp_path, "--prometheus-port", str(free_port()))
     log = tmp_path / "state" / "prometheus" / "prometheus.log"
     until_s = time.monotonic() + 60
     while not log.exists():

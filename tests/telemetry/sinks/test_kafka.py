@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 import subprocess
 import time
 from collections.abc import Iterator
@@ -15,6 +14,7 @@ import pytest
 from confluent_kafka import Consumer, KafkaException, Message
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
+from tests.ports import free_port
 from tests.telemetry.sinks.samples import NOW_MS, batch, eventually
 
 from railfab.gnmi.certificates import Authority
@@ -34,14 +34,6 @@ JAVA = (
     "-Dorg.slf4j.simpleLogger.defaultLogLevel=error",
 )
 """Compiled quickly rather than well: the broker runs for seconds."""
-
-
-def free_ports(number: int) -> list[int]:
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(number)]
-    ports = [one.getsockname()[1] for one in sockets]
-    for one in sockets:
-        one.close()
-    return ports
 
 
 @contextmanager
@@ -112,7 +104,7 @@ def consumed(port: int, topic: str, messages: int) -> list[Message]:
 def test_a_broker_has_the_samples_of_each_device_in_order_and_refusals_are_counted(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    port, secure, controller = free_ports(3)
+    port, secure, controller = free_port(), free_port(), free_port()
     address = f"127.0.0.1:{port}"
     sink = kafka_sink(address, "fabric", ANONYMOUS, tls=False)
     sink.emit(batch(range(4)))  # the broker comes later
@@ -161,7 +153,7 @@ def check_login_and_certificate(folder: Path, address: str, caplog: pytest.LogCa
 
 
 def test_closing_without_a_broker_gives_up_in_time_and_counts_what_is_lost() -> None:
-    (port,) = free_ports(1)
+    port = free_port()
     sink = kafka_sink(f"127.0.0.1:{port}", "fabric", ANONYMOUS, tls=False)
     sink.emit(batch(range(4)))
     began_s = time.monotonic()

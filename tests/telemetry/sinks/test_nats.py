@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from nats.aio.client import Client
 from nats.aio.msg import Msg
+from tests.ports import free_port
 from tests.telemetry.sinks.samples import NOW_MS, batch, eventually
 
 from railfab.gnmi.certificates import Authority
@@ -31,12 +32,6 @@ max_payload: 4096
 authorization { users: [
   { user: ann, password: secret, permissions: { publish: { deny: "railfab.leaf2" }, subscribe: ">" } } ] }
 """
-
-
-def free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return free.getsockname()[1]
 
 
 @contextmanager
