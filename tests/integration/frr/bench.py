@@ -13,13 +13,14 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import asyncssh
 from tests.integration.conftest import show
-from tests.platforms.frr.switches import text
+from tests.platforms.frr import switches
+from tests.platforms.frr.switches import text, with_neighbors
 
 from railfab.device import DeviceModel
 from railfab.endpoints import Credentials, Endpoint
@@ -28,6 +29,8 @@ from railfab.platforms.frr.on_switch import program
 from railfab.platforms.frr.reload_output import with_sorted_prefix_lists
 from railfab.platforms.frr.session import FrrSession
 
+HANGS_AFTER_S = 120.0
+"""No measure of a switch: beside tests that compute, a start or a session takes several times as long as alone."""
 CREDENTIALS = Credentials("admin", "rft-only-here")
 DAEMONS = """\
 bgpd=yes
@@ -37,6 +40,8 @@ staticd_options="-A 127.0.0.1"
 bgpd_options="-A 127.0.0.1 -P 0"
 bfdd_options="-A 127.0.0.1"
 """
+SPINE = with_neighbors(switches.SPINE, timers=replace(switches.TIMERS, connect_retry_s=2))
+"""FRR waits 2 minutes before it connects again, as it must where both ends have connected at one time, or in vain."""
 PROGRAM = "^[^ ]*python3 -I -S -c from __future__"
 """Command line of the program that a session runs on the switch."""
 
@@ -143,8 +148,9 @@ def settle(node: Node, model: DeviceModel) -> Node:
     return node
 
 
-def within(seconds: float, condition: Callable[[], bool]) -> bool:
-    deadline = time.monotonic() + seconds
+def eventually(condition: Callable[[], bool]) -> bool:
+    """Whether a condition holds before what it waits for must be taken to hang."""
+    deadline = time.monotonic() + HANGS_AFTER_S
     while not condition():
         if time.monotonic() > deadline:
             return False
@@ -174,7 +180,7 @@ class Bench:
             holder = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
         self.holders.append(holder)
         children = Path(f"/proc/{holder.pid}/task/{holder.pid}/children")
-        assert within(10, (root / "namespaces").exists), (root / "log").read_text()
+        assert eventually((root / "namespaces").exists), (root / "log").read_text()
         return root, int(children.read_text().split()[0])
 
     def manage(self, name: str, root: Path, pid: int, place: int) -> Endpoint:

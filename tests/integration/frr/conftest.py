@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.integration.frr.bench import Bench, Node, run, within
-from tests.platforms.frr.switches import PORTS, SPINE, text
+from tests.integration.frr.bench import SPINE, Bench, Node, eventually, run
+from tests.platforms.frr.switches import PORTS, text
 
 from railfab.lab.netns.runtime import RUNTIME
 
@@ -33,7 +33,7 @@ def switches() -> Iterator[tuple[Node, Node]]:
             shutil.chown(root, "frr", "frr")
             (root / "wired").touch()
             nodes.append(Node(root.name, root, pid, bench.manage(root.name, root, pid, place)))
-            assert within(30, (root / "ready").exists), (root / "log").read_text()
+            assert eventually((root / "ready").exists), (root / "log").read_text()
         yield nodes[0], nodes[1]
     finally:
         bench.close()

@@ -18,7 +18,7 @@ from nornir.core.configuration import Config
 from nornir.core.inventory import Defaults, Groups, Host, Hosts, Inventory
 from nornir.core.processor import Processors
 from nornir.core.task import Task
-from tests.integration.frr.bench import CREDENTIALS, Node, change, program_with, settle, within, without_version
+from tests.integration.frr.bench import CREDENTIALS, Node, change, eventually, program_with, settle, without_version
 from tests.platforms.frr.switches import LEAF, SLOWER, text
 from tests.sampled import sampled
 
@@ -41,7 +41,7 @@ def leaf(switches: tuple[Node, Node]) -> Iterator[Node]:
 
 def restart(node: Node) -> None:
     node.inside("/usr/lib/frr/watchfrr.sh", "restart", "all")
-    assert within(30, lambda: "router bgp" in node.running())
+    assert eventually(lambda: "router bgp" in node.running())
 
 
 def daemon(node: Node, name: str, sign: str) -> None:
@@ -69,7 +69,7 @@ def test_a_dead_daemon_is_named_and_nothing_is_armed_or_saved(leaf: Node, name: 
     with leaf.session() as session:
         staged = session.stage(text(SLOWER))
         daemon(leaf, name, "KILL")
-        assert within(10, lambda: "does not run" in _problem(session))
+        assert eventually(lambda: "does not run" in _problem(session))
         assert refusal(session.running) == expected
         assert refusal(lambda: session.stage(text(SLOWER))) == expected
         assert refusal(lambda: session.commit(staged, change(), 300)) == expected
@@ -108,7 +108,7 @@ def test_a_daemon_that_dies_before_the_confirmation_is_named_and_nothing_is_save
     with leaf.session() as session:
         session.commit(session.stage(text(SLOWER)), change(), 300)
         daemon(leaf, "bgpd", "KILL")
-        assert within(10, lambda: "does not run" in _problem(session))
+        assert eventually(lambda: "does not run" in _problem(session))
         assert "bgpd does not run" in refusal(lambda: session.confirm(change()))
         assert "bgpd does not run" in refusal(lambda: session.revert(change()))
         assert leaf.startup.read_text() == saved
@@ -142,9 +142,9 @@ def test_a_change_whose_time_ends_while_a_daemon_is_frozen_is_reverted_when_it_a
         session.commit(session.stage(text(SLOWER)), change(), 5)
     daemon(leaf, "bgpd", "STOP")
     record = leaf.root / "run" / "railfab" / "change" / "record.json"
-    assert within(40, lambda: "bgpd does not answer" in record.read_text())
+    assert eventually(lambda: "bgpd does not answer" in record.read_text())
     daemon(leaf, "bgpd", "CONT")
-    assert within(60, lambda: not leaf.left_behind())
+    assert eventually(lambda: not leaf.left_behind())
     assert leaf.running() == former
 
 
@@ -322,4 +322,4 @@ def test_no_thread_of_a_session_is_left(leaf: Node) -> None:
     before = threading.active_count()
     with leaf.session() as session:
         session.running()
-    assert within(10, lambda: threading.active_count() <= before)
+    assert eventually(lambda: threading.active_count() <= before)

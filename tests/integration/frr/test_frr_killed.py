@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from tests.integration.frr.bench import Node, change, settle, within, without_version
+from tests.integration.frr.bench import Node, change, eventually, settle, without_version
 from tests.platforms.frr.switches import LEAF, SLOWER, text
 from tests.sampled import sampled
 
@@ -155,11 +155,11 @@ def deploy_that_applies(node: Node, folder: Path) -> Iterator[Deploy]:
         try:
             deploy.reach("staged")
             deploy.resume()
-            assert within(60, held.exists)
+            assert eventually(held.exists)
             yield deploy
         finally:
             go.touch()
-            assert within(30, lambda: not held.exists() and idle(node)), node.programs()
+            assert eventually(lambda: not held.exists() and idle(node)), node.programs()
             go.unlink()
 
 
@@ -173,9 +173,9 @@ def deploy_that_waits_for_the_lock(node: Node, folder: Path, step: str) -> Itera
             deploy.reach("committed")
         with node.locked():
             deploy.resume()
-            assert within(60, lambda: programs_waiting_for_the_lock(node) != [])
+            assert eventually(lambda: programs_waiting_for_the_lock(node) != [])
             yield deploy
-        assert within(30, lambda: idle(node)), node.programs()
+        assert eventually(lambda: idle(node)), node.programs()
 
 
 ENDS = [("staged", True, "none"), ("committed", False, "reverted"), ("committed", True, "confirmed")]
@@ -273,7 +273,7 @@ def test_a_deploy_killed_at_any_moment_leaves_a_change_that_is_finished_by_name(
             deploy.kill()
         elif running := leaf.programs():
             leaf.kill(max(running))
-        assert within(30, lambda: idle(leaf)), leaf.programs()
+        assert eventually(lambda: idle(leaf)), leaf.programs()
         finish(leaf, former, confirming=confirming)
 
 
@@ -319,7 +319,7 @@ def test_a_change_that_nobody_finishes_is_reverted_in_running_and_startup(
         deploy.resume()
         time.sleep(delay_s)
         deploy.kill()
-    assert within(40, lambda: idle(leaf) and not leaf.left_behind())
+    assert eventually(lambda: idle(leaf) and not leaf.left_behind())
     assert (leaf.running(), leaf.startup.read_text()) == (former, saved)
     assert pending(leaf) is None
 
@@ -329,7 +329,7 @@ def test_frr_boots_the_former_configuration_when_it_restarts_before_the_confirma
     with leaf.session() as session:
         session.commit(session.stage(text(SLOWER)), change(), 300)
         leaf.inside("/usr/lib/frr/watchfrr.sh", "restart", "all")
-        assert within(30, lambda: leaf.running() == former)
+        assert eventually(lambda: leaf.running() == former)
         with pytest.raises(CommitRefused):
             session.confirm(change())
         session.revert(change())

@@ -7,7 +7,7 @@ import subprocess
 from collections.abc import Callable, Iterator
 
 import pytest
-from tests.integration.frr.bench import Node, run, settle, within
+from tests.integration.frr.bench import Node, eventually, run, settle
 from tests.platforms.frr.switches import LEAF, text
 
 from railfab.errors import CommitRefused
@@ -65,7 +65,7 @@ def behind_a_gateway(leaf: Node) -> Iterator[str]:
     run("ip", "route", "replace", route, "dev", device, "src", "100.126.0.1")
     routes = [f"ip route {network} {ours}" for network in ("100.126.0.0/24", "100.125.0.0/24")]
     in_frr(leaf, *routes)
-    assert within(10, lambda: "100.126.0.0/24" in leaf.inside("ip", "route"))
+    assert eventually(lambda: "100.126.0.0/24" in leaf.inside("ip", "route"))
     yield ours
     run("ip", "route", "del", route, "dev", device)
     run("ip", "address", "del", "100.126.0.1/32", "dev", device)

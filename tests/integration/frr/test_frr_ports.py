@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
-from tests.integration.frr.bench import Node, change, settle, within, without_version
+from tests.integration.frr.bench import Node, change, eventually, settle, without_version
 from tests.platforms.frr.switches import LEAF, text, with_bgp
 from tests.sampled import sampled
 
@@ -81,7 +81,7 @@ def test_the_switch_restores_them_without_a_confirmation(leaf: Node, frr: str) -
     former = leaf.running()
     committed(leaf, comments(CHANGED) + frr, within_s=4)
     assert ports(leaf) == CHANGED
-    assert within(60, lambda: not leaf.left_behind())
+    assert eventually(lambda: not leaf.left_behind())
     assert (ports(leaf), leaf.running()) == (FORMER, former)
 
 

@@ -17,8 +17,18 @@ from pathlib import Path
 from threading import Barrier
 
 import pytest
-from tests.integration.frr.bench import CREDENTIALS, Node, change, push, settle, ssh_server, within, without_version
-from tests.platforms.frr.switches import LEAF, RICH, SLOWER, SPINE, text, with_bgp
+from tests.integration.frr.bench import (
+    CREDENTIALS,
+    SPINE,
+    Node,
+    change,
+    eventually,
+    push,
+    settle,
+    ssh_server,
+    without_version,
+)
+from tests.platforms.frr.switches import LEAF, RICH, SLOWER, text, with_bgp
 from tests.sampled import sampled
 
 from railfab.device import BfdTimers, DeviceModel, Policy
@@ -54,7 +64,7 @@ def leaf(switches: Switches) -> Node:
 @pytest.fixture
 def leaf_at_work(leaf: Node) -> Node:
     """The leaf with its sessions up; a new one may still end when the two ends have connected to each other."""
-    assert within(30, lambda: len(established(leaf, for_s=3)) == 3), leaf.inside("vtysh", "-c", "show bgp summary")
+    assert eventually(lambda: len(established(leaf, for_s=3)) == 3), leaf.inside("vtysh", "-c", "show bgp summary")
     return leaf
 
 
@@ -68,7 +78,7 @@ def empty_leaf(switches: Switches) -> Node:
     node = switches[0]
     node.startup.write_text("")
     node.inside("/usr/lib/frr/watchfrr.sh", "restart", "all")
-    assert within(30, lambda: "frr version" in node.running() and "router bgp" not in node.running())
+    assert eventually(lambda: "frr version" in node.running() and "router bgp" not in node.running())
     return node
 
 
@@ -108,7 +118,7 @@ def test_a_switch_says_what_it_is_and_what_it_runs(leaf: Node) -> None:
 
 def test_sessions_neighbours_and_mtu_are_observed(leaf_at_work: Node) -> None:
     with leaf_at_work.session() as session:
-        assert within(20, lambda: all(found.bfd_up for found in session.observe().sessions))
+        assert eventually(lambda: all(found.bfd_up for found in session.observe().sessions))
         seen = session.observe()
     assert {found.interface for found in seen.sessions} == {"swp1", "swp3", "swp10"}
     for found in seen.sessions:
@@ -123,7 +133,7 @@ def test_the_loopback_of_the_other_end_is_reached_over_both_kinds_of_session(lea
         found = leaf_at_work.show("ip route 10.254.1.1/32")
         return found["10.254.1.1/32"][0]["nexthops"] if found else []
 
-    assert within(20, lambda: len(hops()) == 3)
+    assert eventually(lambda: len(hops()) == 3)
     assert {(hop["interfaceName"], hop["afi"]) for hop in hops()} == {
         ("swp1", "ipv6"),
         ("swp3", "ipv4"),
@@ -273,7 +283,7 @@ def test_a_later_session_confirms_and_only_then_the_startup_changes(leaf: Node) 
         later.confirm(change())
         later.confirm(change())
         assert later.running().pending is None
-    assert within(10, lambda: leaf.programs() == [])
+    assert eventually(lambda: leaf.programs() == [])
     assert without_version(leaf.running()) == text(SLOWER)
     assert without_version(leaf.startup.read_text()) == text(SLOWER)
     assert leaf.left_behind() == set()
@@ -306,9 +316,9 @@ def test_a_confirmation_that_holds_the_lock_when_the_time_is_over_wins(leaf: Nod
         with leaf.locked():
             folder = leaf.root / "run" / "railfab"
             deadline = json.loads((folder / "change" / "record.json").read_text())["deadline"]
-            assert within(20, lambda: uptime() > deadline and leaf.waiting_for_lock() == [leaf.job()])
+            assert eventually(lambda: uptime() > deadline and leaf.waiting_for_lock() == [leaf.job()])
             (folder / "change").rename(folder / "removed")
-    assert within(10, lambda: leaf.programs() == [])
+    assert eventually(lambda: leaf.programs() == [])
     assert without_version(leaf.running()) == text(SLOWER)
 
 
@@ -317,7 +327,7 @@ def test_the_switch_reverts_an_unconfirmed_change_and_refuses_a_confirmation_tha
     with leaf.session() as session:
         session.commit(session.stage(text(SLOWER)), change(), 4)
         assert without_version(leaf.running()) == text(SLOWER)
-        assert within(40, lambda: not leaf.left_behind())
+        assert eventually(lambda: not leaf.left_behind())
         assert (leaf.running(), leaf.startup.read_text()) == (running, saved)
         with pytest.raises(CommitRefused) as refused:
             session.confirm(change())
@@ -544,15 +554,15 @@ def test_an_operator_drains_and_returns_a_switch(leaf_at_work: Node, switches: S
     def received() -> str:
         return json.dumps(spine.show("bgp ipv4 unicast 10.255.1.1/32"))
 
-    assert within(20, lambda: "10.255.1.1" in received())
+    assert eventually(lambda: "10.255.1.1" in received())
     assert "graceful-shutdown" not in received().lower()
     with leaf_at_work.session() as session:
         session.operate(Verb.DRAIN)
         assert session.running().drained
-        assert within(20, lambda: community in received() or "graceful-shutdown" in received().lower())
+        assert eventually(lambda: community in received() or "graceful-shutdown" in received().lower())
         session.operate(Verb.UNDRAIN)
         assert not session.running().drained
-    assert within(20, lambda: "graceful-shutdown" not in received().lower() and community not in received())
+    assert eventually(lambda: "graceful-shutdown" not in received().lower() and community not in received())
     assert not (leaf_at_work.startup.parent / "railfab.drained").exists()
     assert without_version(leaf_at_work.running()) == text(LEAF)
 
