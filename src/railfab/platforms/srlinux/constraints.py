@@ -3,10 +3,15 @@
 References to what does not exist, entries of a list with the same keys or the same unique leaves, leaves and entries
 that must be there, nodes of two cases of a choice, and the `must` statements of Nokia's models, with their messages, at
 defaults too. `when` is used for state alone in the models. A configuration is without module prefixes.
+
+Most constraints of an entry of a list look no further than the entry. An entry in which all do, and hold, is not
+checked again where its content is the same, as that of a port is on most switches of a fabric.
 """
 
 from __future__ import annotations
 
+import json
+import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cache
@@ -17,7 +22,12 @@ from railfab.platforms.shared.json_tree import Json, leaf_text
 from railfab.platforms.srlinux.place import NodePlace
 from railfab.platforms.srlinux.schema import MARK, names, schema
 from railfab.platforms.srlinux.tree import key_words
-from railfab.platforms.srlinux.xpath import holds_at, places_at
+from railfab.platforms.srlinux.xpath import compiled, holds_at, places_at
+
+MOST_KEPT = 4096
+"""Entries that are kept as valid; then none are, and the next ones again."""
+_VALID: set[tuple[str, str]] = set()
+"""Entries in which every constraint holds and looks at nothing outside: the path, and the content that is read."""
 
 
 def violations(tree: Json) -> tuple[Refusal, ...]:
@@ -30,6 +40,8 @@ class _ConstraintCheck:
 
     def __init__(self) -> None:
         self._targets: dict[str, frozenset[str] | None] = {}
+        self._depth = math.inf
+        """The least depth at which a constraint of the entry that is checked looks for a value."""
 
     def container(self, path: str, where: str, place: NodePlace) -> Iterator[Refusal]:
         """Check a container or list entry, and everything below it. where: in words of the CLI."""
@@ -71,7 +83,20 @@ class _ConstraintCheck:
         for entry, word in zip(entries, words, strict=True):
             if missing := [key for key in keys if key not in entry]:
                 yield Refusal(where=f"{where} {word}".rstrip(), problem=f"lacks its key {missing[0]}")
-            yield from self._node(path, f"{where} {word}".rstrip(), NodePlace(entry, above.node[name], above, name))
+            yield from self._entry(path, f"{where} {word}".rstrip(), NodePlace(entry, above.node[name], above, name))
+
+    def _entry(self, path: str, where: str, place: NodePlace) -> Iterator[Refusal]:
+        content = path, json.dumps(_read_part(place.value))
+        if content in _VALID:
+            return
+        outside, self._depth = self._depth, math.inf
+        refusals = [*self._node(path, where, place)]
+        if not refusals and self._depth >= path.count("/"):
+            if len(_VALID) >= MOST_KEPT:
+                _VALID.clear()
+            _VALID.add(content)
+        self._depth = min(outside, self._depth)
+        yield from refusals
 
     def _values(self, path: str, where: str, above: NodePlace, name: str) -> Iterator[Refusal]:
         node, value = above.node[name], above.value[name]
@@ -83,23 +108,29 @@ class _ConstraintCheck:
         for member in value if isinstance(node, list) and isinstance(value, list) else (value,):
             place = NodePlace(member, node, above, name)
             yield from self._broken_rules(path, where, place)
-            if not self._is_there(kind, place):
+            if not self._is_there(path, kind, place):
                 target = f"no {' '.join(kind['reference'].strip('/').split('/'))} of this name"
                 yield Refusal(where=where, problem=f"is {leaf_text(member)}, and there is {target}")
 
     def _broken_rules(self, path: str, where: str, place: NodePlace) -> Iterator[Refusal]:
         for expression, message in schema().rules_at(path):
+            self._looks(path, expression)
             if not holds_at(expression, place):
                 problem = message.rstrip(".") or f"does not satisfy {expression}"
                 yield Refusal(where=where, problem=problem)
 
-    def _is_there(self, kind: Any, place: NodePlace) -> bool:
+    def _looks(self, path: str, expression: str) -> None:
+        """Note how far above a node an expression looks."""
+        self._depth = min(self._depth, path.count("/") - compiled(expression).reach)
+
+    def _is_there(self, at: str, kind: Any, place: NodePlace) -> bool:
         """Whether what a leaf refers to exists; of a union, any type will do that is no reference or has its target."""
         if kind.get("type") == "union":
-            return any(self._is_there(member, place) for member in kind["members"])
+            return any(self._is_there(at, member, place) for member in kind["members"])
         path = kind.get("path")
         if path is None:
             return True
+        self._looks(at, path)
         targets = self._values_at(path, place)
         return targets is None or place.text in targets
 
@@ -109,6 +140,15 @@ class _ConstraintCheck:
         if path not in self._targets:
             self._targets[path] = _texts(path, place)
         return self._targets[path]
+
+
+def _read_part(value: Any) -> Any:
+    """A value without the leaves that no constraint reads, such as descriptions."""
+    if isinstance(value, list):
+        return [_read_part(entry) for entry in value]
+    if not isinstance(value, dict):
+        return value
+    return {name: _read_part(child) for name, child in value.items() if name not in schema().unread_leaves}
 
 
 @cache

@@ -7,6 +7,7 @@ format. What it refuses is in `refusals`, what SR Linux checks between leaves in
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -16,6 +17,9 @@ from typing import Any
 RELEASE = "25.3.1"
 MARK = ""
 """Name under which a list has its keys, and a container that means something when it is empty, true."""
+
+WORD = re.compile(r"[A-Za-z_][\w.-]*")
+"""A word of an expression, which may be the name of a node."""
 
 Node = Any
 """A node of `schema.json`: container or list, leaf, leaf-list, or state (None)."""
@@ -79,6 +83,23 @@ class SrlinuxSchema:
         steps = (path.split("/") for path in self.must)
         return frozenset("/".join(path[:depth]) for path in steps for depth in range(2, len(path) + 1))
 
+    @cached_property
+    def unread_leaves(self) -> frozenset[str]:
+        """Names that only leaves have about which no constraint says anything."""
+        leaves, read = set[str](), set[str]()
+        for name, node in _nodes(self.nodes):
+            kinds = _plain_kinds(self.type_of(node))
+            if isinstance(node, int) and all("path" not in kind for kind in kinds):
+                leaves.add(name)
+            elif node is not None:
+                read.add(name)
+            if isinstance(node, dict) and isinstance(node.get(MARK), list):
+                read.update(node[MARK])
+            read.update(word for kind in kinds for word in WORD.findall(kind.get("path", "")))
+        said = [expression for expression, _ in self.rules] + [path.rpartition("/")[2] for path in self.must]
+        listed = json.dumps([*self.mandatory.values(), *self.unique.values(), *self.choices.values()])
+        return frozenset(leaves - read - {*WORD.findall(" ".join([*said, listed]))})
+
     def rules_at(self, path: str) -> list[tuple[str, str]]:
         """The constraints of a node at a path without keys, with their messages."""
         return [self.rules[number] for number in self.must.get(path, ())]
@@ -122,13 +143,27 @@ class SrlinuxSchema:
         return tuple(keys) if isinstance(keys, list) else None
 
 
-def _lists(node: Node) -> Iterator[tuple[str, tuple[str, ...]]]:
+def _lists(nodes: Node) -> Iterator[tuple[str, tuple[str, ...]]]:
     """The name and the keys of every list below a node."""
+    for name, node in _nodes(nodes):
+        if isinstance(node, dict) and isinstance(node.get(MARK), list):
+            yield name, tuple(node[MARK])
+
+
+def _nodes(node: Node) -> Iterator[tuple[str, Node]]:
+    """The name and the node of everything below a node."""
     for name, child in node.items():
-        if name != MARK and isinstance(child, dict):
-            if isinstance(child.get(MARK), list):
-                yield name, tuple(child[MARK])
-            yield from _lists(child)
+        if name != MARK:
+            yield name, child
+            if isinstance(child, dict):
+                yield from _nodes(child)
+
+
+def _plain_kinds(kind: Mapping[str, Any] | None) -> list[Mapping[str, Any]]:
+    """A type, or the members of a union."""
+    if kind is None:
+        return []
+    return [plain for member in kind["members"] for plain in _plain_kinds(member)] if "members" in kind else [kind]
 
 
 @cache

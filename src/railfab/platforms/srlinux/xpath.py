@@ -6,9 +6,11 @@ nothing can be said.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 from functools import cache
+from typing import NamedTuple
 
 from railfab.platforms.srlinux import xpath_terms as terms
 from railfab.platforms.srlinux.place import NodePlace, UnknownNode
@@ -18,20 +20,26 @@ TOKEN = re.compile(r"""\s*(\.\.|!=|<=|>=|"[^"]*"|'[^']*'|\d+(?:\.\d+)?|[A-Za-z_]
 IDENTITY = re.compile(r"^srl[\w-]*:(?=[A-Za-z])")
 
 
+class CompiledExpression(NamedTuple):
+    """An expression to evaluate. reach: levels above its node that it reads at most; infinite for an absolute path."""
+
+    term: Term
+    reach: float
+
+
 @cache
-def compiled(expression: str) -> Term:
-    """An expression to evaluate."""
+def compiled(expression: str) -> CompiledExpression:
     parser = _XpathParser(TOKEN.findall(expression))
     parsed = parser.alternatives()
     if parser.tokens:
         raise ValueError(f"{expression!r} has more than an expression: {parser.tokens}")
-    return parsed.term
+    return CompiledExpression(parsed.term, parser.reach)
 
 
 def holds_at(expression: str, place: NodePlace) -> bool:
     """Whether a constraint holds at a node; true where it names nodes of which nothing is known."""
     try:
-        return truth(compiled(expression)(Context(place, place)))
+        return truth(compiled(expression).term(Context(place, place)))
     except UnknownNode:
         return True
 
@@ -39,7 +47,7 @@ def holds_at(expression: str, place: NodePlace) -> bool:
 def places_at(path: str, place: NodePlace) -> list[NodePlace] | None:
     """The nodes of a path, seen from a node; None where nothing is known of them."""
     try:
-        value = compiled(path)(Context(place, place))
+        value = compiled(path).term(Context(place, place))
     except UnknownNode:
         return None
     return value if isinstance(value, list) else None
@@ -48,13 +56,16 @@ def places_at(path: str, place: NodePlace) -> list[NodePlace] | None:
 class _XpathParser:
     """A recursive descent over tokens. depth: of predicates, in which comparisons are those of the standard.
 
-    depends: whether what was parsed depends on the node at which it is evaluated.
+    depends: whether what was parsed depends on the node at which it is evaluated. reach: levels above that node which
+    what was parsed reads at most. level: of the node at which a condition is evaluated.
     """
 
     def __init__(self, tokens: list[str]) -> None:
         self.tokens = tokens[::-1]
         self.depth = 0
         self.depends = False
+        self.reach = 0.0
+        self.level = 0.0
 
     def _next(self) -> str:
         return self.tokens[-1] if self.tokens else ""
@@ -120,15 +131,19 @@ class _XpathParser:
         self.depends = self.depends or start is terms.here
         term = above = start
         first = True
+        level = self._level_of(start)
         while True:
             name, above = self.tokens.pop(), term
+            level += {"..": 1, ".": 0}.get(name, -1)
+            self.reach = max(self.reach, level)
             term = term if name == "." else terms.parents(term) if name == ".." else terms.children(term, name)
             child = name if first and start is terms.here and name not in (".", "..") else ""
             plain = term
             while self._takes("["):
-                depends, self.depth = self.depends, self.depth + 1
+                outside = self.depends, self.depth, self.level
+                self.depth, self.level = self.depth + 1, level
                 condition = self.alternatives()
-                self.depends, self.depth = depends, self.depth - 1
+                self.depends, self.depth, self.level = outside
                 self._expect("]")
                 if condition.entry is not None and term is plain:
                     term = terms.entries(above, name, *condition.entry)
@@ -138,6 +153,12 @@ class _XpathParser:
             if not self._takes("/"):
                 return Expression(term, is_path=True, child=child)
             first = False
+
+    def _level_of(self, start: Term) -> float:
+        """Levels of the start of a path above the node of the expression; at most those of what is in parentheses."""
+        if start is terms.root:
+            return math.inf
+        return self.level if start is terms.here else 0.0 if start is terms.current else self.reach
 
     def _call(self) -> Expression:
         name = self.tokens.pop()
