@@ -15,7 +15,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from railfab.platforms.contract import Refusal
 from railfab.platforms.shared.json_tree import Json, leaf_text
@@ -113,15 +113,11 @@ class _ConstraintCheck:
                 yield Refusal(where=where, problem=f"is {leaf_text(member)}, and there is {target}")
 
     def _broken_rules(self, path: str, where: str, place: NodePlace) -> Iterator[Refusal]:
-        for expression, message in schema().rules_at(path):
-            self._looks(path, expression)
-            if not holds_at(expression, place):
-                problem = message.rstrip(".") or f"does not satisfy {expression}"
+        for rule in _rules_at(path):
+            self._depth = min(self._depth, rule.depth)
+            if not holds_at(rule.expression, place):
+                problem = rule.message.rstrip(".") or f"does not satisfy {rule.expression}"
                 yield Refusal(where=where, problem=problem)
-
-    def _looks(self, path: str, expression: str) -> None:
-        """Note how far above a node an expression looks."""
-        self._depth = min(self._depth, path.count("/") - compiled(expression).reach)
 
     def _is_there(self, at: str, kind: Any, place: NodePlace) -> bool:
         """Whether what a leaf refers to exists; of a union, any type will do that is no reference or has its target."""
@@ -130,7 +126,7 @@ class _ConstraintCheck:
         path = kind.get("path")
         if path is None:
             return True
-        self._looks(at, path)
+        self._depth = min(self._depth, _depth(at, path))
         targets = self._values_at(path, place)
         return targets is None or place.text in targets
 
@@ -140,6 +136,28 @@ class _ConstraintCheck:
         if path not in self._targets:
             self._targets[path] = _texts(path, place)
         return self._targets[path]
+
+
+class _Rule(NamedTuple):
+    """A constraint of a node. depth: the least depth at which it looks for a value."""
+
+    expression: str
+    message: str
+    depth: float
+
+
+@cache
+def _rules_at(path: str) -> tuple[_Rule, ...]:
+    """The constraints of a node at a path without keys."""
+    return tuple(
+        _Rule(expression, message, _depth(path, expression)) for expression, message in schema().rules_at(path)
+    )
+
+
+@cache
+def _depth(path: str, expression: str) -> float:
+    """The least depth at which an expression of a node looks for a value."""
+    return path.count("/") - compiled(expression).reach
 
 
 def _read_part(value: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 from railfab.platforms.shared.json_tree import leaf_text
@@ -32,17 +33,15 @@ class NodePlace:
     def text(self) -> str:
         return "" if isinstance(self.value, dict) else leaf_text(self.value)
 
-    def below(self, name: str) -> Iterator[NodePlace]:
+    def below(self, name: str) -> list[NodePlace]:
         """The children of this name. Raises UnknownNode."""
         node = self.node.get(name) if isinstance(self.node, dict) else None
         if node is None or name == MARK:
             raise UnknownNode(name)
         value = self.value.get(name, ABSENT) if isinstance(self.value, dict) else ABSENT
         if value is ABSENT:
-            yield from self._unset(name, node)
-        else:
-            for entry in value if isinstance(value, list) else (value,):
-                yield NodePlace(entry, node, self, name)
+            return self._unset(name, node)
+        return [NodePlace(entry, node, self, name) for entry in (value if isinstance(value, list) else (value,))]
 
     def entries(self, name: str, key: str, text: str) -> Iterator[NodePlace]:
         """The entries of a list in which a leaf has this text. Raises UnknownNode."""
@@ -58,9 +57,15 @@ class NodePlace:
                     index.setdefault(leaf.text, []).append(place.value)
         yield from (NodePlace(value, self.node[name], self, name) for value in index.get(text, ()))
 
-    def _unset(self, name: str, node: Node) -> Iterator[NodePlace]:
+    def _unset(self, name: str, node: Node) -> list[NodePlace]:
         if isinstance(node, dict):
-            if MARK not in node:
-                yield NodePlace({}, node, self, name, is_set=False)
-        elif isinstance(node, int) and (default := schema().types[node].get("default")) is not None:
-            yield NodePlace(default, node, self, name)
+            return [] if MARK in node else [NodePlace({}, node, self, name, is_set=False)]
+        default = _default(node) if isinstance(node, int) else None
+        return [] if default is None else [NodePlace(default, node, self, name)]
+
+
+@cache
+def _default(number: int) -> str | None:
+    """The default of a type of leaves."""
+    default: str | None = schema().types[number].get("default")
+    return default
