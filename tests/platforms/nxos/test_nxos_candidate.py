@@ -10,7 +10,7 @@ import pytest
 from tests.platforms.nxos.configurations import leaf
 
 from railfab.platforms import ChangeName
-from railfab.platforms.nxos.candidate import candidate, is_equal, missing, reloading, unified
+from railfab.platforms.nxos.candidate import candidate, is_equal, is_nearer, missing, reloading, unified
 from railfab.platforms.nxos.change_files import DRAINED, ChangeFiles, SwitchFiles, staged_name
 from railfab.platforms.nxos.drain_verb import has_drain, with_drain
 from railfab.platforms.nxos.running_text import shown
@@ -40,6 +40,24 @@ def test_what_a_switch_shows_of_a_rendered_configuration_is_as_written() -> None
     shown_text = shown(rendered + "".join(f"{line}\n" for line in OPERATORS))
     assert shown_text != rendered
     assert TOPICS.is_as_written(shown_text, rendered)
+
+
+@pytest.mark.parametrize(
+    ("running", "is_new"),
+    [
+        (WANTED, True),
+        (RUNNING, False),
+        (f"{WANTED}vlan 7\n", True),
+        (f"{RUNNING}vlan 7\n", False),
+    ],
+    ids=["the new one", "the old one", "the new one and more", "the old one and more"],
+)
+def test_a_running_configuration_is_that_of_a_change_or_the_one_before_it(running: str, *, is_new: bool) -> None:
+    assert is_nearer(running, new=candidate(RUNNING, WANTED), old=RUNNING) == is_new
+
+
+def test_two_equal_configurations_are_no_change() -> None:
+    assert not is_nearer(RUNNING, new=RUNNING, old=RUNNING)
 
 
 def test_a_candidate_keeps_what_is_the_operators_and_takes_the_rest_from_the_intent() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from railfab.device import without_secrets
 from railfab.platforms.differences import Difference, Side
@@ -25,27 +26,34 @@ def candidate(running: str, wanted: str) -> str:
     return f"!Command: show running-config\n\n{in_order((*kept, *FORMAT.tree(wanted)))}"
 
 
-def distance(running: str, wanted: str) -> int:
-    """The number of differences between a running configuration and a whole one."""
-    return len(differences(running, wanted))
+def is_nearer(running: str, new: str, old: str) -> bool:
+    """Whether a running configuration differs in less from one whole configuration than from another."""
+    if TOPICS.is_as_written(running, new) and not TOPICS.is_as_written(running, old):
+        return True
+    return len(differences(running, new)) < len(differences(running, old))
 
 
 def is_equal(running: str, wanted: str) -> bool:
     """Whether a switch has a configuration already; a default that it shows or hides makes no difference."""
-    return TOPICS.is_as_written(running, wanted) or not differences(scoped(running, wanted), wanted)
+    return TOPICS.is_as_written(running, wanted) or not _stated_differences(running, wanted)
 
 
 def missing(running: str, wanted: str) -> tuple[str, ...]:
     """The lines that a switch has not, or has with other values."""
     if TOPICS.is_as_written(running, wanted):
         return ()
-    differing = differences(scoped(running, wanted), wanted)
-    return tuple(each.text for each in differing if each.side is not Side.ADDED)
+    return tuple(each.text for each in _stated_differences(running, wanted) if each.side is not Side.ADDED)
+
+
+@lru_cache(maxsize=32)
+def _stated_differences(running: str, wanted: str) -> tuple[Difference, ...]:
+    """The differences without what is the operator's; a session asks for them more than once."""
+    return differences(scoped(running, wanted), wanted)
 
 
 def reloading(running: str, wanted: str) -> tuple[str, ...]:
     """The differing lines that would take effect after a reload only."""
-    lines = (_entered(each) for each in differences(scoped(running, wanted), wanted))
+    lines = map(_entered, _stated_differences(running, wanted))
     return tuple(line for line in lines if RELOADING.fullmatch(line.removeprefix("no ")))
 
 

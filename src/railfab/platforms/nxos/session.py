@@ -15,7 +15,7 @@ from railfab.device import Observed, without_secrets
 from railfab.endpoints import Credentials, Endpoint
 from railfab.errors import CommitRefused, DeviceError, RailfabError, Unreachable
 from railfab.platforms.nxos import replace_limits
-from railfab.platforms.nxos.candidate import candidate, distance, is_equal, missing, reloading, unified
+from railfab.platforms.nxos.candidate import candidate, is_equal, is_nearer, missing, reloading, unified
 from railfab.platforms.nxos.change_files import DRAINED, ChangeFiles, SwitchFiles, staged_name
 from railfab.platforms.nxos.drain_verb import has_drain, speaker, with_drain, without_drain
 from railfab.platforms.nxos.scope import former_text
@@ -255,7 +255,7 @@ class NxosSession:
     def _is_applied(self, running: str, made: ChangeFiles) -> bool:
         """Whether a running configuration is nearer to that of a change than to the one before it."""
         new, old = (self._said("show_file", file=file) for file in (made.new, made.old))
-        return distance(running, new) < distance(running, old)
+        return is_nearer(running, new, old)
 
     def _undo(self, made: ChangeFiles) -> None:
         """Return to the configuration before a change, as its timer would, or by its checkpoint; remove its files."""
