@@ -43,6 +43,10 @@ def endpoint(tmp_path: Path) -> Iterator[Endpoint]:
         )
 
 
+def unverified(port: int) -> Endpoint:
+    return Endpoint(name="leaf1", platform="eos", host="127.0.0.1", ssh_port=port, skip_verify=True, credentials="x")
+
+
 def opened(endpoint: Endpoint, credentials: Credentials = ADMIN) -> CliConnection:
     connection = CliConnection(endpoint, credentials, LIKE_EOS)
     connection.open()
@@ -89,6 +93,56 @@ def test_a_pasted_text_arrives_whole_and_the_first_refused_line_is_named(endpoin
     )
     assert connection.run("show running-config").splitlines()[:250] == lines
     connection.close()
+
+
+def test_commands_that_are_sent_at_once_have_an_output_each(endpoint: Endpoint) -> None:
+    connection = opened(endpoint)
+    outputs = connection.run_together("configure terminal", "hostname leaf1", "end", "show running-config")
+    assert outputs == ["", "", "", "hostname leaf1"]
+    with pytest.raises(DeviceError, match=r"leaf1: refuses 'worse' \(% Invalid input\)"):
+        connection.run_together("bad", "worse", "terminal length 0", unchecked=("bad",))
+    assert connection.run("show running-config") == "hostname leaf1"
+    connection.close()
+
+
+class Behind(Dialect):
+    """Repeats the prompt and the line where it falls behind, in the form that netmiko has seen of EOS."""
+
+    def answer(self, line: str, more: bool = False) -> Reply:
+        reply = super().answer(line, more)
+        repeated = f"{reply.prompt}\nterminal length 0\n" if line == "terminal width 511" else ""
+        return replace(reply, output=f"{reply.output}{repeated}")
+
+
+def test_a_line_that_a_switch_repeats_is_no_output(tmp_path: Path) -> None:
+    with serving(tmp_path, Behind) as server:
+        connection = opened(unverified(server.port))
+        assert connection.run_together("terminal width 511", "terminal length 0") == [
+            "Width set to 511 columns.",
+            "Pagination disabled.",
+        ]
+        connection.close()
+
+
+class Wordless(Dialect):
+    """Takes the commands that prepare a session without a word, as another system does."""
+
+    def answer(self, line: str, more: bool = False) -> Reply:
+        reply = super().answer(line, more)
+        return replace(reply, output="") if line.startswith("terminal ") else reply
+
+
+def test_a_system_that_answers_in_another_way_is_named(tmp_path: Path) -> None:
+    with serving(tmp_path, Wordless) as server, pytest.raises(DeviceError, match="leaf1: does not answer as eos does"):
+        opened(unverified(server.port))
+
+
+def test_a_login_runs_further_commands_and_refuses_as_the_switch_does(endpoint: Endpoint) -> None:
+    connection = CliConnection(endpoint, ADMIN, LIKE_EOS)
+    with pytest.raises(DeviceError, match=r"leaf1: refuses 'enable' \(% Invalid input\)"):
+        connection.open("enable")
+    with pytest.raises(Unreachable, match="leaf1: is not connected"):
+        connection.run("show version")
 
 
 def test_the_prompt_of_another_system_is_named(endpoint: Endpoint) -> None:
@@ -157,10 +211,7 @@ class Slow(Dialect):
 
 def test_an_answer_that_does_not_come_in_time_ends_the_connection(tmp_path: Path) -> None:
     with serving(tmp_path, Slow) as server:
-        endpoint = Endpoint(
-            name="leaf1", platform="eos", host="127.0.0.1", ssh_port=server.port, skip_verify=True, credentials="x"
-        )
-        connection = opened(endpoint)
+        connection = opened(unverified(server.port))
         with pytest.raises(Unreachable, match="leaf1: does not answer within 1 s"):
             connection.run("show tech", within_s=1)
         with pytest.raises(Unreachable, match="leaf1: is not connected"):
@@ -176,10 +227,7 @@ class Leaving(Dialect):
 
 def test_a_switch_that_ends_the_session_is_noticed_at_once(tmp_path: Path) -> None:
     with serving(tmp_path, Leaving) as server:
-        endpoint = Endpoint(
-            name="leaf1", platform="eos", host="127.0.0.1", ssh_port=server.port, skip_verify=True, credentials="x"
-        )
-        connection, began_s = opened(endpoint), time.monotonic()
+        connection, began_s = opened(unverified(server.port)), time.monotonic()
         with pytest.raises(Unreachable, match="leaf1: does not answer any more"):
             connection.run("show tech", within_s=300)
         assert time.monotonic() - began_s < 100
@@ -187,10 +235,7 @@ def test_a_switch_that_ends_the_session_is_noticed_at_once(tmp_path: Path) -> No
 
 def test_a_close_from_another_thread_ends_a_call_at_once(tmp_path: Path) -> None:
     with serving(tmp_path, Slow) as server:
-        endpoint = Endpoint(
-            name="leaf1", platform="eos", host="127.0.0.1", ssh_port=server.port, skip_verify=True, credentials="x"
-        )
-        connection = opened(endpoint)
+        connection = opened(unverified(server.port))
         Timer(0.5, connection.close).start()
         began_s = time.monotonic()
         with pytest.raises(Unreachable, match="leaf1: does not answer any more"):

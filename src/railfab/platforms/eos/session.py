@@ -62,8 +62,8 @@ class EosSession:
         self._opened = ""
 
     def __enter__(self) -> Self:
-        self._cli.open()
-        if "Password" in self._cli.run(self._verbs["enable"]):
+        if "Password" in self._cli.open(self._verbs["enable"]):
+            self._cli.close()
             problem = "asks for a password after `enable`"
             remedy = "Add `aaa authorization exec default local`, which lets users of privilege 15 in without it"
             raise LoginRefused(self._name, problem, remedy)
@@ -78,7 +78,8 @@ class EosSession:
         self._cli.close()
 
     def running(self) -> Running:
-        self._read = text = self._text()
+        text, pending = self._read_together()
+        self._read = text
         header, hostname = _HEADER.search(text), _HOSTNAME.search(text)
         return Running(
             text=text,
@@ -88,7 +89,7 @@ class EosSession:
                 version=header[3] if header else "",
                 model=header[2] if header else "",
             ),
-            pending=self._pending(self._sessions()),
+            pending=pending,
             drained=is_drained(text),
         )
 
@@ -113,7 +114,7 @@ class EosSession:
         return staged
 
     def commit(self, staged: Staged, change: ChangeName, within_s: int) -> None:
-        running, pending = self._text(), self._pending(self._sessions())
+        running, pending = self._read_together()
         if _revision(running) != staged.revision:
             raise CommitRefused(self._name, "has changed since its differences were read", "Review them again")
         if pending is not None:
@@ -202,15 +203,25 @@ class EosSession:
 
     def _text(self) -> str:
         """The running configuration."""
-        text = self._cli.run(self._verbs["load"], within_s=self._read_within_s, checked=False)
+        return self._configuration(self._cli.run(self._verbs["load"], within_s=self._read_within_s, checked=False))
+
+    def _configuration(self, text: str) -> str:
         if text.lstrip().startswith("%"):
             problem = f"does not show its running configuration ({text.strip().splitlines()[0]})"
             raise DeviceError(self._name, problem, "Use a login of privilege 15")
         return f"{text.strip()}\n"
 
+    def _read_together(self) -> tuple[str, Pending | None]:
+        """The running configuration, and a change that waits for its confirmation."""
+        sessions, load = self._verbs["sessions"], self._verbs["load"]
+        answer, text = self._cli.run_together(sessions, load, within_s=self._read_within_s, unchecked=(load,))
+        return self._configuration(text), self._pending(SwitchSessions.of(self._value(sessions, answer)))
+
     def _json(self, verb: str) -> Mapping[str, Any]:
         command = self._verbs[verb]
-        answer = self._cli.run(command, within_s=self._read_within_s)
+        return self._value(command, self._cli.run(command, within_s=self._read_within_s))
+
+    def _value(self, command: str, answer: str) -> Mapping[str, Any]:
         try:
             value: Mapping[str, Any] = load_json(answer)
         except ValueError:

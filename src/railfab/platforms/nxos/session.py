@@ -63,8 +63,7 @@ class NxosSession:
         self._read_text: str | None = None
 
     def __enter__(self) -> Self:
-        self._cli.open()
-        self._cli.run(self._verbs["quiet"])
+        self._cli.open(self._verbs["quiet"])
         return self
 
     def __exit__(

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from socket import create_connection, socket
+from socket import socket
 from typing import TYPE_CHECKING
 
 from railfab.endpoints import Credentials, Endpoint
-from railfab.errors import DeviceError, Unreachable
+from railfab.errors import DeviceError, RailfabError, Unreachable
 from railfab.platforms.contract import Dialect
 from railfab.platforms.shared.error_texts import ErrorTexts
 from railfab.platforms.shared.login import (
@@ -20,6 +20,7 @@ from railfab.platforms.shared.login import (
     IDLE_POLL_S,
     RETRY_AFTER_S,
     SSH_PORT,
+    connect,
     cut,
     login_error,
     rejected,
@@ -52,23 +53,43 @@ class CliConnection:
         self._dialect = dialect
         self._errors = ErrorTexts(dialect.errors)
         login, *_ = prompts = dialect.prompts.values()
-        self._prompt = f"(?m:{'|'.join(prompts)})"
-        self._end, self._login_prompt = _at_end(self._prompt), _at_end(f"(?m:{login})")
+        prompt = f"(?m:{'|'.join(prompts)})"
+        self._prompt = prompt.replace("$", "").replace(r"\Z", "")  # with text after it
+        self._end, self._login_prompt = _at_end(prompt), _at_end(f"(?m:{login})")
         self.last_output = ""
         self.is_idle = True
         self._socket: socket | None = None
         self._connection: WaitingReads | None = None
 
-    def open(self) -> None:
-        """Log in. Raises Unreachable or LoginRefused."""
+    def open(self, *commands: str) -> str:
+        """Log in, and run commands together with those that prepare a session; the output of the last one.
+
+        Raises Unreachable or LoginRefused, and DeviceError for another system or a command that is refused.
+        """
         for attempt in range(1, ATTEMPTS + 1):
             try:
-                self._connection = self._connect()
+                self._connection = connection = self._connect()
                 break
             except Unreachable:
                 if attempt == ATTEMPTS:
                     raise
                 time.sleep(RETRY_AFTER_S)
+        try:
+            return self._prepare(connection.preparation, commands)
+        except RailfabError:
+            self.close()
+            raise
+
+    def _prepare(self, preparation: Mapping[str, str], commands: Sequence[str]) -> str:
+        """Run commands after those of the driver, in each of whose answers is a pattern."""
+        if not (lines := (*preparation, *commands)):
+            return ""
+        answers = dict(zip(lines, self.run_together(*lines, unchecked=lines), strict=True))
+        if not all(re.search(pattern, f"{line}\n{answers[line]}") for line, pattern in preparation.items()):
+            raise self._other_system()
+        for line, answer in answers.items():
+            self._check(line, answer)
+        return answers[lines[-1]]
 
     def close(self) -> None:
         """Close the connection at once, also while another thread waits for an answer or for the login.
@@ -91,8 +112,7 @@ class CliConnection:
         with self._answering(within_s):
             connection.write_channel(f"{command}\n")
             answer = self._read_answer(connection, command, within_s)
-        text = self._end.sub("", answer).strip("\n")
-        self.last_output = text
+        self.last_output = text = self._before_prompt(answer)
         if checked:
             self._check(command, text)
         return text
@@ -151,9 +171,40 @@ class CliConnection:
             text = self._exchange("".join(f"{line}\n" for line in (*block, comment)), comment, within_s)
             self._check_block(text)
 
-    def run_together(self, *commands: str, within_s: float = ANSWER_WITHIN_S) -> None:
-        """Run commands that the switch gets at once: it runs all of them, also where this process ends meanwhile."""
-        self._check_block(self._exchange("".join(f"{command}\n" for command in commands), commands[-1], within_s))
+    def run_together(
+        self, *commands: str, within_s: float = ANSWER_WITHIN_S, unchecked: Collection[str] = ()
+    ) -> list[str]:
+        """The output of each of commands that the switch gets at once.
+
+        It runs all of them, also where this process ends meanwhile. within_s: limit of each [s]. unchecked: those in
+        whose output an error text is not raised.
+        """
+        lines = "".join(f"{command}\n" for command in commands)
+        text = self._exchange(lines, commands[-1], within_s * len(commands))
+        answers = self._answers(text, commands)
+        for command, answer in zip(commands, answers, strict=True):
+            if command not in unchecked:
+                self._check(command, answer)
+        return answers
+
+    def _answers(self, output: str, commands: Sequence[str]) -> list[str]:
+        """The output of each command, up to the prompt with the next one. Raises DeviceError without that.
+
+        EOS repeats the prompt and the line where it falls behind, as netmiko has seen.
+        """
+        first, *others = commands
+        answers, rest = [], output.partition(first)[2].partition("\n")[2]
+        for command in others:
+            typed = re.search(rf"(?:(?m:^){self._prompt}\n?{re.escape(command)}.*\n)+", rest)
+            if typed is None:
+                raise self._other_system()
+            answers.append(rest[: typed.start()].strip("\n"))
+            rest = rest[typed.end() :]
+        return [*answers, self._before_prompt(rest)]
+
+    def _before_prompt(self, answer: str) -> str:
+        prompt = self._end.search(answer, max(0, len(answer) - LONGEST_PROMPT))
+        return answer[: prompt.start() if prompt else None].strip("\n")
 
     def _exchange(self, text: str, last: str, within_s: float) -> str:
         """Send text, and read until the prompt after its last line."""
@@ -179,7 +230,7 @@ class CliConnection:
         if (span := self._errors.first_in(output)) is not None:
             before, _, _ = output[: span[0]].rstrip().rpartition("\n")
             typed = output[len(before) : span[0]].strip().splitlines()[-1]
-            refused = re.sub(self._prompt.replace("$", "").replace(r"\Z", ""), "", typed, count=1).strip()
+            refused = re.sub(self._prompt, "", typed, count=1).strip()
             raise self._refused(refused, output[span[0] :].partition("\n")[0])
 
     def _refused(self, line: str, message: str) -> DeviceError:
@@ -219,7 +270,7 @@ class CliConnection:
 
         endpoint = self._endpoint
         try:
-            self._socket = create_connection((endpoint.host, endpoint.ssh_port or SSH_PORT), CONNECT_WITHIN_S)
+            self._socket = connect(endpoint, CONNECT_WITHIN_S)
             connection = driver_of(self._dialect.netmiko)(
                 endpoint,
                 self._login_prompt,

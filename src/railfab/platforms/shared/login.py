@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import logging
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
-from socket import SHUT_RDWR, socket
+from socket import SHUT_RDWR, create_connection, socket
 from typing import TYPE_CHECKING, Any
 
 from railfab.endpoints import Credentials, Endpoint
@@ -25,6 +26,8 @@ ATTEMPTS = 2
 """Attempts to connect: first connections to many switches on one busy machine sometimes fail."""
 RETRY_AFTER_S = 1.0
 """Time between two attempts [s]."""
+CHUNK_BYTES = 1 << 16
+"""Most that is received at once."""
 IDLE_POLL_S = 5.0
 """Interval in which paramiko's thread looks at a connection on which nothing comes, tenfold a second by default [s]."""
 
@@ -60,17 +63,41 @@ def login_error(endpoint: Endpoint, credentials: Credentials, error: Exception) 
     return not_connected(endpoint)
 
 
+class ReadAhead(socket):
+    """A connection that keeps what has come together: paramiko asks for the head and the rest of each packet."""
+
+    def __init__(self, connection: socket) -> None:
+        limit_s = connection.gettimeout()
+        super().__init__(fileno=connection.detach())
+        self.settimeout(limit_s)
+        self._ahead = b""
+
+    def recv(self, size: int, flags: int = 0, /) -> bytes:
+        if not self._ahead:
+            self._ahead = super().recv(max(size, CHUNK_BYTES), flags)
+        piece, self._ahead = self._ahead[:size], self._ahead[size:]
+        return piece
+
+
+def connect(endpoint: Endpoint, within_s: float) -> socket:
+    """A connection to the SSH server of a switch. Raises OSError."""
+    return ReadAhead(create_connection((endpoint.host, endpoint.ssh_port or SSH_PORT), within_s))
+
+
 def transport(connection: socket, **options: Any) -> Transport:
     """A transport of paramiko that prefers AES-GCM, where the switch has it.
 
     paramiko prefers AES-CTR, for which it compares the MAC of each packet byte by byte in Python.
     """
+    return _gcm_transport()(connection, **options)
+
+
+@cache
+def _gcm_transport() -> type[Transport]:
     from paramiko import Transport
 
-    made = Transport(connection, **options)
-    security = made.get_security_options()
-    security.ciphers = sorted(security.ciphers, key=lambda cipher: "-gcm@" not in cipher)
-    return made
+    ciphers = sorted(Transport._preferred_ciphers, key=lambda cipher: "-gcm@" not in cipher)
+    return type("GcmTransport", (Transport,), {"_preferred_ciphers": tuple(ciphers)})
 
 
 def cut(connection: socket | None) -> None:

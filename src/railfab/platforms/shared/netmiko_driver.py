@@ -1,6 +1,7 @@
 """The drivers of netmiko with reads that wait for the switch, instead of asking a hundred times a second.
 
-A login is prepared as netmiko prepares it, without its search for the prompt: our reads know the prompts of a platform.
+A login is prepared by the commands with which netmiko prepares it, without its search for the prompt: our reads know
+the prompts of a platform.
 """
 
 from __future__ import annotations
@@ -8,12 +9,13 @@ from __future__ import annotations
 import re
 import time
 from codecs import IncrementalDecoder, getincrementaldecoder
+from collections.abc import Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from railfab.endpoints import Endpoint
 from railfab.platforms.shared.known_hosts import trust_known_hosts
-from railfab.platforms.shared.login import ANSWER_WITHIN_S, transport
+from railfab.platforms.shared.login import ANSWER_WITHIN_S, CHUNK_BYTES, transport
 
 if TYPE_CHECKING:
     from netmiko import BaseConnection
@@ -23,7 +25,6 @@ if TYPE_CHECKING:
 else:
     Base = object
 
-CHUNK_BYTES = 1 << 16
 ANY_PROMPT = re.compile(r"[>#$%] ?\Z")
 PROMPT_WITHIN_S = 1.0
 """Time after which a text that looks like a prompt is one; the end of a line of a banner is followed by more [s]."""
@@ -34,7 +35,8 @@ class WaitingReads(Base):
     """Reads of a netmiko driver that end as soon as the switch has answered; mixed into the driver of a platform.
 
     endpoint: the switch, for its host key. prompt: what a login of the platform ends with. options: of netmiko's
-    ConnectHandler. Raises ReadTimeout where the prompt is that of another system.
+    ConnectHandler. preparation: the commands that the caller sends first, such as those that turn paging off, with a
+    pattern of the answer to each. Raises ReadTimeout where the prompt is that of another system.
     """
 
     def __init__(self, endpoint: Endpoint, prompt: re.Pattern[str], **options: Any) -> None:
@@ -42,6 +44,7 @@ class WaitingReads(Base):
         self._first_prompt = prompt
         self._decoder: IncrementalDecoder | None = None
         self._held = ""
+        self.preparation: dict[str, str] = {}
         super().__init__(**options)
 
     def receive(self, within_s: float) -> str:
@@ -101,6 +104,22 @@ class WaitingReads(Base):
             left_s = end_s - time.monotonic()
             output += self.receive(min(left_s, PROMPT_WITHIN_S) if ANY_PROMPT.search(output) else left_s)
         return output
+
+    def _try_session_preparation(self, *_arguments: Any, **_options: Any) -> None:
+        """Prepare the session without an empty line: a switch prints its prompt by itself."""
+        super()._try_session_preparation(force_data=False)
+
+    def set_terminal_width(self, command: str = "", *_arguments: Any, **options: Any) -> str:
+        return self._prepare(command, options)
+
+    def disable_paging(self, command: str = "terminal length 0", *_arguments: Any, **options: Any) -> str:
+        return self._prepare(command, options)
+
+    def _prepare(self, command: str, options: Mapping[str, Any]) -> str:
+        """Leave a command to the caller, who sends it together with others."""
+        if command:
+            self.preparation[command] = options.get("pattern") or re.escape(command)
+        return ""
 
     def set_base_prompt(self, *_arguments: Any, **_options: Any) -> str:
         """Keep no prompt: netmiko looks for it in reads that are not used here."""

@@ -20,10 +20,12 @@ from railfab.platforms.shared.known_hosts import trust_known_hosts
 from railfab.platforms.shared.login import (
     ANSWER_WITHIN_S,
     ATTEMPTS,
+    CHUNK_BYTES,
     CONNECT_WITHIN_S,
     IDLE_POLL_S,
     RETRY_AFTER_S,
     SSH_PORT,
+    connect,
     cut,
     login_error,
     not_connected,
@@ -35,7 +37,6 @@ if TYPE_CHECKING:
     from paramiko import SSHClient
 
 
-CHUNK_BYTES = 1 << 16
 KEEPALIVE_EVERY_S, SILENT_AFTER_S = 10.0, 20.0
 """Interval of the keepalives during a command, and the time without an answer after which a switch is lost [s]."""
 KEEPALIVE = "keepalive@openssh.com"
@@ -185,7 +186,7 @@ class RootShell:
         port = endpoint.ssh_port or SSH_PORT
         client = SSHClient()
         trust_known_hosts(client, endpoint)
-        self._socket = socket.create_connection((endpoint.host, port), timeout=within_s)
+        self._socket = connect(endpoint, within_s)
         client.connect(
             endpoint.host,
             port=port,
