@@ -57,8 +57,11 @@ def importing(**settings: object) -> DeviceModel:
 POD = model(LEAF).interfaces[0].subnets[0].supernet(new_prefix=16)
 USE_DEFAULT = "Use the network instance default."
 REFUSED = {
-    f"{LEAF} lag1: the twin does not compute LAGs. Use `attach: routed`, and links without `bundle`.": with_more(
-        Lag(name="lag1", members=(PORT,))
+    f"{LEAF} lag1: the twin does not compute LAGs without LACP. Use LACP.": with_more(
+        Lag(name="lag1", members=(PORT,), lacp=False)
+    ),
+    f"{LEAF} lag2: the twin does not compute VLANs and SVIs. Use `attach: routed`.": with_more(
+        Lag(name="lag2", members=(PORT,), vlans=VlanMembership(untagged=10))
     ),
     f"{LEAF} vlan10: the twin does not compute VLANs and SVIs. Use `attach: routed`.": with_more(
         Svi(name="vlan10", vlan=10)

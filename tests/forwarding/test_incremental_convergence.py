@@ -38,6 +38,7 @@ from railfab.device import (
     Family,
     Fec,
     IpAddress,
+    Lag,
     LinkBandwidth,
     LoadBalancing,
     NextHop,
@@ -83,7 +84,7 @@ def inside_one_as(models: Mapping[str, DeviceModel]) -> Mapping[str, DeviceModel
     }
 
 
-FABRICS = ("pod64", "pod64-numbered", "pod64-ibgp", "multi-pod")
+FABRICS = ("pod64", "pod64-numbered", "pod64-ibgp", "multi-pod", "pod64-bundle")
 
 
 def start(links: LinkTable) -> ForwardingState:
@@ -102,6 +103,7 @@ def seen(state: ForwardingState) -> dict[str, object]:
     return {
         "cut": state.cut,
         "ports": {node: dict(ports) for node, ports in state.ports.items()},
+        "lags": {node: dict(lags) for node, lags in state.lags.items()},
         "sessions": {name: state.sessions_of(name) for name in links.buffer_bytes},
         "next hops": {
             (name, prefix): state.routes.egress(name, address_in(prefix))
@@ -139,6 +141,17 @@ def port(**changes: object) -> Kept:
     def edit(model: DeviceModel, place: int) -> DeviceModel:
         names = [interface.name for interface in model.interfaces if isinstance(interface, Port)]
         return with_port(model, names[place % len(names)], lambda held: replace(held, **changes))  # type: ignore[arg-type]
+
+    return edit
+
+
+def lag(change: Callable[[Lag], Lag]) -> Kept:
+    """A change of one LAG, on switches that have any."""
+
+    def edit(model: DeviceModel, place: int) -> DeviceModel:
+        lags = [interface for interface in model.interfaces if isinstance(interface, Lag)]
+        chosen = lags[place % len(lags)] if lags else None
+        return replace(model, interfaces=tuple(change(held) if held is chosen else held for held in model.interfaces))  # type: ignore[arg-type]
 
     return edit
 
@@ -258,6 +271,10 @@ EDITS: Mapping[str, Edit] = {
     "a port with another FEC": port(fec=Fec.BASE_R),
     "a port renumbered": port(addresses=(IPv4Interface("192.0.2.1/31"),)),
     "a port without link-local": port(unnumbered=False),
+    "a LAG disabled": lag(lambda held: replace(held, enabled=False)),
+    "a LAG without LACP": lag(lambda held: replace(held, lacp=False)),
+    "a LAG with one member": lag(lambda held: replace(held, members=held.members[1:])),
+    "a LAG without members": lag(lambda held: replace(held, members=())),
     "neighbours in another order": lambda model, place: with_bgp(
         model, lambda held: replace(held, neighbors=held.neighbors[::-1])
     ),

@@ -27,9 +27,31 @@ backend:
 """
 
 
-@cache
-def small() -> Design:
+def _design_of(intent: str) -> Design:
     with TemporaryDirectory() as folder:
         file = Path(folder) / "small.yml"
-        file.write_text(INTENT)
+        file.write_text(intent)
         return design(file)
+
+
+@cache
+def small() -> Design:
+    return _design_of(INTENT)
+
+
+BUNDLED = INTENT.replace("fabric: small", "fabric: bundled").replace(
+    "links_per_leaf: 1,", "links_per_leaf: 2, bundle: true,"
+)
+UNBUNDLED = BUNDLED.replace("fabric: bundled", "fabric: unbundled").replace(" bundle: true,", "")
+
+
+@cache
+def bundled() -> Design:
+    """With two links from each rail switch to each spine, which are one LAG."""
+    return _design_of(BUNDLED)
+
+
+@cache
+def unbundled() -> Design:
+    """With the same links and no LAGs."""
+    return _design_of(UNBUNDLED)

@@ -13,6 +13,7 @@ from railfab.device import (
     BgpNeighbor,
     DeviceModel,
     Interface,
+    Lag,
     Loopback,
     PrefixRange,
     interfaces_of_peers,
@@ -39,6 +40,16 @@ class SwitchConfig:
     @cached_property
     def interfaces(self) -> Mapping[str, Interface]:
         return {interface.name: interface for interface in self.model.interfaces}
+
+    @cached_property
+    def lag_of(self) -> Mapping[str, Lag]:
+        """The LAG of each port that is a member of one."""
+        lags = (interface for interface in self.model.interfaces if isinstance(interface, Lag))
+        return {member: lag for lag in lags for member in lag.members}
+
+    def routing_interface(self, port: str) -> Interface:
+        """The interface that routes the packets of a configured port: its LAG, or the port itself."""
+        return self.lag_of.get(port) or self.interfaces[port]
 
     @cached_property
     def places(self) -> Mapping[str, int]:

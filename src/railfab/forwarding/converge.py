@@ -9,6 +9,7 @@ from math import inf
 from railfab.device import DEFAULT_INSTANCE, DeviceModel, LoadBalancing
 from railfab.forwarding.config import SwitchConfig, switch_config
 from railfab.forwarding.faults import Fibre, Fibres, SwitchFault, SwitchFaults, silent_faults, switches_that_are_off
+from railfab.forwarding.lags import InterfaceLinks, LagInputs, connected_lags, lag_states
 from railfab.forwarding.links import LinkTable
 from railfab.forwarding.optics import LOSS_OF_SIGNAL_DB
 from railfab.forwarding.policies import Policies
@@ -65,6 +66,7 @@ def _unconfigured(links: LinkTable, marking: Marking, packet_bytes: int) -> Forw
         switch_faults={},
         own_ports={name: own_states(links, {}, name) for name in links.nodes},
         ports={},
+        lags={},
         sessions={},
         routes=no_routes(links),
         effects={name: switch_effect(None, size) for name, size in links.buffer_bytes.items()},
@@ -89,7 +91,7 @@ def converge(state: ForwardingState, change: FabricChange) -> ForwardingState:
     if change.exchanged is not None:
         state, change = _recabled(state, change, change.exchanged)
     after, nodes = with_sessions(state, change)
-    inputs = RoutingInputs(after.links, after.configs, after.ports, after.sessions, after.silent.hung)
+    inputs = RoutingInputs(after.interface_links, after.configs, after.sessions, after.silent.hung)
     return replace(after, routes=routes(inputs, nodes, state.routes, state.configs, resumed(state, after)))
 
 
@@ -117,8 +119,13 @@ def with_sessions(state: ForwardingState, change: FabricChange) -> tuple[Forward
     touched = _touched(links, changed, flipped)
     own = {**state.own_ports, **{name: own_states(links, configs, name, off) for name in changed}}
     ports = port_states(links, own, dark, touched, state.ports)
-    found = sessions(SessionInputs(links, configs, ports, silent), touched, changed, state.sessions)
-    nodes = {node for node, _ in touched if _differs(node, ports, state.ports) or _differs(node, found, state.sessions)}
+    lag_inputs = LagInputs(links, configs, ports, silent)
+    bundles = connected_lags(lag_inputs, touched)
+    lags = lag_states(lag_inputs, bundles, changed, state.lags)
+    inputs = SessionInputs(InterfaceLinks(links, ports, lags), configs, silent)
+    found = sessions(inputs, (*touched, *bundles), changed, state.sessions)
+    parts = ((ports, state.ports), (lags, state.lags), (found, state.sessions))
+    nodes = {node for node, _ in (*touched, *bundles) if any(_differs(node, *part) for part in parts)}
     nodes = (nodes | changed | hanging) - links.hosts
     effects = _effects(links, configs, changed, state.effects)
     after = replace(
@@ -131,6 +138,7 @@ def with_sessions(state: ForwardingState, change: FabricChange) -> tuple[Forward
         switch_faults=faults,
         own_ports=own,
         ports=ports,
+        lags=lags,
         sessions=found,
         effects=effects,
         balancing=_balancing(configs, changed, state.balancing),
@@ -251,20 +259,21 @@ def _narrow(
     """By switch, the egress links of ports that full packets do not pass, each with the reason."""
     narrow = dict(state.narrow)
     for name in changed:
-        found = narrow_ports(links, configs[name].model, state.packet_bytes) if name in configs else {}
+        found = narrow_ports(links, configs[name], state.packet_bytes) if name in configs else {}
         if found != narrow.get(name, {}):
             narrow[name] = found
     return state.narrow if narrow == state.narrow else narrow
 
 
-def narrow_ports(links: LinkTable, model: DeviceModel, packet_bytes: int) -> dict[int, str]:
+def narrow_ports(links: LinkTable, config: SwitchConfig, packet_bytes: int) -> dict[int, str]:
     """The egress links of the ports whose MTU is below this packet, and of those that do not route, with the reason."""
-    found = {}
-    for interface in model.interfaces:
-        link = links.egress.get((model.name, interface.name))
-        if link is None or not interface.enabled:
+    found, name = {}, config.model.name
+    for port in config.model.interfaces:
+        link = links.egress.get((name, port.name))
+        if link is None or not port.enabled:
             continue
-        where, mtu_bytes = f"{model.name} {interface.name}", interface.mtu_bytes
+        interface = config.routing_interface(port.name)
+        where, mtu_bytes = f"{name} {interface.name}", interface.mtu_bytes
         if interface.network_instance is None:
             found[link] = f"{where} does not route: its subinterface is disabled, or in no network instance"
         elif interface.network_instance != DEFAULT_INSTANCE:

@@ -49,6 +49,10 @@ class SilentFaults:
         for node, _ in (near, far):
             if node in self.hung:
                 return f"{node} does not answer"
+        return self.loss_between(near, far)
+
+    def loss_between(self, near: PortKey, far: PortKey) -> str:
+        """Why one of these ends of a cable hears nothing of the other; empty when both hear."""
         for one, other in ((near, far), (far, near)):
             if one in self.losing:
                 return f"{one[0]} {one[1]} receives nothing from {other[0]} {other[1]}"

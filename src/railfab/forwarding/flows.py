@@ -73,7 +73,7 @@ def obstacle(state: ForwardingState, source: PortKey, target: PortKey, path: Seq
         return ""
     if table.is_host(node):
         return f"{end.ip} leads to {node} {interface}"
-    hops = state.routes.egress(node, end.ip)
+    hops = state.egress(node, end.ip)
     if not hops:
         return f"{node} has no route to {end.ip}"
     return next(filter(None, (_closed(state, link) for link in hops)), f"{end.ip} is in a routing loop")
@@ -83,7 +83,8 @@ def _closed(state: ForwardingState, link: int) -> str:
     """Why a full packet does not pass a link; empty when it does."""
     key = state.links.keys[link]
     narrow = state.narrow.get(key[0], {}).get(link) or state.refused(link ^ 1)
-    return narrow or state.port(key).reason
+    lag = state.lag_of_link.get(link)
+    return narrow or state.port(key).reason or (lag.reason if lag else "")
 
 
 class DropPlace(StrEnum):
@@ -127,7 +128,7 @@ def blocked(
     node = table.far_key(way[-1])[0]
     if table.is_host(node):
         return None
-    links = state.routes.egress(node, end.ip)
+    links = state.egress(node, end.ip)
     if not links:
         return Blocked(DropPlace.NO_ROUTE, way[-1]), way
     found = next(filter(None, (_drop_at(state, link) for link in links)), None)
@@ -148,4 +149,4 @@ def _drop_at(state: ForwardingState, link: int) -> Blocked | None:
 
 def _routes(state: ForwardingState, port: PortKey) -> bool:
     """Whether a configured port of a switch routes, so that only its MTU is in the way of a packet."""
-    return state.configs[port[0]].interfaces[port[1]].network_instance == DEFAULT_INSTANCE
+    return state.configs[port[0]].routing_interface(port[1]).network_instance == DEFAULT_INSTANCE

@@ -1,7 +1,7 @@
 """What convergence does not compute of a configuration. A switch accepts it: it is kept, and named here.
 
-What depends on it carries no traffic: a port in a VRF, a bridged port and a member of a LAG do not route, a session in
-a VRF or from another interface has no routes.
+What depends on it carries no traffic: a port or LAG in a VRF or in VLANs does not route, a LAG without LACP is down, a
+session in a VRF or from another interface has no routes.
 """
 
 from __future__ import annotations
@@ -79,11 +79,11 @@ def _all(model: DeviceModel) -> Iterator[Uncomputed]:
 
 
 def _interface(interface: Interface) -> Iterator[Uncomputed]:
-    if isinstance(interface, Lag):
-        yield Uncomputed(interface.name, "LAGs", "Use `attach: routed`, and links without `bundle`")
-    elif isinstance(interface, Svi) or (isinstance(interface, Port) and interface.vlans is not None):
+    if isinstance(interface, Lag) and not interface.lacp:
+        yield Uncomputed(interface.name, "LAGs without LACP", "Use LACP")
+    if isinstance(interface, Svi) or (isinstance(interface, Port | Lag) and interface.vlans is not None):
         yield Uncomputed(interface.name, "VLANs and SVIs", "Use `attach: routed`")
-    elif isinstance(interface, Port) and interface.network_instance is not None:
+    elif isinstance(interface, Port | Lag) and interface.network_instance is not None:
         yield from _vrf(interface.name, interface.network_instance)
 
 

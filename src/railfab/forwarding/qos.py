@@ -10,6 +10,7 @@ import numpy as np
 from railfab.device import (
     ClassThresholds,
     DeviceModel,
+    Lag,
     PfcWatchdog,
     PortProfile,
     PortQos,
@@ -91,8 +92,8 @@ class PortEffect:
 class SwitchEffect:
     """QoS of one switch.
 
-    plain: QoS of a port that the model's QoS does not name. shared_bytes: the buffer without the headroom pool.
-    lossy_bytes: limit of a queue of no class.
+    ports: those of the model's QoS, and the members of its LAGs. plain: QoS of any other port. shared_bytes: the buffer
+    without the headroom pool. lossy_bytes: limit of a queue of no class.
     """
 
     classes: tuple[TrafficClass, ...]
@@ -130,11 +131,16 @@ def switch_effect(model: DeviceModel | None, buffer_bytes: float) -> SwitchEffec
     qos = replace(model.qos, classes=tuple(map(_of_chip, model.qos.classes)))
     chip = _Chip(qos, buffer_bytes)
     distinct = {_settings(port): port for port in qos.ports}
+    lags = {lag.name: lag.members for lag in model.interfaces if isinstance(lag, Lag)}
     effects = {settings: chip.port(port) for settings, port in distinct.items()}
     return SwitchEffect(
         classes=qos.classes,
         watchdog=qos.watchdog,
-        ports={port.interface: effects[_settings(port)] for port in qos.ports},
+        ports={
+            name: effects[_settings(port)]
+            for port in qos.ports
+            for name in (port.interface, *lags.get(port.interface, ()))
+        },
         plain=chip.port(PortQos(interface="")),
         shared_bytes=buffer_bytes - chip.pool_bytes,
         lossy_bytes=LOSSY_SHARE * buffer_bytes,

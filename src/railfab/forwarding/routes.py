@@ -23,10 +23,10 @@ from railfab.device import PrefixRange
 from railfab.forwarding.attributes import NO_PATH, UNREACHED
 from railfab.forwarding.best_paths import BestPaths
 from railfab.forwarding.config import SwitchConfig
-from railfab.forwarding.links import LinkTable
+from railfab.forwarding.lags import InterfaceLinks
 from railfab.forwarding.next_hop_groups import NO_HOPS
 from railfab.forwarding.peers import FAMILIES, Peer, Peers
-from railfab.forwarding.ports import Configs, PortStates
+from railfab.forwarding.ports import Configs
 from railfab.forwarding.prefix_groups import Connected, PrefixGroups, prefix_groups
 from railfab.forwarding.prefixes import Prefix, Prefixes
 from railfab.forwarding.route_table import Routes, filters_in_use
@@ -40,9 +40,8 @@ MOST_AGGREGATIONS = 256
 class RoutingInputs:
     """Inputs of the routes, as they are after a change. hung: switches that keep the routes that they have."""
 
-    links: LinkTable
+    links: InterfaceLinks
     configs: Configs
-    ports: PortStates
     sessions: Sessions
     hung: frozenset[str] = frozenset()
 
@@ -162,9 +161,9 @@ def _own_prefixes(now: RoutingInputs, name: str, before: Routes) -> dict[Prefix,
     config = now.configs[name]
     own: dict[Prefix, int | None] = dict.fromkeys(config.loopbacks)
     for interface, prefix in config.subnets:
-        state = now.ports.get(name, {}).get(interface)
-        if state is not None and state.oper_up:
-            own[prefix] = now.links.egress[name, interface]
+        link = now.links.of((name, interface))
+        if link is not None and link.oper_up:
+            own[prefix] = link.link
     for prefix, ranges in sorted(config.aggregates, key=lambda held: -held[0][2]):
         if prefix not in own and _has_route(before, name, own, ranges):
             own[prefix] = None
@@ -200,13 +199,15 @@ def _established(now: RoutingInputs, name: str, rows: Mapping[str, int]) -> Iter
     for key, session in now.sessions[name].items():
         if session.reason or session.peer_device is None or session.peer_key is None or session.interface is None:
             continue
+        link = now.links.of((name, session.interface))
+        assert link is not None
         yield (
             session.interface,
             Peer(
                 device=session.peer_device,
                 row=rows[session.peer_device],
                 asn=session.remote_as,
-                link=now.links.egress[name, session.interface],
+                link=link.link,
                 key=key,
                 peer_key=session.peer_key,
                 received=sum(FAMILIES[family][0] for family in session.received),

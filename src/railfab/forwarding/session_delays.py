@@ -8,8 +8,10 @@ from dataclasses import dataclass, replace
 from railfab.device import BgpNeighbor
 from railfab.forwarding.bfd import bfd_timing
 from railfab.forwarding.faults import NO_SILENT_FAULTS, SilentFaults
-from railfab.forwarding.ports import Configs, PortStates
+from railfab.forwarding.lags import InterfaceLinks
+from railfab.forwarding.ports import Configs
 from railfab.forwarding.sessions import BgpSession
+from railfab.topology import PortKey
 from railfab.units import NS_PER_MS, NS_PER_S
 
 HANDSHAKE_NS = 200 * NS_PER_MS
@@ -21,11 +23,11 @@ CONNECT_RETRY_S = 120
 
 @dataclass(frozen=True, slots=True)
 class SessionChange:
-    """A change of configurations and ports. changed: switches with another configuration. silent: faults after it."""
+    """A change of configurations and links. changed: switches with another configuration. silent: faults after it."""
 
     before: Configs
     configs: Configs
-    ports: PortStates
+    links: InterfaceLinks
     changed: Collection[str]
     silent: SilentFaults = NO_SILENT_FAULTS
 
@@ -129,18 +131,25 @@ def _detection_ms(session: BgpSession, change: SessionChange) -> int | None:
 def _silent(session: BgpSession, change: SessionChange) -> bool:
     """Whether an end can see the end of a session only in that nothing comes any more.
 
-    Its own port is up and its own configuration is as it was; the far end cannot send, or not from its address.
+    Its own link is up and its own configuration is as it was; the far end cannot send, or not from its address.
     """
-    if session.device in change.changed or session.interface is None or session.peer_interface is None:
+    if session.device in change.changed or session.interface is None:
         return False
-    if not change.ports[session.device][session.interface].oper_up or session.peer_device is None:
+    if session.peer_device is None or session.peer_interface is None:
         return False
-    if not change.ports[session.peer_device][session.peer_interface].oper_up:
-        return True
     near, far = (session.device, session.interface), (session.peer_device, session.peer_interface)
+    if not _is_up(change.links, near):
+        return False
+    if not _is_up(change.links, far):
+        return True
     if change.silent.between(near, far):
         return True
     before, now = (held.get(session.peer_device) for held in (change.before, change.configs))
     if before is None or now is None:
         return False
     return before.interfaces.get(session.peer_interface) != now.interfaces.get(session.peer_interface)
+
+
+def _is_up(links: InterfaceLinks, interface: PortKey) -> bool:
+    link = links.of(interface)
+    return link is not None and link.oper_up

@@ -11,8 +11,8 @@ from railfab.device import DEFAULT_INSTANCE, BgpNeighbor, BgpSpeaker, Family, In
 from railfab.forwarding.bfd import BfdTiming, bfd_timing
 from railfab.forwarding.config import SwitchConfig
 from railfab.forwarding.faults import NO_SILENT_FAULTS, SilentFaults
-from railfab.forwarding.links import LinkTable
-from railfab.forwarding.ports import Configs, PortStates
+from railfab.forwarding.lags import InterfaceLinks, InterfaceLink
+from railfab.forwarding.ports import Configs
 from railfab.topology import PortKey
 
 
@@ -113,9 +113,8 @@ class _SessionEnd:
 class SessionInputs:
     """Inputs of the sessions, as they are after a change."""
 
-    links: LinkTable
+    links: InterfaceLinks
     configs: Configs
-    ports: PortStates
     silent: SilentFaults = NO_SILENT_FAULTS
 
 
@@ -147,16 +146,16 @@ def sessions(now: SessionInputs, touched: Iterable[PortKey], changed: Collection
 
 
 def _session(now: SessionInputs, device: str, key: str) -> BgpSession:
-    links, configs = now.links, now.configs
+    configs = now.configs
     config = configs[device]
     neighbor, interface = config.neighbors[key], config.interface_of.get(key)
-    link = links.egress.get((device, interface)) if interface is not None else None
-    peer = links.far_key(link) if link is not None else None
+    link = now.links.of((device, interface)) if interface is not None else None
+    peer = link.peer if link is not None else None
     near = _SessionEnd(config, (device, interface or ""), neighbor)
     far = _far_end(near, configs.get(peer[0]), peer) if peer else None
-    state, reason = _condition(now, near, far, peer)
+    state, reason = _condition(now, near, far, link)
     established = far if not reason else None
-    bfd_up = _bfd_up(now, near, far)
+    bfd_up = _bfd_up(now, near, far, link)
     internal = far is not None and far.config.asn == config.asn
     return BgpSession(
         device=device,
@@ -216,23 +215,26 @@ def _remote_as(near: _SessionEnd, far: _SessionEnd | None) -> int:
     return (far.config.asn if far else None) or 0
 
 
-def _condition(now: SessionInputs, near: _SessionEnd, far: _SessionEnd | None, peer: PortKey | None) -> tuple[str, str]:
+def _condition(
+    now: SessionInputs, near: _SessionEnd, far: _SessionEnd | None, link: InterfaceLink | None
+) -> tuple[str, str]:
     """The state of a session, and why it is not established."""
     device, neighbor, configs = near.device, near.neighbor, now.configs
     if not neighbor.enabled:
         return "idle", f"{device} has shut down its neighbour {neighbor.peer}"
     if near.port[1] == "":
         return "idle" if neighbor.multihop_ttl is None else "active", f"{neighbor.peer} is in no subnet of {device}"
-    if peer is None:
+    if link is None:
         return "idle", f"{near.where} has no cable"
-    if reason := now.ports[device][near.port[1]].reason:
-        return "idle", reason
+    if link.reason:
+        return "idle", link.reason
     if not near.routed:
         return "idle", _unrouted(near)
-    if peer[0] not in configs or configs[peer[0]].model.bgp is None:
-        return "active", f"{peer[0]} runs no BGP"
+    peer, interface = link.peer
+    if peer not in configs or configs[peer].model.bgp is None:
+        return "active", f"{peer} runs no BGP"
     if far is None:
-        return "active", f"{peer[0]} has no neighbour on {peer[1]}"
+        return "active", f"{peer} has no neighbour on {interface}"
     if reason := now.silent.between(near.port, far.port):
         return "active", reason
     return next(_session_faults(near, far), ("established", ""))
@@ -329,7 +331,7 @@ def _has_ipv6(interface: Interface) -> bool:
     return interface.unnumbered or any(address.version == 6 for address in interface.addresses)
 
 
-def _bfd_up(now: SessionInputs, near: _SessionEnd, far: _SessionEnd | None) -> bool | None:
+def _bfd_up(now: SessionInputs, near: _SessionEnd, far: _SessionEnd | None, link: InterfaceLink | None) -> bool | None:
     """Whether BFD is up: it needs a working link, and BFD and the addresses of the session at both ends.
 
     None for a session without it.
@@ -340,4 +342,4 @@ def _bfd_up(now: SessionInputs, near: _SessionEnd, far: _SessionEnd | None) -> b
         return False
     reachable = near.routed and far.routed and next(_addressing(near, far), None) is None
     reachable = reachable and not now.silent.between(near.port, far.port)
-    return reachable and now.ports[near.device][near.port[1]].oper_up
+    return reachable and link is not None and link.oper_up

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from railfab.device import IpAddress
+from railfab.forwarding.lags import InterfaceLink, spread
 from railfab.forwarding.links import LinkTable
 from railfab.forwarding.next_hop_groups import NO_HOPS
 from railfab.forwarding.prefixes import Prefix, covering
@@ -22,19 +23,20 @@ NO_PREFIX = (0, 0, 0)
 """Stands for no prefix; has no bits."""
 
 
-def routing(links: LinkTable, routes: Routes, closed: Sequence[int] = ()) -> Routing:
+def routing(links: LinkTable, routes: Routes, lags: Mapping[int, InterfaceLink], closed: Sequence[int] = ()) -> Routing:
     """Next hops by the longest prefix. Each host port is a destination of its own, in the order of `LinkTable.nics`.
 
-    The groups are those of `routes.tables.hops`, and after them one for each link to a connected prefix. closed: links
-    that no full packet passes; a flow whose hash chooses one has no path.
+    The groups are those of `routes.tables.hops`, and after them one for each link to a connected prefix. lags:
+    see `spread`. closed: links that no full packet passes; a flow whose hash chooses one has no path.
     """
     connected = sorted({link for own in routes.connected.values() for link in own.values() if link is not None})
     table = routes.tables.hops.links
-    begin = np.cumsum([0, *map(len, table), *(1 for _ in connected)])
+    groups = [spread(group, lags) for group in (*table, *((link,) for link in connected))]
+    begin = np.cumsum([0, *map(len, groups)])
     single = {link: len(table) + place for place, link in enumerate(connected)}
     switches = len(links.switches)
     nodes = switches + len(links.nics)
-    members = np.fromiter(chain(chain.from_iterable(table), connected), np.int64, int(begin[-1]))
+    members = np.fromiter(chain.from_iterable(groups), np.int64, int(begin[-1]))
     members[np.isin(members, list(closed))] = -1
     return Routing(
         destination=np.where(np.arange(nodes) < switches, -1, np.arange(nodes) - switches),

@@ -10,8 +10,9 @@ from operator import is_
 import numpy as np
 from numpy.typing import NDArray
 
-from railfab.device import DEFAULT_INSTANCE, LoadBalancing, Port
+from railfab.device import DEFAULT_INSTANCE, IpAddress, LoadBalancing, Port
 from railfab.forwarding.faults import Fibres, SilentFaults, SwitchFaults, silent_faults
+from railfab.forwarding.lags import InterfaceLinks, LagStates, InterfaceLink
 from railfab.forwarding.links import LinkTable
 from railfab.forwarding.optics import loss_per_byte
 from railfab.forwarding.pending import NOTHING_PENDING, PendingUpdates
@@ -56,8 +57,8 @@ class ForwardingState:
 
     cut: ports whose cable is broken. dirt: light that is missing at a port [dB]; flapped: ports that have lost their
     lock on it for the moment. fibres: those that do not work, by the port that they lead to. switch_faults: of whole
-    switches. own_ports: the ports as each end alone has them; ports: as both ends and the cable have them.
-    effects: QoS by switch. balancing: what a switch says of load balancing, if it says anything.
+    switches. own_ports: the ports as each end alone has them; ports: as both ends and the cable have them; lags: of
+    these ports. effects: QoS by switch. balancing: what a switch says of load balancing, if it says anything.
     narrow: by switch, why a full packet does not pass a port, by egress link. rows: what the ports do, as numbers.
     pending: what follows from the changes so far, and when.
     slow: host ports whose host takes packets from its NIC at this rate [Gb/s] only.
@@ -72,6 +73,7 @@ class ForwardingState:
     switch_faults: SwitchFaults
     own_ports: PortStates
     ports: PortStates
+    lags: LagStates
     sessions: Sessions
     routes: Routes
     effects: Mapping[str, SwitchEffect]
@@ -82,6 +84,28 @@ class ForwardingState:
     marking: Marking
     packet_bytes: int
     pending: PendingUpdates = NOTHING_PENDING
+
+    @property
+    def interface_links(self) -> InterfaceLinks:
+        """The links below IP interfaces."""
+        return InterfaceLinks(self.links, self.ports, self.lags)
+
+    @cached_property
+    def lag_of_link(self) -> Mapping[int, InterfaceLink]:
+        """The state of each LAG, by the link that stands for it."""
+        return {lag.link: lag for held in self.lags.values() for lag in held.values()}
+
+    def egress(self, switch: str, address: IpAddress) -> tuple[int, ...]:
+        """The links by which a packet to this address may leave; of a LAG that is down, the one that stands for it."""
+        hops = self.routes.egress(switch, address)
+        members = {link: lag.members for link, lag in self.lag_of_link.items() if lag.members}
+        return tuple(dict.fromkeys(link for hop in hops for link in members.get(hop, (hop,))))
+
+    def interface_of(self, hop: int) -> str:
+        """The interface over which a next hop is."""
+        node, port = self.links.keys[hop]
+        lag = self.configs[node].lag_of.get(port) if node in self.configs else None
+        return lag.name if lag is not None else port
 
     @cached_property
     def silent(self) -> SilentFaults:
@@ -114,7 +138,7 @@ class ForwardingState:
         switch, port = self.links.keys[link]
         if not (reason := self.narrow.get(switch, {}).get(link, "")):
             return ""
-        own = self.configs[switch].interfaces[port]
+        own = self.configs[switch].routing_interface(port)
         routes = own.network_instance == DEFAULT_INSTANCE
         larger = own.received_mtu_bytes if routes and isinstance(own, Port) else None
         return "" if larger is not None and larger >= self.packet_bytes else reason
@@ -122,12 +146,12 @@ class ForwardingState:
     @cached_property
     def routing(self) -> Routing:
         """The next-hop groups of the simulator, made on first use."""
-        return routing(self.links, self.routes, self.closed)
+        return routing(self.links, self.routes, self.lag_of_link, self.closed)
 
     def same_routing(self, other: ForwardingState) -> bool:
         mine, theirs = self.routes, other.routes
         parts = ((held.programmed, held.groups, held.connected) for held in (mine, theirs))
-        return all(map(is_, *parts)) and self.narrow is other.narrow
+        return all(map(is_, *parts)) and self.narrow is other.narrow and self.lags is other.lags
 
     @cached_property
     def network(self) -> Network:

@@ -29,7 +29,7 @@ def begin(state: ForwardingState, change: FabricChange, now_ns: int) -> Forwardi
     state = settle(state, now_ns)
     in_the_end = replace(state, sessions=state.pending.sessions_in_the_end(state.sessions))
     after, nodes = with_sessions(in_the_end, change)
-    seen = SessionChange(state.configs, after.configs, after.ports, change.models.keys(), after.silent)
+    seen = SessionChange(state.configs, after.configs, after.interface_links, change.models.keys(), after.silent)
     noticing = _Noticing(state, after, seen, now_ns)
     shown = {device: noticing.of(device) for device in after.sessions}
     updates = tuple(Update(now_ns, name, state.routes.every) for name in resumed(state, after))
@@ -56,7 +56,7 @@ def _with_routes(
     state: ForwardingState, nodes: Collection[str], before_configs: Configs, now_ns: int
 ) -> ForwardingState:
     """The state with its routes at this time. nodes: switches with another configuration, port or session."""
-    inputs = RoutingInputs(state.links, state.configs, state.ports, state.sessions, state.silent.hung)
+    inputs = RoutingInputs(state.interface_links, state.configs, state.sessions, state.silent.hung)
     stepped = step(inputs, nodes, state.routes, before_configs, state.pending, now_ns)
     return replace(state, routes=stepped.routes, pending=stepped.pending)
 

@@ -14,13 +14,13 @@ from railfab.platforms import VirtualRoute
 
 def virtual_routes(state: ForwardingState, name: str) -> Iterator[VirtualRoute]:
     """The routes of a switch: those of its interfaces, then those that BGP has taught it."""
-    routes, keys = state.routes, state.links.keys
+    routes = state.routes
     for prefix, link in routes.connected.get(name, {}).items():
-        yield VirtualRoute(_network(prefix), () if link is None else (keys[link][1],), None)
+        yield VirtualRoute(_network(prefix), () if link is None else (state.interface_of(link),), None)
     row, tables = routes.rows[name], routes.tables
     for prefix, group in routes.groups.numbers.items():
         if (number := int(routes.hops[row, group])) != NO_HOPS:
-            interfaces = tuple(dict.fromkeys(keys[link][1] for link in tables.hops.links[number]))
+            interfaces = tuple(dict.fromkeys(state.interface_of(link) for link in tables.hops.links[number]))
             best = tables.attributes.values[int(routes.best[row, group])]
             yield VirtualRoute(_network(prefix), interfaces, best.path, best.preference, best.med)
 
