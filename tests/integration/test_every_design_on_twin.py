@@ -13,24 +13,24 @@ from tests import commands
 from tests.docs.schemas import conforming
 from tests.fabric.sampled import wired
 from tests.sampled import sampled
+from tests.twin.small_fabric import BUNDLED
 
 from railfab.fabric import design
 from railfab.intent.starters import designs
 
-FEATURES = "VLANs and SVIs", "LAGs", "MLAG", "VXLAN", "EVPN", "VRFs, here management"
-VLANS, LAGS, MLAG, VXLAN, EVPN, VRFS = FEATURES
+FEATURES = "VLANs and SVIs", "MLAG", "VXLAN", "EVPN", "VRFs, here management"
+VLANS, MLAG, VXLAN, EVPN, VRFS = FEATURES
 REFUSED = {
     "single-switch": {VLANS},
     "rail-blocks": {VLANS},
-    "dual-mlag": {VLANS, LAGS, MLAG},
-    "dual-esi": {VLANS, LAGS, EVPN, VXLAN},
+    "dual-mlag": {VLANS, MLAG},
+    "dual-esi": {VLANS, EVPN, VXLAN},
     "dual-vlan": {VLANS},
-    "pod64-bundle": {LAGS},
     "multi-rail": {VLANS},
     "multi-rail-own": {VLANS},
     "dual-rail": {VLANS},
     "single-rail": {VLANS},
-    "cluster": {VLANS, LAGS, EVPN, VXLAN, VRFS},
+    "cluster": {VLANS, EVPN, VXLAN, VRFS},
 }
 """Features of designs that the twin does not compute, by design."""
 LARGE = {"gpu16384", "gpu32768", "gpu131072"}
@@ -54,7 +54,17 @@ def run(tmp_path: Path) -> Iterator[Run]:
 def test_a_design_is_deployed_verified_and_rolled_back_on_its_own_platforms(
     name: str, run: Run, repository: Path
 ) -> None:
-    intent = repository / "inventory" / "fabrics" / f"{name}.yml"
+    deployed_verified_and_rolled_back(repository / "inventory" / "fabrics" / f"{name}.yml", run)
+
+
+@pytest.mark.timeout(600)
+def test_a_small_fabric_with_lags_is_deployed_verified_and_rolled_back(run: Run, tmp_path: Path) -> None:
+    intent = tmp_path / "bundled.yml"
+    intent.write_text(BUNDLED)
+    deployed_verified_and_rolled_back(intent, run)
+
+
+def deployed_verified_and_rolled_back(intent: Path, run: Run) -> None:
     count = len(list(wired(intent)[1].switches()))
     started = run("twin", intent, "--detach", "--port", "0")
     assert started.returncode == 0, started.stderr

@@ -25,7 +25,7 @@ from railfab.telemetry.notification import Decoded
 from railfab.telemetry.series import Series
 from railfab.telemetry.store import TargetStore
 from railfab.topology import Topology
-from railfab.twin.samples import _PFC_EGRESS
+from railfab.twin.counters import _PFC_EGRESS
 
 
 class Everything:

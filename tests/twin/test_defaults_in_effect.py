@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 from tests.faults.translation import rack
+from tests.twin.small_fabric import bundled
 
-from railfab.device import DeviceModel, Port
+from railfab.device import DeviceModel, Lag, Port
 from railfab.forwarding.qos import switch_effect
 from railfab.platforms import platform
 from railfab.platforms.shared.dynamic_xoff import with_dynamic_xoff
@@ -22,6 +23,7 @@ def without_mtu(model: DeviceModel) -> DeviceModel:
         replace(interface, mtu_bytes=None, received_mtu_bytes=None) if isinstance(interface, Port) else interface
         for interface in model.interfaces
     )
+    interfaces = (replace(held, mtu_bytes=None) if isinstance(held, Lag) else held for held in interfaces)
     return replace(model, interfaces=tuple(interfaces))
 
 
@@ -43,6 +45,11 @@ def test_a_port_without_mtu_has_the_default(name: str, mtu_bytes: int) -> None:
     routed = [port for port in model.interfaces if isinstance(port, Port) and port.network_instance]
     assert routed
     assert {port.mtu_bytes for port in routed} == {mtu_bytes}
+
+
+def test_a_lag_without_mtu_has_the_default() -> None:
+    model = in_effect("srlinux", without_mtu(bundled().models[LEAF]))
+    assert {lag.mtu_bytes for lag in model.interfaces if isinstance(lag, Lag)} == {DEFAULTS["srlinux"]}
 
 
 @pytest.mark.parametrize(("name", "alpha"), {"nxos": 1.0, "junos": 8.0}.items())

@@ -11,7 +11,7 @@ from railfab.device import DEFAULT_INSTANCE, BgpNeighbor, BgpSpeaker, Family, In
 from railfab.forwarding.bfd import BfdTiming, bfd_timing
 from railfab.forwarding.config import SwitchConfig
 from railfab.forwarding.faults import NO_SILENT_FAULTS, SilentFaults
-from railfab.forwarding.lags import InterfaceLinks, InterfaceLink
+from railfab.forwarding.lags import InterfaceLink, InterfaceLinks
 from railfab.forwarding.ports import Configs
 from railfab.topology import PortKey
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from railfab.device import DEFAULT_INSTANCE, IpAddress, LoadBalancing, Port
 from railfab.forwarding.faults import Fibres, SilentFaults, SwitchFaults, silent_faults
-from railfab.forwarding.lags import InterfaceLinks, LagStates, InterfaceLink
+from railfab.forwarding.lags import InterfaceLink, InterfaceLinks, LagStates
 from railfab.forwarding.links import LinkTable
 from railfab.forwarding.optics import loss_per_byte
 from railfab.forwarding.pending import NOTHING_PENDING, PendingUpdates

@@ -129,8 +129,9 @@ class VirtualPort:
     """A front-panel port of a virtual switch.
 
     fault: the kind of reason for which it is down: `disabled`, `breakout`, `fec`, `no-signal`; empty when it is up.
-    routed: whether its IP interface is enabled and in a network instance. mtu_bytes: of that. fec: with which the port
-    runs; None without. lldp: whether LLDP runs on it. lanes: of its transceiver. resolved: hosts.
+    routed: whether its IP interface is enabled and in a network instance. mtu_bytes: of that. lag: that it is a member
+    of. fec: with which the port runs; None without. lldp: whether LLDP runs on it. lanes: of its transceiver.
+    resolved: hosts.
     """
 
     name: str
@@ -144,6 +145,32 @@ class VirtualPort:
     lldp: bool = True
     neighbors: tuple[VirtualNeighbor, ...] = ()
     resolved: tuple[VirtualArpEntry, ...] = ()
+    lag: str | None = None
+
+
+class VirtualMember(NamedTuple):
+    """A cabled member of a LAG. fault: of the port, see VirtualPort. used: whether the LAG sends and receives over it.
+    partner: the device with which it exchanges LACP; None without one."""
+
+    port: str
+    fault: str
+    used: bool
+    partner: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VirtualLag:
+    """A LAG of a virtual switch with a cabled member. routed: as of a port. rate_gbps: of all members in use."""
+
+    name: str
+    enabled: bool
+    routed: bool
+    rate_gbps: float
+    members: tuple[VirtualMember, ...]
+
+    @property
+    def oper_up(self) -> bool:
+        return any(member.used for member in self.members)
 
 
 class RouteCounts(NamedTuple):
@@ -323,6 +350,7 @@ class TwinFace:
     cli: makes the CLIs of SSH sessions with a device; None for a platform without one.
     commits: leaves of the last confirmed commits, by path; None without gNMI's commit-confirmed extension.
     port_leaves: leaves of a port that no metric carries, by path, from the device and the port.
+    lag_leaves: leaves of a LAG, likewise; None for a platform whose LAGs the twin does not show.
     device_leaves: leaves of the switch itself, likewise.
     device_paths: paths, as names, below which there are no other leaves of the state than those of the switch itself
         and of commits; what is asked for there is answered without reading ports and counters.
@@ -346,6 +374,7 @@ class TwinFace:
     commits: Callable[[Sequence[CommitRecord]], Mapping[str, Any]] | None = None
     origins: tuple[str, ...] = ()
     port_leaves: Callable[[str, VirtualPort], Mapping[str, Any]] = lambda _device, _port: {}
+    lag_leaves: Callable[[str, VirtualLag], Mapping[str, Any]] | None = None
     device_leaves: Callable[[VirtualChassis], Mapping[str, Any]] = lambda _chassis: {}
     device_paths: tuple[tuple[str, ...], ...] = ()
     check_asked: Callable[[str, tuple[Element, ...]], None] = lambda _device, _path: None

@@ -18,7 +18,8 @@ from railfab.gnmi.values import Uint64
 from railfab.platforms import TelemetryMap, TelemetryRule
 from railfab.platforms.telemetry_map import LABEL, path_text
 from railfab.twin.attempts import Values
-from railfab.twin.samples import Labels, Series
+from railfab.twin.counters import Labels
+from railfab.twin.samples import Series
 
 UINT32_MAX = 2**32 - 1
 UINT64_RANGE = 2**64

@@ -37,6 +37,7 @@ from railfab.sim.fast_forward import FastForward
 from railfab.topology import PortKey, Topology
 from railfab.twin.attempts import Attempts
 from railfab.twin.change_queue import ChangeQueue
+from railfab.twin.counters import TwinSample
 from railfab.twin.fair_lock import FairLock
 from railfab.twin.flaps import Flaps
 from railfab.twin.job_flows import JobFlows
@@ -44,7 +45,7 @@ from railfab.twin.link_parts import WHOLE_LINK, Direction, LinkPart
 from railfab.twin.lldp import Neighbors
 from railfab.twin.readings import Arrays, CounterReadings, begun_at_zero, port_arrays
 from railfab.twin.recabling import recabling
-from railfab.twin.samples import ObservedDevice, ObservedSwitch, SampleSource, SwitchSamples, TwinSample, switch_samples
+from railfab.twin.samples import ObservedDevice, ObservedSwitch, SampleSource, SwitchSamples, switch_samples
 from railfab.twin.steady import SteadyCounters, steady_rates
 from railfab.twin.transitions import TransitionCounters, no_transitions
 from railfab.twin.tries import Tries, Trying

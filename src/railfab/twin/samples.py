@@ -4,28 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import repeat
 from operator import is_
 from typing import NamedTuple
 
 import numpy as np
 
 from railfab.device import DEFAULT_INSTANCE
-from railfab.forwarding import BgpSession, ForwardingState, LinkTable
+from railfab.forwarding import BgpSession, ForwardingState
 from railfab.forwarding.optics import pre_fec_ber
 from railfab.forwarding.qos import SwitchEffect
 from railfab.forwarding.sessions import PrefixCounts
-from railfab.platforms import QueueNames, VirtualChassis, VirtualPort, platform
-from railfab.sim import QUEUES
-from railfab.topology import CabledPort, Node
+from railfab.platforms import VirtualChassis, VirtualLag, VirtualPort
+from railfab.topology import Node
 from railfab.twin.attempts import Values
+from railfab.twin.counters import DROPS, Labels, Members, SampleFamily, TwinSample, families
 from railfab.twin.lldp import Neighbors
 from railfab.twin.readings import Arrays
 from railfab.twin.transitions import TransitionCounters
 from railfab.twin.tries import OPENING, Trying
-from railfab.twin.virtual_ports import virtual_chassis, virtual_ports
-
-Labels = Mapping[str, str]
+from railfab.twin.virtual_ports import virtual_chassis, virtual_lags, virtual_ports
 
 BGP_STATES = {"idle": 1, "connect": 2, "active": 3, "opensent": 4, "openconfirm": 5, "established": 6}
 """As in BGP4-MIB (RFC 4273)."""
@@ -35,82 +32,8 @@ Series = tuple[str, Labels]
 """A canonical metric and its labels without `device`."""
 
 
-class TwinSample(NamedTuple):
-    """One value of a canonical metric; labels are without `device`."""
-
-    metric: str
-    labels: Labels
-    value: float
-
-
-@dataclass(frozen=True, slots=True)
-class SampleFamily:
-    """Samples of one metric: for each set of labels the place of its value in the array `source`.
-
-    summed: one set of labels, whose value is the sum over all places.
-    """
-
-    metric: str
-    source: str
-    labels: tuple[Labels, ...]
-    places: np.ndarray[tuple[int], np.dtype[np.int64]]
-    summed: bool = False
-
-    def values(self, arrays: Arrays) -> Values:
-        found = arrays[self.source][self.places]
-        return found.sum(keepdims=True) if self.summed else found
-
-    def read(self, arrays: Arrays) -> Iterator[TwinSample]:
-        return map(TwinSample, repeat(self.metric), self.labels, self.values(arrays).tolist())
-
-
-_EGRESS = {
-    "fabric_interface_transmit_bytes_total": "octets",
-    "fabric_interface_transmit_discards_total": "out_discards",
-    "fabric_interface_transmit_errors_total": "out_errors",
-    "fabric_interface_oper_up": "oper_up",
-    "fabric_interface_admin_up": "admin_up",
-    "fabric_interface_speed_bytes_per_second": "speed",
-    "fabric_interface_carrier_transitions_total": "transitions",
-    "fabric_interface_last_change_timestamp_seconds": "last_change",
-}
-_INGRESS = {
-    "fabric_interface_receive_bytes_total": "in_octets",
-    "fabric_interface_receive_discards_total": "in_discards",
-    "fabric_interface_receive_errors_total": "in_errors",
-    "fabric_interface_receive_fcs_errors_total": "corrupted",
-    "fabric_interface_fec_uncorrected_codewords_total": "fec_uncorrected",
-}
-_CASTS = {"unicast": "packets", "multicast": "multicast", "broadcast": "broadcast"}
-_QUEUE = {
-    "fabric_queue_transmit_bytes_total": "queue_octets",
-    "fabric_queue_transmit_packets_total": "queue_packets",
-    "fabric_queue_dropped_bytes_total": "queue_dropped_octets",
-    "fabric_queue_dropped_packets_total": "queue_dropped",
-    "fabric_queue_ecn_marked_packets_total": "queue_marked",
-    "fabric_queue_ecn_marked_bytes_total": "queue_marked_octets",
-    "fabric_queue_depth_bytes": "queue_depth",
-    "fabric_queue_depth_peak_bytes": "queue_peak",
-}
-_PFC_EGRESS = {
-    "fabric_pfc_watchdog_storms_detected_total": "storms",
-    "fabric_pfc_receive_frames_total": "frames_received",
-    "fabric_pfc_receive_transitions_total": "xoffs",
-    "fabric_pfc_receive_pause_seconds_total": "paused",
-}
-_PFC_INGRESS = {
-    "fabric_pfc_transmit_frames_total": "frames_sent",
-    "fabric_pfc_dropped_packets_total": "priority_refused",
-}
-_DROPS = "fabric_device_dropped_packets_total"
-_DROP_REASONS = {"no_route": "no_route", "packet_processing": "not_forwarded"}
 _OTHER_DROP_REASONS = ("congestion", "adverse")
 """Limits inside the chip, and its defects, which the simulator does not have."""
-_HEADROOM = {
-    "fabric_buffer_headroom_used_bytes": "headroom",
-    "fabric_buffer_headroom_peak_bytes": "headroom_peak",
-    "fabric_buffer_headroom_size_bytes": "headroom_size",
-}
 
 
 class ObservedSwitch(NamedTuple):
@@ -124,6 +47,7 @@ class ObservedSwitch(NamedTuple):
     sessions: tuple[BgpSession, ...]
     simulated_ns: int
     ports: tuple[VirtualPort, ...]
+    lags: tuple[VirtualLag, ...]
     chassis: VirtualChassis
     state: ForwardingState
 
@@ -163,6 +87,7 @@ class SampleSource(NamedTuple):
             self.booted_s.get(name),
             state.fibres,
             self.trying.get(name),
+            state.lags.get(name),
         )
 
 
@@ -170,14 +95,17 @@ class SampleSource(NamedTuple):
 class SwitchSamples:
     """The samples of one switch: counters, and values that change with convergence only.
 
-    made_from: the parts of a state that the latter depend on; each is another object when it has changed.
+    members: of its LAGs. made_from: the parts of a state that the latter depend on; each is another object when it has
+    changed.
     """
 
     effect: SwitchEffect
+    members: Members
     families: tuple[SampleFamily, ...]
     made_from: tuple[object, ...]
     sessions: tuple[BgpSession, ...]
     ports: tuple[VirtualPort, ...]
+    lags: tuple[VirtualLag, ...]
     chassis: VirtualChassis
     state: ForwardingState
     states: tuple[TwinSample, ...]
@@ -190,7 +118,9 @@ class SwitchSamples:
         counted = [family.values(arrays) for family in self.families]
         stated = np.array([sample.value for sample in self.states])
         values = np.concatenate([*counted, stated])
-        return ObservedSwitch(self.series, values, self.sessions, simulated_ns, self.ports, self.chassis, self.state)
+        return ObservedSwitch(
+            self.series, values, self.sessions, simulated_ns, self.ports, self.lags, self.chassis, self.state
+        )
 
 
 def switch_samples(source: SampleSource, name: str, held: SwitchSamples | None) -> SwitchSamples:
@@ -200,13 +130,18 @@ def switch_samples(source: SampleSource, name: str, held: SwitchSamples | None) 
     same_effect = held is not None and held.effect is effect and held.made_from[0] is state.links
     if held is not None and same_effect and all(map(is_, made_from, held.made_from)):
         return held
-    counted = held.families if held is not None and same_effect else families(state.links, effect, name)
+    lags = tuple(virtual_lags(state, name))
+    members = {lag.name: [state.links.egress[name, member.port] for member in lag.members] for lag in lags}
+    if held is not None and same_effect and members == held.members:
+        counted = held.families
+    else:
+        counted = families(state.links, effect, name, members)
     # The metrics of a session have no label for a VRF, in which a session carries nothing.
     sessions = tuple(
         _shown(source, found) for found in state.sessions_of(name) if found.network_instance == DEFAULT_INSTANCE
     )
     ports = tuple(virtual_ports(state, source.neighbors, name))
-    states = tuple(state_samples(state, source.transitions, name, sessions, ports))
+    states = tuple(state_samples(state, source.transitions, name, sessions, ports, lags))
     series = (
         *((family.metric, labels) for family in counted for labels in family.labels),
         *((sample.metric, sample.labels) for sample in states),
@@ -214,7 +149,7 @@ def switch_samples(source: SampleSource, name: str, held: SwitchSamples | None) 
     if held is not None and series == held.series:
         series = held.series
     chassis = virtual_chassis(state, name, source.booted_s.get(name, source.started_s))
-    return SwitchSamples(effect, counted, made_from, sessions, ports, chassis, state, states, series)
+    return SwitchSamples(effect, members, counted, made_from, sessions, ports, lags, chassis, state, states, series)
 
 
 def _shown(source: SampleSource, session: BgpSession) -> BgpSession:
@@ -223,99 +158,24 @@ def _shown(source: SampleSource, session: BgpSession) -> BgpSession:
     return replace(session, state=OPENING) if trying else session
 
 
-def families(table: LinkTable, effect: SwitchEffect, name: str) -> tuple[SampleFamily, ...]:
-    """The counters of a switch with this effective QoS."""
-    ports, links = table.ports_of[name], np.array(table.links_of[name], np.int64)
-    names = queue_names(table.nodes[name])
-    plain = tuple({"interface": port.name} for port in ports)
-    return (
-        *_each(_EGRESS, plain, links),
-        *_each(_INGRESS, plain, links ^ 1),
-        *_cast_families(ports, links),
-        *_queue_families(effect, names, ports, links),
-        *_pfc_families(ports, links),
-        *_headroom_families(effect, names, ports, links),
-        *(
-            SampleFamily(_DROPS, source, ({"reason": reason},), links, summed=True)
-            for reason, source in _DROP_REASONS.items()
-        ),
-    )
-
-
-def _cast_families(
-    ports: Sequence[CabledPort], links: np.ndarray[tuple[int], np.dtype[np.int64]]
-) -> Iterator[SampleFamily]:
-    """Packets by what they are sent to: the simulator's are unicast."""
-    for cast, source in _CASTS.items():
-        labels = tuple({"interface": port.name, "cast": cast} for port in ports)
-        yield SampleFamily("fabric_interface_transmit_packets_total", source, labels, links)
-        yield SampleFamily("fabric_interface_receive_packets_total", f"in_{source}", labels, links ^ 1)
-
-
-def _each(
-    metrics: Mapping[str, str], labels: tuple[Labels, ...], places: np.ndarray[tuple[int], np.dtype[np.int64]]
-) -> Iterator[SampleFamily]:
-    return (SampleFamily(metric, source, labels, places) for metric, source in metrics.items())
-
-
-def queue_names(node: Node) -> QueueNames:
-    """How the platform of a switch names queues; the names of classes where that is not known."""
-    return (platform(node.platform).telemetry.queues if node.platform else None) or QueueNames()
-
-
-def _queue_families(
-    effect: SwitchEffect,
-    names: QueueNames,
-    ports: Sequence[CabledPort],
-    links: np.ndarray[tuple[int], np.dtype[np.int64]],
-) -> Iterator[SampleFamily]:
-    classes = effect.classes
-    labels = tuple({"interface": port.name, "queue": names.of("queue", cls)} for port in ports for cls in classes)
-    places = np.array([link * QUEUES + cls.queue for link in links for cls in classes], np.int64)
-    return _each(_QUEUE, labels, places)
-
-
-def _pfc_families(
-    ports: Sequence[CabledPort], links: np.ndarray[tuple[int], np.dtype[np.int64]]
-) -> Iterator[SampleFamily]:
-    """PFC by priority: each port counts all of them, whatever is configured."""
-    priorities = np.arange(QUEUES)
-    labels = tuple({"interface": port.name, "priority": str(priority)} for port in ports for priority in priorities)
-    yield from _each(_PFC_EGRESS, labels, (links[:, None] * QUEUES + priorities).ravel())
-    yield from _each(_PFC_INGRESS, labels, ((links ^ 1)[:, None] * QUEUES + priorities).ravel())
-
-
-def _headroom_families(
-    effect: SwitchEffect,
-    names: QueueNames,
-    ports: Sequence[CabledPort],
-    links: np.ndarray[tuple[int], np.dtype[np.int64]],
-) -> Iterator[SampleFamily]:
-    """Headroom of each priority group, which several lossless classes may share."""
-    groups = {names.of("priority_group", cls): cls for cls in effect.lossless}
-    labels = tuple({"interface": port.name, "priority_group": group} for port in ports for group in groups)
-    places = []
-    for port, link in zip(ports, links, strict=True):
-        priorities = {found.name: found.pfc_priority for found in effect.port(port.name).own}
-        places += [(link ^ 1) * QUEUES + (priorities.get(cls.name) or 0) for cls in groups.values()]
-    into = np.array(places, np.int64)
-    return _each(_HEADROOM, labels, into) if groups else iter(())
-
-
 def state_samples(
     state: ForwardingState,
     counters: TransitionCounters,
     name: str,
     sessions: Sequence[BgpSession],
     ports: Sequence[VirtualPort],
+    lags: Sequence[VirtualLag],
 ) -> Iterator[TwinSample]:
     """Sessions, neighbours, optics and the switch itself; they change with convergence, or rarely."""
     links = state.links
     yield TwinSample("fabric_device_info", _device_labels(links.topology.fabric, links.nodes[name]), 1.0)
     for reason in _OTHER_DROP_REASONS:
-        yield TwinSample(_DROPS, {"reason": reason}, 0.0)
+        yield TwinSample(DROPS, {"reason": reason}, 0.0)
     for port in ports:
         yield from _port_samples(port, state.dirt.get((name, port.name), 0.0))
+    for lag in lags:
+        yield TwinSample("fabric_interface_oper_up", {"interface": lag.name}, float(lag.oper_up))
+        yield TwinSample("fabric_interface_admin_up", {"interface": lag.name}, float(lag.enabled))
     for session in sessions:
         yield from _session_samples(session, counters)
 

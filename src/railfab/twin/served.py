@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from railfab.device import DeviceModel
+from railfab.device import DeviceModel, Lag
 from railfab.errors import RailfabError, UnsupportedFeature, one_per_problem, raise_all
 from railfab.fabric.design import Design, naming
 from railfab.platforms import TwinFace, platform, platform_names
@@ -21,6 +21,18 @@ def require_served(design: Design) -> None:
             refused.append(error)
     raise_all(one_per_problem(refused))
     refuse(design.models.values())
+    raise_all(one_per_problem(list(map(_without_lags, filter(_has_hidden_lags, design.models.values())))))
+
+
+def _has_hidden_lags(model: DeviceModel) -> bool:
+    """Whether it has LAGs, on a platform whose LAGs the twin does not show."""
+    return face_of(model).lag_leaves is None and any(isinstance(interface, Lag) for interface in model.interfaces)
+
+
+def _without_lags(model: DeviceModel) -> UnsupportedFeature:
+    shown = [name for name in platform_names() if (twin := platform(name).twin) and twin().lag_leaves is not None]
+    remedy = f"Use {' or '.join(shown)}, or links without `bundle`"
+    return UnsupportedFeature(model.name, f"the twin does not show LAGs of {model.platform}", remedy)
 
 
 def require_traffic(design: Design) -> None:

@@ -22,6 +22,7 @@ from railfab.platforms import (
     Tree,
     TwinFace,
     VirtualChassis,
+    VirtualLag,
     VirtualPort,
     VirtualReading,
     VirtualRoute,
@@ -104,6 +105,7 @@ class VirtualSwitch:
         self._encoder = self._new_encoder()
         self._sessions = LeafSource(partial(_leaves_of_sessions, face, name))
         self._ports = LeafSource(partial(_leaves_of_ports, face, name))
+        self._lags = LeafSource(partial(_leaves_of_lags, face, name))
         self._whole_device, self._device = _DeviceLeaves(face), _DeviceLeaves(face)
         self._whole = SwitchReader(name, self._store, stamp, self._read_all)
         self._part = SwitchReader(name, self._store, stamp, self._read_device)
@@ -358,6 +360,7 @@ class VirtualSwitch:
             self._encoder.encode(observed.series, observed.values),
             self._sessions.encode(observed.sessions),
             self._ports.encode(observed.ports),
+            self._lags.encode(observed.lags),
             *self._whole_device.encode(observed.chassis, self.commits()),
         )
         return StateReading(observed.simulated_ns, parts)
@@ -387,6 +390,12 @@ def _leaves_of_sessions(face: TwinFace, device: str, sessions: Sequence[BgpSessi
 def _leaves_of_ports(face: TwinFace, device: str, ports: Sequence[VirtualPort]) -> dict[str, Any]:
     """The leaves of ports that no metric carries."""
     return {path: value for port in ports for path, value in face.port_leaves(device, port).items()}
+
+
+def _leaves_of_lags(face: TwinFace, device: str, lags: Sequence[VirtualLag]) -> dict[str, Any]:
+    """The leaves of LAGs that no metric carries."""
+    leaves = face.lag_leaves or (lambda _device, _lag: {})
+    return {path: value for lag in lags for path, value in leaves(device, lag).items()}
 
 
 def _leaves_of_device(face: TwinFace, chassis: Sequence[VirtualChassis]) -> Mapping[str, Any]:

@@ -6,11 +6,20 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from railfab.device import Family, Interface
+from railfab.device import Family, Interface, Lag, number_of
 from railfab.forwarding import ForwardingState
 from railfab.forwarding.next_hop_groups import NO_HOPS
 from railfab.forwarding.peers import FAMILIES
-from railfab.platforms import RouteCounts, VirtualArpEntry, VirtualChassis, VirtualNeighbor, VirtualPort
+from railfab.platforms import (
+    RouteCounts,
+    VirtualArpEntry,
+    VirtualChassis,
+    VirtualLag,
+    VirtualMember,
+    VirtualNeighbor,
+    VirtualPort,
+    platform,
+)
 from railfab.topology import PortKey
 from railfab.twin.lldp import Neighbor, Neighbors
 from railfab.twin.optics import lanes, port_optics
@@ -30,10 +39,36 @@ def virtual_ports(state: ForwardingState, neighbors: Neighbors, name: str) -> It
             fec=port.fec,
             optics=port_optics(state, (name, interface)),
             lanes=lanes(port.rate_gbps),
+            lag=bundle.name if config and (bundle := config.lag_of.get(interface)) else None,
             lldp=config is not None and config.model.lldp.runs_on(interface),
             neighbors=tuple(map(_neighbor, heard.get(interface, ()))),
             resolved=tuple(_resolved(state, (name, interface), held)) if held and port.oper_up else (),
         )
+
+
+def virtual_lags(state: ForwardingState, name: str) -> Iterator[VirtualLag]:
+    """The LAGs of a switch with a cabled member, by their numbers; none of a platform whose LAGs are not shown."""
+    node = state.links.nodes[name]
+    twin = platform(node.platform).twin if node.platform else None
+    if twin is None or twin().lag_leaves is None:
+        return
+    for lag in sorted(state.lags.get(name, {}), key=number_of):
+        settings = state.configs[name].interfaces[lag]
+        assert isinstance(settings, Lag)
+        members = tuple(_member(state, (name, lag), port) for port in settings.members if port in state.ports[name])
+        yield VirtualLag(
+            name=lag,
+            enabled=settings.enabled,
+            routed=settings.network_instance is not None,
+            rate_gbps=sum(state.ports[name][member.port].rate_gbps for member in members if member.used),
+            members=members,
+        )
+
+
+def _member(state: ForwardingState, lag: PortKey, port: str) -> VirtualMember:
+    device, name = lag
+    held, used = state.lags[device][name], state.links.egress[device, port] in state.lags[device][name].members
+    return VirtualMember(port, state.ports[device][port].fault, used, held.peer[0] if used else None)
 
 
 def _resolved(state: ForwardingState, key: PortKey, config: Interface) -> Iterator[VirtualArpEntry]:

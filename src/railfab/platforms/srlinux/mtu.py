@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from railfab.device import DeviceModel, Interface, Port
+from railfab.device import DeviceModel, Interface, Lag, Port
 from railfab.platforms.shared.config_node import ConfigNode
 from railfab.platforms.shared.json_tree import Json, member_of
 from railfab.platforms.srlinux.interfaces import ETHERNET_HEADER_BYTES, MIN_PORT_MTU_BYTES
@@ -36,7 +36,7 @@ def received_mtu(port: ConfigNode, unit: ConfigNode) -> int | None:
 
 
 def with_default_mtus(model: DeviceModel, tree: Json) -> DeviceModel:
-    """The model of a configuration, with the defaults where a routed port or its subinterface states no MTU.
+    """The model of a configuration, with the defaults where a routed port or LAG, or its subinterface, states no MTU.
 
     They are "taken from" /system/mtu (srl_nokia-interfaces, mtu and ip-mtu). A parsed model has no MTU there, so that
     it renders to the same configuration; a switch forwards by the default.
@@ -48,11 +48,12 @@ def with_default_mtus(model: DeviceModel, tree: Json) -> DeviceModel:
 
 
 def _in_effect(interface: Interface, nodes: Json, defaults: Json) -> Interface:
-    """An interface as the switch has it; only ports that route have an IP MTU of their own."""
-    if not isinstance(interface, Port) or interface.network_instance is None:
+    """An interface as the switch has it; only ports and LAGs that route have an IP MTU of their own."""
+    if not isinstance(interface, Port | Lag) or interface.network_instance is None:
         return interface
     node = ConfigNode(nodes[interface.name], "", [])
     unit = node.entry("subinterface", "index", 0)
     port = node._replace(value={"mtu": defaults["default-port-mtu"], **node.value})
     unit = unit._replace(value={"ip-mtu": defaults["default-ip-mtu"], **unit.value})
-    return replace(interface, mtu_bytes=sent_mtu(port, unit, whole=False), received_mtu_bytes=received_mtu(port, unit))
+    sending = replace(interface, mtu_bytes=sent_mtu(port, unit, whole=False))
+    return replace(sending, received_mtu_bytes=received_mtu(port, unit)) if isinstance(sending, Port) else sending

@@ -28,7 +28,7 @@ from railfab.platforms.srlinux.refusal_texts import unknown_element
 from railfab.platforms.srlinux.refusals import plain_refusals
 from railfab.platforms.srlinux.schema import names, options, schema
 from railfab.platforms.srlinux.tree import entry_keys, lines, stripped
-from railfab.platforms.srlinux.twin_leaves import VERSION, date, device_leaves, port_leaves
+from railfab.platforms.srlinux.twin_leaves import VERSION, date, device_leaves, lag_leaves, port_leaves
 from railfab.platforms.twin_face import TwinFace, VirtualSession
 from railfab.units import NS_PER_S
 
@@ -289,6 +289,7 @@ def twin() -> TwinFace:
         check_asked=check_asked,
         serves_gnmi=serves_gnmi,
         port_leaves=port_leaves,
+        lag_leaves=lag_leaves,
         device_leaves=device_leaves,
         device_paths=(("system", "configuration"), ("system", "information", "version"), ("platform", "chassis")),
         origins=ORIGINS,

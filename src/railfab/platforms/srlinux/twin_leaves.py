@@ -15,10 +15,11 @@ from typing import Any
 from railfab.device import Fec
 from railfab.gnmi.values import Uint64
 from railfab.platforms.shared.virtual_addresses import mac_address
-from railfab.platforms.twin_face import RouteCounts, VirtualChassis, VirtualPort
+from railfab.platforms.twin_face import RouteCounts, VirtualChassis, VirtualLag, VirtualMember, VirtualPort
 
 VERSION = "25.3.1"
 MEMORY_BYTES = 32 << 30
+MBPS_PER_GBPS = 1000
 
 _DOWN_REASONS = {
     "disabled": "port-admin-disabled",
@@ -56,13 +57,50 @@ def _interface(port: VirtualPort) -> Iterator[tuple[str, Any]]:
     here = f"/interface[name={port.name}]"
     if port.fault:
         yield f"{here}/oper-down-reason", _DOWN_REASONS[port.fault]
-    unit = f"{here}/subinterface[index=0]"
-    yield f"{unit}/name", f"{port.name}.0"
-    yield f"{unit}/oper-state", "up" if port.routed and not port.fault else "down"
-    if port.fault:
-        yield f"{unit}/oper-down-reason", "port-down"
+    if port.lag is None:
+        yield from _subinterface(port.name, routed=port.routed, oper_up=not port.fault)
     fec = _FEC.get((port.fec, port.rate_gbps > 100), "disabled") if port.fec else "disabled"
     yield f"{here}/ethernet/forward-error-correction/operational-host-if-fec", fec
+
+
+def _subinterface(name: str, *, routed: bool, oper_up: bool) -> Iterator[tuple[str, Any]]:
+    unit = f"/interface[name={name}]/subinterface[index=0]"
+    yield f"{unit}/name", f"{name}.0"
+    yield f"{unit}/oper-state", "up" if routed and oper_up else "down"
+    if not oper_up:
+        yield f"{unit}/oper-down-reason", "port-down"
+
+
+def lag_leaves(_device: str, lag: VirtualLag) -> dict[str, Any]:
+    """State of a LAG and its members (srl_nokia-interfaces-lag, srl_nokia-lacp)."""
+    return dict(_lag(lag))
+
+
+def _lag(lag: VirtualLag) -> Iterator[tuple[str, Any]]:
+    here = f"/interface[name={lag.name}]"
+    if not lag.oper_up:
+        yield f"{here}/oper-down-reason", "no-active-links" if lag.enabled else "port-admin-disabled"
+    yield from _subinterface(lag.name, routed=lag.routed, oper_up=lag.oper_up)
+    yield f"{here}/lag/lag-speed", round(lag.rate_gbps * MBPS_PER_GBPS)
+    for member in lag.members:
+        path = f"{here}/lag/member[name={member.port}]"
+        yield f"{path}/oper-state", "up" if member.used else "down"
+        if not member.used:
+            yield f"{path}/oper-down-reason", _member_fault(lag, member)
+        yield f"{path}/lacp/synchronization", "IN_SYNC" if member.used else "OUT_SYNC"
+        yield f"{path}/lacp/collecting", member.used
+        yield f"{path}/lacp/distributing", member.used
+        if member.partner is not None:
+            yield f"{path}/lacp/partner-id", mac_address(member.partner)
+
+
+def _member_fault(lag: VirtualLag, member: VirtualMember) -> str:
+    """One of the reasons of srl_nokia-interfaces-lag, member-link-oper-down-reason."""
+    if not lag.enabled:
+        return "lag-admin-disabled"
+    if not member.fault:
+        return "lacp-down"
+    return "port-disabled" if member.fault == "disabled" else "port-oper-disabled"
 
 
 def _transceiver(device: str, port: VirtualPort) -> Iterator[tuple[str, Any]]:
