@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from railfab.app.reading import SwitchTotals, Totals
@@ -85,6 +87,15 @@ def test_a_first_sample_counts_nothing_and_takes_no_time() -> None:
     for at_s, gigabytes in ((1004.0, 0.0), (1014.0, 62.5)):
         turn.count(totals(at_s, gigabytes=gigabytes), status())
     assert summary.seconds == pytest.approx(5.0)
+    assert summary.rate_gbps == pytest.approx(100)
+
+
+def test_a_spine_whose_last_sample_is_old_changes_no_rate() -> None:
+    summary = JobSummary("ring")
+    turn = Turn(summary, before=totals(1000.0), began_s=0.0)
+    now = totals(1020.0, gigabytes=125)
+    old = SwitchTotals(sampled_s=1004.0, counted_s=2.0)
+    turn.count(replace(now, switches={**now.switches, "spine1": old}), status())
     assert summary.rate_gbps == pytest.approx(100)
 
 

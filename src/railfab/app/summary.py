@@ -10,8 +10,9 @@ from railfab.units import gbps
 
 @dataclass(slots=True)
 class JobSummary:
-    """The sums over a job's turns. seconds: simulated. step_s: durations of the steps that ended [s, simulated].
+    """The sums over a job's turns.
 
+    seconds: simulated by the switches that serve hosts. step_s: durations of the steps that ended [s, simulated].
     peak_bytes: the highest peak of a queue; None where no switch sends peaks.
     """
 

@@ -45,8 +45,12 @@ class Turn:
             self._summary.step_s.append(status.last_step_s)
 
     def _seconds(self, now: Totals) -> float:
-        """Simulated time in which these totals were counted, the mean of all switches that have sent samples."""
-        spans_s = [self._span_s(name, switch.counted_s) for name, switch in now.switches.items() if switch.sampled_s]
+        """Simulated time in which these totals were counted, the mean of the switches that serve hosts.
+
+        What these send to hosts is divided by it, which a spine whose samples are older or newer must not change.
+        """
+        serving = {name: switch for name, switch in now.switches.items() if switch.sampled_s and switch.rail_bytes}
+        spans_s = [self._span_s(name, switch.counted_s) for name, switch in serving.items()]
         return max(self._counted_s, sum(spans_s) / len(spans_s)) if spans_s else self._counted_s
 
     def _span_s(self, name: str, counted_s: float) -> float:
