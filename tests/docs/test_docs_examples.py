@@ -17,6 +17,9 @@ from railfab.intent.starters import designs
 
 DOCS = Path(__file__).parents[2] / "docs"
 PATIENCE_S = 60.0
+ASKS = ("curl", "railfab lab status", "railfab targets check", "railfab verify")
+"""Commands that change nothing, and show what may come later on a busy machine: a collector that is late keeps series
+until it has read what is pending, and a dial takes long."""
 STEPS = [step for page in sorted(DOCS.glob("*.md")) for step in steps(page)]
 PAGES = list(dict.fromkeys((step.page, step.world) for step in STEPS))
 """Pages and worlds of their examples: those of another world are another test, in another folder."""
@@ -43,11 +46,10 @@ def test_the_examples_of_a_page_print_what_it_shows(page: str, world: str, repos
 def outcome(world: World, step: Step) -> str:
     """Why a command did not do what the page shows; empty when it did.
 
-    What is measured, what a twin does by itself, targets, which are dialed again and again, and what switches answer
-    are looked at again: on a busy machine the twin simulates less than the wall clock passes, and a dial takes long.
+    What is measured, what a twin does by itself, targets, which are dialed again and again, and what is asked is looked
+    at again: on a busy machine the twin simulates less than the wall clock passes.
     """
-    asks = step.command.startswith(("railfab verify", "railfab lab status"))
-    takes_time = step.numbers is not None or step.world == "switches" or asks
+    takes_time = step.numbers is not None or step.world == "switches" or step.command.startswith(ASKS)
     deadline = time.monotonic() + (PATIENCE_S if takes_time else 0.0)
     while True:
         code, printed = world.run(step.command)

@@ -18,7 +18,8 @@ FOLDERS = ("inventory", "docs", "playbooks", "labs", "dashboards", "tests")
 POD64, RING = "inventory/fabrics/pod64.yml", "inventory/jobs/ring.yml"
 COLLECTOR = "127.0.0.1:9804"
 INSTALLED = Path(sys.executable).parent
-START_S, COMMAND_S = 60.0, 240.0
+START_S, COMMAND_S = 180.0, 240.0
+"""Until what runs must be taken to hang: a collector of a slow twin subscribes to some switches twice."""
 DETACHED = re.compile(r"railfab twin \S.*--detach")
 TWIN = ["--port", "0", "--cpu", "0.3"]
 """A twin of a page gets free ports, because other pages run at the same time, and a share of a core: its pages pass on
@@ -102,8 +103,13 @@ def collector(world: World, stack: ExitStack) -> None:
     """That twin, and a collector on it."""
     twin(world, stack)
     command = ["railfab", "collect", POD64, "--on", "twin", "--port", "0"]
-    log = stack.enter_context(world.served(command, lambda log: log.count("streaming") == 8))
+    log = stack.enter_context(world.served(command, lambda log: _streaming(log) == 8))
     world.elsewhere[COLLECTOR] = _collector_address(log)
+
+
+def _streaming(log: str) -> int:
+    """How many switches have streamed to a collector."""
+    return len(set(re.findall(r"(\S+): streaming", log)))
 
 
 def _collector_address(log: Path) -> str:
@@ -117,7 +123,7 @@ def switches(world: World, stack: ExitStack) -> None:
     """Ten gNMI targets that are not railfab's, the files that name them, and a collector on them."""
     stack.enter_context(ten_switches(world.folder / "docs" / "examples" / "ten-switches", world.folder))
     command = ["railfab", "collect", "--targets", "hosts.yml", "--map", "mappings.yml", "--port", "0"]
-    log = stack.enter_context(world.served(command, lambda log: log.count("streaming") == STREAMING))
+    log = stack.enter_context(world.served(command, lambda log: _streaming(log) == STREAMING))
     world.elsewhere[COLLECTOR] = _collector_address(log)
     world.elsewhere[SHOWN] = HERE
 
