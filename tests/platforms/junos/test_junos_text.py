@@ -37,6 +37,7 @@ from railfab.errors import ConfigError, RailfabError
 from railfab.fabric import design
 from railfab.platforms import Side, admit, platform
 from railfab.platforms.junos.fill_levels import Levels, queue_bytes
+from railfab.platforms.junos.names import device_name
 from railfab.platforms.junos.render_bgp import path_limit
 from railfab.platforms.junos.statements import read
 from railfab.platforms.shared.brace_text import quoted, shown
@@ -342,6 +343,15 @@ def test_several_paths_are_those_of_every_group() -> None:
         found = JUNOS.parse(f"protocols {{ bgp {{ {speaker} {groups} }} }}").bgp
         assert found is not None
         assert (found.max_paths, found.multiple_as) == expected, (speaker, second)
+
+
+def test_a_disabled_unit_does_not_route_while_its_port_is_up(leaf: DeviceModel) -> None:
+    port = next(each for each in leaf.interfaces if isinstance(each, Port) and (each.unnumbered or each.addresses))
+    name = device_name(port.name)
+    found = JUNOS.parse(as_set_lines(JUNOS.text(JUNOS.render(leaf))) + f"\nset interfaces {name} unit 0 disable\n")
+    read_port = found.interface(port.name)
+    assert read_port is not None
+    assert (port.network_instance, read_port.network_instance, read_port.enabled) == ("default", None, True)
 
 
 def test_a_configuration_that_says_more_lacks_nothing() -> None:

@@ -145,7 +145,7 @@ def _routed(name: str, words: Words, places: Places) -> dict[str, Any]:
         "description": words.text("description") or "",
         "enabled": "disable" not in words,
         "mtu_bytes": min(_ip_mtus(words, below), default=None),
-        "network_instance": None if bridged else places.instances.get(unit, DEFAULT_INSTANCE),
+        "network_instance": None if bridged or "disable" in below else places.instances.get(unit, DEFAULT_INSTANCE),
         "addresses": tuple(_addresses(below)),
         "unnumbered": unit in places.advertising,
     }
