@@ -70,6 +70,21 @@ def test_the_steps_of_a_ring_pass_every_host_once_in_the_order_of_the_job(hosts:
         assert found.target[1] == found.source[1]
 
 
+def test_an_alltoall_goes_from_every_host_to_every_other_one_on_its_rail() -> None:
+    transfers = stage({"collective": {"op": "alltoall", "bytes": 800}}).transfers
+    pairs = {(each.source[0], each.target[0]) for each in transfers}
+    assert pairs == {(a, b) for a in HOSTS for b in HOSTS if a != b}
+    assert payload(transfers) == pytest.approx(RAILS * len(HOSTS) * 800 * (len(HOSTS) - 1) / len(HOSTS))
+
+
+def test_an_algorithm_that_needs_a_power_of_two_names_the_job() -> None:
+    collective = {"op": "allreduce", "algorithm": "halving-doubling", "bytes": 8}
+    with pytest.raises(IntentError) as refused:
+        stage({"collective": collective}, hosts=3)
+    problem = "halving-doubling needs a power of two ranks, and there are 3. Use ring."
+    assert str(refused.value) == f"job made: algorithm: {problem}"
+
+
 def test_bytes_are_split_evenly_over_the_ports_of_a_nic_and_its_queue_pairs() -> None:
     found = ring(1_000_000)
     flows = {(one.source, one.target, one.stream) for one in found}

@@ -1,12 +1,14 @@
 """A job: the workload of the hosts of a fabric, as a sequence of phases."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Literal
 
 from pydantic import Field, field_validator
 
 from railfab.intent.model import Count, KeyFault, Listed, Model, Name, Text
 from railfab.intent.sizes import size_bytes
+from railfab.text.counted import listed
+from railfab.text.display import display
 
 
 class Compute(Model):
@@ -15,15 +17,34 @@ class Compute(Model):
     ms: Annotated[float, Field(gt=0, le=3_600_000)]
 
 
-class Collective(Model):
-    """A collective operation among the GPUs of a rail, on every rail at the same time. bytes: the buffer of one GPU."""
+ALGORITHMS: Mapping[str, tuple[str, ...]] = {
+    "allreduce": ("ring", "halving-doubling", "recursive-doubling", "direct"),
+    "allgather": ("ring", "recursive-doubling", "direct"),
+    "reducescatter": ("ring", "pairwise", "recursive-halving", "direct"),
+    "alltoall": ("pairwise", "direct"),
+    "broadcast": ("binomial", "scatter-allgather"),
+}
+"""Algorithms that a job may name, by operation; the first is the default. railfab.workload has what they do."""
 
-    op: Literal["allreduce"]
-    algorithm: Literal["ring"] = "ring"
+
+class Collective(Model):
+    """A collective operation among the GPUs of a rail, on every rail at the same time.
+
+    bytes: the whole array, which for allgather is what each GPU has afterwards, and for reducescatter and alltoall
+    what it has before.
+    """
+
+    op: Literal["allreduce", "allgather", "reducescatter", "alltoall", "broadcast"]
+    algorithm: Text | None = None
     bytes: Annotated[int, Field(ge=1, le=10**13)]
     group: Literal["rail"] = "rail"
 
     _size = field_validator("bytes", mode="before")(size_bytes)
+
+    def _faults(self) -> Iterator[KeyFault]:
+        if self.algorithm is not None and self.algorithm not in ALGORITHMS[self.op]:
+            problem = f"{self.op} has no algorithm {display(self.algorithm)}"
+            yield KeyFault("algorithm", problem, f"Use one of {listed(ALGORITHMS[self.op])}")
 
 
 class Traffic(Model):

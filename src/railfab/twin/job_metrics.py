@@ -16,7 +16,7 @@ from railfab.intent import Collective, Job
 from railfab.metrics import metric
 from railfab.twin.clock import Clock
 from railfab.units import NS_PER_S
-from railfab.workload import JobStatus, Step
+from railfab.workload import OPERATIONS, JobStatus, Step
 
 BUCKETS_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 STEP = "training_step_duration_seconds"
@@ -115,8 +115,8 @@ class JobMetrics(Collector):
 
 
 def bus_bytes(collective: Collective, ranks: int) -> float:
-    """The bytes that an allreduce moves over the link of each rank: 2 (n - 1) / n of the buffer, as in nccl-tests."""
-    return 2 * (ranks - 1) / ranks * collective.bytes
+    """The bytes that a collective moves over the link of each rank, as in nccl-tests."""
+    return OPERATIONS[collective.op].bus_factor(ranks) * collective.bytes
 
 
 def _only_collective(job: Job) -> Collective | None:

@@ -10,6 +10,7 @@ from railfab.errors import IntentError
 from railfab.intent import Collective, Job, Phase, Traffic
 from railfab.topology import CabledPort, PortKey, Topology
 from railfab.units import NS_PER_MS
+from railfab.workload.operations import OPERATIONS, edges
 from railfab.workload.transfer import Transfer
 
 QUEUE_PAIRS = 2
@@ -51,7 +52,7 @@ def stages(job: Job, topology: Topology) -> tuple[Stage, ...]:
 
 def _stage(phase: Phase, job: Job, hosts: tuple[str, ...], nics: dict[Gpu, list[PortKey]]) -> Stage:
     if phase.collective is not None:
-        return Stage(name=phase.collective.op, transfers=_ring(phase.collective, hosts, nics))
+        return Stage(name=phase.collective.op, transfers=_collective(phase.collective, job, hosts, nics))
     if phase.traffic is not None:
         return Stage(name=phase.traffic.pattern, transfers=_incast(phase.traffic, job, hosts, nics))
     assert phase.compute is not None
@@ -92,26 +93,29 @@ def _nics(topology: Topology, hosts: tuple[str, ...]) -> dict[Gpu, list[PortKey]
     return dict(nics)
 
 
-def _ring(collective: Collective, hosts: tuple[str, ...], nics: dict[Gpu, list[PortKey]]) -> tuple[Transfer, ...]:
-    """Ring AllReduce on each rail: every edge carries 2 (n - 1) / n of the buffer, split over the ports of a NIC.
-
-    Source: Patarasuk and Yuan, Bandwidth optimal all-reduce algorithms, 2009.
-    """
+def _collective(
+    collective: Collective, job: Job, hosts: tuple[str, ...], nics: dict[Gpu, list[PortKey]]
+) -> tuple[Transfer, ...]:
+    """A collective on each rail; the bytes between two NICs are split over their ports and queue pairs."""
     transfers: list[Transfer] = []
     for rail in sorted({rail for _, rail in nics}):
         members = [host for host in hosts if (host, rail) in nics]
-        if len(members) < 2:
-            continue
-        edge_bytes = 2 * (len(members) - 1) / len(members) * collective.bytes
-        for here, there in zip(members, members[1:] + members[:1], strict=True):
-            pairs = list(zip(nics[here, rail], nics[there, rail], strict=False))
-            share = edge_bytes / len(pairs) / QUEUE_PAIRS
+        for (source, target), payload_bytes in _edges(collective, job, len(members)).items():
+            pairs = list(zip(nics[members[source], rail], nics[members[target], rail], strict=False))
+            share = payload_bytes / len(pairs) / QUEUE_PAIRS
             transfers.extend(
                 Transfer(source=a, target=b, payload_bytes=share, stream=stream)
                 for a, b in pairs
                 for stream in range(QUEUE_PAIRS)
             )
     return tuple(transfers)
+
+
+def _edges(collective: Collective, job: Job, ranks: int) -> dict[tuple[int, int], float]:
+    try:
+        return edges(OPERATIONS[collective.op].rounds(ranks, collective.bytes, collective.algorithm), ranks)
+    except IntentError as error:
+        raise error.changed(where=f"job {job.job}: {error.where}") from None
 
 
 def _incast(traffic: Traffic, job: Job, hosts: tuple[str, ...], nics: dict[Gpu, list[PortKey]]) -> tuple[Transfer, ...]:
