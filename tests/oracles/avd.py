@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
-from ipaddress import IPv6Address
+from ipaddress import IPv4Address
 from typing import Any
 
 from railfab.device import (
@@ -387,7 +387,7 @@ def _bgp(model: DeviceModel, bgp: BgpSpeaker) -> Structure:
         "bgp_cluster_id": str(bgp.cluster_id) if bgp.cluster_id else None,
         "maximum_paths": {"paths": bgp.max_paths, "ecmp": bgp.max_paths} if bgp.max_paths > 1 else None,
         "bgp_defaults": plain,
-        "peer_groups": [_group(settings, name) for settings, name in groups.names.items()],
+        "peer_groups": [_group(first, bgp.asn, name) for name, first in groups.firsts.items()],
         **_sessions(bgp, DEFAULT_INSTANCE, groups),
         "vlans": _mac_vrfs(model, bgp),
         "address_family_evpn": {"peer_groups": _active(groups, Family.EVPN)},
@@ -397,15 +397,16 @@ def _bgp(model: DeviceModel, bgp: BgpSpeaker) -> Structure:
     }
 
 
-def _group(settings: BgpNeighbor, name: str) -> Structure:
-    timers, bfd = (settings.timers.keepalive_s, settings.timers.hold_s), settings.bfd
+def _group(first: BgpNeighbor, asn: int, name: str) -> Structure:
+    """The peer group of a neighbour."""
+    timers, bfd = (first.timers.keepalive_s, first.timers.hold_s), first.bfd
     return {
         "name": name,
-        "description": settings.description or None,
-        "next_hop_self": (settings.next_hop is NextHop.SELF) or None,
-        "next_hop_unchanged": (settings.next_hop is NextHop.UNCHANGED) or None,
-        "shutdown": None if settings.enabled else True,
-        "update_source": native_name(settings.update_source) if settings.update_source else None,
+        "description": (first.description if first.unnumbered else "") or None,
+        "next_hop_self": (first.next_hop is NextHop.SELF) or None,
+        "next_hop_unchanged": (first.next_hop is NextHop.UNCHANGED) or None,
+        "shutdown": None if first.enabled else True,
+        "update_source": native_name(first.update_source) if first.update_source else None,
         "bfd": bfd is not None or None,
         "bfd_timers": {
             "interval": bfd.interval_ms,
@@ -414,14 +415,14 @@ def _group(settings: BgpNeighbor, name: str) -> Structure:
         }
         if bfd
         else None,
-        "ebgp_multihop": None if settings.remote_as is Remote.INTERNAL else settings.multihop_ttl,
-        "route_reflector_client": settings.reflector_client or None,
+        "ebgp_multihop": None if first.is_internal(asn) else first.multihop_ttl,
+        "route_reflector_client": first.reflector_client or None,
         "timers": None if timers == (60, 180) else f"{timers[0]} {timers[1]}",
-        "route_map_in": next(iter(settings.import_policies), None),
-        "route_map_out": next(iter(settings.export_policies), None),
+        "route_map_in": next(iter(first.import_policies), None),
+        "route_map_out": next(iter(first.export_policies), None),
         "send_community": "all",
-        "maximum_routes": settings.prefix_limit or 0,
-        "maximum_routes_warning_only": settings.prefix_limit is not None or None,
+        "maximum_routes": first.prefix_limit or 0,
+        "maximum_routes_warning_only": first.prefix_limit is not None or None,
     }
 
 
@@ -476,9 +477,9 @@ def _mac_vrfs(model: DeviceModel, bgp: BgpSpeaker) -> list[Structure]:
 
 def _active(groups: PeerGroups, family: Family) -> list[Structure]:
     found = []
-    for settings, name in groups.names.items():
-        if family in settings.families:
-            originates = family is Family.IPV4 and isinstance(settings.peer, IPv6Address)
+    for name, first in groups.firsts.items():
+        if family in first.families:
+            originates = family is Family.IPV4 and not isinstance(first.peer, IPv4Address)
             next_hop = {"address_family_ipv6": {"enabled": True, "originate": True}} if originates else None
             found.append({"name": name, "activate": True, "next_hop": next_hop})
     return found

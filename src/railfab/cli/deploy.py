@@ -13,6 +13,7 @@ from railfab.cli.common import (
     OutputOption,
     StateOption,
     stop_at_errors,
+    uncollected,
 )
 from railfab.fabric import design, session_endpoints
 
@@ -31,7 +32,8 @@ def deploy(
 ) -> None:
     """Bring switches to the intent: show the differences, apply them, read back; a switch that fails is rolled back."""
     options = ChangeOptions(plan=plan, yes=yes, stat=stat, full=full, output=output)
-    fabric = design(intent)
-    stop_at_errors(fabric, accept, output)
-    endpoints = session_endpoints(fabric, on, state, limit)
-    ChangeRun(fabric, endpoints, state, options).change(fabric.texts, "deploy")
+    with uncollected():
+        fabric = design(intent)
+        stop_at_errors(fabric, accept, output)
+        endpoints, texts = session_endpoints(fabric, on, state, limit), fabric.texts
+    ChangeRun(fabric, endpoints, state, options).change(texts, "deploy")

@@ -6,9 +6,10 @@ else. What differs by session (its AS, its description) is with the neighbour.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields, replace
+from ipaddress import IPv4Address, ip_address, ip_network
+from operator import attrgetter
 
 from railfab.device import (
     DEFAULT_INSTANCE,
@@ -160,44 +161,46 @@ class Router:
 # To EOS
 
 
-ANY_PEER: dict[bool, IpAddress] = {False: IPv4Address(0), True: IPv6Address(0)}
+_of_group = attrgetter(
+    *(
+        {each.name for each in fields(BgpNeighbor)}
+        - {"peer", "remote_as", "timers", "network_instance", "description", "password"}
+    )
+)
+"""Settings that a neighbour has from its peer group alone; of its timers the group has two."""
 
 
-def settings_of(neighbor: BgpNeighbor, asn: int) -> BgpNeighbor:
+def settings_of(neighbor: BgpNeighbor, asn: int) -> tuple[Hashable, ...]:
     """Settings that the session has in common with others of its peer group: without what a neighbour states itself.
 
-    peer: of the family over which it runs. remote_as: whether it is an internal one. description: of a session over an
+    Among them are whether it runs over IPv4, whether it is an internal one, and the description of a session over an
     interface, which has no line of its own for it.
     """
-    return replace(
-        neighbor,
-        peer=ANY_PEER[not isinstance(neighbor.peer, IPv4Address)],
-        remote_as=Remote.INTERNAL if neighbor.is_internal(asn) else Remote.EXTERNAL,
-        timers=BgpTimers(keepalive_s=neighbor.timers.keepalive_s, hold_s=neighbor.timers.hold_s),
-        network_instance=DEFAULT_INSTANCE,
-        description=neighbor.description if isinstance(neighbor.peer, str) else "",
-        password=None,
-    )
+    peer, timers = neighbor.peer, neighbor.timers
+    over_ipv4, description = isinstance(peer, IPv4Address), neighbor.description if isinstance(peer, str) else ""
+    return over_ipv4, neighbor.is_internal(asn), description, timers.keepalive_s, timers.hold_s, _of_group(neighbor)
 
 
 @dataclass(frozen=True, slots=True)
 class PeerGroups:
-    """The peer groups. names: by settings. members: the group of each neighbour, by its key."""
+    """The peer groups. firsts: the first neighbour of each, by name. members: the group of each, by its key."""
 
-    names: Mapping[BgpNeighbor, str]
+    firsts: Mapping[str, BgpNeighbor]
     members: Mapping[str, str]
 
 
 def groups_of(bgp: BgpSpeaker) -> PeerGroups:
     """The peer groups: `FABRIC`, then `FABRIC-2` and so on, in the order of the neighbours that use them first."""
-    names: dict[BgpNeighbor, str] = {}
+    names: dict[tuple[Hashable, ...], str] = {}
+    firsts: dict[str, BgpNeighbor] = {}
     members: dict[str, str] = {}
     for neighbor in bgp.neighbors:
         settings = settings_of(neighbor, bgp.asn)
-        if settings not in names:
-            names[settings] = GROUP if not names else f"{GROUP}-{len(names) + 1}"
-        members[neighbor.key] = names[settings]
-    return PeerGroups(names, members)
+        if (name := names.get(settings)) is None:
+            name = names[settings] = f"{GROUP}-{len(names) + 1}" if names else GROUP
+            firsts[name] = neighbor
+        members[neighbor.key] = name
+    return PeerGroups(firsts, members)
 
 
 def native_bgp(model: DeviceModel) -> dict[int, Router]:
@@ -216,7 +219,7 @@ def native_bgp(model: DeviceModel) -> dict[int, Router]:
         sessions=_sessions(bgp, DEFAULT_INSTANCE, groups),
     )
     peers = router.sessions.neighbors
-    router.sessions.neighbors = {name: _group(settings) for settings, name in groups.names.items()} | peers
+    router.sessions.neighbors = {name: _group(first, bgp.asn) for name, first in groups.firsts.items()} | peers
     for vlan in model.vlans:
         if vlan.vni is not None:
             rd = f"{bgp.router_id}:{vlan.vlan_id}" if bgp.router_id is not None else None
@@ -251,20 +254,21 @@ def _sessions(bgp: BgpSpeaker, instance: str, groups: PeerGroups) -> Sessions:
     return sessions
 
 
-def _group(settings: BgpNeighbor) -> EosNeighbor:
-    timers_s, limit = (settings.timers.keepalive_s, settings.timers.hold_s), settings.prefix_limit
+def _group(first: BgpNeighbor, asn: int) -> EosNeighbor:
+    """The peer group of a neighbour."""
+    timers_s, limit = (first.timers.keepalive_s, first.timers.hold_s), first.prefix_limit
     return EosNeighbor(
         is_group=True,
-        next_hop=settings.next_hop,
-        enabled=settings.enabled,
-        description=settings.description,
-        update_source=settings.update_source,
-        bfd=settings.bfd,
-        multihop_ttl=None if settings.remote_as is Remote.INTERNAL else settings.multihop_ttl,
-        reflector_client=settings.reflector_client,
+        next_hop=first.next_hop,
+        enabled=first.enabled,
+        description=first.description if isinstance(first.peer, str) else "",
+        update_source=first.update_source,
+        bfd=first.bfd,
+        multihop_ttl=None if first.is_internal(asn) else first.multihop_ttl,
+        reflector_client=first.reflector_client,
         timers_s=None if timers_s == DEFAULT_TIMERS_S else timers_s,
-        import_policies=list(settings.import_policies),
-        export_policies=list(settings.export_policies),
+        import_policies=list(first.import_policies),
+        export_policies=list(first.export_policies),
         sends_communities=True,
         routes=(0, None) if limit is None else (limit, "warning-only"),
     )
@@ -274,9 +278,9 @@ def _family(groups: PeerGroups, family: Family) -> AddressFamily:
     carries_ipv4 = family is Family.IPV4
     return AddressFamily(
         neighbors={
-            name: FamilyNeighbor(active=True, ipv6_next_hops=carries_ipv4 and isinstance(settings.peer, IPv6Address))
-            for settings, name in groups.names.items()
-            if family in settings.families
+            name: FamilyNeighbor(active=True, ipv6_next_hops=carries_ipv4 and not isinstance(first.peer, IPv4Address))
+            for name, first in groups.firsts.items()
+            if family in first.families
         }
     )
 

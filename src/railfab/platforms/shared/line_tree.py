@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import groupby
 
 END = "end"
 _TOP_LEVEL = re.compile(r"\n(?=\S)")
@@ -90,11 +89,18 @@ class LineFormat:
 
     def text(self, tree: tuple[Line, ...]) -> str:
         """The configuration text of a tree."""
-        blocks = groupby(tree, key=lambda line: id(line) if self._is_section(line) else self.block(line.text))
-        written = ["\n".join(self._lines_of(block)) for _, block in blocks]
-        between = "\n" if self.separator is None else f"\n{self.separator}\n"
-        closing = (END,) if self.ends else ()
-        return between.join((*written, *closing)) + "\n" if (*written, *closing) else ""
+        lines: list[str] = []
+        kinds, before = self.sections or {}, None
+        for place, line in enumerate(tree):
+            block = place if line.children or line.kind in kinds else self.block(line.text)
+            if self.separator is not None and place and block != before:
+                lines.append(self.separator)
+            self._write(lines, (line,), "", kinds)
+            before = block
+        if self.ends:
+            lines += [self.separator] if self.separator is not None and tree else []
+            lines.append(END)
+        return "\n".join((*lines, ""))
 
     def tree(self, text: str) -> tuple[Line, ...]:
         """The tree of a configuration text, without comments. A missing `exit` is accepted."""
@@ -107,12 +113,13 @@ class LineFormat:
         """
         if any(re.search(f"^(?:{literal.start.pattern})", text, re.MULTILINE) for literal in self.literals):
             return None
-        parts = [part.rstrip() for part in _TOP_LEVEL.split(text) if part.strip()]
-        comments = {part for part in parts if part[0] in self.comments}
-        if any("\n" in comment for comment in comments) or (parts and parts[0][0].isspace()):
+        count = Counter(map(str.rstrip, _TOP_LEVEL.split(text)))
+        comments = [part for part in count if part and part[0] in self.comments]
+        if text[:1].isspace() or any("\n" in comment for comment in comments):
             return None
-        left_out = {END, *self.exits, *self.header, *comments}
-        return Counter(part for part in parts if part not in left_out)
+        for part in (*comments, "", END, *self.exits, *self.header):
+            count.pop(part, None)
+        return count
 
     def _read(self, text: str) -> tuple[Line, ...]:
         root = _OpenSection("", 0, -1)
@@ -149,10 +156,11 @@ class LineFormat:
         """Append the text of lines and of those below them. kinds: the sections that the lines may be."""
         below = margin + " " * self.indent
         for line in block:
-            kind = kinds.get(_first_word(line.text)) if kinds else None
+            text = line.text
+            kind = kinds.get(text.partition(" ")[0]) if kinds else None
             if kind is not None and kind.before:
                 lines.append(f"{margin}!")
-            lines.append(margin + line.text)
+            lines.append(margin + text)
             if line.children:
                 self._write(lines, line.children, below, self.nested)
             if kind is not None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from contextlib import suppress
-from functools import cache
 from pathlib import Path
 from socket import SHUT_RDWR, create_connection, socket
 from typing import TYPE_CHECKING, Any
@@ -85,19 +84,10 @@ def connect(endpoint: Endpoint, within_s: float) -> socket:
 
 
 def transport(connection: socket, **options: Any) -> Transport:
-    """A transport of paramiko that prefers AES-GCM, where the switch has it.
+    """The transport of a login. It imports paramiko."""
+    from railfab.platforms.shared.ssh_transport import GcmTransport
 
-    paramiko prefers AES-CTR, for which it compares the MAC of each packet byte by byte in Python.
-    """
-    return _gcm_transport()(connection, **options)
-
-
-@cache
-def _gcm_transport() -> type[Transport]:
-    from paramiko import Transport
-
-    ciphers = sorted(Transport._preferred_ciphers, key=lambda cipher: "-gcm@" not in cipher)
-    return type("GcmTransport", (Transport,), {"_preferred_ciphers": tuple(ciphers)})
+    return GcmTransport(connection, **options)
 
 
 def cut(connection: socket | None) -> None:

@@ -72,5 +72,7 @@ class OperatorTopics:
 
 def _replaced_lines(rendered: str) -> list[str]:
     """The lines that comments of a rendered configuration name; see `OperatorTopics.replaced`."""
+    if REPLACES not in rendered:
+        return []
     comments = [line for line in rendered.splitlines() if line.startswith(REPLACES)]
     return [line.removeprefix(REPLACES).replace("\\n", "\n") for line in comments]
