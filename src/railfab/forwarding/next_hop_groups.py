@@ -22,9 +22,10 @@ class NextHopGroups:
 
     def sizes(self, numbers: NDArray[np.int32]) -> NDArray[np.int32]:
         """The number of links of groups, whatever their weights."""
-        if len(self._sizes) < len(self.links):
-            self._sizes = np.array([len(set(links)) for links in self.links], np.int32)
-        return np.asarray(self._sizes[numbers])
+        sizes = self._sizes
+        if grown := [len(set(links)) for links in self.links[len(sizes) :]]:
+            self._sizes = sizes = np.concatenate([sizes, np.array(grown, np.int32)])
+        return np.asarray(sizes[numbers])
 
     def numbers(self, members: NDArray[np.bool_], links: NDArray[np.int64]) -> NDArray[np.int32]:
         """(group,) number of the next-hop group that holds the links of which `members`, (link, group), is true."""
