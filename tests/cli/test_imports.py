@@ -120,3 +120,14 @@ def test_no_name_that_is_imported_on_use_is_that_of_a_module(package: str) -> No
 def test_a_name_that_a_package_does_not_export_is_an_error() -> None:
     with pytest.raises(AttributeError, match=r"^module 'railfab\.device' has no attribute 'Devices'$"):
         imported_on_use("railfab.device", {"model": ("DeviceModel",)})("Devices")
+
+
+def test_a_change_whose_progress_nobody_sees_needs_no_rich() -> None:
+    program = """
+import sys
+from railfab.cli.change import change_bar
+with change_bar("reading", 1) as on_done:
+    on_done("leaf1")
+assert "rich" not in sys.modules
+"""
+    subprocess.run([sys.executable, "-c", program], stderr=subprocess.PIPE, timeout=120, check=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from threading import Lock, Timer
@@ -130,8 +130,8 @@ class ChangeRun:
 
         approved = {found.name: found.diff for found in previews if found.changed}
         with stop_on_signal(lambda: echo(FINISHING, err=True)) as stop_requested:
-            nornir = nornir_of(self.fabric, self.endpoints, stop_requested)
-            nornir = nornir.filter(filter_func=lambda host: host.name in approved)
+            changing = tuple(node for node in self.endpoints.nodes if node.name in approved)
+            nornir = nornir_of(self.fabric, replace(self.endpoints, nodes=changing), stop_requested)
             with _results_as_they_come(list(approved), self.options.output) as on_outcome:
                 applied = apply_all(
                     nornir,
@@ -218,7 +218,10 @@ def _results_as_they_come(names: Sequence[str], output: Output) -> Iterator[Call
 
 @contextmanager
 def change_bar(title: str, total: int) -> Iterator[Any]:
-    """A progress bar; yields the function to call after each switch."""
+    """A progress bar on a terminal, for which alone rich is imported; yields the function to call after each switch."""
+    if sys.stderr is None or not sys.stderr.isatty():
+        yield lambda _name: None
+        return
     with progress_bar() as progress:
         task = progress.add_task(title, total=total)
         yield lambda _name: progress.advance(task)

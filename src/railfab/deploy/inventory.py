@@ -21,6 +21,9 @@ from railfab.fabric import Design, design, group_names, resolve_endpoints
 from railfab.platforms import platform
 from railfab.topology import Node
 
+NETMIKO = "netmiko"
+"""Name of the connection of nornir_netmiko."""
+
 
 class RailfabInventory:
     """Nornir inventory plugin.
@@ -74,7 +77,7 @@ def _host(endpoint: Endpoint, node: Node, groups: list[Group]) -> Host:
         platform=endpoint.platform,
         groups=ParentGroups(groups),
         data={"endpoint": endpoint, "role": str(node.role), "pod": node.pod, "segment": node.segment},
-        connection_options={"netmiko": _netmiko(endpoint, credentials), NAME: connection_options(endpoint)},
+        connection_options={NETMIKO: _netmiko(endpoint, credentials), NAME: connection_options(endpoint)},
     )
 
 
@@ -100,11 +103,10 @@ class _ImportedOnUse:
 
 def _register_netmiko() -> None:
     """Make nornir_netmiko's connection known to Nornir, as InitNornir does for the plugins of all packages."""
-    for entry_point in entry_points(group="nornir.plugins.connections", name="netmiko"):
-        if entry_point.name not in ConnectionPluginRegister.available:
-            ConnectionPluginRegister.register(
-                entry_point.name, cast(type[ConnectionPlugin], _ImportedOnUse(entry_point))
-            )
+    if NETMIKO in ConnectionPluginRegister.available:
+        return
+    for entry_point in entry_points(group="nornir.plugins.connections", name=NETMIKO):
+        ConnectionPluginRegister.register(NETMIKO, cast(type[ConnectionPlugin], _ImportedOnUse(entry_point)))
 
 
 def _netmiko(endpoint: Endpoint, credentials: Credentials) -> ConnectionOptions:

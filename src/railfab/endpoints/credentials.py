@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -45,7 +46,9 @@ _UNREADABLE = (OSError, Faulty, ValueError, KeyError, TypeError, AttributeError)
 """Errors of reading YAML with credentials."""
 
 
+@lru_cache(maxsize=8)
 def _from_yaml(text: str) -> Credentials:
+    """The credentials in a text, which most switches of a fabric have in common."""
     document, _ = values_in(text)
     if _missing(document):
         raise KeyError
