@@ -10,8 +10,8 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 
-GIVES_WAY = 10
-"""Added to the nice value of the run; a process gets a tenth of the time then that one without it gets."""
+GIVES_WAY = 5
+"""Added to the nice value of the run; a process gets a third of the time then that one without it gets."""
 OF_THE_RUN = os.getpriority(os.PRIO_PROCESS, 0)
 
 

@@ -6,16 +6,20 @@ import os
 from pathlib import Path
 
 import pytest
-from tests.order import computes, rank
+from tests.order import COMPUTING, WAITING, computes, rank
 from tests.priority import GIVES_WAY, OF_THE_RUN, can_return, give_way
 
 TESTS = Path(__file__).parent
 
 
 def test_what_waits_longest_begins_first() -> None:
-    files = [TESTS / folder / "test_any.py" for folder in ("device", "twin", "faults")]
-    assert sorted(files, key=rank) == files[::-1]
-    assert [computes(file) for file in files] == [True, False, False]
+    files = [TESTS / folder / "test_any.py" for folder in ("device", "cli", "twin", "faults")]
+    assert sorted(files, key=rank) == [*files[:1:-1], *files[:2]]
+    assert [computes(file) for file in files] == [True, False, False, False]
+
+
+def test_every_folder_of_tests_is_there() -> None:
+    assert not [name for name in (*WAITING, *COMPUTING) if not (TESTS / name).exists()]
 
 
 @pytest.mark.skipif(not can_return(), reason="needs a process that may raise its priority, as root may")
