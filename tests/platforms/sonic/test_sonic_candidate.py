@@ -72,6 +72,15 @@ def test_what_is_the_operators_and_the_hardwares_stays() -> None:
     assert after["FEATURE"] == {"bgp": {"state": "enabled"}, "snmp": {"state": "disabled"}}
 
 
+def test_lldp_that_is_switched_off_is_switched_on_and_its_other_settings_stay() -> None:
+    ports = {"Ethernet0": {"enabled": "false"}, "Ethernet8": {"enabled": "false", "mode": "RECEIVE"}}
+    running = FACTORY | {"LLDP": {"GLOBAL": {"enabled": "false", "hello_time": "5"}}, "LLDP_PORT": ports}
+    after = candidate(running, INTENT)
+    assert after["LLDP"] == {"GLOBAL": {"hello_time": "5"}}
+    assert after["LLDP_PORT"] == {"Ethernet8": {"mode": "RECEIVE"}}
+    assert "LLDP" not in candidate(FACTORY | {"LLDP": {"GLOBAL": {"enabled": "false"}}}, INTENT)
+
+
 def test_tables_of_the_fabric_and_those_that_the_intent_states_have_what_it_says() -> None:
     after = candidate(FACTORY, INTENT)
     assert "BUFFER_PG" not in after

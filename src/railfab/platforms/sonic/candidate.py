@@ -1,17 +1,19 @@
 """The tables that a switch has after a deploy: what the text states, and what is the operator's (see `scope`).
 
 Tables that are neither the fabric's nor stated stay, as do ports' fields of the hardware, fields of the switch itself
-and features that the text does not state. A text with the address of
-the switch is of a whole configuration, which is restored table by table.
+and features that the text does not state; LLDP, by which cables are verified, is not left switched off. A text with the
+address of the switch is of a whole configuration, which is restored table by table.
 """
 
 from __future__ import annotations
 
 from railfab.platforms.sonic.scope import FABRIC, HARDWARE_FEC, HOST, PORT_FIELDS
-from railfab.platforms.sonic.tables import DOWN, TRUE, UP, Row, Table, Tables
+from railfab.platforms.sonic.tables import DOWN, FALSE, TRUE, UP, Row, Table, Tables
 
 OPTIONAL = ("fec", "speed", "mtu")
 """Fields of a port that stay as they are where the text leaves them out."""
+
+LLDP_TABLES, OFF = ("LLDP", "LLDP_PORT"), ("enabled", FALSE)
 
 
 def candidate(running: Tables, stated: Tables) -> Tables:
@@ -19,6 +21,7 @@ def candidate(running: Tables, stated: Tables) -> Tables:
     kept = {name: table for name, table in running.items() if name not in FABRIC and name not in stated}
     if "mac" in stated.get("DEVICE_METADATA", {}).get(HOST, {}):
         return {name: table for name, table in {**kept, **stated}.items() if table}
+    kept |= {name: _sending(kept[name]) for name in LLDP_TABLES if name in kept}
     tables = {name: _table(name, running.get(name, {}), table) for name, table in stated.items()}
     ports = {"PORT": _ports(running.get("PORT", {}), stated.get("PORT", {}))}
     unsplit = {} if "BREAKOUT_CFG" in stated else {"BREAKOUT_CFG": running.get("BREAKOUT_CFG", {})}
@@ -31,6 +34,14 @@ def _table(name: str, running: Table, stated: Table) -> Table:
     if name in ("FEATURE", "BREAKOUT_CFG"):
         return running | {row: running.get(row, {}) | fields for row, fields in stated.items()}
     return stated
+
+
+def _sending(table: Table) -> Table:
+    """A table of LLDP without what switches it off."""
+    rows = {
+        row: {name: value for name, value in fields.items() if (name, value) != OFF} for row, fields in table.items()
+    }
+    return {row: fields for row, fields in rows.items() if fields}
 
 
 def _ports(running: Table, stated: Table) -> Table:
