@@ -5,6 +5,9 @@ import sys
 
 from railfab.startup_cache import CACHE, keep_generated_code
 
+NEW_OBJECTS = 10_000
+"""New objects after which Python's cyclic garbage collector looks at them; its 700 are few for a fabric."""
+
 
 def main() -> None:
     """Load the command line and run it; exit code 130 when Ctrl-C or SIGTERM ended it, as shells count signals."""
@@ -14,6 +17,7 @@ def main() -> None:
         from railfab.cli import main as run
 
         gc.freeze()
+        gc.set_threshold(NEW_OBJECTS)
         gc.enable()
         run()
     except KeyboardInterrupt:

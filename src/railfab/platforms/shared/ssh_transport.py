@@ -36,3 +36,9 @@ class GcmTransport(Transport):  # type: ignore[misc]
 
     def __init__(self, connection: socket, **options: Any) -> None:
         super().__init__(connection, packetizer_class=Packets, **options)
+
+    def _filter_algorithm(self, type_: str) -> tuple[str, ...]:
+        """The algorithms of a kind, for which paramiko asks sixteen times a login, and disables none by default."""
+        if self.disabled_algorithms:
+            return tuple(super()._filter_algorithm(type_))
+        return tuple(getattr(self, f"_preferred_{type_}"))
