@@ -54,10 +54,18 @@ def _chip(chip: Chip) -> tuple[str, ...]:
 
 def hosts(table: Rows) -> str:
     rows = (
-        (f"`{one.name}`", str(one.gpus), str(one.gpu_memory_gb), f"{one.power_w / 1000:g}", str(one.units), one.source)
+        (
+            f"`{one.name}`",
+            str(one.gpus),
+            str(one.gpu_memory_gb),
+            str(one.tflops),
+            f"{one.power_w / 1000:g}",
+            str(one.units),
+            one.source,
+        )
         for one in host_models()
     )
-    return table(("model", "GPUs", "GB a GPU", "kW", "U", "from"), rows)
+    return table(("model", "GPUs", "GB a GPU", "TFLOP/s a GPU", "kW", "U", "from"), rows)
 
 
 def nics(table: Rows) -> str:

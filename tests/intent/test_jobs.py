@@ -47,3 +47,48 @@ def test_a_collective_that_cannot_be_is_refused(tmp_path: Path, phase: str, mess
 def test_a_collective_has_the_first_algorithm_by_default(tmp_path: Path) -> None:
     job = loaded(tmp_path, "phases:\n  - collective: {op: alltoall, bytes: 1MB}\n")
     assert job.phases[0].collective.algorithm is None
+
+
+def test_a_job_names_a_model_or_states_its_shape(tmp_path: Path) -> None:
+    named = loaded(tmp_path, "model: llama3-8b\nparallelism: {tp: 8}\n")
+    assert (named.model, named.parallelism.tp) == ("llama3-8b", 8)
+    shape = "{layers: 2, hidden: 64, heads: 4, ffn: 128, vocabulary: 100, sequence: 16}"
+    assert loaded(tmp_path, f"model: {shape}\n").model.layers == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("repeat: 1\n", "job.yml:1: the job has neither phases nor a model. Write one of phases and model."),
+        (
+            "model: llama3-8b\nphases:\n  - compute: {ms: 1}\n",
+            "job.yml:4: phases: the job has a model, too. Write one of phases and model.",
+        ),
+        ("parallelism: {tp: 0}\nmodel: llama3-8b\n", "job.yml:3: parallelism.tp: 0 is out of range. Use 1 to 4096."),
+        (
+            "model: llama3-8b\ngpu: {efficiency: .nan}\n",
+            "job.yml:4: gpu.efficiency: nan is not a number. Use a number above 0, up to 1.",
+        ),
+        (
+            "phases: [{compute: {ms: 1}}]\nplacement: {}\n",
+            "job.yml:4: placement: placement needs a model. Add model, or leave it out.",
+        ),
+        (
+            "model: llama3-8b\nparallelism: {pp: 4, vpp: 2, micro_batches: 6}\n",
+            "job.yml:4: parallelism.micro_batches: 6 micro-batches do not divide into groups of 4, which vpp needs. "
+            "Use a multiple of 4, or vpp 1.",
+        ),
+        (
+            "model: llama3-8b\nplacement: {order: [tp, pp]}\n",
+            "job.yml:4: placement.order: the order is not one of all of tp, cp, ep, dp, pp. "
+            "Name each once, for example [tp, cp, ep, dp, pp].",
+        ),
+        (
+            "model: {layers: 2, hidden: 64, heads: 5, ffn: 128, vocabulary: 100, sequence: 16}\n",
+            "job.yml:3: model.heads: a hidden size of 64 does not divide into 5 heads. "
+            "Use a divisor, or state head_size.",
+        ),
+    ],
+)
+def test_a_training_job_that_cannot_be_is_refused(tmp_path: Path, text: str, message: str) -> None:
+    assert message in refused(tmp_path, text).splitlines()

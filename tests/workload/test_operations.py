@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import csv
-from pathlib import Path
 from typing import get_args
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.laws import examples
+from tests.workload.references import rows
 
 from railfab.errors import IntentError
 from railfab.intent import Collective
 from railfab.intent.job import ALGORITHMS
 from railfab.workload.operations import OPERATIONS, Round, edges, seconds
 
-REFERENCE = Path(__file__).parents[1] / "reference" / "jobs"
 NIC_BYTES_PER_S, LATENCY_S = 50e9, 1e-6
 """Two links of 500 ns through one switch."""
 OPTIMAL = [
@@ -29,11 +27,6 @@ OPTIMAL = [
 ]
 """Algorithms that send no byte twice."""
 CASES = [(name, algorithm) for name, operation in OPERATIONS.items() for algorithm in operation.algorithms]
-
-
-def rows(name: str) -> list[dict[str, str]]:
-    with (REFERENCE / name).open(newline="") as file:
-        return list(csv.DictReader(file))
 
 
 def rounds(name: str, algorithm: str, ranks: int, size_bytes: float) -> list[Round]:

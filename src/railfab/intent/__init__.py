@@ -38,16 +38,19 @@ from railfab.intent.profile import (
 if TYPE_CHECKING:
     from railfab.intent.job import Collective, Compute, Job, Phase, Traffic
     from railfab.intent.telemetry import OwnMetric, PlatformTelemetry, RuleEntry, SubscriptionEntry, TelemetryFile
+    from railfab.intent.training import Accelerator, ModelShape, Parallelism, Placement
 else:
     __getattr__ = imported_on_use(
         __name__,
         {
             "job": ("Collective", "Compute", "Job", "Phase", "Traffic"),
             "telemetry": ("OwnMetric", "PlatformTelemetry", "RuleEntry", "SubscriptionEntry", "TelemetryFile"),
+            "training": ("Accelerator", "ModelShape", "Parallelism", "Placement"),
         },
     )
 
 __all__ = [
+    "Accelerator",
     "AccessLeaves",
     "AccessSpines",
     "Addresses",
@@ -66,9 +69,12 @@ __all__ = [
     "Job",
     "Lossless",
     "Management",
+    "ModelShape",
     "ModelSize",
     "OwnMetric",
+    "Parallelism",
     "Phase",
+    "Placement",
     "PlatformTelemetry",
     "Profile",
     "Ramp",

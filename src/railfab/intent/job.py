@@ -7,6 +7,7 @@ from pydantic import Field, field_validator
 
 from railfab.intent.model import Count, KeyFault, Listed, Model, Name, Text
 from railfab.intent.sizes import size_bytes
+from railfab.intent.training import Accelerator, ModelShape, Parallelism, Placement
 from railfab.text.counted import listed
 from railfab.text.display import display
 
@@ -78,14 +79,33 @@ Share = Annotated[float, Field(gt=0, le=100)]
 
 
 class Job(Model):
-    """A sequence of phases, run `repeat` times, or without end. hosts: `all`, the first N, or their names.
+    """A sequence of phases, or the training step of a model, run `repeat` times, or without end.
 
-    background: what each NIC port of the hosts sends beside it all the time, in percent of its rate by traffic class.
+    hosts: `all`, the first N, or their names. model: a shape, or the name of a preset; parallelism, placement and gpu
+    belong to it. background: what each NIC port of the hosts sends beside it all the time, in percent of its rate by
+    traffic class.
     """
 
     version: Literal[1]
     job: Name
     hosts: Literal["all"] | Count | Listed[Text] = "all"
-    phases: Annotated[Listed[Phase], Field(min_length=1)]
+    phases: Annotated[Listed[Phase], Field(min_length=1)] = ()
+    model: Text | ModelShape | None = None
+    parallelism: Parallelism | None = None
+    placement: Placement | None = None
+    gpu: Accelerator | None = None
     repeat: Annotated[int, Field(ge=1, le=10**9)] | None = None
     background: Annotated[dict[BackgroundClass, Share], Field(min_length=1)] | None = None
+
+    def _faults(self) -> Iterator[KeyFault]:
+        if self.model is None:
+            if not self.phases:
+                yield KeyFault("", "the job has neither phases nor a model", "Write one of phases and model")
+            for key in ("parallelism", "placement", "gpu"):
+                if getattr(self, key) is not None:
+                    yield KeyFault(key, f"{key} needs a model", "Add model, or leave it out")
+            return
+        if self.phases:
+            yield KeyFault("phases", "the job has a model, too", "Write one of phases and model")
+        if self.background is not None:
+            yield KeyFault("background", "a job with a model has no background", "Leave it out, or use phases")

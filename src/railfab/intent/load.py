@@ -34,6 +34,7 @@ KNOWN_BY: Mapping[str, str] = {
     "job": "Job",
     "backend": "FabricIntent",
     "phases": "Job",
+    "model": "Job",
     "switches": "CatalogueFile",
     "platforms": "TelemetryFile",
     "metrics": "TelemetryFile",
@@ -64,10 +65,19 @@ def load_fabric(path: Path) -> tuple[FabricIntent, Document]:
 
 
 def load_job(path: Path) -> Job:
-    """The job described in a file. Raises IntentError, or Problems, with every fault of the file."""
+    """The job described in a file. Raises as `load_job_file` does."""
+    return load_job_file(path)[0]
+
+
+def load_job_file(path: Path) -> tuple[Job, Document]:
+    """The job described in a file, and where each key stands in it.
+
+    Raises IntentError, or Problems, with every fault of the file.
+    """
     from railfab.intent.job import Job
 
-    return _validated(read_document(path), Job)
+    document = read_document(path)
+    return _validated(document, Job), document
 
 
 def load_mappings(path: Path) -> tuple[TelemetryFile, Document]:

@@ -19,11 +19,13 @@ LANE_COUNTS = (1, 2, 4, 8)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostModel:
-    """One GPU server model. gpu_memory_gb: of one GPU. power_w: largest power. units: height in a rack."""
+    """One GPU server model. gpu_memory_gb, tflops: of one GPU, the latter its dense BF16 peak. power_w: largest power.
+    units: height in a rack."""
 
     name: str
     gpus: int
     gpu_memory_gb: int
+    tflops: int
     power_w: int
     units: int
     source: str

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from railfab.errors import IntentError
@@ -34,8 +35,8 @@ class Stage:
 
 def ring_pairs(job: Job, topology: Topology) -> Iterator[tuple[PortKey, PortKey]]:
     """The NIC ports of the hosts of a job, each with the same port of the next host on its rail."""
-    hosts = _hosts(job, topology)
-    nics = _nics(topology, hosts)
+    hosts = hosts_of(job, topology)
+    nics = gpu_nics(topology, hosts)
     for rail in sorted({rail for _, rail in nics}):
         members = [host for host in hosts if (host, rail) in nics]
         for here, there in zip(members, members[1:] + members[:1], strict=True):
@@ -45,8 +46,10 @@ def ring_pairs(job: Job, topology: Topology) -> Iterator[tuple[PortKey, PortKey]
 
 def stages(job: Job, topology: Topology) -> tuple[Stage, ...]:
     """The stages of a job on a fabric. Raises IntentError for hosts that the fabric does not have."""
-    hosts = _hosts(job, topology)
-    nics = _nics(topology, hosts)
+    if job.model is not None:
+        raise IntentError(f"job {job.job}: model", "the twin runs phases, not models", "Use `railfab simulate` for it")
+    hosts = hosts_of(job, topology)
+    nics = gpu_nics(topology, hosts)
     return tuple(_stage(phase, job, hosts, nics) for phase in job.phases)
 
 
@@ -59,7 +62,8 @@ def _stage(phase: Phase, job: Job, hosts: tuple[str, ...], nics: dict[Gpu, list[
     return Stage(name="compute", compute_ns=round(phase.compute.ms * NS_PER_MS))
 
 
-def _hosts(job: Job, topology: Topology) -> tuple[str, ...]:
+def hosts_of(job: Job, topology: Topology) -> tuple[str, ...]:
+    """The hosts of a job. Raises IntentError for hosts that the fabric does not have."""
     known = tuple(node.name for node in topology.hosts())
     if job.hosts == "all":
         return known
@@ -79,7 +83,7 @@ def _hosts(job: Job, topology: Topology) -> tuple[str, ...]:
     return tuple(job.hosts)
 
 
-def _nics(topology: Topology, hosts: tuple[str, ...]) -> dict[Gpu, list[PortKey]]:
+def gpu_nics(topology: Topology, hosts: tuple[str, ...]) -> dict[Gpu, list[PortKey]]:
     """The NIC ports of each GPU, by host and rail."""
     ports: dict[str, list[CabledPort]] = {host: [] for host in hosts}
     for port, _, _ in topology.ports():
@@ -112,14 +116,33 @@ def _collective(
 
 
 def _edges(collective: Collective, job: Job, ranks: int) -> dict[tuple[int, int], float]:
-    try:
+    with naming(job):
         return edges(OPERATIONS[collective.op].rounds(ranks, collective.bytes, collective.algorithm), ranks)
+
+
+@contextmanager
+def naming(job: Job) -> Iterator[None]:
+    """Put the name of the job in front of the place of an error."""
+    try:
+        yield
     except IntentError as error:
         raise error.changed(where=f"job {job.job}: {error.where}") from None
 
 
 def _incast(traffic: Traffic, job: Job, hosts: tuple[str, ...], nics: dict[Gpu, list[PortKey]]) -> tuple[Transfer, ...]:
-    """Transfers from the first NIC port of each sender to that of each receiver.
+    """Transfers from the first NIC port of each sender to that of each receiver."""
+    senders, receivers = incast_ends(traffic, job, hosts, nics)
+    return tuple(
+        Transfer(source=nics[sender][0], target=nics[receiver][0], payload_bytes=traffic.bytes)
+        for receiver in receivers
+        for sender in senders
+    )
+
+
+def incast_ends(
+    traffic: Traffic, job: Job, hosts: tuple[str, ...], nics: dict[Gpu, list[PortKey]]
+) -> tuple[list[Gpu], list[Gpu]]:
+    """The senders and the receivers of an incast. Raises IntentError where the GPUs are too few.
 
     Receivers are the first GPUs; senders are on other hosts, chosen rail by rail to spread them over the hosts.
     """
@@ -132,9 +155,4 @@ def _incast(traffic: Traffic, job: Job, hosts: tuple[str, ...], nics: dict[Gpu, 
             f"{traffic.senders} senders and {traffic.receivers} receivers are too many for {len(nics)} GPUs",
             f"Use at most {len(others)} senders; GPUs on the hosts of the receivers use the scale-up network",
         )
-    senders = others[: traffic.senders]
-    return tuple(
-        Transfer(source=nics[sender][0], target=nics[receiver][0], payload_bytes=traffic.bytes)
-        for receiver in receivers
-        for sender in senders
-    )
+    return others[: traffic.senders], receivers

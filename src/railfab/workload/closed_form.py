@@ -1,0 +1,195 @@
+"""A job on a design in closed form: durations from rates and volumes, without a packet."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from railfab.intent import Accelerator, FabricIntent, Job, Traffic
+from railfab.topology import Topology
+from railfab.topology.equipment import host_of
+from railfab.workload.graph import StageGraph, stage_graph
+from railfab.workload.memory import check_memory
+from railfab.workload.operations import OPERATIONS
+from railfab.workload.plan import TrainingPlan, training_plan
+from railfab.workload.ranks import GROUPS, Group, Span
+from railfab.workload.rates import NETWORK_STEP_S, LinkRates, default_algorithm, link_rates
+from railfab.workload.shapes import attention_flop, mlp_flop, parameters
+from railfab.workload.stages import gpu_nics, hosts_of, incast_ends, naming
+from railfab.workload.step import Costs, step_time
+
+TIER = "closed form"
+NOT_SEEN = (
+    "collisions of ECMP hashes",
+    "oversubscribed uplinks and traffic between rails",
+    "queues, ECN and PFC thresholds",
+    "failures and stragglers",
+    "other jobs",
+)
+"""Properties of a fabric that a closed form cannot show."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CollectiveTime:
+    """Calls of an operation of a group in a step. seconds: of all calls. bus_bytes_per_s: as in nccl-tests, latency
+    included. hosts: those of a group. hidden: whether it runs beside computation."""
+
+    group: str
+    op: str
+    algorithm: str
+    ranks: int
+    hosts: int
+    calls: int
+    size_bytes: int
+    call_s: float
+    bus_bytes_per_s: float
+    hidden: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobEstimate:
+    """A step of a job on a design. exposed_s: communication for which GPUs wait, by group.
+
+    tokens_per_s, flop_share, memory_bytes, parameters: None for a job of phases. flop_share: work of the model over the
+    peak of the GPUs (MFU).
+    """
+
+    tier: str
+    not_seen: tuple[str, ...]
+    gpus: int
+    stage: int
+    compute_s: float
+    exposed_s: dict[str, float]
+    bubble_s: float
+    step_s: float
+    collectives: tuple[CollectiveTime, ...]
+    tokens_per_s: float | None = None
+    flop_share: float | None = None
+    memory_bytes: int | None = None
+    parameters: int | None = None
+
+
+def estimate(job: Job, intent: FabricIntent, topology: Topology) -> JobEstimate:
+    """A step of a job on a design. Raises IntentError, or Problems, for a job that the design cannot run."""
+    hosts = hosts_of(job, topology)
+    if job.model is None:
+        return _phases(job, intent, topology, hosts)
+    plan = training_plan(job, hosts=len(hosts), gpus_per_host=intent.hosts.gpus)
+    host = host_of(intent.hosts)
+    memory = check_memory(plan, host.gpu_memory_gb)
+    gpu = job.gpu or Accelerator()
+    peak = (gpu.tflops or host.tflops) * 1e12
+    rates = link_rates(intent)
+    graphs = [stage_graph(plan, stage) for stage in range(plan.parallelism.pp)]
+    spans = {group: plan.ranks.span(group) for group in GROUPS}
+    costs = Costs(
+        computation_s=lambda work: work.flop / (peak * gpu.efficiency),
+        communication_s=lambda talk: rates.call_s(talk.op, talk.size_bytes, spans[talk.group]),
+    )
+    step = step_time(graphs, costs, micro_batches=plan.parallelism.micro_batches, vpp=plan.parallelism.vpp)
+    return JobEstimate(
+        tier=TIER,
+        not_seen=NOT_SEEN,
+        gpus=plan.ranks.count,
+        stage=step.stage,
+        compute_s=step.compute_s,
+        exposed_s=dict(step.exposed_s),
+        bubble_s=step.bubble_s,
+        step_s=step.total_s,
+        collectives=tuple(_collectives(graphs[step.stage], spans, rates)),
+        tokens_per_s=plan.step_tokens / step.total_s,
+        flop_share=_model_flop(plan) / (step.total_s * peak * plan.ranks.count),
+        memory_bytes=memory.total,
+        parameters=parameters(plan.shape),
+    )
+
+
+def _model_flop(plan: TrainingPlan) -> float:
+    """Work of the model in a step, forward and backward, without what is recomputed."""
+    shape = plan.shape
+    layers = sum(attention_flop(shape) + mlp_flop(shape, layer) for layer in range(shape.layers))
+    return 3.0 * plan.step_tokens * (layers + 2 * shape.hidden * shape.vocabulary)
+
+
+def _collectives(graph: StageGraph, spans: Mapping[Group, Span], rates: LinkRates) -> Iterator[CollectiveTime]:
+    calls: Counter[tuple[Group, str, int, bool]] = Counter()
+    for talk in graph.communications:
+        calls[talk.group, talk.op, talk.size_bytes, talk.beside is not None] += talk.calls
+    for (group, op, size_bytes, hidden), count in calls.items():
+        yield _collective_time(group, op, None, size_bytes, count, spans[group], rates, hidden=hidden)
+
+
+def _collective_time(
+    group: str,
+    op: str,
+    algorithm: str | None,
+    size_bytes: int,
+    calls: int,
+    span: Span,
+    rates: LinkRates,
+    *,
+    hidden: bool = False,
+) -> CollectiveTime:
+    call_s = rates.call_s(op, size_bytes, span, algorithm)
+    return CollectiveTime(
+        group=group,
+        op=op,
+        algorithm=algorithm or default_algorithm(op),
+        ranks=span.ranks,
+        hosts=span.hosts,
+        calls=calls,
+        size_bytes=size_bytes,
+        call_s=call_s,
+        bus_bytes_per_s=OPERATIONS[op].bus_factor(span.ranks) * size_bytes / call_s,
+        hidden=hidden,
+    )
+
+
+def _phases(job: Job, intent: FabricIntent, topology: Topology, hosts: tuple[str, ...]) -> JobEstimate:
+    """The phases of a job one after another; a collective runs on every rail at once, over whole NICs."""
+    rates = LinkRates(nic=link_rates(intent).nic * intent.hosts.gpus_per_nic, scale_up=None)
+    port = rates.nic / intent.hosts.nic_ports
+    collectives: list[CollectiveTime] = []
+    span = Span(ranks=len(hosts), hosts=len(hosts), ranks_per_host=1)
+    for phase in job.phases:
+        if phase.collective is not None and len(hosts) > 1:
+            asked = phase.collective
+            with naming(job):
+                collectives.append(_collective_time("rail", asked.op, asked.algorithm, asked.bytes, 1, span, rates))
+        if phase.traffic is not None:
+            collectives.append(_incast_time(phase.traffic, job, topology, hosts, port))
+    compute_s = sum(phase.compute.ms / 1e3 for phase in job.phases if phase.compute is not None)
+    exposed: defaultdict[str, float] = defaultdict(float)
+    for turn in collectives:
+        exposed[turn.group] += turn.call_s
+    return JobEstimate(
+        tier=TIER,
+        not_seen=NOT_SEEN,
+        gpus=len(hosts) * intent.hosts.gpus,
+        stage=0,
+        compute_s=compute_s,
+        exposed_s=dict(exposed),
+        bubble_s=0.0,
+        step_s=compute_s + sum(exposed.values()),
+        collectives=tuple(collectives),
+    )
+
+
+def _incast_time(traffic: Traffic, job: Job, topology: Topology, hosts: tuple[str, ...], port: float) -> CollectiveTime:
+    """Independent flows between the first ports of NICs: the end with most flows takes longest."""
+    incast_ends(traffic, job, hosts, gpu_nics(topology, hosts))
+    most = max(traffic.senders, traffic.receivers)
+    call_s = NETWORK_STEP_S + most * traffic.bytes / port
+    return CollectiveTime(
+        group="incast",
+        op=traffic.pattern,
+        algorithm="direct",
+        ranks=traffic.senders + traffic.receivers,
+        hosts=len(hosts),
+        calls=1,
+        size_bytes=traffic.bytes,
+        call_s=call_s,
+        bus_bytes_per_s=most * traffic.bytes / call_s,
+        hidden=False,
+    )

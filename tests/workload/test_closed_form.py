@@ -1,0 +1,121 @@
+"""A job on a design in closed form: what the parts of a step are, and that each key of a job or design changes it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.topology.fabric_intents import fabric
+
+from railfab.errors import RailfabError
+from railfab.intent import Job
+from railfab.topology import wire
+from railfab.workload import JobEstimate, estimate
+
+ROOMY = {"gpus": 8, "nic_ports": 2, "rate_gbps": 200, "gpu_memory_gb": 192}
+
+
+def estimated(design: dict[str, Any] | None = None, **fields: Any) -> JobEstimate:
+    """Llama 3 8B on 8 hosts, where nothing else is said."""
+    intent = fabric(hosts=design or ROOMY)
+    written = {"version": 1, "job": "made", **({} if "phases" in fields else {"model": "llama3-8b"}), **fields}
+    return estimate(Job.model_validate(written), intent, wire(intent))
+
+
+def with_parallelism(**parallelism: Any) -> JobEstimate:
+    return estimated(parallelism={"micro_batches": 8, **parallelism})
+
+
+def test_the_parts_of_a_step_make_its_duration() -> None:
+    step = with_parallelism(tp=4, pp=2)
+    assert step.step_s == pytest.approx(step.compute_s + step.bubble_s + sum(step.exposed_s.values()))
+    assert min(step.bubble_s, *step.exposed_s.values()) > 0
+    assert (step.tier, step.gpus) == ("closed form", 64)
+    assert "failures and stragglers" in step.not_seen
+
+
+def test_the_share_of_the_peak_is_the_stated_one_where_nothing_waits() -> None:
+    """But for the padding of the vocabulary."""
+    step = estimated(hosts=1, parallelism={"micro_batches": 2}, gpu={"efficiency": 0.5})
+    assert step.flop_share == pytest.approx(0.5 * step.compute_s / step.step_s, rel=1e-3)
+    assert step.compute_s / step.step_s > 0.99
+
+
+def test_chunks_shrink_the_bubble_and_more_micro_batches_its_share() -> None:
+    plain, chunks, more = (with_parallelism(tp=4, pp=2, **each) for each in ({}, {"vpp": 4}, {"micro_batches": 16}))
+    assert chunks.bubble_s == pytest.approx(plain.bubble_s / 4, rel=0.05)
+    assert more.bubble_s / more.step_s == pytest.approx(plain.bubble_s / plain.step_s / 2, rel=0.1)
+
+
+def test_gradients_are_exposed_without_overlap() -> None:
+    hidden, exposed = with_parallelism(tp=2), with_parallelism(tp=2, overlap=False)
+    assert exposed.exposed_s["dp"] > 10 * hidden.exposed_s["dp"]
+    assert exposed.compute_s == hidden.compute_s
+
+
+def test_recomputation_adds_a_forward_pass() -> None:
+    """The output layer is not computed again."""
+    plain, again = with_parallelism(tp=8), with_parallelism(tp=8, recompute=True)
+    assert 1.2 < again.compute_s / plain.compute_s < 4 / 3
+    assert again.memory_bytes < plain.memory_bytes
+
+
+def test_a_faster_nic_shortens_what_leaves_the_host_and_nothing_else() -> None:
+    slow, fast = (
+        estimated(design={**ROOMY, "rate_gbps": rate}, parallelism={"tp": 8, "overlap": False}) for rate in (100, 200)
+    )
+    assert slow.exposed_s["dp"] == pytest.approx(2 * fast.exposed_s["dp"], rel=0.01)
+    assert (slow.compute_s, slow.exposed_s["tp"]) == (fast.compute_s, fast.exposed_s["tp"])
+
+
+def test_tensor_ranks_without_a_scale_up_network_wait_for_the_nic() -> None:
+    joined, apart = (
+        estimated(design={**ROOMY, "scale_up": up}, parallelism={"tp": 8}) for up in ({"gbps_per_gpu": 3600}, False)
+    )
+    assert apart.exposed_s["tp"] > 5 * joined.exposed_s["tp"]
+
+
+def test_the_order_of_the_ranks_decides_which_groups_leave_the_host() -> None:
+    usual, spread = (
+        estimated(parallelism={"tp": 8}, placement={"order": order})
+        for order in (["tp", "cp", "ep", "dp", "pp"], ["dp", "cp", "ep", "pp", "tp"])
+    )
+    hosts = [{turn.group: turn.hosts for turn in step.collectives} for step in (usual, spread)]
+    assert [counts["tp"] for counts in hosts] == [1, 8]
+    assert spread.step_s > usual.step_s
+
+
+def test_experts_wait_for_one_nic_between_hosts() -> None:
+    step = estimated(model="mixtral-8x7b", parallelism={"ep": 8, "tp": 4, "micro_batches": 2})
+    (turn,) = (turn for turn in step.collectives if turn.op == "alltoall")
+    assert (turn.group, turn.ranks, turn.hosts) == ("ep", 8, 4)
+    assert 0.9 * 48.8e9 * 7 / 6 < turn.bus_bytes_per_s < 48.8e9 * 7 / 6
+
+
+def test_phases_are_added_up() -> None:
+    """3.6 GB at 200 Gb/s a GPU: 2 x 7/8 of it cross each NIC."""
+    phases = [{"compute": {"ms": 150}}, {"collective": {"op": "allreduce", "bytes": "3.6GB"}}]
+    step = estimated(design={**ROOMY, "rate_gbps": 100}, phases=phases)
+    assert step.compute_s == 0.15
+    assert step.exposed_s == {"rail": pytest.approx(2 * 7 / 8 * 3.6e9 / 24.41e9, rel=0.01)}
+    assert (step.step_s, step.tokens_per_s) == (pytest.approx(0.15 + step.exposed_s["rail"]), None)
+
+
+def test_an_incast_waits_for_the_port_of_its_receiver() -> None:
+    incast = {"pattern": "incast", "senders": 31, "receivers": 1, "bytes": "1.5MB"}
+    step = estimated(design={**ROOMY, "rate_gbps": 100}, phases=[{"traffic": incast}])
+    assert step.exposed_s["incast"] == pytest.approx(31 * 1.5e6 / 12.2e9, rel=0.01)
+
+
+def test_a_job_that_the_design_cannot_hold_is_refused() -> None:
+    with pytest.raises(RailfabError) as refused:
+        estimated(design={**ROOMY, "gpu_memory_gb": 40}, parallelism={"tp": 1, "micro_batch": 1})
+    assert str(refused.value).startswith("parallelism: a GPU of stage 1 needs ")
+
+
+def test_a_twin_refuses_a_model() -> None:
+    from railfab.workload import stages
+
+    with pytest.raises(RailfabError) as refused:
+        stages(Job.model_validate({"version": 1, "job": "made", "model": "llama3-8b"}), wire(fabric()))
+    assert str(refused.value) == "job made: model: the twin runs phases, not models. Use `railfab simulate` for it."

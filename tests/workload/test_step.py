@@ -1,0 +1,167 @@
+"""The closed form of a step against SimAI-analytical with its bus bandwidths, and against an executed schedule."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.laws import examples
+from tests.workload.references import MODELS, reference_plan, rows
+
+from railfab.workload.graph import Communication, Computation, StageGraph
+from railfab.workload.operations import OPERATIONS
+from railfab.workload.rates import LinkRates
+from railfab.workload.step import Costs, StepTime, step_time
+
+GB = 2**30
+"""SimAI's gigabyte."""
+INSIDE, NIC = LinkRates(nic=48.5 * GB, scale_up=360.0 * GB), LinkRates(nic=48.5 * GB, scale_up=float("inf"))
+"""SimAI bounds a group inside a host by NVLink, and one of several hosts by the NICs alone."""
+SMALL_BYTES, SMALL_S = 2**20, 15e-6
+"""SimAI takes a constant for messages below 1 MiB; this one is that of 8 ranks."""
+OPS = {"ALLREDUCE": "allreduce", "ALLGATHER": "allgather", "REDUCESCATTER": "reducescatter", "ALLTOALL": "alltoall"}
+GROUPS = {"": "tp", "EP": "ep", "DP_EP": "edp"}
+COLUMNS = (("forward", "fwd"), ("backward", "input_grad"), ("backward", "weight_grad"))
+
+
+def aicb_graph(name: str, *, dp: bool) -> StageGraph:
+    """The stage that AICB wrote, as SimAI reads it: what is not of a layer is in the step, and not in the bubble."""
+    computations, communications = [], []
+    for row in (row for row in rows("layers_aicb.csv") if row["model"] == name):
+        is_layer = row["layer"].startswith(("attention", "mlp", "final"))
+        calls = int(row["calls_per_step"])
+        for phase, column in COLUMNS:
+            when = phase if is_layer else "step"
+            computations.append(Computation(phase=when, part="mlp", calls=calls, flop=float(row[f"{column}_ns"])))
+            op, _, group = row[f"{column}_comm"].partition("_")
+            if op == "NONE" or not int(row[f"{column}_bytes"]):
+                continue
+            kind = "dp" if column == "weight_grad" and not group else GROUPS[group]
+            if dp or kind not in ("dp", "edp"):
+                communications.append(
+                    Communication(
+                        phase=when,
+                        part="mlp",
+                        group=kind,
+                        op=OPS[op],
+                        calls=calls,
+                        size_bytes=int(row[f"{column}_bytes"]),
+                    )
+                )
+    return StageGraph(stage=0, computations=tuple(computations), communications=tuple(communications))
+
+
+@cache
+def ratios(name: str) -> dict[tuple[str, str, int], float]:
+    """Share of the peak that SimAI assumes, by group, operation and bytes."""
+    return {
+        (row["group"].replace("DP_EP", "EDP").lower(), row["op"], int(row["bytes"])): float(row["ratio"])
+        for row in rows("groups_simai.csv")
+        if row["model"] == name
+    }
+
+
+def simai_step(name: str, *, dp: bool) -> StepTime:
+    plan, model = reference_plan(name), MODELS[name]
+
+    def seconds(talk: Communication) -> float:
+        if talk.size_bytes < SMALL_BYTES:
+            return SMALL_S if plan.ranks.group_size(talk.group) > 1 else 0.0
+        span = plan.ranks.span(talk.group)
+        bus = (INSIDE if span.hosts == 1 else NIC).bus(talk.op, span) * ratios(name)[
+            talk.group, talk.op, talk.size_bytes
+        ]
+        return OPERATIONS[talk.op].bus_factor(span.ranks) * talk.size_bytes / bus
+
+    costs = Costs(computation_s=lambda work: work.flop / 1e9, communication_s=seconds)
+    layers = model["L"] // model["pp"]
+    graphs = [aicb_graph(name, dp=dp)] * model["pp"]
+    return step_time(graphs, costs, micro_batches=plan.parallelism.micro_batches, vpp=layers)
+
+
+@pytest.mark.parametrize("variant", ["no_overlap", "dp_overlap1"])
+@pytest.mark.parametrize("name", MODELS)
+def test_a_step_takes_what_simai_says(name: str, variant: str) -> None:
+    (there,) = (row for row in rows("steps_simai.csv") if (row["model"], row["variant"]) == (name, variant))
+    here = simai_step(name, dp=variant == "no_overlap")
+    assert here.compute_s * 1e6 == pytest.approx(float(there["compute_us"]), rel=0.001)
+    assert here.bubble_s * 1e6 == pytest.approx(float(there["bubble_us"]), rel=0.01)
+    assert here.total_s * 1e6 == pytest.approx(float(there["total_us"]), rel=0.02)
+    for group, column in (("dp", "dp_us"), ("edp", "dp_ep_us"), ("tp", "tp_us"), ("ep", "ep_us")):
+        assert here.exposed_s.get(group, 0.0) * 1e6 == pytest.approx(float(there[column]), rel=0.02), group
+
+
+def stage_of(stage: int, forward_ns: float, batches: int) -> StageGraph:
+    works = (("forward", forward_ns), ("backward", 2 * forward_ns))
+    return StageGraph(
+        stage=stage,
+        computations=tuple(Computation(phase=phase, part="mlp", calls=batches, flop=ns) for phase, ns in works),
+        communications=(),
+    )
+
+
+FREE = Costs(computation_s=lambda work: work.flop / 1e9, communication_s=lambda talk: 0.0)
+
+
+def order_1f1b(stage: int, stages: int, batches: int, chunks: int) -> list[tuple[str, int, int]]:
+    """Phase, chunk and micro-batch in the order of a stage: 1F1B, interleaved where there are chunks (Megatron)."""
+    total = batches * chunks
+
+    def work(phase: str, turn: int) -> tuple[str, int, int]:
+        chunk = turn % (stages * chunks) // stages
+        batch = turn // (stages * chunks) * stages + turn % stages
+        return phase, chunk if phase == "forward" else chunks - 1 - chunk, batch
+
+    warm = min(total, stages - stage - 1 if chunks == 1 else 2 * (stages - stage - 1) + (chunks - 1) * stages)
+    order = [work("forward", turn) for turn in range(warm)]
+    for turn in range(total - warm):
+        order += [work("forward", warm + turn), work("backward", turn)]
+    return order + [work("backward", turn) for turn in range(total - warm, total)]
+
+
+def executed_ns(forward_ns: list[float], batches: int, chunks: int) -> float:
+    """The end of a schedule in which each work waits for its stage and for the chunk before it."""
+    stages = len(forward_ns)
+    queues = [order_1f1b(stage, stages, batches, chunks) for stage in range(stages)]
+    ends: dict[tuple[str, int, int, int], float] = {}
+    free = [0.0] * stages
+    while any(queues):
+        before = len(ends)
+        for stage, queue in enumerate(queues):
+            while queue:
+                phase, chunk, batch = queue[0]
+                place = chunk * stages + stage
+                needs = place - 1 if phase == "forward" else place + 1
+                key = (phase, batch, *divmod(needs, stages))
+                if phase == "backward" and place == chunks * stages - 1:
+                    key = ("forward", batch, chunk, stage)
+                if (phase, place) != ("forward", 0) and key not in ends:
+                    break
+                start = max(free[stage], ends.get(key, 0.0))
+                length = forward_ns[stage] / chunks * (1 if phase == "forward" else 2)
+                ends[phase, batch, chunk, stage] = free[stage] = start + length
+                queue.pop(0)
+        assert len(ends) > before, "the schedule is stuck"
+    return max(free)
+
+
+@given(stages=st.integers(1, 6), groups=st.integers(1, 4), chunks=st.integers(1, 3))
+@settings(max_examples=examples(40), deadline=None)
+def test_an_even_pipeline_takes_as_long_as_its_schedule(stages: int, groups: int, chunks: int) -> None:
+    chunks, batches = (1 if stages == 1 else chunks), groups * stages
+    graphs = [stage_of(stage, 60.0, batches) for stage in range(stages)]
+    here = step_time(graphs, FREE, micro_batches=batches, vpp=chunks)
+    assert here.total_s * 1e9 == pytest.approx(executed_ns([60.0] * stages, batches, chunks))
+
+
+@given(times=st.lists(st.integers(50, 100), min_size=2, max_size=6), extra=st.integers(0, 10))
+@settings(max_examples=examples(40), deadline=None)
+def test_an_uneven_pipeline_takes_at_most_a_tenth_less_than_the_closed_form(times: list[int], extra: int) -> None:
+    """The slowest stage still works while the last micro-batch passes the others."""
+    batches = 4 * len(times) + extra
+    graphs = [stage_of(stage, float(time), batches) for stage, time in enumerate(times)]
+    here_ns = step_time(graphs, FREE, micro_batches=batches).total_s * 1e9
+    there_ns = executed_ns([float(time) for time in times], batches, 1)
+    assert 0.9 * here_ns <= there_ns <= here_ns * 1.001
