@@ -16,6 +16,7 @@ from tests.ssh.dialect import PASSWORD, Dialect, serving
 from railfab.endpoints import Credentials, Endpoint
 from railfab.errors import DeviceError, LoginRefused, Unreachable
 from railfab.platforms import Dialect as DialectData
+from railfab.platforms.eos.session import EosSession
 from railfab.platforms.shared.cli_connection import CliConnection
 from railfab.ssh import Reply
 
@@ -114,8 +115,18 @@ class Behind(Dialect):
         return replace(reply, output=f"{reply.output}{repeated}")
 
 
-def test_a_line_that_a_switch_repeats_is_no_output(tmp_path: Path) -> None:
-    with serving(tmp_path, Behind) as server:
+class Early(Dialect):
+    """Echoes a line before its prompt too."""
+
+    def answer(self, line: str, more: bool = False) -> Reply:
+        reply = super().answer(line, more)
+        early = "terminal length 0\n" if line == "terminal width 511" else ""
+        return replace(reply, output=f"{early}{reply.output}")
+
+
+@pytest.mark.parametrize("cli", [Behind, Early])
+def test_a_line_that_a_switch_repeats_is_no_output(tmp_path: Path, cli: type[Dialect]) -> None:
+    with serving(tmp_path, cli) as server:
         connection = opened(unverified(server.port))
         assert connection.run_together("terminal width 511", "terminal length 0") == [
             "Width set to 511 columns.",
@@ -143,6 +154,20 @@ def test_a_login_runs_further_commands_and_refuses_as_the_switch_does(endpoint: 
         connection.open("enable")
     with pytest.raises(Unreachable, match="leaf1: is not connected"):
         connection.run("show version")
+
+
+class Locked(Dialect):
+    """Asks for a password after `enable`."""
+
+    def answer(self, line: str, more: bool = False) -> Reply:
+        return Reply(output="", prompt="Password: ") if line == "enable" else super().answer(line, more)
+
+
+def test_a_switch_that_asks_for_a_password_after_enable_is_refused(tmp_path: Path) -> None:
+    remedy = "Add `aaa authorization exec default local`, which lets users of privilege 15 in without it"
+    with serving(tmp_path, Locked) as server, pytest.raises(LoginRefused) as refused:
+        EosSession(unverified(server.port), ADMIN).__enter__()
+    assert str(refused.value) == f"leaf1: asks for a password after `enable`. {remedy}."
 
 
 def test_the_prompt_of_another_system_is_named(endpoint: Endpoint) -> None:

@@ -62,7 +62,7 @@ class CliConnection:
         self._connection: WaitingReads | None = None
 
     def open(self, *commands: str) -> str:
-        """Log in, and run commands together with those that prepare a session; the output of the last one.
+        """Log in, and run commands together with those that prepare a session; the output of all, with the last prompt.
 
         Raises Unreachable or LoginRefused, and DeviceError for another system or a command that is refused.
         """
@@ -84,12 +84,11 @@ class CliConnection:
         """Run commands after those of the driver, in each of whose answers is a pattern."""
         if not (lines := (*preparation, *commands)):
             return ""
-        answers = dict(zip(lines, self.run_together(*lines, unchecked=lines), strict=True))
-        if not all(re.search(pattern, f"{line}\n{answers[line]}") for line, pattern in preparation.items()):
+        output = self._exchange(lines, ANSWER_WITHIN_S * len(lines))
+        if not all(re.search(pattern, output) for pattern in preparation.values()):
             raise self._other_system()
-        for line, answer in answers.items():
-            self._check(line, answer)
-        return answers[lines[-1]]
+        self._check_block(output)
+        return output
 
     def close(self) -> None:
         """Close the connection at once, also while another thread waits for an answer or for the login.
@@ -168,8 +167,7 @@ class CliConnection:
         """
         for number, block in enumerate(_blocks(lines)):
             comment = f"{marker} {number}"
-            text = self._exchange("".join(f"{line}\n" for line in (*block, comment)), comment, within_s)
-            self._check_block(text)
+            self._check_block(self._exchange((*block, comment), within_s))
 
     def run_together(
         self, *commands: str, within_s: float = ANSWER_WITHIN_S, unchecked: Collection[str] = ()
@@ -179,26 +177,25 @@ class CliConnection:
         It runs all of them, also where this process ends meanwhile. within_s: limit of each [s]. unchecked: those in
         whose output an error text is not raised.
         """
-        lines = "".join(f"{command}\n" for command in commands)
-        text = self._exchange(lines, commands[-1], within_s * len(commands))
-        answers = self._answers(text, commands)
+        answers = self._answers(self._exchange(commands, within_s * len(commands)), commands)
         for command, answer in zip(commands, answers, strict=True):
             if command not in unchecked:
                 self._check(command, answer)
         return answers
 
     def _answers(self, output: str, commands: Sequence[str]) -> list[str]:
-        """The output of each command, up to the prompt with the next one. Raises DeviceError without that.
+        """The output of each command, up to the prompt before the next one. Raises DeviceError without that.
 
-        EOS repeats the prompt and the line where it falls behind, as netmiko has seen.
+        A terminal may echo a line before its prompt, and after it again: netmiko has seen EOS and NX-OS do so.
         """
         first, *others = commands
         answers, rest = [], output.partition(first)[2].partition("\n")[2]
         for command in others:
-            typed = re.search(rf"(?:(?m:^){self._prompt}\n?{re.escape(command)}.*\n)+", rest)
+            prompt = f"(?m:^){self._prompt}"
+            typed = re.search(rf"(?:{prompt}\n?{re.escape(command)}.*\n)+|{prompt}", rest)
             if typed is None:
                 raise self._other_system()
-            answers.append(rest[: typed.start()].strip("\n"))
+            answers.append(rest[: typed.start()].removeprefix(f"{command}\n").strip("\n"))
             rest = rest[typed.end() :]
         return [*answers, self._before_prompt(rest)]
 
@@ -206,12 +203,12 @@ class CliConnection:
         prompt = self._end.search(answer, max(0, len(answer) - LONGEST_PROMPT))
         return answer[: prompt.start() if prompt else None].strip("\n")
 
-    def _exchange(self, text: str, last: str, within_s: float) -> str:
-        """Send text, and read until the prompt after its last line."""
+    def _exchange(self, lines: Sequence[str], within_s: float) -> str:
+        """Send lines at once, and read until the prompt after the last of them."""
         connection = self._opened()
         with self._answering(within_s):
-            connection.write_channel(text)
-            return self._read_answer(connection, last, within_s, keeps_echo=True)
+            connection.write_channel("".join(f"{line}\n" for line in lines))
+            return self._read_answer(connection, lines[-1], within_s, keeps_echo=True)
 
     def _read_answer(self, connection: WaitingReads, echo: str, within_s: float, *, keeps_echo: bool = False) -> str:
         """Read up to the prompt after the echo of a line. Raises ReadTimeout.
