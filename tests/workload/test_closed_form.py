@@ -118,4 +118,4 @@ def test_a_twin_refuses_a_model() -> None:
 
     with pytest.raises(RailfabError) as refused:
         stages(Job.model_validate({"version": 1, "job": "made", "model": "llama3-8b"}), wire(fabric()))
-    assert str(refused.value) == "job made: model: the twin runs phases, not models. Use `railfab simulate` for it."
+    assert str(refused.value) == "job made: model: a twin runs phases, not the step of a model. Use phases."

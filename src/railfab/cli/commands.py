@@ -35,6 +35,7 @@ PLACES: Mapping[str, tuple[str, str]] = {
     "up": ("up", "up"),
     "lab": ("lab", "lab_app"),
     "dashboards": ("dashboards", "app"),
+    "simulate": ("simulate", "simulate"),
     "twin": ("twin_faults", "twin_app"),
     "sim": ("sim", "sim_app"),
 }

@@ -25,6 +25,7 @@ from railfab.sim.replay.results import SeedResult
 from railfab.sim.replay.why import CountedPort, Ecn, Pfc, Sender
 from railfab.topology import Bond, CabledPort, Gateway, Node, Summary
 from railfab.twin.detached import FoundTwin
+from railfab.workload import JobEstimate
 
 KindCode = Annotated[HazardCode, Field(json_schema_extra={"enum": list(hazard_kinds())})]
 """The code of a hazard kind: one of the catalogue."""
@@ -558,6 +559,22 @@ class Replay:
 
 
 @dataclass(frozen=True, slots=True)
+class EstimatedDesign:
+    """A job on a design. exposed_s: by group, as in docs/jobs.md."""
+
+    fabric: str
+    estimate: JobEstimate
+
+
+@dataclass(frozen=True, slots=True)
+class Estimated:
+    """`simulate`."""
+
+    job: str
+    designs: tuple[EstimatedDesign, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class PausedPort:
     """Pauses of a port."""
 
@@ -621,6 +638,7 @@ RECORDS: Mapping[str, Any] = {
     "rollback-list": tuple[DeployRecord, ...],
     "sim-replay": Replay,
     "sim-why": PortExplanation,
+    "simulate": Estimated,
     "twin-status": tuple[FoundTwin, ...],
     "twin-stop": StoppedTwin,
     "undrain": DrainReport,

@@ -112,10 +112,10 @@ def twin(
     An intent whose file has the name of another command of twin (status, stop, link, ...) needs ./ before it.
     """
     from railfab.fabric import design
-    from railfab.intent import load_job
+    from railfab.intent import load_phases
     from railfab.twin import require_served, require_traffic, running, twin_command
 
-    wanted = load_job(job) if job is not None else None
+    wanted = load_phases(job) if job is not None else None
     fabric = design(file)
     there = running(state, fabric.topology.fabric)
     if there is not None and wanted is not None:

@@ -31,7 +31,7 @@ from railfab.cli.common import (
 from railfab.cli.echo import echo
 from railfab.errors import IntentError
 from railfab.fabric import design, require_sessions
-from railfab.intent import Job, load_job
+from railfab.intent import Job, load_phases
 from railfab.process.signals import stop_on_signal
 from railfab.units import COLLECTOR_PORT
 
@@ -152,7 +152,7 @@ def _jobs(intent: Path, given: list[Path] | None) -> tuple[Job, ...]:
     paths = given or [beside / "ring.yml", beside / "incast.yml"]
     if not given and not all(path.is_file() for path in paths):
         raise IntentError(str(intent), f"no jobs are in {beside}", "Name some with --job FILE")
-    return tuple(load_job(path) for path in paths)
+    return tuple(load_phases(path) for path in paths)
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from railfab.intent.backend import Backend, Growth, Segments, Spines, Subnets, S
 from railfab.intent.catalogue import CatalogueFile, InterfaceNames, SwitchEntry
 from railfab.intent.fabric import FabricIntent, Target
 from railfab.intent.hosts import Hosts, ModelSize, ScaleUp
-from railfab.intent.load import json_schema, load_intent, load_job, load_mappings
+from railfab.intent.load import json_schema, load_intent, load_job, load_mappings, load_phases
 from railfab.intent.networks import (
     AccessLeaves,
     AccessSpines,
@@ -103,5 +103,6 @@ __all__ = [
     "load_intent",
     "load_job",
     "load_mappings",
+    "load_phases",
     "vlan_name",
 ]

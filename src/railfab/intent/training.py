@@ -121,5 +121,5 @@ class Placement(Model):
 class Accelerator(Model):
     """Computing rate of a GPU. tflops: dense BF16 peak, by default of the host model. efficiency: the used share."""
 
-    tflops: Annotated[float, Field(gt=0, le=1e6)] | None = None
+    tflops: Annotated[float, Field(gt=0, le=1_000_000)] | None = None
     efficiency: Annotated[float, Field(gt=0, le=1)] = 0.45

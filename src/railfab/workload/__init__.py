@@ -1,11 +1,23 @@
-"""Jobs: phases and training steps as transfers and operations, a run on an engine, and durations in closed form."""
+"""Jobs: phases and training steps as transfers and operations, a run on an engine, and durations in closed form.
 
-from railfab.workload.background import Background, background
+The closed form needs no numerics: what runs on an engine is imported on use.
+"""
+
+from typing import TYPE_CHECKING
+
+from railfab.import_on_use import imported_on_use
 from railfab.workload.closed_form import CollectiveTime, JobEstimate, estimate
 from railfab.workload.operations import OPERATIONS
-from railfab.workload.run import JobRun, JobStatus, Step
 from railfab.workload.stages import Stage, stages
 from railfab.workload.transfer import Transfer
+
+if TYPE_CHECKING:
+    from railfab.workload.background import Background, background
+    from railfab.workload.run import JobRun, JobStatus, Step
+else:
+    __getattr__ = imported_on_use(
+        __name__, {"background": ("Background", "background"), "run": ("JobRun", "JobStatus", "Step")}
+    )
 
 __all__ = [
     "OPERATIONS",

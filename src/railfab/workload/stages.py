@@ -47,7 +47,7 @@ def ring_pairs(job: Job, topology: Topology) -> Iterator[tuple[PortKey, PortKey]
 def stages(job: Job, topology: Topology) -> tuple[Stage, ...]:
     """The stages of a job on a fabric. Raises IntentError for hosts that the fabric does not have."""
     if job.model is not None:
-        raise IntentError(f"job {job.job}: model", "the twin runs phases, not models", "Use `railfab simulate` for it")
+        raise IntentError(f"job {job.job}: model", "a twin runs phases, not the step of a model", "Use phases")
     hosts = hosts_of(job, topology)
     nics = gpu_nics(topology, hosts)
     return tuple(_stage(phase, job, hosts, nics) for phase in job.phases)
@@ -73,12 +73,16 @@ def hosts_of(job: Job, topology: Topology) -> tuple[str, ...]:
                 f"job {job.job}: hosts",
                 f"{job.hosts} is more than the {len(known)} hosts of the fabric",
                 f"Use {len(known)} or less",
+                key="hosts",
             )
         return known[: job.hosts]
     for name in job.hosts:
         if name not in known:
             raise IntentError(
-                f"job {job.job}: hosts", f"the fabric has no host {name!r}", f"Use names such as {known[0]}"
+                f"job {job.job}: hosts",
+                f"the fabric has no host {name!r}",
+                f"Use names such as {known[0]}",
+                key="hosts",
             )
     return tuple(job.hosts)
 
@@ -154,5 +158,6 @@ def incast_ends(
             f"job {job.job}: incast",
             f"{traffic.senders} senders and {traffic.receivers} receivers are too many for {len(nics)} GPUs",
             f"Use at most {len(others)} senders; GPUs on the hosts of the receivers use the scale-up network",
+            key="phases",
         )
     return others[: traffic.senders], receivers

@@ -1,0 +1,112 @@
+"""`railfab simulate` as a user types it: tables, JSON, designs side by side, and what is refused."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from tests import commands
+from tests.docs.schemas import conforming
+
+ROOT = Path(__file__).resolve().parents[2]
+FABRICS, JOBS = ROOT / "inventory" / "fabrics", ROOT / "inventory" / "jobs"
+POD64, TRAINING, RING = FABRICS / "pod64.yml", JOBS / "llama3-70b.yml", JOBS / "ring.yml"
+
+
+def simulate(*arguments: object, code: int = 0) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "COLUMNS": "80", "NO_COLOR": "1"}
+    done = commands.run("simulate", *map(str, arguments), environment=environment, timeout_s=120)
+    assert done.returncode == code, done.stderr
+    return done
+
+
+def test_the_tables_have_the_parts_of_a_step_in_80_columns() -> None:
+    lines = simulate(POD64, "--job", TRAINING).stdout.splitlines()
+    assert lines[0] == "llama3-70b on pod64: 64 GPUs, closed form"
+    parts = {line[:12].strip(): float(line[12:].split()[0]) for line in lines[2 : lines.index("")]}
+    assert list(parts) == ["compute", "exposed tp", "exposed pp", "exposed dp", "bubble", "step"]
+    assert parts["step"] == pytest.approx(sum(parts.values()) - parts["step"], abs=1e-3)
+    assert any("does not see: collisions of ECMP hashes" in line for line in lines)
+    assert max(map(len, lines)) <= 80
+
+
+def test_json_has_the_tier_and_what_it_does_not_see() -> None:
+    document = conforming("simulate", simulate(POD64, "--job", TRAINING, "--output", "json").stdout)
+    (design,) = document["designs"]
+    assert (document["job"], design["fabric"], design["estimate"]["tier"]) == ("llama3-70b", "pod64", "closed form")
+    assert "failures and stragglers" in design["estimate"]["not_seen"]
+
+
+def test_a_job_of_phases_has_no_tokens() -> None:
+    document = conforming("simulate", simulate(POD64, "--job", RING, "--output", "json").stdout)
+    estimate = document["designs"][0]["estimate"]
+    assert (estimate["tokens_per_s"], list(estimate["exposed_s"])) == (None, ["rail"])
+
+
+def test_designs_are_compared_side_by_side() -> None:
+    lines = simulate(FABRICS / "gpu1024.yml", POD64, "--job", RING).stdout.splitlines()
+    ratios = {line.split()[0]: float(line.split()[-1]) for line in lines[2:4]}
+    assert set(ratios) == {"gpu1024", "pod64"}
+    assert min(ratios.values()) == 1.0 < max(ratios.values())
+
+
+def job(tmp_path: Path, text: str) -> Path:
+    path = tmp_path / "job.yml"
+    path.write_text(f"version: 1\njob: made\n{text}")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "model: llama3-70b\nparallelism:\n  tp: 8\n  pp: 3\n",
+            "job.yml:6: parallelism.pp: tp 8 x cp 1 x pp 3 = 24 does not divide the 64 GPUs of the job. "
+            "Use tp 8, cp 1, pp 2.",
+        ),
+        (
+            "model: llama3-405b\nparallelism: {tp: 8}\n",
+            "job.yml:4: parallelism: a GPU of stage 1 needs 448 GB, and has 80. "
+            "Spread the model over more GPUs, with a larger tp or pp.",
+        ),
+        (
+            "hosts: 9\nmodel: llama3-8b\n",
+            "job.yml:3: job made: hosts: 9 is more than the 8 hosts of the fabric. Use 8 or less.",
+        ),
+        ("model: llama3-7b\n", "job.yml:3: model: no preset is named 'llama3-7b'. Use llama3-70b."),
+        (
+            "model: llama3-8b\ngpu: {tflops: .nan}\n",
+            "job.yml:4: gpu.tflops: nan is not a number. Use a number above 0, up to 1000000.",
+        ),
+        (
+            "hosts: 3\nphases:\n  - collective: {op: allreduce, algorithm: halving-doubling, bytes: 8}\n",
+            "job.yml:4: job made: algorithm: halving-doubling needs a power of two ranks, and there are 3. Use ring.",
+        ),
+    ],
+)
+def test_a_job_that_does_not_fit_is_refused_with_its_line(tmp_path: Path, text: str, message: str) -> None:
+    refused = simulate(POD64, "--job", job(tmp_path, text), code=2)
+    assert refused.stderr.replace(f"{tmp_path}/", "") == f"railfab: {message}\n"
+    assert refused.stdout == ""
+
+
+def test_two_fabrics_of_a_name_are_refused() -> None:
+    refused = simulate(POD64, POD64, "--job", RING, code=2)
+    assert refused.stderr == f"railfab: {POD64}: a second fabric is named pod64. Rename one of them.\n"
+
+
+def test_the_remedy_for_a_job_makes_it_run(tmp_path: Path) -> None:
+    text = "model: llama3-70b\nparallelism: {{tp: 8, micro_batch: 4{more}}}\n"
+    refused = simulate(POD64, "--job", job(tmp_path, text.format(more="")), code=2)
+    assert refused.stderr.endswith("Use recompute: true.\n")
+    simulate(POD64, "--job", job(tmp_path, text.format(more=", recompute: true")))
+
+
+@pytest.mark.parametrize("command", ["twin", "up"])
+def test_a_twin_refuses_a_model_before_it_starts(command: str, tmp_path: Path) -> None:
+    path = job(tmp_path, "model: llama3-8b\n")
+    done = commands.run(command, str(POD64), "--job", str(path), environment={**os.environ}, timeout_s=60)
+    problem = "a twin runs phases, not the step of a model. Name a job with phases, or use `railfab simulate`."
+    assert (done.returncode, done.stderr) == (2, f"railfab: {path}:3: model: {problem}\n")
