@@ -78,14 +78,15 @@ class Trial:
     scrapes: list[Scrape] = field(default_factory=list)
 
 
-def rack_of(served: str = "srlinux") -> Design:
-    """The fabric of rack.yml, whose switches run this platform."""
+def rack_of(served: str = "srlinux", *, bundle: bool = False) -> Design:
+    """The fabric of rack.yml, whose switches run this platform. bundle: with a LAG between each two switches."""
     path = FOLDER / "rack.yml"
     intent = load_intent(path)
     tiers = {
         tier: getattr(intent.backend, tier).model_copy(update={"platform": served, "model": HARDWARE[served]})
         for tier in ("segments", "spines")
     }
+    tiers["spines"] = tiers["spines"].model_copy(update={"bundle": bundle})
     intent = intent.model_copy(update={"backend": intent.backend.model_copy(update=tiers)})
     return Design(document=Document(path, {}), intent=intent, topology=wire(intent))
 
