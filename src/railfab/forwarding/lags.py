@@ -61,6 +61,8 @@ def spread(group: Sequence[int], lags: Mapping[int, InterfaceLink]) -> tuple[int
     A switch hashes twice: a LAG has its share of the group whatever members it has left, and these have equal shares of
     that. -1 stands for a LAG without members, until the routes over it are gone.
     """
+    if not lags:
+        return tuple(group)
     hops = [(lags[link].members or (-1,)) if link in lags else (link,) for link in group]
     size = lcm(*map(len, hops))
     return tuple(link for members in hops for link in members for _ in range(size // len(members)))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from railfab.metrics import Kind
 from railfab.platforms import TelemetryRule, platform
-from railfab.platforms.telemetry_map import carried_labels
+from railfab.platforms.telemetry_map import LABEL, carried_labels
 from railfab.telemetry.mapping import compiled
 from railfab.testing.reuse import reused
 
@@ -33,8 +33,8 @@ def rule_labels(name: str, rule: TelemetryRule) -> st.SearchStrategy[dict[str, s
 def label_texts(name: str, labels: frozenset[str], path: str) -> st.SearchStrategy[dict[str, str]]:
     """Texts of these labels of a path: ports and addresses as the platform of that name has them, others as they come.
 
-    One after a colon or a dash is a number, as of a queue in `Ethernet0:3` and `Ethernet1-3`; before a letter, a colon
-    ends the name of a module.
+    One that begins as no port does is of another kind of interface, with a number. One after a colon or a dash
+    is a number, as of a queue in `Ethernet0:3` and `Ethernet1-3`; before a letter, a colon ends the name of a module.
     """
     ports = st.integers(1, 32).map(platform(name).lab.interfaces.port).filter(bool).map(str)
     known = {
@@ -43,6 +43,9 @@ def label_texts(name: str, labels: frozenset[str], path: str) -> st.SearchStrate
         "priority": st.integers(0, 7).map(str),
     }
     known |= {label: st.integers(0, 15).map(str) for label in NUMBERED.findall(path)}
+    port = str(platform(name).lab.interfaces.port(1))
+    beginnings = [(label, begins) for label, begins in LABEL.findall(path) if not port.startswith(begins)]
+    known |= {label: st.integers(1, 32).map(f"{begins}{{}}".format) for label, begins in beginnings}
     anything = st.text(PLAIN + PUNCTUATION, min_size=1, max_size=12)
     return st.fixed_dictionaries({label: known.get(label, anything) for label in sorted(labels)})
 

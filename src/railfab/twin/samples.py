@@ -23,6 +23,7 @@ from railfab.twin.readings import Arrays
 from railfab.twin.transitions import TransitionCounters
 from railfab.twin.tries import OPENING, Trying
 from railfab.twin.virtual_ports import virtual_chassis, virtual_lags, virtual_ports
+from railfab.units import NS_PER_S
 
 BGP_STATES = {"idle": 1, "connect": 2, "active": 3, "opensent": 4, "openconfirm": 5, "established": 6}
 """As in BGP4-MIB (RFC 4273)."""
@@ -174,10 +175,16 @@ def state_samples(
     for port in ports:
         yield from _port_samples(port, state.dirt.get((name, port.name), 0.0))
     for lag in lags:
-        yield TwinSample("fabric_interface_oper_up", {"interface": lag.name}, float(lag.oper_up))
-        yield TwinSample("fabric_interface_admin_up", {"interface": lag.name}, float(lag.enabled))
+        yield from _lag_samples(lag)
     for session in sessions:
         yield from _session_samples(session, counters)
+
+
+def _lag_samples(lag: VirtualLag) -> Iterator[TwinSample]:
+    here = {"interface": lag.name}
+    yield TwinSample("fabric_interface_oper_up", here, float(lag.oper_up))
+    yield TwinSample("fabric_interface_admin_up", here, float(lag.enabled))
+    yield TwinSample("fabric_interface_speed_bytes_per_second", here, lag.rate_gbps * NS_PER_S / 8)
 
 
 def _port_samples(port: VirtualPort, loss_db: float) -> Iterator[TwinSample]:

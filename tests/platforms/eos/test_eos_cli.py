@@ -72,6 +72,15 @@ def test_a_command_of_the_recording_has_its_answer(cli: EosCli, line: str, outpu
     assert (reply.output, reply.prompt) == (output, prompt)
 
 
+def test_a_lag_has_a_mode_of_its_own_which_exit_leaves(cli: EosCli) -> None:
+    lines = ("configure session made", "interface Port-Channel1", "no switchport", "exit")
+    assert [cli.answer(line).prompt for line in lines][1:] == [
+        f"{LEAF}(config-s-made-if-Po1)#",
+        f"{LEAF}(config-s-made-if-Po1)#",
+        f"{LEAF}(config-s-made)#",
+    ]
+
+
 def test_a_session_is_compared_and_left_as_in_the_recording(cli: EosCli) -> None:
     prompts = [cli.answer(line).prompt for line in ("configure session scrapli_cfg_1", "interface loopback1")]
     assert prompts[-1] == f"{LEAF}(config-s-scrapl-if-Lo1)#"

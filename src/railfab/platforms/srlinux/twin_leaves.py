@@ -19,7 +19,6 @@ from railfab.platforms.twin_face import RouteCounts, VirtualChassis, VirtualLag,
 
 VERSION = "25.3.1"
 MEMORY_BYTES = 32 << 30
-MBPS_PER_GBPS = 1000
 
 _DOWN_REASONS = {
     "disabled": "port-admin-disabled",
@@ -81,7 +80,6 @@ def _lag(lag: VirtualLag) -> Iterator[tuple[str, Any]]:
     if not lag.oper_up:
         yield f"{here}/oper-down-reason", "no-active-links" if lag.enabled else "port-admin-disabled"
     yield from _subinterface(lag.name, routed=lag.routed, oper_up=lag.oper_up)
-    yield f"{here}/lag/lag-speed", round(lag.rate_gbps * MBPS_PER_GBPS)
     for member in lag.members:
         path = f"{here}/lag/member[name={member.port}]"
         yield f"{path}/oper-state", "up" if member.used else "down"
