@@ -11,7 +11,8 @@ from tests.faults.mistakes import SWITCHES, Mistake
 from tests.faults.trial import Rack, rack_of
 
 LEAF = SWITCHES["L"]
-LAG, MEMBER, OTHER_LAGS_MEMBER = "lag1", "ethernet-1/32", "ethernet-1/30"
+LAG, MEMBER, OTHER_LAG, OTHER_LAGS_MEMBER = "lag1", "ethernet-1/32", "lag2", "ethernet-1/30"
+PFC = "/qos/interfaces/interface[interface-id={}]/pfc/pfc-enable"
 BEFORE_S, AFTER_S = 20.0, 90.0
 
 
@@ -49,6 +50,16 @@ MISTAKES = (
         symptom=f'fabric_lldp_neighbor_info{{interface="{MEMBER}", peer_device="{SWITCHES["T"]}"}} == 1',
         alert="FabricCablingMismatch",
     ),
+    Mistake(  # the second: SR Linux counts discards by member, and the packets of queues and priorities by LAG
+        id="pfc-off-lags",
+        title="PFC off on the LAGs of a leaf: their members drop",
+        edits={LEAF: {"update": dict.fromkeys((PFC.format(LAG), PFC.format(OTHER_LAG)), False)}},
+        slow_hosts={},
+        job="incast",
+        symptom=f'increase(fabric_pfc_dropped_packets_total{{interface=~"{LAG}|{OTHER_LAG}"}}[1m]) > 0',
+        alert="FabricLosslessDrops",
+        also=("FabricInterfaceDiscards", "FabricJobSlow"),
+    ),
 )
 
 
@@ -60,7 +71,7 @@ def test_mistakes_at_lags_raise_the_right_alerts_and_no_others(tmp_path: Path) -
     (tmp_path / "prometheus").mkdir()
     wanted = wanted_metrics(mistake.symptom for mistake in MISTAKES)
     with Rack(rack_of(bundle=True), tmp_path / "state", wanted) as rack:
-        trials = [rack.tried(mistake, BEFORE_S, AFTER_S, idle=True) for mistake in MISTAKES]
+        trials = [rack.tried(mistake, BEFORE_S, AFTER_S, idle=mistake.job != "incast") for mistake in MISTAKES]
     with Judge(tmp_path / "prometheus", [trial.scrapes for trial in trials]) as judge:
         found = verdicts(judge, trials)
     assert {trial.mistake.id: text for trial in trials if (text := problem(trial, found[trial.mistake.id]))} == {}
