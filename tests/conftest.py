@@ -7,6 +7,7 @@ import os
 import shutil
 from collections.abc import Callable, Generator
 from contextlib import suppress
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 
@@ -15,8 +16,6 @@ from execnet import XSpec
 from hypothesis import settings
 from tests import namespaces
 from tests.laws import examples
-from tests.order import computes, rank
-from tests.priority import give_way
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
@@ -93,6 +92,9 @@ NEEDS: dict[str, Callable[[], str | None]] = {
 }
 
 
+LONGEST = ("faults", "integration", "docs", "telemetry", "test_namespaces.py", "lab", "app", "twin")
+"""Folders, and a file, whose tests take or wait longest: they begin first, lest a worker has one left at the end."""
+
 ON_ONE_LAB = tuple(f"tests/integration/test_{name}.py" for name in ("embedded_lab", "deploy_on_frr", "killed_deploy"))
 """Files whose tests share one lab, which a worker boots once."""
 WIRED = (
@@ -151,10 +153,21 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> ByFile:
     return ByFile(config, log)
 
 
+def _rank(item: pytest.Item) -> int:
+    """Place of a test's folder in the order of the run."""
+    return _rank_of(item.path)
+
+
+@cache
+def _rank_of(file: Path) -> int:
+    folder = file.relative_to(REPOSITORY).parts[1]
+    return LONGEST.index(folder) if folder in LONGEST else len(LONGEST)
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Skip what cannot run here, with what to do about it; what is required stays and fails where it must."""
     _leave_out_the_matrix(config, items)
-    items.sort(key=lambda item: rank(item.path))
+    items.sort(key=_rank)
     for mark, lacking in NEEDS.items():
         reason = lacking()
         if reason is None:
@@ -203,13 +216,6 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     for path in modules[first:] + modules[:first]:
         with suppress(Exception, pytest.skip.Exception):  # collecting it imports it again, and reports the error
             import_module(".".join(path.relative_to(REPOSITORY).with_suffix("").parts))
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    """Give the test, and what it starts, its priority."""
-    give_way(computes=computes(item.path))
-    return (yield)
 
 
 @pytest.hookimpl(wrapper=True)

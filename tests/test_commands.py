@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -52,18 +51,6 @@ def test_a_signal_to_one_that_a_shell_starts_ends_the_command(tmp_path: Path) ->
         process.send_signal(signal.SIGTERM)
         _, errors = process.communicate(timeout=60)
     assert (process.returncode, errors) == (130, b"railfab: interrupted\n")
-
-
-def test_a_command_has_the_priority_of_what_starts_it(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "intent.yml")
-    own = os.getpriority(os.PRIO_PROCESS, 0)
-    commands.server()
-    with ThreadPoolExecutor(1, initializer=os.nice, initargs=[3]) as nicer:
-        command = nicer.submit(commands.Command, "plan", "intent.yml", cwd=tmp_path).result()
-    with (tmp_path / "intent.yml").open("w"):
-        assert os.getpriority(os.PRIO_PROCESS, command.pid) == min(19, own + 3)
-        command.kill()
-    command.join()
 
 
 def test_a_command_that_takes_too_long_is_ended(tmp_path: Path) -> None:

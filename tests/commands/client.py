@@ -1,7 +1,7 @@
 """Ask the server of the tests to run a command with this program's own streams.
 
 Run as `python -IS client.py ADDRESS railfab ARGUMENT ...` it takes arguments, working directory, environment, streams,
-priority, SIGINT and SIGTERM, and ends as the command does. It imports little, since a shell starts it for each command.
+SIGINT and SIGTERM, and ends as the command does. It imports little, since a shell starts it for each command.
 """
 
 from __future__ import annotations
@@ -18,8 +18,7 @@ def ask(
     connection: socket.socket, command: Sequence[str], cwd: str, environment: Mapping[str, str], streams: Sequence[int]
 ) -> int:
     """Process of the command; its exit code is the next message."""
-    priority = os.getpriority(os.PRIO_PROCESS, 0)
-    asked = {"arguments": command, "cwd": cwd, "environment": dict(environment), "priority": priority}
+    asked = {"arguments": command, "cwd": cwd, "environment": dict(environment)}
     socket.send_fds(connection, [dumps(asked).encode()], list(streams))
     return int(connection.recv(64))
 

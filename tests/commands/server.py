@@ -112,14 +112,13 @@ def own(streams: list[int]) -> None:
 
 
 def become(request: dict[str, Any], made: dict[str, str]) -> None:
-    """Take arguments, environment, working directory, priority and streams as a new interpreter does.
+    """Take arguments, environment, working directory and streams as a new interpreter does.
 
     made: variables that the imports have set.
     """
     os.environ.clear()
     os.environ.update({**made, **request["environment"]})
     os.chdir(request["cwd"])
-    os.setpriority(os.PRIO_PROCESS, 0, request["priority"])
     sys.argv = request["arguments"]
     sys.path[0] = request["cwd"]
     unbuffered = bool(os.environ.get("PYTHONUNBUFFERED"))

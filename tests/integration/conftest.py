@@ -19,8 +19,7 @@ from railfab.lab import Lab, LabPlace
 from railfab.lab.agent.sources import vty_json
 from railfab.lab.netns.state import NetnsState, lab_state_file, load_state
 
-SESSIONS_WITHIN_S = 150
-"""Until sessions must be taken to hang: FRR waits 2 minutes before it connects again to a neighbour that was not up."""
+SESSIONS_WITHIN_S = 60
 ANSWER_WITHIN_S = 30
 
 
