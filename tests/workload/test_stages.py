@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Iterable
 
@@ -170,3 +172,9 @@ def ports_of(transfers: Iterable[Transfer]) -> set[PortKey]:
 
 def test_only_hosts_of_the_job_send_and_receive() -> None:
     assert {host for host, _ in ports_of(ring(8, 3))} == set(HOSTS[:3])
+
+
+def test_background_is_a_function_whatever_is_imported_before_it() -> None:
+    """A module of that name would hide it, once something else of the module has been imported."""
+    text = "from railfab.workload import Background, background; assert callable(background)"
+    subprocess.run([sys.executable, "-c", text], check=True)

@@ -12,11 +12,11 @@ from railfab.workload.stages import Stage, stages
 from railfab.workload.transfer import Transfer
 
 if TYPE_CHECKING:
-    from railfab.workload.background import Background, background
+    from railfab.workload.background_traffic import Background, background
     from railfab.workload.run import JobRun, JobStatus, Step
 else:
     __getattr__ = imported_on_use(
-        __name__, {"background": ("Background", "background"), "run": ("JobRun", "JobStatus", "Step")}
+        __name__, {"background_traffic": ("Background", "background"), "run": ("JobRun", "JobStatus", "Step")}
     )
 
 __all__ = [
