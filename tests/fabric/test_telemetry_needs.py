@@ -56,6 +56,7 @@ BFD = "bfd: {interval_ms: 300, multiplier: 3}"
         ("frr", "lossless: off, family: ipv6", "IPV6_UNICAST", True),
         ("srlinux", "bfd: off", "ipv6-link-local-interface", False),
         ("srlinux", BFD, "ipv6-link-local-interface", True),
+        ("srlinux", "lossless: off", "/lag/", False),
         ("srlinux", "lossless: off", "/pfc/", False),
         ("srlinux", "lossless: off", "/queues/", False),
         ("srlinux", "lossless: {priority: 3}", "/pfc/", True),
@@ -74,6 +75,11 @@ def test_a_path_is_needed_where_the_intent_uses_it(
     assert paths
     missing = unneeded(fabric, "pod1-seg1-leaf1")
     assert not paths & missing if needed else paths <= missing
+
+
+def test_the_speed_of_lags_is_needed_where_there_are_lags(repository: Path) -> None:
+    fabric = design(repository / "inventory" / "fabrics" / "pod64-bundle.yml")
+    assert not {path for path in unneeded(fabric, "pod1-seg1-leaf1") if "/lag/" in path}
 
 
 def test_optical_power_is_needed_only_where_a_port_has_optics(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -76,13 +77,17 @@ def sample_of(rule: TelemetryRule, **labels: str) -> Sample:
     value = 1.0 if rule.states is not None or metric(rule.metric).kind is Kind.INFO else 1234.0
     if rule.states is not None and value not in rule.states.values():
         value = max(rule.states.values())
-    return Sample(rule.metric, {name: {**LABELS, **rule.labels, **labels}[name] for name in names}, value)
+    known = {**LABELS, **rule.labels, **labels}
+    if "[name=lag{interface:lag}]" in rule.path:
+        known["interface"] = "lag1"
+    return Sample(rule.metric, {name: known[name] for name in names}, value)
 
 
 def lost(rule: TelemetryRule, sample: Sample) -> Sample:
     """The sample without the labels that the rule's path has no place for."""
     places = [rule.path, *(rule.from_leaf or {}).values()]
-    carried = {name for name in sample.labels if name in rule.labels or any(f"{{{name}}}" in text for text in places)}
+    stated = {name for text in places for name in re.findall(r"\{(\w+)", text)}
+    carried = stated | rule.labels.keys()
     return replace(sample, labels={name: value for name, value in sample.labels.items() if name in carried})
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from railfab.device import DeviceModel
+from railfab.device import DeviceModel, Lag
 from railfab.fabric.design import Design
 from railfab.platforms import TelemetryRule, TelemetrySubscription
 from railfab.platforms.telemetry_checks import covers
@@ -57,6 +57,8 @@ NEEDS: Mapping[str, Need] = {
     "fabric_interface_pre_fec_": lambda use, _: use.fec,
 }
 """By the begin of the metric's name, the first that fits; every switch has a metric that is not here."""
+OF_LAGS = "/lag/"
+"""Container of leaves that only LAGs have."""
 
 
 class TelemetryNeeds:
@@ -94,6 +96,8 @@ def _feeds(subscription: TelemetrySubscription, rule: TelemetryRule) -> bool:
 
 
 def _has(use: SwitchUse, rule: TelemetryRule) -> bool:
+    if OF_LAGS in rule.path and not any(isinstance(interface, Lag) for interface in use.model.interfaces):
+        return False
     need = next((need for begin, need in NEEDS.items() if rule.metric.startswith(begin)), None)
     return need is None or need(use, rule.labels)
 

@@ -345,6 +345,15 @@ def test_several_paths_are_those_of_every_group() -> None:
         assert (found.max_paths, found.multiple_as) == expected, (speaker, second)
 
 
+def test_pause_profiles_without_statements_are_objects_and_no_values_of_a_leaf() -> None:
+    names = ("a_pfc-0", "pfc-0")
+    found = JUNOS.parse(
+        "class-of-service { congestion-notification-profile a_pfc-0; congestion-notification-profile pfc-0; }"
+    )
+    lines = [line for line in found.unmodelled if "congestion-notification-profile" in line]
+    assert lines == [f"class-of-service congestion-notification-profile {name}" for name in names]
+
+
 def test_a_disabled_unit_does_not_route_while_its_port_is_up(leaf: DeviceModel) -> None:
     port = next(each for each in leaf.interfaces if isinstance(each, Port) and (each.unnumbered or each.addresses))
     name = device_name(port.name)

@@ -44,6 +44,8 @@ SINGLE_VALUES = frozenset(
     )
 )
 """Leaves with one value, which a group or range does not add to (junos-qfx-conf 24.4R1)."""
+PAUSE_PROFILES = (COS, "congestion-notification-profile")
+"""Place of the objects that are called as a leaf of ports is."""
 _INTERFACE = re.compile(r"(?P<stem>[a-z]+-(?:\d+/){2}|ae)(?P<number>\d+)")
 _SET = re.compile(r"\[([\d,-]+)\]")
 
@@ -143,15 +145,20 @@ def _with_members(statement: Statement, names: Mapping[str, Sequence[str]]) -> I
     yield statement
 
 
+def _is_single(statement: Statement) -> bool:
+    """Whether a statement is a leaf with one value; an object without statements is none, whatever its kind."""
+    return statement[-2:-1] != () and statement[-2] in SINGLE_VALUES and statement[-3:-1] != PAUSE_PROFILES
+
+
 def _without_overridden(inherited: Iterable[Statement], stated: Iterable[Statement]) -> Iterator[Statement]:
     """The inherited statements without values of leaves that have another one, and without repeated ones."""
     stated = tuple(stated)
     present = {
         *stated,
-        *(statement[:-1] for statement in stated if statement[-2:-1] and statement[-2] in SINGLE_VALUES),
+        *(statement[:-1] for statement in stated if _is_single(statement)),
     }
     for statement in dict.fromkeys(inherited):
-        is_single = len(statement) > 1 and statement[-2] in SINGLE_VALUES
+        is_single = _is_single(statement)
         if statement not in present and not (is_single and statement[:-1] in present):
             yield statement
             if is_single:
@@ -160,9 +167,7 @@ def _without_overridden(inherited: Iterable[Statement], stated: Iterable[Stateme
 
 def _with_last_values(stated: tuple[Statement, ...]) -> tuple[Statement, ...]:
     """Leave out the values of leaves that another one follows, as when they are loaded, and repeated ones."""
-    last = {
-        statement[:-1]: statement[-1] for statement in stated if statement[-2:-1] and statement[-2] in SINGLE_VALUES
-    }
+    last = {statement[:-1]: statement[-1] for statement in stated if _is_single(statement)}
     repeated: set[Statement] = set()
     kept = []
     for statement in stated:
