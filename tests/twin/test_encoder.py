@@ -74,7 +74,7 @@ def decoded(samples: Sequence[Sample], encoding: int) -> dict[tuple[str, tuple[t
 def sample_of(rule: TelemetryRule, **labels: str) -> Sample:
     """A sample that the rule carries."""
     names = [name for name in metric(rule.metric).labels if name not in ("fabric", "device")]
-    value = 1.0 if rule.states is not None or metric(rule.metric).kind is Kind.INFO else 1234.0
+    value = 1.0 if rule.states is not None or metric(rule.metric).kind is Kind.INFO else 1234.0 * max(rule.scale, 1)
     if rule.states is not None and value not in rule.states.values():
         value = max(rule.states.values())
     known = {**LABELS, **rule.labels, **labels}
