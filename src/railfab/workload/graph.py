@@ -103,8 +103,8 @@ def _counted(works: list[tuple[Part, int, float]]) -> Iterator[tuple[tuple[Part,
 def _communications(plan: TrainingPlan, stage: int) -> Iterator[Communication]:
     layers = plan.layers(stage)
     experts = sum(is_expert_layer(plan.shape, layer) for layer in layers)
-    yield from _attention_talk(plan, len(layers))
-    yield from _dense_talk(plan, len(layers) - experts)
+    yield from _tensor_talk(plan, "attention", len(layers))
+    yield from _tensor_talk(plan, "mlp", len(layers) - experts)
     yield from _expert_talk(plan, experts)
     yield from _context_talk(plan, len(layers))
     yield from _end_talk(plan, stage)
@@ -117,12 +117,12 @@ def activation_bytes(plan: TrainingPlan) -> int:
     return ACTIVATION_BYTES * plan.rank_tokens * plan.shape.hidden
 
 
-def _tensor_talk(plan: TrainingPlan, part: Part, layers: int, size_bytes: int) -> Iterator[Communication]:
+def _tensor_talk(plan: TrainingPlan, part: Part, layers: int) -> Iterator[Communication]:
     """Around a column-parallel and a row-parallel matrix: gather and scatter with sequence parallelism, else reduce.
 
     The backward pass gathers the inputs of the column once more, beside the gradients of the weights.
     """
-    calls = layers * plan.parallelism.micro_batches
+    calls, size_bytes = layers * plan.parallelism.micro_batches, activation_bytes(plan)
     again = calls * plan.parallelism.recompute
 
     def talk(phase: WorkPhase, op: str, calls: int, beside: Part | None = None) -> Communication:
@@ -141,21 +141,13 @@ def _tensor_talk(plan: TrainingPlan, part: Part, layers: int, size_bytes: int) -
     yield talk("backward", "allgather", calls, beside=part)
 
 
-def _attention_talk(plan: TrainingPlan, layers: int) -> Iterator[Communication]:
-    return _tensor_talk(plan, "attention", layers, activation_bytes(plan))
-
-
-def _dense_talk(plan: TrainingPlan, layers: int) -> Iterator[Communication]:
-    return _tensor_talk(plan, "mlp", layers, activation_bytes(plan))
-
-
 def _expert_talk(plan: TrainingPlan, layers: int) -> Iterator[Communication]:
     """Dispatch and combine of tokens, each to top-k experts, and the tensor parallelism of these and of shared ones."""
     experts = plan.shape.experts
     if experts is None or not layers:
         return
     if experts.shared:
-        yield from _dense_talk(plan, layers)
+        yield from _tensor_talk(plan, "mlp", layers)
     parallelism = plan.parallelism
     calls, routed_bytes = layers * parallelism.micro_batches, experts.per_token * activation_bytes(plan)
     again = calls * parallelism.recompute

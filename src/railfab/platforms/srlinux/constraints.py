@@ -25,7 +25,7 @@ from railfab.platforms.srlinux.tree import key_words
 from railfab.platforms.srlinux.xpath import compiled, holds_at, places_at
 
 MOST_KEPT = 4096
-"""Entries that are kept as valid; then none are, and the next ones again."""
+"""Number of entries that are kept as valid; all are forgotten when there would be more."""
 _VALID: set[tuple[str, str]] = set()
 """Entries in which every constraint holds and looks at nothing outside: the path, and the content that is read."""
 
