@@ -8,28 +8,40 @@ from typing import TYPE_CHECKING
 from railfab.import_on_use import imported_on_use
 from railfab.workload.closed_form import CollectiveTime, JobEstimate, estimate
 from railfab.workload.operations import OPERATIONS
+from railfab.workload.ranks import RanksByHost
 from railfab.workload.stages import Stage, stages
 from railfab.workload.transfer import Transfer
 
 if TYPE_CHECKING:
+    from railfab.workload.algorithms import ALGORITHMS, Algorithm, TransferRounds, transfer_rounds
     from railfab.workload.background_traffic import Background, background
     from railfab.workload.run import JobRun, JobStatus, Step
 else:
     __getattr__ = imported_on_use(
-        __name__, {"background_traffic": ("Background", "background"), "run": ("JobRun", "JobStatus", "Step")}
+        __name__,
+        {
+            "algorithms": ("ALGORITHMS", "Algorithm", "TransferRounds", "transfer_rounds"),
+            "background_traffic": ("Background", "background"),
+            "run": ("JobRun", "JobStatus", "Step"),
+        },
     )
 
 __all__ = [
+    "ALGORITHMS",
     "OPERATIONS",
+    "Algorithm",
     "Background",
     "CollectiveTime",
     "JobEstimate",
     "JobRun",
     "JobStatus",
+    "RanksByHost",
     "Stage",
     "Step",
     "Transfer",
+    "TransferRounds",
     "background",
     "estimate",
     "stages",
+    "transfer_rounds",
 ]

@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
+from typing import Literal
 
 from railfab.errors import IntentError
 
@@ -42,12 +43,14 @@ class CollectiveKind:
     nccl-tests, doc/PERFORMANCE.md. boundary: bus bandwidth between hosts for n ranks, k of them on each host, in NIC
     rates of one GPU: rings leave a host by the NICs of all ranks there; of an AllToAll, only the share for ranks on
     other hosts takes the NIC. algorithms: by name, the default one first. powers_of_two: those that need such a number.
+    fixed: ranks that have a role of their own, and keep their places in every channel: none, the root, or all.
     """
 
     bus_factor: Callable[[int], float]
     boundary: Callable[[int, int], float]
     algorithms: Mapping[str, Rounds]
     powers_of_two: frozenset[str] = frozenset()
+    fixed: Literal["none", "root", "all"] = "none"
 
     def rounds(self, ranks: int, size_bytes: float, algorithm: str | None = None) -> Iterator[Round]:
         """The rounds of an algorithm, by default the first. Raises IntentError for ranks it cannot serve."""
@@ -183,11 +186,13 @@ OPERATIONS: Mapping[str, CollectiveKind] = {
         boundary=_own_ranks,
         algorithms={"binomial": _binomial, "scatter-allgather": _scatter_allgather},
         powers_of_two=frozenset({"scatter-allgather"}),
+        fixed="root",
     ),
     "sendrecv": CollectiveKind(
         bus_factor=lambda ranks: 1.0,  # noqa: ARG005
         boundary=lambda ranks, ranks_per_host: 1.0,  # noqa: ARG005
         algorithms={"direct": _send},
+        fixed="all",
     ),
 }
 """Every operation, by the name that job files use."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import product
+from itertools import accumulate, product
 from math import prod
 
 from railfab.intent.training import Dimension
@@ -30,6 +30,36 @@ class Span:
     ranks: int
     hosts: int
     ranks_per_host: int
+
+
+@dataclass(frozen=True, slots=True)
+class RanksByHost:
+    """The ranks of a group, numbered from 0 host by host. counts: those of each host."""
+
+    counts: tuple[int, ...]
+
+    @property
+    def count(self) -> int:
+        return sum(self.counts)
+
+    @property
+    def hosts(self) -> int:
+        return len(self.counts)
+
+    @property
+    def per_host(self) -> int:
+        """Ranks of a host that has most."""
+        return max(self.counts)
+
+    @property
+    def alike(self) -> bool:
+        """Whether all hosts have the same number of ranks."""
+        return len(set(self.counts)) == 1
+
+    @property
+    def starts(self) -> tuple[int, ...]:
+        """The first rank of each host."""
+        return tuple(accumulate(self.counts[:-1], initial=0))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
