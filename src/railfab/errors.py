@@ -27,15 +27,15 @@ from railfab.text.remedies import Remedy
 
 MOST_CHARACTERS = 4000
 """Length from which on the place, problem or remedy of an error is cut."""
-Key = tuple[str, ...]
-"""A key of the intent, with the keys around it."""
+Key = tuple[int | str, ...]
+"""A key of a file, with the keys and the numbers of list elements around it."""
 
 
 class RailfabError(Exception):
     """Root of every error that railfab raises on purpose: place, problem and remedy.
 
     All three can be printed on one line, whatever a file or a device has written into them: see `printable`.
-    key: of the intent that is at fault, dotted, where the place does not name it.
+    key: of the file, that is at fault, dotted, where the place does not name it.
     """
 
     def __init__(self, where: str, problem: str, remedy: str, *, key: str | None = None) -> None:
@@ -48,10 +48,10 @@ class RailfabError(Exception):
 
     @property
     def keys(self) -> tuple[Key, ...]:
-        """Keys of the intent whose line the error may have: the one at fault, and those that its remedy changes."""
+        """Keys of the file whose line the error may have: the one at fault, and those that its remedy changes."""
         choices = self.remedy.choices if isinstance(self.remedy, Remedy) else ()
         dotted = (self.key or self.where, *(key for choice in choices for key in choice.changes))
-        return tuple(tuple(key.split(".")) for key in dotted)
+        return tuple(tuple(int(part) if part.isdecimal() else part for part in key.split(".")) for key in dotted)
 
     def changed(self, *, where: str | None = None, remedy: str | None = None) -> Self:
         """The error at another place or with another remedy, about the same key."""

@@ -82,7 +82,8 @@ def job(tmp_path: Path, text: str) -> Path:
         ),
         (
             "hosts: 3\nphases:\n  - collective: {op: allreduce, algorithm: halving-doubling, bytes: 8}\n",
-            "job.yml:4: job made: algorithm: halving-doubling needs a power of two ranks, and there are 3. Use ring.",
+            "job.yml:5: job made: phases.0.collective.algorithm: halving-doubling needs a power of two ranks, and "
+            "there are 3. Use ring.",
         ),
     ],
 )
@@ -104,9 +105,27 @@ def test_the_remedy_for_a_job_makes_it_run(tmp_path: Path) -> None:
     simulate(POD64, "--job", job(tmp_path, text.format(more=", recompute: true")))
 
 
-@pytest.mark.parametrize("command", ["twin", "up"])
-def test_a_twin_refuses_a_model_before_it_starts(command: str, tmp_path: Path) -> None:
-    path = job(tmp_path, "model: llama3-8b\n")
-    done = commands.run(command, str(POD64), "--job", str(path), environment={**os.environ}, timeout_s=60)
-    problem = "a twin runs phases, not the step of a model. Name a job with phases, or use `railfab simulate`."
-    assert (done.returncode, done.stderr) == (2, f"railfab: {path}:3: model: {problem}\n")
+@pytest.mark.parametrize("command", [("twin",), ("twin", "--detach"), ("up",), ("up", "--job", str(RING))])
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "model: llama3-8b\n",
+            "3: job made: model: a twin runs phases, not the step of a model. "
+            "Name a job with phases, or use `railfab simulate`.",
+        ),
+        (
+            "phases:\n  - compute: {ms: 1}\n  - traffic:\n      pattern: incast\n      senders: 57\n      bytes: 1MB\n",
+            "7: job made: phases.1.traffic.senders: 57 senders and 1 receiver are too many for 64 GPUs. "
+            "Use at most 56 senders; GPUs on the hosts of the receivers use the scale-up network.",
+        ),
+    ],
+)
+def test_a_job_that_does_not_fit_is_refused_before_a_twin_starts(
+    command: tuple[str, ...], text: str, message: str, tmp_path: Path
+) -> None:
+    path = job(tmp_path, text)
+    words = (command[0], str(POD64), *command[1:], "--job", str(path))
+    done = commands.run(*words, cwd=tmp_path, environment={**os.environ}, timeout_s=60)
+    assert (done.returncode, done.stderr) == (2, f"railfab: {path}:{message}\n")
+    assert list(tmp_path.iterdir()) == [path]

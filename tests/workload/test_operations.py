@@ -84,7 +84,8 @@ def test_an_alltoall_sends_each_part_to_its_own_rank_alone() -> None:
 def test_an_algorithm_for_powers_of_two_refuses_other_numbers() -> None:
     with pytest.raises(IntentError) as refused:
         rounds("allreduce", "halving-doubling", 6, 1.0)
-    assert str(refused.value) == "algorithm: halving-doubling needs a power of two ranks, and there are 6. Use ring."
+    problem = "halving-doubling needs a power of two ranks, and there are 6. Use ring."
+    assert str(refused.value) == f"collective.algorithm: {problem}"
 
 
 SIMGRID = {

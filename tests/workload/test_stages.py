@@ -40,7 +40,7 @@ def ring(size_bytes: int, hosts: object = "all") -> tuple[Transfer, ...]:
     return stage({"collective": {"op": "allreduce", "bytes": size_bytes}}, hosts).transfers
 
 
-def incast(senders: int, receivers: int, size_bytes: int = 1000) -> tuple[Transfer, ...]:
+def incast(senders: object, receivers: int, size_bytes: int = 1000) -> tuple[Transfer, ...]:
     return stage(
         {"traffic": {"pattern": "incast", "senders": senders, "receivers": receivers, "bytes": size_bytes}}
     ).transfers
@@ -84,7 +84,7 @@ def test_an_algorithm_that_needs_a_power_of_two_names_the_job() -> None:
     with pytest.raises(IntentError) as refused:
         stage({"collective": collective}, hosts=3)
     problem = "halving-doubling needs a power of two ranks, and there are 3. Use ring."
-    assert str(refused.value) == f"job made: algorithm: {problem}"
+    assert str(refused.value) == f"job made: phases.0.collective.algorithm: {problem}"
 
 
 def test_bytes_are_split_evenly_over_the_ports_of_a_nic_and_its_queue_pairs() -> None:
@@ -96,8 +96,11 @@ def test_bytes_are_split_evenly_over_the_ports_of_a_nic_and_its_queue_pairs() ->
 
 
 @pytest.mark.parametrize("hosts", [1, HOSTS[:1]])
-def test_a_ring_of_one_host_moves_nothing(hosts: object) -> None:
-    assert ring(1_000_000, hosts) == ()
+def test_a_job_in_which_nothing_moves_is_refused(hosts: object) -> None:
+    with pytest.raises(IntentError) as refused:
+        ring(1_000_000, hosts)
+    problem = "nothing takes any time. Use more hosts, or a compute phase."
+    assert str(refused.value) == f"job made: phases: {problem}"
 
 
 @given(receivers=st.integers(1, 8), senders=st.integers(1, 56), size_bytes=st.integers(1, 10**9))
@@ -123,13 +126,30 @@ def test_senders_of_an_incast_are_spread_over_the_hosts_rail_by_rail(senders: in
     assert {RAIL_OF[one.source] for one in found} == set(range(1, -(-senders // (len(HOSTS) - 1)) + 1))
 
 
-@pytest.mark.parametrize(("senders", "receivers", "most"), [(57, 1, 56), (49, 9, 48), (1, 64, 0)])
-def test_an_incast_with_too_few_gpus_is_refused(senders: int, receivers: int, most: int) -> None:
+@given(at_most=st.integers(1, 100), receivers=st.integers(1, 56))
+@settings(max_examples=examples(20), deadline=None)
+def test_an_incast_of_at_most_some_senders_has_all_that_there_are_if_those_are_fewer(
+    at_most: int, receivers: int
+) -> None:
+    available = RAILS * (len(HOSTS) - -(-receivers // RAILS))
+    assert incast({"at_most": at_most}, receivers) == incast(min(at_most, available), receivers)
+
+
+@pytest.mark.parametrize(
+    ("senders", "receivers", "ends", "fits"),
+    [
+        (57, 1, "57 senders and 1 receiver", "Use at most 56 senders"),
+        (49, 9, "49 senders and 9 receivers", "Use at most 48 senders"),
+        (1, 64, "1 sender and 64 receivers", "Use fewer receivers, or more hosts"),
+        ({"at_most": 8}, 64, "1 sender and 64 receivers", "Use fewer receivers, or more hosts"),
+    ],
+)
+def test_an_incast_with_too_few_gpus_is_refused(senders: object, receivers: int, ends: str, fits: str) -> None:
     with pytest.raises(IntentError) as refused:
         incast(senders, receivers)
     assert str(refused.value) == (
-        f"job made: incast: {senders} senders and {receivers} receivers are too many for 64 GPUs. Use at most {most} "
-        "senders; GPUs on the hosts of the receivers use the scale-up network."
+        f"job made: phases.0.traffic.senders: {ends} are too many for 64 GPUs. {fits}; "
+        "GPUs on the hosts of the receivers use the scale-up network."
     )
 
 

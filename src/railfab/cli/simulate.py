@@ -13,8 +13,9 @@ from railfab.cli import completion
 from railfab.cli.acceptance import AcceptOption
 from railfab.cli.common import Output, OutputOption, print_json, print_table, stdout, stop_at_errors, uncollected
 from railfab.cli.tables import columns
-from railfab.errors import RailfabError, each, raise_all
+from railfab.errors import RailfabError
 from railfab.fabric import Design, design
+from railfab.fabric.design import naming
 from railfab.text.counted import counted, listed
 
 if TYPE_CHECKING:
@@ -63,11 +64,8 @@ def _estimated(job: Job, document: Document, fabric: Design) -> JobEstimate:
     """The estimate of a job; errors name the file and line of the job, and the fabric."""
     from railfab.workload import estimate
 
-    try:
+    with naming(document):
         return estimate(job, fabric.intent, fabric.topology)
-    except RailfabError as error:
-        raise_all([document.located(failure) for failure in each(error)])
-        raise
 
 
 def _print(job: Job, estimates: Estimates) -> None:

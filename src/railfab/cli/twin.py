@@ -111,12 +111,11 @@ def twin(
     With --detach it keeps running without a terminal: `railfab twin status` shows it, `railfab twin stop` ends it.
     An intent whose file has the name of another command of twin (status, stop, link, ...) needs ./ before it.
     """
-    from railfab.fabric import design
-    from railfab.intent import load_phases
+    from railfab.fabric import design, fitting_job
     from railfab.twin import require_served, require_traffic, running, twin_command
 
-    wanted = load_phases(job) if job is not None else None
     fabric = design(file)
+    wanted = fitting_job(job, fabric.topology) if job is not None else None
     there = running(state, fabric.topology.fabric)
     if there is not None and wanted is not None:
         why = f"The twin of {fabric.topology.fabric} is running, and only its job changes: leave out"

@@ -30,8 +30,7 @@ from railfab.cli.common import (
 )
 from railfab.cli.echo import echo
 from railfab.errors import IntentError
-from railfab.fabric import design, require_sessions
-from railfab.intent import Job, load_phases
+from railfab.fabric import design, fitting_job, require_sessions
 from railfab.process.signals import stop_on_signal
 from railfab.units import COLLECTOR_PORT
 
@@ -40,6 +39,8 @@ if TYPE_CHECKING:
 
     from railfab.app.summary import RunSummary
     from railfab.app.view import Scene
+    from railfab.fabric import Design
+    from railfab.intent import Job
 
 JobsOption = Annotated[
     list[Path] | None,
@@ -124,7 +125,7 @@ def up(
     require_sessions((node.name, str(node.platform)) for node in fabric.topology.switches())
     require_traffic(fabric)
     options = Options(
-        jobs=_jobs(intent, job),
+        jobs=_jobs(fabric, job),
         state=state,
         sampling=choose_sampling(fabric, interval),
         for_s=for_s,
@@ -146,13 +147,13 @@ def up(
         raise typer.Exit(FOUND)
 
 
-def _jobs(intent: Path, given: list[Path] | None) -> tuple[Job, ...]:
-    """The given jobs, or those in `jobs/` beside the folder of the fabric."""
-    beside = intent.resolve().parent.parent / "jobs"
+def _jobs(fabric: Design, given: list[Path] | None) -> tuple[Job, ...]:
+    """The given jobs, or those beside the folder of the fabric. Raises IntentError where one does not fit."""
+    beside = fabric.path.resolve().parent.parent / "jobs"
     paths = given or [beside / "ring.yml", beside / "incast.yml"]
     if not given and not all(path.is_file() for path in paths):
-        raise IntentError(str(intent), f"no jobs are in {beside}", "Name some with --job FILE")
-    return tuple(load_phases(path) for path in paths)
+        raise IntentError(str(fabric.path), f"no jobs are in {beside}", "Name some with --job FILE")
+    return tuple(fitting_job(path, fabric.topology) for path in paths)
 
 
 @contextmanager

@@ -7,12 +7,14 @@ from railfab.import_on_use import imported_on_use
 
 if TYPE_CHECKING:
     from railfab.fabric.endpoints import present_endpoints, require_sessions, resolve_endpoints, session_endpoints
+    from railfab.fabric.jobs import fitting_job
     from railfab.fabric.limit import group_names, limited, named
 else:
     __getattr__ = imported_on_use(
         __name__,
         {
             "endpoints": ("present_endpoints", "require_sessions", "resolve_endpoints", "session_endpoints"),
+            "jobs": ("fitting_job",),
             "limit": ("group_names", "limited", "named"),
         },
     )
@@ -22,6 +24,7 @@ __all__ = [
     "NotAccepted",
     "Say",
     "design",
+    "fitting_job",
     "group_names",
     "limited",
     "named",

@@ -7,7 +7,7 @@ from railfab.intent.backend import Backend, Growth, Segments, Spines, Subnets, S
 from railfab.intent.catalogue import CatalogueFile, InterfaceNames, SwitchEntry
 from railfab.intent.fabric import FabricIntent, Target
 from railfab.intent.hosts import Hosts, ModelSize, ScaleUp
-from railfab.intent.load import json_schema, load_intent, load_job, load_mappings, load_phases
+from railfab.intent.load import json_schema, load_intent, load_job, load_mappings
 from railfab.intent.networks import (
     AccessLeaves,
     AccessSpines,
@@ -36,14 +36,14 @@ from railfab.intent.profile import (
 )
 
 if TYPE_CHECKING:
-    from railfab.intent.job import Collective, Compute, Job, Phase, Traffic
+    from railfab.intent.job import AtMost, Collective, Compute, Job, Phase, Traffic
     from railfab.intent.telemetry import OwnMetric, PlatformTelemetry, RuleEntry, SubscriptionEntry, TelemetryFile
     from railfab.intent.training import Accelerator, ModelShape, Parallelism, Placement
 else:
     __getattr__ = imported_on_use(
         __name__,
         {
-            "job": ("Collective", "Compute", "Job", "Phase", "Traffic"),
+            "job": ("AtMost", "Collective", "Compute", "Job", "Phase", "Traffic"),
             "telemetry": ("OwnMetric", "PlatformTelemetry", "RuleEntry", "SubscriptionEntry", "TelemetryFile"),
             "training": ("Accelerator", "ModelShape", "Parallelism", "Placement"),
         },
@@ -54,6 +54,7 @@ __all__ = [
     "AccessLeaves",
     "AccessSpines",
     "Addresses",
+    "AtMost",
     "Backend",
     "Bfd",
     "Bgp",
@@ -103,6 +104,5 @@ __all__ = [
     "load_intent",
     "load_job",
     "load_mappings",
-    "load_phases",
     "vlan_name",
 ]

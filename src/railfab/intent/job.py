@@ -48,11 +48,17 @@ class Collective(Model):
             yield KeyFault("algorithm", problem, f"Use one of {listed(ALGORITHMS[self.op])}")
 
 
+class AtMost(Model):
+    """So many, or all that a fabric has if those are fewer."""
+
+    at_most: Count
+
+
 class Traffic(Model):
     """Independent flows: each of `senders` GPUs sends `bytes` to each of `receivers` GPUs."""
 
     pattern: Literal["incast"]
-    senders: Count
+    senders: Count | AtMost
     receivers: Count = 1
     bytes: Annotated[int, Field(ge=1, le=10**13)]
 

@@ -80,15 +80,6 @@ def load_job_file(path: Path) -> tuple[Job, Document]:
     return _validated(document, Job), document
 
 
-def load_phases(path: Path) -> Job:
-    """The job of phases described in a file, which a twin can run. Raises as `load_job_file` does, and for a model."""
-    job, document = load_job_file(path)
-    if job.model is not None:
-        remedy = "Name a job with phases, or use `railfab simulate`"
-        raise IntentError(document.where(("model",)), "a twin runs phases, not the step of a model", remedy)
-    return job
-
-
 def load_mappings(path: Path) -> tuple[TelemetryFile, Document]:
     """The telemetry mappings in a file, and where each key stands in it. Raises IntentError, or Problems."""
     from railfab.intent.telemetry import TelemetryFile

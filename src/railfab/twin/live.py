@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from railfab.device import DeviceModel
-from railfab.errors import IntentError, TopologyError
+from railfab.errors import TopologyError
 from railfab.forwarding import (
     NOTHING_PENDING,
     BgpSession,
@@ -244,8 +244,6 @@ class LiveFabric:
     def start(self, job: Job) -> None:
         """Run a job from its beginning, in place of any other. Raises IntentError."""
         found = stages(job, self._links.topology)
-        if not any(stage.compute_ns or stage.transfers for stage in found):
-            raise IntentError(f"job {job.job}: phases", "nothing takes any time", "Use more hosts, or a compute phase")
         beside = background(job, self._links.topology)
         with self._simulation.held():
             self._end_job()

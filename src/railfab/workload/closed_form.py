@@ -16,7 +16,7 @@ from railfab.workload.plan import TrainingPlan, training_plan
 from railfab.workload.ranks import GROUPS, Group, Span
 from railfab.workload.rates import NETWORK_STEP_S, LinkRates, default_algorithm, link_rates
 from railfab.workload.shapes import attention_flop, mlp_flop, parameters
-from railfab.workload.stages import gpu_nics, hosts_of, incast_ends, naming
+from railfab.workload.stages import gpu_nics, hosts_of, in_phase, incast_ends
 from railfab.workload.step import Costs, step_time
 
 TIER = "closed form"
@@ -152,13 +152,13 @@ def _phases(job: Job, intent: FabricIntent, topology: Topology, hosts: tuple[str
     port = rates.nic / intent.hosts.nic_ports
     collectives: list[CollectiveTime] = []
     span = Span(ranks=len(hosts), hosts=len(hosts), ranks_per_host=1)
-    for phase in job.phases:
-        if phase.collective is not None and len(hosts) > 1:
-            asked = phase.collective
-            with naming(job):
+    for number, phase in enumerate(job.phases):
+        with in_phase(job, number):
+            if phase.collective is not None and len(hosts) > 1:
+                asked = phase.collective
                 collectives.append(_collective_time("rail", asked.op, asked.algorithm, asked.bytes, 1, span, rates))
-        if phase.traffic is not None:
-            collectives.append(_incast_time(phase.traffic, job, topology, hosts, port))
+            if phase.traffic is not None:
+                collectives.append(_incast_time(phase.traffic, topology, hosts, port))
     compute_s = sum(phase.compute.ms / 1e3 for phase in job.phases if phase.compute is not None)
     exposed: defaultdict[str, float] = defaultdict(float)
     for turn in collectives:
@@ -176,16 +176,16 @@ def _phases(job: Job, intent: FabricIntent, topology: Topology, hosts: tuple[str
     )
 
 
-def _incast_time(traffic: Traffic, job: Job, topology: Topology, hosts: tuple[str, ...], port: float) -> CollectiveTime:
+def _incast_time(traffic: Traffic, topology: Topology, hosts: tuple[str, ...], port: float) -> CollectiveTime:
     """Independent flows between the first ports of NICs: the end with most flows takes longest."""
-    incast_ends(traffic, job, hosts, gpu_nics(topology, hosts))
-    most = max(traffic.senders, traffic.receivers)
+    senders, receivers = map(len, incast_ends(traffic, hosts, gpu_nics(topology, hosts)))
+    most = max(senders, receivers)
     call_s = NETWORK_STEP_S + most * traffic.bytes / port
     return CollectiveTime(
         group="incast",
         op=traffic.pattern,
         algorithm="direct",
-        ranks=traffic.senders + traffic.receivers,
+        ranks=senders + receivers,
         hosts=len(hosts),
         calls=1,
         size_bytes=traffic.bytes,

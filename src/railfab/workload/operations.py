@@ -58,7 +58,7 @@ class CollectiveKind:
         if name in self.powers_of_two and ranks & (ranks - 1):
             others = [known for known in self.algorithms if known not in self.powers_of_two]
             problem = f"{name} needs a power of two ranks, and there are {ranks}"
-            raise IntentError("algorithm", problem, f"Use {others[0]}", key="phases")
+            raise IntentError("collective.algorithm", problem, f"Use {others[0]}")
         return self.algorithms[name](ranks, size_bytes) if ranks > 1 else iter(())
 
 

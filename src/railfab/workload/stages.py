@@ -8,7 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from railfab.errors import IntentError
-from railfab.intent import Collective, Job, Phase, Traffic
+from railfab.intent import AtMost, Collective, Job, Phase, Traffic
+from railfab.text.counted import counted
 from railfab.topology import CabledPort, PortKey, Topology
 from railfab.units import NS_PER_MS
 from railfab.workload.operations import OPERATIONS, edges
@@ -45,19 +46,40 @@ def ring_pairs(job: Job, topology: Topology) -> Iterator[tuple[PortKey, PortKey]
 
 
 def stages(job: Job, topology: Topology) -> tuple[Stage, ...]:
-    """The stages of a job on a fabric. Raises IntentError for hosts that the fabric does not have."""
+    """The stages of a job on a fabric. Raises IntentError for a job that the fabric cannot run."""
     if job.model is not None:
-        raise IntentError(f"job {job.job}: model", "a twin runs phases, not the step of a model", "Use phases")
+        remedy = "Name a job with phases, or use `railfab simulate`"
+        raise _refusal(job, "model", "a twin runs phases, not the step of a model", remedy)
     hosts = hosts_of(job, topology)
     nics = gpu_nics(topology, hosts)
-    return tuple(_stage(phase, job, hosts, nics) for phase in job.phases)
+    run: list[Stage] = []
+    for number, phase in enumerate(job.phases):
+        with in_phase(job, number):
+            run.append(_stage(phase, hosts, nics))
+    if not any(stage.compute_ns or stage.transfers for stage in run):
+        raise _refusal(job, "phases", "nothing takes any time", "Use more hosts, or a compute phase")
+    return tuple(run)
 
 
-def _stage(phase: Phase, job: Job, hosts: tuple[str, ...], nics: dict[Gpu, list[PortKey]]) -> Stage:
+def _refusal(job: Job, key: str, problem: str, remedy: str) -> IntentError:
+    """The error of a key of a job, which names the job."""
+    return IntentError(f"job {job.job}: {key}", problem, remedy, key=key)
+
+
+@contextmanager
+def in_phase(job: Job, number: int) -> Iterator[None]:
+    """Put the job and the number of a phase in front of the key of an error about the phase."""
+    try:
+        yield
+    except IntentError as error:
+        raise _refusal(job, f"phases.{number}.{error.where}", error.problem, error.remedy) from None
+
+
+def _stage(phase: Phase, hosts: tuple[str, ...], nics: dict[Gpu, list[PortKey]]) -> Stage:
     if phase.collective is not None:
-        return Stage(name=phase.collective.op, transfers=_collective(phase.collective, job, hosts, nics))
+        return Stage(name=phase.collective.op, transfers=_collective(phase.collective, hosts, nics))
     if phase.traffic is not None:
-        return Stage(name=phase.traffic.pattern, transfers=_incast(phase.traffic, job, hosts, nics))
+        return Stage(name=phase.traffic.pattern, transfers=_incast(phase.traffic, hosts, nics))
     assert phase.compute is not None
     return Stage(name="compute", compute_ns=round(phase.compute.ms * NS_PER_MS))
 
@@ -69,21 +91,12 @@ def hosts_of(job: Job, topology: Topology) -> tuple[str, ...]:
         return known
     if isinstance(job.hosts, int):
         if job.hosts > len(known):
-            raise IntentError(
-                f"job {job.job}: hosts",
-                f"{job.hosts} is more than the {len(known)} hosts of the fabric",
-                f"Use {len(known)} or less",
-                key="hosts",
-            )
+            problem = f"{job.hosts} is more than the {len(known)} hosts of the fabric"
+            raise _refusal(job, "hosts", problem, f"Use {len(known)} or less")
         return known[: job.hosts]
     for name in job.hosts:
         if name not in known:
-            raise IntentError(
-                f"job {job.job}: hosts",
-                f"the fabric has no host {name!r}",
-                f"Use names such as {known[0]}",
-                key="hosts",
-            )
+            raise _refusal(job, "hosts", f"the fabric has no host {name!r}", f"Use names such as {known[0]}")
     return tuple(job.hosts)
 
 
@@ -101,14 +114,12 @@ def gpu_nics(topology: Topology, hosts: tuple[str, ...]) -> dict[Gpu, list[PortK
     return dict(nics)
 
 
-def _collective(
-    collective: Collective, job: Job, hosts: tuple[str, ...], nics: dict[Gpu, list[PortKey]]
-) -> tuple[Transfer, ...]:
+def _collective(collective: Collective, hosts: tuple[str, ...], nics: dict[Gpu, list[PortKey]]) -> tuple[Transfer, ...]:
     """A collective on each rail; the bytes between two NICs are split over their ports and queue pairs."""
     transfers: list[Transfer] = []
     for rail in sorted({rail for _, rail in nics}):
         members = [host for host in hosts if (host, rail) in nics]
-        for (source, target), payload_bytes in _edges(collective, job, len(members)).items():
+        for (source, target), payload_bytes in _edges(collective, len(members)).items():
             pairs = list(zip(nics[members[source], rail], nics[members[target], rail], strict=False))
             share = payload_bytes / len(pairs) / QUEUE_PAIRS
             transfers.extend(
@@ -119,23 +130,13 @@ def _collective(
     return tuple(transfers)
 
 
-def _edges(collective: Collective, job: Job, ranks: int) -> dict[tuple[int, int], float]:
-    with naming(job):
-        return edges(OPERATIONS[collective.op].rounds(ranks, collective.bytes, collective.algorithm), ranks)
+def _edges(collective: Collective, ranks: int) -> dict[tuple[int, int], float]:
+    return edges(OPERATIONS[collective.op].rounds(ranks, collective.bytes, collective.algorithm), ranks)
 
 
-@contextmanager
-def naming(job: Job) -> Iterator[None]:
-    """Put the name of the job in front of the place of an error."""
-    try:
-        yield
-    except IntentError as error:
-        raise error.changed(where=f"job {job.job}: {error.where}") from None
-
-
-def _incast(traffic: Traffic, job: Job, hosts: tuple[str, ...], nics: dict[Gpu, list[PortKey]]) -> tuple[Transfer, ...]:
+def _incast(traffic: Traffic, hosts: tuple[str, ...], nics: dict[Gpu, list[PortKey]]) -> tuple[Transfer, ...]:
     """Transfers from the first NIC port of each sender to that of each receiver."""
-    senders, receivers = incast_ends(traffic, job, hosts, nics)
+    senders, receivers = incast_ends(traffic, hosts, nics)
     return tuple(
         Transfer(source=nics[sender][0], target=nics[receiver][0], payload_bytes=traffic.bytes)
         for receiver in receivers
@@ -144,7 +145,7 @@ def _incast(traffic: Traffic, job: Job, hosts: tuple[str, ...], nics: dict[Gpu, 
 
 
 def incast_ends(
-    traffic: Traffic, job: Job, hosts: tuple[str, ...], nics: dict[Gpu, list[PortKey]]
+    traffic: Traffic, hosts: tuple[str, ...], nics: dict[Gpu, list[PortKey]]
 ) -> tuple[list[Gpu], list[Gpu]]:
     """The senders and the receivers of an incast. Raises IntentError where the GPUs are too few.
 
@@ -153,11 +154,14 @@ def incast_ends(
     receivers = list(nics)[: traffic.receivers]
     taken = {host for host, _ in receivers}
     others = sorted((gpu for gpu in nics if gpu[0] not in taken), key=lambda gpu: (gpu[1], hosts.index(gpu[0])))
-    if len(receivers) < traffic.receivers or len(others) < traffic.senders:
+    senders = traffic.senders
+    count = max(1, min(senders.at_most, len(others))) if isinstance(senders, AtMost) else senders
+    if len(receivers) < traffic.receivers or len(others) < count:
+        ends = f"{counted(count, 'sender')} and {counted(traffic.receivers, 'receiver')}"
+        fits = f"Use at most {counted(len(others), 'sender')}" if others else "Use fewer receivers, or more hosts"
         raise IntentError(
-            f"job {job.job}: incast",
-            f"{traffic.senders} senders and {traffic.receivers} receivers are too many for {len(nics)} GPUs",
-            f"Use at most {len(others)} senders; GPUs on the hosts of the receivers use the scale-up network",
-            key="phases",
+            "traffic.senders",
+            f"{ends} are too many for {counted(len(nics), 'GPU')}",
+            f"{fits}; GPUs on the hosts of the receivers use the scale-up network",
         )
-    return others[: traffic.senders], receivers
+    return others[:count], receivers
