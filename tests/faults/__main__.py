@@ -1,9 +1,9 @@
-"""Try every mistake of the list, judge them with a real Prometheus, and write docs/faults.md: `make faults`.
+"""Try mistakes of the list, judge them with a real Prometheus, and write the pages of docs: `make faults`.
 
-python -m tests.faults [ID ...]                  these only, and write no page
-python -m tests.faults --on PLATFORM [ID ...]    on switches of this platform; all of them write docs/faults-PLATFORM.md
-                                                 and the table of docs/faults.md
-python -m tests.faults --kept --on PLATFORM      try none: the page is of the trials that are kept, and lists the others
+python -m tests.faults [ID ...]                  these only
+python -m tests.faults --on PLATFORM [ID ...]    on switches of this platform
+python -m tests.faults --untried --on PLATFORM   only those that have no verdict there
+python -m tests.faults --pages                   try none, and write the pages
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from tests.faults.figures import figures, with_figures
 from tests.faults.healthy import JOBS, SECONDS
-from tests.faults.held_out import held_out
+from tests.faults.held_out import SOURCE, held_out
 from tests.faults.judge import Judge, verdicts, wanted_metrics
-from tests.faults.matrix import PAGE, Origin, faulty, matrix, of_list, page, page_of, platform_page
+from tests.faults.matrix import PAGE, Row, faulty, listed_on, matrix, page, page_of, platform_page, platforms, result
 from tests.faults.mistakes import Mistake, jobs, mistakes, nothing
-from tests.faults.translation import LISTED, expressible, inexpressible, translated
+from tests.faults.translation import LISTED, translated
 from tests.faults.trial import Rack, Refused, Trial, rack_of
+from tests.faults.verdict import Verdict, Verdicts
 
 TRIALS = "RAILFAB_FAULT_TRIALS"
 """Folder that keeps trials, so that an interrupted run continues."""
@@ -70,6 +70,19 @@ def _mistake(name: str, served: str) -> Mistake:
     return listed or held or nothing(name.removeprefix("healthy-"))
 
 
+def _trials(folder: Path, served: str, names: Sequence[str]) -> list[Trial]:
+    """Make these mistakes on twins of several processes, as many as there are WORKERS.
+
+    Raises CalledProcessError when such a process fails.
+    """
+    command = [sys.executable, "-m", "tests.faults", "--try", str(folder), served]
+    running = [subprocess.Popen([*command, *names[place::WORKERS]]) for place in range(WORKERS)]
+    for process in running:
+        if code := process.wait():
+            raise subprocess.CalledProcessError(code, process.args)
+    return [_kept(folder / name, served) for name in names]
+
+
 def _kept(path: Path, served: str) -> Trial:
     """A trial of a file, judged by what the list says of its mistake now; one that says so where there is none."""
     mistake = _mistake(path.name, served)
@@ -83,15 +96,28 @@ def _symptoms(served: str) -> list[str]:
     return [mistake.symptom for mistake in (*mistakes(), *held_out(served)) if mistake.symptom]
 
 
-def _origin(made_s: Sequence[float]) -> Origin:
-    """Where and when trials were made that ended at these times; Unix time."""
-    first, last = (datetime.fromtimestamp(at_s, UTC).date() for at_s in (min(made_s), max(made_s)))
-    commit = _said("git", "rev-parse", "--short", "HEAD")
+def _machine() -> str:
+    """Processors, and the versions that a verdict depends on."""
     processor = re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text())
-    machine = f"{os.cpu_count()} cores ({processor[1] if processor else platform.machine()})"
     prometheus = re.search(r"version (\S+)", _said("prometheus", "--version"))
     versions = f"Python {platform.python_version()}, Prometheus {prometheus[1] if prometheus else 'unknown'}"
-    return Origin(first, last, commit, f"{machine}, {versions}")
+    return f"{os.cpu_count()} cores ({processor[1] if processor else platform.machine()}), {versions}"
+
+
+def _rows(trials: Sequence[Trial], data: Path) -> list[Row]:
+    """The verdict on each trial. data: folder of the Prometheus."""
+    made, commit = datetime.now(UTC).date(), _said("git", "rev-parse", "--short=8", "HEAD")
+    with Judge(data, [trial.scrapes for trial in trials]) as judge:
+        judged = verdicts(judge, trials)
+    return [Row(trial.mistake, Verdict.of(trial, judged[trial.mistake.id], made, commit)) for trial in trials]
+
+
+def write_pages() -> None:
+    """Write the page of every platform with verdicts."""
+    elsewhere = [result(served) for served in platforms() if served != LISTED]
+    PAGE.write_text(page(result(LISTED), elsewhere))
+    for shown in elsewhere:
+        page_of(shown.platform).write_text(platform_page(shown))
 
 
 def _said(*command: str) -> str:
@@ -103,37 +129,29 @@ def main(arguments: list[str]) -> int:
     if arguments[:1] == ["--try"]:
         _try(Path(arguments[1]), arguments[2], arguments[3:])
         return 0
-    is_kept = arguments[:1] == ["--kept"]
-    arguments = arguments[is_kept:]
+    if arguments == ["--pages"]:
+        write_pages()
+        return 0
+    is_untried = arguments[:1] == ["--untried"]
+    arguments = arguments[is_untried:]
     served = LISTED
     if arguments[:1] == ["--on"]:
         served, *arguments = arguments[1:]
     healthy = [f"healthy-{job}" for job in JOBS] if served == LISTED else []
-    names = arguments or expressible(served) + [mistake.id for mistake in held_out(served)] + healthy
+    names = arguments or [mistake.id for mistake in listed_on(served)] + healthy
+    before = Verdicts.read(served)
+    if is_untried:
+        names = [name for name in names if name not in before.by_mistake]
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(os.environ.get(TRIALS) or temporary)
         folder.mkdir(exist_ok=True)
-        untried = [name for name in names if not (folder / name).exists()] if is_kept else []
-        names = [name for name in names if name not in untried]
-        command = [sys.executable, "-m", "tests.faults", "--try", str(folder), served]
-        workers = 0 if is_kept else WORKERS
-        running = [subprocess.Popen([*command, *names[place::WORKERS]]) for place in range(workers)]
-        codes = [process.wait() for process in running]
-        if any(codes):
-            return 1
-        trials = [_kept(folder / name, served) for name in names]
         (data := Path(temporary) / "prometheus").mkdir()
-        with Judge(data, [trial.scrapes for trial in trials]) as judge:
-            found = verdicts(judge, trials)
-        made_s = [(folder / name).stat().st_mtime for name in names if (folder / name).exists()]
-    print(matrix(trials, found))
-    if not arguments and served == LISTED:
-        PAGE.write_text(with_figures(page(trials, found, _origin(made_s)), figures()))
-    elif not arguments:
-        reasons = {mistake.title: why for mistake in mistakes() if (why := inexpressible(mistake, served))}
-        page_of(served).write_text(platform_page(served, trials, found, _origin(made_s), reasons, untried))
-        PAGE.write_text(with_figures(PAGE.read_text(), figures()))
-    return int(bool(faulty(of_list(trials), found)))
+        rows = _rows(_trials(folder, served, names), data)
+    print(matrix(rows))
+    by_mistake = {**before.by_mistake, **{row.mistake.id: row.verdict for row in rows}}
+    Verdicts(_machine(), by_mistake).write(served)
+    write_pages()
+    return int(bool(faulty([row for row in rows if row.mistake.source != SOURCE])))
 
 
 if __name__ == "__main__":

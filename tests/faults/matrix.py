@@ -1,4 +1,4 @@
-"""The verdict on every mistake, as a matrix and as the page docs/faults.md."""
+"""The verdict on every mistake, as a matrix and as the pages of docs."""
 
 from __future__ import annotations
 
@@ -7,70 +7,110 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
-from tests.faults.held_out import SOURCE
+from tests.faults.held_out import SOURCE, held_out
 from tests.faults.judge import SYMPTOM
-from tests.faults.mistakes import Mistake, Omitted, mistakes, omitted
+from tests.faults.mistakes import Mistake, Omitted, mistakes, nothing, omitted
+from tests.faults.translation import LISTED, inexpressible, translated
 from tests.faults.trial import Trial
+from tests.faults.verdict import VERDICTS, Verdict, Verdicts
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = DOCS / "faults.md"
-Verdicts = Mapping[str, Mapping[str, float]]
-CONFIGURED = ("FabricConfigurationDrift", "FabricConfigurationHazard")
-"""Alerts that every changed configuration may raise."""
 NEEDED_SHARE = 0.95
-FIGURES = "## On other platforms"
-REFUSED = "## Mistakes that these switches cannot have or show"
-"""Headings of sections; figures.py fills that of the first, and counts the rows of the second."""
 
 
-def unrelated(mistake: Mistake, fired: Mapping[str, float]) -> list[str]:
-    """Alerts that neither say what the mistake is nor follow from it."""
-    related = {SYMPTOM, mistake.alert, *mistake.also, *(CONFIGURED if mistake.edits or mistake.texts else ())}
-    return sorted(set(fired) - related)
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A mistake, and what came of it."""
+
+    mistake: Mistake
+    verdict: Verdict
+
+    @property
+    def problem(self) -> str:
+        """Why the verdict is not what the list says; empty when it is."""
+        return self.verdict.problem(self.mistake)
 
 
-def problem(trial: Trial, fired: Mapping[str, float]) -> str:
-    """Why a verdict is not what the list says; empty when it is."""
-    mistake = trial.mistake
-    if trial.refused:
-        return f"refused: {trial.refused[-160:]}"
-    early = [name for name, after_s in fired.items() if after_s < 0]
-    if early:
-        return f"fired before: {', '.join(early)}"
-    if mistake.alert and mistake.alert not in fired:
-        return "did not fire"
-    if mistake.symptom and SYMPTOM not in fired:
-        return "no symptom"
-    others = unrelated(mistake, fired)
-    return f"unrelated: {', '.join(others)}" if others else ""
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What was tried on a platform, and what was not.
+
+    rows: in the order of the list. untried: mistakes without a verdict. reasons: why switches cannot have or show a
+    mistake, by its title.
+    """
+
+    platform: str
+    machine: str
+    rows: Sequence[Row]
+    untried: Sequence[str]
+    reasons: Mapping[str, str]
+
+    @property
+    def listed(self) -> list[Row]:
+        """The mistakes of the list."""
+        return [row for row in self.rows if row.mistake.alert and row.mistake.source != SOURCE]
+
+    @property
+    def held_out(self) -> list[Row]:
+        """Those of the platform's own lines."""
+        return [row for row in self.rows if row.mistake.source == SOURCE]
+
+    @property
+    def healthy(self) -> list[Row]:
+        """Jobs without a mistake."""
+        return [row for row in self.rows if not row.mistake.alert]
 
 
-def faulty(trials: Sequence[Trial], found: Verdicts) -> list[str]:
+def listed_on(served: str) -> list[Mistake]:
+    """Each mistake that switches of a platform can have and show, held-out mistakes included, in order."""
+    there = [translated(mistake, served) for mistake in mistakes() if not inexpressible(mistake, served)]
+    return [*there, *held_out(served)]
+
+
+def result(served: str, folder: Path = VERDICTS) -> Result:
+    """What the verdicts of a platform say of its mistakes."""
+    verdicts = Verdicts.read(served, folder)
+    healthy = [nothing(name.removeprefix("healthy-")) for name in verdicts.by_mistake if name.startswith("healthy-")]
+    tried = [*listed_on(served), *healthy]
+    rows = [Row(mistake, verdicts.by_mistake[mistake.id]) for mistake in tried if mistake.id in verdicts.by_mistake]
+    untried = [mistake.id for mistake in tried if mistake.id not in verdicts.by_mistake]
+    reasons = {mistake.title: why for mistake in mistakes() if (why := inexpressible(mistake, served))}
+    return Result(served, verdicts.machine, rows, untried, reasons)
+
+
+def problems(trials: Sequence[Trial], fired: Mapping[str, Mapping[str, float]]) -> Mapping[str, str]:
+    """By mistake, why a trial in which these fired is not what the list says; without those that are."""
+    rows = [Row(trial.mistake, Verdict.of(trial, fired[trial.mistake.id], date.today(), "")) for trial in trials]
+    return {row.mistake.id: row.problem for row in rows if row.problem}
+
+
+def faulty(rows: Sequence[Row]) -> list[str]:
     """What a run has to be failed for: too few right alerts, an unexplained one, or an alert on a healthy fabric."""
-    wrong = {trial.mistake.id: problem(trial, found[trial.mistake.id]) for trial in trials}
-    wrong = {name: text for name, text in wrong.items() if text}
-    explained = {trial.mistake.id for trial in trials if trial.mistake.unmet}
-    tried = [trial for trial in trials if trial.mistake.alert]
+    wrong = {row.mistake.id for row in rows if row.problem}
+    explained = {row.mistake.id for row in rows if row.mistake.unmet}
+    tried = [row for row in rows if row.mistake.alert]
     few = tried and len(wrong) > (1 - NEEDED_SHARE) * len(tried)
-    return sorted(wrong if few else wrong.keys() - explained)
+    return sorted(wrong if few else wrong - explained)
 
 
-def matrix(trials: Sequence[Trial], found: Verdicts) -> str:
+def matrix(rows: Sequence[Row]) -> str:
     """One line a mistake: what fired, and after how many seconds."""
-    return "\n".join(_line(trial, found[trial.mistake.id]) for trial in trials) + f"\n{_sum(of_list(trials), found)}\n"
+    return "\n".join(map(_line, rows)) + f"\n{_sum(rows)}\n"
 
 
-def _line(trial: Trial, fired: Mapping[str, float]) -> str:
-    text = problem(trial, fired)
+def _line(row: Row) -> str:
     alerts = ", ".join(
-        f"{_short(name)} {after_s:.0f}" for name, after_s in sorted(fired.items(), key=lambda one: one[1])
+        f"{_short(name)} {'?' if after_s is None else f'{after_s:.0f}'}"
+        for name, after_s in sorted(row.verdict.fired.items(), key=lambda fired: fired[1] or 0.0)
     )
-    return f"{'ok   ' if not text else 'WRONG'} {trial.mistake.id:22} {_short(trial.mistake.alert):24} {alerts}  {text}"
+    verdict = "WRONG" if row.problem else "ok   "
+    return f"{verdict} {row.mistake.id:22} {_short(row.mistake.alert):24} {alerts}  {row.problem}"
 
 
-def _sum(trials: Sequence[Trial], found: Verdicts) -> str:
-    tried = [trial for trial in trials if trial.mistake.alert]
-    right = sum(not problem(trial, found[trial.mistake.id]) for trial in tried)
+def _sum(rows: Sequence[Row]) -> str:
+    tried = [row for row in rows if row.mistake.alert]
+    right = sum(not row.problem for row in tried)
     return f"{right} of {len(tried)} mistakes raise the right alert and no unrelated one"
 
 
@@ -78,103 +118,76 @@ def _short(alert: str) -> str:
     return alert.removeprefix("Fabric")
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
-    """Where a result is from. first, last: of the days on which the trials were made. commit: of the clone.
-
-    machine: its processors and the versions that matter.
-    """
-
-    first: date
-    last: date
-    commit: str
-    machine: str
-
-    def __str__(self) -> str:
-        days = f"on {self.first}" if self.first == self.last else f"from {self.first} to {self.last}"
-        return (
-            f"The trials were made {days} and judged at commit {self.commit}, on {self.machine}.\n"
-            "Those that an interrupted run had kept are of commits before it."
-        )
-
-
 def page_of(served: str) -> Path:
-    """The page of another platform than that of the list."""
-    return DOCS / f"faults-{served}.md"
+    """The page of a platform."""
+    return PAGE if served == LISTED else DOCS / f"faults-{served}.md"
 
 
-def platform_page(
-    served: str,
-    trials: Sequence[Trial],
-    found: Verdicts,
-    origin: Origin,
-    reasons: Mapping[str, str],
-    untried: Sequence[str] = (),
-) -> str:
-    """The page of a platform. reasons: why its switches cannot have or show a mistake, by the title of that.
-
-    untried: names of mistakes of which no trial was kept.
-    """
-    return "\n".join(_platform_page(served, trials, found, origin, reasons, untried)) + "\n"
+def platforms(folder: Path = VERDICTS) -> list[str]:
+    """Those with verdicts, sorted."""
+    return sorted(path.stem for path in folder.glob("*.json"))
 
 
-def _platform_page(
-    served: str,
-    trials: Sequence[Trial],
-    found: Verdicts,
-    origin: Origin,
-    reasons: Mapping[str, str],
-    untried: Sequence[str],
-) -> Iterator[str]:
-    listed, held = of_list(trials), [trial for trial in trials if trial.mistake.source == SOURCE]
-    yield from (*ELSEWHERE.format(platform=served).splitlines(), "", str(origin), "", f"{_sum(listed, found)}.", "")
-    yield from _table(listed, found)
-    yield from ("", "## Not as wanted", "", *_wrong(listed, found))
-    if held:
-        yield from ("", *HELD.splitlines(), "", f"{_sum(held, found)}.", "", *_table(held, found))
-        yield from ("", *_wrong(held, found))
-    if untried:
-        yield from ("", "## Not tried yet", "", f"{', '.join(f'`{name}`' for name in untried)}.")
-    yield from ("", REFUSED, "", "| mistake | why |", "|---|---|")
-    yield from (f"| {title} | {reason} |" for title, reason in reasons.items())
+def platform_page(shown: Result) -> str:
+    """The page of a platform other than that of the list."""
+    return "\n".join(_platform_page(shown)) + "\n"
 
 
-def of_list(trials: Sequence[Trial]) -> list[Trial]:
-    """The trials that are not held-out."""
-    return [trial for trial in trials if trial.mistake.source != SOURCE]
+def _platform_page(shown: Result) -> Iterator[str]:
+    yield from (*ELSEWHERE.format(platform=shown.platform).splitlines(), "", *_origin(shown), "")
+    yield from (f"{_sum(shown.listed)}.", "", *_table(shown.listed), "", "## Not as wanted", "", *_wrong(shown.listed))
+    if shown.held_out:
+        yield from ("", *HELD.splitlines(), "", f"{_sum(shown.held_out)}.", "", *_table(shown.held_out))
+        yield from ("", *_wrong(shown.held_out))
+    if shown.untried:
+        yield from ("", "## Not tried yet", "", f"{', '.join(f'`{name}`' for name in shown.untried)}.")
+    yield from ("", "## Mistakes that these switches cannot have or show", "", "| mistake | why |", "|---|---|")
+    yield from (f"| {title} | {reason} |" for title, reason in shown.reasons.items())
 
 
-def page(trials: Sequence[Trial], found: Verdicts, origin: Origin) -> str:
-    """docs/faults.md."""
-    return "\n".join(_page(trials, found, origin)) + "\n"
+def page(shown: Result, elsewhere: Sequence[Result]) -> str:
+    """docs/faults.md, with the figures of other platforms."""
+    return "\n".join(_page(shown, elsewhere)) + "\n"
 
 
-def _page(trials: Sequence[Trial], found: Verdicts, origin: Origin) -> Iterator[str]:
-    tried = [trial for trial in trials if trial.mistake.alert]
-    yield from (*HEAD.splitlines(), str(origin), "", f"{_sum(trials, found)}.", "")
-    yield from (FIGURES, "", "## Each mistake", "")
-    yield from _table(tried, found)
-    yield from ("", "## Not as wanted", "")
-    yield from _wrong(tried, found)
-    yield from ("", "## Healthy", "")
-    for trial in trials:
-        if not trial.mistake.alert:
-            fired = ", ".join(found[trial.mistake.id]) or "no alert"
-            yield f"- {trial.ended_s / 60:.0f} simulated minutes of {trial.mistake.title}: {fired}"
+def _page(shown: Result, elsewhere: Sequence[Result]) -> Iterator[str]:
+    yield from (*HEAD.splitlines(), "", *_origin(shown), "", f"{_sum(shown.listed)}.", "")
+    yield from ("## On other platforms", "", *_figures(elsewhere), "", "## Each mistake", "")
+    yield from (*_table(shown.listed), "", "## Not as wanted", "", *_wrong(shown.listed), "", "## Healthy", "")
+    for row in shown.healthy:
+        fired = ", ".join(row.verdict.fired) or "no alert"
+        yield f"- {row.verdict.lasted_s / 60:.0f} simulated minutes of {row.mistake.title}: {fired}"
     yield from ("", *_omitted())
 
 
-def _table(tried: Sequence[Trial], found: Verdicts) -> Iterator[str]:
+def _origin(shown: Result) -> Iterator[str]:
+    """Where and when the trials were made."""
+    if shown.rows:
+        days = sorted({row.verdict.made for row in shown.rows})
+        span = f"on {days[0]}" if len(days) == 1 else f"from {days[0]} to {days[-1]}"
+        yield f"The trials were made {span}, the last of them on {shown.machine}."
+        yield f"The day and commit of each are in `tests/faults/verdicts/{shown.platform}.json`."
+
+
+def _figures(elsewhere: Sequence[Result]) -> Iterator[str]:
+    yield "| platform | tried | right | not tried | cannot have or show |"
+    yield "|---|---|---|---|---|"
+    for shown in elsewhere:
+        right = sum(not row.problem for row in shown.listed)
+        link = f"[{shown.platform}](faults-{shown.platform}.md)"
+        yield f"| {link} | {len(shown.listed)} | {right} | {len(shown.untried)} | {len(shown.reasons)} |"
+
+
+def _table(rows: Sequence[Row]) -> Iterator[str]:
     yield "| mistake or fault | source | symptom seen | alert | after | other alerts |"
     yield "|---|---|---|---|---|---|"
-    for trial in tried:
-        yield _row(trial.mistake, found[trial.mistake.id])
+    yield from (_cells(row.mistake, row.verdict.fired) for row in rows)
 
 
-def _wrong(tried: Sequence[Trial], found: Verdicts) -> Iterator[str]:
-    wrong = [(trial.mistake, text) for trial in tried if (text := problem(trial, found[trial.mistake.id]))]
-    for mistake, text in wrong:
-        yield f"- {mistake.title}: {text}. {mistake.unmet}".rstrip()
+def _wrong(rows: Sequence[Row]) -> Iterator[str]:
+    wrong = [row for row in rows if row.problem]
+    for row in wrong:
+        yield f"- {row.mistake.title}: {row.problem}. {row.mistake.unmet}".rstrip()
     if not wrong:
         yield "Nothing."
 
@@ -197,7 +210,7 @@ def _why(incident: Omitted, titles: Mapping[str, str]) -> str:
     return "; ".join(part for part in (same, incident.reason.format_map(quoted)) if part)
 
 
-def _row(mistake: Mistake, fired: Mapping[str, float]) -> str:
+def _cells(mistake: Mistake, fired: Mapping[str, float | None]) -> str:
     others = sorted(set(fired) - {mistake.alert, SYMPTOM})
     links = ", ".join(f"[{_short(name)}](alerts/{name}.md)" for name in others)
     alert = f"[{_short(mistake.alert)}](alerts/{mistake.alert}.md)"
@@ -205,7 +218,7 @@ def _row(mistake: Mistake, fired: Mapping[str, float]) -> str:
     return f"| {mistake.title} | {mistake.source} | {_symptom(mistake, fired)} | {alert} | {after} | {links} |"
 
 
-def _symptom(mistake: Mistake, fired: Mapping[str, float]) -> str:
+def _symptom(mistake: Mistake, fired: Mapping[str, float | None]) -> str:
     if not mistake.symptom:
         return mistake.silence
     seen = f"{fired[SYMPTOM]:.0f} s" if SYMPTOM in fired else "not seen"
@@ -226,9 +239,7 @@ the mistake until the symptom, an expression over the metrics, first holds, and 
 Other alerts are consequences, and the comparison of the configuration with the intent. A number as source is a row of
 a list of mistakes that were pushed to a twin before, I and a number an incident of the published record. The last table
 has the incidents that are not in the list. `make soak-twin` tries the healthy jobs on each platform that the twin
-serves, after a deploy where railfab has sessions of the platform; no alert may fire that is not true.
-
-"""
+serves, after a deploy where railfab has sessions of the platform; no alert may fire that is not true."""
 
 ELSEWHERE = """# Mistakes, faults and their alerts: {platform}
 

@@ -20,6 +20,9 @@ LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 SWITCHES = {"L": "pod1-seg1-leaf1", "M": "pod1-seg2-leaf1", "S": "pod1-spine1", "T": "pod1-spine2"}
 """The switches of rack.yml by the letters that the list names them with."""
+RIGHTLY_RAISED = {"allreduce": ("FabricEcmpImbalance",)}
+"""Alerts that a job raises rightly on every healthy platform: seven of eight flows from a spine to a leaf take one of
+two links, which is 87 % full, as the alert says."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,7 +100,13 @@ def jobs() -> Mapping[str, Job]:
 def nothing(job: str) -> Mistake:
     """No mistake, under a job."""
     return Mistake(
-        id=f"healthy-{job}", title=f"nothing, under the job {job}", edits={}, slow_hosts={}, alert="", job=job
+        id=f"healthy-{job}",
+        title=f"nothing, under the job {job}",
+        edits={},
+        slow_hosts={},
+        alert="",
+        also=RIGHTLY_RAISED.get(job, ()),
+        job=job,
     )
 
 

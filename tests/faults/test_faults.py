@@ -14,20 +14,21 @@ from pathlib import Path
 
 import pytest
 from tests.dashboards.promql_labels import labels_of
-from tests.faults.figures import figure, figures, with_figures
 from tests.faults.healthy import SERVED, tried
 from tests.faults.held_out import changed, held_out
 from tests.faults.judge import Judge, held, verdicts, wanted_metrics
-from tests.faults.matrix import PAGE, Origin, page, platform_page, problem
+from tests.faults.matrix import NEEDED_SHARE, PAGE, listed_on, page, page_of, platform_page, platforms, problems, result
 from tests.faults.mistakes import Mistake, jobs, mistakes, omitted
 from tests.faults.translation import LISTED, inexpressible, merged, rack, translated
-from tests.faults.trial import HARDWARE, INTERVAL_S, SCRAPE_S, SPEED, Rack, Trial, in_simulated_time, rack_of
+from tests.faults.trial import HARDWARE, INTERVAL_S, SCRAPE_S, SPEED, Rack, in_simulated_time, rack_of
+from tests.faults.verdict import Verdict, Verdicts
 
 from railfab.dashboards import ALERTS
 from railfab.platforms import platform
 
 NAMES = {alert.alert for alert in ALERTS}
 LEAF = "pod1-seg1-leaf1"
+OTHERS = [name for name in SERVED if name not in (LISTED, "eos")]
 TWO = ("uplink-disabled", "peer-as")
 THREE = ("flap", "loopback-removed", "timers")
 HEALTHY_S = 90.0
@@ -48,7 +49,7 @@ def test_three_mistakes_raise_the_right_alert_and_no_other(tmp_path: Path) -> No
         trials = [rack.tried(mistake, BEFORE_S, AFTER_S, idle=True) for mistake in chosen]
     with Judge(tmp_path / "prometheus", [trial.scrapes for trial in trials]) as judge:
         found = verdicts(judge, trials)
-    assert {trial.mistake.id: text for trial in trials if (text := problem(trial, found[trial.mistake.id]))} == {}
+    assert problems(trials, found) == {}
 
 
 @pytest.mark.prometheus
@@ -64,7 +65,7 @@ def test_two_mistakes_over_ssh_raise_the_right_alert_and_no_other_on_each_platfo
     with Judge(tmp_path / "prometheus", [trial.scrapes for trial in trials]) as judge:
         found = verdicts(judge, trials)
     assert len(trials) == len(TWO)
-    assert {trial.mistake.id: text for trial in trials if (text := problem(trial, found[trial.mistake.id]))} == {}
+    assert problems(trials, found) == {}
 
 
 @pytest.mark.parametrize("every", [3, pytest.param(1, marks=pytest.mark.matrix)])
@@ -171,40 +172,46 @@ def test_an_incident_is_in_the_list_or_omitted_for_a_reason_and_never_both() -> 
     assert all(incident.same or incident.reason for incident in omitted())
 
 
+@pytest.mark.parametrize("served", [LISTED, "eos", *(pytest.param(name, marks=pytest.mark.matrix) for name in OTHERS)])
+def test_the_page_of_a_platform_is_what_its_verdicts_say(served: str) -> None:
+    """`python -m tests.faults --pages` puts right a page that was changed."""
+    shown = result(served)
+    tried = [row.mistake.id for row in shown.rows]
+    assert set(tried) == Verdicts.read(served).by_mistake.keys()
+    assert len(shown.listed) >= 30
+    assert sum(not row.problem for row in shown.listed) >= NEEDED_SHARE * len(shown.listed)
+    if served != LISTED:
+        assert page_of(served).read_text() == platform_page(shown)
+
+
+@pytest.mark.matrix
+def test_the_page_of_the_list_has_the_figures_of_each_platform() -> None:
+    elsewhere = [result(served) for served in platforms() if served != LISTED]
+    assert {shown.platform for shown in elsewhere} == {name for name in SERVED if name != LISTED}
+    assert PAGE.read_text() == page(result(LISTED), elsewhere)
+
+
 def test_the_page_ends_with_the_omitted_incidents() -> None:
-    today = date(2026, 1, 1)
-    written = page([], {}, Origin(today, today, "0", "a machine")).splitlines()
+    written = PAGE.read_text().splitlines()
     assert written[-len(omitted()) - 4] == "## Incidents that are not in the list, and why"
     same = 'symptom and alert are those of "a host takes nothing from its NIC any more"'
     assert f"| I35 | host hangs with its NIC alive | {same} |" in written
     assert all(len(line.split(" | ")) == 3 for line in written[-len(omitted()) :])
 
 
-def test_the_page_has_the_figures_that_the_page_of_each_platform_says() -> None:
-    """`make faults ON=PLATFORM` writes them; it is also how a page that was changed is put right."""
-    written = PAGE.read_text()
-    assert with_figures(written, figures()) == written
-    assert "eos" in {shown.platform for shown in figures()}
-
-
-def test_the_figure_of_a_platform_is_its_sum_and_how_many_mistakes_it_refuses(tmp_path: Path) -> None:
-    origin = Origin(date(2026, 1, 1), date(2026, 1, 1), "0", "a machine")
-    chosen = [Trial(translated(mistake, "eos")) for mistake in mistakes() if mistake.id in TWO]
-    verdict = {"uplink-disabled": {"symptom": 5.0, "FabricPortDisabled": 60.0}, "peer-as": {"FabricPrefixesLost": 5.0}}
-    reasons = {"a mistake": "why", "another": "why"}
-    (path := tmp_path / "faults-eos.md").write_text(platform_page("eos", chosen, verdict, origin, reasons))
-    row = "| [eos](faults-eos.md) | 2 | 1 | 2 |"
-    assert str(figure(path)) == row
-    assert "\n## Not tried yet\n\n`flap`, `fec`.\n" in platform_page(
-        "eos", chosen, verdict, origin, reasons, ["flap", "fec"]
-    )
-    table = f"| platform | tried | right | cannot have or show |\n|---|---|---|---|\n{row}"
-    written = with_figures(page([], {}, origin), figures(tmp_path))
-    assert f"## On other platforms\n\n{table}\n\n## Each mistake\n\n| mistake or fault |" in written
-    assert with_figures(written, figures(tmp_path)) == written
-    (tmp_path / "faults-nxos.md").write_text("# Mistakes\n")
-    with pytest.raises(ValueError, match=r"faults-nxos\.md says of no mistakes"):
-        figures(tmp_path)
+def test_verdicts_are_read_as_they_were_written_and_counted_in_the_figures(tmp_path: Path) -> None:
+    made = date(2026, 1, 1)
+    verdicts = {
+        "uplink-disabled": Verdict(made, "0", {"symptom": 5.0, "FabricPortDisabled": 60.0, "FabricLinkDown": None}),
+        "peer-as": Verdict(made, "0", {"FabricPrefixesLost": 5.0}, 40.0, "refused by the switch"),
+    }
+    Verdicts("a machine", verdicts).write("eos", tmp_path)
+    assert Verdicts.read("eos", tmp_path) == Verdicts("a machine", verdicts)
+    shown = result("eos", tmp_path)
+    assert [row.problem for row in shown.rows] == ["", "refused: refused by the switch"]
+    figures = f"| [eos](faults-eos.md) | 2 | 1 | {len(listed_on('eos')) - 2} | {len(shown.reasons)} |"
+    assert figures in page(result("nxos", tmp_path), [shown]).splitlines()
+    assert "`flap`" in platform_page(shown).partition("## Not tried yet")[2]
 
 
 def test_an_alert_fires_once_its_expression_has_held_for_its_time() -> None:

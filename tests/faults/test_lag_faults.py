@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.faults.judge import Judge, verdicts, wanted_metrics
-from tests.faults.matrix import problem
+from tests.faults.matrix import problems
 from tests.faults.mistakes import SWITCHES, Mistake
 from tests.faults.trial import Rack, rack_of
 
@@ -74,4 +74,4 @@ def test_mistakes_at_lags_raise_the_right_alerts_and_no_others(tmp_path: Path) -
         trials = [rack.tried(mistake, BEFORE_S, AFTER_S, idle=mistake.job != "incast") for mistake in MISTAKES]
     with Judge(tmp_path / "prometheus", [trial.scrapes for trial in trials]) as judge:
         found = verdicts(judge, trials)
-    assert {trial.mistake.id: text for trial in trials if (text := problem(trial, found[trial.mistake.id]))} == {}
+    assert problems(trials, found) == {}
