@@ -15,6 +15,7 @@ from railfab.workload.transfer import Transfer
 if TYPE_CHECKING:
     from railfab.workload.algorithms import ALGORITHMS, Algorithm, TransferRounds, transfer_rounds
     from railfab.workload.background_traffic import Background, background
+    from railfab.workload.mapping import MappedRounds, mapped
     from railfab.workload.run import JobRun, JobStatus, Step
 else:
     __getattr__ = imported_on_use(
@@ -22,6 +23,7 @@ else:
         {
             "algorithms": ("ALGORITHMS", "Algorithm", "TransferRounds", "transfer_rounds"),
             "background_traffic": ("Background", "background"),
+            "mapping": ("MappedRounds", "mapped"),
             "run": ("JobRun", "JobStatus", "Step"),
         },
     )
@@ -35,6 +37,7 @@ __all__ = [
     "JobEstimate",
     "JobRun",
     "JobStatus",
+    "MappedRounds",
     "RanksByHost",
     "Stage",
     "Step",
@@ -42,6 +45,7 @@ __all__ = [
     "TransferRounds",
     "background",
     "estimate",
+    "mapped",
     "stages",
     "transfer_rounds",
 ]

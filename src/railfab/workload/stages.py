@@ -13,16 +13,13 @@ from railfab.text.counted import counted
 from railfab.topology import CabledPort, PortKey, Topology
 from railfab.units import NS_PER_MS
 from railfab.workload.operations import OPERATIONS, edges
-from railfab.workload.transfer import Transfer
+from railfab.workload.transfer import Gpu, Transfer
 
 QUEUE_PAIRS = 2
 """Queue pairs between two NIC ports in a collective; each is a separate flow, for better ECMP spreading.
 
 NCCL sets the number by NCCL_IB_QPS_PER_CONNECTION.
 """
-
-Gpu = tuple[str, int]
-"""Host and rail; each GPU has the NIC of one rail."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

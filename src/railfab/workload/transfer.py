@@ -6,6 +6,9 @@ from dataclasses import dataclass
 
 from railfab.topology import PortKey
 
+Gpu = tuple[str, int]
+"""Host and rail, from 1, whose NIC the GPU has; several may share it."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transfer:
