@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 import pytest
 from tests.platforms.srlinux.rendered import rendered
@@ -13,6 +14,7 @@ from railfab.platforms.contract import Refusal
 from railfab.platforms.shared.json_tree import Json
 from railfab.platforms.srlinux import constraints
 from railfab.platforms.srlinux.constraints import violations
+from railfab.platforms.srlinux.place import NodePlace
 from railfab.platforms.srlinux.schema import schema
 from railfab.platforms.srlinux.tree import stripped
 from railfab.platforms.srlinux.xpath import compiled
@@ -62,8 +64,36 @@ def test_a_port_with_another_description_is_not_checked_again() -> None:
     kept = set(constraints._VALID)
     assert kept
     assert violations({"interface": [PORT | {"description": "to spine 2"}]}) == ()
-    assert kept == constraints._VALID
-    assert violations({"interface": [PORT | {"mtu": 1}]}) != () or kept != constraints._VALID
+    assert kept == set(constraints._VALID)
+    assert violations({"interface": [PORT | {"mtu": 1}]}) != () or kept != set(constraints._VALID)
+
+
+def evaluated(tree: Json, monkeypatch: pytest.MonkeyPatch) -> set[str]:
+    """The places of the constraints that a check evaluates."""
+    places = set[str]()
+    broken_rules = constraints._ConstraintCheck._broken_rules
+
+    def noted(check: constraints._ConstraintCheck, path: str, where: str, place: NodePlace) -> Iterator[Refusal]:
+        places.add(where)
+        return broken_rules(check, path, where, place)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(constraints._ConstraintCheck, "_broken_rules", noted)
+        assert violations(tree) == ()
+    return places
+
+
+def test_a_use_of_a_port_is_checked_again_where_what_it_reads_of_the_port_differs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def tree(unit: Json, **leaves: str) -> Json:
+        return {"interface": [PORT | {"subinterface": [{"index": 0} | unit]} | leaves], **INSTANCE}
+
+    use = "/ network-instance default interface ethernet-1/1.0 name"
+    assert alone(tree({})) == ()
+    assert use not in evaluated(tree({}, description="to spine 2"), monkeypatch)
+    assert use in evaluated(tree({"type": "routed"}), monkeypatch)
+    assert use not in evaluated(tree({"type": "routed"}), monkeypatch)
 
 
 @pytest.mark.parametrize(

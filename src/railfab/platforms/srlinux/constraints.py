@@ -4,14 +4,14 @@ References to what does not exist, entries of a list with the same keys or the s
 that must be there, nodes of two cases of a choice, and the `must` statements of Nokia's models, with their messages, at
 defaults too. `when` is used for state alone in the models. A configuration is without module prefixes.
 
-Most constraints of an entry of a list look no further than the entry. An entry in which all do, and hold, is not
-checked again where its content is the same, as that of a port is on most switches of a fabric.
+Most constraints of an entry of a list look no further than the entry. An entry in which all hold is not checked again
+where its content is the same, as that of a port is on most switches of a fabric, and, if one looks outside, where all
+nodes that its expression can read are the same too.
 """
 
 from __future__ import annotations
 
 import json
-import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cache
@@ -20,28 +20,51 @@ from typing import Any, NamedTuple
 from railfab.platforms.contract import Refusal
 from railfab.platforms.shared.json_tree import Json, leaf_text
 from railfab.platforms.srlinux.place import NodePlace
-from railfab.platforms.srlinux.schema import MARK, names, schema
+from railfab.platforms.srlinux.schema import MARK, WORD, names, schema
 from railfab.platforms.srlinux.tree import key_words
 from railfab.platforms.srlinux.xpath import compiled, holds_at, places_at
 
 MOST_KEPT = 4096
 """Number of entries that are kept as valid; all are forgotten when there would be more."""
-_VALID: set[tuple[str, str]] = set()
-"""Entries in which every constraint holds and looks at nothing outside: the path, and the content that is read."""
+MOST_SURROUNDINGS = 1024
+"""Number of surroundings in which an entry is kept as valid, likewise."""
+
+
+class _Look(NamedTuple):
+    """An expression that is evaluated, and the least depth at which it looks for a value."""
+
+    expression: str
+    depth: float
+
+
+class _ValidEntry(NamedTuple):
+    """An entry in which every constraint holds. looks: those at what is outside.
+
+    surroundings: the places at which they hold, each with the nodes of the whole configuration that they may read.
+    """
+
+    looks: frozenset[_Look]
+    surroundings: set[tuple[str, str]]
+
+
+_VALID: dict[tuple[str, str], _ValidEntry] = {}
+"""Valid entries by the path without keys, and the content that is read."""
 
 
 def violations(tree: Json) -> tuple[Refusal, ...]:
     """Refusals of a switch, for a configuration whose leaves all have values of their types."""
-    return tuple(_ConstraintCheck().container("", "/", NodePlace(tree, schema().nodes, None)))
+    return tuple(_ConstraintCheck(tree).container("", "/", NodePlace(tree, schema().nodes, None)))
 
 
 class _ConstraintCheck:
     """The check of one configuration, which finds the values at the target of a reference once."""
 
-    def __init__(self) -> None:
+    def __init__(self, tree: Json) -> None:
+        self._tree = tree
         self._targets: dict[str, frozenset[str] | None] = {}
-        self._depth = math.inf
-        """The least depth at which a constraint of the entry that is checked looks for a value."""
+        self._surroundings: dict[tuple[str, frozenset[_Look]], str] = {}
+        self._looks: set[_Look] = set()
+        """Expressions that were evaluated in the entry that is checked."""
 
     def container(self, path: str, where: str, place: NodePlace) -> Iterator[Refusal]:
         """Check a container or list entry, and everything below it. where: in words of the CLI."""
@@ -87,16 +110,27 @@ class _ConstraintCheck:
 
     def _entry(self, path: str, where: str, place: NodePlace) -> Iterator[Refusal]:
         content = path, json.dumps(_read_part(place.value))
-        if content in _VALID:
-            return
-        outside, self._depth = self._depth, math.inf
-        refusals = [*self._node(path, where, place)]
-        if not refusals and self._depth >= path.count("/"):
-            if len(_VALID) >= MOST_KEPT:
-                _VALID.clear()
-            _VALID.add(content)
-        self._depth = min(outside, self._depth)
-        yield from refusals
+        valid = _VALID.get(content)
+        if valid is None or (valid.looks and (where, self._surrounding(path, valid.looks)) not in valid.surroundings):
+            outside, self._looks = self._looks, set()
+            refusals = [*self._node(path, where, place)]
+            looks = frozenset(look for look in self._looks if look.depth < path.count("/"))
+            self._looks = outside | looks
+            if refusals:
+                yield from refusals
+                return
+            valid = _kept(content, looks)
+            if valid.looks:
+                valid.surroundings.add((where, self._surrounding(path, valid.looks)))
+        self._looks |= valid.looks
+
+    def _surrounding(self, path: str, looks: frozenset[_Look]) -> str:
+        """The nodes that these expressions in an entry may read, wherever they are."""
+        surrounding = self._surroundings.get((path, looks))
+        if surrounding is None:
+            part = _named_part(self._tree, _words(path, looks))
+            surrounding = self._surroundings[path, looks] = json.dumps(part)
+        return surrounding
 
     def _values(self, path: str, where: str, above: NodePlace, name: str) -> Iterator[Refusal]:
         node, value = above.node[name], above.value[name]
@@ -114,9 +148,9 @@ class _ConstraintCheck:
 
     def _broken_rules(self, path: str, where: str, place: NodePlace) -> Iterator[Refusal]:
         for rule in _rules_at(path):
-            self._depth = min(self._depth, rule.depth)
-            if not holds_at(rule.expression, place):
-                problem = rule.message.rstrip(".") or f"does not satisfy {rule.expression}"
+            self._looks.add(rule.look)
+            if not holds_at(rule.look.expression, place):
+                problem = rule.message.rstrip(".") or f"does not satisfy {rule.look.expression}"
                 yield Refusal(where=where, problem=problem)
 
     def _is_there(self, at: str, kind: Any, place: NodePlace) -> bool:
@@ -126,7 +160,7 @@ class _ConstraintCheck:
         path = kind.get("path")
         if path is None:
             return True
-        self._depth = min(self._depth, _depth(at, path))
+        self._looks.add(_look(at, path))
         targets = self._values_at(path, place)
         return targets is None or place.text in targets
 
@@ -139,25 +173,50 @@ class _ConstraintCheck:
 
 
 class _Rule(NamedTuple):
-    """A constraint of a node. depth: the least depth at which it looks for a value."""
+    """A constraint of a node."""
 
-    expression: str
+    look: _Look
     message: str
-    depth: float
 
 
 @cache
 def _rules_at(path: str) -> tuple[_Rule, ...]:
     """The constraints of a node at a path without keys."""
-    return tuple(
-        _Rule(expression, message, _depth(path, expression)) for expression, message in schema().rules_at(path)
-    )
+    return tuple(_Rule(_look(path, expression), message) for expression, message in schema().rules_at(path))
 
 
 @cache
-def _depth(path: str, expression: str) -> float:
-    """The least depth at which an expression of a node looks for a value."""
-    return path.count("/") - compiled(expression).reach
+def _look(path: str, expression: str) -> _Look:
+    """An expression of a node."""
+    return _Look(expression, path.count("/") - compiled(expression).reach)
+
+
+def _kept(content: tuple[str, str], looks: frozenset[_Look]) -> _ValidEntry:
+    """The valid entry of a content, to which its surroundings are added.
+
+    Of a union, what is looked for depends on what there is.
+    """
+    valid = _VALID.get(content)
+    if valid is None or not looks <= valid.looks or len(valid.surroundings) >= MOST_SURROUNDINGS:
+        if len(_VALID) >= MOST_KEPT:
+            _VALID.clear()
+        valid = _VALID[content] = _ValidEntry(looks if valid is None else looks | valid.looks, set())
+    return valid
+
+
+@cache
+def _words(path: str, looks: frozenset[_Look]) -> frozenset[str]:
+    """The words with which expressions name the nodes that they read, and the names of the nodes above an entry."""
+    return frozenset((*path.split("/"), *WORD.findall(" ".join(look.expression for look in looks))))
+
+
+def _named_part(value: Any, words: frozenset[str]) -> Any:
+    """The nodes that are named by these words, and so are all above them."""
+    if isinstance(value, list):
+        return [_named_part(entry, words) for entry in value]
+    if not isinstance(value, dict):
+        return value
+    return {name: _named_part(child, words) for name, child in value.items() if name in words}
 
 
 def _read_part(value: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 from railfab.platforms.contract import Refusal
@@ -14,6 +15,8 @@ from railfab.platforms.srlinux.value_types import fits, meaning
 
 MANAGED = tuple(f"/ {name} " for name in CONFIG if name != "system")
 """Beginnings of places in containers that railfab configures as a whole, or nearly."""
+
+PLAIN = (str, int, bool)
 
 
 def refusals(text: str) -> tuple[Refusal, ...]:
@@ -32,6 +35,8 @@ def plain_refusals(tree: Json) -> tuple[Refusal, ...]:
 def _container(place: str, at: str, tree: Json, node: Node) -> Iterator[Refusal]:
     """Refusals in a container. place: in words of the CLI. at: its path without keys."""
     for name, child in tree.items():
+        if _is_fitting_leaf(child, node.get(name)):
+            continue
         known = name in node and name != MARK
         if known and node[name] is not None:
             yield from _member(f"{place} {name}", f"{at}/{name}", child, node)
@@ -83,6 +88,17 @@ def _leaf(place: str, at: str, value: Any, above: Node) -> Iterator[Refusal]:
     is_key = isinstance(keys, list) and name in keys
     said = invalid_key(value, name, entry, kind) if is_key else invalid_value(value, kind)
     yield Refusal(where=place, problem=f"is {given}, which is not {meaning(kind)}", said=said)
+
+
+def _is_fitting_leaf(value: Any, node: Node) -> bool:
+    """Whether this is a text or a number at a leaf of its type."""
+    return type(value) in PLAIN and type(node) is int and _fits_type(value, node)
+
+
+@lru_cache(maxsize=2**14, typed=True)
+def _fits_type(value: str | int, number: int) -> bool:
+    """Whether a value is one of the type of this number; switches have many values in common."""
+    return fits(value, schema().types[number])
 
 
 def _is_leaf(value: Any) -> bool:
