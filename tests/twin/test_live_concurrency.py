@@ -21,8 +21,8 @@ from railfab.errors import TopologyError
 from railfab.forwarding import FabricChange, ForwardingState, LinkTable, begin, converge
 from railfab.intent import Job
 from railfab.sim import Engine
-from railfab.twin import live
-from railfab.twin.change_queue import merged
+from railfab.twin import change_queue, live
+from railfab.twin.change_queue import ChangeQueue, merged
 from railfab.twin.clock import STEP_NS, Clock
 from railfab.twin.fair_lock import FairLock
 from railfab.twin.job_flows import JobFlows
@@ -70,6 +70,102 @@ def test_changes_that_arrive_while_another_converges_converge_together(monkeypat
             done.result(SOON_S)
     assert [set(change.models) for change in changes] == [{names[0]}, set(names[1:])]
     assert not any(session for name in names for session in running.sessions(name))
+
+
+class Converging:
+    """A change queue, and the switches of each of its convergences."""
+
+    def __init__(self) -> None:
+        self.names: list[set[str]] = []
+        self.changes = ChangeQueue("made", lambda change: self.names.append(set(change.models)))
+
+    def apply(self, name: str) -> None:
+        self.changes.apply(FabricChange({name: None}))
+
+    def apply_announced(self, name: str, announced: threading.Event, parsed: threading.Event) -> None:
+        with self.changes.announced():
+            announced.set()
+            assert parsed.wait(SOON_S)
+            self.apply(name)
+
+    def is_waiting(self, *names: str) -> bool:
+        return [set(request.change.models) for request in self.changes._requests] == [{name} for name in names]
+
+
+@pytest.fixture
+def converging(monkeypatch: pytest.MonkeyPatch) -> Converging:
+    """A change queue whose last convergence took so long that changes wait for announced ones as long as it takes."""
+    monkeypatch.setattr(change_queue, "MOST_WAIT_S", SOON_S)
+    converging = Converging()
+    converging.changes._took_s = SOON_S
+    return converging
+
+
+def test_a_change_converges_together_with_those_that_are_announced(converging: Converging) -> None:
+    events = {name: (threading.Event(), threading.Event()) for name in ("a", "b")}
+    with ThreadPoolExecutor(2) as pool:
+        calls = [pool.submit(converging.apply_announced, name, *held) for name, held in events.items()]
+        for announced, _ in events.values():
+            assert announced.wait(SOON_S)
+        events["a"][1].set()
+        until(lambda: converging.is_waiting("a"))
+        events["b"][1].set()
+        for call in calls:
+            call.result(SOON_S)
+    assert converging.names == [{"a", "b"}]
+
+
+def test_a_change_that_comes_alone_waits_for_nothing(converging: Converging) -> None:
+    held = threading.Event(), threading.Event()
+    held[1].set()
+    converging.apply_announced("a", *held)
+    converging.apply("b")
+    assert converging.names == [{"a"}, {"b"}]
+
+
+def test_a_change_that_was_not_announced_waits_for_nothing_nor_does_what_waits(converging: Converging) -> None:
+    """As that of a link: simulated time stands still while it waits."""
+    events = {name: (threading.Event(), threading.Event()) for name in ("a", "refused")}
+    with ThreadPoolExecutor(2) as pool:
+        calls = [pool.submit(converging.apply_announced, name, *held) for name, held in events.items()]
+        for announced, _ in events.values():
+            assert announced.wait(SOON_S)
+        events["a"][1].set()
+        until(lambda: converging.is_waiting("a"))
+        converging.apply("link")
+        calls[0].result(SOON_S)
+        assert converging.names == [{"a", "link"}]
+        events["refused"][1].set()
+
+
+def test_a_change_that_is_refused_keeps_no_other_one_waiting(converging: Converging) -> None:
+    announced, parsed = threading.Event(), threading.Event()
+
+    def refused() -> None:
+        with converging.changes.announced():
+            announced.set()
+            assert parsed.wait(SOON_S)
+
+    with ThreadPoolExecutor(2) as pool:
+        pool.submit(refused)
+        assert announced.wait(SOON_S)
+        change = pool.submit(converging.apply_announced, "a", threading.Event(), announced)
+        until(lambda: converging.is_waiting("a"))
+        parsed.set()
+        change.result(SOON_S)
+    assert converging.names == [{"a"}]
+
+
+def test_a_change_waits_for_announced_ones_no_longer_than_ten_convergences() -> None:
+    converging, announced, parsed = Converging(), threading.Event(), threading.Event()
+    with ThreadPoolExecutor(1) as pool:
+        call = pool.submit(converging.apply_announced, "slow", announced, parsed)
+        assert announced.wait(SOON_S)
+        with converging.changes.announced():
+            converging.apply("a")
+        assert converging.names == [{"a"}]
+        parsed.set()
+        call.result(SOON_S)
 
 
 def test_a_reader_waits_for_no_convergence(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,6 +11,7 @@ import math
 import operator
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -140,6 +141,10 @@ class LiveFabric:
         self._published = self._publish()
 
     # Changes
+
+    def announced(self) -> AbstractContextManager[None]:
+        """Announce a configuration that this thread will give a switch, or will not: see `ChangeQueue`."""
+        return self._changes.announced()
 
     def configure(self, name: str, model: DeviceModel | None) -> None:
         """Give a switch its configuration; None takes it away. Returns when it is in effect on this switch.

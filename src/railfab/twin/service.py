@@ -293,6 +293,7 @@ class Twin:
                 face,
                 tree,
                 cages=self._cages(model),
+                announced=self._live.announced,
                 apply=self._apply,
                 observe=self._observe,
                 observe_device=self._live.observed_device,

@@ -6,6 +6,7 @@ import logging
 import math
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any, NamedTuple
@@ -68,6 +69,7 @@ class VirtualSwitch:
 
     Streams and Gets work from views, which are read in a worker thread and published by replacing one reference.
     The fabric calls `touch` after each change of a state; only counters have to be read to see them change.
+    announced: announces to the fabric that a configuration is being parsed.
     observe_device: reads the switch as a device alone, for less. cages: names of its ports without breakout.
     restart: switches the power of the switch of a name off and on.
     boots: how often it has had power. timers: jobs that run at a later time.
@@ -83,6 +85,7 @@ class VirtualSwitch:
         face: TwinFace,
         rendered: Tree,
         *,
+        announced: Callable[[], AbstractContextManager[None]],
         apply: Apply,
         observe: Observe,
         observe_device: Callable[[str], ObservedDevice],
@@ -96,7 +99,7 @@ class VirtualSwitch:
         self._restart = restart
         self._face = face
         self._cages = cages
-        self._apply = apply
+        self._announced, self._apply = announced, apply
         self._observe = observe
         self._observe_device = observe_device
         self._store = face.datastore(name, rendered)
@@ -298,10 +301,11 @@ class VirtualSwitch:
     def _change_to(self, candidate_of: Callable[[], Any]) -> Configuration:
         """Parse a candidate and run it; the configuration before it."""
         before = Configuration(self._store.running, self.model, self._startup)
-        with _PARSING:
-            candidate = candidate_of()
-            model = self._model_of(candidate)
-        self._run(Configuration(candidate, model, candidate if self._face.saves(candidate) else self._startup))
+        with self._announced():
+            with _PARSING:
+                candidate = candidate_of()
+                model = self._model_of(candidate)
+            self._run(Configuration(candidate, model, candidate if self._face.saves(candidate) else self._startup))
         return before
 
     def _model_of(self, candidate: Any) -> DeviceModel | None:

@@ -132,7 +132,7 @@ def lines(tree: Json) -> list[str]:
 
 
 def _plain_lines(tree: Json) -> list[str]:
-    return [f"set /{line}" for line in _lines("", tree)]
+    return _lines("set /", tree)
 
 
 def startup(tree: Json) -> str:
@@ -200,8 +200,8 @@ def _different_members(path: str, name: str, configured: Any, wanted: Any) -> It
     elif isinstance(configured, list) and is_list(wanted) and (not configured or is_list(configured)):
         yield from _different_entries(path, name, configured, wanted)
     else:
-        lines = list(_member(path, name, configured))
-        if lines != list(_member(path, name, wanted)):
+        lines = _member(path, name, configured)
+        if lines != _member(path, name, wanted):
             yield from (("set", line) for line in lines)
 
 
@@ -219,23 +219,37 @@ def _different_entries(path: str, name: str, configured: list[Json], wanted: lis
     yield from (("delete", place) for place in expected)
 
 
-def _lines(path: str, node: Json, keys: tuple[str, ...] = ()) -> Iterator[str]:
-    rest = {name: child for name, child in node.items() if name not in keys}
-    if not rest:
-        yield path
-    for name, child in sorted(rest.items()):
-        yield from _member(path, name, child)
+def _lines(path: str, node: Json, keys: tuple[str, ...] = ()) -> list[str]:
+    """Lines of a container or a list entry."""
+    lines: list[str] = []
+    _add_lines(lines, path, node, keys)
+    return lines
 
 
-def _member(path: str, name: str, child: Any) -> Iterator[str]:
+def _add_lines(lines: list[str], path: str, node: Json, keys: tuple[str, ...] = ()) -> None:
+    names = [name for name in node if name not in keys] if keys else [*node]
+    if not names:
+        lines.append(path)
+    for name in sorted(names):
+        _add_member(lines, path, name, node[name])
+
+
+def _member(path: str, name: str, child: Any) -> list[str]:
     """Lines of one member of a container: a container, a list, a leaf-list or a leaf."""
+    lines: list[str] = []
+    _add_member(lines, path, name, child)
+    return lines
+
+
+def _add_member(lines: list[str], path: str, name: str, child: Any) -> None:
     if isinstance(child, dict):
-        yield from _lines(f"{path} {name}", child)
+        _add_lines(lines, f"{path} {name}", child)
     elif is_list(child):
         for entry in child:
-            yield from _lines(_entry_path(path, name, entry), entry, keys_of(name, entry))
+            keys = keys_of(name, entry)
+            _add_lines(lines, f"{path} {name} {key_words(entry, keys)}".rstrip(), entry, keys)
     else:
-        yield f"{path} {name} {cli_value(child)}"
+        lines.append(f"{path} {name} {cli_value(child)}")
 
 
 def _entry_path(path: str, name: str, entry: Json) -> str:

@@ -14,7 +14,7 @@ from railfab.gnmi.confirmed import CommitRecord
 from railfab.gnmi.paths import ANY, ANY_DEPTH, Element
 from railfab.gnmi.target import RequestRefused, YangModel
 from railfab.platforms.shared.json_datastore import JsonDatastore
-from railfab.platforms.shared.json_tree import Json, bare
+from railfab.platforms.shared.json_tree import Json, bare, member_of
 from railfab.platforms.shared.virtual_addresses import discriminator, is_address, link_local, mac_address
 from railfab.platforms.srlinux.bgp import US_PER_MS
 from railfab.platforms.srlinux.cli import cli
@@ -222,7 +222,7 @@ def foreign_ports(tree: Json, cages: Sequence[str]) -> tuple[ConfigError, ...]:
 
     Nokia's pattern of a name admits slots and ports of every chassis; railfab has no recorded answer of a switch.
     """
-    names = [str(entry.get("name")) for entry in stripped(tree).get("interface", []) if isinstance(entry, dict)]
+    names = [str(entry.get("name")) for entry in member_of(tree, "interface", []) if isinstance(entry, dict)]
     known = f"the switch has {cages[0]} to {cages[-1]}" if cages else ""
     return tuple(
         ConfigError(f"/ interface {name}", f"is no port of the switch; {known}", "Correct it")
@@ -251,11 +251,10 @@ def serves_gnmi(tree: Json) -> bool:
 
     The reference to a TLS profile has no `require-instance` in srl_nokia-grpc: a missing profile is not refused.
     """
-    plain = stripped(tree)
-    system = plain.get("system", {})
+    system = stripped(member_of(tree, "system", {}))
     server: Json = next((entry for entry in system.get("grpc-server", []) if entry.get("name") == GRPC_SERVER), {})
     profiles = {entry.get("name") for entry in system.get("tls", {}).get("server-profile", [])}
-    instances = {entry.get("name") for entry in plain.get("network-instance", [])}
+    instances = {entry.get("name") for entry in member_of(tree, "network-instance", [])}
     return (
         server.get("admin-state") == "enable"
         and server.get("network-instance") in instances
@@ -268,7 +267,7 @@ def saves(tree: Json) -> bool:
 
     srl_nokia-gnmi: commit-save; srl_nokia-configuration: auto-save; both are off unless they are configured.
     """
-    system = stripped(tree).get("system", {})
+    system = stripped(member_of(tree, "system", {}))
     server: Json = next((entry for entry in system.get("grpc-server", []) if entry.get("name") == GRPC_SERVER), {})
     settings = (server.get("gnmi", {}).get("commit-save"), system.get("configuration", {}).get("auto-save"))
     return any(value in (True, "true") for value in settings)
