@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from railfab.device import DeviceModel
 from railfab.platforms import Platform
@@ -21,7 +21,14 @@ def kinds(matched: Iterable[Hazard]) -> set[str]:
     return {hazard.kind for hazard in matched}
 
 
-def without_edit(own: Platform, edits: Iterable[tuple[str, Iterable[Hazard]]]) -> list[Hazard]:
-    """The patterns that no edit of their kind matches. edits: the kind of each, and the patterns that it matches."""
-    matched = [hazard for kind, hazards in edits for hazard in hazards if hazard.kind == kind]
-    return [hazard for hazard in own.hazards() if hazard not in matched]
+def without_edit(own: Platform, edits: Iterable[tuple[str, Callable[[], Iterable[Hazard]]]]) -> list[Hazard]:
+    """The patterns that no edit of their kind matches.
+
+    edits: the kind of each, and what finds the patterns that it matches; not asked where none of the kind is left.
+    """
+    left = [*own.hazards()]
+    for kind, matched in edits:
+        if any(hazard.kind == kind for hazard in left):
+            hazards = [hazard for hazard in matched() if hazard.kind == kind]
+            left = [hazard for hazard in left if hazard not in hazards]
+    return left

@@ -138,10 +138,11 @@ GAPS: Mapping[str, set[str]] = {
 @pytest.mark.parametrize("kind", MISTAKES)
 def test_the_same_mistake_has_the_same_code_on_every_platform(kind: str) -> None:
     fabrics = [design_of(name, name) for name in PLATFORMS]
-    able = [fabric for fabric in fabrics if can_be_made(fabric, kind)]
-    named = {fabric.models[LEAF].platform for fabric in able if kind in reasons(audited(fabric, kind, LEAF))}
-    assert named == {fabric.models[LEAF].platform for fabric in able} - GAPS.get(kind, set())
-    assert all(audited(fabric, kind, LEAF) for fabric in able)
+    findings = {
+        fabric.models[LEAF].platform: audited(fabric, kind, LEAF) for fabric in fabrics if can_be_made(fabric, kind)
+    }
+    assert {name for name, said in findings.items() if kind in reasons(said)} == findings.keys() - GAPS.get(kind, set())
+    assert all(findings.values())
 
 
 def can_be_made(fabric: Design, kind: str) -> bool:

@@ -10,7 +10,7 @@ from tests.platforms.mutated_texts import LINES, base_texts, mutated_texts
 from railfab.fabric.audit import switch_audit
 from railfab.platforms import platform_names
 
-TEXTS = 100_000 if IN_FULL else 150
+TEXTS = 100_000 if IN_FULL else 40
 SEED = 20_261_129
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import pytest
@@ -175,7 +175,7 @@ def audited(case: Case) -> list[Hazard]:
 
 
 def test_every_pattern_is_found_by_a_line_of_its_kind() -> None:
-    edits = [(kind, with_more(*place)) for kind, place in ADDED]
-    edits += [(case.said["kind"], audited(case)) for case in cases("mistakes", ["eos"])]
-    edits += [(kind, with_less(beginning)) for kind, beginning in MISSING]
+    edits = [(kind, partial(with_more, *place)) for kind, place in ADDED]
+    edits += [(case.said["kind"], partial(audited, case)) for case in cases("mistakes", ["eos"])]
+    edits += [(kind, partial(with_less, beginning)) for kind, beginning in MISSING]
     assert without_edit(EOS, edits) == []

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
-from tests.audit.cases import cases
+from tests.audit.cases import Case, cases
 from tests.fabric.thinned import thinned
 from tests.platforms.hazards import kinds, patterns, without_edit
 from tests.platforms.junos.switches import with_junos
@@ -197,21 +198,10 @@ def matched(model: DeviceModel, edits: tuple[str, ...]) -> list[Hazard]:
     return patterns(JUNOS, text, JUNOS.text(JUNOS.render(model)), model, JUNOS.parse(text))
 
 
-def in_cases() -> list[tuple[str, list[Hazard]]]:
-    """The kind of each mistake of `tests/audit/junos.yml`, and the patterns that it matches."""
-    return [
-        (
-            case.said["kind"],
-            patterns(
-                JUNOS,
-                case.text,
-                case.design.texts[case.name],
-                case.design.models[case.name],
-                JUNOS.parse(case.text),
-            ),
-        )
-        for case in cases("mistakes", ["junos"])
-    ]
+def judged(case: Case) -> list[Hazard]:
+    """The patterns that a mistake of `tests/audit/junos.yml` matches."""
+    intended, rendered = case.design.models[case.name], case.design.texts[case.name]
+    return patterns(JUNOS, case.text, rendered, intended, JUNOS.parse(case.text))
 
 
 @pytest.mark.parametrize(("kind", "edits"), EDITS)
@@ -224,9 +214,10 @@ def test_one_next_hop_is_no_session_that_is_down(leaf: DeviceModel) -> None:
 
 
 def test_every_pattern_is_found_by_an_edit_of_its_kind(leaf: DeviceModel, lags: DeviceModel) -> None:
-    edits = [(kind, matched(leaf, edits)) for kind, edits in EDITS]
-    of_lags = [(kind, matched(lags, edits)) for kind, edits in OF_LAGS]
-    assert without_edit(JUNOS, [*edits, *of_lags, *in_cases()]) == []
+    edits = [(kind, partial(matched, leaf, edits)) for kind, edits in EDITS]
+    of_lags = [(kind, partial(matched, lags, edits)) for kind, edits in OF_LAGS]
+    of_cases = [(case.said["kind"], partial(judged, case)) for case in cases("mistakes", ["junos"])]
+    assert without_edit(JUNOS, [*edits, *of_lags, *of_cases]) == []
 
 
 @pytest.mark.parametrize(("kind", "edits"), OF_LAGS)

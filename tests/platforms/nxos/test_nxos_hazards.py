@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 
 import pytest
 from tests.audit.cases import Case, cases
@@ -193,9 +193,9 @@ def test_a_pause_threshold_above_the_limit_of_the_queue_is_a_hazard(limit: int, 
 
 
 def test_every_pattern_but_those_of_thresholds_is_found_by_a_line_of_its_kind() -> None:
-    edits = [(kind, with_more(place)) for kind, place in ADDED]
-    edits += [(kind, with_less(place)) for kind, place in MISSING]
-    edits += [(case.said["kind"], judged(case)) for case in cases("mistakes", ["nxos"])]
+    edits = [(kind, partial(with_more, place)) for kind, place in ADDED]
+    edits += [(kind, partial(with_less, place)) for kind, place in MISSING]
+    edits += [(case.said["kind"], partial(judged, case)) for case in cases("mistakes", ["nxos"])]
     assert [hazard.lines for hazard in without_edit(NXOS, edits) if hazard.kind != "xoff-above-limit"] == []
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from ipaddress import IPv4Address
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.audit.cases import cases
+from tests.audit.cases import Case, cases
 from tests.fabric.thinned import thinned
 from tests.platforms.hazards import kinds, patterns, without_edit
 from tests.platforms.sonic.designs import with_sonic
@@ -128,7 +128,7 @@ def changed(switch: DeviceModel, change: Change) -> Tables:
 
 @pytest.mark.parametrize(("kind", "change"), CHANGES)
 def test_a_hazard_is_found(switch: DeviceModel, kind: str, change: Change) -> None:
-    assert kind in kinds(matched(switch, changed(switch, change)))
+    assert kind in kinds(with_change(switch, change))
 
 
 def test_a_rendered_configuration_has_no_hazard(switch: DeviceModel) -> None:
@@ -136,12 +136,15 @@ def test_a_rendered_configuration_has_no_hazard(switch: DeviceModel) -> None:
 
 
 def test_every_pattern_is_found_by_a_change_of_its_kind(switch: DeviceModel) -> None:
-    changes = [(kind, matched(switch, changed(switch, change))) for kind, change in CHANGES]
-    assert without_edit(SONIC, [*changes, *_of_cases()]) == []
+    edits = [(kind, partial(with_change, switch, change)) for kind, change in CHANGES]
+    edits += [(case.said["kind"], partial(judged, case)) for case in cases("mistakes", ["sonic"])]
+    assert without_edit(SONIC, edits) == []
 
 
-def _of_cases() -> Iterator[tuple[str, list[Hazard]]]:
-    """The hazards of the mistakes of tests/audit/sonic.yml."""
-    for case in cases("mistakes", ["sonic"]):
-        intended, rendered = case.design.models[case.name], case.design.texts[case.name]
-        yield from ((kind, patterns(SONIC, case.text, rendered, intended)) for kind in (case.said["kind"],))
+def with_change(switch: DeviceModel, change: Change) -> list[Hazard]:
+    return matched(switch, changed(switch, change))
+
+
+def judged(case: Case) -> list[Hazard]:
+    """The hazards of a mistake of tests/audit/sonic.yml."""
+    return patterns(SONIC, case.text, case.design.texts[case.name], case.design.models[case.name])

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +19,11 @@ from tests.platforms.hazards import patterns, without_edit
 from tests.platforms.srlinux.configuration import SRLINUX
 from tests.platforms.srlinux.edits import GONE, HARMFUL, HARMLESS, RENAMED, Edit, edited
 
+from railfab.device import DeviceModel
 from railfab.fabric import Design, design
 from railfab.fabric.audit import configuration_findings
 from railfab.findings import Finding, Severity
+from railfab.platforms.hazards import Hazard
 from railfab.platforms.shared.json_tree import Json, is_list
 from railfab.platforms.srlinux.differences import TreeSetting, settings
 from railfab.platforms.srlinux.refusals import refusals
@@ -85,14 +88,16 @@ def test_another_order_is_nothing(fabric: Design) -> None:
     assert findings(fabric, json.dumps(tree)) == ()
 
 
+def matched(changed: str, rendered: str, intended: DeviceModel) -> list[Hazard]:
+    return patterns(SRLINUX, changed, rendered, intended, SRLINUX.parse(changed))
+
+
 def test_every_pattern_is_found_by_an_edit_of_its_kind(fabric: Design) -> None:
     """But for those of a limit of prefixes, which this intent has not, and of LAGs, gateways and VXLAN, for which
     tests/audit/srlinux.yml has a switch."""
     text, model = fabric.texts[LEAF], fabric.models[LEAF]
     edits = [
-        (edit.found, patterns(SRLINUX, changed, text, model, SRLINUX.parse(changed)))
-        for edit in HARMFUL.values()
-        for changed in [edited(text, edit.path, edit.value)]
+        (edit.found, partial(matched, edited(text, edit.path, edit.value), text, model)) for edit in HARMFUL.values()
     ]
     assert sorted((hazard.kind, hazard.paths[0].rpartition("/")[2]) for hazard in without_edit(SRLINUX, edits)) == [
         ("lag-min-links", "min-links"),
