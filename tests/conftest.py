@@ -18,6 +18,7 @@ from tests import namespaces
 from tests.laws import examples
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
+from xdist.workermanage import WorkerController
 
 gc.disable()
 """Until all tests are collected (`pytest_collection_finish`)."""
@@ -92,8 +93,12 @@ NEEDS: dict[str, Callable[[], str | None]] = {
 }
 
 
-LONGEST = ("faults", "integration", "docs", "telemetry", "test_namespaces.py", "lab", "app", "twin")
-"""Folders, and a file, whose tests take or wait longest: they begin first, lest a worker has one left at the end."""
+WAITING = ("faults", "integration", "docs", "twin", "test_namespaces.py", "app", "lab", "telemetry")
+"""Folders, and a file, whose tests wait for processes, timers and samples, the longest first; the others compute."""
+WORKERS_THAT_WAIT = 3
+"""Workers that begin with the tests that wait; one more for each core begins with those that compute."""
+GIVES_WAY = 3
+"""Added to the nice value of a worker that begins with tests that compute: it gets half of the time of another."""
 
 ON_ONE_LAB = tuple(f"tests/integration/test_{name}.py" for name in ("embedded_lab", "deploy_on_frr", "killed_deploy"))
 """Files whose tests share one lab, which a worker boots once."""
@@ -120,8 +125,22 @@ def _required() -> set[str]:
     return {name for name in os.environ.get("RAILFAB_REQUIRE", "").split(",") if name}
 
 
+def begins_with_computing(worker: str) -> bool:
+    """Whether a worker, such as gw3, takes the tests that compute first."""
+    return int(worker.removeprefix("gw")) >= WORKERS_THAT_WAIT
+
+
 class ByFile(LoadScopeScheduling):
-    """Spreads tests over processes by file, or by class where there are classes, in the order of collection."""
+    """Spreads tests over processes by file, or by class where there are classes.
+
+    The first workers take the files in the order of collection, in which those that wait longest come first; the others
+    take them from its end, so that no core is idle while tests wait, and what is left for the end of the run is short.
+    """
+
+    def _assign_work_unit(self, node: WorkerController) -> None:
+        if begins_with_computing(node.gateway.id):
+            self.workqueue.move_to_end(next(reversed(self.workqueue)), last=False)
+        super()._assign_work_unit(node)
 
     def _split_scope(self, nodeid: str) -> str:
         scope = nodeid.partition("[")[0].rpartition("::")[0]
@@ -138,8 +157,8 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Three processes more than there are cores: tests of labs and twins wait for timers and sessions."""
-    return (os.cpu_count() or 1) + 3
+    """Those that wait, and one that computes for each core."""
+    return WORKERS_THAT_WAIT + (os.cpu_count() or 1)
 
 
 def pytest_xdist_setupnodes(config: pytest.Config, specs: list[XSpec]) -> None:
@@ -161,7 +180,7 @@ def _rank(item: pytest.Item) -> int:
 @cache
 def _rank_of(file: Path) -> int:
     folder = file.relative_to(REPOSITORY).parts[1]
-    return LONGEST.index(folder) if folder in LONGEST else len(LONGEST)
+    return WAITING.index(folder) if folder in WAITING else len(WAITING)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -195,8 +214,14 @@ stay until the end.
 """
 
 
-def pytest_collection_finish() -> None:
-    """Leave what stays until the end to no garbage collection, nor look for the little that would not stay."""
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Leave what stays until the end to no garbage collection, nor look for the little that would not stay.
+
+    A worker that begins with tests that compute gives way to the others from now on.
+    """
+    given = getattr(session.config, "workerinput", None)
+    if given is not None and begins_with_computing(given["workerid"]):
+        os.nice(GIVES_WAY)
     gc.freeze()
     gc.set_threshold(*COLLECTION_THRESHOLDS)
     gc.enable()

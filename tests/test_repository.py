@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 import pytest
@@ -59,13 +59,23 @@ def test_make_alone_lists_what_there_is(repository: Path) -> None:
         assert re.search(rf"^  make {target} +\S", said, re.MULTILINE)
 
 
+def run_copied(
+    folder: Path, repository: Path, *options: str, files: Mapping[str, str], **environment: str
+) -> subprocess.CompletedProcess[str]:
+    """A run of these tests with our conftest.py."""
+    shutil.copy(repository / "tests/conftest.py", folder / "conftest.py")
+    (folder / "pytest.ini").write_text("[pytest]\naddopts = --import-mode=importlib\nmarkers =\n    prometheus\n")
+    for name, text in files.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(text)
+    command = [sys.executable, "-m", "pytest", *options, "-p", "no:cacheprovider", str(folder)]
+    return subprocess.run(command, capture_output=True, text=True, env=os.environ | environment)
+
+
 def run_marked(folder: Path, repository: Path, **environment: str) -> subprocess.CompletedProcess[str]:
     """One test marked `prometheus`, on a machine without it."""
-    shutil.copy(repository / "tests/conftest.py", folder / "conftest.py")
-    (folder / "pytest.ini").write_text("[pytest]\nmarkers =\n    prometheus\n")
-    (folder / "test_it.py").write_text("import pytest\n\n@pytest.mark.prometheus\ndef test_it():\n    pass\n")
-    command = [sys.executable, "-m", "pytest", "-rs", "-p", "no:cacheprovider", str(folder)]
-    return subprocess.run(command, capture_output=True, text=True, env=os.environ | {"PATH": "/nowhere"} | environment)
+    marked = "import pytest\n\n@pytest.mark.prometheus\ndef test_it():\n    pass\n"
+    return run_copied(folder, repository, "-rs", files={"test_it.py": marked}, PATH="/nowhere", **environment)
 
 
 def test_what_the_machine_lacks_is_skipped_with_one_line(tmp_path: Path, repository: Path) -> None:
@@ -73,6 +83,27 @@ def test_what_the_machine_lacks_is_skipped_with_one_line(tmp_path: Path, reposit
     assert done.returncode == 0
     assert "needs prometheus and promtool; run: sudo make lab-deps" in done.stdout
     assert "1 skipped" in done.stdout
+
+
+def test_three_workers_begin_with_what_waits_and_a_further_one_with_what_computes_and_gives_way(
+    tmp_path: Path, repository: Path
+) -> None:
+    (tmp_path / "nice").mkdir()
+    said = f"""
+import os
+
+def test_it(worker_id):
+    with open(f"{tmp_path / "nice"}/{{worker_id}}", "w") as file:
+        file.write(str(os.getpriority(os.PRIO_PROCESS, 0)))
+"""
+    files = {f"{folder}/test_{n}.py": said for folder, count in (("faults", 6), ("sim", 2)) for n in range(count)}
+    done = run_copied(tmp_path, repository, "-v", "-n", "4", files=files, RAILFAB_REQUIRE="")
+    assert done.returncode == 0, done.stdout
+    runs = re.findall(r"\[(gw\d)\] .*PASSED (?:.*/)?(faults|sim)/test_", done.stdout)
+    assert {worker for worker, folder in runs if folder == "sim"} == {"gw3"}
+    assert {worker for worker, folder in runs if folder == "faults"} == {"gw0", "gw1", "gw2"}
+    priority = {path.name: int(path.read_text()) for path in (tmp_path / "nice").iterdir()}
+    assert priority["gw3"] == min(19, priority["gw0"] + 3)
 
 
 def test_what_ci_requires_is_never_skipped(tmp_path: Path, repository: Path) -> None:
