@@ -32,7 +32,8 @@ def loaded(tmp_path: Path, text: str) -> Job:
     [
         (
             "{op: alltoall, algorithm: ring, bytes: 1MB}",
-            "job.yml:4: phases.0.collective.algorithm: alltoall has no algorithm 'ring'. Use one of pairwise, direct.",
+            "job.yml:4: phases.0.collective.algorithm: alltoall has no algorithm 'ring'. "
+            "Use one of pairwise, direct, hierarchical.",
         ),
         (
             "{op: allgather, bytes: 0}",

@@ -187,4 +187,4 @@ def test_hosts_with_different_numbers_of_ranks_have_no_rails() -> None:
     with pytest.raises(IntentError) as refused:
         transfer_rounds("allreduce", "hierarchical", RanksByHost((2, 3)), SIZE)
     problem = "hierarchical needs equally many ranks on each host, and there are 2 to 3"
-    assert str(refused.value) == f"algorithm: {problem}. Use ring."
+    assert str(refused.value) == f"collective.algorithm: {problem}. Use ring."

@@ -87,6 +87,13 @@ def test_an_algorithm_that_needs_a_power_of_two_names_the_job() -> None:
     assert str(refused.value) == f"job made: phases.0.collective.algorithm: {problem}"
 
 
+def test_a_twin_refuses_a_collective_of_all_gpus() -> None:
+    with pytest.raises(IntentError) as refused:
+        stage({"collective": {"op": "allreduce", "bytes": 8, "group": "all"}})
+    problem = "a twin has no group all. Use rail, or `railfab simulate`."
+    assert str(refused.value) == f"job made: phases.0.collective.group: {problem}"
+
+
 def test_bytes_are_split_evenly_over_the_ports_of_a_nic_and_its_queue_pairs() -> None:
     found = ring(1_000_000)
     flows = {(one.source, one.target, one.stream) for one in found}

@@ -106,7 +106,10 @@ def _parts(result: JobEstimate) -> Iterator[tuple[str, str, str]]:
         yield part, f"{seconds:.4f}", f"{100 * seconds / result.step_s:.1f}"
 
 
-COLLECTIVE_COLUMNS = ("group", "operation", "ranks", "hosts", "calls", "MB", "ms each", "bus GB/s", "hidden")
+COLLECTIVE_COLUMNS = (
+    *("group", "operation", "algorithm", "ranks", "hosts", "calls", "MB", "ms each"),
+    *("bus GB/s", "NIC GB/s", "hidden"),
+)
 
 
 def _collectives(result: JobEstimate) -> Iterator[tuple[object, ...]]:
@@ -115,12 +118,14 @@ def _collectives(result: JobEstimate) -> Iterator[tuple[object, ...]]:
         yield (
             turn.group,
             turn.op,
+            turn.algorithm,
             turn.ranks,
             turn.hosts,
             turn.calls,
             f"{turn.size_bytes / 1e6:.2f}",
             f"{turn.call_s * 1e3:.2f}",
             f"{turn.bus_bytes_per_s / 1e9:.1f}",
+            f"{turn.nic_bytes_per_s / 1e9:.1f}",
             "yes" if turn.hidden else "no",
         )
 

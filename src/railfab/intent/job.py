@@ -19,17 +19,20 @@ class Compute(Model):
 
 
 ALGORITHMS: Mapping[str, tuple[str, ...]] = {
-    "allreduce": ("ring", "halving-doubling", "recursive-doubling", "direct"),
-    "allgather": ("ring", "recursive-doubling", "direct"),
-    "reducescatter": ("ring", "pairwise", "recursive-halving", "direct"),
-    "alltoall": ("pairwise", "direct"),
-    "broadcast": ("binomial", "scatter-allgather"),
+    "allreduce": (
+        *("ring", "tree", "double-binary-tree", "nvls-tree", "hierarchical"),
+        *("halving-doubling", "recursive-doubling", "direct"),
+    ),
+    "allgather": ("ring", "pat", "hierarchical", "recursive-doubling", "direct"),
+    "reducescatter": ("ring", "pat", "hierarchical", "pairwise", "recursive-halving", "direct"),
+    "alltoall": ("pairwise", "direct", "hierarchical"),
+    "broadcast": ("binomial", "scatter-allgather", "ring"),
 }
-"""Algorithms that a job may name, by operation; the first is the default. railfab.workload has what they do."""
+"""Algorithms that a job may name, by operation; a twin takes the first by default. What they do: railfab.workload."""
 
 
 class Collective(Model):
-    """A collective operation among the GPUs of a rail, on every rail at the same time.
+    """A collective operation among the GPUs of a rail, on every rail at the same time, or among all GPUs of the job.
 
     bytes: the whole array, which for allgather is what each GPU has afterwards, and for reducescatter and alltoall
     what it has before.
@@ -38,7 +41,7 @@ class Collective(Model):
     op: Literal["allreduce", "allgather", "reducescatter", "alltoall", "broadcast"]
     algorithm: Text | None = None
     bytes: Annotated[int, Field(ge=1, le=10**13)]
-    group: Literal["rail"] = "rail"
+    group: Literal["rail", "all"] = "rail"
 
     _size = field_validator("bytes", mode="before")(size_bytes)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from railfab.intent import Accelerator, FabricIntent, Job, Traffic
 from railfab.topology import Topology
@@ -14,7 +14,7 @@ from railfab.workload.memory import check_memory
 from railfab.workload.operations import OPERATIONS
 from railfab.workload.plan import TrainingPlan, training_plan
 from railfab.workload.ranks import GROUPS, Group, Span
-from railfab.workload.rates import NETWORK_STEP_S, LinkRates, default_algorithm, link_rates
+from railfab.workload.rates import NETWORK_STEP_S, LinkRates, link_rates
 from railfab.workload.shapes import attention_flop, mlp_flop, parameters
 from railfab.workload.stages import gpu_nics, hosts_of, in_phase, incast_ends
 from railfab.workload.step import Costs, step_time
@@ -33,7 +33,8 @@ NOT_SEEN = (
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CollectiveTime:
     """Calls of an operation of a group in a step. seconds: of all calls. bus_bytes_per_s: as in nccl-tests, latency
-    included. hosts: those of a group. hidden: whether it runs beside computation."""
+    included; nic_bytes_per_s: payload of the busiest NIC. hosts: those of a group. hidden: whether it runs beside
+    computation."""
 
     group: str
     op: str
@@ -44,6 +45,7 @@ class CollectiveTime:
     size_bytes: int
     call_s: float
     bus_bytes_per_s: float
+    nic_bytes_per_s: float
     hidden: bool
 
 
@@ -85,7 +87,7 @@ def estimate(job: Job, intent: FabricIntent, topology: Topology) -> JobEstimate:
     spans = {group: plan.ranks.span(group) for group in GROUPS}
     costs = Costs(
         computation_s=lambda work: work.flop / (peak * gpu.efficiency),
-        communication_s=lambda talk: rates.call_s(talk.op, talk.size_bytes, spans[talk.group]),
+        communication_s=lambda talk: rates.call(talk.op, talk.size_bytes, spans[talk.group]).seconds,
     )
     step = step_time(graphs, costs, micro_batches=plan.parallelism.micro_batches, vpp=plan.parallelism.vpp)
     return JobEstimate(
@@ -131,38 +133,43 @@ def _collective_time(
     *,
     hidden: bool = False,
 ) -> CollectiveTime:
-    call_s = rates.call_s(op, size_bytes, span, algorithm)
+    call = rates.call(op, size_bytes, span, algorithm)
     return CollectiveTime(
         group=group,
         op=op,
-        algorithm=algorithm or default_algorithm(op),
+        algorithm=call.algorithm,
         ranks=span.ranks,
         hosts=span.hosts,
         calls=calls,
         size_bytes=size_bytes,
-        call_s=call_s,
-        bus_bytes_per_s=OPERATIONS[op].bus_factor(span.ranks) * size_bytes / call_s,
+        call_s=call.seconds,
+        bus_bytes_per_s=OPERATIONS[op].bus_factor(span.ranks) * size_bytes / call.seconds,
+        nic_bytes_per_s=call.nic_bytes / call.seconds,
         hidden=hidden,
     )
 
 
 def _phases(job: Job, intent: FabricIntent, topology: Topology, hosts: tuple[str, ...]) -> JobEstimate:
     """The phases of a job one after another; a collective runs on every rail at once, over whole NICs."""
-    rates = LinkRates(nic=link_rates(intent).nic * intent.hosts.gpus_per_nic, scale_up=None)
+    gpu = link_rates(intent)
+    rates = replace(gpu, nic=gpu.nic * intent.hosts.gpus_per_nic, scale_up=None)
     port = rates.nic / intent.hosts.nic_ports
     collectives: list[CollectiveTime] = []
-    span = Span(ranks=len(hosts), hosts=len(hosts), ranks_per_host=1)
+    rail = Span(ranks=len(hosts), hosts=len(hosts), ranks_per_host=1)
+    whole = Span(ranks=len(hosts) * intent.hosts.gpus, hosts=len(hosts), ranks_per_host=intent.hosts.gpus)
     for number, phase in enumerate(job.phases):
         with in_phase(job, number):
-            if phase.collective is not None and len(hosts) > 1:
-                asked = phase.collective
-                collectives.append(_collective_time("rail", asked.op, asked.algorithm, asked.bytes, 1, span, rates))
+            if asked := phase.collective:
+                span, links = (rail, rates) if asked.group == "rail" else (whole, gpu)
+                if span.ranks > 1:
+                    turn = _collective_time(asked.group, asked.op, asked.algorithm, asked.bytes, 1, span, links)
+                    collectives.append(turn)
             if phase.traffic is not None:
                 collectives.append(_incast_time(phase.traffic, topology, hosts, port))
     compute_s = sum(phase.compute.ms / 1e3 for phase in job.phases if phase.compute is not None)
     exposed: defaultdict[str, float] = defaultdict(float)
-    for turn in collectives:
-        exposed[turn.group] += turn.call_s
+    for each in collectives:
+        exposed[each.group] += each.call_s
     return JobEstimate(
         tier=TIER,
         not_seen=NOT_SEEN,
@@ -191,5 +198,6 @@ def _incast_time(traffic: Traffic, topology: Topology, hosts: tuple[str, ...], p
         size_bytes=traffic.bytes,
         call_s=call_s,
         bus_bytes_per_s=most * traffic.bytes / call_s,
+        nic_bytes_per_s=most * traffic.bytes / call_s,
         hidden=False,
     )

@@ -12,7 +12,7 @@ from railfab.intent import AtMost, Collective, Job, Phase, Traffic
 from railfab.text.counted import counted
 from railfab.topology import CabledPort, PortKey, Topology
 from railfab.units import NS_PER_MS
-from railfab.workload.operations import OPERATIONS, edges
+from railfab.workload.ranks import RanksByHost
 from railfab.workload.transfer import Gpu, Transfer
 
 QUEUE_PAIRS = 2
@@ -112,23 +112,29 @@ def gpu_nics(topology: Topology, hosts: tuple[str, ...]) -> dict[Gpu, list[PortK
 
 
 def _collective(collective: Collective, hosts: tuple[str, ...], nics: dict[Gpu, list[PortKey]]) -> tuple[Transfer, ...]:
-    """A collective on each rail; the bytes between two NICs are split over their ports and queue pairs."""
+    """A collective on each rail; the bytes between two NICs are split over their ports and queue pairs.
+
+    Raises IntentError for another group, and for an algorithm that cannot serve so many hosts.
+    """
+    from railfab.workload.algorithms import transfer_rounds  # needs numpy, which the closed form does not
+    from railfab.workload.mapping import mapped
+
+    if collective.group != "rail":
+        remedy = "Use rail, or `railfab simulate`"
+        raise IntentError("collective.group", f"a twin has no group {collective.group}", remedy)
     transfers: list[Transfer] = []
     for rail in sorted({rail for _, rail in nics}):
-        members = [host for host in hosts if (host, rail) in nics]
-        for (source, target), payload_bytes in _edges(collective, len(members)).items():
-            pairs = list(zip(nics[members[source], rail], nics[members[target], rail], strict=False))
-            share = payload_bytes / len(pairs) / QUEUE_PAIRS
-            transfers.extend(
-                Transfer(source=a, target=b, payload_bytes=share, stream=stream)
-                for a, b in pairs
-                for stream in range(QUEUE_PAIRS)
-            )
+        gpus = [(host, rail) for host in hosts if (host, rail) in nics]
+        if len(gpus) < 2:
+            continue
+        ranks = RanksByHost((1,) * len(gpus))
+        rounds = transfer_rounds(collective.op, collective.algorithm, ranks, collective.bytes)
+        flows = mapped(rounds, gpus, nics, queue_pairs=QUEUE_PAIRS).whole_flows()
+        transfers.extend(
+            Transfer(source=source, target=target, payload_bytes=payload_bytes, stream=stream)
+            for (source, target, stream), payload_bytes in flows.items()
+        )
     return tuple(transfers)
-
-
-def _edges(collective: Collective, ranks: int) -> dict[tuple[int, int], float]:
-    return edges(OPERATIONS[collective.op].rounds(ranks, collective.bytes, collective.algorithm), ranks)
 
 
 def _incast(traffic: Traffic, hosts: tuple[str, ...], nics: dict[Gpu, list[PortKey]]) -> tuple[Transfer, ...]:

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from railfab.workload.algorithms.rings import ring_gather
-from railfab.workload.algorithms.rounds import ChannelRounds, Rows, in_turn, rows
+from railfab.workload.algorithms.rounds import ChannelRounds, Rows, end, in_turn, rows
 from railfab.workload.ranks import RanksByHost
 
 
@@ -87,6 +87,34 @@ def recursive_halving(ranks: RanksByHost, _chunks: int) -> ChannelRounds:
 def recursive_doubling_gather(ranks: RanksByHost, _chunks: int) -> ChannelRounds:
     """Exchange all that has come, with a rank that is twice as far each time."""
     return ChannelRounds(parts=ranks.count, pieces=ranks.count, table=_doubling(ranks.count))
+
+
+def _bruck(count: int) -> Rows:
+    here = np.arange(count)
+    return in_turn(
+        *(
+            rows(0, here, (here - distance) % count, first=here, count=min(distance, count - distance))
+            for distance in _distances(count)
+        )
+    )
+
+
+def bruck_gather(ranks: RanksByHost, _chunks: int) -> ChannelRounds:
+    """Send all that has come, to a rank that is twice as far each time (Bruck et al., 1997).
+
+    PAT of NCCL has these transfers in an order that needs smaller buffers.
+    """
+    return ChannelRounds(parts=ranks.count, pieces=ranks.count, table=_bruck(ranks.count))
+
+
+def bruck_scatter(ranks: RanksByHost, _chunks: int) -> ChannelRounds:
+    """The gather backwards: what it copies from a rank is added up there."""
+    gather = _bruck(ranks.count)
+    table = gather.copy()
+    table["source"], table["target"] = gather["target"], gather["source"]
+    table["begin"] = end(gather) - 1 - gather["begin"]
+    table["reduces"] = True
+    return ChannelRounds(parts=ranks.count, pieces=ranks.count, table=table)
 
 
 def halving_doubling(ranks: RanksByHost, _chunks: int) -> ChannelRounds:

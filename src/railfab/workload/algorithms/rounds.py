@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from railfab.workload.ranks import RanksByHost
+
 ROW = np.dtype(
     [
         ("begin", np.int32),
@@ -32,6 +34,14 @@ several sources send to a target, or copies what a source sends to several targe
 once.
 """
 Rows = NDArray[np.void]
+
+
+@dataclass(frozen=True, slots=True)
+class RankLink:
+    """A link of a rank: rate in each direction [bytes/s], and latency of a step over it [s]."""
+
+    bytes_per_s: float
+    step_s: float
 
 
 def rows(begin: int, source: ArrayLike, target: ArrayLike, **columns: ArrayLike) -> Rows:
@@ -137,6 +147,39 @@ class TransferRounds:
             pair = (int(self.table["source"][row]), int(self.table["target"][row]))
             payloads[pair] = payloads.get(pair, 0.0) + float(sizes[row])
         return payloads
+
+    def nic_loads(self, ranks: RanksByHost) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+        """Transfers that leave a host, (transfer,), and the NIC by which each leaves, as the rank that has it.
+
+        That is the one with the place of the target on the host of the source (PXN).
+        """
+        host = np.repeat(np.arange(ranks.hosts), ranks.counts)
+        place = np.arange(ranks.count) - np.array(ranks.starts)[host]
+        source, target = self.table["source"], self.table["target"]
+        leaving = np.array(ranks.starts)[host[source]] + place[target]
+        return host[source] != host[target], np.minimum(leaving, ranks.count - 1)
+
+    def seconds_on_hosts(self, ranks: RanksByHost, network: RankLink, scale_up: RankLink) -> tuple[float, float]:
+        """Duration of the rounds one after another [s], and the payload that the busiest NIC sends [bytes].
+
+        Ranks share nothing but their own links, to the network and inside the host.
+        """
+        crosses, leaving = self.nic_loads(ranks)
+        sizes, seconds, sent = self.payload_bytes, 0.0, np.zeros(ranks.count)
+        for times, transfers in self.intervals():
+            outside, inside = transfers[crosses[transfers]], transfers[~crosses[transfers]]
+            by_nic = [
+                np.bincount(ends[outside], sizes[outside], minlength=ranks.count)
+                for ends in (leaving, self.table["target"])
+            ]
+            volumes_s = (
+                float(np.max(by_nic)) / network.bytes_per_s,
+                float(self.sent_and_received(inside).max()) / scale_up.bytes_per_s,
+            )
+            step_s = network.step_s if len(outside) else scale_up.step_s
+            seconds += times * (step_s + max(volumes_s))
+            sent += times * by_nic[0]
+        return seconds, float(sent.max())
 
     def seconds(self, *, bytes_per_s: float, latency_s: float) -> float:
         """Duration of the rounds one after another, where ranks share nothing but their own ports [s]."""

@@ -120,6 +120,7 @@ ALGORITHMS: Mapping[str, Mapping[str, Algorithm]] = {
     },
     "allgather": {
         "ring": Algorithm(rounds=rings.all_gather, wire_factor=_once),
+        "pat": Algorithm(rounds=exchanges.bruck_gather, wire_factor=_once),
         "hierarchical": Algorithm(rounds=hierarchical.all_gather, wire_factor=_once, needs=ALIKE),
         "recursive-doubling": Algorithm(
             rounds=exchanges.recursive_doubling_gather, wire_factor=_once, needs=POWER_OF_TWO
@@ -128,6 +129,7 @@ ALGORITHMS: Mapping[str, Mapping[str, Algorithm]] = {
     },
     "reducescatter": {
         "ring": Algorithm(rounds=rings.reduce_scatter, wire_factor=_once),
+        "pat": Algorithm(rounds=exchanges.bruck_scatter, wire_factor=_once),
         "hierarchical": Algorithm(rounds=hierarchical.reduce_scatter, wire_factor=_once, needs=ALIKE),
         "pairwise": Algorithm(rounds=rings.pairwise_reduce_scatter, wire_factor=_once),
         "recursive-halving": Algorithm(rounds=exchanges.recursive_halving, wire_factor=_once, needs=POWER_OF_TWO),
@@ -154,7 +156,7 @@ def algorithm_of(op: str, name: str | None, ranks: RanksByHost) -> Algorithm:
     algorithm = known[name or next(iter(known))]
     if lack := algorithm.obstacle(ranks):
         able = next(known_name for known_name, entry in known.items() if not entry.obstacle(ranks))
-        raise IntentError("algorithm", f"{name} needs {lack}", f"Use {able}", key="phases")
+        raise IntentError("collective.algorithm", f"{name} needs {lack}", f"Use {able}")
     return algorithm
 
 
