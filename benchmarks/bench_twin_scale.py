@@ -3,6 +3,7 @@
     python benchmarks/bench_twin_scale.py srlinux                   # 256 switches
     python benchmarks/bench_twin_scale.py srlinux --switches 1024
     python benchmarks/bench_twin_scale.py eos --collect 60
+    python benchmarks/bench_twin_scale.py srlinux --collect 180 --late 120      # then the collector gets little CPU
 
 `railfab twin FILE` and the commands that use it are processes of their own, as for a user; CPU is user and system time,
 interpreter and imports included, of the twin and of the command. A switch is up when its port accepts connections.
@@ -13,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import re
 import signal
 import socket
@@ -22,7 +24,9 @@ import tempfile
 import time
 import urllib.request
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from measured import Cost, as_installed, cost, machine
@@ -61,6 +65,14 @@ class Costs:
         command = run()
         self.show(step, self._process.cpu_s() - before_s, command)
 
+    def of_process(self, step: str, pid: int, wait: Callable[[], object]) -> None:
+        """Wait, and show what a running command and the twin have used meanwhile."""
+        before_s, command, began_s = self._process.cpu_s(), Process(pid), time.monotonic()
+        command_s = command.cpu_s()
+        wait()
+        used_s, wall_s = command.cpu_s() - command_s, time.monotonic() - began_s
+        self.show(step, self._process.cpu_s() - before_s, Cost(cpu_s=used_s, wall_s=wall_s, peak_mb=command.peak_mb()))
+
 
 def wait_until_up(nodes: Sequence[Endpoint]) -> None:
     """Connect to each switch."""
@@ -91,33 +103,68 @@ def qos_sets(path: Path, nodes: Sequence[Endpoint], process: Process) -> float:
     return used_s / ROUNDS
 
 
-def collect(path: Path, state: Path, seconds: float) -> Counter[str]:
-    """Run `railfab collect` for so long; its own metrics at the end, summed over the switches."""
+@contextmanager
+def collector(path: Path, state: Path, interval_s: int) -> Iterator[Collector]:
+    """`railfab collect`, as a user starts it."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = int(free.getsockname()[1])
     command = [*RAILFAB, "collect", str(path), "--on", "twin", "--state", str(state), "--port", str(port)]
-    command += ["--drift", "0", "--interval", "10"]
+    command += ["--drift", "0", "--interval", str(interval_s)]
     with (state / "collector").open("w") as said:
         process = subprocess.Popen(command, stdout=said, stderr=said, env=as_installed())
     try:
-        time.sleep(seconds)
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=120) as answer:
-            text = answer.read().decode()
+        yield Collector(process, port, state / "collector")
     finally:
         process.send_signal(signal.SIGINT)
         process.wait(60)
-    sums: Counter[str] = Counter()
-    for name, labels, value in re.findall(r"^fabric_collector_(\w+)\{?([^}]*)\}? (\S+)$", text, re.MULTILINE):
-        reason = re.search(r'reason="(\w+)"', labels)
-        sums[f"{name} {reason[1]}" if reason else name] += float(value)  # type: ignore[assignment]
-    return sums
+
+
+@dataclass(frozen=True, slots=True)
+class Collector:
+    """A collector in a process of its own. said: the file of its log."""
+
+    process: subprocess.Popen[bytes]
+    port: int
+    said: Path
+
+    def sums(self) -> Counter[str]:
+        """Its own metrics, summed over the switches."""
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/metrics", timeout=120) as answer:
+            text = answer.read().decode()
+        sums: Counter[str] = Counter()
+        for name, labels, value in re.findall(r"^fabric_collector_(\w+)\{?([^}]*)\}? (\S+)$", text, re.MULTILINE):
+            reason = re.search(r'reason="(\w+)"', labels)
+            sums[f"{name} {reason[1]}" if reason else name] += float(value)  # type: ignore[assignment]
+        return sums
+
+    def throttle(self, seconds: float) -> None:
+        """Let it run for a fifth of each of so many seconds only."""
+        for _ in range(math.ceil(seconds)):
+            self.process.send_signal(signal.SIGSTOP)
+            time.sleep(0.8)
+            self.process.send_signal(signal.SIGCONT)
+            time.sleep(0.2)
+
+
+def collect(path: Path, state: Path, options: argparse.Namespace, costs: Costs) -> None:
+    """Collect for so long, and then with little CPU."""
+    with collector(path, state, options.interval) as running:
+        costs.of_process("collection", running.process.pid, lambda: time.sleep(options.collect))
+        show_collected(running.sums(), running.said.read_text())
+        if options.late:
+            said = len(running.said.read_text())
+            costs.of_process("late", running.process.pid, lambda: running.throttle(options.late))
+            show_collected(running.sums(), running.said.read_text()[said:])
 
 
 def show_collected(sums: Counter[str], said: str) -> None:
-    print("collection    ", f"{sums['session_up']:.0f} sessions, {sums['updates_total']:,.0f} updates,", end=" ")
-    print(f"{sums['lag_seconds']:.1f} s late", json.dumps({n: v for n, v in sums.items() if "errors" in n and v}))
+    print(f"  {sums['session_up']:.0f} sessions, {sums['reconnects_total']:.0f} reconnects,", end=" ")
+    print(f"{sums['updates_total']:,.0f} updates, {sums['lag_seconds']:.1f} s late,", end=" ")
+    print(f"overloaded {sums['overloaded']:.0f}", json.dumps({n: v for n, v in sums.items() if "errors" in n and v}))
     lines = said.splitlines()
-    print("\n".join([f"  {line}" for line in lines[:5]] + [f"  ... {len(lines)} lines"]))
+    warnings = [line for line in lines if " WARNING " in line or " ERROR " in line]
+    print("\n".join([f"  {line}" for line in warnings[:8]]))
+    print(f"  {len(lines)} lines, {len(warnings)} of them warnings", flush=True)
 
 
 def measure(path: Path, state: Path, platform: str, options: argparse.Namespace) -> None:
@@ -134,10 +181,7 @@ def measure(path: Path, state: Path, platform: str, options: argparse.Namespace)
         if platform == "srlinux":
             costs.show("QoS Set", qos_sets(path, nodes, process) * len(nodes))
         if options.collect:
-            before_s = process.cpu_s()
-            sums = collect(path, state, options.collect)
-            costs.show("collection", process.cpu_s() - before_s)
-            show_collected(sums, (state / "collector").read_text())
+            collect(path, state, options, costs)
         print(f"most memory of the twin: {process.peak_mb():.0f} MB")
 
 
@@ -148,6 +192,8 @@ def main() -> None:
     parser.add_argument("--configured", action="store_true", help="start with configured switches")
     parser.add_argument("--deploys", type=int, default=2)
     parser.add_argument("--collect", type=float, default=0.0, metavar="SECONDS")
+    parser.add_argument("--interval", type=int, default=10, metavar="SECONDS", help="between two samples of a counter")
+    parser.add_argument("--late", type=float, default=0.0, metavar="SECONDS", help="then collect with little CPU")
     options = parser.parse_args()
     print(f"{options.platform}, {options.switches} switches: {machine()}", flush=True)
     with tempfile.TemporaryDirectory() as folder:

@@ -217,6 +217,7 @@ class _Service:
 
     def __init__(self, target: GnmiTarget, loop: ServerLoop, credentials: Credentials | None) -> None:
         self._target = target
+        self._switchable = target if isinstance(target, SwitchableTarget) else None
         self.reader = ViewReader(target, loop.reading)
         self._setting = loop.setting
         self._credentials = credentials
@@ -328,7 +329,7 @@ class _Service:
         """
         await self.reader.answering()
         await asyncio.sleep(self.answers_after_s)
-        if isinstance(self._target, SwitchableTarget) and not self._target.answers:
+        if self._switchable is not None and not self._switchable.answers:
             await context.abort(grpc.StatusCode.UNAVAILABLE, f"{self._target.name}: the gNMI server does not run")
         if self._credentials is None:
             return

@@ -8,7 +8,7 @@ from typing import Any
 from railfab.gnmi.paths import ANY, ANY_DEPTH, Element
 from railfab.gnmi.target import Found
 from railfab.platforms.shared.json_names import JsonNames, identity
-from railfab.platforms.shared.json_tree import Json, bare, is_list, leaf_text
+from railfab.platforms.shared.json_tree import Json, bare, is_list, leaf_text, member_of
 
 
 def nodes_at(root: Json, path: tuple[Element, ...], names: JsonNames) -> list[Found]:
@@ -74,7 +74,11 @@ def _element(name: str, entry: Json, names: JsonNames) -> Element:
 
 def has_keys(entry: Json, step: Element) -> bool:
     """Whether a list entry has the keys of a step; an identity matches with and without its module."""
-    if not step.keys:
-        return True
-    plain = {bare(name): leaf_text(child) for name, child in entry.items() if not isinstance(child, (dict, list))}
-    return all(key in plain and value in (ANY, plain[key], identity(plain[key])) for key, value in step.keys)
+    return all(_has_key(entry[key] if key in entry else member_of(entry, key, {}), text) for key, text in step.keys)
+
+
+def _has_key(value: Any, text: str) -> bool:
+    if isinstance(value, (dict, list)):
+        return False
+    held = leaf_text(value)
+    return text in (held, ANY) or text == identity(held)
