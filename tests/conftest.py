@@ -243,6 +243,11 @@ def pytest_sessionstart(session: pytest.Session) -> None:
             import_module(".".join(path.relative_to(REPOSITORY).with_suffix("").parts))
 
 
+def pytest_sessionfinish() -> None:
+    """Leave what is there at the end to no garbage collection; pytest collects twice, to warn of what is in cycles."""
+    gc.freeze()
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """A required test that skips, whoever skipped it, has failed."""

@@ -57,9 +57,8 @@ def collecting(repository: Path, *arguments: str, log: tuple[str, ...] = ()) -> 
 
 def refused(repository: Path, *arguments: str) -> tuple[int, str]:
     """Exit code and what was said, of a run that ends by itself."""
-    with collecting(repository, *arguments) as process:
-        _, said = process.communicate(timeout=60)
-        return process.returncode, said
+    done = commands.run("collect", repository / FABRIC, *arguments)
+    return done.returncode, done.stderr
 
 
 @pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
