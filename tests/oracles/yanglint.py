@@ -31,6 +31,7 @@ class Yanglint:
             ["yanglint"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
         )
         weakref.finalize(self, self._process.communicate, timeout=60)
+        self._said("")  # of the user's folder and history, which a new machine has not
         complaints = self._said(f"searchpath {folder}\nload {load}\n")
         assert not [line for line in complaints if line.startswith((ERROR, "YANGLINT"))], complaints
 
