@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from ipaddress import IPv4Address, ip_interface
+from itertools import islice, product
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from tests.laws import examples
 from tests.platforms.frr.grammar import grammar, refused_lines
 from tests.platforms.frr.switches import LEAF, RICH, SPINE, inside, text, with_bgp, with_neighbors
+from tests.sampled import sampled
 
 from railfab.device import (
     Action,
@@ -225,19 +227,20 @@ def line_at(tree: tuple[Line, ...], place: tuple[int, ...]) -> Line:
     return tree[place[-1]]
 
 
+@pytest.mark.parametrize("every", sampled([4, 1], few=[4]))
 @pytest.mark.parametrize("model", SWITCHES, ids=lambda model: model.name)
-def test_no_line_can_be_deleted_repeated_or_added_without_a_trace(model: DeviceModel) -> None:
+def test_no_line_can_be_deleted_repeated_or_added_without_a_trace(model: DeviceModel, every: int) -> None:
     tree = FRR.render(model)
-    for place in lines_of(tree):
+    for place, edit in islice(product(lines_of(tree), ("delete", "repeat", "add")), None, None, every):
         line = line_at(tree, place)
         if line.text == "bfd":
             continue  # an empty section of FRR's own
-        for instead in ((), (line.text, line.text), (line.text, "bogus knob 7")):
-            changed = edited(tree, place, *instead)
-            is_same = as_running(changed) == as_running(tree)
-            assert (FRR.parse(FORMAT.text(changed)) == model) is is_same, line
-            implied = line.text == ROUTER_ADVERTISEMENTS or line.text.endswith(" bfd")
-            assert not is_same or implied or "prefix-list" in line.text
+        instead = {"delete": (), "repeat": (line.text, line.text), "add": (line.text, "bogus knob 7")}[edit]
+        changed = edited(tree, place, *instead)
+        is_same = as_running(changed) == as_running(tree)
+        assert (FRR.parse(FORMAT.text(changed)) == model) is is_same, line
+        implied = line.text == ROUTER_ADVERTISEMENTS or line.text.endswith(" bfd")
+        assert not is_same or implied or "prefix-list" in line.text
 
 
 @given(drawn=st.data())

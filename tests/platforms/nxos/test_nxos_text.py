@@ -6,10 +6,12 @@ import os
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 
 import pytest
 from tests.platforms.nxos.configurations import FABRICS, NXOS, leaf, paths, texts, with_line, without_line
+from tests.sampled import sampled
 
 from railfab.device import (
     BreakoutPort,
@@ -382,12 +384,13 @@ def test_bridged_ports_state_what_running_configurations_leave_out(line: str) ->
     assert NXOS.refusals(text) == ()
 
 
-def test_the_loss_of_any_line_of_a_design_is_another_model() -> None:
+@pytest.mark.parametrize("every", sampled([4, 1], few=[4]))
+def test_the_loss_of_any_line_of_a_design_is_another_model(every: int) -> None:
     """Also of one that only repeats another, such as the MTU of a class; but not of one that a switch leaves out."""
     (text,) = texts("rail-blocks").values()
     whole, shown = parsed(text), effective(FORMAT.tree(text))
     assert whole.unmodelled == ()
-    for place in filter(_is_first_of_its_kind, paths(FORMAT.tree(text))):
+    for place in islice(filter(_is_first_of_its_kind, paths(FORMAT.tree(text))), None, None, every):
         lost = without_line(text, *place)
         if effective(FORMAT.tree(lost)) == shown:
             assert place[-1] in BRIDGED_DEFAULTS | SWITCH_DEFAULTS, place
