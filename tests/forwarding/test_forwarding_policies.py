@@ -188,6 +188,12 @@ def test_without_a_policy_nothing_is_announced_unless_none_is_required() -> None
     assert spines_used(converged(free)) == set(SPINES)
 
 
+def test_what_an_import_policy_denies_is_received_and_not_accepted() -> None:
+    here = importing(LEAF, denying("10.17.0.0/16"), default=Action.PERMIT)
+    counts = converged(here).session(LEAF, "ethernet-1/32").total
+    assert (counts.received, counts.accepted, counts.installed) == (100, 88, 88)
+
+
 def test_a_policy_that_is_not_defined_denies_everything() -> None:
     missing = with_neighbors(model(FAR_LEAF), lambda held: replace(held, export_policies=("gone",)))
     state = converged(missing)

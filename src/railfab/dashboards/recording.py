@@ -20,9 +20,9 @@ TRANSMIT_1M = simulated_rate("fabric_interface_transmit_bytes_total", "1m")
 RECEIVE_1M = simulated_rate("fabric_interface_receive_bytes_total", "1m")
 PREFIXES = f"""(
   {held('fabric_bgp_prefixes{direction="installed"}')}
-  or on (fabric, device) {held('fabric_bgp_prefixes{direction="received"}')}
+  or on (fabric, device) {held('fabric_bgp_prefixes{direction="accepted"}')}
 )"""
-"""Prefixes of a session that its switch uses; those it receives, where no path of its gNMI has that number."""
+"""Prefixes of a session that its switch uses; those it accepts, where no path of its gNMI has that number."""
 HOST_PORTS = 'on (fabric, device, interface) group_left (rail) fabric_interface_info{link="host"}'
 
 RECORDING: tuple[RecordingRule, ...] = (

@@ -17,9 +17,10 @@ from railfab.topology import PortKey
 
 
 class PrefixCounts(NamedTuple):
-    """Prefixes of one address family of a session."""
+    """Prefixes of one address family of a session. accepted: of the received ones, by the import policy."""
 
     received: int = 0
+    accepted: int = 0
     sent: int = 0
     installed: int = 0
 

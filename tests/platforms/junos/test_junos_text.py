@@ -706,3 +706,14 @@ def test_the_statements_of_a_text_are_read_once_for_the_steps_of_an_audit() -> N
     text = "system {\n    host-name leaf1;\n}\n"
     assert read(text) is read(text)
     assert read(text) == (("system", "host-name", "leaf1"),)
+
+
+def test_a_unit_that_is_disabled_is_in_no_network_instance() -> None:
+    leaf = small_leaf("junos")
+    text = JUNOS.text(JUNOS.render(leaf))
+    uplink = next(port for port in leaf.interfaces if isinstance(port, Port) and port.addresses)
+    place = text.index(f"    {device_name(uplink.name)} {{")
+    disabled = JUNOS.parse(text[:place] + text[place:].replace("unit 0 {\n", "unit 0 {\n            disable;\n", 1))
+    ports = (replace(uplink, network_instance=None) if port == uplink else port for port in leaf.interfaces)
+    assert disabled == replace(leaf, interfaces=tuple(ports))
+    assert JUNOS.text(JUNOS.render(disabled)).count("disable;") == 1

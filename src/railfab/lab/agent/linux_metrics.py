@@ -95,7 +95,7 @@ def bgp_metrics(neighbors: Mapping[str, Any]) -> Iterator[Measurement]:
 
 
 def _prefix_metrics(labels: Mapping[str, str], counters: Mapping[str, Any]) -> Iterator[Measurement]:
-    for direction, key in (("received", "acceptedPrefixCounter"), ("sent", "sentPrefixCounter")):
+    for direction, key in (("accepted", "acceptedPrefixCounter"), ("sent", "sentPrefixCounter")):
         if key in counters:
             yield Measurement("fabric_bgp_prefixes", {**labels, "direction": direction}, counters[key])
 

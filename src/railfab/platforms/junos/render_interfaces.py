@@ -98,7 +98,9 @@ def _unit(interface: Interface, vlans: VlanMembership | None, known: Iterable[Vl
     if vlans is not None:
         yield from block("unit 0", block("family ethernet-switching", _switching(vlans, known)))
     else:
-        yield from block("unit 0", family_lines(interface.addresses, interface.unnumbered))
+        lines = tuple(family_lines(interface.addresses, interface.unnumbered))
+        is_off = bool(lines) and interface.network_instance is None
+        yield from block("unit 0", flag("disable", is_off), lines)
 
 
 def _switching(vlans: VlanMembership, known: Iterable[Vlan]) -> Iterator[Line]:

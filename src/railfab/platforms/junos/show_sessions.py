@@ -146,7 +146,7 @@ def _ribs(peer: PeerState) -> list[Tree]:
             "name": peer.table(family),
             "active-prefix-count": counts.get("installed", 0),
             "received-prefix-count": counts.get("received", 0),
-            "accepted-prefix-count": counts.get("received", 0),
+            "accepted-prefix-count": counts.get("accepted", 0),
             "suppressed-prefix-count": 0,
             **({"advertised-prefix-count": counts["sent"]} if "sent" in counts else {}),
         }

@@ -271,8 +271,8 @@ def _neighbor_lines(peer: NxosPeer, number: int, asn: str, kind: Family, title: 
     yield f"  {'Bytes in queue:':<15} {0:>16} {0:>18}"
     yield ""
     yield f"  For address family: {title}"
-    received = peer.received(kind)
-    yield f"  {received} accepted paths consume {received * BYTES_OF_A_PATH} bytes of memory"
+    accepted = peer.prefixes.get((kind.value, "accepted"), 0)
+    yield f"  {accepted} accepted paths consume {accepted * BYTES_OF_A_PATH} bytes of memory"
     yield f"  {peer.prefixes.get((kind.value, 'sent'), 0)} sent paths"
     for way, policies in (("Inbound", "import_policies"), ("Outbound", "export_policies")):
         for policy in getattr(configured, policies, ()):

@@ -91,9 +91,9 @@ class VirtualFrr:
                 transitions=int(transitions.get((timing.peer,), 0)),
                 established_s=established.get((timing.peer,)),
                 prefixes={
-                    each: (int(counts[timing.peer, each, "received"]), int(counts[timing.peer, each, "sent"]))
+                    each: (int(counts[timing.peer, each, "accepted"]), int(counts[timing.peer, each, "sent"]))
                     for each in FAMILIES
-                    if (timing.peer, each, "received") in counts
+                    if (timing.peer, each, "accepted") in counts
                 },
             )
             for session, timing in zip(self._device.observe().sessions, self._device.sessions(), strict=False)
