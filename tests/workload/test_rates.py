@@ -84,6 +84,16 @@ def test_the_search_gives_each_nic_a_channel_that_nvlink_can_carry() -> None:
     assert (alone.count, alone.bytes_per_s) == (1, 48e9)
 
 
+def test_channels_are_those_of_nccl() -> None:
+    """16 of a collective on 8 NICs; of a pair in an AllToAll 4, 2 and 1 up to 32, 64 and more ranks."""
+
+    def model(hosts: int, ranks_per_host: int = 8) -> CostModel:
+        return CostModel(generation=HOPPER, nic=50e9, scale_up=370.8e9, span=whole_hosts(hosts, ranks_per_host))
+
+    assert (model(4).channel_count(), model(4, 1).channel_count()) == (16, 4)
+    assert [model(hosts).channels_per_peer() for hosts in (2, 4, 8, 16, 64)] == [4, 4, 2, 1, 1]
+
+
 @pytest.mark.parametrize(
     ("op", "hosts", "algorithm", "measured", "bar"),
     [

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
+from math import ceil
 
 from railfab.workload.ranks import Span
 
@@ -97,6 +98,9 @@ NETWORK_S: Mapping[str, tuple[float, float, float]] = {
 """Latency of a step over the network [s]."""
 POSTING_S = (1e-6, 1e-6, 3e-6)
 """Least time of a step of a ring over several hosts: each posts to the network [s]."""
+MOST_CHANNELS = 64
+CHANNEL_PEER_BYTES_PER_S, PEERS_OF_BATCH = 14e9, 8
+"""Rate of a NIC for which a pair of ranks has a channel [bytes/s], and peers to which a rank sends at once."""
 LOWEST_SPEED = 0.49
 """Share of the speed of channels that were found, below which the search tries no other."""
 PLATEAU = 1.4
@@ -174,6 +178,20 @@ class CostModel:
             nic=None if self.span.hosts == 1 else self.nic,
             scale_up=self.scale_up if several else None,
         )
+
+    def channel_count(self) -> int:
+        """Channels of a collective: the search's are doubled, and those of fast NICs again while they are few."""
+        channels = self.ring_channels()
+        count = min(MOST_CHANNELS, 2 * channels.count)
+        return 2 * count if self.span.hosts > 1 and channels.bytes_per_s > 45e9 and count < 16 else count
+
+    def channels_per_peer(self) -> int:
+        """Channels of a pair of ranks in an AllToAll over several hosts: fewer, the more peers each rank has."""
+        wanted = 1 << max(0, ceil(self.nic / CHANNEL_PEER_BYTES_PER_S) - 1).bit_length()
+        batches = ceil(self.span.ranks / PEERS_OF_BATCH)
+        while wanted > 1 and wanted * batches > self.channel_count():
+            wanted //= 2
+        return wanted
 
     def predictions(self, op: str, size_bytes: float) -> Iterator[Prediction]:
         """List the algorithms and protocols that NCCL has for an operation, with the time of the call for this size."""

@@ -88,7 +88,8 @@ class TransferRounds:
     """Transfers of an operation among `ranks` ranks, which begin round after round; channels run side by side.
 
     table: (transfer,) of ROW. piece_bytes: of each piece. pieces: of a channel; piece p belongs to, or is meant for,
-    rank ranks_at[channel, p], where each rank has a part of its own. ranks_at: (channel, position).
+    rank ranks_at[channel, p], where each rank has a part of its own. ranks_at: (channel, position). slice_bytes: most
+    that is sent at once, None for a whole transfer.
     """
 
     ranks: int
@@ -96,6 +97,7 @@ class TransferRounds:
     pieces: int
     piece_bytes: float
     ranks_at: NDArray[np.int32]
+    slice_bytes: int | None = None
 
     @property
     def count(self) -> int:
@@ -107,6 +109,13 @@ class TransferRounds:
         """Payload of each transfer in each of its rounds [bytes], (transfer,)."""
         sizes: NDArray[np.float64] = self.table["count"] * self.piece_bytes
         return sizes
+
+    @property
+    def messages(self) -> NDArray[np.int64]:
+        """Messages in which each transfer is sent in each of its rounds, (transfer,)."""
+        if self.slice_bytes is None:
+            return np.ones(len(self.table), np.int64)
+        return np.maximum(1, np.ceil(self.payload_bytes / self.slice_bytes)).astype(np.int64)
 
     def carried(self, transfer: int, repetition: int = 0) -> list[int]:
         """The pieces that a transfer carries in its i-th round."""

@@ -16,8 +16,10 @@ from railfab.workload.operations import OPERATIONS
 from railfab.workload.ranks import RanksByHost
 
 RING_CHUNK_BYTES, TREE_CHUNK_BYTES, NVLS_CHUNK_BYTES = 2 << 20, 512 << 10, 128 << 10
+RING_SLICE_BYTES, DIRECT_SLICE_BYTES = 1 << 20, 128 << 10
 """Chunks that pass a channel one behind another with the protocol Simple: 4 steps, and a step, of the 8 in the buffer
-of 4 MiB; and of NVLS (NCCL 2.30.7, src/graph/tuning.cc and src/enqueue.cc)."""
+of 4 MiB; and of NVLS. Slices are what the network sends at once: half a chunk of a ring, and a chunk of the others
+(NCCL 2.30.7, src/graph/tuning.cc and src/enqueue.cc)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,13 +28,15 @@ class Algorithm:
 
     rounds: the transfers of a channel, for ranks and a number of chunks. wire_factor: bytes that the busiest rank sends
     or receives over all its links, whichever is more, for each byte of the array. needs: empty, POWER_OF_TWO or ALIKE.
-    chunk_bytes: largest chunk where chunks follow one another, else None.
+    chunk_bytes: largest chunk where chunks follow one another, else None. slice_bytes: most that is sent at once, None
+    where NCCL does not have the algorithm.
     """
 
     rounds: Callable[[RanksByHost, int], ChannelRounds]
     wire_factor: Callable[[RanksByHost], float]
     needs: str = ""
     chunk_bytes: int | None = None
+    slice_bytes: int | None = None
 
     def obstacle(self, ranks: RanksByHost) -> str:
         """What the ranks lack; empty where it can serve them."""
@@ -97,7 +101,7 @@ def _by_rail(ranks: RanksByHost) -> float:
 
 ALGORITHMS: Mapping[str, Mapping[str, Algorithm]] = {
     "allreduce": {
-        "ring": Algorithm(rounds=rings.all_reduce, wire_factor=_twice),
+        "ring": Algorithm(rounds=rings.all_reduce, wire_factor=_twice, slice_bytes=RING_SLICE_BYTES),
         "tree": Algorithm(
             rounds=trees.tree_all_reduce,
             wire_factor=_edges_of(trees.balanced_tree, 1),
@@ -107,9 +111,14 @@ ALGORITHMS: Mapping[str, Mapping[str, Algorithm]] = {
             rounds=trees.double_tree_all_reduce,
             wire_factor=_edges_of(trees.two_tree, 2),
             chunk_bytes=TREE_CHUNK_BYTES,
+            slice_bytes=TREE_CHUNK_BYTES,
         ),
         "nvls-tree": Algorithm(
-            rounds=hierarchical.nvls_tree, wire_factor=_nvls, needs=ALIKE, chunk_bytes=NVLS_CHUNK_BYTES
+            rounds=hierarchical.nvls_tree,
+            wire_factor=_nvls,
+            needs=ALIKE,
+            chunk_bytes=NVLS_CHUNK_BYTES,
+            slice_bytes=NVLS_CHUNK_BYTES,
         ),
         "hierarchical": Algorithm(rounds=hierarchical.all_reduce, wire_factor=_twice, needs=ALIKE),
         "halving-doubling": Algorithm(rounds=exchanges.halving_doubling, wire_factor=_twice, needs=POWER_OF_TWO),
@@ -119,7 +128,7 @@ ALGORITHMS: Mapping[str, Mapping[str, Algorithm]] = {
         "direct": Algorithm(rounds=exchanges.direct_all_reduce, wire_factor=_twice),
     },
     "allgather": {
-        "ring": Algorithm(rounds=rings.all_gather, wire_factor=_once),
+        "ring": Algorithm(rounds=rings.all_gather, wire_factor=_once, slice_bytes=RING_SLICE_BYTES),
         "pat": Algorithm(rounds=exchanges.bruck_gather, wire_factor=_once),
         "hierarchical": Algorithm(rounds=hierarchical.all_gather, wire_factor=_once, needs=ALIKE),
         "recursive-doubling": Algorithm(
@@ -128,7 +137,7 @@ ALGORITHMS: Mapping[str, Mapping[str, Algorithm]] = {
         "direct": Algorithm(rounds=exchanges.direct_all_gather, wire_factor=_once),
     },
     "reducescatter": {
-        "ring": Algorithm(rounds=rings.reduce_scatter, wire_factor=_once),
+        "ring": Algorithm(rounds=rings.reduce_scatter, wire_factor=_once, slice_bytes=RING_SLICE_BYTES),
         "pat": Algorithm(rounds=exchanges.bruck_scatter, wire_factor=_once),
         "hierarchical": Algorithm(rounds=hierarchical.reduce_scatter, wire_factor=_once, needs=ALIKE),
         "pairwise": Algorithm(rounds=rings.pairwise_reduce_scatter, wire_factor=_once),
@@ -137,15 +146,17 @@ ALGORITHMS: Mapping[str, Mapping[str, Algorithm]] = {
     },
     "alltoall": {
         "pairwise": Algorithm(rounds=rings.pairwise_all_to_all, wire_factor=_once),
-        "direct": Algorithm(rounds=exchanges.direct_all_to_all, wire_factor=_once),
+        "direct": Algorithm(rounds=exchanges.direct_all_to_all, wire_factor=_once, slice_bytes=DIRECT_SLICE_BYTES),
         "hierarchical": Algorithm(rounds=hierarchical.all_to_all, wire_factor=_by_rail, needs=ALIKE),
     },
     "broadcast": {
         "binomial": Algorithm(rounds=exchanges.binomial, wire_factor=_whole_each_time),
         "scatter-allgather": Algorithm(rounds=exchanges.scatter_allgather, wire_factor=_scattered, needs=POWER_OF_TWO),
-        "ring": Algorithm(rounds=rings.broadcast, wire_factor=_whole, chunk_bytes=RING_CHUNK_BYTES),
+        "ring": Algorithm(
+            rounds=rings.broadcast, wire_factor=_whole, chunk_bytes=RING_CHUNK_BYTES, slice_bytes=RING_SLICE_BYTES
+        ),
     },
-    "sendrecv": {"direct": Algorithm(rounds=rings.send, wire_factor=_whole)},
+    "sendrecv": {"direct": Algorithm(rounds=rings.send, wire_factor=_whole, slice_bytes=DIRECT_SLICE_BYTES)},
 }
 """Algorithms by operation and name; the first of each is that of a twin where a job names none."""
 
@@ -179,7 +190,12 @@ def transfer_rounds(
     for end in ("source", "target"):
         table[end] = ranks_at[:, plan.table[end]].ravel()
     return TransferRounds(
-        ranks=ranks.count, table=table, pieces=plan.pieces, piece_bytes=share / plan.parts, ranks_at=ranks_at
+        ranks=ranks.count,
+        table=table,
+        pieces=plan.pieces,
+        piece_bytes=share / plan.parts,
+        ranks_at=ranks_at,
+        slice_bytes=algorithm.slice_bytes,
     )
 
 

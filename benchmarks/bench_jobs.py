@@ -1,0 +1,115 @@
+"""Jobs in closed form: CPU and memory of a step and of a collective, beside those measured of simulators of others.
+
+    python benchmarks/bench_jobs.py [RUNS]
+
+Each work has a process of its own; CPU seconds are those of the work, after Python and its modules have started.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+REFERENCE = Path(__file__).parents[1] / "tests" / "reference" / "jobs"
+MODELS: dict[str, dict[str, Any]] = json.loads((REFERENCE / "models.json").read_text())
+RINGS = {256: (0.23, 35), 512: (0.84, 100), 1024: (6.8, 354)}
+"""CPU seconds and memory [MB] of ASTRA-sim, by ranks (AllReduce of 256 MiB by a ring on a flat network)."""
+INTENT = {
+    "version": 1,
+    "fabric": "measured",
+    "hosts": {"gpus": 8, "rate_gbps": 400, "gpu_memory_gb": 10_000},
+    "backend": {
+        "segments": {"count": 2, "hosts": 4, "rail_switches": 2, "model": "7220-ixr-d5"},
+        "spines": {"count": 4, "rate_gbps": 400, "model": "7220-ixr-d5"},
+    },
+}
+Work = Callable[[], object]
+
+
+def ring(ranks: int) -> Work:
+    """Rounds of a ring AllReduce of 256 MiB, and their time on a flat network."""
+    from railfab.workload import RanksByHost, transfer_rounds
+
+    def work() -> float:
+        rounds = transfer_rounds("allreduce", "ring", RanksByHost((1,) * ranks), 256 << 20)
+        return rounds.seconds(bytes_per_s=50e9, latency_s=1e-6)
+
+    return work
+
+
+def step(name: str) -> Work:
+    """The estimate of a training step of a model of the reference, on hosts without cables: those were wired before."""
+    from railfab.intent import FabricIntent, Job
+    from railfab.topology import Node, Role, Topology
+    from railfab.workload import estimate
+
+    model = MODELS[name]
+    hosts = range(1, model["world"] // 8 + 1)
+    nodes = (Node(name=f"host{index}", role=Role.HOST, pod=1, segment=1, index=index) for index in hosts)
+    topology = Topology(fabric="measured", nodes=tuple(nodes), links=())
+    shape: dict[str, Any] = {
+        **{"layers": model["L"], "hidden": model["h"], "heads": model["heads"], "ffn": model["ffn"]},
+        **{"vocabulary": model["vocab"], "sequence": model["seq"]},
+    }
+    if "moe" in model:
+        count, per_token = model["moe"]
+        shape["experts"] = {"count": count, "per_token": per_token, "ffn": model["ffn"]}
+    batches = model["gbs"] * model["tp"] * model["pp"] // model["world"]
+    parallelism = {**{key: model[key] for key in ("tp", "pp", "ep")}, "micro_batches": batches}
+    job = Job.model_validate({"version": 1, "job": "measured", "model": shape, "parallelism": parallelism})
+    intent = FabricIntent.model_validate(INTENT)
+    return lambda: estimate(job, intent, topology)
+
+
+def idle() -> Work:
+    """Nothing: what an idle process holds."""
+    return lambda: None
+
+
+def measure(kind: str, argument: str) -> None:
+    """Print CPU seconds of a work, and the most memory of the process [MB]."""
+    work = {"ring": lambda: ring(int(argument)), "step": lambda: step(argument), "idle": idle}[kind]()
+    began_s = time.process_time()
+    work()
+    cpu_s = time.process_time() - began_s
+    print(json.dumps([cpu_s, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024]))
+
+
+def measured(kind: str, argument: str, runs: int) -> tuple[float, float, float]:
+    """Least and median CPU seconds, and median memory [MB], of some processes."""
+    command = [sys.executable, __file__, "--measure", kind, argument]
+    figures = [json.loads(subprocess.run(command, check=True, capture_output=True).stdout) for _ in range(runs)]
+    return min(cpu for cpu, _ in figures), median(cpu for cpu, _ in figures), median(mb for _, mb in figures)
+
+
+def main(runs: int) -> None:
+    print(f"load {os.getloadavg()[0]:.1f}; CPU seconds: least (median) of {runs} processes")
+    idle_mb = measured("idle", "", runs)[2]
+    print(f"idle process {idle_mb:.0f} MB")
+    for ranks, (their_cpu_s, their_mb) in RINGS.items():
+        least, middle, mb = measured("ring", str(ranks), runs)
+        ours = f"{least:.4f} ({middle:.4f}) s, {mb - idle_mb:.0f} MB above idle"
+        print(f"ring of {ranks}: {ours}; ASTRA-sim {their_cpu_s} s, {their_mb} MB: {their_cpu_s / least:.0f} times")
+    with (REFERENCE / "steps_simai.csv").open(newline="") as file:
+        theirs = {row["model"]: row for row in csv.DictReader(file) if row["variant"] == "no_overlap"}
+    for name, row in theirs.items():
+        least, middle, mb = measured("step", name, runs)
+        ours = f"{least:.4f} ({middle:.4f}) s, {mb - idle_mb:.0f} MB above idle"
+        ratio = float(row["cpu_s"]) / least
+        print(f"step of {name}: {ours}; SimAI {row['cpu_s']} s, {row['rss_mb']} MB: {ratio:.1f} times")
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--measure"]:
+        measure(*sys.argv[2:])
+    else:
+        main(int(sys.argv[1]) if sys.argv[1:] else 5)
