@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from functools import cache
+from dataclasses import dataclass
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 import grpc
 import pytest
-from pygnmi.client import gNMIclient
+from pygnmi.client import gNMIclient, gNMIException
 from tests.faults.trial import rack_of
 from tests.gnmi.gnmic import Gnmic
 from tests.gnmi.stub import Stub
@@ -162,11 +163,116 @@ def test_pygnmi_gets_what_a_subscription_sends(switch_of: Callable[[str], Switch
             assert len(sent) > 10 or path == NATIVE_DROPS
 
 
+@pytest.fixture(
+    params=[("eos", "Ethernet1/5"), ("nxos", "Ethernet1/1/2"), ("junos", "et-0/0/0:1")], ids=lambda each: each[0]
+)
+def port(request: pytest.FixtureRequest, switch_of: Callable[[str], Switch]) -> Iterator[OpenConfigPort]:
+    """A host port of a switch that OpenConfig configures."""
+    name, interface = request.param
+    node = switch_of(name).node
+    login = read_credentials(node)
+    address = (node.host, node.gnmi_port)
+    with gNMIclient(target=address, path_cert=node.ca, username=login.username, password=login.password) as client:
+        yield OpenConfigPort(client, name, interface)
+
+
+@dataclass
+class OpenConfigPort:
+    client: gNMIclient
+    platform: str
+    interface: str
+
+    @property
+    def path(self) -> str:
+        return f"/interfaces/interface[name={self.interface}]"
+
+    def read(self, below: str, datatype: str = "all") -> Any:
+        """What a Get has at a path below the port."""
+        answer = self.client.get(path=[self.path + below], datatype=datatype, encoding="json")
+        return answer["notification"][0]["update"][0]["val"]
+
+    @property
+    def config(self) -> dict[str, Any]:
+        held: dict[str, Any] = self.read("/config", "config")
+        return held
+
+
+def test_pygnmi_sets_leaves_of_a_port_which_move_its_state_and_are_read_again(port: OpenConfigPort) -> None:
+    before = port.config
+    assert (before["name"], before["enabled"]) == (port.interface, True)
+    done = port.client.set(
+        update=[(f"{port.path}/config", {"enabled": False, "description": "by gNMI"})], encoding="json"
+    )
+    assert [entry["op"] for entry in done["response"]] == ["UPDATE"]
+    assert port.config == before | {"enabled": False, "description": "by gNMI"}
+    whole = port.read("")
+    assert (whole["config"], whole["state"]["admin-status"]) == (port.config, "DOWN")
+    entry = {"name": port.interface, "config": before}
+    port.client.set(update=[("/interfaces", {"openconfig-interfaces:interface": [entry]})], encoding="json")
+    assert (port.config, port.read("/state/admin-status")) == (before, "UP")
+
+
+def test_a_replace_sets_what_it_does_not_state_to_its_default(port: OpenConfigPort) -> None:
+    before = port.config
+    port.client.set(replace=[(f"{port.path}/config", {"description": "alone"})], encoding="json")
+    assert port.config == {"name": port.interface, "description": "alone", "enabled": True}
+    port.client.set(delete=[f"{port.path}/config/description"])
+    assert "description" not in port.config
+    port.client.set(replace=[(f"{port.path}/config", before)], encoding="json")
+    assert port.config == before
+
+
+def test_the_mtu_is_that_of_the_interface(port: OpenConfigPort) -> None:
+    """9216 bytes of IP; an interface of Junos counts the Ethernet header."""
+    assert port.config.get("mtu") == {"nxos": 9216, "junos": 9230}.get(port.platform)
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "code", "said"),
+    [
+        (
+            "/config/type",
+            '"ethernetCsmacd"',
+            STATUS.UNIMPLEMENTED,
+            "/config/type: is not configured over gNMI. Use its CLI, or ",
+        ),
+        ("/ethernet/config", {"port-speed": "SPEED_100GB"}, STATUS.UNIMPLEMENTED, "port-speed: is not configured over"),
+        ("/config/name", '"another"', STATUS.INVALID_ARGUMENT, "/config/name: is 'another'. Use "),
+        (
+            "/config/enabled",
+            '"yes"',
+            STATUS.INVALID_ARGUMENT,
+            "/config/enabled: 'yes' is not a boolean. Use a boolean.",
+        ),
+        (
+            "/config/description",
+            r'"a\n shutdown"',
+            STATUS.INVALID_ARGUMENT,
+            "is not a line of text. Use a line of text.",
+        ),
+    ],
+)
+def test_what_is_not_modelled_is_refused_and_nothing_changes(
+    port: OpenConfigPort, path: str, value: object, code: grpc.StatusCode, said: str
+) -> None:
+    before = port.config
+    updates = [(f"{port.path}/config/description", '"first"'), (port.path + path, value)]
+    with pytest.raises(gNMIException) as refused:
+        port.client.set(update=updates, encoding="json")
+    assert (refused.value.orig_exc.code(), said in refused.value.orig_exc.details()) == (code, True)
+    assert port.config == before
+
+
 @pytest.mark.parametrize("name", ["nxos", "eos", "junos"])
-def test_models_are_not_configured_over_gnmi(switch_of: Callable[[str], Switch], name: str) -> None:
+def test_a_set_names_a_port_of_the_configuration(switch_of: Callable[[str], Switch], name: str) -> None:
     switch = switch_of(name)
-    code, text = switch.refused(lambda: switch.set(delete=[proto_path(elements("/interfaces"))]))
-    assert (code, "is not configured over gNMI" in text) == (STATUS.INVALID_ARGUMENT, True)
+    for path, status, said in (
+        ("/interfaces", STATUS.UNIMPLEMENTED, "/interfaces: is not configured over gNMI"),
+        ("/interfaces/interface[name=*]/config/description", STATUS.INVALID_ARGUMENT, "names no port"),
+        ("/interfaces/interface[name=Ethernet99]/config/description", STATUS.NOT_FOUND, "a port of the running conf"),
+    ):
+        code, text = switch.refused(partial(switch.set, delete=[proto_path(elements(path))]))
+        assert (code, said in text) == (status, True), text
 
 
 @pytest.mark.parametrize("name", ["nxos", "sonic"])

@@ -19,6 +19,7 @@ from railfab.platforms.shared import openconfig_state
 from railfab.platforms.shared.cli_origin import cli_origin
 from railfab.platforms.shared.default_mtu import with_default_mtu
 from railfab.platforms.shared.line_datastore import LineDatastore
+from railfab.platforms.shared.openconfig_ports import OpenConfigPorts, line_writer
 from railfab.platforms.shared.virtual_addresses import is_address, link_local
 from railfab.platforms.twin_face import Tree, TwinFace, VirtualSession
 
@@ -34,6 +35,8 @@ management ssh
 """
 """The operator's settings, with which a switch is reached before the first deploy: a login, the management port."""
 
+PORTS = OpenConfigPorts(write=line_writer(FORMAT, enabled=None), mtu_header_bytes=None)
+"""Written by a Set (EOS-4.36.1F, pathreport.csv). Which MTU the leaf `mtu` is, that of L2 or of IP, it does not say."""
 RELEASE = "4.36.1F"
 NEIGHBORS = (
     "/network-instances/network-instance[name=default]/protocols/protocol[identifier=BGP][name=BGP]/bgp/neighbors"
@@ -47,7 +50,8 @@ def _datastore(name: str, rendered: Tree) -> LineDatastore:
     def parse_scoped(configuration: str) -> DeviceModel:
         return parse(scoped(configuration, stated))
 
-    return LineDatastore(name, FORMAT, factory=FACTORY.format(name=name), parse=parse_scoped, shown=shown)
+    factory = FACTORY.format(name=name)
+    return LineDatastore(name, FORMAT, factory=factory, parse=parse_scoped, shown=shown, ports=PORTS)
 
 
 def wildcard(device: str, name: str, pattern: str, labels: Mapping[str, str]) -> str | None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
 from railfab.device import DeviceModel
 from railfab.platforms.junos.cli import cli
 from railfab.platforms.junos.hierarchy import Hierarchy
+from railfab.platforms.junos.names import ETHERNET_HEADER_BYTES
 from railfab.platforms.junos.parse import parse
 from railfab.platforms.junos.pause_defaults import with_partitions
 from railfab.platforms.junos.show_system import VERSION
@@ -17,6 +19,7 @@ from railfab.platforms.shared.cli_origin import cli_origin
 from railfab.platforms.shared.default_mtu import with_default_mtu
 from railfab.platforms.shared.line_datastore import TextDatastore
 from railfab.platforms.shared.line_tree import Line
+from railfab.platforms.shared.openconfig_ports import OpenConfigPorts
 from railfab.platforms.twin_face import TwinFace
 
 FACTORY = """system {{
@@ -39,11 +42,29 @@ FACTORY = """system {{
 """
 
 
+def _write(text: str, port: str, leaf: str, value: Any) -> str:
+    """Set or delete a leaf of a port."""
+    tree = Hierarchy.read(text)
+    words = {"enabled": ("disable",), "description": ("description", value), "mtu": ("mtu", str(value))}[leaf]
+    tree.delete(("interfaces", port, words[0]))
+    if value is not None and value is not True:
+        tree.set(("interfaces", port, *words))
+    return tree.text()
+
+
+PORTS = OpenConfigPorts(write=_write, mtu_header_bytes=ETHERNET_HEADER_BYTES)
+"""Written by a Set (Juniper, OpenConfig User Guide, Mapping OpenConfig Interface Commands).
+
+Junos keeps what OpenConfig has configured in a hierarchy of its own, and these statements are in effect; here they are
+in the configuration.
+"""
+
+
 class JunosDatastore(TextDatastore):
     """The configuration in braces. One with the statements of the factory's is that, in any order."""
 
-    def model(self, configuration: str) -> DeviceModel | None:
-        return None if set(read(configuration)) == set(read(self._factory)) else self._parse(configuration)
+    def _is_factory(self, configuration: str) -> bool:
+        return set(read(configuration)) == set(read(self._factory))
 
 
 def _datastore(device: str, rendered: tuple[Line, ...]) -> TextDatastore:
@@ -67,6 +88,7 @@ def _datastore(device: str, rendered: tuple[Line, ...]) -> TextDatastore:
         parse=parsed,
         shown=lambda text: Hierarchy.read(text).text(),
         overlaid=overlaid,
+        ports=PORTS,
     )
 
 

@@ -18,6 +18,7 @@ from railfab.platforms.shared import openconfig_state
 from railfab.platforms.shared.default_mtu import with_default_mtu
 from railfab.platforms.shared.dynamic_xoff import with_own_pauses
 from railfab.platforms.shared.line_datastore import LineDatastore
+from railfab.platforms.shared.openconfig_ports import OpenConfigPorts, line_writer
 from railfab.platforms.twin_face import Tree, TwinFace
 from railfab.qos import ALPHA
 
@@ -38,6 +39,8 @@ boot nxos bootflash:/nxos64-cs.{version}.bin
 """
 """Settings of the operator, with which a switch is reached before its first deploy: a login, the management port."""
 
+PORTS = OpenConfigPorts(write=line_writer(FORMAT, enabled="no shutdown"))
+"""Written by a Set: no deviation of 10.6(3) from openconfig-interfaces excludes them."""
 NATIVE = YangModel("Cisco-NX-OS-device", "Cisco Systems, Inc.", VERSION)
 NATIVE_ORIGIN = "device"
 
@@ -54,7 +57,7 @@ def _datastore(name: str, rendered: Tree) -> LineDatastore:
         """Parse without what is the operator's because the intent does not state it."""
         return parse(scoped(configuration, intended))
 
-    return LineDatastore(name, FORMAT, factory=factory, parse=parsed, shown=shown)
+    return LineDatastore(name, FORMAT, factory=factory, parse=parsed, shown=shown, ports=PORTS)
 
 
 DEFAULT_MTU_BYTES = 1500

@@ -1,4 +1,4 @@
-"""The configuration of a virtual switch as text, which only its CLI edits."""
+"""The configuration of a virtual switch as text, which its CLI edits, and gNMI where a platform has leaves for it."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from functools import partial
 from typing import Any
 
 from railfab.device import DeviceModel
-from railfab.gnmi.paths import Element
-from railfab.gnmi.target import Edit, Found, RequestRefused
+from railfab.gnmi.paths import Element, matches_elements
+from railfab.gnmi.target import Edit, Found, RequestRefused, nest
+from railfab.platforms.shared.json_datastore import overlaid
 from railfab.platforms.shared.line_tree import Line, LineFormat
+from railfab.platforms.shared.openconfig_ports import NAMES, OpenConfigPorts, may_hold
 from railfab.platforms.twin_face import Tree
 
 
@@ -17,7 +19,8 @@ class TextDatastore:
     """See `railfab.platforms.twin_face.Datastore`.
 
     factory: the configuration of a new switch. parse: text to model. shown: a text as the switch shows it, so that
-    equal configurations are equal texts. overlaid: a text with a rendered tree laid over it.
+    equal configurations are equal texts. overlaid: a text with a rendered tree laid over it. ports: what gNMI reads and
+    sets of it; None is nothing.
     """
 
     def __init__(
@@ -28,9 +31,12 @@ class TextDatastore:
         parse: Callable[[str], DeviceModel],
         shown: Callable[[str], str],
         overlaid: Callable[[str, Tree], str],
+        ports: OpenConfigPorts | None = None,
     ) -> None:
         self._device = device
         self._parse = parse
+        self._ports = ports
+        self._last: tuple[str, DeviceModel | None] = ("", None)
         self._shown = shown
         self._overlaid = overlaid
         self._factory = shown(factory)
@@ -39,8 +45,10 @@ class TextDatastore:
     def merged(self, tree: Tree) -> str:
         return self._shown(self._overlaid(self.running, tree))
 
-    def edited(self, _edits: Sequence[Edit]) -> str:
-        raise RequestRefused(self._device, "is not configured over gNMI", "Use its CLI")
+    def edited(self, edits: Sequence[Edit]) -> str:
+        if self._ports is None:
+            raise RequestRefused(self._device, "is not configured over gNMI", "Use its CLI")
+        return self._shown(self._ports.edited(self._device, self.running, self._model(self.running), edits))
 
     def replaced(self, text: str) -> str:
         return self._shown(text)
@@ -49,13 +57,27 @@ class TextDatastore:
         return configuration
 
     def model(self, configuration: str) -> DeviceModel | None:
-        return None if configuration == self._factory else self._parse(configuration)
+        model = None if self._is_factory(configuration) else self._parse(configuration)
+        self._last = configuration, model
+        return model
+
+    def _model(self, configuration: str) -> DeviceModel | None:
+        """The model of a configuration, which is mostly the one that was parsed last."""
+        known, model = self._last
+        return model if known == configuration else self.model(configuration)
+
+    def _is_factory(self, configuration: str) -> bool:
+        return configuration == self._factory
 
     def commit(self, configuration: str) -> None:
         self.running = configuration
 
-    def get(self, _configuration: str, _path: tuple[Element, ...], state: list[Found]) -> list[Found]:
-        return state
+    def get(self, configuration: str, path: tuple[Element, ...], state: list[Found]) -> list[Found]:
+        held = nest((Found(*leaf) for leaf in self.selected(configuration, path)), path)
+        answers = dict(held) | dict(state)
+        for at, value in held:
+            answers[at] = overlaid(value, answers[at], NAMES)
+        return [Found(*answer) for answer in answers.items()]
 
     def named(self, state: list[Found]) -> list[Found]:
         return state
@@ -63,8 +85,11 @@ class TextDatastore:
     def plain_path(self, path: tuple[Element, ...]) -> tuple[Element, ...]:
         return path
 
-    def selected(self, _configuration: str, _pattern: tuple[Element, ...]) -> Iterator[tuple[tuple[Element, ...], Any]]:
-        return iter(())
+    def selected(self, configuration: str, pattern: tuple[Element, ...]) -> Iterator[tuple[tuple[Element, ...], Any]]:
+        if self._ports is None or not may_hold(pattern):
+            return iter(())
+        leaves = self._ports.leaves(self._model(configuration)).items()
+        return (leaf for leaf in leaves if matches_elements(pattern, leaf[0]))
 
 
 class LineDatastore(TextDatastore):
@@ -81,6 +106,7 @@ class LineDatastore(TextDatastore):
         factory: str,
         parse: Callable[[str], DeviceModel],
         shown: Callable[[str], str] | None = None,
+        ports: OpenConfigPorts | None = None,
     ) -> None:
         super().__init__(
             device,
@@ -88,6 +114,7 @@ class LineDatastore(TextDatastore):
             parse=parse,
             shown=shown or (lambda text: lines.text(lines.tree(text))),
             overlaid=partial(_overlaid, lines),
+            ports=ports,
         )
 
 
