@@ -54,6 +54,19 @@ def test_gradients_are_exposed_without_overlap() -> None:
     assert exposed.compute_s == hidden.compute_s
 
 
+def test_zero_3_waits_for_parameters_that_computation_does_not_hide() -> None:
+    """Each rank gathers 2 GB of parameters by its NIC before each pass of a micro-batch, which is shorter."""
+    once, always, alone = (
+        with_parallelism(tp=8, optimizer=name, overlap=overlap)
+        for name, overlap in (("distributed", True), ("zero-3", True), ("zero-3", False))
+    )
+    assert once.exposed_s["dp"] < always.exposed_s["dp"] < alone.exposed_s["dp"]
+    assert once.compute_s == always.compute_s
+    assert always.memory_bytes is not None
+    assert once.memory_bytes is not None
+    assert always.memory_bytes < once.memory_bytes
+
+
 def test_recomputation_adds_a_forward_pass() -> None:
     """The output layer is not computed again."""
     plain, again = with_parallelism(tp=8), with_parallelism(tp=8, recompute=True)

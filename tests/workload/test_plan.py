@@ -12,7 +12,7 @@ from tests.laws import examples
 from railfab.errors import RailfabError
 from railfab.intent import Job
 from railfab.intent.training import ORDER
-from railfab.workload.graph import stage_graph, stage_parameters
+from railfab.workload.graph import stage_graph, stage_parameters, state_units
 from railfab.workload.memory import check_memory, gpu_memory
 from railfab.workload.plan import TrainingPlan, training_plan
 from railfab.workload.ranks import GROUPS, Ranks
@@ -121,6 +121,38 @@ def test_a_replicated_optimizer_reduces_all_gradients() -> None:
 
 
 @pytest.mark.parametrize(
+    ("optimizer", "gathered", "reduced"), [("distributed", 1, 1), ("zero-2", 1, 5), ("zero-3", 2 * 5, 5)]
+)
+@pytest.mark.parametrize("model", ["llama3-70b", "mixtral-8x7b"])
+def test_zero_gathers_and_reduces_all_parameters_as_often_as_they_are_needed(
+    model: str, optimizer: str, gathered: int, reduced: int
+) -> None:
+    """Of 5 micro-batches: gradients of each with ZeRO 2, parameters before each pass of each with ZeRO 3."""
+    made = plan(model=model, tp=4, pp=2, micro_batches=5, optimizer=optimizer, ep=2 if model == "mixtral-8x7b" else 1)
+    for stage in (0, 1):
+        state = [each for each in stage_graph(made, stage).communications if each.group in ("dp", "edp")]
+        sent = {
+            op: sum(each.calls * each.size_bytes for each in state if each.op == op)
+            for op in ("allgather", "reducescatter")
+        }
+        count = sum(stage_parameters(made, stage))
+        assert sent == {"allgather": gathered * 2 * count, "reducescatter": reduced * 4 * count}
+        assert {each.op for each in state} == set(sent)
+
+
+def test_each_stage_of_zero_needs_less_memory_than_the_one_before() -> None:
+    """With 16 replicas ZeRO 3 holds a sixteenth, and two layers of parameters and one of gradients as long as used."""
+    plans = [plan(hosts=16, tp=8, optimizer=name) for name in ("replicated", "distributed", "zero-2", "zero-3")]
+    memories = [gpu_memory(made) for made in plans]
+    states = [memory.total - memory.activations for memory in memories]
+    assert states == sorted(states, reverse=True)
+    count = sum(stage_parameters(plans[0], 0))
+    layer = max(map(sum, zip(*state_units(plans[0], 0), strict=True)))
+    assert states[0] == 18 * count
+    assert states[3] == pytest.approx(18 * count / 16 + (2 * 2 + 4) * layer)
+
+
+@pytest.mark.parametrize(
     ("hosts", "model", "parallelism", "message"),
     [
         (8, "llama3-70b", {"tp": 3}, "parallelism.tp: 64 heads do not divide into 3 ranks. Use tp 2."),
@@ -180,6 +212,12 @@ def test_a_model_that_no_setting_makes_fit_asks_for_more_gpus() -> None:
     with pytest.raises(RailfabError) as refused:
         check_memory(plan(model="llama3-405b", tp=8), 80)
     assert str(refused.value).endswith("Spread the model over more GPUs, with a larger tp or pp.")
+
+
+def test_a_model_that_fits_with_zero_3_is_refused_with_that() -> None:
+    with pytest.raises(RailfabError) as refused:
+        check_memory(plan(hosts=16, tp=8), 40)
+    assert str(refused.value).endswith("Use optimizer: zero-3.")
 
 
 def test_memory_is_that_of_the_published_formulas() -> None:

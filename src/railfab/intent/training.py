@@ -74,11 +74,16 @@ class ModelShape(Model):
             yield KeyFault("experts.dense_layers", problem, f"Use 0 to {self.layers}")
 
 
+Optimizer = Literal["replicated", "distributed", "zero-2", "zero-3"]
+OPTIMIZERS: tuple[Optimizer, ...] = ("replicated", "distributed", "zero-2", "zero-3")
+"""Stages 0 to 3 of ZeRO: replicas hold all; they share the state of Adam; gradients, too; parameters, too."""
+
+
 class Parallelism(Model):
     """Division of a step among the GPUs of a job. micro_batch: sequences. vpp: chunks of layers per pipeline stage.
 
-    dp: by default the GPUs that are left; experts are spread over ep of them. optimizer: its state is spread over dp
-    (ZeRO 1), or every replica holds all of it. overlap: gradients and parameters travel beside the computation.
+    dp: by default the GPUs that are left; experts are spread over ep of them. optimizer: what is spread over dp, one of
+    OPTIMIZERS. overlap: gradients and parameters travel beside the computation.
     recompute: the backward pass computes each layer again instead of keeping its activations.
     """
 
@@ -91,10 +96,15 @@ class Parallelism(Model):
     micro_batches: Batches = 1
     micro_batch: Batches = 1
     sequence_parallel: bool = True
-    optimizer: Literal["distributed", "replicated"] = "distributed"
+    optimizer: Optimizer = "distributed"
     gradient_bytes: Literal[2, 4] = 4
     recompute: bool = False
     overlap: bool = True
+
+    @property
+    def zero(self) -> int:
+        """Stage of ZeRO, 0 to 3."""
+        return OPTIMIZERS.index(self.optimizer)
 
     def _faults(self) -> Iterator[KeyFault]:
         if self.vpp > 1 and self.pp == 1:

@@ -24,8 +24,8 @@ from railfab.workload.shapes import (
 
 WorkPhase = str
 """forward or backward, of each micro-batch; step: once in a step."""
-Part = Literal["embedding", "attention", "mlp", "logits", "state"]
-"""Place in the model; state: gradients and parameters."""
+Part = Literal["embedding", "attention", "mlp", "layer", "logits", "state"]
+"""Place in the model; layer: attention and MLP; state: gradients and parameters."""
 ACTIVATION_BYTES = 2
 PARAMETER_BYTES = 2
 BACKWARD_WORK = 2
@@ -255,17 +255,49 @@ def stage_parameters(plan: TrainingPlan, stage: int) -> tuple[int, int]:
     return shared, sum(routed(shape, layer) for layer in layers) // (tp * ep)
 
 
+def state_units(plan: TrainingPlan, stage: int) -> tuple[list[int], list[int]]:
+    """Parameters that are gathered and reduced together, shared and of experts: of each layer, and of the rest."""
+    tp, ep = plan.parallelism.tp, plan.parallelism.ep
+    layers = plan.layers(stage)
+    shared = [replicated(plan.shape, layer).of_rank(tp) for layer in layers]
+    experts = [routed(plan.shape, layer) // (tp * ep) for layer in layers]
+    counts = stage_parameters(plan, stage)
+    return [*shared, counts[0] - sum(shared)], [*experts, counts[1] - sum(experts)]
+
+
 def _state_talk(plan: TrainingPlan, stage: int) -> Iterator[Communication]:
     """Gradients and parameters once a step; with overlap beside the backward pass of the last micro-batch and the
-    forward pass of the first one."""
+    forward pass of the first one. With ZeRO 2 and 3 some of them with every layer and micro-batch."""
     parallelism = plan.parallelism
     beside: Part | None = "state" if parallelism.overlap else None
     for group, count in zip(("dp", "edp"), stage_parameters(plan, stage), strict=True):
         gradients = parallelism.gradient_bytes * count
         ops = [("reducescatter", gradients), ("allgather", PARAMETER_BYTES * count)]
-        if parallelism.optimizer == "replicated":
+        if parallelism.zero == 0:
             ops = [("allreduce", gradients)]
-        for op, size_bytes in ops:
+        for op, size_bytes in ops[max(0, parallelism.zero - 1) :]:
             yield Communication(
                 phase="step", part="state", group=group, op=op, calls=1, size_bytes=size_bytes, beside=beside
             )
+    yield from _layer_state_talk(plan, stage)
+
+
+def _layer_state_talk(plan: TrainingPlan, stage: int) -> Iterator[Communication]:
+    """Gradients of each layer and micro-batch with ZeRO 2; with 3 the parameters, too, before each pass (Rajbhandari et
+    al., ZeRO: Memory optimizations toward training trillion parameter models, 2020, section 7)."""
+    parallelism = plan.parallelism
+    gathered = (("forward", "allgather", PARAMETER_BYTES), ("backward", "allgather", PARAMETER_BYTES))
+    reduced = (("backward", "reducescatter", parallelism.gradient_bytes),)
+    kinds = {2: reduced, 3: (*gathered, *reduced)}.get(parallelism.zero, ())
+    for group, units in zip(("dp", "edp"), state_units(plan, stage), strict=True):
+        for count in dict.fromkeys(units):
+            for phase, op, width in kinds:
+                yield Communication(
+                    phase=phase,
+                    part="state",
+                    group=group,
+                    op=op,
+                    calls=units.count(count) * parallelism.micro_batches,
+                    size_bytes=width * count,
+                    beside="layer" if parallelism.overlap else None,
+                )

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from railfab.errors import IntentError
 from railfab.intent import ModelShape
-from railfab.workload.graph import PARAMETER_BYTES, activation_bytes, stage_parameters
+from railfab.workload.graph import PARAMETER_BYTES, activation_bytes, stage_parameters, state_units
 from railfab.workload.plan import TrainingPlan
 from railfab.workload.shapes import head_size, is_expert_layer, kv_width, padded_vocabulary
 
@@ -35,16 +35,27 @@ def gpu_memory(plan: TrainingPlan) -> GpuMemory:
 
 
 def _stage_memory(plan: TrainingPlan, stage: int) -> GpuMemory:
-    counts = stage_parameters(plan, stage)
-    spread = [1, 1]
-    if plan.parallelism.optimizer == "distributed":
-        spread = [plan.ranks.group_size("dp"), plan.ranks.group_size("edp")]
+    parallelism = plan.parallelism
+    parameters = _held(plan, stage, PARAMETER_BYTES, spread=parallelism.zero >= 3, whole_layers=2)
+    gradients = _held(plan, stage, parallelism.gradient_bytes, spread=parallelism.zero >= 2, whole_layers=1)
     return GpuMemory(
         stage=stage,
-        parameters=(PARAMETER_BYTES + plan.parallelism.gradient_bytes) * sum(counts),
-        optimizer=sum(OPTIMIZER_BYTES * count // ranks for count, ranks in zip(counts, spread, strict=True)),
+        parameters=parameters + gradients,
+        optimizer=_held(plan, stage, OPTIMIZER_BYTES, spread=parallelism.zero >= 1, whole_layers=0),
         activations=_activations(plan, stage),
     )
+
+
+def _held(plan: TrainingPlan, stage: int, width: int, *, spread: bool, whole_layers: int) -> int:
+    """Memory for `width` bytes of each parameter of a stage, or of the share of a replica where they are spread, with
+    those of the largest layers that are whole while they are used [bytes]."""
+    counts = stage_parameters(plan, stage)
+    if not spread:
+        return width * sum(counts)
+    ranks = [plan.ranks.group_size(group) for group in ("dp", "edp")]
+    shares = sum(width * count // size for count, size in zip(counts, ranks, strict=True))
+    largest = max(map(sum, zip(*state_units(plan, stage), strict=True)))
+    return shares + whole_layers * width * largest
 
 
 def _activations(plan: TrainingPlan, stage: int) -> int:
@@ -100,11 +111,12 @@ def check_memory(plan: TrainingPlan, gpu_gb: int) -> GpuMemory:
 
 
 def _remedy(plan: TrainingPlan, limit: int) -> str:
-    """A change with which the job fits: recomputation, a smaller micro-batch, or both."""
+    """A change with which the job fits: recomputation, a smaller micro-batch, both, or ZeRO 3."""
     for change, words in (
         ({"recompute": True}, "recompute: true"),
         ({"micro_batch": 1}, "micro_batch: 1"),
         ({"micro_batch": 1, "recompute": True}, "micro_batch: 1 with recompute: true"),
+        ({"optimizer": "zero-3"}, "optimizer: zero-3"),
     ):
         parallelism = plan.parallelism.model_copy(update=change)
         if gpu_memory(replace(plan, parallelism=parallelism)).total <= limit:

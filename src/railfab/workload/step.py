@@ -90,11 +90,12 @@ def _stage_time(graph: StageGraph, costs: Costs, micro_batches: int) -> _StageTi
 
 def _exposed_s(talk: Communication, duration_s: float, spare: dict[tuple[str, str], float]) -> float:
     """Remainder of a communication beside the computation that it shares with others [s]."""
-    if talk.beside is None:
-        return duration_s
-    hidden_s = min(duration_s, spare[talk.phase, talk.beside])
-    spare[talk.phase, talk.beside] -= hidden_s
-    return duration_s - hidden_s
+    parts = ("mlp", "attention") if talk.beside == "layer" else (talk.beside,) if talk.beside else ()
+    for part in parts:
+        hidden_s = min(duration_s, spare[talk.phase, part])
+        spare[talk.phase, part] -= hidden_s
+        duration_s -= hidden_s
+    return duration_s
 
 
 def _once(
