@@ -1,5 +1,6 @@
 """Sessions, routes, next-hop groups and QoS of switches, computed from their configurations and the links. Pure."""
 
+from railfab.forwarding.changed import changed_names
 from railfab.forwarding.converge import FabricChange, converge, unconfigured
 from railfab.forwarding.faults import Fibre, SwitchFault
 from railfab.forwarding.flows import Blocked, DropPlace, blocked, flow, obstacle, source_port
@@ -25,6 +26,7 @@ __all__ = [
     "Uncomputed",
     "begin",
     "blocked",
+    "changed_names",
     "converge",
     "flow",
     "obstacle",

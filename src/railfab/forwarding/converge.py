@@ -184,8 +184,9 @@ def _differs(name: str, now: Mapping[str, object], before: Mapping[str, object])
 
 
 def _configs(before: Configs, models: Mapping[str, DeviceModel | None], policies: Policies) -> dict[str, SwitchConfig]:
-    fresh = {name: switch_config(model, policies) for name, model in models.items() if model is not None}
-    return {**{name: held for name, held in before.items() if name not in models}, **fresh}
+    removed = {name for name, model in models.items() if model is None}
+    kept = {name: held for name, held in before.items() if name not in removed} if removed else before
+    return {**kept, **{name: switch_config(model, policies) for name, model in models.items() if model is not None}}
 
 
 def _cut(state: ForwardingState, change: FabricChange) -> frozenset[PortKey]:

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from railfab.device import PrefixRange
 from railfab.forwarding.attributes import NO_PATH, UNREACHED
 from railfab.forwarding.best_paths import BestPaths
+from railfab.forwarding.changed import changed_names
 from railfab.forwarding.config import SwitchConfig
 from railfab.forwarding.lags import InterfaceLinks
 from railfab.forwarding.next_hop_groups import NO_HOPS
@@ -121,9 +122,9 @@ def drafted(
     configs, nodes = now.configs, [name for name in nodes if name not in now.hung]
     connected = _connected(now, nodes, before)
     peers = _peers(now, nodes, before)
-    groups, filters = before.groups, filters_in_use(configs)
-    if connected is not before.connected or filters != filters_in_use(before_configs):
-        groups = prefix_groups(connected, before.tables.policies, filters)
+    groups = before.groups
+    if connected is not before.connected or _has_other_filters(configs, before_configs):
+        groups = prefix_groups(connected, before.tables.policies, filters_in_use(configs))
     pairs = {name: (configs.get(name), before_configs.get(name)) for name in nodes}
     speakers = {name for name, (new, old) in pairs.items() if new is not old and _speaker(new) != _speaker(old)}
     speakers |= {name for name in nodes if peers.get(name) != before.peers.get(name)}
@@ -137,6 +138,13 @@ def aggregating(now: RoutingInputs, found: Routes) -> list[str]:
     """The switches of which an aggregate comes or goes with these routes."""
     names = [name for name, config in now.configs.items() if config.aggregates and name not in now.hung]
     return [name for name in names if _own_prefixes(now, name, found) != found.connected.get(name)]
+
+
+def _has_other_filters(configs: Configs, before: Configs) -> bool:
+    """Whether the sessions of all switches together have other filters than before."""
+    pairs = ((configs.get(name), before.get(name)) for name in changed_names(configs, before))
+    differs = any((new and new.filters) != (old and old.filters) for new, old in pairs)
+    return differs and filters_in_use(configs) != filters_in_use(before)
 
 
 def _speaker(config: SwitchConfig | None) -> object:

@@ -428,7 +428,7 @@ class LiveFabric:
             return
         transitions = self._transitions.counted(before, after, now_s)
         ports, flaps = port_arrays(after, before, self._ports), Flaps(after)
-        tries = self._tries if after.sessions is before.sessions else Tries(after)
+        tries = Tries(after, self._tries)
         rates = steady_rates(after, before, self._steady.rates)
         with self._simulation.held():
             if settled is not None and self._clock_ns > began_ns:

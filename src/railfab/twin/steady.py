@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from railfab.forwarding import ForwardingState
+from railfab.forwarding import ForwardingState, changed_names
 from railfab.forwarding.optics import codewords_per_s, lost_codewords
 from railfab.twin.attempts import Values
 from railfab.twin.readings import Arrays, places_of
@@ -58,13 +58,10 @@ def changed_nodes(before: ForwardingState | None, state: ForwardingState) -> tup
     """Nodes whose ports, configuration or silent faults are others than before; all of them on other links."""
     if before is None or before.links is not state.links:
         return tuple(state.ports)
-    ports, configs, now, then = before.ports, before.configs, state.silent, before.silent
+    now, then = state.silent, before.silent
     faulty = {*(now.hung ^ then.hung), *(name for name, _ in now.losing ^ then.losing)}
-    return tuple(
-        name
-        for name, held in state.ports.items()
-        if name in faulty or held is not ports.get(name) or state.configs.get(name) is not configs.get(name)
-    )
+    changed = changed_names(state.ports, before.ports) | changed_names(state.configs, before.configs) | faulty
+    return tuple(name for name in state.ports if name in changed) if changed else ()
 
 
 def steady_rates(

@@ -56,8 +56,8 @@ FACTORY = """- set:
 class NvueDatastore(TextDatastore):
     """The configuration as the YAML of NVUE."""
 
-    def model(self, configuration: str) -> DeviceModel | None:
-        return None if tree_of(configuration) == tree_of(self._factory) else self._parse(configuration)
+    def _is_factory(self, configuration: str) -> bool:
+        return tree_of(configuration) == tree_of(self._factory)
 
 
 def _datastore(device: str, rendered: Json) -> TextDatastore:

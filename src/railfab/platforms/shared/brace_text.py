@@ -26,7 +26,7 @@ LITERAL = "\0"
 
 _TOKEN = re.compile(
     r'(?P<comment>/\*.*?\*/|#[^\n]*)|(?P<quoted>"(?:[^"\\]|\\.)*")|(?P<mark>[{};\[\]])'
-    r'|(?P<word>(?:(?!/\*)[^\s{};\[\]"])+)|(?P<broken>"|/\*)',
+    r'|(?P<word>(?:[^\s{};\[\]"/]+|/(?!\*))+)|(?P<broken>"|/\*)',
     re.DOTALL,
 )
 _PLAIN = re.compile(r'[^\s{};\[\]"#\\]+')
@@ -117,12 +117,13 @@ def brace_tokens(text: str) -> Iterator[tuple[str, int]]:
     for match in _TOKEN.finditer(text):
         number += text.count("\n", at, match.start())
         at = match.start()
-        if match["broken"]:
-            raise ConfigError(f"line {number}", f"{match[0]} is not closed", "Close it")
-        if match["quoted"]:
-            yield LITERAL + _ESCAPED.sub(r"\1", match[0][1:-1]), number
-        elif not match["comment"]:
+        kind = match.lastgroup
+        if kind in ("word", "mark"):
             yield match[0], number
+        elif kind == "quoted":
+            yield LITERAL + _ESCAPED.sub(r"\1", match[0][1:-1]), number
+        elif kind == "broken":
+            raise ConfigError(f"line {number}", f"{match[0]} is not closed", "Close it")
 
 
 @lru_cache(maxsize=65_536)

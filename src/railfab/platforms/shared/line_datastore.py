@@ -36,7 +36,7 @@ class TextDatastore:
         self._device = device
         self._parse = parse
         self._ports = ports
-        self._last: tuple[str, DeviceModel | None] = ("", None)
+        self._last: tuple[str | None, DeviceModel | None] = (None, None)
         self._shown = shown
         self._overlaid = overlaid
         self._factory = shown(factory)
@@ -48,7 +48,7 @@ class TextDatastore:
     def edited(self, edits: Sequence[Edit]) -> str:
         if self._ports is None:
             raise RequestRefused(self._device, "is not configured over gNMI", "Use its CLI")
-        return self._shown(self._ports.edited(self._device, self.running, self._model(self.running), edits))
+        return self._shown(self._ports.edited(self._device, self.running, self.model(self.running), edits))
 
     def replaced(self, text: str) -> str:
         return self._shown(text)
@@ -57,14 +57,12 @@ class TextDatastore:
         return configuration
 
     def model(self, configuration: str) -> DeviceModel | None:
-        model = None if self._is_factory(configuration) else self._parse(configuration)
-        self._last = configuration, model
-        return model
-
-    def _model(self, configuration: str) -> DeviceModel | None:
-        """The model of a configuration, which is mostly the one that was parsed last."""
+        """The model of a configuration; that of the last one is kept: a candidate is checked, and then committed."""
         known, model = self._last
-        return model if known == configuration else self.model(configuration)
+        if known != configuration:
+            model = None if self._is_factory(configuration) else self._parse(configuration)
+            self._last = configuration, model
+        return model
 
     def _is_factory(self, configuration: str) -> bool:
         return configuration == self._factory
@@ -88,7 +86,7 @@ class TextDatastore:
     def selected(self, configuration: str, pattern: tuple[Element, ...]) -> Iterator[tuple[tuple[Element, ...], Any]]:
         if self._ports is None or not may_hold(pattern):
             return iter(())
-        leaves = self._ports.leaves(self._model(configuration)).items()
+        leaves = self._ports.leaves(self.model(configuration)).items()
         return (leaf for leaf in leaves if matches_elements(pattern, leaf[0]))
 
 

@@ -25,9 +25,12 @@ class Words:
         self.below: dict[str, Words] = {}
 
     def add(self, statement: Statement) -> None:
-        below = self
+        place = self
         for word in statement:
-            below = below.below.setdefault(word, Words((*below.path, word), self.problems))
+            below = place.below.get(word)
+            if below is None:
+                below = place.below[word] = Words((*place.path, word), self.problems)
+            place = below
 
     def __contains__(self, word: str) -> bool:
         return word in self.below
