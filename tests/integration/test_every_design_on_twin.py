@@ -1,4 +1,4 @@
-"""Each committed design of at most 72 switches on a twin, as a user runs it; or why the twin does not serve it."""
+"""Each committed intent of at most 72 switches on a twin, as a user runs it; or why the twin does not serve it."""
 
 from __future__ import annotations
 
@@ -15,11 +15,22 @@ from tests.fabric.sampled import wired
 from tests.sampled import sampled
 from tests.twin.small_fabric import BUNDLED
 
+from railfab.app.default_jobs import NAMES, PACKAGED, default_jobs
 from railfab.fabric import design, fitting_job
-from railfab.intent.starters import designs
 
+ROOT = Path(__file__).parents[2]
+FOLDERS = "inventory/fabrics/*.yml", "benchmarks/fabrics/*.yml", "labs/*/intent.yml"
 FEATURES = "VLANs and SVIs", "MLAG", "VXLAN", "EVPN", "VRFs, here management"
 VLANS, MLAG, VXLAN, EVPN, VRFS = FEATURES
+
+
+def committed() -> dict[str, Path]:
+    """Every committed intent by the name of its fabric, as the file or the folder of the lab has it."""
+    paths = (path for pattern in FOLDERS for path in sorted(ROOT.glob(pattern)))
+    return {path.parent.name if path.stem == "intent" else path.stem: path for path in paths}
+
+
+INTENTS = committed()
 REFUSED = {
     "single-switch": {VLANS},
     "rail-blocks": {VLANS},
@@ -33,9 +44,14 @@ REFUSED = {
     "cluster": {VLANS, EVPN, VXLAN, VRFS},
 }
 """Features of designs that the twin does not compute, by design."""
-LARGE = {"gpu16384", "gpu32768", "gpu131072"}
+NO_TWIN = {"frr-pod", "frr-evpn"}
+"""Labs of FRR, which the twin does not have."""
+NO_JOBS = {"dual-plane"}
+"""Designs with Ultra Ethernet, which the twin serves without jobs."""
+LARGE = {"gpu16384", "gpu32768", "gpu131072", "srlinux-256", "srlinux-640", "srlinux-1024"}
 MOST_SWITCHES = 72
-SERVED = [name for name in designs() if name not in {*REFUSED, *LARGE}]
+SERVED = [name for name in INTENTS if name not in {*REFUSED, *NO_TWIN, *LARGE}]
+LOADED = [name for name in SERVED if name not in NO_JOBS]
 Run = partial[subprocess.CompletedProcess[str]]
 
 
@@ -51,10 +67,8 @@ def run(tmp_path: Path) -> Iterator[Run]:
 
 @pytest.mark.timeout(1200)
 @pytest.mark.parametrize("name", sampled(SERVED, few=["shared-nic"]))
-def test_a_design_is_deployed_verified_and_rolled_back_on_its_own_platforms(
-    name: str, run: Run, repository: Path
-) -> None:
-    deployed_verified_and_rolled_back(repository / "inventory" / "fabrics" / f"{name}.yml", run)
+def test_a_design_is_deployed_verified_and_rolled_back_on_its_own_platforms(name: str, run: Run) -> None:
+    deployed_verified_and_rolled_back(INTENTS[name], run)
 
 
 @pytest.mark.timeout(600)
@@ -89,17 +103,18 @@ def deployed_verified_and_rolled_back(intent: Path, run: Run) -> None:
 
 @pytest.mark.matrix
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("name", SERVED)
-def test_a_design_is_healthy_under_up_and_its_ring_loses_nothing(name: str, run: Run, repository: Path) -> None:
+@pytest.mark.parametrize("name", LOADED)
+def test_a_design_is_healthy_under_up_and_its_ring_loses_nothing(name: str, run: Run) -> None:
     """The ring runs for 50 s where two cores take a sample every 10 s, as of 48 switches."""
-    intent = repository / "inventory" / "fabrics" / f"{name}.yml"
+    intent = INTENTS[name]
     ports = "--twin-port", "0", "--metrics-port", "0", "--prometheus-port", "0"
     done = run("up", intent, "--for", "60", "--output", "json", *ports)
     assert done.returncode == 0, done.stderr
     summary = conforming("up", done.stdout)
-    models = design(intent).models
+    fabric = design(intent)
+    models = fabric.models
     sessions = sum(len(model.neighbors) for model in models.values())
-    assert (summary["fabric"], summary["healthy"]) == (name, True)
+    assert (summary["fabric"], summary["healthy"]) == (fabric.intent.fabric, True)
     assert (summary["targets_up"], summary["targets"]) == (len(models), len(models))
     assert (summary["sessions_up"], summary["sessions"]) == (sessions, sessions)
     ring = summary["jobs"][0]
@@ -107,11 +122,27 @@ def test_a_design_is_healthy_under_up_and_its_ring_loses_nothing(name: str, run:
     assert ring["sent_bytes"] > 1e9
 
 
+@pytest.mark.parametrize("name", sorted(NO_JOBS))
+def test_up_refuses_a_design_whose_transport_has_no_jobs_in_one_line(name: str, run: Run, tmp_path: Path) -> None:
+    refused = run("up", INTENTS[name], "--for", "60")
+    problem = "profile.transport: the twin runs jobs over RoCEv2, not Ultra Ethernet"
+    assert (refused.returncode, problem in refused.stderr, refused.stderr.count("\n")) == (2, True, 1), refused.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", sorted(NO_TWIN))
+def test_up_refuses_a_lab_of_frr_in_one_line(name: str, run: Run, tmp_path: Path) -> None:
+    refused = run("up", INTENTS[name], "--for", "60")
+    lines = [line for line in refused.stderr.splitlines() if "the twin does not support frr" in line]
+    assert (refused.returncode, refused.stderr.splitlines()) == (2, lines), refused.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.parametrize("name", REFUSED)
 def test_a_design_that_the_twin_cannot_forward_is_refused_by_feature_before_anything_starts(
-    name: str, run: Run, repository: Path, tmp_path: Path
+    name: str, run: Run, tmp_path: Path
 ) -> None:
-    refused = run("twin", repository / "inventory" / "fabrics" / f"{name}.yml", "--detach", "--port", "0")
+    refused = run("twin", INTENTS[name], "--detach", "--port", "0")
     assert refused.returncode == 2
     lines = refused.stderr.splitlines()
     named = {feature for feature in FEATURES if any(f"the twin does not compute {feature}." in line for line in lines)}
@@ -119,16 +150,22 @@ def test_a_design_that_the_twin_cannot_forward_is_refused_by_feature_before_anyt
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_jobs_of_up_fit_every_design(repository: Path) -> None:
-    for name in [*SERVED, *REFUSED]:
-        topology = wired(repository / "inventory" / "fabrics" / f"{name}.yml")[1]
-        for job in ("ring", "incast"):
-            assert fitting_job(repository / "inventory" / "jobs" / f"{job}.yml", topology).job == job
+@pytest.mark.parametrize("name", [*SERVED, *REFUSED, *sorted(NO_TWIN)])
+def test_the_jobs_of_up_fit_every_design(name: str) -> None:
+    topology = wired(INTENTS[name])[1]
+    assert [fitting_job(path, topology).job for path in default_jobs(INTENTS[name])] == ["ring", "incast"]
 
 
-def test_only_the_largest_designs_are_left_out(repository: Path) -> None:
+def test_the_packaged_jobs_of_up_are_those_of_the_inventory(tmp_path: Path) -> None:
+    """For an intent elsewhere, such as one of a lab."""
+    assert default_jobs(INTENTS["pod64"]) == [ROOT / "inventory" / "jobs" / name for name in NAMES]
+    assert default_jobs(tmp_path / "my.yml") == default_jobs(INTENTS["srl-pod"]) == [PACKAGED / name for name in NAMES]
+    for name in NAMES:
+        assert (PACKAGED / name).read_text() == (ROOT / "inventory" / "jobs" / name).read_text()
+
+
+def test_only_the_largest_designs_are_left_out() -> None:
     """The counts of the others are small; those of the largest are in docs/designs.md."""
-    assert {*SERVED, *REFUSED, *LARGE} == {*designs()}
-    for name in [*SERVED, *REFUSED]:
-        topology = wired(repository / "inventory" / "fabrics" / f"{name}.yml")[1]
-        assert len(list(topology.switches())) <= MOST_SWITCHES
+    assert {*SERVED, *REFUSED, *NO_TWIN, *LARGE} == {*INTENTS}
+    for name in [*SERVED, *REFUSED, *NO_TWIN]:
+        assert len(list(wired(INTENTS[name])[1].switches())) <= MOST_SWITCHES

@@ -29,7 +29,6 @@ from railfab.cli.common import (
     stop_at_errors,
 )
 from railfab.cli.echo import echo
-from railfab.errors import IntentError
 from railfab.fabric import design, fitting_job, require_sessions
 from railfab.process.signals import stop_on_signal
 from railfab.units import COLLECTOR_PORT
@@ -47,7 +46,8 @@ JobsOption = Annotated[
     typer.Option(
         "--job",
         metavar="FILE",
-        help="A job; several run in turn. [default: jobs/ring.yml and jobs/incast.yml beside the fabric's folder]",
+        help="A job; several run in turn. [default: ring.yml and incast.yml, those in jobs/ beside the fabric's folder"
+        " if it has both]",
         show_default=False,
     ),
 ]
@@ -148,12 +148,10 @@ def up(
 
 
 def _jobs(fabric: Design, given: list[Path] | None) -> tuple[Job, ...]:
-    """The given jobs, or those beside the folder of the fabric. Raises IntentError where one does not fit."""
-    beside = fabric.path.resolve().parent.parent / "jobs"
-    paths = given or [beside / "ring.yml", beside / "incast.yml"]
-    if not given and not all(path.is_file() for path in paths):
-        raise IntentError(str(fabric.path), f"no jobs are in {beside}", "Name some with --job FILE")
-    return tuple(fitting_job(path, fabric.topology) for path in paths)
+    """The given jobs, or the default ones. Raises IntentError where one does not fit."""
+    from railfab.app.default_jobs import default_jobs
+
+    return tuple(fitting_job(path, fabric.topology) for path in given or default_jobs(fabric.path))
 
 
 @contextmanager
