@@ -19,7 +19,8 @@ from railfab.lab import Lab, LabPlace
 from railfab.lab.agent.sources import vty_json
 from railfab.lab.netns.state import NetnsState, lab_state_file, load_state
 
-SESSIONS_WITHIN_S = 60
+SESSIONS_WITHIN_S = 150
+"""Until what is waited for must be taken to hang."""
 ANSWER_WITHIN_S = 30
 
 

@@ -193,7 +193,7 @@ def test_gnmi_counters_move_with_traffic(frr_fabric: RunningLab) -> None:
 
 def test_gnmi_reports_bgp_and_bfd_states(frr_fabric: RunningLab) -> None:
     with gnmi(endpoint(frr_fabric, LEAF)) as client:
-        wait_for(lambda: len(bfd_states(client)) == 2 and set(bfd_states(client)) == {"UP"}, "BFD up in gNMI", 20)
+        wait_for(lambda: len(bfd_states(client)) == 2 and set(bfd_states(client)) == {"UP"}, "BFD up in gNMI")
         found = client.get(path=[f"{BGP}/neighbor[neighbor-address=*]/state/session-state"])
     states = updates(found["notification"])
     assert set(states.values()) == {"ESTABLISHED"}

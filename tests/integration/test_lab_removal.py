@@ -127,13 +127,13 @@ def test_down_cleans_up_after_killed_switches(plan: LabPlan) -> None:
     LAB.up(plan, print)
     for holder in running(plan).processes:
         os.kill(holder.pid, signal.SIGKILL)
-    wait_for(lambda: not marked_processes(lab_names(plan.place).tag), "everything in the switches ended with them", 10)
+    wait_for(lambda: not marked_processes(lab_names(plan.place).tag), "everything in the switches ended with them")
 
     def all_are_gone() -> bool:
         status = LAB.status(plan.place)
         return status.state == "degraded" and {node.state for node in status.nodes if node.kind != "host"} == {"gone"}
 
-    wait_for(all_are_gone, "status says that the switches are gone", 10)  # a killed process stays until it is reaped
+    wait_for(all_are_gone, "status says that the switches are gone")  # a killed process stays until it is reaped
     with pytest.raises(LabError, match=r"^lab small: is incomplete \(.*\)\. Run `railfab lab down` first\.$"):
         LAB.up(plan, print)
     assert LAB.down(plan.place, print)
@@ -150,7 +150,7 @@ def test_a_daemon_that_has_ended_is_named_by_status(plan: LabPlan) -> None:
         node = next(found for found in LAB.status(plan.place).nodes if found.name == LEAF)
         return node.state == "degraded" and node.detail.startswith("no answer from bgpd; log in /run/railfab/")
 
-    wait_for(named, "status names bgpd", 10)
+    wait_for(named, "status names bgpd")
 
 
 @pytest.fixture
@@ -356,7 +356,7 @@ def test_a_process_of_another_user_in_a_switch_is_reported_and_not_killed(plan: 
     LAB.up(plan, print)
     namespace = lab_names(plan.place).namespace(LEAF)
     with subprocess.Popen(["ip", "netns", "exec", namespace, "sleep", "600"]) as sleeper:
-        wait_for(lambda: Path(f"/proc/{sleeper.pid}/comm").read_text() == "sleep\n", "the stranger runs", 5)
+        wait_for(lambda: Path(f"/proc/{sleeper.pid}/comm").read_text() == "sleep\n", "the stranger runs")
         progress: list[str] = []
         LAB.down(plan.place, progress.append)
         assert progress == [f"not killed in {namespace}: process {sleeper.pid}"]
