@@ -95,8 +95,11 @@ NEEDS: dict[str, Callable[[], str | None]] = {
 
 WAITING = ("faults", "integration", "docs", "twin", "test_namespaces.py", "app", "lab", "telemetry")
 """Folders, and a file, whose tests wait for processes, timers and samples, the longest first; the others compute."""
-WORKERS_THAT_WAIT = 3
-"""Workers that begin with the tests that wait; one more for each core begins with those that compute."""
+WORKERS_THAT_WAIT = 5
+"""Workers that begin with the tests that wait, which do so for twice as long as they compute; each takes 0.5 to 1 GB.
+
+One more for each core begins with the tests that compute.
+"""
 GIVES_WAY = 3
 """Added to the nice value of a worker that begins with tests that compute: it gets half of the time of another."""
 

@@ -85,7 +85,7 @@ def test_what_the_machine_lacks_is_skipped_with_one_line(tmp_path: Path, reposit
     assert "1 skipped" in done.stdout
 
 
-def test_three_workers_begin_with_what_waits_and_a_further_one_with_what_computes_and_gives_way(
+def test_five_workers_begin_with_what_waits_and_a_further_one_with_what_computes_and_gives_way(
     tmp_path: Path, repository: Path
 ) -> None:
     (tmp_path / "nice").mkdir()
@@ -96,14 +96,14 @@ def test_it(worker_id):
     with open(f"{tmp_path / "nice"}/{{worker_id}}", "w") as file:
         file.write(str(os.getpriority(os.PRIO_PROCESS, 0)))
 """
-    files = {f"{folder}/test_{n}.py": said for folder, count in (("faults", 6), ("sim", 2)) for n in range(count)}
-    done = run_copied(tmp_path, repository, "-v", "-n", "4", files=files, RAILFAB_REQUIRE="")
+    files = {f"{folder}/test_{n}.py": said for folder, count in (("faults", 10), ("sim", 2)) for n in range(count)}
+    done = run_copied(tmp_path, repository, "-v", "-n", "6", files=files, RAILFAB_REQUIRE="")
     assert done.returncode == 0, done.stdout
     runs = re.findall(r"\[(gw\d)\] .*PASSED (?:.*/)?(faults|sim)/test_", done.stdout)
-    assert {worker for worker, folder in runs if folder == "sim"} == {"gw3"}
-    assert {worker for worker, folder in runs if folder == "faults"} == {"gw0", "gw1", "gw2"}
+    assert {worker for worker, folder in runs if folder == "sim"} == {"gw5"}
+    assert {worker for worker, folder in runs if folder == "faults"} == {f"gw{number}" for number in range(5)}
     priority = {path.name: int(path.read_text()) for path in (tmp_path / "nice").iterdir()}
-    assert priority["gw3"] == min(19, priority["gw0"] + 3)
+    assert priority["gw5"] == min(19, priority["gw0"] + 3)
 
 
 def test_what_ci_requires_is_never_skipped(tmp_path: Path, repository: Path) -> None:
