@@ -30,9 +30,10 @@ class Odd(gnmi_pb2_grpc.gNMIServicer):  # type: ignore[misc]
     """A target that takes some subscriptions and refuses others; all others of gNMI it does not know.
 
     busy_s: for so long after a Subscribe that it takes it refuses all others. lacks: an element that its chassis does
-    not have. paced: it samples as often as it is asked to, and not four times a second. stuck: after its first values
-    it sends nothing. stops: the elements of a path whose RPC sends nothing after FIRST_SAMPLES. asked: the requests
-    that it got. taken: the paths of each that was not refused as busy.
+    not have. reads_s: for so long it reads its leaves before it sends the first. paced: it samples as often as it is
+    asked to, and not four times a second. stuck: after its first values it sends nothing. stops: the elements of a path
+    whose RPC sends nothing after FIRST_SAMPLES. asked: the requests that it got. taken: the paths of each that was not
+    refused as busy.
     """
 
     encodings: tuple[str, ...] = ("PROTO", "JSON_IETF")
@@ -48,6 +49,7 @@ class Odd(gnmi_pb2_grpc.gNMIServicer):  # type: ignore[misc]
     stuck: bool = False
     stops: tuple[str, ...] = ()
     silent: bool = False
+    reads_s: float = 0.0
     asked: list[Any] = field(default_factory=list)
     taken: set[tuple[str, ...]] = field(default_factory=set)
 
@@ -65,6 +67,9 @@ class Odd(gnmi_pb2_grpc.gNMIServicer):  # type: ignore[misc]
         self.free_s = time.monotonic() + self.busy_s
         while self.silent and context.is_active():
             time.sleep(INTERVAL_S)
+        read_s = time.monotonic() + self.reads_s
+        while time.monotonic() < read_s and context.is_active():
+            time.sleep(INTERVAL_S / 2)
         if gnmi_pb2.Encoding.Name(wish.encoding) not in self.encodings:
             context.abort(grpc.StatusCode.UNIMPLEMENTED, "no such encoding here")
         changing = wish.subscription[0].mode == gnmi_pb2.ON_CHANGE

@@ -15,6 +15,7 @@ from tests.telemetry.rack import INTERVAL_S, QUICK, eventually
 
 from railfab.endpoints import Endpoints
 from railfab.telemetry import Collector, SessionState, fabric_collector
+from railfab.telemetry.retry import SILENT_INTERVALS
 from railfab.topology import Topology
 
 OCTETS = "fabric_interface_receive_bytes_total"
@@ -156,3 +157,12 @@ def test_a_target_that_accepts_subscriptions_and_sends_nothing_is_stalled(topolo
         stalled = {"device": LEAF, "reason": "stalled"}
         eventually(collector, lambda now: now.value("fabric_collector_errors_total", **stalled) >= 2)
         assert collector.value("fabric_collector_session_up") == 0
+
+
+def test_a_target_that_reads_its_leaves_for_longer_than_three_intervals_is_waited_for_in_the_end(
+    topology: Topology, tmp_path: Path
+) -> None:
+    """As long as twice the first time, as one that serves many others at once: it would else begin to read for ever."""
+    with collected(topology, tmp_path, Odd(reads_s=1.5 * SILENT_INTERVALS * INTERVAL_S)) as collector:
+        now = eventually(collector, lambda now: now.value("fabric_collector_session_up") == 1)
+        assert now.value(ERRORS, reason="stalled") >= 1

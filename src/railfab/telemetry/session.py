@@ -89,6 +89,8 @@ REASONS = (
 NO_LOGIN = Credentials("", "")
 LATE_INTERVALS, LATE_S = 5, 10.0
 """A target is lagging whose samples arrive so many intervals and seconds later than at best."""
+MOST_PATIENCE = 4
+"""Number of times SILENT_INTERVALS for which a target that was silent before is given time to send its first event."""
 REFUSALS = frozenset((Reason.TLS, Reason.PROTOCOL, Reason.LOGIN_REFUSED, Reason.UNIMPLEMENTED))
 
 
@@ -143,6 +145,7 @@ class TargetSession:
         self._polls = Polls((), interval_s)
         self._pending: set[SubscribeRpc] = set()
         self._silence, self._ended_for_silence_s = SilentRpcs(), -math.inf
+        self._silent_firsts = 0
         self._lagging, self._ended_for_lag_s = False, -math.inf
         self._began_s = self._last_sample_s = 0.0
 
@@ -325,12 +328,19 @@ class TargetSession:
             connected.cancel()
 
     async def _first(self, first: asyncio.Future[Batch | RpcEnded]) -> Batch | RpcEnded:
-        """What the target sends first. Raises Stalled when one that is connected sends nothing for 3 intervals."""
+        """What the target sends first.
+
+        Raises Stalled when one that is connected sends nothing for 3 intervals, the next time for twice as long, and
+        then for MOST_PATIENCE times: what reads its leaves more slowly would else begin to read them for ever.
+        """
+        patience_s = self._silence_s * min(1 << self._silent_firsts, MOST_PATIENCE)
         with suppress(TimeoutError):
-            async with listening_timeout(self._silence_s):
+            async with listening_timeout(patience_s):
                 await asyncio.wait({first})
         if not first.done():
-            raise self._stalled(self._silence_s)
+            self._silent_firsts += 1
+            raise self._stalled(patience_s)
+        self._silent_firsts = 0
         return first.result()
 
     def _begin(self) -> None:
