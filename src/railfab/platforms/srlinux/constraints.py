@@ -4,9 +4,9 @@ References to what does not exist, entries of a list with the same keys or the s
 that must be there, nodes of two cases of a choice, and the `must` statements of Nokia's models, with their messages, at
 defaults too. `when` is used for state alone in the models. A configuration is without module prefixes.
 
-Most constraints of an entry of a list look no further than the entry. An entry in which all hold is not checked again
-where its content is the same, as that of a port is on most switches of a fabric, and, if one looks outside, where all
-nodes that its expression can read are the same too.
+Most constraints of a container or an entry of a list look no further than that. One in which all hold is not checked
+again where its content is the same, as that of a port is on most switches of a fabric, and, if a constraint looks
+outside, where all nodes that its expression can read are the same too.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from railfab.platforms.srlinux.schema import MARK, WORD, names, schema
 from railfab.platforms.srlinux.tree import key_words
 from railfab.platforms.srlinux.xpath import compiled, holds_at, places_at
 
-MOST_KEPT = 4096
-"""Number of entries that are kept as valid; all are forgotten when there would be more."""
+MOST_KEPT = 16_384
+"""Number of parts that are kept as valid; all are forgotten when there would be more."""
 MOST_SURROUNDINGS = 1024
-"""Number of surroundings in which an entry is kept as valid, likewise."""
+"""Number of surroundings in which a part is kept as valid, likewise."""
 
 
 class _Look(NamedTuple):
@@ -37,8 +37,8 @@ class _Look(NamedTuple):
     depth: float
 
 
-class _ValidEntry(NamedTuple):
-    """An entry in which every constraint holds. looks: those at what is outside.
+class _ValidPart(NamedTuple):
+    """A container or list entry in which every constraint holds. looks: those at what is outside.
 
     surroundings: the places at which they hold, each with the nodes of the whole configuration that they may read.
     """
@@ -47,8 +47,10 @@ class _ValidEntry(NamedTuple):
     surroundings: set[tuple[str, str]]
 
 
-_VALID: dict[tuple[str, str], _ValidEntry] = {}
-"""Valid entries by the path without keys, and the content that is read."""
+_VALID: dict[tuple[str, str], _ValidPart] = {}
+"""Valid parts by the path without keys, and the content that is read."""
+UNSET = ""
+"""Content of a container that is not set, but exists."""
 
 
 def violations(tree: Json) -> tuple[Refusal, ...]:
@@ -64,7 +66,7 @@ class _ConstraintCheck:
         self._targets: dict[str, frozenset[str] | None] = {}
         self._surroundings: dict[tuple[str, frozenset[_Look]], str] = {}
         self._looks: set[_Look] = set()
-        """Expressions that were evaluated in the entry that is checked."""
+        """Expressions that were evaluated in the part that is checked."""
 
     def container(self, path: str, where: str, place: NodePlace) -> Iterator[Refusal]:
         """Check a container or list entry, and everything below it. where: in words of the CLI."""
@@ -82,13 +84,13 @@ class _ConstraintCheck:
             if isinstance(keys, list):
                 yield from self._entries(at, said, place, name, keys)
             elif isinstance(node, dict):
-                yield from self._node(at, said, NodePlace(child, node, place, name))
+                yield from self._part(at, said, NodePlace(child, node, place, name))
             else:
                 yield from self._values(at, said, place, name)
         for name in _implicit_names(path):
             if name not in place.value and _is_in_a_chosen_case(path, name, place.value):
                 for unset in place.below(name):
-                    yield from self._node(f"{path}/{name}", f"{where} {name}", unset)
+                    yield from self._part(f"{path}/{name}", f"{where} {name}", unset)
 
     def _node(self, path: str, where: str, place: NodePlace) -> Iterator[Refusal]:
         yield from self._broken_rules(path, where, place)
@@ -106,10 +108,14 @@ class _ConstraintCheck:
         for entry, word in zip(entries, words, strict=True):
             if missing := [key for key in keys if key not in entry]:
                 yield Refusal(where=f"{where} {word}".rstrip(), problem=f"lacks its key {missing[0]}")
-            yield from self._entry(path, f"{where} {word}".rstrip(), NodePlace(entry, above.node[name], above, name))
+            yield from self._part(path, f"{where} {word}".rstrip(), NodePlace(entry, above.node[name], above, name))
 
-    def _entry(self, path: str, where: str, place: NodePlace) -> Iterator[Refusal]:
-        content = path, json.dumps(_read_part(place.value))
+    def _part(self, path: str, where: str, place: NodePlace) -> Iterator[Refusal]:
+        """Check a node and everything below it, unless such a container or list entry is known to be valid here."""
+        if not isinstance(place.value, dict):
+            yield from self._node(path, where, place)
+            return
+        content = path, json.dumps(_read_part(place.value)) if place.is_set else UNSET
         valid = _VALID.get(content)
         if valid is None or (valid.looks and (where, self._surrounding(path, valid.looks)) not in valid.surroundings):
             outside, self._looks = self._looks, set()
@@ -125,7 +131,7 @@ class _ConstraintCheck:
         self._looks |= valid.looks
 
     def _surrounding(self, path: str, looks: frozenset[_Look]) -> str:
-        """The nodes that these expressions in an entry may read, wherever they are."""
+        """The nodes that these expressions in a part may read, wherever they are."""
         surrounding = self._surroundings.get((path, looks))
         if surrounding is None:
             part = _named_part(self._tree, _words(path, looks))
@@ -191,8 +197,8 @@ def _look(path: str, expression: str) -> _Look:
     return _Look(expression, path.count("/") - compiled(expression).reach)
 
 
-def _kept(content: tuple[str, str], looks: frozenset[_Look]) -> _ValidEntry:
-    """The valid entry of a content, to which its surroundings are added.
+def _kept(content: tuple[str, str], looks: frozenset[_Look]) -> _ValidPart:
+    """The valid part of a content, to which its surroundings are added.
 
     Of a union, what is looked for depends on what there is.
     """
@@ -200,13 +206,13 @@ def _kept(content: tuple[str, str], looks: frozenset[_Look]) -> _ValidEntry:
     if valid is None or not looks <= valid.looks or len(valid.surroundings) >= MOST_SURROUNDINGS:
         if len(_VALID) >= MOST_KEPT:
             _VALID.clear()
-        valid = _VALID[content] = _ValidEntry(looks if valid is None else looks | valid.looks, set())
+        valid = _VALID[content] = _ValidPart(looks if valid is None else looks | valid.looks, set())
     return valid
 
 
 @cache
 def _words(path: str, looks: frozenset[_Look]) -> frozenset[str]:
-    """The words with which expressions name the nodes that they read, and the names of the nodes above an entry."""
+    """The words with which expressions name the nodes that they read, and the names of the nodes above a part."""
     return frozenset((*path.split("/"), *WORD.findall(" ".join(look.expression for look in looks))))
 
 
