@@ -501,6 +501,18 @@ def test_ipv4_routes_over_ipv6_next_hops_need_a_sender_and_a_receiver(
     assert spines_used(state, "pod1-seg1-leaf2") == set(SPINES)
 
 
+def test_a_speaker_keeps_to_itself_connected_routes_that_it_does_not_originate_and_passes_on_others() -> None:
+    def originating(name: str, *families: Family) -> ForwardingState:
+        return converged(with_bgp(model(name), lambda bgp: replace(bgp, originated=families)))
+
+    state = originating(FAR_LEAF, Family.IPV6)
+    session = state.session(FAR_LEAF, "ethernet-1/32")
+    assert (session.established, session.total.sent, session.total.received) == (True, 0, 100)
+    assert spines_used(state) == set()
+    assert spines_used(originating(FAR_LEAF, Family.IPV4)) == set(SPINES)
+    assert spines_used(originating(SPINE)) == set(SPINES)
+
+
 def test_a_loopback_without_address_announces_nothing() -> None:
     state = converged(with_loopback(model(FAR_LEAF)))
     assert spines_used(state, address=str(FAR_LOOPBACK)) == set()

@@ -189,8 +189,9 @@ class Aggregate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BgpSpeaker:
-    """The BGP speaker of a switch. It originates every connected route; the policies decide to which neighbours.
+    """The BGP speaker of a switch. It originates connected routes; the policies decide to which neighbours.
 
+    originated: families whose connected routes it originates.
     max_paths, max_paths_internal: equal-cost next hops used of eBGP and of iBGP routes. multiple_as: AS paths of equal
     length count as equal (multipath relax). advertise_ipv6_next_hops, receive_ipv6_next_hops: of IPv4 routes (RFC
     8950); an end sends such routes where the far end can receive them.
@@ -211,6 +212,7 @@ class BgpSpeaker:
     rapid_withdrawal: bool | None = None
     cluster_id: IPv4Address | None = None
     aggregates: tuple[Aggregate, ...] = ()
+    originated: tuple[Family, ...] = (Family.IPV4, Family.IPV6)
 
     def with_one_number_of_paths(self) -> BgpSpeaker:
         """The speaker of a switch with one number for eBGP and iBGP: `max_paths` with internal sessions, else 1."""

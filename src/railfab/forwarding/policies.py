@@ -20,6 +20,7 @@ from railfab.device import (
     Aggregate,
     BgpNeighbor,
     DeviceModel,
+    Family,
     LinkBandwidth,
     PolicyRule,
     PrefixRange,
@@ -27,6 +28,7 @@ from railfab.device import (
 from railfab.forwarding.attributes import GRACEFUL_SHUTDOWN, Attributes, Numbers, RouteAttributes
 from railfab.forwarding.prefixes import Prefixes
 
+UNICAST_VERSIONS = {Family.IPV4: 4, Family.IPV6: 6}
 Filter = tuple[PolicyRule, ...]
 """Rules in their order; the last one has no condition."""
 
@@ -53,7 +55,8 @@ def import_filter(model: DeviceModel, neighbor: BgpNeighbor) -> Filter:
 
 def export_filter(model: DeviceModel, neighbor: BgpNeighbor) -> Filter:
     """The rules for the routes announced to a neighbour. A drained switch marks all of them (RFC 8326)."""
-    rules = (*_suppressed(aggregates(model)), *_rules(model, neighbor, neighbor.export_policies))
+    own = (*_suppressed(aggregates(model)), *_not_originated(model))
+    rules = (*own, *_rules(model, neighbor, neighbor.export_policies))
     return tuple(map(_drained, rules)) if model.drain else rules
 
 
@@ -91,6 +94,21 @@ def _suppressed(found: Sequence[Aggregate]) -> Iterator[PolicyRule]:
     for aggregate in found:
         if aggregate.summary_only:
             yield PolicyRule(action=Action.DENY, prefixes=contributor_ranges(aggregate))
+
+
+def _not_originated(model: DeviceModel) -> Iterator[PolicyRule]:
+    """A rule that keeps connected routes to the switch itself, those of families that it does not originate."""
+    missing = {4, 6} - {UNICAST_VERSIONS[family] for family in model.bgp.originated} if model.bgp else set()
+    networks = (
+        network
+        for interface in (model.interfaces if missing else ())
+        if interface.network_instance == DEFAULT_INSTANCE
+        for network in interface.subnets
+        if network.version in missing
+    )
+    ranges = tuple(PrefixRange(prefix=network, ge=network.prefixlen, le=network.prefixlen) for network in networks)
+    if ranges:
+        yield PolicyRule(action=Action.DENY, prefixes=ranges)
 
 
 def contributor_ranges(aggregate: Aggregate) -> tuple[PrefixRange, ...]:

@@ -200,6 +200,10 @@ ROUTING_FEATURES: Mapping[str, Feature] = {
         "stated contributors of an aggregate",
         _bgp(lambda bgp: any(aggregate.contributors for aggregate in bgp.aggregates)),
     ),
+    "not_originated": Feature(
+        "connected routes of a family that are not originated",
+        _bgp(lambda bgp: not {Family.IPV4, Family.IPV6} <= {*bgp.originated}),
+    ),
     "policy_communities": Feature("match of communities", _any_rule(lambda rule: bool(rule.communities))),
     "policy_as_path": Feature("match of the AS path", _any_rule(lambda rule: rule.as_path is not None)),
     "policy_set_communities": Feature("setting of communities", _any_rule(lambda rule: bool(rule.set_communities))),

@@ -330,6 +330,7 @@ ADDED: Mapping[str, Change] = {
     "aggregate_contributors": _bgp(
         aggregates=(Aggregate(prefix=IPv4Network("10.16.0.0/16"), contributors=(IPv4Network("10.16.0.0/24"),)),)
     ),
+    "not_originated": _bgp(originated=(Family.IPV6,)),
     "policy_communities": _rule(communities=("graceful-shutdown",)),
     "policy_as_path": _rule(as_path="^65001_"),
     "policy_set_communities": _rule(set_communities=("65000:1",)),

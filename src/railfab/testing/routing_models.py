@@ -35,6 +35,7 @@ from railfab.testing.words import asns, descriptions, ipv4_addresses, ipv6_addre
 T = TypeVar("T")
 ANY = -1
 _RETRIES = optional(st.integers(1, 60))
+_ORIGINATED = st.sampled_from([(Family.IPV4, Family.IPV6), (Family.IPV4,), (Family.IPV6,), ()])
 _ACTIONS = st.sampled_from(Action)
 _AS_PATHS = st.none() | st.sampled_from(("^65001_", "_65009$", "^$", "65[0-9]+"))
 _LINK_BANDWIDTHS = st.none() | st.sampled_from(LinkBandwidth)
@@ -147,6 +148,7 @@ def bgp_speakers(
         rapid_withdrawal=draw(optional(st.booleans())) if "rapid_withdrawal" in able else None,
         cluster_id=draw(ipv4_addresses) if reflects else None,
         aggregates=tuple(draw(aggregates)) if "aggregate" in able else (),
+        originated=draw(_ORIGINATED) if "not_originated" in able else (Family.IPV4, Family.IPV6),
     )
 
 

@@ -57,7 +57,7 @@ def _instance(instance: NetworkInstance, bgp: BgpSpeaker | None, model: DeviceMo
         row |= _speaker(bgp, is_default=instance.name == DEFAULT_INSTANCE, drain=model.drain)
         paths = stated(max_ebgp_paths=bgp.max_paths, max_ibgp_paths=bgp.max_paths_internal)
         tables["BGP_GLOBALS_AF"] |= {key(vrf, FAMILIES[family]): dict(paths) for family in UNICAST}
-        tables["ROUTE_REDISTRIBUTE"] = {key(vrf, "connected", "bgp", family): {} for family in UNICAST.values()}
+        tables["ROUTE_REDISTRIBUTE"] = {key(vrf, "connected", "bgp", UNICAST[family]): {} for family in bgp.originated}
     tables["BGP_GLOBALS"] = {vrf: row} if row or evpn else {}
     return tables
 

@@ -55,7 +55,14 @@ class SpeakerReader:
             cluster_id=speaker.router_id("rr_cluster_id"),
             neighbors=tuple(self._neighbors(asn)),
             aggregates=tuple(self._aggregates()),
+            originated=tuple(self._originated()),
         )
+
+    def _originated(self) -> Iterator[Family]:
+        """The families whose connected routes the default network instance announces."""
+        redistributed = self._tree.get("ROUTE_REDISTRIBUTE", {})
+        names = UNICAST.items()
+        return (each for each, name in names if key(DEFAULT_INSTANCE, "connected", "bgp", name) in redistributed)
 
     def is_drained(self) -> bool:
         """Whether the switch asks its neighbours to avoid it (RFC 8326). TSA does nothing here: bgpcfgd reads it, which
