@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 IN_FULL = "RAILFAB_EXAMPLES" in os.environ
-FEWEST = 5
+FEWEST = 3
 
 
 def examples(in_full: int) -> int:

@@ -138,7 +138,7 @@ def test_up_refuses_a_lab_of_frr_in_one_line(name: str, run: Run, tmp_path: Path
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("name", REFUSED)
+@pytest.mark.parametrize("name", sampled(REFUSED.keys(), few=["dual-mlag", "dual-esi", "dual-vlan", "cluster"]))
 def test_a_design_that_the_twin_cannot_forward_is_refused_by_feature_before_anything_starts(
     name: str, run: Run, tmp_path: Path
 ) -> None:

@@ -19,6 +19,7 @@ import pytest
 from tests import commands
 from tests.integration.switches.racks import LEAF, OVER_SSH, SYSTEMS, WITHIN_S, left_behind, name, opened, rendered
 from tests.integration.switches.steps import watched
+from tests.sampled import sampled
 
 from railfab.device import DeviceModel
 from railfab.endpoints import Endpoint
@@ -139,7 +140,7 @@ def finish(site: Site, wanted: tuple[Texts, Texts], intent: int, step: str | Non
     assert left_behind(site.leaf) == "", step
 
 
-@on_each
+@pytest.mark.parametrize("system", sampled(SYSTEMS, few=["srlinux", "eos", "sonic"]), indirect=True)
 def test_a_second_deploy_is_refused_while_the_first_is_pending_and_finds_it_when_that_is_killed(
     site: Site, wanted: tuple[Texts, Texts]
 ) -> None:
