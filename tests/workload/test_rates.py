@@ -169,6 +169,22 @@ def test_nccl_has_these_algorithms_for_these_operations() -> None:
         assert names(op, several) | names(op, alone) <= set(ALGORITHMS[op])
 
 
+@pytest.mark.parametrize("op", [op for op in ALGORITHMS if op != "sendrecv"])
+@pytest.mark.parametrize("hosts", [1, 2, 3, 16])
+@pytest.mark.parametrize("up", [3600, 10, None])
+def test_no_nic_carries_more_than_its_rate_with_any_algorithm(op: str, hosts: int, up: int | None) -> None:
+    """On whole hosts, with NVLink, with a network that is slower than the NICs, and without one."""
+    scale_up = {"gbps_per_gpu": up} if up else False
+    rates = link_rates(fabric(hosts={"nic_ports": 1, "rate_gbps": 400, "scale_up": scale_up}))
+    span = whole_hosts(hosts)
+    for algorithm in (None, *ALGORITHMS[op]):
+        try:
+            call = rates.call(op, LARGE, span, algorithm)
+        except IntentError:
+            continue
+        assert 0 <= call.nic_bytes / call.seconds <= rates.nic * 1.0001, algorithm
+
+
 def test_nccl_takes_trees_for_small_arrays_and_more_bandwidth_for_large_ones() -> None:
     small, large = (H100.choice("allreduce", size, WHOLE) for size in (1024, LARGE))
     assert small is not None
@@ -199,3 +215,12 @@ def test_an_algorithm_that_nccl_does_not_have_takes_its_rounds() -> None:
     assert rings.nic_bytes == pytest.approx(2 * 3 / 4 * LARGE / 8)
     with pytest.raises(IntentError):
         H100.call("allreduce", LARGE, whole_hosts(3), "halving-doubling")
+
+
+def test_more_transfers_than_a_process_should_hold_are_refused() -> None:
+    with pytest.raises(IntentError) as refused:
+        H100.call("allgather", LARGE, whole_hosts(2048), "direct")
+    problem = "268,419,072 transfers are more than the 8,388,608 that are held at most"
+    assert str(refused.value) == f"collective.algorithm: {problem}. Use another algorithm, or fewer hosts."
+    with pytest.raises(IntentError):
+        H100.call("alltoall", LARGE, whole_hosts(2048), "hierarchical")

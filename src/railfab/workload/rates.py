@@ -13,6 +13,7 @@ from railfab.workload.nccl import (
     BLACKWELL,
     HOPPER,
     NVLINK_S,
+    PAT,
     PLATEAU,
     RING,
     CostModel,
@@ -148,13 +149,13 @@ class LinkRates:
         return CallTime(algorithm=RING, seconds=CALL_S + latency_s + volume_s, nic_bytes=nic_bytes)
 
     def _by_prediction(self, choice: Prediction, size_bytes: float, span: Span) -> CallTime:
-        """NCCL's prediction, less headers; a rank of a host has two edges of trees to other hosts."""
+        """NCCL's prediction, less headers; a rank of a host has up to two edges of trees to other hosts."""
         share = self.payload_share if span.hosts > 1 else 1.0
         seconds = choice.latency_s + size_bytes / (share * choice.bytes_per_s)
-        crossing = 0.0 if span.hosts == 1 else min(2.0, span.hosts - 1.0)
-        return CallTime(
-            algorithm=choice.algorithm, seconds=seconds, nic_bytes=crossing * size_bytes / span.ranks_per_host
-        )
+        crossing = min(2.0, span.hosts - 1.0) / span.ranks_per_host
+        if choice.algorithm == PAT:
+            crossing = 1 - 1 / span.ranks
+        return CallTime(algorithm=choice.algorithm, seconds=seconds, nic_bytes=crossing * size_bytes)
 
     def _by_rounds(self, op: str, size_bytes: float, span: Span, algorithm: str) -> CallTime:
         """An algorithm that NCCL does not have: its rounds one after another."""

@@ -6,14 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from railfab.workload.algorithms.rings import ring_gather
-from railfab.workload.algorithms.rounds import ChannelRounds, Rows, end, in_turn, rows
+from railfab.workload.algorithms.rounds import ChannelRounds, Rows, end, in_turn, pairs, rows
 from railfab.workload.ranks import RanksByHost
-
-
-def pairs(count: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """All pairs of different positions, in the order of the first, then of the distance."""
-    here = np.arange(count)
-    return np.repeat(here, count - 1), ((here[:, None] + np.arange(1, count)) % count).ravel()
 
 
 def _direct_scatter(count: int) -> Rows:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from railfab.workload.algorithms.exchanges import pairs
-from railfab.workload.algorithms.rounds import ChannelRounds, Rows, in_turn, rows
+from railfab.workload.algorithms.rounds import ChannelRounds, Rows, check_transfers, in_turn, pairs, rows
 from railfab.workload.algorithms.trees import TimedTree, both_ways, timed, two_tree
 from railfab.workload.ranks import RanksByHost
 
@@ -68,6 +67,7 @@ def all_to_all(ranks: RanksByHost, _chunks: int) -> ChannelRounds:
     Piece a n + b is that of a for b.
     """
     count, per_host = ranks.count, ranks.per_host
+    check_transfers(count * (per_host + ranks.hosts))
     source, target = _inside(ranks)
     first = source * count + target % per_host
     inside = rows(0, source, target, first=first, count=ranks.hosts, stride=per_host)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from railfab.workload.algorithms.rounds import ChannelRounds, Rows, in_turn, rows
+from railfab.workload.algorithms.rounds import ChannelRounds, Rows, in_turn, pairs, rows
 from railfab.workload.ranks import RanksByHost
 
 
@@ -53,16 +53,15 @@ def send(ranks: RanksByHost, _chunks: int) -> ChannelRounds:
 
 def pairwise_reduce_scatter(ranks: RanksByHost, _chunks: int) -> ChannelRounds:
     """In the d-th round each rank sends the part of the rank at distance d to it."""
-    here = np.arange(ranks.count)
-    turns = ((here, (here + distance) % ranks.count) for distance in range(1, ranks.count))
-    table = in_turn(*(rows(0, source, target, first=target, reduces=True) for source, target in turns))
+    source, target = pairs(ranks.count)
+    table = rows(0, source, target, first=target, reduces=True)
+    table["begin"] = (target - source) % ranks.count - 1
     return ChannelRounds(parts=ranks.count, pieces=ranks.count, table=table)
 
 
 def pairwise_all_to_all(ranks: RanksByHost, _chunks: int) -> ChannelRounds:
     """In the d-th round each rank sends to the rank at distance d; piece a n + b is that of a for b."""
-    count = ranks.count
-    here = np.arange(count)
-    turns = ((here, (here + distance) % count) for distance in range(1, count))
-    table = in_turn(*(rows(0, source, target, first=source * count + target) for source, target in turns))
-    return ChannelRounds(parts=count, pieces=count**2, table=table)
+    source, target = pairs(ranks.count)
+    table = rows(0, source, target, first=source * ranks.count + target)
+    table["begin"] = (target - source) % ranks.count - 1
+    return ChannelRounds(parts=ranks.count, pieces=ranks.count**2, table=table)

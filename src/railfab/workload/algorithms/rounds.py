@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from railfab.errors import IntentError
 from railfab.workload.ranks import RanksByHost
 
 ROW = np.dtype(
@@ -34,6 +35,8 @@ several sources send to a target, or copies what a source sends to several targe
 once.
 """
 Rows = NDArray[np.void]
+MOST_TRANSFERS = 1 << 23
+"""Rows of a table: some 350 MB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +56,23 @@ def rows(begin: int, source: ArrayLike, target: ArrayLike, **columns: ArrayLike)
     for name, values in given.items():
         table[name] = np.ravel(values)
     return table
+
+
+def pairs(count: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """All pairs of different positions, in the order of the first, then of the distance.
+
+    Raises IntentError for more than MOST_TRANSFERS.
+    """
+    check_transfers(count * (count - 1))
+    here = np.arange(count)
+    return np.repeat(here, count - 1), ((here[:, None] + np.arange(1, count)) % count).ravel()
+
+
+def check_transfers(count: int) -> None:
+    """Refuse more transfers than a process should hold. Raises IntentError."""
+    if count > MOST_TRANSFERS:
+        problem = f"{count:,} transfers are more than the {MOST_TRANSFERS:,} that are held at most"
+        raise IntentError("collective.algorithm", problem, "Use another algorithm, or fewer hosts")
 
 
 def end(table: Rows) -> int:
@@ -126,17 +146,25 @@ class TransferRounds:
     def intervals(self) -> Iterator[tuple[int, NDArray[np.intp]]]:
         """Numbers of consecutive rounds with the same transfers, and these transfers, from the first round on."""
         begins, ends = self.table["begin"], self.table["begin"] + self.table["times"]
+        order = np.argsort(begins, kind="stable")
+        firsts = np.flatnonzero(np.diff(begins[order], prepend=-1))
+        lasts = np.append(firsts[1:], len(order)) - 1
+        spans = np.stack([np.minimum.reduceat(ends[order], firsts), np.maximum.reduceat(ends[order], firsts)])
+        if (spans[0] == spans[1]).all() and (spans[1][:-1] <= begins[order][firsts][1:]).all():
+            for first, last, until in zip(firsts.tolist(), lasts.tolist(), spans[1].tolist(), strict=True):
+                yield until - int(begins[order[first]]), order[first : last + 1]
+            return
         borders = np.unique(np.concatenate((begins, ends)))
         for begin, until in zip(borders[:-1].tolist(), borders[1:].tolist(), strict=True):
             yield until - begin, np.flatnonzero((begins <= begin) & (ends >= until))
 
     def sent_and_received(self, transfers: NDArray[np.intp] | None = None) -> NDArray[np.float64]:
         """Bytes that ranks send and receive, (2, rank): in one round of some transfers, by default in all rounds."""
-        table, sizes = self.table, self.payload_bytes
         if transfers is None:
-            sizes = sizes * table["times"]
+            table, sizes = self.table, self.payload_bytes * self.table["times"]
         else:
-            table, sizes = table[transfers], sizes[transfers]
+            table = self.table[transfers]
+            sizes = table["count"] * self.piece_bytes
         ends = []
         for column, shared in (("source", ~table["reduces"]), ("target", table["reduces"])):
             once = np.ones(len(table), np.bool_)
