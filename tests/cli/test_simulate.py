@@ -22,21 +22,65 @@ def simulate(*arguments: object, code: int = 0) -> subprocess.CompletedProcess[s
     return done
 
 
-def test_the_tables_have_the_parts_of_a_step_in_80_columns() -> None:
-    lines = simulate(POD64, "--job", TRAINING).stdout.splitlines()
-    assert lines[0] == "llama3-70b on pod64: 64 GPUs, closed form"
+@pytest.mark.parametrize(("tier", "unseen"), [("closed-form", "collisions of ECMP hashes"), ("max-min", "queues, ECN")])
+def test_the_tables_have_the_parts_of_a_step_in_80_columns(tier: str, unseen: str) -> None:
+    lines = simulate(POD64, "--job", TRAINING, "--tier", tier).stdout.splitlines()
+    assert lines[0] == f"llama3-70b on pod64: 64 GPUs, {tier.replace('form', ' form').replace('- ', ' ')}"
     parts = {line[:12].strip(): float(line[12:].split()[0]) for line in lines[2 : lines.index("")]}
     assert list(parts) == ["compute", "exposed tp", "exposed pp", "exposed dp", "bubble", "step"]
     assert parts["step"] == pytest.approx(sum(parts.values()) - parts["step"], abs=1e-3)
-    assert any("does not see: collisions of ECMP hashes" in line for line in lines)
+    assert any(f"does not see: {unseen}" in line for line in lines)
+    assert any(line.startswith("dp     reducescatter") for line in lines)
     assert max(map(len, lines)) <= 80
 
 
 def test_json_has_the_tier_and_what_it_does_not_see() -> None:
-    document = conforming("simulate", simulate(POD64, "--job", TRAINING, "--output", "json").stdout)
-    (design,) = document["designs"]
-    assert (document["job"], design["fabric"], design["estimate"]["tier"]) == ("llama3-70b", "pod64", "closed form")
-    assert "failures and stragglers" in design["estimate"]["not_seen"]
+    arguments = (POD64, FABRICS / "dual-rail.yml", "--job", JOBS / "alltoall.yml", "--output", "json")
+    document = conforming("simulate", simulate(*arguments).stdout)
+    assert [design["estimate"]["tier"] for design in document["designs"]] == ["max-min", "closed form"]
+    routed, bridged = document["designs"]
+    assert (document["job"], routed["fabric"], routed["why"]) == ("alltoall", "pod64", "default")
+    assert "other jobs" in routed["estimate"]["not_seen"]
+    assert [contention["op"] for contention in routed["runs"][0]["contentions"]] == ["alltoall"]
+    assert bridged["why"] == "no routes are computed for VLANs and SVIs (pod1-seg1-leaf1 et-0/0/0)"
+    assert bridged["runs"] == []
+
+
+def test_faults_and_seeds_show_the_link_on_which_the_slowest_group_waits() -> None:
+    faults = [word for number in (1, 2, 3) for word in ("--fault", f"switch=pod1-spine{number}")]
+    lines = simulate(POD64, "--job", JOBS / "alltoall.yml", *faults, "--seeds", 2).stdout.splitlines()
+    (row,) = (line.split() for line in lines if line.startswith("all    alltoall") and line.split()[2] == "1")
+    assert float(row[-1]) > 1.8
+    text = " ".join(lines)
+    assert "step of 2 seeds: " in text
+    assert "pod1-spine4" in text
+    assert "the links are too few" in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ("--tier", "closed-form", "--fault", "switch=x"),
+            "--fault: a closed form sees neither faults nor hashes.",
+        ),
+        (("--fault", "switch=x"), "--fault switch=x: the fabric has no switch x. Use a name such as pod1-seg1-leaf1"),
+        (
+            ("--fault", "switch=pod1-seg1-leaf1"),
+            "no path: pod1-seg1-leaf1 has no power. Leave the fault out",
+        ),
+    ],
+)
+def test_what_cannot_run_on_the_links_is_one_line(arguments: tuple[str, ...], message: str) -> None:
+    assert message in " ".join(simulate(POD64, "--job", RING, *arguments, code=2).stderr.split())
+
+
+def test_a_design_without_computed_routes_is_refused_with_a_tier_that_works() -> None:
+    fabric = FABRICS / "dual-rail.yml"
+    stderr = " ".join(simulate(fabric, "--job", RING, "--tier", "max-min", code=2).stderr.split())
+    assert "no collective can run on its links: no routes are computed for VLANs and SVIs" in stderr
+    assert stderr.endswith("Use --tier closed-form.")
+    simulate(fabric, "--job", RING, "--tier", "closed-form")
 
 
 def test_a_job_of_phases_has_no_tokens() -> None:

@@ -23,6 +23,7 @@ from railfab.lab.contract import NodeStatus
 from railfab.platforms.hazard_kinds import hazard_kinds
 from railfab.sim.replay.results import SeedResult
 from railfab.sim.replay.why import CountedPort, Ecn, Pfc, Sender
+from railfab.simulate import Contention
 from railfab.topology import Bond, CabledPort, Gateway, Node, Summary
 from railfab.twin.detached import FoundTwin
 from railfab.workload import JobEstimate
@@ -559,11 +560,25 @@ class Replay:
 
 
 @dataclass(frozen=True, slots=True)
+class FabricRun:
+    """A run on the links of a fabric. seed: of its hashes."""
+
+    seed: int
+    step_s: float
+    contentions: tuple[Contention, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class EstimatedDesign:
-    """A job on a design. exposed_s: by group, as in docs/jobs.md."""
+    """A job on a design. exposed_s: by group, as in docs/jobs.md. why: reason for the tier. runs: none in closed form.
+
+    estimate: the run with the median step.
+    """
 
     fabric: str
+    why: str
     estimate: JobEstimate
+    runs: tuple[FabricRun, ...]
 
 
 @dataclass(frozen=True, slots=True)

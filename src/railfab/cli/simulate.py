@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -19,12 +20,41 @@ from railfab.fabric.design import naming
 from railfab.text.counted import counted, listed
 
 if TYPE_CHECKING:
+    from railfab.forwarding import FabricChange
     from railfab.intent import Job
     from railfab.intent.document import Document
+    from railfab.simulate import FabricEstimate
     from railfab.workload import JobEstimate
 
-Estimates = dict[str, "JobEstimate"]
-"""Estimates by the name of the fabric."""
+Estimates = dict[str, "JobResult"]
+"""Results by the name of the fabric."""
+MOST_GPUS = 16_384
+"""GPUs up to which collectives are run on the links of the fabric unless --tier says otherwise."""
+
+
+class SimulationTier(StrEnum):
+    """How durations of collectives are computed."""
+
+    CLOSED_FORM = "closed-form"
+    MAX_MIN = "max-min"
+
+
+@dataclass(frozen=True, slots=True)
+class JobResult:
+    """Steps of a job on a design. step: the median of those with different seeds. why: reason for the tier.
+
+    runs: of each seed, without the closed form.
+    """
+
+    step: JobEstimate
+    why: str
+    runs: tuple[FabricEstimate, ...] = ()
+
+    @property
+    def slowest(self) -> FabricEstimate | None:
+        """The run with the longest step."""
+        return max(self.runs, key=lambda run: run.step.step_s, default=None)
+
 
 IntentFiles = Annotated[
     list[Path],
@@ -38,51 +68,167 @@ IntentFiles = Annotated[
 JobOption = Annotated[Path, typer.Option("--job", metavar="FILE", help="The job (YAML).", show_default=False)]
 
 
+TierOption = Annotated[
+    SimulationTier | None,
+    typer.Option(
+        help="closed-form: rates of NICs alone. max-min: collectives on the links of the fabric, with its routes and "
+        f"hashes; the default up to {MOST_GPUS:,} GPUs.",
+        show_default=False,
+    ),
+]
+FaultOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--fault",
+        metavar="KIND=WHERE",
+        help="A fault: cable=NODE:INTERFACE, switch=NAME or slow-host=HOST:GBPS. Repeatable.",
+        show_default=False,
+    ),
+]
+SeedsOption = Annotated[int, typer.Option("--seeds", min=1, max=1000, help="Seeds of the hashes that are tried.")]
+
+
 @uncollected()
 def simulate(
-    intents: IntentFiles, job: JobOption, accept: AcceptOption = None, output: OutputOption = Output.TABLE
+    intents: IntentFiles,
+    job: JobOption,
+    tier: TierOption = None,
+    fault: FaultOption = None,
+    seeds: SeedsOption = 1,
+    accept: AcceptOption = None,
+    output: OutputOption = Output.TABLE,
 ) -> None:
-    """Estimate the step of a job on designs in closed form: computation, exposed communication, bubble, bandwidths."""
+    """Simulate the step of a job on designs: computation, exposed communication, bubble, bandwidths, busy links."""
     from railfab.intent.load import load_job_file
 
+    if tier is SimulationTier.CLOSED_FORM and (fault or seeds > 1):
+        option = "--fault" if fault else "--seeds"
+        raise RailfabError(option, "a closed form sees neither faults nor hashes", "Use --tier max-min")
     wanted, document = load_job_file(job)
+    asked = _SimulateOptions(wanted, document, tier, tuple(fault or ()), seeds)
     estimates: Estimates = {}
     for path in intents:
         fabric = design(path)
         stop_at_errors(fabric, accept, output)
         if fabric.intent.fabric in estimates:
             raise RailfabError(str(path), f"a second fabric is named {fabric.intent.fabric}", "Rename one of them")
-        estimates[fabric.intent.fabric] = _estimated(wanted, document, fabric)
+        estimates[fabric.intent.fabric] = _result(asked, fabric)
     if output is Output.JSON:
-        designs = [{"fabric": name, "estimate": asdict(result)} for name, result in estimates.items()]
+        designs = [
+            {"fabric": name, "why": result.why, "estimate": asdict(result.step), "runs": list(map(_run, result.runs))}
+            for name, result in estimates.items()
+        ]
         print_json({"job": wanted.job, "designs": designs})
     else:
         _print(wanted, estimates)
 
 
-def _estimated(job: Job, document: Document, fabric: Design) -> JobEstimate:
-    """The estimate of a job; errors name the file and line of the job, and the fabric."""
+@dataclass(frozen=True, slots=True)
+class _SimulateOptions:
+    """The options of a command."""
+
+    job: Job
+    document: Document
+    tier: SimulationTier | None
+    faults: tuple[str, ...]
+    seeds: int
+
+
+def _result(asked: _SimulateOptions, fabric: Design) -> JobResult:
+    """The step of a job; errors name the file and line of the job."""
+    from railfab.simulate.faults import faults
     from railfab.workload import estimate
 
-    with naming(document):
-        return estimate(job, fabric.intent, fabric.topology)
+    change = faults(asked.faults, fabric.topology)
+    on_links = asked.tier is SimulationTier.MAX_MIN or change is not None or asked.seeds > 1
+    if on_links and (obstacle := _uncomputed(fabric)):
+        raise RailfabError(
+            str(fabric.path), f"no collective can run on its links: {obstacle}", "Use --tier closed-form"
+        )
+    why = "" if on_links else "as asked" if asked.tier else _uncomputed(fabric) or _too_large(fabric)
+    with naming(asked.document):
+        if why:
+            return JobResult(estimate(asked.job, fabric.intent, fabric.topology), why)
+        return _on_links(asked, fabric, change, "as asked" if on_links else "default")
+
+
+def _uncomputed(fabric: Design) -> str:
+    """What of a design has no routes that could be computed; empty where all has."""
+    from railfab.forwarding import uncomputed
+
+    if fabric.intent.profile.transport == "uet":
+        return "the routes of Ultra Ethernet are not computed"
+    parts = ((model.name, part) for model in fabric.models.values() for part in uncomputed(model))
+    name, part = next(parts, ("", None))
+    return f"no routes are computed for {part.feature} ({name} {part.where})" if part else ""
+
+
+def _too_large(fabric: Design) -> str:
+    gpus = len(fabric.topology.hosts()) * fabric.intent.hosts.gpus
+    return f"the design has {gpus:,} GPUs, more than {MOST_GPUS:,}" if gpus > MOST_GPUS else ""
+
+
+def _on_links(asked: _SimulateOptions, fabric: Design, change: FabricChange | None, why: str) -> JobResult:
+    from railfab.simulate import simulate_job
+
+    runs = [simulate_job(asked.job, fabric, seed=seed, change=change) for seed in range(1, asked.seeds + 1)]
+    middle = sorted(runs, key=lambda run: run.step.step_s)[(len(runs) - 1) // 2]
+    return JobResult(middle.step, why, tuple(runs))
+
+
+def _run(run: FabricEstimate) -> dict[str, object]:
+    return {"seed": run.seed, "step_s": run.step.step_s, "contentions": [asdict(held) for held in run.contentions]}
 
 
 def _print(job: Job, estimates: Estimates) -> None:
     if len(estimates) > 1:
         _print_comparison(job, estimates)
     for name, result in estimates.items():
-        title = f"{job.job} on {name}: {counted(result.gpus, 'GPU')}, {result.tier}"
-        print_table(title, ("part", "s", "%"), _parts(result))
-        print_table("", COLLECTIVE_COLUMNS, _collectives(result))
-        for line in _facts(result):
+        step = result.step
+        title = f"{job.job} on {name}: {counted(step.gpus, 'GPU')}, {step.tier}"
+        print_table(title, ("part", "s", "%"), _parts(step))
+        print_table("", COLLECTIVE_COLUMNS, _collectives(step))
+        if result.slowest is not None:
+            print_table("", CONTENTION_COLUMNS, _contentions(result.slowest))
+        for line in (*_facts(step), *_spread(result), *_links(result)):
             stdout().print(line, highlight=False, soft_wrap=columns() is None)
-        sight = f"A {result.tier} does not see: {listed(result.not_seen)}."
+        reason = "" if result.why in ("as asked", "default") else f" It was used because {result.why}."
+        sight = f"A {step.tier} {'run' if result.runs else 'estimate'} does not see: {listed(step.not_seen)}.{reason}"
         stdout().print(sight, highlight=False, soft_wrap=columns() is None)
 
 
+CONTENTION_COLUMNS = ("group", "operation", "groups", "ideal ms", "median", "slowest", "ratio")
+
+
+def _contentions(run: FabricEstimate) -> Iterator[tuple[object, ...]]:
+    """Largest calls on the network: of the groups, beside a network whose NICs alone limit it."""
+    for held in run.contentions:
+        times = (f"{seconds * 1e3:.2f}" for seconds in (held.ideal_s, held.median_s, held.slowest_s))
+        yield held.group, held.op, held.groups, *times, f"{held.slowest_s / held.ideal_s:.2f}"
+
+
+def _links(result: JobResult) -> Iterator[str]:
+    """Why the slowest group of an operation is slow."""
+    for held in result.slowest.contentions if result.slowest else ():
+        if held.busiest is not None and held.slowest_s > 1.01 * held.ideal_s:
+            uneven = held.busiest.flows > 1.1 * held.busiest.fair_flows
+            reason = "hashes collide" if uneven else "the links are too few"
+            flows = f"{held.busiest.flows} flows where {held.busiest.fair_flows:.1f} is the mean of its group"
+            share = f"a flow gets {100 * held.busiest.share:.0f} % of what its NICs would give it"
+            yield f"{held.group} {held.op}: {held.link} has {flows}; {share}: {reason}"
+
+
+def _spread(result: JobResult) -> Iterator[str]:
+    """Steps of several seeds."""
+    steps = [run.step.step_s for run in result.runs]
+    if len(steps) > 1:
+        span = f"{min(steps):.4f} to {max(steps):.4f} s, {result.step.step_s:.4f} in the median"
+        yield f"step of {len(steps)} seeds: {span}"
+
+
 def _print_comparison(job: Job, estimates: Estimates) -> None:
-    fastest = min(result.step_s for result in estimates.values())
+    steps = {name: result.step for name, result in estimates.items()}
+    fastest = min(step.step_s for step in steps.values())
     rows = [
         (
             name,
@@ -93,7 +239,7 @@ def _print_comparison(job: Job, estimates: Estimates) -> None:
             f"{result.bubble_s:.3f}",
             f"{result.step_s / fastest:.2f}",
         )
-        for name, result in estimates.items()
+        for name, result in steps.items()
     ]
     print_table(job.job, ("fabric", "GPUs", "step s", "compute", "exposed", "bubble", "ratio"), rows)
 
@@ -106,10 +252,7 @@ def _parts(result: JobEstimate) -> Iterator[tuple[str, str, str]]:
         yield part, f"{seconds:.4f}", f"{100 * seconds / result.step_s:.1f}"
 
 
-COLLECTIVE_COLUMNS = (
-    *("group", "operation", "algorithm", "ranks", "hosts", "calls", "MB", "ms each"),
-    *("bus GB/s", "NIC GB/s", "hidden"),
-)
+COLLECTIVE_COLUMNS = ("group", "operation", "algorithm", "ranks", "calls", "MB", "ms", "bus GB/s", "hidden")
 
 
 def _collectives(result: JobEstimate) -> Iterator[tuple[object, ...]]:
@@ -120,12 +263,10 @@ def _collectives(result: JobEstimate) -> Iterator[tuple[object, ...]]:
             turn.op,
             turn.algorithm,
             turn.ranks,
-            turn.hosts,
             turn.calls,
             f"{turn.size_bytes / 1e6:.2f}",
             f"{turn.call_s * 1e3:.2f}",
             f"{turn.bus_bytes_per_s / 1e9:.1f}",
-            f"{turn.nic_bytes_per_s / 1e9:.1f}",
             "yes" if turn.hidden else "no",
         )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 from railfab.intent import Accelerator, FabricIntent, Job, Traffic
 from railfab.topology import Topology
@@ -14,7 +15,7 @@ from railfab.workload.memory import check_memory
 from railfab.workload.operations import OPERATIONS
 from railfab.workload.plan import TrainingPlan, training_plan
 from railfab.workload.ranks import GROUPS, Group, Span
-from railfab.workload.rates import NETWORK_STEP_S, LinkRates, link_rates
+from railfab.workload.rates import NETWORK_STEP_S, CallTime, LinkRates, link_rates
 from railfab.workload.shapes import attention_flop, mlp_flop, parameters
 from railfab.workload.stages import gpu_nics, hosts_of, in_phase, incast_ends
 from railfab.workload.step import Costs, step_time
@@ -72,11 +73,43 @@ class JobEstimate:
     parameters: int | None = None
 
 
-def estimate(job: Job, intent: FabricIntent, topology: Topology) -> JobEstimate:
-    """A step of a job on a design. Raises IntentError, or Problems, for a job that the design cannot run."""
+class Calls(Protocol):
+    """Durations of calls on a fabric; the closed form is the first."""
+
+    tier: str
+    not_seen: tuple[str, ...]
+
+    def call(
+        self, rates: LinkRates, group: str, op: str, size_bytes: float, span: Span, algorithm: str | None = None
+    ) -> CallTime:
+        """Duration of one call of every group of a kind. Raises IntentError where the algorithm cannot be."""
+
+
+class ClosedForm:
+    """Durations from the rates of NICs and of the scale-up network."""
+
+    tier: str = TIER
+    not_seen: tuple[str, ...] = NOT_SEEN
+
+    def call(
+        self, rates: LinkRates, group: str, op: str, size_bytes: float, span: Span, algorithm: str | None = None
+    ) -> CallTime:
+        """Duration of one call."""
+        del group
+        return rates.call(op, size_bytes, span, algorithm)
+
+
+CLOSED_FORM = ClosedForm()
+
+
+def estimate(job: Job, intent: FabricIntent, topology: Topology, calls: Calls = CLOSED_FORM) -> JobEstimate:
+    """A step of a job on a design. Raises IntentError, or Problems, for a job that the design cannot run.
+
+    calls: durations of collectives.
+    """
     hosts = hosts_of(job, topology)
     if job.model is None:
-        return _phases(job, intent, topology, hosts)
+        return _phases(job, intent, topology, hosts, calls)
     plan = training_plan(job, hosts=len(hosts), gpus_per_host=intent.hosts.gpus)
     host = host_of(intent.hosts)
     memory = check_memory(plan, host.gpu_memory_gb)
@@ -87,19 +120,19 @@ def estimate(job: Job, intent: FabricIntent, topology: Topology) -> JobEstimate:
     spans = {group: plan.ranks.span(group) for group in GROUPS}
     costs = Costs(
         computation_s=lambda work: work.flop / (peak * gpu.efficiency),
-        communication_s=lambda talk: rates.call(talk.op, talk.size_bytes, spans[talk.group]).seconds,
+        communication_s=lambda talk: calls.call(rates, talk.group, talk.op, talk.size_bytes, spans[talk.group]).seconds,
     )
     step = step_time(graphs, costs, micro_batches=plan.parallelism.micro_batches, vpp=plan.parallelism.vpp)
     return JobEstimate(
-        tier=TIER,
-        not_seen=NOT_SEEN,
+        tier=calls.tier,
+        not_seen=calls.not_seen,
         gpus=plan.ranks.count,
         stage=step.stage,
         compute_s=step.compute_s,
         exposed_s=dict(step.exposed_s),
         bubble_s=step.bubble_s,
         step_s=step.total_s,
-        collectives=tuple(_collectives(graphs[step.stage], spans, rates)),
+        collectives=tuple(_collectives(graphs[step.stage], spans, rates, calls)),
         tokens_per_s=plan.step_tokens / step.total_s,
         flop_share=_model_flop(plan) / (step.total_s * peak * plan.ranks.count),
         memory_bytes=memory.total,
@@ -114,33 +147,27 @@ def _model_flop(plan: TrainingPlan) -> float:
     return 3.0 * plan.step_tokens * (layers + 2 * shape.hidden * shape.vocabulary)
 
 
-def _collectives(graph: StageGraph, spans: Mapping[Group, Span], rates: LinkRates) -> Iterator[CollectiveTime]:
-    calls: Counter[tuple[Group, str, int, bool]] = Counter()
+def _collectives(
+    graph: StageGraph, spans: Mapping[Group, Span], rates: LinkRates, calls: Calls
+) -> Iterator[CollectiveTime]:
+    counts: Counter[tuple[Group, str, int, bool]] = Counter()
     for talk in graph.communications:
-        calls[talk.group, talk.op, talk.size_bytes, talk.beside is not None] += talk.calls
-    for (group, op, size_bytes, hidden), count in calls.items():
-        yield _collective_time(group, op, None, size_bytes, count, spans[group], rates, hidden=hidden)
+        counts[talk.group, talk.op, talk.size_bytes, talk.beside is not None] += talk.calls
+    for (group, op, size_bytes, hidden), count in counts.items():
+        call = calls.call(rates, group, op, size_bytes, spans[group])
+        yield _collective_time(group, op, size_bytes, count, spans[group], call, hidden=hidden)
 
 
 def _collective_time(
-    group: str,
-    op: str,
-    algorithm: str | None,
-    size_bytes: int,
-    calls: int,
-    span: Span,
-    rates: LinkRates,
-    *,
-    hidden: bool = False,
+    group: str, op: str, size_bytes: int, count: int, span: Span, call: CallTime, *, hidden: bool = False
 ) -> CollectiveTime:
-    call = rates.call(op, size_bytes, span, algorithm)
     return CollectiveTime(
         group=group,
         op=op,
         algorithm=call.algorithm,
         ranks=span.ranks,
         hosts=span.hosts,
-        calls=calls,
+        calls=count,
         size_bytes=size_bytes,
         call_s=call.seconds,
         bus_bytes_per_s=OPERATIONS[op].bus_factor(span.ranks) * size_bytes / call.seconds,
@@ -149,7 +176,7 @@ def _collective_time(
     )
 
 
-def _phases(job: Job, intent: FabricIntent, topology: Topology, hosts: tuple[str, ...]) -> JobEstimate:
+def _phases(job: Job, intent: FabricIntent, topology: Topology, hosts: tuple[str, ...], calls: Calls) -> JobEstimate:
     """The phases of a job one after another; a collective runs on every rail at once, over whole NICs."""
     gpu = link_rates(intent)
     rates = replace(gpu, nic=gpu.nic * intent.hosts.gpus_per_nic, scale_up=None)
@@ -162,8 +189,8 @@ def _phases(job: Job, intent: FabricIntent, topology: Topology, hosts: tuple[str
             if asked := phase.collective:
                 span, links = (rail, rates) if asked.group == "rail" else (whole, gpu)
                 if span.ranks > 1:
-                    turn = _collective_time(asked.group, asked.op, asked.algorithm, asked.bytes, 1, span, links)
-                    collectives.append(turn)
+                    call = calls.call(links, asked.group, asked.op, asked.bytes, span, asked.algorithm)
+                    collectives.append(_collective_time(asked.group, asked.op, asked.bytes, 1, span, call))
             if phase.traffic is not None:
                 collectives.append(_incast_time(phase.traffic, topology, hosts, port))
     compute_s = sum(phase.compute.ms / 1e3 for phase in job.phases if phase.compute is not None)
@@ -171,8 +198,8 @@ def _phases(job: Job, intent: FabricIntent, topology: Topology, hosts: tuple[str
     for each in collectives:
         exposed[each.group] += each.call_s
     return JobEstimate(
-        tier=TIER,
-        not_seen=NOT_SEEN,
+        tier=calls.tier,
+        not_seen=calls.not_seen,
         gpus=len(hosts) * intent.hosts.gpus,
         stage=0,
         compute_s=compute_s,

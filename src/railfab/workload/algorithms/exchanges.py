@@ -125,10 +125,10 @@ def recursive_doubling(ranks: RanksByHost, _chunks: int) -> ChannelRounds:
 
 
 def binomial(ranks: RanksByHost, _chunks: int) -> ChannelRounds:
-    """Broadcast of whole arrays: each rank that has it sends it on, to a rank that is twice as far each time."""
+    """Broadcast of whole arrays: each rank that has it sends it on, to a rank that is half as far each time."""
     turns = []
-    for distance in _distances(ranks.count):
-        here = np.arange(min(distance, ranks.count - distance))
+    for distance in reversed(_distances(ranks.count)):
+        here = np.arange(0, ranks.count - distance, 2 * distance)
         turns.append(rows(0, here, here + distance))
     return ChannelRounds(parts=1, pieces=1, table=in_turn(*turns))
 

@@ -1,0 +1,206 @@
+"""The kernel of the fluid model. It allocates nothing: all arrays are its caller's.
+
+Progressive filling: all rates rise together, and the flows of a link stop when it is full (Bertsekas and Gallager, Data
+Networks, 6.5.2).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from railfab.compiled import Kernel, called
+
+_KERNEL = Kernel(Path(__file__).resolve(), interpreted=lambda function: function)
+compiled = _KERNEL.compiled
+
+SLACK = 1e-12
+"""Relative difference of two rates or times that counts as none."""
+
+
+class Arrays(NamedTuple):
+    """What a run works on.
+
+    paths: (route, hop) links, -1 behind the last. route: (flow,), -1 for a flow that crosses no link and ends when it
+    begins. left: payload that is not sent yet [bytes]. latency: from what a flow waits for until its first byte is
+    there [s]. waits: number of flows that a flow waits for. begin, next: flow f lets next[begin[f]:begin[f + 1]] go on.
+    capacity: (link,) [bytes/s].
+    Written: ends (flow,) [s], rates (flow,) [bytes/s]. Room: active, rising, heap, at (flow,), used, free, crossing
+    (link,).
+    """
+
+    paths: Any
+    route: Any
+    left: Any
+    latency: Any
+    waits: Any
+    begin: Any
+    next: Any
+    capacity: Any
+    ends: Any
+    rates: Any
+    active: Any
+    rising: Any
+    heap: Any
+    at: Any
+    used: Any
+    free: Any
+    crossing: Any
+
+
+@called
+def _push(heap: Any, at: Any, size: int, flow: int) -> int:
+    """Add a flow to the flows that begin at a time, the earliest first; the new number of them."""
+    place = size
+    while place > 0:
+        above = (place - 1) >> 1
+        if at[heap[above]] <= at[flow]:
+            break
+        heap[place] = heap[above]
+        place = above
+    heap[place] = flow
+    return size + 1
+
+
+@called
+def _pop(heap: Any, at: Any, size: int) -> int:
+    """Remove the earliest flow; the new number of flows."""
+    size -= 1
+    last = heap[size]
+    place = 0
+    while True:
+        below = 2 * place + 1
+        if below >= size:
+            break
+        if below + 1 < size and at[heap[below + 1]] < at[heap[below]]:
+            below += 1
+        if at[last] <= at[heap[below]]:
+            break
+        heap[place] = heap[below]
+        place = below
+    heap[place] = last
+    return size
+
+
+@called
+def fill(a: Arrays, count: int, slack: float) -> None:
+    """Set the rates of the active flows to their max-min fair shares. slack: relative difference that is none."""
+    hops = a.paths.shape[1]
+    links = 0
+    for place in range(count):
+        flow = a.active[place]
+        a.rising[place] = flow
+        for hop in range(hops):
+            link = a.paths[a.route[flow], hop]
+            if link < 0:
+                break
+            if a.crossing[link] == 0:
+                a.used[links] = link
+                links += 1
+                a.free[link] = a.capacity[link]
+            a.crossing[link] += 1
+    rising = count
+    while rising > 0:
+        level = np.inf
+        for place in range(links):
+            link = a.used[place]
+            if a.crossing[link] > 0 and a.free[link] < level * a.crossing[link]:
+                level = a.free[link] / a.crossing[link]
+        bound = level * (1.0 + slack)
+        for place in range(links):
+            link = a.used[place]
+            if a.crossing[link] > 0 and a.free[link] <= bound * a.crossing[link]:
+                a.free[link] = -1.0
+        place = 0
+        while place < rising:
+            flow = a.rising[place]
+            stops = level == np.inf
+            for hop in range(hops):
+                link = a.paths[a.route[flow], hop]
+                if link < 0:
+                    break
+                if a.free[link] == -1.0:
+                    stops = True
+                    break
+            if not stops:
+                place += 1
+            else:
+                a.rates[flow] = level
+                rising -= 1
+                a.rising[place] = a.rising[rising]
+                for hop in range(hops):
+                    link = a.paths[a.route[flow], hop]
+                    if link < 0:
+                        break
+                    a.crossing[link] -= 1
+                    if a.free[link] != -1.0:
+                        a.free[link] = max(0.0, a.free[link] - level)
+
+
+@called
+def _let_go_on(a: Arrays, flow: int, now: float, waiting: int) -> int:
+    """End a flow, and let begin what waits for nothing else; the new number of flows that are to begin."""
+    a.ends[flow] = now
+    for number in range(a.begin[flow], a.begin[flow + 1]):
+        later = a.next[number]
+        a.waits[later] -= 1
+        if a.waits[later] == 0:
+            a.at[later] = now + a.latency[later]
+            waiting = _push(a.heap, a.at, waiting, later)
+    return waiting
+
+
+@compiled
+def run_fluid(a: Arrays, quantum: float, slack: float) -> None:
+    """Run flows until all have ended, or none can go on.
+
+    quantum: flows that are to begin or end within this time of an event do so with it [s]. slack: see fill.
+    """
+    now, count, waiting = 0.0, 0, 0
+    for flow in range(a.left.shape[0]):
+        if a.waits[flow] == 0:
+            a.at[flow] = a.latency[flow]
+            waiting = _push(a.heap, a.at, waiting, flow)
+    while count > 0 or waiting > 0:
+        until = np.inf
+        for place in range(count):
+            flow = a.active[place]
+            until = min(until, now + a.left[flow] / a.rates[flow])
+        if waiting > 0:
+            until = min(until, a.at[a.heap[0]])
+        if until == np.inf:
+            break
+        passed = until - now
+        now = until
+        place = 0
+        while place < count:
+            flow = a.active[place]
+            a.left[flow] -= passed * a.rates[flow]
+            if a.left[flow] <= a.rates[flow] * (quantum + SLACK * now):
+                count -= 1
+                a.active[place] = a.active[count]
+                waiting = _let_go_on(a, flow, now, waiting)
+            else:
+                place += 1
+        while waiting > 0 and a.at[a.heap[0]] <= now + quantum:
+            flow = a.heap[0]
+            waiting = _pop(a.heap, a.at, waiting)
+            if a.route[flow] < 0:
+                waiting = _let_go_on(a, flow, max(now, a.at[flow]), waiting)
+            else:
+                a.active[count] = flow
+                count += 1
+        fill(a, count, slack)
+
+
+@compiled
+def run_once(a: Arrays) -> None:
+    """Set the rates of all flows, as if all were active at once."""
+    count = 0
+    for flow in range(a.left.shape[0]):
+        if a.route[flow] >= 0:
+            a.active[count] = flow
+            count += 1
+    fill(a, count, SLACK)

@@ -1,0 +1,85 @@
+"""Runs of the fluid model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from railfab.sim.fluid.kernel import SLACK, Arrays, run_fluid, run_once
+from railfab.sim.network import Floats, Ints
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class FluidFlows:
+    """Flows that begin when others have ended.
+
+    paths: (route, hop) links, -1 behind the last. route: (flow,), -1 for one that crosses no link and ends when it
+    begins. payload_bytes, latency_s: (flow,); the latency passes before the first byte arrives. earlier, later: (pair,)
+    flow `later` begins when `earlier` has ended.
+    """
+
+    paths: Ints
+    route: Ints
+    payload_bytes: Floats
+    latency_s: Floats
+    earlier: Ints
+    later: Ints
+
+
+def fluid_ends(flows: FluidFlows, bytes_per_s: Floats, *, quantum_s: float = 0.0, slack: float = SLACK) -> Floats:
+    """When each flow ends, at max-min fair rates at every moment [s], (flow,); inf for one that never does.
+
+    bytes_per_s: (link,). quantum_s: what begins or ends within this time of an event does so with it, which saves
+    events. slack: relative difference of shares that counts as none, which saves levels.
+    """
+    arrays = _arrays(flows, bytes_per_s)
+    run_fluid(arrays, quantum_s, slack)
+    ends: Floats = arrays.ends
+    return ends
+
+
+def fluid_rates(paths: Ints, bytes_per_s: Floats) -> Floats:
+    """The max-min fair rates of flows that are all active at once [bytes/s], (flow,).
+
+    paths: (flow, hop) links, -1 behind the last. bytes_per_s: (link,).
+    """
+    count, none = len(paths), np.zeros(0, np.int64)
+    flows = FluidFlows(
+        paths=paths,
+        route=np.arange(count),
+        payload_bytes=np.ones(count),
+        latency_s=np.zeros(count),
+        earlier=none,
+        later=none,
+    )
+    arrays = _arrays(flows, bytes_per_s)
+    run_once(arrays)
+    rates: Floats = arrays.rates
+    return rates
+
+
+def _arrays(flows: FluidFlows, bytes_per_s: Floats) -> Arrays:
+    count, links = len(flows.payload_bytes), len(bytes_per_s)
+    order = np.argsort(flows.earlier, kind="stable")
+    begin = np.zeros(count + 1, np.int64)
+    np.cumsum(np.bincount(flows.earlier, minlength=count), out=begin[1:])
+    return Arrays(
+        paths=np.ascontiguousarray(flows.paths, np.int64),
+        route=np.ascontiguousarray(flows.route, np.int64),
+        left=np.array(flows.payload_bytes, float),
+        latency=np.ascontiguousarray(flows.latency_s, float),
+        waits=np.bincount(flows.later, minlength=count).astype(np.int64),
+        begin=begin,
+        next=np.ascontiguousarray(flows.later[order], np.int64),
+        capacity=np.ascontiguousarray(bytes_per_s, float),
+        ends=np.full(count, np.inf),
+        rates=np.zeros(count),
+        active=np.zeros(count, np.int64),
+        rising=np.zeros(count, np.int64),
+        heap=np.zeros(count, np.int64),
+        at=np.zeros(count),
+        used=np.zeros(links, np.int64),
+        free=np.zeros(links),
+        crossing=np.zeros(links, np.int64),
+    )

@@ -1,0 +1,211 @@
+"""Collectives of all groups of a kind at once, on the links of a fabric: durations at max-min fair rates."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from railfab.sim.fluid import fluid_ends, fluid_rates
+from railfab.simulate.ordered import Carriers, Numbers, ordered_flows
+from railfab.simulate.routed import Connection, RoutedFabric
+from railfab.topology import PortKey
+from railfab.workload import MappedRounds, TransferRounds, mapped
+from railfab.workload.rates import NETWORK_STEP_S, SCALE_UP_STEP_S
+from railfab.workload.transfer import Gpu
+
+Floats = NDArray[np.float64]
+MOST_TRANSFERS = 100_000
+"""Carriers of transfers that one run follows; equal rounds in a row are counted from two runs of fewer of them."""
+LEAST_ROUNDS = 4
+"""Equal rounds in a row that are always followed: the first ones are unlike the others."""
+QUANTA = (0.001, 0.02)
+"""Shares of the duration of a carrier within which events are one, and of rates that count as equal: the least, and
+that of 20,000 carriers and more."""
+FULL = 1e-6
+"""Share of a link that may be free where it is full."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BusyLink:
+    """A link on which a group waits. flows: of all groups on it; fair_flows: the mean of the links between which its
+    switch chooses, this one included. share: of the rate that a flow would have if only its NICs were full."""
+
+    link: int
+    flows: int
+    fair_flows: float
+    share: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExchangeTime:
+    """Durations of a collective. seconds: (group,) [s]; ideal_s: where only NICs and hosts limit it.
+
+    busiest: the link on which the slowest group waits; None where nothing but its own ports limits it.
+    """
+
+    seconds: Floats
+    ideal_s: float
+    busiest: BusyLink | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class HostPorts:
+    """The hosts of a job as flows see them. gpus: of each rank. nics: ports of each GPU. scale_up: payload that a GPU
+    sends over the scale-up network [bytes/s]; None without one."""
+
+    gpus: Sequence[Gpu]
+    nics: Mapping[Gpu, Sequence[PortKey]]
+    scale_up: float | None
+
+
+def together(rounds: TransferRounds, groups: Sequence[Sequence[int]], ranks: int) -> TransferRounds:
+    """The rounds of one group as those of several at once. groups: ranks of the job by position, all equally many."""
+    members = np.asarray(groups, np.int64)
+    table = np.tile(rounds.table, len(members))
+    group = np.repeat(np.arange(len(members)), len(rounds.table))
+    for end in ("source", "target"):
+        table[end] = members[group, table[end]]
+    return replace(rounds, ranks=ranks, table=table)
+
+
+def exchange(
+    rounds: TransferRounds, groups: Sequence[Sequence[int]], hosts: HostPorts, fabric: RoutedFabric
+) -> ExchangeTime | None:
+    """Run a collective of several groups at once; None where nothing crosses the network.
+
+    rounds: of one group. Raises RailfabError for ranks that do not reach each other.
+    """
+    whole = together(rounds, groups, len(hosts.gpus))
+    flows = mapped(whole, hosts.gpus, hosts.nics, scale_up=hosts.scale_up is not None)
+    if not len(flows.flows):
+        return None
+    carriers, connections = _carriers(flows, hosts, fabric)
+    capacity = np.concatenate((fabric.payload_bytes_per_s, np.full(2 * len(hosts.gpus), hosts.scale_up or np.inf)))
+    group_of = np.repeat(np.arange(len(groups)), len(rounds.table))
+    bare = replace(carriers, paths=_ends(carriers.paths))
+    seconds = _seconds(whole, carriers, capacity, group_of)
+    ideal = _seconds(whole, bare, _nominal(capacity, fabric), group_of)
+    slowest = int(seconds.argmax())
+    return ExchangeTime(
+        seconds=seconds,
+        ideal_s=float(ideal.max()),
+        busiest=_busiest(whole, carriers, capacity, group_of == slowest, connections, fabric),
+    )
+
+
+def _nominal(capacity: Floats, fabric: RoutedFabric) -> Floats:
+    """Capacities where no host is slow: the rate of the cable in both directions."""
+    network = len(fabric.payload_bytes_per_s)
+    both = capacity[:network].reshape(-1, 2).max(axis=1)
+    return np.concatenate((np.repeat(both, 2), capacity[network:]))
+
+
+def _ends(paths: Numbers) -> Numbers:
+    """Only the first and the last link of each path."""
+    last = (paths >= 0).sum(axis=1) - 1
+    return np.stack((paths[:, 0], paths[np.arange(len(paths)), last]), axis=1)
+
+
+def _carriers(flows: MappedRounds, hosts: HostPorts, fabric: RoutedFabric) -> tuple[Carriers, list[Connection]]:
+    """Flows and copies, by transfer; a route is a connection, or the links of two ranks to the scale-up network."""
+    keys, route = np.unique(flows.flows[["source", "target", "stream"]], return_inverse=True)
+    connections = [(flows.ports[source], flows.ports[target], stream) for source, target, stream in keys.tolist()]
+    network = fabric.paths(connections)
+    ranks = len(hosts.gpus)
+    first = len(fabric.payload_bytes_per_s)
+    copies = flows.copies
+    inside = np.full((len(copies), network.shape[1]), -1, np.int64)
+    if len(copies):
+        inside[:, 0], inside[:, 1] = first + copies["source"], first + ranks + copies["target"]
+    transfer = np.concatenate((flows.flows["transfer"], copies["transfer"])).astype(np.int64)
+    order = np.argsort(transfer, kind="stable")
+    routes = np.concatenate((route.ravel(), len(network) + np.arange(len(copies))))
+    share = np.concatenate((flows.flows["share"], np.ones(len(copies))))
+    latency_s = np.concatenate((np.full(len(route), NETWORK_STEP_S), np.full(len(copies), SCALE_UP_STEP_S)))
+    paths = np.concatenate((network, inside))
+    carriers = Carriers(
+        transfer=transfer[order], route=routes[order], share=share[order], latency_s=latency_s[order], paths=paths
+    )
+    return carriers, connections
+
+
+def _seconds(rounds: TransferRounds, carriers: Carriers, capacity: Floats, group_of: Numbers) -> Floats:
+    """When each group has ended [s], (group,). Equal rounds in a row beyond the first ones take as long as the last."""
+    followed = max(LEAST_ROUNDS, MOST_TRANSFERS // max(1, len(carriers.transfer)))
+    longest = max(times for times, _ in rounds.intervals())
+    if longest <= followed:
+        return _run(rounds, carriers, capacity, group_of, longest)
+    many = _run(rounds, carriers, capacity, group_of, followed)
+    few = _run(rounds, carriers, capacity, group_of, followed // 2)
+    left = sum(max(0, times - followed) for times, _ in rounds.intervals())
+    repeated = sum(times > followed for times, _ in rounds.intervals())
+    return many + (many - few) / (repeated * (followed - followed // 2)) * left
+
+
+def _run(rounds: TransferRounds, carriers: Carriers, capacity: Floats, group_of: Numbers, most: int) -> Floats:
+    flows, transfer = ordered_flows(rounds, carriers, times=lambda times: min(times, most))
+    quantum = min(max(QUANTA[0], len(carriers.transfer) / 1e6), QUANTA[1])
+    ends = fluid_ends(flows, capacity, quantum_s=quantum * _least_s(rounds, carriers, capacity), slack=quantum)
+    seconds = np.zeros(int(group_of.max()) + 1)
+    np.maximum.at(seconds, group_of[transfer[transfer >= 0]], ends[transfer >= 0])
+    return seconds
+
+
+def _least_s(rounds: TransferRounds, carriers: Carriers, capacity: Floats) -> float:
+    """Median duration of carriers that have all links for themselves [s]."""
+    rate = np.where(carriers.paths >= 0, capacity[carriers.paths], np.inf).min(axis=1)[carriers.route]
+    payload = carriers.share * rounds.payload_bytes[carriers.transfer]
+    return float(np.median(payload / rate))
+
+
+def _busiest(
+    rounds: TransferRounds,
+    carriers: Carriers,
+    capacity: Floats,
+    slowest: NDArray[np.bool_],
+    connections: Sequence[Connection],
+    fabric: RoutedFabric,
+) -> BusyLink | None:
+    """The link that limits the slowest flow of a group, in the rounds that take longest. slowest: (transfer,)."""
+    worst_s, busiest = 0.0, None
+    for times, transfers in rounds.intervals():
+        used = np.flatnonzero(np.isin(carriers.transfer, transfers))
+        route = carriers.route[used]
+        load = _Load(carriers.paths[route], capacity)
+        payload = carriers.share[used] * rounds.payload_bytes[carriers.transfer[used]]
+        seconds = np.where(slowest[carriers.transfer[used]], times * payload / load.rates, 0.0)
+        flow = int(seconds.argmax())
+        if seconds[flow] > worst_s:
+            worst_s = float(seconds[flow])
+            busiest = None
+            if route[flow] < len(connections):
+                busiest = load.busiest(flow, connections[int(route[flow])][1], fabric)
+    return busiest
+
+
+class _Load:
+    """Flows that are all active at once. rates: (flow,) [bytes/s]."""
+
+    def __init__(self, paths: Numbers, capacity: Floats) -> None:
+        self.rates = fluid_rates(paths, capacity)
+        self._paths, self._capacity = paths, capacity
+        hops = (paths >= 0).sum(axis=1)
+        self._crossing = np.bincount(paths[paths >= 0], minlength=len(capacity))
+        self._load = np.bincount(paths[paths >= 0], np.repeat(self.rates, hops), minlength=len(capacity))
+
+    def busiest(self, flow: int, target: PortKey, fabric: RoutedFabric) -> BusyLink | None:
+        """The full link between two switches on the path of a flow that most flows cross."""
+        way = self._paths[flow][self._paths[flow] >= 0]
+        full = [link for link in way[1:-1].tolist() if self._load[link] >= self._capacity[link] * (1 - FULL)]
+        if not full:
+            return None
+        link, ends = max(full, key=lambda link: int(self._crossing[link])), way[[0, -1]]
+        return BusyLink(
+            link=link,
+            flows=int(self._crossing[link]),
+            fair_flows=float(self._crossing[list(fabric.choices(link, target))].mean()),
+            share=float(self.rates[flow] / (self._capacity[ends] / self._crossing[ends]).min()),
+        )

@@ -1,0 +1,78 @@
+"""Faults of a fabric as a user names them, as changes of its state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+
+from railfab.errors import RailfabError
+from railfab.forwarding import FabricChange, SwitchFault
+from railfab.text.counted import listed
+from railfab.topology import PortKey, Topology
+
+
+def faults(texts: Iterable[str], topology: Topology) -> FabricChange | None:
+    """The change that these faults make; None without any. Each is KIND=WHERE, a kind of KINDS.
+
+    Raises RailfabError for a kind, node, interface or rate that there is not.
+    """
+    change = FabricChange({})
+    made = False
+    for text in texts:
+        kind, _, where = text.partition("=")
+        if kind not in KINDS or not where:
+            raise RailfabError(f"--fault {text}", "it is not a known fault", f"Use one of {listed(FORMS)}")
+        change = KINDS[kind](change, text, where, topology)
+        made = True
+    return change if made else None
+
+
+def _cable(change: FabricChange, text: str, where: str, topology: Topology) -> FabricChange:
+    node, _, interface = where.partition(":")
+    return replace(change, cut=change.cut | {_port(text, node, interface, topology)})
+
+
+def _switch(change: FabricChange, text: str, where: str, topology: Topology) -> FabricChange:
+    known = [node.name for node in topology.switches()]
+    if where not in known:
+        raise RailfabError(f"--fault {text}", f"the fabric has no switch {where}", f"Use a name such as {known[0]}")
+    return replace(change, switch_faults={**change.switch_faults, where: SwitchFault.OFF})
+
+
+def _slow_host(change: FabricChange, text: str, where: str, topology: Topology) -> FabricChange:
+    host, _, rate = where.partition(":")
+    ports = [key for key in _ports(topology) if key[0] == host]
+    known = [node.name for node in topology.hosts()]
+    if host not in known:
+        raise RailfabError(f"--fault {text}", f"the fabric has no host {host}", f"Use a name such as {known[0]}")
+    try:
+        rate_gbps = float(rate)
+    except ValueError:
+        rate_gbps = 0.0
+    if not 0.0 < rate_gbps < float("inf"):
+        remedy = f"Use a rate in Gb/s, such as slow-host={host}:10"
+        raise RailfabError(f"--fault {text}", f"{rate or 'nothing'} is no rate above 0", remedy)
+    return replace(change, slow={**change.slow, **dict.fromkeys(ports, rate_gbps)})
+
+
+def _ports(topology: Topology) -> list[PortKey]:
+    return [(port.node, port.name) for port, _, _ in topology.ports()]
+
+
+def _port(text: str, node: str, interface: str, topology: Topology) -> PortKey:
+    known = _ports(topology)
+    if (node, interface) in known:
+        return node, interface
+    own = [name for where, name in known if where == node]
+    problem = f"{node} has no cabled port {interface}" if own else f"the fabric has no node {node}"
+    example = ":".join((node, own[0]) if own else known[0])
+    raise RailfabError(f"--fault {text}", problem, f"Use a port such as {example}")
+
+
+KINDS: Mapping[str, Callable[[FabricChange, str, str, Topology], FabricChange]] = {
+    "cable": _cable,
+    "switch": _switch,
+    "slow-host": _slow_host,
+}
+"""Faults by name: a cable that is cut, a switch without power, a host that takes packets from its NICs at a rate."""
+FORMS = ("cable=NODE:INTERFACE", "switch=NAME", "slow-host=HOST:GBPS")

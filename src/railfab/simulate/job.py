@@ -1,0 +1,157 @@
+"""A step of a job on a fabric: the closed form, and what the links between switches add to each collective."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from railfab.fabric import Design
+from railfab.forwarding import FabricChange
+from railfab.intent import Job
+from railfab.simulate.exchange import BusyLink, ExchangeTime, HostPorts, exchange
+from railfab.simulate.routed import RoutedFabric, routed
+from railfab.workload import JobEstimate, RanksByHost, estimate, transfer_rounds
+from railfab.workload.algorithms import ALGORITHMS
+from railfab.workload.plan import training_plan
+from railfab.workload.ranks import GROUPS, Span
+from railfab.workload.rates import CallTime, LinkRates, link_rates
+from railfab.workload.stages import gpu_nics, hosts_of
+
+TIER = "max-min"
+NOT_SEEN = (
+    "queues, ECN and PFC thresholds",
+    "collectives of different groups beside each other",
+    "stragglers",
+    "other jobs",
+)
+"""Properties of a fabric that max-min fair rates do not show."""
+CHANNELS = 2
+"""Channels of a group with one rank on a host: NCCL's search finds one for a NIC, and they are doubled (NCCL 2.30.7,
+ncclTopoPostset)."""
+PAT_ROUNDS = {"allgather": "recursive-doubling", "reducescatter": "recursive-halving"}
+"""Algorithms that stand for NCCL's PAT, which has as many rounds."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contention:
+    """What a fabric adds to a call of a collective [s]: nothing where only NICs and hosts limit it.
+
+    ideal_s, median_s, slowest_s: of the groups, at max-min fair rates. busiest: a BusyLink, and link its name.
+    """
+
+    group: str
+    op: str
+    algorithm: str
+    size_bytes: int
+    groups: int
+    ideal_s: float
+    median_s: float
+    slowest_s: float
+    link: str = ""
+    busiest: BusyLink | None = None
+
+    @property
+    def extra_s(self) -> float:
+        """Time by which the slowest group is later than where only NICs and hosts limit it [s]."""
+        return max(0.0, self.slowest_s - self.ideal_s)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FabricEstimate:
+    """A step on a fabric with one seed of its hashes."""
+
+    seed: int
+    step: JobEstimate
+    contentions: tuple[Contention, ...]
+
+
+@dataclass(slots=True)
+class FabricCalls:
+    """Durations of collectives on a fabric. groups: ranks of every group by kind.
+
+    What the fabric adds to a collective is computed for the first size, and is in proportion to the size for others.
+    """
+
+    fabric: RoutedFabric
+    hosts: HostPorts
+    groups: dict[str, Sequence[Sequence[int]]]
+    tier: str = TIER
+    not_seen: tuple[str, ...] = NOT_SEEN
+    contentions: dict[tuple[str, str, str], Contention | None] = field(default_factory=dict)
+
+    def call(
+        self, rates: LinkRates, group: str, op: str, size_bytes: float, span: Span, algorithm: str | None = None
+    ) -> CallTime:
+        """Duration of one call of every group of a kind at once: that of the slowest group."""
+        call = rates.call(op, size_bytes, span, algorithm)
+        key = (group, op, call.algorithm)
+        if key not in self.contentions:
+            self.contentions[key] = self._contention(*key, round(size_bytes))
+        contention = self.contentions[key]
+        extra_s = contention.extra_s * size_bytes / contention.size_bytes if contention else 0.0
+        return replace(call, seconds=call.seconds + extra_s)
+
+    def _contention(self, group: str, op: str, algorithm: str, size_bytes: int) -> Contention | None:
+        members = self.groups[group]
+        by_host = _by_host(members[0], self.hosts)
+        name = _known(op, algorithm, by_host)
+        channels = by_host.per_host if by_host.per_host > 1 else CHANNELS
+        rounds = transfer_rounds(op, name, by_host, size_bytes, channels=channels)
+        result = exchange(rounds, members, self.hosts, self.fabric)
+        return None if result is None else self._summary((group, op, name, size_bytes), result)
+
+    def _summary(self, key: tuple[str, str, str, int], result: ExchangeTime) -> Contention:
+        group, op, algorithm, size_bytes = key
+        busiest = result.busiest
+        return Contention(
+            group=group,
+            op=op,
+            algorithm=algorithm,
+            size_bytes=size_bytes,
+            groups=len(result.seconds),
+            ideal_s=result.ideal_s,
+            median_s=float(sorted(result.seconds.tolist())[len(result.seconds) // 2]),
+            slowest_s=float(result.seconds.max()),
+            link="" if busiest is None else self.fabric.name_of(busiest.link),
+            busiest=busiest,
+        )
+
+
+def _by_host(members: Sequence[int], hosts: HostPorts) -> RanksByHost:
+    counts: dict[str, int] = {}
+    for rank in members:
+        host = hosts.gpus[rank][0]
+        counts[host] = counts.get(host, 0) + 1
+    return RanksByHost(tuple(counts.values()))
+
+
+def _known(op: str, algorithm: str, ranks: RanksByHost) -> str:
+    """The algorithm whose rounds are followed."""
+    name = PAT_ROUNDS.get(op, algorithm) if algorithm == "pat" else algorithm
+    table = ALGORITHMS[op]
+    if name not in table or table[name].obstacle(ranks):
+        return next(iter(table))
+    return name
+
+
+def simulate_job(job: Job, design: Design, *, seed: int = 1, change: FabricChange | None = None) -> FabricEstimate:
+    """A step of a job on the fabric of a design, whose switches run the configurations of their platforms.
+
+    seed: of the hashes. change: faults. Raises IntentError, or Problems, for a job that the design cannot run, and
+    RailfabError for ranks that do not reach each other.
+    """
+    hosts = hosts_of(job, design.topology)
+    gpus_per_host, per_nic = design.intent.hosts.gpus, design.intent.hosts.gpus_per_nic
+    gpus = [(host, gpu // per_nic + 1) for host in hosts for gpu in range(gpus_per_host)]
+    if job.model is None:
+        ranks = range(len(gpus))
+        rails = [list(ranks[gpu::gpus_per_host]) for gpu in range(0, gpus_per_host, per_nic)]
+        groups: dict[str, Sequence[Sequence[int]]] = {"rail": rails, "all": [list(ranks)]}
+    else:
+        plan = training_plan(job, hosts=len(hosts), gpus_per_host=gpus_per_host)
+        groups = {group: list(plan.ranks.groups(group)) for group in GROUPS}
+    ports = HostPorts(gpus=gpus, nics=gpu_nics(design.topology, hosts), scale_up=link_rates(design.intent).scale_up)
+    calls = FabricCalls(fabric=routed(design, seed=seed, change=change), hosts=ports, groups=groups)
+    step = estimate(job, design.intent, design.topology, calls)
+    contentions = tuple(contention for contention in calls.contentions.values() if contention is not None)
+    return FabricEstimate(seed=seed, step=step, contentions=contentions)

