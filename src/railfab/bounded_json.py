@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from typing import Any
 
 MOST_LEVELS = 100
@@ -17,16 +16,17 @@ def load_json(text: str | bytes) -> Any:
         value = json.loads(text)
     except RecursionError:
         raise _too_deep() from None
-    level, depth = [value], 1
-    while level := [child for node in level for child in _children(node) if isinstance(child, CONTAINERS)]:
+    level, depth = [value] if type(value) in CONTAINERS else [], 1
+    while level := [
+        child
+        for node in level
+        for child in (node.values() if type(node) is dict else node)
+        if type(child) in CONTAINERS
+    ]:
         depth += 1
         if depth > MOST_LEVELS:
             raise _too_deep()
     return value
-
-
-def _children(node: Any) -> Iterable[Any]:
-    return node.values() if isinstance(node, dict) else node if isinstance(node, list) else ()
 
 
 def _too_deep() -> ValueError:

@@ -18,6 +18,9 @@ KeysOf = Callable[[str, Json], tuple[str, ...]]
 Schema = tuple[str, ...]
 """Names from the root to a node, without prefixes and keys."""
 
+MOST_UNREAD = 4
+"""Number of trees whose numeric leaves wait to be asked for: those of the only Set of a deploy never are."""
+
 
 class JsonNames:
     """Module prefixes of names, and leaves that are numbers, learnt from trees.
@@ -45,15 +48,29 @@ class JsonNames:
         self._choices = {path[:depth] for path in self._rivals for depth in range(len(path))}
         self._written: dict[Schema, str] = {}
         self._numeric: set[Schema] = set()
+        self._unread: list[Json] = []
 
-    def learn(self, tree: Json, at: Schema = ()) -> None:
-        """Take over the prefixes and the numeric leaves of a tree."""
+    def learn(self, tree: Json) -> None:
+        """Take over the prefixes and the numeric leaves of a tree.
+
+        Where prefixes are known only Sets ask for the rest, one at a time, and it is read when they do.
+        """
+        self._unread.append(tree)
+        if not self._modules or len(self._unread) > MOST_UNREAD:
+            self._read_trees()
+
+    def _read_trees(self) -> None:
+        trees, self._unread = self._unread, []
+        for tree in trees:
+            self._read(tree, ())
+
+    def _read(self, tree: Json, at: Schema) -> None:
         for name, child in tree.items():
             place = (*at, bare(name))
             self._written[place] = name
             for entry in child if isinstance(child, list) else [child]:
                 if isinstance(entry, dict):
-                    self.learn(entry, place)
+                    self._read(entry, place)
                 elif isinstance(entry, int):
                     self._numeric.add(place)
 
@@ -88,6 +105,7 @@ class JsonNames:
 
     def key(self, at: Schema, name: str, value: str) -> Any:
         """A key's value as a JSON value."""
+        self._read_trees()
         place = (*at, name)
         if place in self._identities:
             return self._prefixed(value, place)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Any
 
@@ -105,5 +104,23 @@ def _bare(name: str) -> str:
 
 def changed_lines(running: Iterable[str], candidate: Iterable[str]) -> str:
     """Unified diff of two configurations as lines of which the order has no meaning; empty when they are equal."""
-    changes = difflib.unified_diff(sorted(running), sorted(candidate), "running", "candidate", lineterm="", n=0)
-    return "\n".join(without_secrets(line) for line in changes if not line.startswith("@@"))
+    changes = [without_secrets(line) for line in _changes(sorted(running), sorted(candidate))]
+    return "\n".join(("--- running", "+++ candidate", *changes)) if changes else ""
+
+
+def _changes(before: list[str], after: list[str]) -> Iterator[str]:
+    """Lines that only one of two sorted lists has: between common lines the removed ones, then the added ones."""
+    old = new = 0
+    removed: list[str] = []
+    added: list[str] = []
+    while old < len(before) and new < len(after):
+        if before[old] == after[new]:
+            yield from (*removed, *added)
+            removed, added, old, new = [], [], old + 1, new + 1
+        elif before[old] < after[new]:
+            removed.append(f"-{before[old]}")
+            old += 1
+        else:
+            added.append(f"+{after[new]}")
+            new += 1
+    yield from (*removed, *(f"-{line}" for line in before[old:]), *added, *(f"+{line}" for line in after[new:]))
