@@ -252,6 +252,6 @@ HELD = """## Held-out mistakes
 
 Mistakes in the platform's own lines (`tests/faults/held_out.yml`), made up beside the list. Each was tried once before
 anything was changed for it. Since then FabricPrefixesLost counts the prefixes that import policies accept, a disabled
-unit of Junos is part of the model, and FabricTwinUnmodelled is expected where the twin has no word for a line: what
-concerns these was tried again.
+unit of Junos and redistribution on SONiC are part of the model, and FabricTwinUnmodelled is expected where the twin has
+no word for a line: what concerns these was tried again.
 """
