@@ -25,6 +25,16 @@ def test_a_forked_command_prints_and_ends_as_one_with_an_interpreter_of_its_own(
     assert (done.returncode, done.stdout, done.stderr) == (alone.returncode, alone.stdout, named)
 
 
+def test_a_forked_script_is_run_as_python_runs_it(tmp_path: Path) -> None:
+    (tmp_path / "beside.py").write_text("import sys\nWORDS = sys.argv[1:]\n")
+    script = tmp_path / "script.py"
+    script.write_text("import beside\nimport railfab.errors\nprint(__name__)\nexit(beside.WORDS[0])\n")
+    alone = subprocess.run([sys.executable, script, "why"], cwd="/", capture_output=True, text=True, timeout=60)
+    done = commands.run("why", cwd=Path("/"), program=script)
+    assert (done.returncode, done.stdout, done.stderr) == (alone.returncode, alone.stdout, alone.stderr)
+    assert (alone.returncode, alone.stdout, alone.stderr) == (1, "__main__\n", "why\n")
+
+
 def test_commands_share_neither_directory_nor_environment_nor_files(tmp_path: Path) -> None:
     (tmp_path / "mine.yml").write_text(POD64.read_text())
     there = commands.run("plan", "mine.yml", cwd=tmp_path, environment={**os.environ, "COLUMNS": "40"})

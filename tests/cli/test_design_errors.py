@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -33,21 +34,9 @@ STOPPED = {
 """Verbs with --output."""
 
 
-def run(folder: Path, *command: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        command,
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        env={**os.environ, "NO_COLOR": "1", **environment},
-        check=False,
-    )
-
-
-def railfab(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def railfab(folder: Path, *arguments: str, program: str | Path = "railfab") -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "NO_COLOR": "1", "RAILFAB_USERNAME": "a", "RAILFAB_PASSWORD": "b"}
-    return commands.run(*arguments, cwd=folder, environment=environment)
+    return commands.run(*arguments, cwd=folder, environment=environment, program=program)
 
 
 @pytest.fixture
@@ -188,18 +177,17 @@ def test_verify_and_collect_do_not_stop_at_an_error(folder: Path, output: str) -
 
 
 def test_the_deploy_playbook_stops_at_an_error_and_the_audit_playbook_reports_it(folder: Path) -> None:
-    secrets = {"RAILFAB_USERNAME": "a", "RAILFAB_PASSWORD": "b"}
-    playbook = (sys.executable, str(ROOT / "playbooks" / "deploy.py"), "pod64.yml", "--on", "hosts.yml", "--yes")
-    done = run(folder, *playbook, **secrets)
+    play = partial(railfab, folder, "pod64.yml", "--on", "hosts.yml")
+    deploy, audit = (ROOT / "playbooks" / f"{name}.py" for name in ("deploy", "audit"))
+    done = play("--yes", program=deploy)
     assert (done.returncode, done.stdout) == (1, f"{LINE}\n")
     assert done.stderr.startswith("deploy.py: pod64.yml: the design has 1 error (oversubscription)")
-    accepted = run(folder, *playbook, "--limit", "pod1-spine1", *ACCEPT, **secrets)
+    accepted = play("--yes", "--limit", "pod1-spine1", *ACCEPT, program=deploy)
     assert accepted.returncode == 2
     assert accepted.stdout.startswith("pod1-spine1: failed (pod1-spine1: ")
-    unknown = run(folder, *playbook, "--accept", "x", **secrets)
+    unknown = play("--yes", "--accept", "x", program=deploy)
     assert (unknown.returncode, "invalid choice: 'x' (choose from 'oversubscription'," in unknown.stderr) == (2, True)
-    audit = (sys.executable, str(ROOT / "playbooks" / "audit.py"), "pod64.yml", "--on", "hosts.yml")
-    printed = run(folder, *audit, "--limit", "pod1-spine1", **secrets).stdout
+    printed = play("--limit", "pod1-spine1", program=audit).stdout
     assert LINE in printed
     assert printed.endswith(f"\n{CABLING_UNCHECKED}\n")
 

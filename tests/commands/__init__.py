@@ -1,4 +1,4 @@
-"""Run `railfab` as a process of its own, for little CPU: it is forked from one that has imported the package.
+"""Run `railfab`, or a script, as a process of its own, for little CPU: it is forked from one that has the imports.
 
 Use it where a test is about what a command does. What is about the start of a command, its imports, its signals or its
 CPU time starts `python -m railfab` itself.
@@ -33,9 +33,9 @@ NAME = "railfab"
 
 
 class Command:
-    """`railfab` with these arguments, in a process that has begun. text: its standard input.
+    """A program with these arguments, in a process that has begun. text: its standard input.
 
-    environment: instead of that of this process.
+    environment: instead of that of this process. program: `railfab`, or a file of Python.
     """
 
     def __init__(
@@ -44,8 +44,9 @@ class Command:
         cwd: Path | None = None,
         environment: Mapping[str, str] | None = None,
         text: str = "",
+        program: str | Path = NAME,
     ) -> None:
-        self._words = [NAME, *map(str, arguments)]
+        self._words = [str(program), *map(str, arguments)]
         self._streams = [tempfile.TemporaryFile("w+") for _ in range(3)]  # noqa: SIM115 - closed by `wait`
         self._streams[0].write(text)
         self._streams[0].seek(0)
@@ -85,9 +86,10 @@ def run(
     environment: Mapping[str, str] | None = None,
     text: str = "",
     timeout_s: float = 60.0,
+    program: str | Path = NAME,
 ) -> subprocess.CompletedProcess[str]:
     """What `subprocess.run` returns for a `Command`. Raises subprocess.TimeoutExpired."""
-    return Command(*arguments, cwd=cwd, environment=environment, text=text).wait(timeout_s)
+    return Command(*arguments, cwd=cwd, environment=environment, text=text, program=program).wait(timeout_s)
 
 
 def _text(file: IO[str]) -> str:

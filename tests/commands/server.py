@@ -15,11 +15,13 @@ import importlib
 import io
 import json
 import os
+import runpy
 import selectors
 import socket
 import sys
 import threading
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 MESSAGE_BYTES = 1 << 17
@@ -47,7 +49,8 @@ MORE = {
     "sim": ("railfab.sim.engine",),
     "verify": FOR_SWITCHES,
 }
-"""What a command imports besides."""
+"""What a command, or the playbook of this name, imports besides."""
+SCRIPT = ".py"
 
 
 def serve(listening: socket.socket) -> dict[str, Any] | None:
@@ -63,7 +66,7 @@ def serve(listening: socket.socket) -> dict[str, Any] | None:
                 if not streams:
                     connection.close()
                     continue
-                imported(MORE.get(next(iter(request["arguments"][1:]), ""), ()))
+                imported(MORE.get(_verb(request["arguments"]), ()))
                 if not (pid := os.fork()):
                     own(streams)
                     return request
@@ -77,6 +80,11 @@ def serve(listening: socket.socket) -> dict[str, Any] | None:
                 selector.unregister(key.fd)
                 os.close(key.fd)
                 answer(*key.data)
+
+
+def _verb(words: Sequence[str]) -> str:
+    """The name of a script, or the first argument of railfab."""
+    return Path(words[0]).stem if words[0].endswith(SCRIPT) else next(iter(words[1:]), "")
 
 
 def received(connection: socket.socket) -> tuple[dict[str, Any], list[int]]:
@@ -120,7 +128,7 @@ def become(request: dict[str, Any], made: dict[str, str]) -> None:
     os.environ.update({**made, **request["environment"]})
     os.chdir(request["cwd"])
     sys.argv = request["arguments"]
-    sys.path[0] = request["cwd"]
+    sys.path[0] = str(Path(sys.argv[0]).parent) if sys.argv[0].endswith(SCRIPT) else request["cwd"]
     unbuffered = bool(os.environ.get("PYTHONUNBUFFERED"))
     sys.stdin = sys.__stdin__ = io.TextIOWrapper(io.BufferedReader(io.FileIO(0, closefd=False)))  # type: ignore[misc]
     sys.stdout = sys.__stdout__ = _writer(1, unbuffered, "strict", os.isatty(1))  # type: ignore[misc]
@@ -136,7 +144,7 @@ def _writer(number: int, unbuffered: bool, errors: str, by_line: bool) -> io.Tex
 
 
 def main() -> None:
-    """Import, serve, and in a child run the command as `python -m railfab` does."""
+    """Import, serve, and in a child run the command as `python -m railfab` does, or the script as `python` does."""
     before = dict(os.environ)
     imported(sys.argv[2:])
     made = {name: value for name, value in os.environ.items() if before.get(name) != value}
@@ -147,12 +155,12 @@ def main() -> None:
 
 
 def run() -> None:
-    """Run the command, and end without freeing each object, which takes as long as many a command."""
+    """Run the command or script, and end without freeing each object, which takes as long as many a command."""
     from railfab.__main__ import main as command
 
     code = 0
     try:
-        command()
+        runpy.run_path(sys.argv[0], run_name="__main__") if sys.argv[0].endswith(SCRIPT) else command()
     except SystemExit as ended:
         if not isinstance(ended.code, int | None):
             raise

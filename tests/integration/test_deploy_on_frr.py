@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import Result
+from tests import commands
 from tests.findings import reasons
 from typer.testing import CliRunner
 
@@ -112,14 +113,13 @@ def test_a_second_deploy_changes_nothing_from_the_command_line_or_the_playbook(
     assert len(again) == 6
     assert all((found["changed"], found["failed"], found["diff"]) == (False, False, "") for found in again.values())
     intent, state = frr_lab
-    endpoints = str(state_file(state, "frr-pod", "lab"))
-    playbook = [sys.executable, str(repository / "playbooks" / "deploy.py"), str(intent), "--on", endpoints]
-    played = subprocess.run([*playbook, "--yes", *BOTH], capture_output=True, text=True, timeout=120)
+    words = (intent, "--on", state_file(state, "frr-pod", "lab"), *BOTH)
+    playbooks = repository / "playbooks"
+    played = commands.run(*words, "--yes", timeout_s=120, program=playbooks / "deploy.py")
     assert played.returncode == 0, played.stderr
     assert sorted(played.stdout.splitlines()) == [f"{name}: no change" for name in (LEAF, SPINE)]
     for name in ("verify", "audit"):
-        command = [sys.executable, str(repository / "playbooks" / f"{name}.py"), str(intent), "--on", endpoints]
-        checked = subprocess.run([*command, *BOTH], capture_output=True, text=True, timeout=120)
+        checked = commands.run(*words, timeout_s=120, program=playbooks / f"{name}.py")
         summary, *_ = checked.stdout.splitlines()
         assert (checked.returncode, summary) == (0, "2 of 6 switches, no finding"), checked.stderr
 

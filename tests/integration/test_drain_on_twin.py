@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -134,9 +133,7 @@ def test_the_playbooks_do_the_same(railfab: Railfab, folder: Path, repository: P
     assert railfab("undrain" if verb == "drain" else "drain", SPINE).returncode == 0
     if not (folder / ".railfab").exists():
         (folder / ".railfab").symlink_to(folder)
-    command = [str(repository / "playbooks" / f"{verb}.py"), "intent.yml", SPINE, "--on", "twin"]
-    done = subprocess.run(
-        [sys.executable, *command], cwd=folder, capture_output=True, text=True, timeout=120, check=False
-    )
+    playbook = repository / "playbooks" / f"{verb}.py"
+    done = commands.run("intent.yml", SPINE, "--on", "twin", cwd=folder, timeout_s=120, program=playbook)
     assert (done.returncode, done.stdout) == (0, f"{SPINE}: changed\n"), done.stderr
     assert f"{SPINE}  {'drained already' if verb == 'drain' else 'not drained'}" in railfab(verb, SPINE).stdout
