@@ -10,7 +10,12 @@ from tests.cli.test_command_line import railfab, refused
 from tests.docs.schemas import conforming
 
 from railfab.intent import load_intent
+from railfab.intent.job_starters import starter_job, starter_jobs
+from railfab.intent.load import load_job_file
 from railfab.intent.starters import designs, starter
+from railfab.topology import Node, Role, Topology
+from railfab.workload import estimate
+from railfab.workload.shapes import presets
 
 ROOT = Path(__file__).parents[2]
 FABRICS = ROOT / "inventory" / "fabrics"
@@ -120,3 +125,38 @@ def test_a_file_that_is_there_is_never_overwritten(tmp_path: Path) -> None:
     done = railfab("new", "pod64", "-o", "mine.yml", cwd=tmp_path)
     assert refused(done) == "railfab: mine.yml: is there already. Name another file with -o, or remove this one."
     assert (tmp_path / "mine.yml").read_text() == "work of a week\n"
+
+
+@pytest.mark.parametrize("name", starter_jobs())
+def test_a_starter_job_runs_on_a_large_design_and_comments_its_keys(name: str, tmp_path: Path) -> None:
+    """Of 2,048 GPUs with 80 GB; what the hosts are cabled to does not matter for an estimate."""
+    path = tmp_path / "job.yml"
+    path.write_text(starter_job(name))
+    hosts = (Node(name=f"host{index}", role=Role.HOST, pod=1, segment=1, index=index) for index in range(1, 257))
+    job, _ = load_job_file(path)
+    if job.model is not None:
+        result = estimate(job, load_intent(FABRICS / "gpu1024.yml"), Topology(fabric="f", nodes=tuple(hosts), links=()))
+        assert (result.gpus, job.job, job.model) == (2048, name, name)
+    lines = starter_job(name).splitlines()
+    assert all("#" in line for line in lines if line.startswith("  ") and not line.rstrip().endswith("}"))
+    assert max(map(len, lines)) <= 130
+
+
+def test_there_is_a_starter_job_of_each_model_and_one_of_phases() -> None:
+    assert set(starter_jobs()) == {"phases", *presets()}
+
+
+def test_new_writes_a_job_that_simulate_takes(tmp_path: Path) -> None:
+    new = railfab("new", "--job", "llama3-70b", "-o", "job.yml", cwd=tmp_path)
+    assert (new.returncode, new.stdout) == (0, "")
+    assert new.stderr == "wrote job.yml; what it takes: railfab simulate FABRIC.yml --job job.yml\n"
+    assert railfab("new", "--job", "llama3-70b", cwd=tmp_path).stdout == (tmp_path / "job.yml").read_text()
+    done = railfab("simulate", str(FABRICS / "pod64.yml"), "--job", "job.yml", cwd=tmp_path)
+    assert done.stdout.startswith("llama3-70b on pod64: 64 GPUs"), done.stderr
+
+
+def test_new_refuses_an_unknown_job_and_a_design_beside_it(tmp_path: Path) -> None:
+    known = "phases, gpt3-175b, llama3-8b, llama3-70b, llama3-405b, mixtral-8x7b, deepseek-v3"
+    done = railfab("new", "--job", "bert", cwd=tmp_path)
+    assert refused(done) == f"railfab: --job 'bert': no starter has this name. Use one of {known}."
+    assert railfab("new", "pod64", "--job", "phases", cwd=tmp_path).returncode == 2

@@ -26,6 +26,13 @@ def designs(incomplete: str) -> list[tuple[str, str]]:
     return [(name, when) for name, when in known().items() if name.startswith(incomplete)]
 
 
+def jobs(incomplete: str) -> list[tuple[str, str]]:
+    """Starter jobs, with what each is."""
+    from railfab.intent.job_starters import starter_jobs
+
+    return [(name, job["when"]) for name, job in starter_jobs().items() if name.startswith(incomplete)]
+
+
 def intents(incomplete: str) -> list[str]:
     """Intents below the working directory, files of YAML and folders."""
     folder = Path(incomplete.rpartition("/")[0] + "/" if "/" in incomplete else "")

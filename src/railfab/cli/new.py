@@ -1,4 +1,4 @@
-"""`railfab new`: a starter intent of a fabric."""
+"""`railfab new`: a starter intent of a fabric, or a starter job."""
 
 from __future__ import annotations
 
@@ -19,6 +19,8 @@ SCHEMA = "intent.schema.json"
 
 NOT_LISTED = {"design": "DESIGN", "out": "-o", "fabric": "--fabric"}
 """Parameters of a file that is written."""
+NOT_OF_JOBS = {"design": "DESIGN", "fabric": "--fabric", "listed": "--list", "output": "--output"}
+"""Parameters that a job does not have."""
 
 
 def new(
@@ -36,12 +38,22 @@ def new(
     fabric: Annotated[
         str | None, typer.Option("--fabric", metavar="NAME", help="Name of the fabric; else the design's.")
     ] = None,
+    job: Annotated[
+        str | None,
+        typer.Option(
+            "--job", metavar="NAME", help="Write a job instead: of a model, or phases.", autocompletion=completion.jobs
+        ),
+    ] = None,
     listed: Annotated[bool, typer.Option("--list", metavar="", help="List the designs, as without DESIGN.")] = False,
     output: OutputOption = Output.TABLE,
 ) -> None:
-    """Write a commented starter intent of a design; without DESIGN, list the designs and when to choose each."""
+    """Write a commented starter intent of a design, or a job; without either, list the designs and jobs."""
     from railfab.intent.starters import designs, starter
 
+    if job is not None:
+        refuse(given_parameters(context), NOT_OF_JOBS, "--job writes a job: leave out")
+        _new_job(job, out)
+        return
     if listed:
         refuse(given_parameters(context), NOT_LISTED, "--list writes no intent: leave out")
     if fabric is not None:
@@ -64,6 +76,17 @@ def new(
         _tell(out, known=schema != SCHEMA or (out.parent / SCHEMA).is_file())
 
 
+def _new_job(name: str, out: Path | None) -> None:
+    from railfab.intent.job_starters import starter_job
+
+    text = starter_job(name)
+    if out is None:
+        echo(text, nl=False)
+        return
+    _write(out, text)
+    echo_line(f"wrote {out}; what it takes: railfab simulate FABRIC.yml --job {out}", err=True)
+
+
 def _check_name(fabric: str) -> None:
     from railfab.intent.model import NAME_PATTERN
 
@@ -77,6 +100,9 @@ def _print_designs(designs: dict[str, str], output: Output) -> None:
         print_json([{"design": design, "when": when} for design, when in designs.items()])
     else:
         print_table("Designs", ("design", "choose it for"), designs.items())
+        from railfab.intent.job_starters import starter_jobs
+
+        print_table("Jobs", ("--job", "what it is"), ((name, job["when"]) for name, job in starter_jobs().items()))
 
 
 def _schema(folder: Path) -> str:
