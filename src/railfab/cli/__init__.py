@@ -48,6 +48,8 @@ EXTRAS = {
     "build": "dashboards",
     "push": "dashboards,grafana",
     "replay": "sim",
+    "simulate": "sim",
+    "sweep": "sim",
     "why": "sim",
 }
 """Extras that install the dependencies of a command."""

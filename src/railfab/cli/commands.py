@@ -36,6 +36,7 @@ PLACES: Mapping[str, tuple[str, str]] = {
     "lab": ("lab", "lab_app"),
     "dashboards": ("dashboards", "app"),
     "simulate": ("simulate", "simulate"),
+    "sweep": ("sweep", "sweep"),
     "twin": ("twin_faults", "twin_app"),
     "sim": ("sim", "sim_app"),
 }

@@ -24,6 +24,7 @@ from railfab.platforms.hazard_kinds import hazard_kinds
 from railfab.sim.replay.results import SeedResult
 from railfab.sim.replay.why import CountedPort, Ecn, Pfc, Sender
 from railfab.simulate import Contention
+from railfab.simulate.sweep import SweepResult
 from railfab.topology import Bond, CabledPort, Gateway, Node, Summary
 from railfab.twin.detached import FoundTwin
 from railfab.workload import JobEstimate
@@ -654,6 +655,7 @@ RECORDS: Mapping[str, Any] = {
     "sim-replay": Replay,
     "sim-why": PortExplanation,
     "simulate": Estimated,
+    "sweep": tuple[SweepResult, ...],
     "twin-status": tuple[FoundTwin, ...],
     "twin-stop": StoppedTwin,
     "undrain": DrainReport,

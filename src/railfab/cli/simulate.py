@@ -18,9 +18,9 @@ from railfab.errors import RailfabError
 from railfab.fabric import Design, design
 from railfab.fabric.design import naming
 from railfab.text.counted import counted, listed
+from railfab.text.remedies import install
 
 if TYPE_CHECKING:
-    from railfab.forwarding import FabricChange
     from railfab.intent import Job
     from railfab.intent.document import Document
     from railfab.simulate import FabricEstimate
@@ -136,20 +136,27 @@ class _SimulateOptions:
 
 def _result(asked: _SimulateOptions, fabric: Design) -> JobResult:
     """The step of a job; errors name the file and line of the job."""
-    from railfab.simulate.faults import faults
     from railfab.workload import estimate
 
-    change = faults(asked.faults, fabric.topology)
-    on_links = asked.tier is SimulationTier.MAX_MIN or change is not None or asked.seeds > 1
+    on_links = asked.tier is SimulationTier.MAX_MIN or bool(asked.faults) or asked.seeds > 1
     if on_links and (obstacle := _uncomputed(fabric)):
-        raise RailfabError(
-            str(fabric.path), f"no collective can run on its links: {obstacle}", "Use --tier closed-form"
-        )
-    why = "" if on_links else "as asked" if asked.tier else _uncomputed(fabric) or _too_large(fabric)
-    with naming(asked.document):
-        if why:
+        problem = f"no collective can run on its links: {obstacle}"
+        raise RailfabError(str(fabric.path), problem, "Use --tier closed-form")
+    why = "" if on_links else "as asked" if asked.tier else _closed_form_by_default(fabric)
+    if why:
+        with naming(asked.document):
             return JobResult(estimate(asked.job, fabric.intent, fabric.topology), why)
-        return _on_links(asked, fabric, change, "as asked" if on_links else "default")
+    return _on_links(asked, fabric, "as asked" if on_links else "default")
+
+
+def _closed_form_by_default(fabric: Design) -> str:
+    """Why collectives are not run on the links of a design unless that is asked for; empty where they are."""
+    from importlib.util import find_spec
+
+    if find_spec("numpy") is None:
+        return f"numpy is not installed. {install('sim')}"
+    gpus = len(fabric.topology.hosts()) * fabric.intent.hosts.gpus
+    return f"the design has {gpus:,} GPUs, more than {MOST_GPUS:,}" if gpus > MOST_GPUS else _uncomputed(fabric)
 
 
 def _uncomputed(fabric: Design) -> str:
@@ -163,15 +170,14 @@ def _uncomputed(fabric: Design) -> str:
     return f"no routes are computed for {part.feature} ({name} {part.where})" if part else ""
 
 
-def _too_large(fabric: Design) -> str:
-    gpus = len(fabric.topology.hosts()) * fabric.intent.hosts.gpus
-    return f"the design has {gpus:,} GPUs, more than {MOST_GPUS:,}" if gpus > MOST_GPUS else ""
-
-
-def _on_links(asked: _SimulateOptions, fabric: Design, change: FabricChange | None, why: str) -> JobResult:
+def _on_links(asked: _SimulateOptions, fabric: Design, why: str) -> JobResult:
     from railfab.simulate import simulate_job
+    from railfab.simulate.faults import faults
 
-    runs = [simulate_job(asked.job, fabric, seed=seed, change=change) for seed in range(1, asked.seeds + 1)]
+    change = faults(asked.faults, fabric.topology)
+    with naming(asked.document):
+        seeds = range(1, asked.seeds + 1)
+        runs = [simulate_job(asked.job, fabric, seed=seed, change=change) for seed in seeds]
     middle = sorted(runs, key=lambda run: run.step.step_s)[(len(runs) - 1) // 2]
     return JobResult(middle.step, why, tuple(runs))
 
@@ -192,7 +198,7 @@ def _print(job: Job, estimates: Estimates) -> None:
             print_table("", CONTENTION_COLUMNS, _contentions(result.slowest))
         for line in (*_facts(step), *_spread(result), *_links(result)):
             stdout().print(line, highlight=False, soft_wrap=columns() is None)
-        reason = "" if result.why in ("as asked", "default") else f" It was used because {result.why}."
+        reason = "" if result.why in ("as asked", "default") else f" It was used because {result.why.rstrip('.')}."
         sight = f"A {step.tier} {'run' if result.runs else 'estimate'} does not see: {listed(step.not_seen)}.{reason}"
         stdout().print(sight, highlight=False, soft_wrap=columns() is None)
 

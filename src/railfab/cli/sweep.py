@@ -1,0 +1,142 @@
+"""`railfab sweep`: a job on designs, with many seeds of hashes and failures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from railfab.cli.acceptance import AcceptOption
+from railfab.cli.change import change_bar
+from railfab.cli.common import Output, OutputOption, print_json, print_table, stop_at_errors, uncollected
+from railfab.cli.simulate import IntentFiles, JobOption
+from railfab.errors import RailfabError
+from railfab.fabric import Design, design
+from railfab.process.cores import usable_cores
+
+if TYPE_CHECKING:
+    from railfab.simulate import SweepResult, SweepRun
+
+RESULTS = "results.jsonl"
+SHOWN = 30
+"""Rows of the table; the file of results has all."""
+
+SeedsOption = Annotated[int, typer.Option("--seeds", min=1, max=10_000, help="Seeds of the hashes that are tried.")]
+EachOption = Annotated[
+    list[str] | None,
+    typer.Option("--each", metavar="KIND", help="A run for each cable between switches, or switch: cable, switch."),
+]
+FaultsOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--fault", metavar="KIND=WHERE[,...]", help="A run with these faults at once, as of simulate. Repeatable."
+    ),
+]
+FolderOption = Annotated[
+    Path | None,
+    typer.Option("--out", "-o", metavar="DIR", help="Folder that keeps results; a sweep continues there."),
+]
+WorkersOption = Annotated[int | None, typer.Option("--workers", min=1, help="Processes; by default one for each core.")]
+
+
+@uncollected()
+def sweep(
+    intents: IntentFiles,
+    job: JobOption,
+    seeds: SeedsOption = 1,
+    fault: FaultsOption = None,
+    each: EachOption = None,
+    out: FolderOption = None,
+    workers: WorkersOption = None,
+    accept: AcceptOption = None,
+    output: OutputOption = Output.TABLE,
+) -> None:
+    """Simulate a job on designs many times: other hashes, and a failure of every cable or switch."""
+    from concurrent.futures import ProcessPoolExecutor
+    from multiprocessing import get_context
+
+    from railfab.simulate import sweep as results_of
+
+    runs: list[SweepRun] = []
+    for path in intents:
+        fabric = design(path)
+        stop_at_errors(fabric, accept, output)
+        runs += _runs(fabric, path, job, seeds, _failures(fabric, fault or (), each or ()))
+    kept = None
+    if out is not None:
+        out.mkdir(parents=True, exist_ok=True)
+        kept = out / RESULTS
+    count = min(len(runs), workers or usable_cores())
+    with ProcessPoolExecutor(count, mp_context=get_context("spawn")) as executor, change_bar("runs", len(runs)) as tick:
+        results = []
+        for result in results_of(runs, executor, kept):
+            results.append(result)
+            tick("")
+    results.sort(key=lambda result: (result.fabric, result.faults, result.seed))
+    if output is Output.JSON:
+        print_json([asdict(result) for result in results])
+    else:
+        print_table(f"{len(results)} runs of {results[0].job}", COLUMNS, _rows(results))
+
+
+def _runs(fabric: Design, path: Path, job: Path, seeds: int, failures: Iterable[tuple[str, ...]]) -> Iterator[SweepRun]:
+    """Check the job, and every fault, on a design; then all of its runs."""
+    from railfab.fabric.design import naming
+    from railfab.intent.load import load_job_file
+    from railfab.simulate import SweepRun, faults
+    from railfab.workload import estimate
+
+    wanted, document = load_job_file(job)
+    with naming(document):
+        estimate(wanted, fabric.intent, fabric.topology)
+    for failure in failures:
+        faults(failure, fabric.topology)
+        yield from (SweepRun(str(path), str(job), seed, failure) for seed in range(1, seeds + 1))
+
+
+def _failures(fabric: Design, given: Iterable[str], kinds: Iterable[str]) -> Iterator[tuple[str, ...]]:
+    """No fault, then those that are given, then one of each cable or switch."""
+    yield ()
+    for text in given:
+        yield tuple(text.split(","))
+    switches = [node.name for node in fabric.topology.switches()]
+    for kind in kinds:
+        if kind == "switch":
+            yield from ((f"switch={name}",) for name in switches)
+        elif kind == "cable":
+            for link in fabric.topology.links:
+                if {link.a.node, link.z.node} <= set(switches):
+                    yield (f"cable={link.a.node}:{link.a.name}",)
+        else:
+            raise RailfabError(f"--each {kind}", "there is no such kind", "Use cable or switch")
+
+
+COLUMNS = ("fabric", "fault", "runs", "median s", "slowest s", "ratio", "cut off")
+
+
+def _rows(results: Iterable[SweepResult]) -> Iterator[tuple[object, ...]]:
+    """Steps without a fault, then by fault, the slowest first; the ratio is that of medians to no fault.
+
+    cut off: runs in which ranks do not reach each other.
+    """
+    by_fault: dict[tuple[str, tuple[str, ...]], list[SweepResult]] = {}
+    for result in results:
+        by_fault.setdefault((result.fabric, result.faults), []).append(result)
+    healthy = {fabric: _median(held) for (fabric, faults), held in by_fault.items() if not faults}
+    order = sorted(by_fault, key=lambda key: (key[0], bool(key[1]), -(_median(by_fault[key]) or float("inf"))))
+    for fabric, faults in order[:SHOWN]:
+        held = by_fault[fabric, faults]
+        steps = [result.step_s for result in held if result.step_s is not None]
+        middle, base = _median(held), healthy.get(fabric)
+        times = (f"{middle:.4f}", f"{max(steps):.4f}") if middle else ("-", "-")
+        ratio = f"{middle / base:.3f}" if middle and base else "-"
+        yield fabric, ", ".join(faults) or "none", len(held), *times, ratio, len(held) - len(steps)
+
+
+def _median(results: Iterable[SweepResult]) -> float | None:
+    steps = [result.step_s for result in results if result.step_s is not None]
+    return median(steps) if steps else None

@@ -1,0 +1,147 @@
+"""Many runs of jobs on designs, on any executor, whose results are kept as they come."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from hashlib import blake2b
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from railfab.errors import RailfabError, each
+from railfab.fabric import Design, design
+from railfab.intent import Job
+from railfab.intent.load import load_job_file
+from railfab.simulate.faults import faults
+from railfab.simulate.job import simulate_job
+
+AHEAD = 64
+"""Runs that are given to an executor before it has ended others."""
+
+
+@dataclass(frozen=True, slots=True)
+class SweepRun:
+    """A job on a design. faults: as in `faults.faults`, all at once. seed: of the hashes."""
+
+    intent: str
+    job: str
+    seed: int = 1
+    faults: tuple[str, ...] = ()
+
+    @property
+    def key(self) -> str:
+        """Digest of the run and of what its files say now."""
+        digest = blake2b(digest_size=12)
+        for part in (str(self.seed), *self.faults):
+            digest.update(part.encode() + b"\0")
+        for path in (self.intent, self.job):
+            digest.update(Path(path).read_bytes() + b"\0")
+        return digest.hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class SweepResult:
+    """The step of a run [s]. slowest: operation that the fabric slows down most; link, on which it waits; and ratio to
+    its time where only NICs limit it. error: why there is no step, such as a rank that is cut off."""
+
+    key: str
+    fabric: str
+    job: str
+    seed: int
+    faults: tuple[str, ...]
+    step_s: float | None = None
+    compute_s: float | None = None
+    exposed_s: float | None = None
+    bubble_s: float | None = None
+    slowest: str = ""
+    ratio: float = 1.0
+    link: str = ""
+    error: str = ""
+
+
+def sweep(runs: Iterable[SweepRun], executor: Executor, kept: Path | None = None) -> Iterator[SweepResult]:
+    """The results of runs, those that are kept first, then each as it comes.
+
+    kept: file of results, a line of JSON each, to which new ones are added. A last line that an interrupted sweep has
+    cut short is removed. Raises RailfabError for a file with other lines.
+    """
+    before = {} if kept is None else _read(kept)
+    wanted = {run.key: run for run in runs}
+    yield from (before[key] for key in wanted if key in before)
+    left = iter([run for key, run in wanted.items() if key not in before])
+    waiting: set[Future[SweepResult]] = {executor.submit(run_once, run) for run in islice(left, AHEAD)}
+    while waiting:
+        done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+        for future in done:
+            result = future.result()
+            if kept is not None:
+                _append(kept, result)
+            yield result
+        waiting |= {executor.submit(run_once, run) for run in islice(left, len(done))}
+
+
+def run_once(run: SweepRun) -> SweepResult:
+    """One run, in the process of a worker, which keeps designs."""
+    fabric, job = _design(run.intent), _job(run.job)
+    result = SweepResult(run.key, fabric.intent.fabric, job.job, run.seed, run.faults)
+    try:
+        estimate = simulate_job(job, fabric, seed=run.seed, change=faults(run.faults, fabric.topology))
+    except RailfabError as error:
+        return _with(result, error=str(each(error)[0]))
+    worst = max(estimate.contentions, key=lambda held: held.slowest_s / held.ideal_s, default=None)
+    if worst is not None:
+        result = _with(
+            result, slowest=f"{worst.group} {worst.op}", ratio=worst.slowest_s / worst.ideal_s, link=worst.link
+        )
+    step = estimate.step
+    return _with(
+        result,
+        step_s=step.step_s,
+        compute_s=step.compute_s,
+        exposed_s=sum(step.exposed_s.values()),
+        bubble_s=step.bubble_s,
+    )
+
+
+def _with(result: SweepResult, **fields: Any) -> SweepResult:
+    return SweepResult(**{**asdict(result), **fields})
+
+
+@lru_cache(maxsize=8)
+def _design(path: str) -> Design:
+    return design(path)
+
+
+@lru_cache(maxsize=8)
+def _job(path: str) -> Job:
+    return load_job_file(Path(path))[0]
+
+
+def _read(kept: Path) -> dict[str, SweepResult]:
+    """The results of a file by key; a last line without its end is cut off."""
+    if not kept.exists():
+        return {}
+    text = kept.read_bytes()
+    whole = text.rpartition(b"\n")[0] + b"\n" if b"\n" in text else b""
+    if whole != text:
+        os.truncate(kept, len(whole))
+    results = {}
+    for number, line in enumerate(whole.splitlines(), 1):
+        try:
+            fields = json.loads(line)
+            result = SweepResult(**{**fields, "faults": tuple(fields["faults"])})
+        except (ValueError, TypeError, KeyError):
+            remedy = "Use another folder, or remove the line"
+            raise RailfabError(f"{kept}:{number}", "the line is no result of a sweep", remedy) from None
+        results[result.key] = result
+    return results
+
+
+def _append(kept: Path, result: SweepResult) -> None:
+    with kept.open("a") as file:
+        file.write(json.dumps(asdict(result)) + "\n")

@@ -1,0 +1,89 @@
+"""A sweep gives each run once, on any executor, and continues where it was interrupted."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from railfab.errors import RailfabError
+from railfab.simulate import SweepRun, sweep
+
+ROOT = Path(__file__).parents[2]
+POD64 = str(ROOT / "inventory" / "fabrics" / "pod64.yml")
+
+
+class AtOnce(Executor):
+    """Runs each call when it is submitted. count: of the calls; after `most` of them it is interrupted."""
+
+    def __init__(self, most: int = 100) -> None:
+        self.count, self._most = 0, most
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        if self.count == self._most:
+            raise KeyboardInterrupt
+        self.count += 1
+        future: Future[Any] = Future()
+        future.set_result(fn(*args, **kwargs))
+        return future
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> list[SweepRun]:
+    (job := tmp_path / "job.yml").write_text(
+        "version: 1\njob: made\nphases:\n  - collective: {op: alltoall, bytes: 1MB, group: all}\n"
+    )
+    spines = tuple(f"switch=pod1-spine{number}" for number in (1, 2, 3))
+    failures = [(), spines, ("switch=pod1-seg1-leaf1",)]
+    return [SweepRun(POD64, str(job), seed, failure) for failure in failures for seed in (1, 2)]
+
+
+def test_each_run_has_a_step_or_the_reason_for_none(runs: list[SweepRun]) -> None:
+    results = {(result.faults, result.seed): result for result in sweep(runs, AtOnce())}
+    assert set(results) == {(run.faults, run.seed) for run in runs}
+    healthy, narrow, cut = ([results[run.faults, run.seed] for run in runs[place : place + 2]] for place in (0, 2, 4))
+    assert [result.ratio for result in healthy] == [1.0, 1.0]
+    assert all(result.step_s > 1.5 * (healthy[0].step_s or 0) for result in narrow if result.step_s is not None)
+    assert all(result.slowest == "all alltoall" and "pod1-spine4" in result.link for result in narrow)
+    assert all(result.step_s is None and "no power" in result.error for result in cut)
+
+
+def test_an_executor_of_threads_gives_the_same(runs: list[SweepRun]) -> None:
+    with ThreadPoolExecutor(2) as executor:
+        assert set(sweep(runs[:4], executor)) == set(sweep(runs[:4], AtOnce()))
+
+
+def test_an_interrupted_sweep_continues_and_mends_the_line_that_was_cut_short(
+    runs: list[SweepRun], tmp_path: Path
+) -> None:
+    kept = tmp_path / "results.jsonl"
+    first = sweep(runs[:3], AtOnce(), kept)
+    next(first)
+    assert len(kept.read_text().splitlines()) == 1, "each result is kept as it comes"
+    list(first)
+    kept.write_text(kept.read_text()[:-20])
+    executor = AtOnce()
+    results = list(sweep(runs, executor, kept))
+    assert executor.count == 4
+    assert {result.key for result in results} == {run.key for run in runs}
+    assert [json.loads(line)["key"] for line in kept.read_text().splitlines()] == [result.key for result in results]
+    assert set(sweep(runs, AtOnce(0), kept)) == set(results), "nothing is left to run"
+
+
+def test_a_job_that_changed_runs_again(runs: list[SweepRun], tmp_path: Path) -> None:
+    kept, job = tmp_path / "results.jsonl", tmp_path / "job.yml"
+    list(sweep(runs[:1], AtOnce(), kept))
+    job.write_text(job.read_text().replace("1MB", "2MB"))
+    list(sweep(runs[:1], executor := AtOnce(), kept))
+    assert executor.count == 1
+
+
+def test_another_file_is_refused_and_kept(runs: list[SweepRun], tmp_path: Path) -> None:
+    (kept := tmp_path / "results.jsonl").write_text('{"key": "a"}\n')
+    with pytest.raises(RailfabError, match=r"results.jsonl:1: the line is no result of a sweep"):
+        list(sweep(runs, AtOnce(), kept))
+    assert kept.read_text() == '{"key": "a"}\n'
