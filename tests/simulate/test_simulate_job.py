@@ -14,6 +14,7 @@ from railfab.simulate.faults import faults
 from railfab.workload import estimate
 
 FABRICS = Path(__file__).parents[2] / "inventory" / "fabrics"
+LEAVES = ["switch=pod1-seg1-leaf1", "switch=pod1-seg1-leaf2"]
 SPINES = [f"switch=pod1-spine{number}" for number in range(1, 5)]
 
 
@@ -66,6 +67,15 @@ def test_a_ring_is_as_slow_as_its_slowest_host(pod64: Design) -> None:
     assert slow.slowest_s / slow.ideal_s == pytest.approx(4.0, rel=0.01)
 
 
+def test_a_nic_with_a_port_left_uses_that_port_and_one_without_is_named(pod64: Design) -> None:
+    """A ring waits for its slowest edge, which has half of its rate."""
+    (cut,) = run(pod64, RING, "cable=pod1-seg1-host1:rail1-p0").contentions
+    assert cut.slowest_s / cut.ideal_s == pytest.approx(2.0, rel=0.01)
+    assert cut.median_s == pytest.approx(cut.ideal_s, rel=1e-6)
+    with pytest.raises(RailfabError, match=r"pod1-seg1-host1 rail1-p0 .*no path"):
+        run(pod64, RING, "cable=pod1-seg1-host1:rail1-p0", "cable=pod1-seg1-host1:rail1-p1")
+
+
 def test_equal_seeds_give_equal_steps_and_hashes_of_another_seed_another_one(pod64: Design) -> None:
     narrow = [run(pod64, EXCHANGE, *SPINES[:3], seed=seed).contentions[0].slowest_s for seed in (1, 1, 2)]
     assert narrow[0] == narrow[1] != narrow[2]
@@ -73,7 +83,7 @@ def test_equal_seeds_give_equal_steps_and_hashes_of_another_seed_another_one(pod
 
 def test_a_rank_that_is_cut_off_is_named_with_the_reason(pod64: Design) -> None:
     with pytest.raises(RailfabError, match=r"pod1-seg1-host1 .* no path: .*pod1-seg1-leaf1.* no power"):
-        run(pod64, RING, "switch=pod1-seg1-leaf1")
+        run(pod64, RING, *LEAVES)
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,7 @@ def runs(tmp_path: Path) -> list[SweepRun]:
         "version: 1\njob: made\nphases:\n  - collective: {op: alltoall, bytes: 1MB, group: all}\n"
     )
     spines = tuple(f"switch=pod1-spine{number}" for number in (1, 2, 3))
-    failures = [(), spines, ("switch=pod1-seg1-leaf1",)]
+    failures = [(), spines, ("switch=pod1-seg1-leaf1", "switch=pod1-seg1-leaf2")]
     return [SweepRun(POD64, str(job), seed, failure) for failure in failures for seed in (1, 2)]
 
 

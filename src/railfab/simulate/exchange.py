@@ -79,15 +79,18 @@ def exchange(
     rounds: of one group. Raises RailfabError for ranks that do not reach each other.
     """
     whole = together(rounds, groups, len(hosts.gpus))
-    flows = mapped(whole, hosts.gpus, hosts.nics, scale_up=hosts.scale_up is not None)
-    if not len(flows.flows):
-        return None
-    carriers, connections = _carriers(flows, hosts, fabric)
-    capacity = np.concatenate((fabric.payload_bytes_per_s, np.full(2 * len(hosts.gpus), hosts.scale_up or np.inf)))
     group_of = np.repeat(np.arange(len(groups)), len(rounds.table))
-    bare = replace(carriers, paths=_ends(carriers.paths))
+    scale_up = np.full(2 * len(hosts.gpus), hosts.scale_up or np.inf)
+    planned = _mapped(whole, hosts, hosts.nics)
+    if not len(planned.flows):
+        return None
+    ends = _carriers(planned, fabric, fabric.ends(_connections(planned)))
+    ideal = _seconds(whole, ends, np.concatenate((fabric.planned_bytes_per_s, scale_up)), group_of)
+    flows = _mapped(whole, hosts, fabric.in_use(hosts.nics))
+    connections = _connections(flows)
+    carriers = _carriers(flows, fabric, fabric.paths(connections))
+    capacity = np.concatenate((fabric.payload_bytes_per_s, scale_up))
     seconds = _seconds(whole, carriers, capacity, group_of)
-    ideal = _seconds(whole, bare, _nominal(capacity, fabric), group_of)
     slowest = int(seconds.argmax())
     return ExchangeTime(
         seconds=seconds,
@@ -96,40 +99,38 @@ def exchange(
     )
 
 
-def _nominal(capacity: Floats, fabric: RoutedFabric) -> Floats:
-    """Capacities where no host is slow: the rate of the cable in both directions."""
-    network = len(fabric.payload_bytes_per_s)
-    both = capacity[:network].reshape(-1, 2).max(axis=1)
-    return np.concatenate((np.repeat(both, 2), capacity[network:]))
+def _mapped(rounds: TransferRounds, hosts: HostPorts, nics: Mapping[Gpu, Sequence[PortKey]]) -> MappedRounds:
+    return mapped(rounds, hosts.gpus, nics, scale_up=hosts.scale_up is not None)
 
 
-def _ends(paths: Numbers) -> Numbers:
-    """Only the first and the last link of each path."""
-    last = (paths >= 0).sum(axis=1) - 1
-    return np.stack((paths[:, 0], paths[np.arange(len(paths)), last]), axis=1)
+def _keys(flows: MappedRounds) -> tuple[NDArray[np.void], NDArray[np.intp]]:
+    """Ends and stream of each connection, and the connection of each flow."""
+    keys, number = np.unique(flows.flows[["source", "target", "stream"]], return_inverse=True)
+    return keys, number.ravel()
 
 
-def _carriers(flows: MappedRounds, hosts: HostPorts, fabric: RoutedFabric) -> tuple[Carriers, list[Connection]]:
-    """Flows and copies, by transfer; a route is a connection, or the links of two ranks to the scale-up network."""
-    keys, route = np.unique(flows.flows[["source", "target", "stream"]], return_inverse=True)
-    connections = [(flows.ports[source], flows.ports[target], stream) for source, target, stream in keys.tolist()]
-    network = fabric.paths(connections)
-    ranks = len(hosts.gpus)
-    first = len(fabric.payload_bytes_per_s)
-    copies = flows.copies
+def _connections(flows: MappedRounds) -> list[Connection]:
+    return [(flows.ports[source], flows.ports[target], stream) for source, target, stream in _keys(flows)[0].tolist()]
+
+
+def _carriers(flows: MappedRounds, fabric: RoutedFabric, network: Numbers) -> Carriers:
+    """Flows and copies, by transfer; a route is a connection, or the links of two ranks to the scale-up network.
+
+    network: (connection, hop) links.
+    """
+    first, ranks, copies, route = fabric.links_count, flows.rounds.ranks, flows.copies, _keys(flows)[1]
     inside = np.full((len(copies), network.shape[1]), -1, np.int64)
     if len(copies):
         inside[:, 0], inside[:, 1] = first + copies["source"], first + ranks + copies["target"]
     transfer = np.concatenate((flows.flows["transfer"], copies["transfer"])).astype(np.int64)
     order = np.argsort(transfer, kind="stable")
-    routes = np.concatenate((route.ravel(), len(network) + np.arange(len(copies))))
+    routes = np.concatenate((route, len(network) + np.arange(len(copies))))
     share = np.concatenate((flows.flows["share"], np.ones(len(copies))))
     latency_s = np.concatenate((np.full(len(route), NETWORK_STEP_S), np.full(len(copies), SCALE_UP_STEP_S)))
     paths = np.concatenate((network, inside))
-    carriers = Carriers(
+    return Carriers(
         transfer=transfer[order], route=routes[order], share=share[order], latency_s=latency_s[order], paths=paths
     )
-    return carriers, connections
 
 
 def _seconds(rounds: TransferRounds, carriers: Carriers, capacity: Floats, group_of: Numbers) -> Floats:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -21,9 +21,10 @@ from railfab.forwarding import (
     obstacle,
     unconfigured,
 )
-from railfab.sim import Engine, Framing
+from railfab.sim import Engine, Framing, Network
 from railfab.topology import PortKey
 from railfab.units import bytes_per_s
+from railfab.workload.transfer import Gpu
 
 Connection = tuple[PortKey, PortKey, int]
 """Source, target, and what tells connections between the same two ports apart."""
@@ -33,23 +34,41 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class RoutedFabric:
-    """The converged state of a fabric."""
+    """The converged state of a fabric. planned: without faults."""
 
     state: ForwardingState
+    planned: ForwardingState
 
     @property
     def links(self) -> LinkTable:
         """The links by number."""
         return self.state.links
 
+    @property
+    def links_count(self) -> int:
+        """Number of directed links."""
+        return len(self.links.keys)
+
     @cached_property
     def payload_bytes_per_s(self) -> Floats:
         """(link,) what a link carries of payload of RoCE [bytes/s]; 0 for one that is down."""
-        network, framing = self.state.network, Framing()
-        share = framing.octets_per_wire / framing.octets_per_payload
-        rate_gbps = np.where(network.up, network.rate_gbps, 0.0)
-        taken_gbps = network.rx_gbps[network.far]
-        return np.asarray(share * bytes_per_s(1.0) * np.minimum(rate_gbps, taken_gbps))
+        return _payload_bytes_per_s(self.state.network)
+
+    @cached_property
+    def planned_bytes_per_s(self) -> Floats:
+        """(link,) the same without faults."""
+        return _payload_bytes_per_s(self.planned.network)
+
+    def in_use(self, nics: Mapping[Gpu, Sequence[PortKey]]) -> dict[Gpu, list[PortKey]]:
+        """The ports of each GPU whose links are up; all of them where none is."""
+        return {
+            gpu: [port for port in ports if self.state.port(port).oper_up] or list(ports) for gpu, ports in nics.items()
+        }
+
+    def ends(self, connections: Sequence[Connection]) -> Numbers:
+        """(connection, 2) the links of the two ports of each."""
+        egress = self.links.egress
+        return np.array([(egress[source], egress[target] ^ 1) for source, target, _ in connections], np.int64)
 
     def paths(self, connections: Sequence[Connection]) -> Numbers:
         """(connection, hop) the links of each, -1 behind the last. Raises RailfabError for one that has no path."""
@@ -93,5 +112,12 @@ def routed(design: Design, *, seed: int = 1, change: FabricChange | None = None)
     marks = design.intent.profile.lossless
     marking = Marking(seed=seed) if marks is None else Marking(dscp=marks.dscp, priority=marks.priority, seed=seed)
     state = unconfigured(LinkTable(design.topology), framing=Framing(), marking=marking)
-    state = converge(state, FabricChange(design.models))
-    return RoutedFabric(state if change is None else converge(state, change))
+    planned = converge(state, FabricChange(design.models))
+    return RoutedFabric(planned if change is None else converge(planned, change), planned)
+
+
+def _payload_bytes_per_s(network: Network) -> Floats:
+    framing = Framing()
+    share = framing.octets_per_wire / framing.octets_per_payload
+    rate_gbps = np.where(network.up, network.rate_gbps, 0.0)
+    return np.asarray(share * bytes_per_s(1.0) * np.minimum(rate_gbps, network.rx_gbps[network.far]))
