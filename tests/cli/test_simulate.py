@@ -12,6 +12,7 @@ from tests.docs.schemas import conforming
 
 ROOT = Path(__file__).resolve().parents[2]
 FABRICS, JOBS = ROOT / "inventory" / "fabrics", ROOT / "inventory" / "jobs"
+CUT_OFF = ("--fault", "switch=pod1-seg1-leaf1", "--fault", "switch=pod1-seg1-leaf2")
 POD64, TRAINING, RING = FABRICS / "pod64.yml", JOBS / "llama3-70b.yml", JOBS / "ring.yml"
 
 
@@ -65,10 +66,7 @@ def test_faults_and_seeds_show_the_link_on_which_the_slowest_group_waits() -> No
             "--fault: a closed form sees neither faults nor hashes.",
         ),
         (("--fault", "switch=x"), "--fault switch=x: the fabric has no switch x. Use a name such as pod1-seg1-leaf1"),
-        (
-            ("--fault", "switch=pod1-seg1-leaf1"),
-            "no path: pod1-seg1-leaf1 has no power. Leave the fault out",
-        ),
+        (CUT_OFF, "no path: pod1-seg1-leaf1 has no power. Leave the fault out"),
     ],
 )
 def test_what_cannot_run_on_the_links_is_one_line(arguments: tuple[str, ...], message: str) -> None:
@@ -188,7 +186,7 @@ def test_a_sweep_has_a_row_for_each_failure_and_continues_in_its_folder(tmp_path
     assert lines[0] == "18 runs of ring"
     rows = {line.split()[1]: line.split() for line in lines[2:] if line}
     assert rows["none"][2:] == ["2", *rows["switch=pod1-spine1"][3:5], "1.000", "0"]
-    assert rows["switch=pod1-seg1-leaf1"][2:] == ["2", "-", "-", "-", "2"]
+    assert float(rows["switch=pod1-seg1-leaf1"][5]) > 1.5, "half of the ports of a segment are left"
     assert len((tmp_path / "out" / "results.jsonl").read_text().splitlines()) == 18
     document = conforming("sweep", sweep(*arguments, "--output", "json").stdout)
     assert len(document) == 18
