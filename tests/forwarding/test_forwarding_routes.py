@@ -32,6 +32,7 @@ from railfab.forwarding import (
     unconfigured,
 )
 from railfab.forwarding.flows import source_port
+from railfab.forwarding.sessions import PrefixCounts
 from railfab.sim import Balancing, Engine, Framing
 
 FAR_HOST = IPv4Address("10.17.2.1")
@@ -94,7 +95,7 @@ def test_policy_decides_what_is_announced_and_what_is_taken() -> None:
     no_import = converged({LEAF: loopbacks_only(model(LEAF), direction="import")})
     assert next_hops(no_import, LEAF) == []
     session = no_import.session(LEAF, "ethernet-1/32")
-    assert session.total == (100, 33, 4)
+    assert session.total == PrefixCounts(received=100, accepted=4, sent=33, installed=4)
     silent_spine = converged({SPINE: loopbacks_only(model(SPINE), direction="export")})
     assert next_hops(silent_spine, LEAF) == [f"ethernet-1/{port}" for port in range(25, 31)]
 
@@ -103,7 +104,7 @@ def test_prefixes_are_counted_as_a_switch_would() -> None:
     """A leaf sends its 32 host links and its loopback; a spine passes on those of the other three leaves."""
     state = converged()
     up, down = state.session(LEAF, "ethernet-1/32"), state.session(SPINE, "ethernet-1/1")
-    assert up.total == (100, 33, 100)
+    assert up.total == PrefixCounts(received=100, accepted=100, sent=33, installed=100)
     assert down.total == (33, 100, 33)
 
 
