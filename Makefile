@@ -134,7 +134,7 @@ $(VENV)/fuzz.stamp: $(READY) requirements-fuzz.txt
 	@.ci/step "Installing atheris" $(PIP) $(INSTALL) --no-deps -r requirements-fuzz.txt
 	@touch $@
 
-$(VENV)/simulator.stamp: $(VENV)/railfab.stamp src/railfab/sim/jit.py $(wildcard src/railfab/compiled/*.py src/railfab/sim/kernel/*.py src/railfab/telemetry/kernel/*.py) src/railfab/telemetry/receive/scan.py
+$(VENV)/simulator.stamp: $(VENV)/railfab.stamp src/railfab/sim/jit.py $(wildcard src/railfab/compiled/*.py src/railfab/sim/kernel/*.py src/railfab/sim/fluid/*.py src/railfab/telemetry/kernel/*.py) src/railfab/telemetry/receive/scan.py
 	@.ci/step "Compiling the simulator, once" $(BIN)/python -m railfab.sim.warm
 	@.ci/step "Compiling the decoder of telemetry, once" $(BIN)/python -c "from railfab.telemetry.warm import compile_kernels; compile_kernels()"
 	@touch $@

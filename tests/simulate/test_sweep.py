@@ -75,6 +75,18 @@ def test_an_interrupted_sweep_continues_and_mends_the_line_that_was_cut_short(
     assert set(sweep(runs, AtOnce(0), kept)) == set(results), "nothing is left to run"
 
 
+def test_runs_that_have_not_begun_are_cancelled_when_a_sweep_is_left(runs: list[SweepRun]) -> None:
+    with ThreadPoolExecutor(1) as executor:
+        submitted: list[Future[Any]] = []
+        submit = executor.submit
+        executor.submit = lambda *call: submitted.append(submit(*call)) or submitted[-1]  # type: ignore[method-assign]
+        results = sweep(runs, executor)
+        next(results)
+        results.close()
+    assert len(submitted) == len(runs)
+    assert sum(future.cancelled() for future in submitted) >= len(runs) - 3
+
+
 def test_a_job_that_changed_runs_again(runs: list[SweepRun], tmp_path: Path) -> None:
     kept, job = tmp_path / "results.jsonl", tmp_path / "job.yml"
     list(sweep(runs[:1], AtOnce(), kept))

@@ -12,7 +12,16 @@ import typer
 
 from railfab.cli import completion
 from railfab.cli.acceptance import AcceptOption
-from railfab.cli.common import Output, OutputOption, print_json, print_table, stdout, stop_at_errors, uncollected
+from railfab.cli.common import (
+    Output,
+    OutputOption,
+    prepare_simulator,
+    print_json,
+    print_table,
+    stdout,
+    stop_at_errors,
+    uncollected,
+)
 from railfab.cli.tables import columns
 from railfab.errors import RailfabError
 from railfab.fabric import Design, design
@@ -175,6 +184,7 @@ def _on_links(asked: _SimulateOptions, fabric: Design, why: str) -> JobResult:
     from railfab.simulate.faults import faults
 
     change = faults(asked.faults, fabric.topology)
+    prepare_simulator()
     with naming(asked.document):
         seeds = range(1, asked.seeds + 1)
         runs = [simulate_job(asked.job, fabric, seed=seed, change=change) for seed in seeds]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterable, Iterator
+from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
 from statistics import median
@@ -12,7 +14,15 @@ import typer
 
 from railfab.cli.acceptance import AcceptOption
 from railfab.cli.change import change_bar
-from railfab.cli.common import Output, OutputOption, print_json, print_table, stop_at_errors, uncollected
+from railfab.cli.common import (
+    Output,
+    OutputOption,
+    prepare_simulator,
+    print_json,
+    print_table,
+    stop_at_errors,
+    uncollected,
+)
 from railfab.cli.simulate import IntentFiles, JobOption
 from railfab.errors import RailfabError
 from railfab.fabric import Design, design
@@ -70,10 +80,16 @@ def sweep(
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)
         kept = out / RESULTS
+    prepare_simulator(here=False)
     count = min(len(runs), workers or usable_cores())
-    with ProcessPoolExecutor(count, mp_context=get_context("spawn")) as executor, change_bar("runs", len(runs)) as tick:
+    spawned = get_context("spawn")
+    with (
+        ProcessPoolExecutor(count, spawned, signal.signal, (signal.SIGINT, signal.SIG_IGN)) as executor,
+        closing(results_of(runs, executor, kept)) as coming,
+        change_bar("runs", len(runs)) as tick,
+    ):
         results = []
-        for result in results_of(runs, executor, kept):
+        for result in coming:
             results.append(result)
             tick("")
     results.sort(key=lambda result: (result.fabric, result.faults, result.seed))

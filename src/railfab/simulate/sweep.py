@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from dataclasses import asdict, dataclass
 from functools import lru_cache
@@ -64,25 +64,30 @@ class SweepResult:
     error: str = ""
 
 
-def sweep(runs: Iterable[SweepRun], executor: Executor, kept: Path | None = None) -> Iterator[SweepResult]:
+def sweep(runs: Iterable[SweepRun], executor: Executor, kept: Path | None = None) -> Generator[SweepResult]:
     """The results of runs, those that are kept first, then each as it comes.
 
     kept: file of results, a line of JSON each, to which new ones are added. A last line that an interrupted sweep has
-    cut short is removed. Raises RailfabError for a file with other lines.
+    cut short is removed. Runs that have not begun are cancelled when the iterator is closed, or interrupted.
+    Raises RailfabError for a file with other lines.
     """
     before = {} if kept is None else _read(kept)
     wanted = {run.key: run for run in runs}
     yield from (before[key] for key in wanted if key in before)
     left = iter([run for key, run in wanted.items() if key not in before])
     waiting: set[Future[SweepResult]] = {executor.submit(run_once, run) for run in islice(left, AHEAD)}
-    while waiting:
-        done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-        for future in done:
-            result = future.result()
-            if kept is not None:
-                _append(kept, result)
-            yield result
-        waiting |= {executor.submit(run_once, run) for run in islice(left, len(done))}
+    try:
+        while waiting:
+            done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+            for future in done:
+                result = future.result()
+                if kept is not None:
+                    _append(kept, result)
+                yield result
+            waiting |= {executor.submit(run_once, run) for run in islice(left, len(done))}
+    finally:
+        for future in waiting:
+            future.cancel()
 
 
 def run_once(run: SweepRun) -> SweepResult:
