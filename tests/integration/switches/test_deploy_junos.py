@@ -70,6 +70,9 @@ def test_who_holds_the_configuration_is_named(fabric: Design, leaf: Endpoint) ->
             screen += held.recv(1 << 16)
         with opened(leaf) as session, pytest.raises(CommitRefused, match="is being configured by admin since "):
             session.stage(changed)
+        held.send(b"exit\r")
+        while b"Exiting configuration mode" not in screen:
+            screen += held.recv(1 << 16)
     with opened(leaf) as session:
         assert session.stage(changed).diff
 
