@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from threading import Lock, Timer
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -22,7 +22,7 @@ from railfab.cli.change_report import (
     print_outcomes,
     print_previews,
 )
-from railfab.cli.common import Output, progress_bar, refuse
+from railfab.cli.common import Output, refuse, ticking_bar
 from railfab.cli.echo import echo, echo_line
 from railfab.endpoints import Endpoints
 from railfab.errors import RailfabError
@@ -114,7 +114,7 @@ class ChangeRun:
         from railfab.deploy import nornir_of, preview_all
 
         nornir = nornir_of(self.fabric, self.endpoints)
-        with change_bar("reading", len(nornir.inventory.hosts)) as on_done:
+        with ticking_bar("reading", len(nornir.inventory.hosts)) as on_done:
             previews = preview_all(nornir, texts, on_done, is_own=is_own, kept=kept)
         for found in previews:
             if found.reverted is not None:
@@ -203,7 +203,7 @@ def _results_as_they_come(names: Sequence[str], output: Output) -> Iterator[Call
     lines = ResultLines(names, partial(echo_line, err=True) if output is Output.TABLE else lambda _line: None)
     timer = Timer(LATE_S, lines.late)
     timer.daemon = True
-    with change_bar("changing", len(names)) as on_done:
+    with ticking_bar("changing", len(names)) as on_done:
 
         def done(outcome: Outcome) -> None:
             lines.on_outcome(outcome)
@@ -214,14 +214,3 @@ def _results_as_they_come(names: Sequence[str], output: Output) -> Iterator[Call
             yield done
         finally:
             timer.cancel()
-
-
-@contextmanager
-def change_bar(title: str, total: int) -> Iterator[Any]:
-    """A progress bar on a terminal, for which alone rich is imported; yields the function to call after each switch."""
-    if sys.stderr is None or not sys.stderr.isatty():
-        yield lambda _name: None
-        return
-    with progress_bar() as progress:
-        task = progress.add_task(title, total=total)
-        yield lambda _name: progress.advance(task)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import math
 import sys
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from enum import StrEnum
@@ -213,6 +213,17 @@ def progress_bar() -> Progress:
         transient=True,
         disable=not console.is_terminal,
     )
+
+
+@contextmanager
+def ticking_bar(title: str, total: int) -> Iterator[Callable[..., None]]:
+    """A progress bar on a terminal, for which alone rich is imported; yields the function to call after each part."""
+    if sys.stderr is None or not sys.stderr.isatty():
+        yield lambda *_: None
+        return
+    with progress_bar() as progress:
+        task = progress.add_task(title, total=total)
+        yield lambda *_: progress.advance(task)
 
 
 @contextmanager

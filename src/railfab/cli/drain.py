@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from railfab.cli import completion
-from railfab.cli.change import FINISHING, YesOption, change_bar, require_answer
+from railfab.cli.change import FINISHING, YesOption, require_answer
 from railfab.cli.change_report import exit_code
 from railfab.cli.common import (
     STATE_DEFAULT,
@@ -24,6 +24,7 @@ from railfab.cli.common import (
     print_table,
     report,
     stdout,
+    ticking_bar,
 )
 from railfab.cli.echo import echo
 from railfab.endpoints import Endpoints
@@ -114,7 +115,7 @@ def _outcomes(fabric: Design, endpoints: Endpoints, verb: Verb, entry: OpenDeplo
 
     with stop_on_signal(lambda: echo(FINISHING, err=True)) as stop_requested:
         nornir = nornir_of(fabric, endpoints, stop_requested)
-        with change_bar(f"{verb}ing", len(endpoints.nodes)) as on_done:
+        with ticking_bar(f"{verb}ing", len(endpoints.nodes)) as on_done:
             outcomes = operate_all(
                 nornir, verb, lambda one: on_done(one.name), keep=entry.keep, stop_requested=stop_requested
             )
