@@ -55,8 +55,8 @@ def import_filter(model: DeviceModel, neighbor: BgpNeighbor) -> Filter:
 
 def export_filter(model: DeviceModel, neighbor: BgpNeighbor) -> Filter:
     """The rules for the routes announced to a neighbour. A drained switch marks all of them (RFC 8326)."""
-    own = (*_suppressed(aggregates(model)), *_not_originated(model))
-    rules = (*own, *_rules(model, neighbor, neighbor.export_policies))
+    kept_back = (*_suppressed(aggregates(model)), *_not_originated(model))
+    rules = (*kept_back, *_rules(model, neighbor, neighbor.export_policies))
     return tuple(map(_drained, rules)) if model.drain else rules
 
 

@@ -78,7 +78,7 @@ class ChangeQueue:
             raise request.failure
 
     def _withdraw(self, threads: Iterable[int | None]) -> None:
-        """Have nobody wait for these threads any more."""
+        """Remove threads from those that have announced a change."""
         with self._arriving:
             self._announced.difference_update(threads)
             self._arriving.notify_all()
