@@ -47,6 +47,12 @@ def test_json_has_the_tier_and_what_it_does_not_see() -> None:
     assert bridged["runs"] == []
 
 
+def test_an_operation_of_too_many_transfers_is_in_closed_form_and_named() -> None:
+    lines = simulate(FABRICS / "gpu16384.yml", "--job", JOBS / "alltoall.yml").stdout
+    text = " ".join(lines.split())
+    assert "all alltoall is in closed form: 268,419,072 transfers are more than the 8,388,608" in text
+
+
 def test_faults_and_seeds_show_the_link_on_which_the_slowest_group_waits() -> None:
     faults = [word for number in (1, 2, 3) for word in ("--fault", f"switch=pod1-spine{number}")]
     lines = simulate(POD64, "--job", JOBS / "alltoall.yml", *faults, "--seeds", 2).stdout.splitlines()
@@ -77,7 +83,7 @@ def test_a_design_without_computed_routes_is_refused_with_a_tier_that_works() ->
     fabric = FABRICS / "dual-rail.yml"
     stderr = " ".join(simulate(fabric, "--job", RING, "--tier", "max-min", code=2).stderr.split())
     assert "no collective can run on its links: no routes are computed for VLANs and SVIs" in stderr
-    assert stderr.endswith("Use --tier closed-form.")
+    assert stderr.endswith("Use simulate --tier closed-form.")
     simulate(fabric, "--job", RING, "--tier", "closed-form")
 
 
@@ -200,3 +206,17 @@ def test_a_sweep_refuses_what_no_run_can_be_made_of() -> None:
     assert "--fault switch=x: the fabric has no switch x" in sweep(
         POD64, "--job", RING, "--fault", "switch=x", code=2
     ).stderr.replace("\n", " ")
+    for arguments, message in (
+        ((POD64, POD64), "pod64.yml: a second fabric is named pod64. Rename one of them."),
+        ((FABRICS / "dual-rail.yml",), "no routes are computed for VLANs and SVIs"),
+        (("-",), "-: the processes of a sweep cannot read standard input. Name a file."),
+        ((POD64, "-o", POD64), "pod64.yml: cannot be written: File exists. Use another folder."),
+    ):
+        assert message in " ".join(sweep(*arguments, "--job", RING, code=2).stderr.split())
+
+
+def test_a_sweep_of_many_failures_says_how_many_rows_its_table_leaves_out() -> None:
+    lines = sweep(POD64, "--job", RING, "--each", "cable").stdout.splitlines()
+    assert lines[0] == "33 runs of ring"
+    assert sum(line.startswith("pod64 ") for line in lines) == 30
+    assert lines[-1] == "and 3 rows more; --output json has each run"

@@ -22,8 +22,10 @@ from tests.sim.fabrics import (
     routes,
     star,
 )
+from tests.sim.fluid_flows import fluid_flows
 
-from railfab.sim import QUEUES, Dcqcn, Engine, Flow, Framing, Network, Recovery, Transport, max_min_rates
+from railfab.sim import QUEUES, Dcqcn, Engine, Flow, Framing, Network, Recovery, Transport
+from railfab.sim.fluid import fluid_ends
 from railfab.sim.replay.run import scenario_engine
 from railfab.sim.replay.scenario import load
 
@@ -156,17 +158,8 @@ def test_headroom_of_a_round_trip_and_two_frames_at_each_end_is_enough_and_half_
 
 def _fluid_finish_ns(flows: Sequence[Flow], paths: Sequence[Sequence[int]], network: Network) -> np.ndarray:
     """When each flow has sent all, at max-min fair rates that change whenever a flow ends."""
-    left = np.array([each.payload_bytes for each in flows], float)
-    finish, now = np.zeros(len(flows)), 0.0
-    while (left > 0).any():
-        open_flows = np.flatnonzero(left > 0)
-        rates = max_min_rates([paths[number] for number in open_flows], network.rate_gbps / 8)
-        step = (left[open_flows] / rates).min()
-        now += step
-        left[open_flows] -= rates * step
-        left[left < 1e-3] = 0.0
-        finish[open_flows[left[open_flows] == 0]] = now
-    return finish
+    sizes = [each.payload_bytes for each in flows]
+    return fluid_ends(fluid_flows(paths, sizes), network.rate_gbps / 8)
 
 
 def test_two_senders_of_the_reference_pause_every_8_96_us() -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.sim.fluid_flows import rows
 
-from railfab.sim import max_min_rates
+from railfab.sim.fluid import fluid_rates
 
 
 @pytest.mark.parametrize(
@@ -25,4 +26,4 @@ from railfab.sim import max_min_rates
 def test_a_link_that_is_full_stops_its_flows_and_no_other(
     paths: list[list[int]], capacity: list[float], rates: list[float]
 ) -> None:
-    assert max_min_rates(paths, np.array(capacity)).tolist() == pytest.approx(rates, rel=1e-9)
+    assert fluid_rates(rows(paths), np.array(capacity)).tolist() == pytest.approx(rates, rel=1e-9)

@@ -6,34 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.sim.fluid_flows import fluid_flows, rows
+from tests.sim.progressive_filling import max_min_rates
 
-from railfab.sim import max_min_rates
-from railfab.sim.fluid import FluidFlows, fluid_ends, fluid_rates
+from railfab.sim.fluid import fluid_ends, fluid_rates
 
 LINKS = 6
-
-
-def rows(paths: list[list[int]]) -> np.ndarray:
-    table = np.full((len(paths), max(map(len, paths))), -1, np.int64)
-    for row, path in zip(table, paths, strict=True):
-        row[: len(path)] = path
-    return table
-
-
-def flows(
-    paths: list[list[int]], sizes: list[float], waits: list[tuple[int, int]] | None = None, latency_s: float = 0.0
-) -> FluidFlows:
-    """waits: (earlier, later). A flow with an empty path crosses no link."""
-    pairs = np.array(waits or [], np.int64).reshape(-1, 2)
-    crossing = [path or [0] for path in paths]
-    return FluidFlows(
-        paths=rows(crossing),
-        route=np.array([number if path else -1 for number, path in enumerate(paths)]),
-        payload_bytes=np.array(sizes, float),
-        latency_s=np.array([latency_s if path else 0.0 for path in paths]),
-        earlier=pairs[:, 0],
-        later=pairs[:, 1],
-    )
 
 
 some_paths = st.lists(st.lists(st.integers(0, LINKS - 1), min_size=1, max_size=3, unique=True), min_size=1, max_size=8)
@@ -59,24 +37,37 @@ def test_a_run_is_a_sequence_of_fair_shares(paths: list[list[int]], rates: list[
         ended = [flow for flow in there if left[flow] <= 1e-9 * sizes[flow]]
         ends[ended] = now
         there = [flow for flow in there if flow not in ended]
-    assert fluid_ends(flows(paths, sizes[: len(paths)]), capacity).tolist() == pytest.approx(ends.tolist(), rel=1e-6)
+    assert fluid_ends(fluid_flows(paths, sizes[: len(paths)]), capacity).tolist() == pytest.approx(
+        ends.tolist(), rel=1e-6
+    )
 
 
 def test_a_flow_begins_when_all_it_waits_for_have_ended_and_after_its_latency() -> None:
-    held = flows([[0], [1], [0, 1]], [10, 40, 20], [(0, 2), (1, 2)], latency_s=1.0)
+    held = fluid_flows([[0], [1], [0, 1]], [10, 40, 20], [(0, 2), (1, 2)], latency_s=1.0)
     assert fluid_ends(held, np.array([10.0, 10.0])).tolist() == pytest.approx([2.0, 5.0, 8.0])
 
 
 def test_a_flow_that_crosses_no_link_joins_others() -> None:
-    held = flows([[0], [0], [], [0]], [10, 20, 0, 10], [(0, 2), (1, 2), (2, 3)])
+    held = fluid_flows([[0], [0], [], [0]], [10, 20, 0, 10], [(0, 2), (1, 2), (2, 3)])
     assert fluid_ends(held, np.array([10.0])).tolist() == pytest.approx([2.0, 3.0, 3.0, 4.0])
 
 
 def test_what_waits_for_itself_and_what_has_no_rate_never_ends() -> None:
-    held = flows([[0], [0], [0], [1]], [10, 10, 10, 10], [(1, 2), (2, 1)])
+    held = fluid_flows([[0], [0], [0], [1]], [10, 10, 10, 10], [(1, 2), (2, 1)])
     assert fluid_ends(held, np.array([10.0, 0.0])).tolist() == [1.0, np.inf, np.inf, np.inf]
 
 
 def test_events_within_a_quantum_are_one() -> None:
-    held = flows([[0], [1]], [10, 10.5])
+    held = fluid_flows([[0], [1]], [10, 10.5])
     assert fluid_ends(held, np.array([10.0, 10.0]), quantum_s=0.1).tolist() == [1.0, 1.0]
+
+
+def test_a_flow_that_stands_for_several_is_each_of_them() -> None:
+    """Three flows share link 0 with another one, which goes on when they have ended."""
+    apart = fluid_flows([[0], [0], [0], [0, 1]], [10, 10, 10, 30])
+    merged = fluid_flows([[0], [0, 1]], [10, 30], alike=[3, 1])
+    capacity = np.array([10.0, 10.0])
+    ends = fluid_ends(apart, capacity).tolist()
+    assert ends == pytest.approx([4.0, 4.0, 4.0, 6.0])
+    assert fluid_ends(merged, capacity).tolist() == pytest.approx([ends[0], ends[3]])
+    assert fluid_rates(merged.paths, capacity, merged.alike).tolist() == pytest.approx([2.5, 2.5])

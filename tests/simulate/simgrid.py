@@ -106,6 +106,7 @@ def simulated_s(run: Run) -> float:
         route=np.arange(len(rows)),
         share=np.ones(len(rows)),
         latency_s=(paths >= 0).sum(axis=1) * LINK_S,
+        alike=np.ones(len(rows), np.int64),
         paths=paths,
     )
     flows, _ = ordered_flows(rounds, carriers, Waits(buffered_bytes=DETACHED_BYTES, targets=True))

@@ -9,10 +9,11 @@ from tests.workload.references import rows
 
 MEDIAN, EACH = 0.02, 0.05
 UNLIKE = {
-    ("reduce_scatter", "ompi_ring", 1 << 20): "SMPI posts each receive a round ahead, which matters below 64 KiB",
-    ("allreduce", "rab_rdb", 1 << 20): "7 % on 256 shuffled ranks, of which the reason is not known",
+    ("ft2_64", "shuffled", "ompi_ring"): "SMPI posts each receive a round ahead, which matters below 64 KiB",
+    ("ft3_64", "in order", "ompi_ring"): "the same",
+    ("ft2_256", "shuffled", "rab_rdb"): "7 % less, of which the reason is not known",
 }
-"""Runs on Clos fabrics that are not within EACH."""
+"""Runs of 1 MiB on Clos fabrics that are not within EACH."""
 
 
 def test_two_and_three_tiers_are_within_two_percent_in_the_median_and_five_each() -> None:
@@ -21,7 +22,7 @@ def test_two_and_three_tiers_are_within_two_percent_in_the_median_and_five_each(
         run
         for run in runs
         if (run.op, run.algorithm) in ALGORITHMS
-        and (run.op, run.algorithm, run.size_bytes) not in UNLIKE
+        and not (run.size_bytes == 1 << 20 and (run.topology, run.order, run.algorithm) in UNLIKE)
         and run.topology.startswith("ft")
         and (run.ranks <= 64 or run.algorithm != "lr")
     ]

@@ -9,7 +9,7 @@ import pytest
 from railfab.errors import RailfabError
 from railfab.fabric import Design, design
 from railfab.intent import Job
-from railfab.simulate import FabricEstimate, simulate_job
+from railfab.simulate import FabricEstimate, exchange, simulate_job
 from railfab.simulate.faults import faults
 from railfab.workload import estimate
 
@@ -119,3 +119,35 @@ def test_the_remedies_for_faults_work(pod64: Design) -> None:
     assert change is not None
     assert (len(change.cut), len(change.switch_faults), set(change.slow.values())) == (1, 1, {10.0})
     assert faults([], pod64.topology) is None
+
+
+def test_equal_flows_of_a_single_round_are_followed_as_one_with_the_same_result(
+    pod64: Design, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    together = run(pod64, EXCHANGE, *SPINES[:3]).contentions[0]
+    monkeypatch.setattr(exchange, "merged", lambda _rounds, carriers, _group_of: carriers)
+    apart = run(pod64, EXCHANGE, *SPINES[:3]).contentions[0]
+    assert together.slowest_s == pytest.approx(apart.slowest_s, rel=exchange.QUANTA[1])
+    assert together.ideal_s == pytest.approx(apart.ideal_s, rel=exchange.QUANTA[1])
+    assert together.busiest is not None
+    assert apart.busiest is not None
+    assert together.busiest.flows == apart.busiest.flows
+
+
+def test_groups_that_are_spread_differently_over_hosts_run_together(pod64: Design) -> None:
+    """Of groups of 6 ranks on hosts with 8 GPUs some are on one host, some on two."""
+    shape = {"layers": 4, "hidden": 1536, "heads": 12, "ffn": 4096, "vocabulary": 32000, "sequence": 1536}
+    document = {"version": 1, "job": "made", "hosts": 6, "model": shape, "parallelism": {"tp": 6}}
+    result = run(pod64, Job.model_validate(document))
+    tensor = next(held for held in result.contentions if held.group == "tp")
+    assert (tensor.groups, tensor.algorithm) == (8, "ring")
+    assert tensor.slowest_s >= tensor.median_s > 0
+
+
+def test_a_job_names_what_it_does_not_follow(pod64: Design, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exchange, "MOST_FOLLOWED", 1000)
+    result = run(pod64, EXCHANGE)
+    assert result.contentions == ()
+    assert result.unfollowed == (
+        "all alltoall is in closed form: 8,064 transfers are more than the 1,000 that are held at most",
+    )

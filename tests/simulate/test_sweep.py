@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -85,6 +86,19 @@ def test_runs_that_have_not_begun_are_cancelled_when_a_sweep_is_left(runs: list[
         results.close()
     assert len(submitted) == len(runs)
     assert sum(future.cancelled() for future in submitted) >= len(runs) - 3
+
+
+def test_a_worker_that_is_killed_is_one_line_and_the_results_so_far_are_kept(
+    runs: list[SweepRun], tmp_path: Path
+) -> None:
+    kept = tmp_path / "results.jsonl"
+    with ProcessPoolExecutor(1, get_context("spawn")) as executor:
+        results = sweep(runs, executor, kept)
+        next(results)
+        next(iter(executor._processes.values())).kill()
+        with pytest.raises(RailfabError, match=r"sweep: a process was killed, .* Use fewer --workers"):
+            list(results)
+    assert len(kept.read_text().splitlines()) >= 1
 
 
 def test_a_job_that_changed_runs_again(runs: list[SweepRun], tmp_path: Path) -> None:

@@ -562,11 +562,12 @@ class Replay:
 
 @dataclass(frozen=True, slots=True)
 class FabricRun:
-    """A run on the links of a fabric. seed: of its hashes."""
+    """A run on the links of a fabric. seed: of its hashes. unfollowed: operations in closed form, and why."""
 
     seed: int
     step_s: float
     contentions: tuple[Contention, ...]
+    unfollowed: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)

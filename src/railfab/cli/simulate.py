@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -20,6 +20,7 @@ from railfab.cli.common import (
     print_table,
     stdout,
     stop_at_errors,
+    ticking_bar,
     uncollected,
 )
 from railfab.cli.tables import columns
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from railfab.intent import Job
     from railfab.intent.document import Document
     from railfab.simulate import FabricEstimate
+    from railfab.simulate.exchange import BusyLink
     from railfab.workload import JobEstimate
 
 Estimates = dict[str, "JobResult"]
@@ -115,13 +117,7 @@ def simulate(
         raise RailfabError(option, "a closed form sees neither faults nor hashes", "Use --tier max-min")
     wanted, document = load_job_file(job)
     asked = _SimulateOptions(wanted, document, tier, tuple(fault or ()), seeds)
-    estimates: Estimates = {}
-    for path in intents:
-        fabric = design(path)
-        stop_at_errors(fabric, accept, output)
-        if fabric.intent.fabric in estimates:
-            raise RailfabError(str(path), f"a second fabric is named {fabric.intent.fabric}", "Rename one of them")
-        estimates[fabric.intent.fabric] = _result(asked, fabric)
+    estimates = {fabric.intent.fabric: _result(asked, fabric) for fabric in designs_of(intents, accept, output)}
     if output is Output.JSON:
         designs = [
             {"fabric": name, "why": result.why, "estimate": asdict(result.step), "runs": list(map(_run, result.runs))}
@@ -130,6 +126,19 @@ def simulate(
         print_json({"job": wanted.job, "designs": designs})
     else:
         _print(wanted, estimates)
+
+
+def designs_of(intents: Iterable[Path], accept: AcceptOption, output: Output) -> Iterator[Design]:
+    """The designs of intents. Raises RailfabError for two fabrics of one name, and what stops a design."""
+    names: set[str] = set()
+    for path in intents:
+        fabric = design(path)
+        stop_at_errors(fabric, accept, output)
+        name = fabric.intent.fabric
+        if name in names:
+            raise RailfabError(str(path), f"a second fabric is named {name}", "Rename one of them")
+        names.add(name)
+        yield fabric
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,9 +157,6 @@ def _result(asked: _SimulateOptions, fabric: Design) -> JobResult:
     from railfab.workload import estimate
 
     on_links = asked.tier is SimulationTier.MAX_MIN or bool(asked.faults) or asked.seeds > 1
-    if on_links and (obstacle := _uncomputed(fabric)):
-        problem = f"no collective can run on its links: {obstacle}"
-        raise RailfabError(str(fabric.path), problem, "Use --tier closed-form")
     why = "" if on_links else "as asked" if asked.tier else _closed_form_by_default(fabric)
     if why:
         with naming(asked.document):
@@ -164,36 +170,37 @@ def _closed_form_by_default(fabric: Design) -> str:
 
     if find_spec("numpy") is None:
         return f"numpy is not installed. {install('sim')}"
+    from railfab.simulate.routed import uncomputed_routes
+
     gpus = len(fabric.topology.hosts()) * fabric.intent.hosts.gpus
-    return f"the design has {gpus:,} GPUs, more than {MOST_GPUS:,}" if gpus > MOST_GPUS else _uncomputed(fabric)
-
-
-def _uncomputed(fabric: Design) -> str:
-    """What of a design has no routes that could be computed; empty where all has."""
-    from railfab.forwarding import uncomputed
-
-    if fabric.intent.profile.transport == "uet":
-        return "the routes of Ultra Ethernet are not computed"
-    parts = ((model.name, part) for model in fabric.models.values() for part in uncomputed(model))
-    name, part = next(parts, ("", None))
-    return f"no routes are computed for {part.feature} ({name} {part.where})" if part else ""
+    return f"the design has {gpus:,} GPUs, more than {MOST_GPUS:,}" if gpus > MOST_GPUS else uncomputed_routes(fabric)
 
 
 def _on_links(asked: _SimulateOptions, fabric: Design, why: str) -> JobResult:
     from railfab.simulate import simulate_job
     from railfab.simulate.faults import faults
+    from railfab.simulate.routed import routed
 
     change = faults(asked.faults, fabric.topology)
+    there = routed(fabric, change)
     prepare_simulator()
     with naming(asked.document):
-        seeds = range(1, asked.seeds + 1)
-        runs = [simulate_job(asked.job, fabric, seed=seed, change=change) for seed in seeds]
+        runs = []
+        with ticking_bar("seeds", asked.seeds) as tick:
+            for seed in range(1, asked.seeds + 1):
+                runs.append(simulate_job(asked.job, fabric, seed=seed, fabric=there))
+                tick()
     middle = sorted(runs, key=lambda run: run.step.step_s)[(len(runs) - 1) // 2]
     return JobResult(middle.step, why, tuple(runs))
 
 
 def _run(run: FabricEstimate) -> dict[str, object]:
-    return {"seed": run.seed, "step_s": run.step.step_s, "contentions": [asdict(held) for held in run.contentions]}
+    return {
+        "seed": run.seed,
+        "step_s": run.step.step_s,
+        "contentions": list(map(asdict, run.contentions)),
+        "unfollowed": run.unfollowed,
+    }
 
 
 def _print(job: Job, estimates: Estimates) -> None:
@@ -204,9 +211,9 @@ def _print(job: Job, estimates: Estimates) -> None:
         title = f"{job.job} on {name}: {counted(step.gpus, 'GPU')}, {step.tier}"
         print_table(title, ("part", "s", "%"), _parts(step))
         print_table("", COLLECTIVE_COLUMNS, _collectives(step))
-        if result.slowest is not None:
+        if result.slowest is not None and result.slowest.contentions:
             print_table("", CONTENTION_COLUMNS, _contentions(result.slowest))
-        for line in (*_facts(step), *_spread(result), *_links(result)):
+        for line in (*_facts(step), *_spread(result), *_links(result), *_unfollowed(result)):
             stdout().print(line, highlight=False, soft_wrap=columns() is None)
         reason = "" if result.why in ("as asked", "default") else f" It was used because {result.why.rstrip('.')}."
         sight = f"A {step.tier} {'run' if result.runs else 'estimate'} does not see: {listed(step.not_seen)}.{reason}"
@@ -227,11 +234,21 @@ def _links(result: JobResult) -> Iterator[str]:
     """Why the slowest group of an operation is slow."""
     for held in result.slowest.contentions if result.slowest else ():
         if held.busiest is not None and held.slowest_s > 1.01 * held.ideal_s:
-            uneven = held.busiest.flows > 1.1 * held.busiest.fair_flows
-            reason = "hashes collide" if uneven else "the links are too few"
             flows = f"{held.busiest.flows} flows where {held.busiest.fair_flows:.1f} is the mean of its group"
             share = f"a flow gets {100 * held.busiest.share:.0f} % of what its NICs would give it"
-            yield f"{held.group} {held.op}: {held.link} has {flows}; {share}: {reason}"
+            yield f"{held.group} {held.op}: {held.link} has {flows}; {share}: {_reason(held.busiest)}"
+
+
+def _reason(busiest: BusyLink) -> str:
+    """Whether a link would limit its flows if they were spread evenly, and whether they are not."""
+    unevenness = busiest.flows / busiest.fair_flows
+    if busiest.share * unevenness > 0.99:
+        return "hashes collide"
+    return "the links are too few, and hashes collide" if unevenness > 1.1 else "the links are too few"
+
+
+def _unfollowed(result: JobResult) -> Iterator[str]:
+    return iter(result.slowest.unfollowed if result.slowest else ())
 
 
 def _spread(result: JobResult) -> Iterator[str]:

@@ -13,27 +13,28 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from railfab.cli.acceptance import AcceptOption
-from railfab.cli.change import change_bar
 from railfab.cli.common import (
     Output,
     OutputOption,
     prepare_simulator,
     print_json,
     print_table,
-    stop_at_errors,
+    ticking_bar,
     uncollected,
 )
-from railfab.cli.simulate import IntentFiles, JobOption
+from railfab.cli.echo import echo_line
+from railfab.cli.simulate import IntentFiles, JobOption, designs_of
 from railfab.errors import RailfabError
-from railfab.fabric import Design, design
+from railfab.fabric import Design
 from railfab.process.cores import usable_cores
+from railfab.text.counted import counted
 
 if TYPE_CHECKING:
     from railfab.simulate import SweepResult, SweepRun
 
 RESULTS = "results.jsonl"
 SHOWN = 30
-"""Rows of the table; the file of results has all."""
+"""Rows of the table that are printed."""
 
 SeedsOption = Annotated[int, typer.Option("--seeds", min=1, max=10_000, help="Seeds of the hashes that are tried.")]
 EachOption = Annotated[
@@ -71,47 +72,59 @@ def sweep(
 
     from railfab.simulate import sweep as results_of
 
+    if Path("-") in intents:
+        raise RailfabError("-", "the processes of a sweep cannot read standard input", "Name a file")
     runs: list[SweepRun] = []
-    for path in intents:
-        fabric = design(path)
-        stop_at_errors(fabric, accept, output)
-        runs += _runs(fabric, path, job, seeds, _failures(fabric, fault or (), each or ()))
-    kept = None
-    if out is not None:
-        out.mkdir(parents=True, exist_ok=True)
-        kept = out / RESULTS
+    for fabric in designs_of(intents, accept, output):
+        runs += _runs(fabric, job, seeds, _failures(fabric, fault or (), each or ()))
+    kept = None if out is None else _results_file(out)
     prepare_simulator(here=False)
     count = min(len(runs), workers or usable_cores())
     spawned = get_context("spawn")
     with (
         ProcessPoolExecutor(count, spawned, signal.signal, (signal.SIGINT, signal.SIG_IGN)) as executor,
         closing(results_of(runs, executor, kept)) as coming,
-        change_bar("runs", len(runs)) as tick,
+        ticking_bar("runs", len(runs)) as tick,
     ):
         results = []
         for result in coming:
             results.append(result)
-            tick("")
+            tick()
     results.sort(key=lambda result: (result.fabric, result.faults, result.seed))
     if output is Output.JSON:
         print_json([asdict(result) for result in results])
     else:
-        print_table(f"{len(results)} runs of {results[0].job}", COLUMNS, _rows(results))
+        rows = list(_rows(results))
+        print_table(f"{counted(len(results), 'run')} of {results[0].job}", COLUMNS, rows[:SHOWN])
+        if len(rows) > SHOWN:
+            echo_line(f"and {counted(len(rows) - SHOWN, 'row')} more; --output json has each run")
 
 
-def _runs(fabric: Design, path: Path, job: Path, seeds: int, failures: Iterable[tuple[str, ...]]) -> Iterator[SweepRun]:
+def _results_file(folder: Path) -> Path:
+    """The file of results in a folder, which is made. Raises RailfabError."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / RESULTS).touch()
+    except OSError as error:
+        raise RailfabError(str(folder), f"cannot be written: {error.strerror}", "Use another folder") from None
+    return folder / RESULTS
+
+
+def _runs(fabric: Design, job: Path, seeds: int, failures: Iterable[tuple[str, ...]]) -> Iterator[SweepRun]:
     """Check the job, and every fault, on a design; then all of its runs."""
     from railfab.fabric.design import naming
     from railfab.intent.load import load_job_file
     from railfab.simulate import SweepRun, faults
+    from railfab.simulate.routed import require_routes
     from railfab.workload import estimate
 
+    require_routes(fabric)
     wanted, document = load_job_file(job)
     with naming(document):
         estimate(wanted, fabric.intent, fabric.topology)
     for failure in failures:
         faults(failure, fabric.topology)
-        yield from (SweepRun(str(path), str(job), seed, failure) for seed in range(1, seeds + 1))
+        yield from (SweepRun(str(fabric.path), str(job), seed, failure) for seed in range(1, seeds + 1))
 
 
 def _failures(fabric: Design, given: Iterable[str], kinds: Iterable[str]) -> Iterator[tuple[str, ...]]:
@@ -144,7 +157,7 @@ def _rows(results: Iterable[SweepResult]) -> Iterator[tuple[object, ...]]:
         by_fault.setdefault((result.fabric, result.faults), []).append(result)
     healthy = {fabric: _median(held) for (fabric, faults), held in by_fault.items() if not faults}
     order = sorted(by_fault, key=lambda key: (key[0], bool(key[1]), -(_median(by_fault[key]) or float("inf"))))
-    for fabric, faults in order[:SHOWN]:
+    for fabric, faults in order:
         held = by_fault[fabric, faults]
         steps = [result.step_s for result in held if result.step_s is not None]
         middle, base = _median(held), healthy.get(fabric)

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 from railfab.sim.counters import Counters, FlowResults, Paths
 from railfab.sim.kernel.records import QUEUES
 from railfab.sim.network import Balancing, Flow, Framing, HashFields, Network, Routing, plain_network
-from railfab.sim.solver import max_min_rates
 from railfab.sim.transport import Dcqcn, Recovery, Transport
 
 if TYPE_CHECKING:
@@ -28,7 +27,6 @@ __all__ = [
     "Recovery",
     "Routing",
     "Transport",
-    "max_min_rates",
     "plain_network",
 ]
 

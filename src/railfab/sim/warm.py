@@ -26,6 +26,7 @@ def compile_kernel() -> None:
     flow = FluidFlows(
         paths=np.zeros((1, 1), np.int64),
         route=np.zeros(1, np.int64),
+        alike=np.ones(1, np.int64),
         payload_bytes=np.ones(1),
         latency_s=np.zeros(1),
         earlier=nothing,

@@ -13,10 +13,13 @@ from railfab.simulate.ordered import Carriers, Numbers, ordered_flows
 from railfab.simulate.routed import Connection, RoutedFabric
 from railfab.topology import PortKey
 from railfab.workload import MappedRounds, TransferRounds, mapped
+from railfab.workload.algorithms import check_transfers
 from railfab.workload.rates import NETWORK_STEP_S, SCALE_UP_STEP_S
 from railfab.workload.transfer import Gpu
 
 Floats = NDArray[np.float64]
+MOST_FOLLOWED = 1 << 20
+"""Transfers of all groups, for which a process has 4 GB."""
 MOST_TRANSFERS = 100_000
 """Carriers of transfers that one run follows; equal rounds in a row are counted from two runs of fewer of them."""
 LEAST_ROUNDS = 4
@@ -24,7 +27,7 @@ LEAST_ROUNDS = 4
 QUANTA = (0.001, 0.02)
 """Shares of the duration of a carrier within which events are one, and of rates that count as equal: the least, and
 that of 20,000 carriers and more."""
-FULL = 1e-6
+FULL = 2 * QUANTA[0]
 """Share of a link that may be free where it is full."""
 
 
@@ -61,34 +64,76 @@ class HostPorts:
     scale_up: float | None
 
 
-def together(rounds: TransferRounds, groups: Sequence[Sequence[int]], ranks: int) -> TransferRounds:
-    """The rounds of one group as those of several at once. groups: ranks of the job by position, all equally many."""
-    members = np.asarray(groups, np.int64)
-    table = np.tile(rounds.table, len(members))
-    group = np.repeat(np.arange(len(members)), len(rounds.table))
-    for end in ("source", "target"):
-        table[end] = members[group, table[end]]
-    return replace(rounds, ranks=ranks, table=table)
+def together(
+    kinds: Sequence[tuple[TransferRounds, Sequence[Sequence[int]]]], ranks: int
+) -> tuple[TransferRounds, Numbers]:
+    """The rounds of several groups as those of all at once, and the group of each transfer.
+
+    kinds: rounds of one group, and the ranks of the job by position for each group that has them; pieces of all kinds
+    have equally many bytes.
+    """
+    check_transfers(sum(len(rounds.table) * len(groups) for rounds, groups in kinds), MOST_FOLLOWED)
+    tables, numbers, count = [], [], 0
+    for rounds, groups in kinds:
+        members = np.asarray(groups, np.int64)
+        table = np.tile(rounds.table, len(members))
+        group = np.repeat(np.arange(len(members)), len(rounds.table))
+        for end in ("source", "target"):
+            table[end] = members[group, table[end]]
+        tables.append(table)
+        numbers.append(count + group)
+        count += len(members)
+    return replace(kinds[0][0], ranks=ranks, table=np.concatenate(tables)), np.concatenate(numbers)
+
+
+def _combined(*columns: Numbers) -> Numbers:
+    """A number for each row of columns of numbers from 0: equal rows have equal ones."""
+    keys = np.zeros(len(columns[0]), np.int64)
+    for column in columns:
+        keys = keys * (int(column.max(initial=0)) + 1) + column
+    return keys
+
+
+def merged(rounds: TransferRounds, carriers: Carriers, group_of: Numbers) -> Carriers:
+    """Carriers of which each stands for those of its group that are equal, where no round comes after that of all.
+
+    As an AllToAll at once has many: flows of all GPUs of a host to a GPU leave by one NIC (PXN).
+    """
+    if rounds.count > 1 or not len(carriers.transfer):
+        return carriers
+    _, payload = np.unique(carriers.share * rounds.payload_bytes[carriers.transfer], return_inverse=True)
+    keys = _combined(group_of[carriers.transfer], carriers.route, payload)
+    _, first, alike = np.unique(keys, return_index=True, return_counts=True)
+    order = np.argsort(first)
+    kept = first[order]
+    return Carriers(
+        transfer=carriers.transfer[kept],
+        route=carriers.route[kept],
+        share=carriers.share[kept],
+        latency_s=carriers.latency_s[kept],
+        alike=alike[order],
+        paths=carriers.paths,
+    )
 
 
 def exchange(
-    rounds: TransferRounds, groups: Sequence[Sequence[int]], hosts: HostPorts, fabric: RoutedFabric
+    kinds: Sequence[tuple[TransferRounds, Sequence[Sequence[int]]]], hosts: HostPorts, fabric: RoutedFabric
 ) -> ExchangeTime | None:
     """Run a collective of several groups at once; None where nothing crosses the network.
 
-    rounds: of one group. Raises RailfabError for ranks that do not reach each other.
+    kinds: see `together`. Raises RailfabError for ranks that do not reach each other, TooManyTransfers.
     """
-    whole = together(rounds, groups, len(hosts.gpus))
-    group_of = np.repeat(np.arange(len(groups)), len(rounds.table))
+    whole, group_of = together(kinds, len(hosts.gpus))
     scale_up = np.full(2 * len(hosts.gpus), hosts.scale_up or np.inf)
     planned = _mapped(whole, hosts, hosts.nics)
     if not len(planned.flows):
         return None
-    ends = _carriers(planned, fabric, fabric.ends(_connections(planned)))
+    connections, route = _connections(planned)
+    ends = merged(whole, _carriers(planned, fabric, fabric.ends(connections), route), group_of)
     ideal = _seconds(whole, ends, np.concatenate((fabric.planned_bytes_per_s, scale_up)), group_of)
     flows = _mapped(whole, hosts, fabric.in_use(hosts.nics))
-    connections = _connections(flows)
-    carriers = _carriers(flows, fabric, fabric.paths(connections))
+    connections, route = _connections(flows)
+    carriers = merged(whole, _carriers(flows, fabric, fabric.paths(connections), route), group_of)
     capacity = np.concatenate((fabric.payload_bytes_per_s, scale_up))
     seconds = _seconds(whole, carriers, capacity, group_of)
     slowest = int(seconds.argmax())
@@ -103,22 +148,20 @@ def _mapped(rounds: TransferRounds, hosts: HostPorts, nics: Mapping[Gpu, Sequenc
     return mapped(rounds, hosts.gpus, nics, scale_up=hosts.scale_up is not None)
 
 
-def _keys(flows: MappedRounds) -> tuple[NDArray[np.void], NDArray[np.intp]]:
-    """Ends and stream of each connection, and the connection of each flow."""
-    keys, number = np.unique(flows.flows[["source", "target", "stream"]], return_inverse=True)
-    return keys, number.ravel()
+def _connections(flows: MappedRounds) -> tuple[list[Connection], Numbers]:
+    """The connections of flows, and the connection of each flow."""
+    columns = [flows.flows[name].astype(np.int64) for name in ("source", "target", "stream")]
+    _, first, number = np.unique(_combined(*columns), return_index=True, return_inverse=True)
+    ends = zip(*(column[first].tolist() for column in columns), strict=True)
+    return [(flows.ports[source], flows.ports[target], stream) for source, target, stream in ends], number
 
 
-def _connections(flows: MappedRounds) -> list[Connection]:
-    return [(flows.ports[source], flows.ports[target], stream) for source, target, stream in _keys(flows)[0].tolist()]
-
-
-def _carriers(flows: MappedRounds, fabric: RoutedFabric, network: Numbers) -> Carriers:
+def _carriers(flows: MappedRounds, fabric: RoutedFabric, network: Numbers, route: Numbers) -> Carriers:
     """Flows and copies, by transfer; a route is a connection, or the links of two ranks to the scale-up network.
 
-    network: (connection, hop) links.
+    network: (connection, hop) links. route: (flow,) the connection of each flow.
     """
-    first, ranks, copies, route = fabric.links_count, flows.rounds.ranks, flows.copies, _keys(flows)[1]
+    first, ranks, copies = fabric.links_count, flows.rounds.ranks, flows.copies
     inside = np.full((len(copies), network.shape[1]), -1, np.int64)
     if len(copies):
         inside[:, 0], inside[:, 1] = first + copies["source"], first + ranks + copies["target"]
@@ -129,7 +172,12 @@ def _carriers(flows: MappedRounds, fabric: RoutedFabric, network: Numbers) -> Ca
     latency_s = np.concatenate((np.full(len(route), NETWORK_STEP_S), np.full(len(copies), SCALE_UP_STEP_S)))
     paths = np.concatenate((network, inside))
     return Carriers(
-        transfer=transfer[order], route=routes[order], share=share[order], latency_s=latency_s[order], paths=paths
+        transfer=transfer[order],
+        route=routes[order],
+        share=share[order],
+        latency_s=latency_s[order],
+        alike=np.ones(len(order), np.int64),
+        paths=paths,
     )
 
 
@@ -175,7 +223,7 @@ def _busiest(
     for times, transfers in rounds.intervals():
         used = np.flatnonzero(np.isin(carriers.transfer, transfers))
         route = carriers.route[used]
-        load = _Load(carriers.paths[route], capacity)
+        load = _Load(carriers.paths[route], carriers.alike[used], capacity)
         payload = carriers.share[used] * rounds.payload_bytes[carriers.transfer[used]]
         seconds = np.where(slowest[carriers.transfer[used]], times * payload / load.rates, 0.0)
         flow = int(seconds.argmax())
@@ -190,12 +238,13 @@ def _busiest(
 class _Load:
     """Flows that are all active at once. rates: (flow,) [bytes/s]."""
 
-    def __init__(self, paths: Numbers, capacity: Floats) -> None:
-        self.rates = fluid_rates(paths, capacity)
+    def __init__(self, paths: Numbers, alike: Numbers, capacity: Floats) -> None:
+        self.rates = fluid_rates(paths, capacity, alike, slack=QUANTA[0])
         self._paths, self._capacity = paths, capacity
         hops = (paths >= 0).sum(axis=1)
-        self._crossing = np.bincount(paths[paths >= 0], minlength=len(capacity))
-        self._load = np.bincount(paths[paths >= 0], np.repeat(self.rates, hops), minlength=len(capacity))
+        links, count = paths[paths >= 0], len(capacity)
+        self._crossing = np.bincount(links, np.repeat(alike, hops), minlength=count)
+        self._load = np.bincount(links, np.repeat(alike * self.rates, hops), minlength=count)
 
     def busiest(self, flow: int, target: PortKey, fabric: RoutedFabric) -> BusyLink | None:
         """The full link between two switches on the path of a flow that most flows cross."""

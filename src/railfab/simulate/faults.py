@@ -63,9 +63,9 @@ def _port(text: str, node: str, interface: str, topology: Topology) -> PortKey:
     known = _ports(topology)
     if (node, interface) in known:
         return node, interface
-    own = [name for where, name in known if where == node]
-    problem = f"{node} has no cabled port {interface}" if own else f"the fabric has no node {node}"
-    example = ":".join((node, own[0]) if own else known[0])
+    ports = [port for port in known if port[0] == node]
+    problem = f"{node} has no cabled port {interface}" if ports else f"the fabric has no node {node}"
+    example = ":".join((ports or known)[0])
     raise RailfabError(f"--fault {text}", problem, f"Use a port such as {example}")
 
 

@@ -11,7 +11,7 @@ from railfab.intent import Job
 from railfab.simulate.exchange import BusyLink, ExchangeTime, HostPorts, exchange
 from railfab.simulate.routed import RoutedFabric, routed
 from railfab.workload import JobEstimate, RanksByHost, estimate, transfer_rounds
-from railfab.workload.algorithms import ALGORITHMS
+from railfab.workload.algorithms import ALGORITHMS, TooManyTransfers
 from railfab.workload.plan import training_plan
 from railfab.workload.ranks import GROUPS, Span
 from railfab.workload.rates import CallTime, LinkRates, link_rates
@@ -25,11 +25,6 @@ NOT_SEEN = (
     "other jobs",
 )
 """Properties of a fabric that max-min fair rates do not show."""
-CHANNELS = 2
-"""Channels of a group with one rank on a host: NCCL's search finds one for a NIC, and they are doubled (NCCL 2.30.7,
-ncclTopoPostset)."""
-PAT_ROUNDS = {"allgather": "recursive-doubling", "reducescatter": "recursive-halving"}
-"""Algorithms that stand for NCCL's PAT, which has as many rounds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,11 +53,12 @@ class Contention:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FabricEstimate:
-    """A step on a fabric with one seed of its hashes."""
+    """A step on a fabric with one seed of its hashes. unfollowed: operations that are in closed form, and why."""
 
     seed: int
     step: JobEstimate
     contentions: tuple[Contention, ...]
+    unfollowed: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -78,6 +74,7 @@ class FabricCalls:
     tier: str = TIER
     not_seen: tuple[str, ...] = NOT_SEEN
     contentions: dict[tuple[str, str, str], Contention | None] = field(default_factory=dict)
+    unfollowed: list[str] = field(default_factory=list)
 
     def call(
         self, rates: LinkRates, group: str, op: str, size_bytes: float, span: Span, algorithm: str | None = None
@@ -86,18 +83,29 @@ class FabricCalls:
         call = rates.call(op, size_bytes, span, algorithm)
         key = (group, op, call.algorithm)
         if key not in self.contentions:
-            self.contentions[key] = self._contention(*key, round(size_bytes))
+            self.contentions[key] = self._contention(*key, round(size_bytes), rates.channels(op, span))
         contention = self.contentions[key]
         extra_s = contention.extra_s * size_bytes / contention.size_bytes if contention else 0.0
         return replace(call, seconds=call.seconds + extra_s)
 
-    def _contention(self, group: str, op: str, algorithm: str, size_bytes: int) -> Contention | None:
-        members = self.groups[group]
-        by_host = _by_host(members[0], self.hosts)
-        name = _known(op, algorithm, by_host)
-        channels = by_host.per_host if by_host.per_host > 1 else CHANNELS
-        rounds = transfer_rounds(op, name, by_host, size_bytes, channels=channels)
-        result = exchange(rounds, members, self.hosts, self.fabric)
+    def _contention(self, group: str, op: str, algorithm: str, size_bytes: int, channels: int) -> Contention | None:
+        """What the fabric adds to a call; None where that is nothing, or not followed."""
+        by_hosts: dict[RanksByHost, list[Sequence[int]]] = {}
+        for members in self.groups[group]:
+            by_hosts.setdefault(_by_host(members, self.hosts), []).append(members)
+        if self.hosts.scale_up is not None and all(ranks.hosts == 1 for ranks in by_hosts):
+            return None
+        is_able = len(by_hosts) == 1 and not ALGORITHMS[op][algorithm].obstacle(next(iter(by_hosts)))
+        name = algorithm if is_able else next(iter(ALGORITHMS[op]))
+        try:
+            kinds = [
+                (transfer_rounds(op, name, ranks, size_bytes, channels=channels), groups)
+                for ranks, groups in by_hosts.items()
+            ]
+            result = exchange(kinds, self.hosts, self.fabric)
+        except TooManyTransfers as error:
+            self.unfollowed.append(f"{group} {op} is in closed form: {error.problem}")
+            return None
         return None if result is None else self._summary((group, op, name, size_bytes), result)
 
     def _summary(self, key: tuple[str, str, str, int], result: ExchangeTime) -> Contention:
@@ -125,20 +133,19 @@ def _by_host(members: Sequence[int], hosts: HostPorts) -> RanksByHost:
     return RanksByHost(tuple(counts.values()))
 
 
-def _known(op: str, algorithm: str, ranks: RanksByHost) -> str:
-    """The algorithm whose rounds are followed."""
-    name = PAT_ROUNDS.get(op, algorithm) if algorithm == "pat" else algorithm
-    table = ALGORITHMS[op]
-    if name not in table or table[name].obstacle(ranks):
-        return next(iter(table))
-    return name
-
-
-def simulate_job(job: Job, design: Design, *, seed: int = 1, change: FabricChange | None = None) -> FabricEstimate:
+def simulate_job(
+    job: Job,
+    design: Design,
+    *,
+    seed: int = 1,
+    change: FabricChange | None = None,
+    fabric: RoutedFabric | None = None,
+) -> FabricEstimate:
     """A step of a job on the fabric of a design, whose switches run the configurations of their platforms.
 
-    seed: of the hashes. change: faults. Raises IntentError, or Problems, for a job that the design cannot run, and
-    RailfabError for ranks that do not reach each other.
+    seed: of the hashes. change: faults. fabric: what `routed` gives for design and change, where it is there already.
+    Raises IntentError, or Problems, for a job that the design cannot run, and RailfabError for a design without
+    routes, and for ranks that do not reach each other.
     """
     hosts = hosts_of(job, design.topology)
     gpus_per_host, per_nic = design.intent.hosts.gpus, design.intent.hosts.gpus_per_nic
@@ -151,7 +158,8 @@ def simulate_job(job: Job, design: Design, *, seed: int = 1, change: FabricChang
         plan = training_plan(job, hosts=len(hosts), gpus_per_host=gpus_per_host)
         groups = {group: list(plan.ranks.groups(group)) for group in GROUPS}
     ports = HostPorts(gpus=gpus, nics=gpu_nics(design.topology, hosts), scale_up=link_rates(design.intent).scale_up)
-    calls = FabricCalls(fabric=routed(design, seed=seed, change=change), hosts=ports, groups=groups)
+    fabric = (fabric or routed(design, change)).with_seed(seed)
+    calls = FabricCalls(fabric=fabric, hosts=ports, groups=groups)
     step = estimate(job, design.intent, design.topology, calls)
     contentions = tuple(contention for contention in calls.contentions.values() if contention is not None)
-    return FabricEstimate(seed=seed, step=step, contentions=contentions)
+    return FabricEstimate(seed=seed, step=step, contentions=contentions, unfollowed=tuple(calls.unfollowed))

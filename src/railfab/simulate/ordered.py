@@ -19,13 +19,14 @@ Floats = NDArray[np.float64]
 class Carriers:
     """What carries transfers: (carrier,) by transfer, a share of its payload each, on a route.
 
-    paths: (route, hop) links, -1 behind the last.
+    alike: how many equal carriers each stands for. paths: (route, hop) links, -1 behind the last.
     """
 
     transfer: Numbers
     route: Numbers
     share: Floats
     latency_s: Floats
+    alike: Numbers
     paths: Numbers
 
 
@@ -66,7 +67,7 @@ class _FlowRows:
     last: Numbers = field(init=False)
     first: Numbers = field(init=False)
     channels: int = field(init=False)
-    parts: list[tuple[Numbers, Floats, Floats]] = field(default_factory=list)
+    parts: list[tuple[Numbers, Numbers, Floats, Floats]] = field(default_factory=list)
     transfers: list[Numbers] = field(default_factory=list)
     pairs: list[tuple[Numbers, Numbers]] = field(default_factory=list)
 
@@ -88,14 +89,16 @@ class _FlowRows:
         carrier = np.arange(len(place)) - np.repeat(np.cumsum(sizes) - sizes, sizes) + np.repeat(starts, sizes)
         flow = self.count + np.arange(len(place))
         payload = self.given.payload_bytes[transfers][place] * self.carriers.share[carrier]
-        self._append(self.carriers.route[carrier], payload, self.carriers.latency_s[carrier], transfers[place])
+        route, latency_s = self.carriers.route[carrier], self.carriers.latency_s[carrier]
+        self._append((route, self.carriers.alike[carrier], payload, latency_s), transfers[place])
         source, target = self._keys(transfers, "source"), self._keys(transfers, "target")
         for keys in (source, target)[: 1 + self.waits.targets]:
             before = self.last[keys][place]
             self.pairs.append((before[before >= 0], flow[before >= 0]))
         keys = np.unique(np.concatenate((source, target)))
         joins = self.count + np.arange(len(keys))
-        self._append(np.full(len(keys), -1), np.zeros(len(keys)), np.zeros(len(keys)), np.full(len(keys), -1))
+        none, ones, zeros = np.full(len(keys), -1), np.ones(len(keys), np.int64), np.zeros(len(keys))
+        self._append((none, ones, zeros, zeros), none)
         before = self.last[keys]
         self.pairs.append((before[before >= 0], joins[before >= 0]))
         self.pairs.append((flow, joins[np.searchsorted(keys, target)][place]))
@@ -103,17 +106,18 @@ class _FlowRows:
         self.pairs.append((flow[kept], joins[np.searchsorted(keys, source)][place][kept]))
         self.last[keys] = joins
 
-    def _append(self, route: Numbers, payload: Floats, latency_s: Floats, transfers: Numbers) -> None:
-        self.parts.append((route, payload, latency_s))
+    def _append(self, columns: tuple[Numbers, Numbers, Floats, Floats], transfers: Numbers) -> None:
+        self.parts.append(columns)
         self.transfers.append(transfers)
-        self.count += len(route)
+        self.count += len(transfers)
 
     def flows(self) -> FluidFlows:
-        route, payload, latency_s = (np.concatenate(column) for column in zip(*self.parts, strict=True))
+        route, alike, payload, latency_s = (np.concatenate(column) for column in zip(*self.parts, strict=True))
         earlier, later = (np.concatenate(column) for column in zip(*self.pairs, strict=True))
         return FluidFlows(
             paths=self.carriers.paths,
             route=route,
+            alike=alike,
             payload_bytes=payload,
             latency_s=latency_s,
             earlier=earlier,

@@ -19,6 +19,7 @@ from railfab.forwarding import (
     converge,
     flow,
     obstacle,
+    uncomputed,
     unconfigured,
 )
 from railfab.sim import Engine, Framing, Network
@@ -28,6 +29,8 @@ from railfab.workload.transfer import Gpu
 
 Connection = tuple[PortKey, PortKey, int]
 """Source, target, and what tells connections between the same two ports apart."""
+AT_ONCE = 50_000
+"""Connections whose paths an engine finds at once; each begins with some packets."""
 Numbers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
@@ -43,6 +46,11 @@ class RoutedFabric:
     def links(self) -> LinkTable:
         """The links by number."""
         return self.state.links
+
+    def with_seed(self, seed: int) -> RoutedFabric:
+        """The fabric with other hashes on the switches that configure no seed of their own."""
+        marking = replace(self.state.marking, seed=seed)
+        return RoutedFabric(replace(self.state, marking=marking), self.planned)
 
     @property
     def links_count(self) -> int:
@@ -72,10 +80,18 @@ class RoutedFabric:
 
     def paths(self, connections: Sequence[Connection]) -> Numbers:
         """(connection, hop) the links of each, -1 behind the last. Raises RailfabError for one that has no path."""
+        batches = [
+            self._paths(connections[place : place + AT_ONCE]) for place in range(0, max(1, len(connections)), AT_ONCE)
+        ]
+        links = np.concatenate(batches)
+        return links[:, : max(1, int((links >= 0).sum(axis=1).max(initial=1)))]
+
+    def _paths(self, connections: Sequence[Connection]) -> Numbers:
+        """(connection, MAX_HOPS) the links of each, which the engine of the simulator finds when a flow begins."""
         engine = Engine(self.state.network, self.state.routing)
         engine.add(
             [
-                replace(flow(self.links, number, source, target, 1, stream=stream), id=number)
+                flow(self.links, number, source, target, 1, stream=stream)
                 for number, (source, target, stream) in enumerate(connections)
             ]
         )
@@ -87,7 +103,7 @@ class RoutedFabric:
             reason = obstacle(self.state, source, target, links) or "no way back"
             where = f"{' '.join(source)} to {' '.join(target)}"
             raise RailfabError(where, f"no path: {reason}", "Leave the fault out, or take the host out of the job")
-        return paths.links[:, : max(1, int((paths.links >= 0).sum(axis=1).max(initial=1)))]
+        return paths.links
 
     def name_of(self, link: int) -> str:
         """Both ends of a link."""
@@ -103,14 +119,31 @@ class RoutedFabric:
         return self.state.egress(node, address.ip) or (link,)
 
 
-def routed(design: Design, *, seed: int = 1, change: FabricChange | None = None) -> RoutedFabric:
+def uncomputed_routes(design: Design) -> str:
+    """Why no routes can be computed for a design; empty where they can."""
+    if design.intent.profile.transport == "uet":
+        return "the routes of Ultra Ethernet are not computed"
+    parts = ((model.name, part) for model in design.models.values() for part in uncomputed(model))
+    name, part = next(parts, ("", None))
+    return f"no routes are computed for {part.feature} ({name} {part.where})" if part else ""
+
+
+def require_routes(design: Design) -> None:
+    """Raise RailfabError for a design of which no routes can be computed."""
+    if text := uncomputed_routes(design):
+        problem = f"no collective can run on its links: {text}"
+        raise RailfabError(str(design.path), problem, "Use simulate --tier closed-form")
+
+
+def routed(design: Design, change: FabricChange | None = None) -> RoutedFabric:
     """The fabric with the configurations that its platforms render.
 
-    seed: of the hashes of switches that configure none. change: faults, made after it has converged.
-    Raises as `Design.models` does.
+    change: faults, made after it has converged. Raises RailfabError for a design without routes, and as `Design.models`
+    does.
     """
+    require_routes(design)
     marks = design.intent.profile.lossless
-    marking = Marking(seed=seed) if marks is None else Marking(dscp=marks.dscp, priority=marks.priority, seed=seed)
+    marking = Marking() if marks is None else Marking(dscp=marks.dscp, priority=marks.priority)
     state = unconfigured(LinkTable(design.topology), framing=Framing(), marking=marking)
     planned = converge(state, FabricChange(design.models))
     return RoutedFabric(planned if change is None else converge(planned, change), planned)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Generator, Iterable
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from hashlib import blake2b
@@ -19,6 +19,7 @@ from railfab.intent import Job
 from railfab.intent.load import load_job_file
 from railfab.simulate.faults import faults
 from railfab.simulate.job import simulate_job
+from railfab.simulate.routed import RoutedFabric, routed
 
 AHEAD = 64
 """Runs that are given to an executor before it has ended others."""
@@ -80,7 +81,7 @@ def sweep(runs: Iterable[SweepRun], executor: Executor, kept: Path | None = None
         while waiting:
             done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
             for future in done:
-                result = future.result()
+                result = _result_of(future)
                 if kept is not None:
                     _append(kept, result)
                 yield result
@@ -90,12 +91,20 @@ def sweep(runs: Iterable[SweepRun], executor: Executor, kept: Path | None = None
             future.cancel()
 
 
+def _result_of(future: Future[SweepResult]) -> SweepResult:
+    try:
+        return future.result()
+    except BrokenExecutor:
+        problem = "a process was killed, perhaps for lack of memory; the results so far are kept"
+        raise RailfabError("sweep", problem, "Use fewer --workers") from None
+
+
 def run_once(run: SweepRun) -> SweepResult:
     """One run, in the process of a worker, which keeps designs."""
     fabric, job = _design(run.intent), _job(run.job)
     result = SweepResult(run.key, fabric.intent.fabric, job.job, run.seed, run.faults)
     try:
-        estimate = simulate_job(job, fabric, seed=run.seed, change=faults(run.faults, fabric.topology))
+        estimate = simulate_job(job, fabric, seed=run.seed, fabric=_routed(run.intent, run.faults))
     except RailfabError as error:
         return _with(result, error=str(each(error)[0]))
     worst = max(estimate.contentions, key=lambda held: held.slowest_s / held.ideal_s, default=None)
@@ -120,6 +129,13 @@ def _with(result: SweepResult, **fields: Any) -> SweepResult:
 @lru_cache(maxsize=8)
 def _design(path: str) -> Design:
     return design(path)
+
+
+@lru_cache(maxsize=2)
+def _routed(path: str, texts: tuple[str, ...]) -> RoutedFabric:
+    """The fabric with these faults: runs that differ in their seeds follow one another."""
+    fabric = _design(path)
+    return routed(fabric, faults(texts, fabric.topology))
 
 
 @lru_cache(maxsize=8)

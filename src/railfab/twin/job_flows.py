@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from railfab.forwarding import TRAFFIC_CLASSES, Blocked, ForwardingState, LinkTable, blocked, flow, obstacle
-from railfab.sim import Flow, Paths, Recovery, Transport, max_min_rates
+from railfab.sim import Flow, Paths, Recovery, Transport
+from railfab.sim.fluid import fluid_rates
 from railfab.units import bytes_per_s
 from railfab.workload import Background, Transfer
 
@@ -84,13 +85,15 @@ class JobFlows:
         Where switches choose for each packet or burst, only the first and the last link of a flow count.
         """
         routed = [place for place in np.flatnonzero(~paths.stalled).tolist() if int(paths.id[place]) in self.transfers]
-        links = [_fixed(paths, place) for place in routed]
-        rates = max_min_rates(links, payload_gbps)
-        sizes = [self.transfers[int(paths.id[place])].payload_bytes for place in routed]
-        return max((size / bytes_per_s(float(rate)) for size, rate in zip(sizes, rates, strict=True)), default=0.0)
+        rates = fluid_rates(_fixed(paths)[routed], bytes_per_s(1.0) * payload_gbps)
+        sizes = np.array([self.transfers[int(paths.id[place])].payload_bytes for place in routed])
+        return float((sizes / rates).max(initial=0.0))
 
 
-def _fixed(paths: Paths, place: int) -> list[int]:
-    """The links that all packets of a flow take."""
-    links: list[int] = paths.links[place][paths.links[place] >= 0].tolist()
-    return [links[0], links[-1]] if paths.dynamic[place] else links
+def _fixed(paths: Paths) -> NDArray[np.int64]:
+    """(flow, hop) the links that all packets of a flow take, -1 behind the last."""
+    links = paths.links.copy()
+    last = links[np.arange(len(links)), np.maximum(0, (links >= 0).sum(axis=1) - 1)]
+    links[paths.dynamic, 1] = last[paths.dynamic]
+    links[paths.dynamic, 2:] = -1
+    return links

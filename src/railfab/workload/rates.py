@@ -121,6 +121,13 @@ class LinkRates:
             return self._ring(op, size_bytes, span, choice)
         return self._by_rounds(op, size_bytes, span, algorithm)
 
+    def channels(self, op: str, span: Span) -> int:
+        """Channels over which NCCL spreads a collective, or the bytes between two ranks of a group."""
+        if self.generation is None:
+            return 1
+        model = self._model(self.of_hosts(span), self.generation)
+        return model.channels_per_peer() if op in ("alltoall", "sendrecv") else model.channel_count()
+
     def _volume_s(self, op: str, size_bytes: float, span: Span) -> float:
         return OPERATIONS[op].bus_factor(span.ranks) * size_bytes / self.bus(op, span)
 

@@ -24,15 +24,16 @@ class Arrays(NamedTuple):
     """What a run works on.
 
     paths: (route, hop) links, -1 behind the last. route: (flow,), -1 for a flow that crosses no link and ends when it
-    begins. left: payload that is not sent yet [bytes]. latency: from what a flow waits for until its first byte is
-    there [s]. waits: number of flows that a flow waits for. begin, next: flow f lets next[begin[f]:begin[f + 1]] go on.
-    capacity: (link,) [bytes/s].
+    begins. alike: (flow,), how many equal flows each stands for. left: (flow,) payload that is not sent yet [bytes].
+    latency: (flow,) from what a flow waits for until its first byte is there [s]. waits: (flow,) number of flows that a
+    flow waits for. begin, next: flow f lets next[begin[f]:begin[f + 1]] go on. capacity: (link,) [bytes/s].
     Written: ends (flow,) [s], rates (flow,) [bytes/s]. Room: active, rising, heap, at (flow,), used, free, crossing
     (link,).
     """
 
     paths: Any
     route: Any
+    alike: Any
     left: Any
     latency: Any
     waits: Any
@@ -85,14 +86,13 @@ def _pop(heap: Any, at: Any, size: int) -> int:
 
 
 @called
-def fill(a: Arrays, count: int, slack: float) -> None:
-    """Set the rates of the active flows to their max-min fair shares. slack: relative difference that is none."""
-    hops = a.paths.shape[1]
+def _crossed(a: Arrays, count: int) -> int:
+    """Count the active flows of each link, all of which are rising; the number of links that are used."""
     links = 0
     for place in range(count):
         flow = a.active[place]
         a.rising[place] = flow
-        for hop in range(hops):
+        for hop in range(a.paths.shape[1]):
             link = a.paths[a.route[flow], hop]
             if link < 0:
                 break
@@ -100,43 +100,60 @@ def fill(a: Arrays, count: int, slack: float) -> None:
                 a.used[links] = link
                 links += 1
                 a.free[link] = a.capacity[link]
-            a.crossing[link] += 1
+            a.crossing[link] += a.alike[flow]
+    return links
+
+
+@called
+def _level(a: Arrays, links: int, slack: float) -> float:
+    """Mark the links that are full first, with -1 as what is free; the rate of their flows."""
+    level = np.inf
+    for place in range(links):
+        link = a.used[place]
+        if a.crossing[link] > 0 and a.free[link] < level * a.crossing[link]:
+            level = a.free[link] / a.crossing[link]
+    bound = level * (1.0 + slack)
+    for place in range(links):
+        link = a.used[place]
+        if a.crossing[link] > 0 and a.free[link] <= bound * a.crossing[link]:
+            a.free[link] = -1.0
+    return level
+
+
+@called
+def _meets_full_link(a: Arrays, flow: int) -> bool:
+    for hop in range(a.paths.shape[1]):
+        link = a.paths[a.route[flow], hop]
+        if link < 0:
+            break
+        if a.free[link] == -1.0:
+            return True
+    return False
+
+
+@called
+def fill(a: Arrays, count: int, slack: float) -> None:
+    """Set the rates of the active flows to their max-min fair shares. slack: relative difference that is none."""
+    links = _crossed(a, count)
     rising = count
     while rising > 0:
-        level = np.inf
-        for place in range(links):
-            link = a.used[place]
-            if a.crossing[link] > 0 and a.free[link] < level * a.crossing[link]:
-                level = a.free[link] / a.crossing[link]
-        bound = level * (1.0 + slack)
-        for place in range(links):
-            link = a.used[place]
-            if a.crossing[link] > 0 and a.free[link] <= bound * a.crossing[link]:
-                a.free[link] = -1.0
+        level = _level(a, links, slack)
         place = 0
         while place < rising:
             flow = a.rising[place]
-            stops = level == np.inf
-            for hop in range(hops):
+            if level < np.inf and not _meets_full_link(a, flow):
+                place += 1
+                continue
+            a.rates[flow] = level
+            rising -= 1
+            a.rising[place] = a.rising[rising]
+            for hop in range(a.paths.shape[1]):
                 link = a.paths[a.route[flow], hop]
                 if link < 0:
                     break
-                if a.free[link] == -1.0:
-                    stops = True
-                    break
-            if not stops:
-                place += 1
-            else:
-                a.rates[flow] = level
-                rising -= 1
-                a.rising[place] = a.rising[rising]
-                for hop in range(hops):
-                    link = a.paths[a.route[flow], hop]
-                    if link < 0:
-                        break
-                    a.crossing[link] -= 1
-                    if a.free[link] != -1.0:
-                        a.free[link] = max(0.0, a.free[link] - level)
+                a.crossing[link] -= a.alike[flow]
+                if a.free[link] != -1.0:
+                    a.free[link] = max(0.0, a.free[link] - level * a.alike[flow])
 
 
 @called
@@ -196,11 +213,11 @@ def run_fluid(a: Arrays, quantum: float, slack: float) -> None:
 
 
 @compiled
-def run_once(a: Arrays) -> None:
-    """Set the rates of all flows, as if all were active at once."""
+def run_once(a: Arrays, slack: float) -> None:
+    """Set the rates of all flows, as if all were active at once. slack: see fill."""
     count = 0
     for flow in range(a.left.shape[0]):
         if a.route[flow] >= 0:
             a.active[count] = flow
             count += 1
-    fill(a, count, SLACK)
+    fill(a, count, slack)

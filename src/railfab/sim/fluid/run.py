@@ -15,12 +15,14 @@ class FluidFlows:
     """Flows that begin when others have ended.
 
     paths: (route, hop) links, -1 behind the last. route: (flow,), -1 for one that crosses no link and ends when it
-    begins. payload_bytes, latency_s: (flow,); the latency passes before the first byte arrives. earlier, later: (pair,)
-    flow `later` begins when `earlier` has ended.
+    begins. alike: (flow,), how many equal flows each stands for. payload_bytes, latency_s: (flow,), of each of these;
+    the latency passes before the first byte arrives. earlier, later: (pair,) flow `later` begins when `earlier` has
+    ended.
     """
 
     paths: Ints
     route: Ints
+    alike: Ints
     payload_bytes: Floats
     latency_s: Floats
     earlier: Ints
@@ -39,22 +41,24 @@ def fluid_ends(flows: FluidFlows, bytes_per_s: Floats, *, quantum_s: float = 0.0
     return ends
 
 
-def fluid_rates(paths: Ints, bytes_per_s: Floats) -> Floats:
+def fluid_rates(paths: Ints, bytes_per_s: Floats, alike: Ints | None = None, *, slack: float = SLACK) -> Floats:
     """The max-min fair rates of flows that are all active at once [bytes/s], (flow,).
 
-    paths: (flow, hop) links, -1 behind the last. bytes_per_s: (link,).
+    paths: (flow, hop) links, -1 behind the last. bytes_per_s: (link,). alike: (flow,), how many equal flows each stands
+    for, by default 1. slack: as in `fluid_ends`.
     """
     count, none = len(paths), np.zeros(0, np.int64)
     flows = FluidFlows(
         paths=paths,
         route=np.arange(count),
+        alike=np.ones(count, np.int64) if alike is None else alike,
         payload_bytes=np.ones(count),
         latency_s=np.zeros(count),
         earlier=none,
         later=none,
     )
     arrays = _arrays(flows, bytes_per_s)
-    run_once(arrays)
+    run_once(arrays, slack)
     rates: Floats = arrays.rates
     return rates
 
@@ -67,6 +71,7 @@ def _arrays(flows: FluidFlows, bytes_per_s: Floats) -> Arrays:
     return Arrays(
         paths=np.ascontiguousarray(flows.paths, np.int64),
         route=np.ascontiguousarray(flows.route, np.int64),
+        alike=np.ascontiguousarray(flows.alike, np.int64),
         left=np.array(flows.payload_bytes, float),
         latency=np.ascontiguousarray(flows.latency_s, float),
         waits=np.bincount(flows.later, minlength=count).astype(np.int64),

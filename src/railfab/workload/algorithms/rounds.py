@@ -47,6 +47,10 @@ class RankLink:
     step_s: float
 
 
+class TooManyTransfers(IntentError):
+    """A collective has more transfers than a process should hold."""
+
+
 def rows(begin: int, source: ArrayLike, target: ArrayLike, **columns: ArrayLike) -> Rows:
     """Rows with these ends; the other columns are those of one piece, copied once, where they are not given."""
     ends = np.broadcast_arrays(source, target)
@@ -61,18 +65,18 @@ def rows(begin: int, source: ArrayLike, target: ArrayLike, **columns: ArrayLike)
 def pairs(count: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """All pairs of different positions, in the order of the first, then of the distance.
 
-    Raises IntentError for more than MOST_TRANSFERS.
+    Raises TooManyTransfers for more than MOST_TRANSFERS.
     """
     check_transfers(count * (count - 1))
     here = np.arange(count)
     return np.repeat(here, count - 1), ((here[:, None] + np.arange(1, count)) % count).ravel()
 
 
-def check_transfers(count: int) -> None:
-    """Refuse more transfers than a process should hold. Raises IntentError."""
-    if count > MOST_TRANSFERS:
-        problem = f"{count:,} transfers are more than the {MOST_TRANSFERS:,} that are held at most"
-        raise IntentError("collective.algorithm", problem, "Use another algorithm, or fewer hosts")
+def check_transfers(count: int, most: int = MOST_TRANSFERS) -> None:
+    """Refuse more transfers than a process should hold. Raises TooManyTransfers."""
+    if count > most:
+        problem = f"{count:,} transfers are more than the {most:,} that are held at most"
+        raise TooManyTransfers("collective.algorithm", problem, "Use another algorithm, or fewer hosts")
 
 
 def end(table: Rows) -> int:

@@ -1,4 +1,4 @@
-"""Shares of links when every sender takes what it can get: the ideal that a run is held against."""
+"""Max-min fair shares in numpy, which those of the fluid model are held against."""
 
 from __future__ import annotations
 
