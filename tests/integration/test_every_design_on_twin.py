@@ -122,9 +122,37 @@ def test_a_design_is_healthy_under_up_and_its_ring_loses_nothing(name: str, run:
     assert ring["sent_bytes"] > 1e9
 
 
+@pytest.mark.matrix
+@pytest.mark.timeout(900)
 @pytest.mark.parametrize("name", sorted(NO_JOBS))
-def test_up_refuses_a_design_whose_transport_has_no_jobs_in_one_line(name: str, run: Run, tmp_path: Path) -> None:
-    refused = run("up", INTENTS[name], "--for", "60")
+def test_a_design_of_ultra_ethernet_is_healthy_under_up_without_a_job(name: str, run: Run) -> None:
+    healthy_without_a_job(INTENTS[name], 60, run)
+
+
+@pytest.mark.timeout(300)
+def test_a_small_design_of_ultra_ethernet_is_healthy_under_up_without_a_job(run: Run, tmp_path: Path) -> None:
+    intent = tmp_path / "small.yml"
+    smaller = {"hosts: 64": "hosts: 8", "hosts: 32": "hosts: 2", "rail_switches: 8": "rail_switches: 1"}
+    text = INTENTS["dual-plane"].read_text()
+    for large, small in {**smaller, "count: 8": "count: 2"}.items():
+        text = text.replace(large, small)
+    intent.write_text(text)
+    healthy_without_a_job(intent, 20, run)
+
+
+def healthy_without_a_job(intent: Path, seconds: int, run: Run) -> None:
+    ports = "--twin-port", "0", "--metrics-port", "0", "--prometheus-port", "0"
+    done = run("up", intent, "--for", str(seconds), "--output", "json", *ports)
+    assert done.returncode == 0, done.stderr
+    assert "railfab: no job runs: the twin runs jobs over RoCEv2, not Ultra Ethernet" in done.stderr
+    summary = conforming("up", done.stdout)
+    assert (summary["healthy"], summary["jobs"]) == (True, [])
+    assert summary["sessions_up"] == summary["sessions"] > 0
+
+
+@pytest.mark.parametrize("name", sorted(NO_JOBS))
+def test_up_refuses_a_job_on_a_design_whose_transport_has_none_in_one_line(name: str, run: Run, tmp_path: Path) -> None:
+    refused = run("up", INTENTS[name], "--for", "60", "--job", PACKAGED / "ring.yml")
     problem = "profile.transport: the twin runs jobs over RoCEv2, not Ultra Ethernet"
     assert (refused.returncode, problem in refused.stderr, refused.stderr.count("\n")) == (2, True, 1), refused.stderr
     assert list(tmp_path.iterdir()) == []

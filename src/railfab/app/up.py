@@ -64,11 +64,14 @@ HISTORY = 240
 TURN_INTERVALS = 5
 """Sample intervals of a job's turn, at least TURN_S."""
 TURN_S = 10.0
+NO_JOB = "none"
+"""What is shown as the job of a fabric on which none can run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """jobs: run in turn, turn_s each; None is long enough for the sample interval. for_s: end by itself after so long.
+    """jobs: run in turn, turn_s each; None is long enough for the sample interval. Without jobs only the switches run.
+    for_s: end by itself after so long.
 
     Ports: 0 is any free one. prometheus_port: 0 starts no Prometheus, None takes PROMETHEUS_PORT or any free one.
     cpu: how much of a core the simulation may use. accept: codes of the design's errors that are accepted.
@@ -305,7 +308,7 @@ class _Run:
 
     def until(self, stop_requested: threading.Event, show: Callable[[Scene], None]) -> RunSummary:
         """Run until a stop is requested or the time is up. Raises _StopRequested for a stop before the first frame."""
-        for job in cycle(self._options.jobs):
+        for job in cycle(self._options.jobs or (None,)):
             try:
                 if not self._turn(job, stop_requested, show):
                     break
@@ -329,12 +332,13 @@ class _Run:
             jobs=tuple(summary for summary in self._summaries.values() if summary.seconds),
         )
 
-    def _turn(self, job: Job, stop_requested: threading.Event, show: Callable[[Scene], None]) -> bool:
+    def _turn(self, job: Job | None, stop_requested: threading.Event, show: Callable[[Scene], None]) -> bool:
         """Run a job for one turn, then none until every switch has sent what it counted; whether another follows."""
         self._totals.begin_job()
         self._rates.restart()
         self._control.switch_job(job)
-        turn = Turn(self._summaries[job.job], self._last, self._read_clock().simulated_s)
+        summary = self._summaries[job.job] if job else JobSummary(NO_JOB)
+        turn = Turn(summary, self._last, self._read_clock().simulated_s)
         until_s = time.monotonic() + self._options.job_turn_s
         while time.monotonic() < until_s:
             if self._is_over(stop_requested):
@@ -373,10 +377,12 @@ class _Run:
         status = self._read_clock()
         now = self._totals.read(series, at_s)
         turn.count(now, status)
-        if self._ready_s is None and self._last is not None and now.complete and now.sent_bytes > self._last.sent_bytes:
-            self._ready_s = time.monotonic() - self._began_s
-        if now.overloaded and self._last is not None:
-            self._overloaded_s += now.at_s - self._last.at_s
+        if self._last is not None:
+            is_loaded = now.sent_bytes > self._last.sent_bytes or not self._options.jobs
+            if self._ready_s is None and now.complete and is_loaded:
+                self._ready_s = time.monotonic() - self._began_s
+            if now.overloaded:
+                self._overloaded_s += now.at_s - self._last.at_s
         self._last = now
         show(self._scene(turn, status, self._rates.add(now)))
         return now

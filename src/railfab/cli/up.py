@@ -29,6 +29,7 @@ from railfab.cli.common import (
     stop_at_errors,
 )
 from railfab.cli.echo import echo
+from railfab.errors import UnsupportedFeature
 from railfab.fabric import design, fitting_job, require_sessions
 from railfab.process.signals import stop_on_signal
 from railfab.units import COLLECTOR_PORT
@@ -115,7 +116,7 @@ def up(
     from railfab.app.sampling import choose_sampling
     from railfab.app.up import Options
     from railfab.app.up import up as run
-    from railfab.twin import require_served, require_traffic
+    from railfab.twin import require_served
 
     if turn is not None and job is not None and len(job) == 1:
         raise typer.BadParameter("A single job has no turns: add another --job, or leave out --turn.")
@@ -123,7 +124,6 @@ def up(
     stop_at_errors(fabric, accept, output)
     require_served(fabric)
     require_sessions((node.name, str(node.platform)) for node in fabric.topology.switches())
-    require_traffic(fabric)
     options = Options(
         jobs=_jobs(fabric, job),
         state=state,
@@ -148,9 +148,20 @@ def up(
 
 
 def _jobs(fabric: Design, given: list[Path] | None) -> tuple[Job, ...]:
-    """The given jobs, or the default ones. Raises IntentError where one does not fit."""
-    from railfab.app.default_jobs import default_jobs
+    """The given jobs, or the default ones; none by default on a design whose traffic the twin does not simulate.
 
+    Raises IntentError where one does not fit.
+    """
+    from railfab.app.default_jobs import default_jobs
+    from railfab.twin import require_traffic
+
+    try:
+        require_traffic(fabric)
+    except UnsupportedFeature as error:
+        if given:
+            raise
+        echo(f"railfab: no job runs: {error.problem}", err=True)
+        return ()
     return tuple(fitting_job(path, fabric.topology) for path in given or default_jobs(fabric.path))
 
 
