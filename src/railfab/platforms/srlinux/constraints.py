@@ -24,8 +24,8 @@ from railfab.platforms.srlinux.schema import MARK, WORD, names, schema
 from railfab.platforms.srlinux.tree import key_words
 from railfab.platforms.srlinux.xpath import compiled, holds_at, places_at
 
-MOST_KEPT = 16_384
-"""Number of parts that are kept as valid; all are forgotten when there would be more."""
+MOST_KEPT = 131_072
+"""Number of parts that are kept as valid; all are forgotten when there would be more. 1,024 switches have 58,000."""
 MOST_SURROUNDINGS = 1024
 """Number of surroundings in which a part is kept as valid, likewise."""
 
