@@ -22,7 +22,7 @@ from railfab.telemetry.decode import BadMessage, Decoder, Taken
 from railfab.telemetry.health import Drop, Health
 from railfab.telemetry.kernel.columns import At
 from railfab.telemetry.mapping import PathMap, path_map
-from railfab.telemetry.notification import NotificationDecoder, normalised_ns
+from railfab.telemetry.notification import NotificationDecoder, normalised_ns, path_steps
 from railfab.telemetry.series import Series
 from railfab.telemetry.store import TargetStore
 
@@ -225,6 +225,16 @@ def test_a_message_of_many_updates_is_decoded_whole() -> None:
     assert sorted(value for _, value in store.read(1.0)) == list(map(float, range(3000)))
 
 
+def test_targets_of_a_platform_share_what_a_path_means() -> None:
+    """The ports of a thousand switches have the same paths, whose rules are found once."""
+    first, second = NotificationDecoder(MAP), NotificationDecoder(MAP)
+    raw = path(Element("interface", (("name", "e1"),)), Element("statistics"), Element("in-octets")).SerializeToString()
+    assert first.known(path_steps(raw)) is second.known(path_steps(bytes(bytearray(raw))))
+    assert first.known(path_steps(raw)) is not NotificationDecoder(PathMap(platform("srlinux").telemetry)).known(
+        path_steps(raw)
+    )
+
+
 def long_prefix(size: int) -> messages.Path:
     return messages.Path(target="x" * size)
 
@@ -239,7 +249,7 @@ def test_a_long_prefix_is_not_kept_with_each_path(updates: int, monkeypatch: pyt
     for _ in range(2):
         assert take(decoder, [sent]).updates == updates
     assert sorted(value for _, value in store.read(1.0)) == list(map(float, range(updates)))
-    assert store.table.key_count == len(decoder._prefixes) == len(decoder._reference._by_steps) == 0
+    assert store.table.key_count == len(decoder._reference._by_steps) == 0
 
 
 def test_paths_are_kept_up_to_a_length() -> None:

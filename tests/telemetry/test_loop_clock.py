@@ -11,11 +11,11 @@ from datetime import datetime
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.telemetry.rack import INTERVAL_S, QUICK, Rack
+from tests.telemetry.rack import INTERVAL_S, QUICK, Rack, eventually
 from tests.telemetry.test_serve import got
 
 from railfab.gnmi.listening import listening_timeout
-from railfab.telemetry import MetricsServer, fabric_collector
+from railfab.telemetry import MetricsServer, fabric_collector, loop_clock
 from railfab.telemetry import collector as collector_module
 from railfab.telemetry.loop_clock import COUNTED_S, LAG_OVER_S, LATE_S, ON_TIME_S, TICK_S, LoopClock
 from railfab.telemetry.retry import SILENT_INTERVALS
@@ -245,3 +245,30 @@ def test_a_blocked_event_loop_stalls_no_target_and_drops_no_series(
         assert collector.value("fabric_collector_reconnects_total") == 0
         assert collector.value("fabric_collector_lag_seconds") > SILENT_INTERVALS * INTERVAL_S
     assert caplog.text.count("s late: it reads updates later than they arrive") == 1
+
+
+def test_a_stream_that_is_closed_while_the_collector_is_late_blames_no_switch_unless_that_is_gone(
+    topology: Topology, rack: Rack, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a server of gRPC's C core closes a connection that nobody reads for 20 s."""
+    errors, late_s = "fabric_collector_errors_total", 1.5
+    monkeypatch.setattr(loop_clock, "UNREAD_S", late_s / 2)
+    caplog.set_level(logging.WARNING, "railfab.telemetry")
+    with fabric_collector(topology, rack.endpoints(), interval_s=INTERVAL_S, policy=QUICK) as collector:
+        assert collector.wait_until_up(10)
+        loop = collector._loop
+        assert loop is not None
+        loop.call_soon_threadsafe(time.sleep, late_s)
+        for name in rack.servers:
+            rack.kill(name)
+            rack.revive(name)
+        eventually(collector, lambda now: now.value(errors, reason="unread") == len(rack.servers))
+        assert collector.wait_until_up(10)
+        assert collector.value(errors) == len(rack.servers)
+        said = [record.getMessage() for record in caplog.records]
+        assert sum(text.startswith("streams end while the collector is ") for text in said) == 1
+        assert not any(name in text for text in said for name in rack.servers)
+        loop.call_soon_threadsafe(time.sleep, late_s)
+        rack.kill(LEAF)
+        eventually(collector, lambda now: now.value(errors, reason="unreachable", device=LEAF))
+        assert any(LEAF in record.getMessage() for record in caplog.records)

@@ -16,7 +16,7 @@ from railfab.gnmi import messages
 from railfab.metrics import Kind
 from railfab.telemetry.kernel.columns import STOP_BITS, At, KeyKind, Stop, Tables, Undecoded
 from railfab.telemetry.kernel.take import take, take_listed
-from railfab.telemetry.mapping import PathMap, Rule, Steps
+from railfab.telemetry.mapping import PathMap, Rule
 from railfab.telemetry.notification import (
     Decoded,
     Known,
@@ -100,7 +100,6 @@ class Decoder:
         self._store = store
         self._reference = NotificationDecoder(paths, cache_paths=CACHE_PATHS)
         self._pending = np.zeros(FIRST_PENDING * WIDTH, np.int64)
-        self._prefixes: dict[bytes, Steps] = {}
 
     def take(
         self, buffer: NDArray[np.uint8], bounds: NDArray[np.int64], now_s: float, *, lasts_s: float, rpc: int = 0
@@ -240,7 +239,7 @@ class Decoder:
     def _parsed_update(self, key: _Key, value: bytes) -> tuple[Known, messages.TypedValue]:
         """What is known of a path, and the value. Raises BadMessage."""
         try:
-            known = self._reference.known((*self._prefix(key[0]), *path_steps(key[1])))
+            known = self._reference.known((*path_steps(key[0]), *path_steps(key[1])))
             return known, messages.TypedValue.FromString(value)
         except (DecodeError, UnicodeDecodeError) as error:
             raise self._bad(error) from None
@@ -289,16 +288,6 @@ class Decoder:
             return messages.SubscribeResponse.FromString(message)
         except (DecodeError, UnicodeDecodeError) as error:
             raise self._bad(error) from None
-
-    def _prefix(self, raw: bytes) -> Steps:
-        if len(raw) > MOST_KEY:
-            return path_steps(raw)
-        steps = self._prefixes.get(raw)
-        if steps is None:
-            if len(self._prefixes) >= CACHE_PATHS:
-                self._prefixes.clear()
-            steps = self._prefixes[raw] = path_steps(raw)
-        return steps
 
     def _bad(self, error: Exception) -> BadMessage:
         problem = f"sent a message that is not gNMI ({str(error).splitlines()[0]})"

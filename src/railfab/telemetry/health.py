@@ -52,6 +52,7 @@ class Reason(StrEnum):
     STALLED = "stalled"
     LAGGING = "lagging"
     CLOSED = "closed"
+    UNREAD = "unread"
     DEFECT = "defect"
 
 

@@ -24,6 +24,9 @@ ON_TIME_S = 60.0
 """A loop that is late after so long on time is logged at once."""
 OVERLOADED_FROM, OVERLOADED_UNTIL = 0.5, 0.25
 """A loop that was late for the first share of the last LAG_OVER_S is overloaded, until that is below the second."""
+UNREAD_S = 10.0
+"""A loop that is so late may have left a stream unread until its target closed it: servers of gRPC's C core do so with
+a connection whose peer reads nothing for 20 s (gRPC proposal A18, TCP_USER_TIMEOUT)."""
 WAIT_S = 1.0
 """How often a dial that waits for an overloaded loop looks at it."""
 
@@ -122,6 +125,16 @@ class LoopClock:
     def lag_s(self) -> float:
         """Return the largest lateness of the last LAG_OVER_S, that of a loop which is blocked now included [s]."""
         return max(0.0, self.blocked_s(), *(lag_s for _, lag_s in tuple(self._lags)))
+
+    def explains_end(self) -> bool:
+        """Whether a stream may have ended because it was not read in time; logs so, once for all targets."""
+        if is_unread := self.lag_s() >= UNREAD_S:
+            self._warnings.warning(
+                f"streams end while the collector is {self.lag_s():.0f} s late: switches close those that it does not"
+                " read in time. They are opened again, and no switch is judged for it.",
+                reason="unread",
+            )
+        return is_unread
 
     def blocked_s(self) -> float:
         """Return how late the loop is now; negative for one that is on time [s]."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, TypeVar
 
 from railfab.gnmi import messages
@@ -20,6 +21,10 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 CACHE_PATHS = 1 << 18
+SHARED_PATHS = 1 << 16
+"""Paths that are kept for all targets, so that each is read once and not once a switch."""
+MOST_SHARED = 1 << 9
+"""Longest path of these [bytes, or characters of names and keys]."""
 ROOT_STEPS = 2
 MOST_LABEL = 1 << 10
 """Longest text that becomes a label [characters]; names of ports, queues and peers, and descriptions, are shorter."""
@@ -159,16 +164,11 @@ class NotificationDecoder:
     def known(self, steps: Steps) -> Known:
         """The rules that apply to a path."""
         known = self._by_steps.get(steps)
-        if known is None and _is_long(steps):
-            return Known(steps, (), (), is_text=False, unmapped=False, is_long=True)
         if known is None:
-            matches = self._map.matches(steps)
-            plain = tuple(
-                (match, Series(match.rule.metric, match.labels)) for match in matches if not match.rule.siblings
-            )
-            pending = tuple(match for match in matches if match.rule.siblings)
-            is_text = self._map.is_text(steps)
-            known = Known(steps, plain, pending, is_text, not (plain or pending or is_text))
+            lengths = [len(text) for step in steps for text in (step.name, *(key for _, key in step.keys))]
+            if max(lengths, default=0) > MOST_LABEL:
+                return Known(steps, (), (), is_text=False, unmapped=False, is_long=True)
+            known = (_known if sum(lengths) <= MOST_SHARED else _known.__wrapped__)(self._map, steps)
             _remember(self._by_steps, steps, known, self._cache_paths)
         return known
 
@@ -197,8 +197,23 @@ def _text(value: Any) -> Any:
     return value.decode(errors="replace") if isinstance(value, bytes) else value
 
 
+@lru_cache(maxsize=SHARED_PATHS)
+def _known(paths: PathMap, steps: Steps) -> Known:
+    """The rules that apply to a path, worked out once for the switches of a platform, whose ports have the same."""
+    matches = paths.matches(steps)
+    plain = tuple((match, Series(match.rule.metric, match.labels)) for match in matches if not match.rule.siblings)
+    pending = tuple(match for match in matches if match.rule.siblings)
+    is_text = paths.is_text(steps)
+    return Known(steps, plain, pending, is_text, not (plain or pending or is_text))
+
+
 def path_steps(raw: bytes) -> Steps:
     """The steps of a serialised path. Raises DecodeError or UnicodeDecodeError."""
+    return _steps_of(raw) if len(raw) <= MOST_SHARED else _steps_of.__wrapped__(raw)
+
+
+@lru_cache(maxsize=SHARED_PATHS)
+def _steps_of(raw: bytes) -> Steps:
     return proto_elements(messages.Path.FromString(raw))
 
 
@@ -215,11 +230,6 @@ def may_have_leaves(value: messages.TypedValue) -> bool:
     if kind not in ("json_val", "json_ietf_val"):
         return kind is None
     return getattr(value, kind)[:1] not in JSON_SCALARS
-
-
-def _is_long(steps: Steps) -> bool:
-    """Whether a name or a key is longer than a label may be."""
-    return any(len(text) > MOST_LABEL for step in steps for text in (step.name, *(key for _, key in step.keys)))
 
 
 def root(steps: Steps) -> str:

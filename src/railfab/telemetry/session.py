@@ -233,13 +233,16 @@ class TargetSession:
     def _end(self, error: RailfabError) -> bool:
         """Count and log the end of a session; whether the target refuses it."""
         reason = next(reason for kind, reason in REASONS if isinstance(error, kind))
+        if reason is Reason.CLOSED and self._clock.explains_end():
+            reason = Reason.UNREAD
         refused = reason in REFUSALS
         self.health.errors[reason] += 1
         self.health.last_error = str(error)
         self.health.state = SessionState.REFUSED if refused else SessionState.RETRYING
         self.store.down(self._clock.now_s(), grace=reason is not Reason.STALLED)
         cause = error.__cause__ if reason is Reason.DEFECT else None
-        self._warnings.warning(str(error), again=self.health.was_up, cause=cause)
+        if reason is not Reason.UNREAD:
+            self._warnings.warning(str(error), again=self.health.was_up, cause=cause)
         self.health.was_up = False
         return refused
 
