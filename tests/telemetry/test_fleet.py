@@ -152,6 +152,19 @@ class Unanswering:
         yield  # type: ignore[misc]
 
 
+@pytest.mark.parametrize(("given", "most"), [(None, [1_000_000, 2_400_000, 1_000_000]), (500, [500, 500, 500])])
+def test_there_is_room_for_the_series_of_all_targets_unless_a_bound_is_given(
+    given: int | None, most: list[int], listed: Path
+) -> None:
+    policy = replace(QUICK, max_series=given)
+    fleet = Fleet(Unanswering(), LoopClock(), interval_s=INTERVAL_S, policy=policy, speeds_gbps={})
+    spec, bounds = loader_of(listed).specs[0], []
+    for count in (1, 200, 2):
+        fleet.apply(replace(spec, name=f"leaf{number}") for number in range(count))
+        bounds.append(fleet._budget.most)
+    assert bounds == most
+
+
 def test_a_target_that_waits_for_its_dial_is_idle_and_those_that_are_connected_hold_up_none(listed: Path) -> None:
     async def run() -> None:
         receiver = Unanswering()

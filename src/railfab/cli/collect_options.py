@@ -103,12 +103,13 @@ IntervalOption = Annotated[
     ),
 ]
 MaxSeriesOption = Annotated[
-    int,
+    int | None,
     typer.Option(
         "--max-series",
         metavar="N",
         min=1,
-        help="Most series of all targets of a process; a million takes about 630 MB.",
+        help="Most series of all targets of a process; a million takes about 630 MB."
+        " [default: 1000000, or 12000 a target where that is more]",
         rich_help_panel=BOUNDS,
     ),
 ]

@@ -9,6 +9,17 @@ BYTES_PER_SERIES = 512
 Those of a fabric have about 220 bytes."""
 
 
+LEAST_MOST = 1_000_000
+"""Series that a process may have, however few targets it has."""
+SERIES_PER_TARGET = 12_000
+"""Series of a target for which there is room by default: switches with 64 ports have 8,000 to 9,000."""
+
+
+def most_series(targets: int) -> int:
+    """The series that a process with so many targets may have by default."""
+    return max(LEAST_MOST, SERIES_PER_TARGET * targets)
+
+
 @dataclass(slots=True)
 class SeriesBudget:
     """most: series of all targets. used: by those that share it. Written by the collector's loop alone."""

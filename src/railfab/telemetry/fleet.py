@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from railfab.telemetry.budget import SeriesBudget
+from railfab.telemetry.budget import SeriesBudget, most_series
 from railfab.telemetry.dials import Dials
 from railfab.telemetry.loop_clock import LoopClock
 from railfab.telemetry.receive.contract import Receiver
@@ -38,7 +38,7 @@ class Fleet:
     ) -> None:
         self._receiver, self._clock = receiver, clock
         self._interval_s, self._policy, self._speeds_gbps = interval_s, policy, speeds_gbps
-        self._budget = SeriesBudget(policy.max_series)
+        self._budget = SeriesBudget(policy.max_series or most_series(0))
         self._dials = Dials(policy.dials, policy.dials_per_s, clock.not_overloaded)
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._ending: set[asyncio.Task[Any]] = set()
@@ -60,6 +60,7 @@ class Fleet:
                 self._finish(task)
         new = {spec.name: self._session(spec) for spec in (*changes.added, *changes.changed)}
         self.specs = wanted
+        self._budget.most = self._policy.max_series or most_series(len(wanted))
         self.sessions = tuple(new.get(name) or kept[name] for name in wanted)
         if self._defect is not None:
             for session in new.values():

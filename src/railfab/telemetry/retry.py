@@ -18,8 +18,8 @@ class RetryPolicy:
     healthy_s: after a session that was up for so long the backoff begins again at first_s; None is SILENT_INTERVALS
     sample intervals. grace_s: see TargetStore; None is the expiry of a sample. dial_timeout_s: for one connection.
     dials: connections being made at one time. dials_per_s: dials that begin in a second. max_series: of all targets
-    together. max_series_per_target: of one. skew_s: a time stamp of a device that is further from our clock is not
-    used; 0 for any.
+    together; None is what `most_series` gives. max_series_per_target: of one. skew_s: a time stamp of a device that is
+    further from our clock is not used; 0 for any.
     """
 
     first_s: float = 1.0
@@ -31,7 +31,7 @@ class RetryPolicy:
     dial_timeout_s: float = 10.0
     dials: int = 32
     dials_per_s: float = 50.0
-    max_series: int = 1_000_000
+    max_series: int | None = None
     max_series_per_target: int = 100_000
     skew_s: float = 300.0
 
