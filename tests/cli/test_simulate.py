@@ -64,13 +64,47 @@ def test_faults_and_seeds_show_the_link_on_which_the_slowest_group_waits() -> No
     assert "the links are too few" in text
 
 
+def test_why_has_the_ranks_the_links_and_the_flows_that_wait_in_80_columns() -> None:
+    faults = [word for number in (1, 2, 3) for word in ("--fault", f"switch=pod1-spine{number}")]
+    lines = simulate(POD64, "--job", JOBS / "alltoall.yml", *faults, "--why").stdout.splitlines()
+    heads = [line.split() for line in lines]
+    ranks, links, flows = (
+        heads.index(head.split())
+        for head in ("slowest ranks ms ideal ms ratio", "link flows GB/s ranks", "from to flows GB/s alone")
+    )
+    assert heads[ranks + 1][1] == "GPU"
+    assert float(heads[ranks + 1][-1]) > 1.8
+    assert heads[links + 1][-4:] == ["ethernet-1/25", "1224", "49.0", "64"]
+    count, rate, alone = heads[flows + 1][-3:]
+    assert (count, alone) == ("16", "12.3")
+    assert float(rate) == pytest.approx(49.0 / 1224, rel=0.01)
+    assert max(map(len, lines)) <= 80
+    free = " ".join(simulate(POD64, "--job", JOBS / "alltoall.yml", "--why").stdout.split())
+    assert "Only NICs and hosts limit all alltoall." in free
+
+
+def test_why_in_json_is_of_the_slowest_run_and_empty_unless_it_is_asked_for() -> None:
+    arguments = (POD64, "--job", RING, "--fault", "slow-host=pod1-seg1-host1:25", "--output", "json")
+    plain, asked = (
+        conforming("simulate", simulate(*arguments, *more).stdout)["designs"][0] for more in ((), ("--why",))
+    )
+    assert plain["waits"] == []
+    assert {name: part for name, part in asked.items() if name != "waits"} == {
+        name: part for name, part in plain.items() if name != "waits"
+    }
+    (wait,) = asked["waits"]
+    assert wait["links"][0]["reason"] == "it carries 3.1 of 12.3 GB/s"
+    assert len(wait["ranks"]) == 20
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (
             ("--tier", "closed-form", "--fault", "switch=x"),
-            "--fault: a closed form sees neither faults nor hashes.",
+            "--fault: a closed form sees neither faults nor hashes nor links.",
         ),
+        (("--tier", "closed-form", "--why"), "--why: a closed form sees neither faults nor hashes nor links."),
         (("--fault", "switch=x"), "--fault switch=x: the fabric has no switch x. Use a name such as pod1-seg1-leaf1"),
         (CUT_OFF, "no path: pod1-seg1-leaf1 has no power. Leave the fault out"),
     ],

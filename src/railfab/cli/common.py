@@ -227,6 +227,18 @@ def ticking_bar(title: str, total: int) -> Iterator[Callable[..., None]]:
 
 
 @contextmanager
+def telling_bar(title: str, total: int) -> Iterator[tuple[Callable[[], None], Callable[[str], None]]]:
+    """A progress bar as `ticking_bar` is; yields the function to call after each part, and one that takes what is done
+    now."""
+    if sys.stderr is None or not sys.stderr.isatty():
+        yield lambda: None, lambda _: None
+        return
+    with progress_bar() as progress:
+        task = progress.add_task(title, total=total)
+        yield lambda: progress.advance(task), lambda now: progress.update(task, description=f"{title}: {now}")
+
+
+@contextmanager
 def uncollected() -> Iterator[None]:
     """Turn Python's garbage collector off for work that creates many lasting objects, and exempt them afterwards: it
     took half of the time of a large fabric."""

@@ -23,7 +23,7 @@ from railfab.lab.contract import NodeStatus
 from railfab.platforms.hazard_kinds import hazard_kinds
 from railfab.sim.replay.results import SeedResult
 from railfab.sim.replay.why import CountedPort, Ecn, Pfc, Sender
-from railfab.simulate import Contention
+from railfab.simulate import Contention, OperationWait
 from railfab.simulate.sweep import SweepResult
 from railfab.topology import Bond, CabledPort, Gateway, Node, Summary
 from railfab.twin.detached import FoundTwin
@@ -574,13 +574,14 @@ class FabricRun:
 class EstimatedDesign:
     """A job on a design. exposed_s: by group, as in docs/jobs.md. why: reason for the tier. runs: none in closed form.
 
-    estimate: the run with the median step.
+    estimate: the run with the median step. waits: of the run with the longest step; empty without `--why`.
     """
 
     fabric: str
     why: str
     estimate: JobEstimate
     runs: tuple[FabricRun, ...]
+    waits: tuple[OperationWait, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -20,7 +20,7 @@ from railfab.cli.common import (
     print_table,
     stdout,
     stop_at_errors,
-    ticking_bar,
+    telling_bar,
     uncollected,
 )
 from railfab.cli.tables import columns
@@ -33,8 +33,7 @@ from railfab.text.remedies import install
 if TYPE_CHECKING:
     from railfab.intent import Job
     from railfab.intent.document import Document
-    from railfab.simulate import FabricEstimate
-    from railfab.simulate.exchange import BusyLink
+    from railfab.simulate import FabricEstimate, OperationWait
     from railfab.workload import JobEstimate
 
 Estimates = dict[str, "JobResult"]
@@ -65,6 +64,11 @@ class JobResult:
     def slowest(self) -> FabricEstimate | None:
         """The run with the longest step."""
         return max(self.runs, key=lambda run: run.step.step_s, default=None)
+
+    @property
+    def waits(self) -> tuple[OperationWait, ...]:
+        """Who waits for which link in the slowest run, where details were asked for."""
+        return self.slowest.waits() if self.slowest else ()
 
 
 IntentFiles = Annotated[
@@ -97,6 +101,12 @@ FaultOption = Annotated[
     ),
 ]
 SeedsOption = Annotated[int, typer.Option("--seeds", min=1, max=1000, help="Seeds of the hashes that are tried.")]
+WhyOption = Annotated[
+    bool,
+    typer.Option(
+        "--why", help="Show the slowest ranks of each operation, the links on which they wait, and the flows."
+    ),
+]
 
 
 @uncollected()
@@ -106,26 +116,33 @@ def simulate(
     tier: TierOption = None,
     fault: FaultOption = None,
     seeds: SeedsOption = 1,
+    why: WhyOption = False,
     accept: AcceptOption = None,
     output: OutputOption = Output.TABLE,
 ) -> None:
     """Simulate the step of a job on designs: computation, exposed communication, bubble, bandwidths, busy links."""
     from railfab.intent.load import load_job_file
 
-    if tier is SimulationTier.CLOSED_FORM and (fault or seeds > 1):
-        option = "--fault" if fault else "--seeds"
-        raise RailfabError(option, "a closed form sees neither faults nor hashes", "Use --tier max-min")
+    if tier is SimulationTier.CLOSED_FORM and (fault or seeds > 1 or why):
+        option = "--fault" if fault else "--seeds" if seeds > 1 else "--why"
+        raise RailfabError(option, "a closed form sees neither faults nor hashes nor links", "Use --tier max-min")
     wanted, document = load_job_file(job)
-    asked = _SimulateOptions(wanted, document, tier, tuple(fault or ()), seeds)
+    asked = _SimulateOptions(wanted, document, tier, tuple(fault or ()), seeds, details=why)
     estimates = {fabric.intent.fabric: _result(asked, fabric) for fabric in designs_of(intents, accept, output)}
     if output is Output.JSON:
         designs = [
-            {"fabric": name, "why": result.why, "estimate": asdict(result.step), "runs": list(map(_run, result.runs))}
+            {
+                "fabric": name,
+                "why": result.why,
+                "estimate": asdict(result.step),
+                "runs": list(map(_run, result.runs)),
+                "waits": list(map(asdict, result.waits)) if why else [],
+            }
             for name, result in estimates.items()
         ]
         print_json({"job": wanted.job, "designs": designs})
     else:
-        _print(wanted, estimates)
+        _print(wanted, estimates, why=why)
 
 
 def designs_of(intents: Iterable[Path], accept: AcceptOption, output: Output) -> Iterator[Design]:
@@ -150,6 +167,7 @@ class _SimulateOptions:
     tier: SimulationTier | None
     faults: tuple[str, ...]
     seeds: int
+    details: bool
 
 
 def _result(asked: _SimulateOptions, fabric: Design) -> JobResult:
@@ -185,13 +203,20 @@ def _on_links(asked: _SimulateOptions, fabric: Design, why: str) -> JobResult:
     there = routed(fabric, change)
     prepare_simulator()
     with naming(asked.document):
-        runs = []
-        with ticking_bar("seeds", asked.seeds) as tick:
+        runs: list[FabricEstimate] = []
+        with telling_bar("seeds", asked.seeds) as (tick, say):
             for seed in range(1, asked.seeds + 1):
-                runs.append(simulate_job(asked.job, fabric, seed=seed, fabric=there))
+                run = simulate_job(asked.job, fabric, seed=seed, fabric=there, details=asked.details, say=say)
+                runs = slowest_detailed([*runs, run])
                 tick()
     middle = sorted(runs, key=lambda run: run.step.step_s)[(len(runs) - 1) // 2]
     return JobResult(middle.step, why, tuple(runs))
+
+
+def slowest_detailed(runs: list[FabricEstimate]) -> list[FabricEstimate]:
+    """Runs of which only the slowest keeps its details, which are large."""
+    slowest = max(runs, key=lambda run: run.step.step_s)
+    return [run if run is slowest or not run.details else replace(run, details=()) for run in runs]
 
 
 def _run(run: FabricEstimate) -> dict[str, object]:
@@ -203,7 +228,9 @@ def _run(run: FabricEstimate) -> dict[str, object]:
     }
 
 
-def _print(job: Job, estimates: Estimates) -> None:
+def _print(job: Job, estimates: Estimates, *, why: bool) -> None:
+    from railfab.cli.simulate_waits import print_waits
+
     if len(estimates) > 1:
         _print_comparison(job, estimates)
     for name, result in estimates.items():
@@ -215,6 +242,8 @@ def _print(job: Job, estimates: Estimates) -> None:
             print_table("", CONTENTION_COLUMNS, _contentions(result.slowest))
         for line in (*_facts(step), *_spread(result), *_links(result), *_unfollowed(result)):
             stdout().print(line, highlight=False, soft_wrap=columns() is None)
+        if why and result.slowest is not None:
+            print_waits(result.waits, result.slowest.seed)
         reason = "" if result.why in ("as asked", "default") else f" It was used because {result.why.rstrip('.')}."
         sight = f"A {step.tier} {'run' if result.runs else 'estimate'} does not see: {listed(step.not_seen)}.{reason}"
         stdout().print(sight, highlight=False, soft_wrap=columns() is None)
@@ -236,15 +265,7 @@ def _links(result: JobResult) -> Iterator[str]:
         if held.busiest is not None and held.slowest_s > 1.01 * held.ideal_s:
             flows = f"{held.busiest.flows} flows where {held.busiest.fair_flows:.1f} is the mean of its group"
             share = f"a flow gets {100 * held.busiest.share:.0f} % of what its NICs would give it"
-            yield f"{held.group} {held.op}: {held.link} has {flows}; {share}: {_reason(held.busiest)}"
-
-
-def _reason(busiest: BusyLink) -> str:
-    """Whether a link would limit its flows if they were spread evenly, and whether they are not."""
-    unevenness = busiest.flows / busiest.fair_flows
-    if busiest.share * unevenness > 0.99:
-        return "hashes collide"
-    return "the links are too few, and hashes collide" if unevenness > 1.1 else "the links are too few"
+            yield f"{held.group} {held.op}: {held.link} has {flows}; {share}: {held.busiest.reason}"
 
 
 def _unfollowed(result: JobResult) -> Iterator[str]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-_WIDTH_INCHES, _PANEL_INCHES = 9.0, 2.6
+from railfab.draw.figures import figure, save
+
+_PANEL_INCHES = 2.6
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,23 +24,13 @@ class TimeSeries:
 
 def draw_time_series(title: str, panels: Sequence[TimeSeries], path: Path, *, legend: str) -> None:
     """Write an SVG or PNG, by the ending of the name; whole or not at all. Panels have lines of the same names."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(_WIDTH_INCHES, _PANEL_INCHES * len(panels)), layout="constrained")
-    FigureCanvasAgg(figure)
-    figure.suptitle(title)
-    for axes, panel in zip(figure.subplots(len(panels), sharex=True, squeeze=False).flat, panels, strict=True):
+    picture = figure(_PANEL_INCHES * len(panels), title)
+    for axes, panel in zip(picture.subplots(len(panels), sharex=True, squeeze=False).flat, panels, strict=True):
         for name, values in panel.lines.items():
             axes.plot(panel.times_ms, values, linewidth=1.0, label=name)
         axes.set_ylabel(f"{panel.title} [{panel.unit}]")
         axes.grid(visible=True, alpha=0.3)
         axes.set_xlabel("Time [ms]")
-    handles, names = figure.axes[0].get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside right upper", fontsize="small", title=legend)
-    part = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        figure.savefig(part, format=path.suffix[1:].lower())
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
+    handles, names = picture.axes[0].get_legend_handles_labels()
+    picture.legend(handles, names, loc="outside right upper", fontsize="small", title=legend)
+    save(picture, path)

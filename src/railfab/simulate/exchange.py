@@ -41,17 +41,64 @@ class BusyLink:
     fair_flows: float
     share: float
 
+    @property
+    def reason(self) -> str:
+        """Whether the link would limit its flows if they were spread evenly, and whether they are not."""
+        unevenness = self.flows / self.fair_flows
+        if self.share * unevenness > 0.99:
+            return "hashes collide"
+        return "the links are too few, and hashes collide" if unevenness > 1.1 else "the links are too few"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class SlowestInterval:
+    """The equal rounds in which the slowest group spends most time, with all of their flows active at once.
+
+    times: number of rounds. transfers: of one of them. route_bytes_per_s: (route,) rate of a flow on it, 0 for one that
+    is not used. crossing: (link,) flows; full: (link,). busiest: the link on which the slowest flow waits.
+    """
+
+    times: int
+    transfers: NDArray[np.intp]
+    route_bytes_per_s: Floats
+    crossing: Numbers
+    full: NDArray[np.bool_]
+    busiest: BusyLink | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class FollowedFlows:
+    """The flows of a call of every group, as they were followed.
+
+    carriers: each flow apart. group_of: (transfer,). capacity: (link,) [bytes/s], the links of ranks to the scale-up
+    network behind those of the fabric. rank_s, rank_ideal_s: (rank,) when a rank has sent and received all, and where
+    only NICs and hosts limit it [s]; 0 for ranks without transfers. peak: (link,) largest share of its capacity that a
+    link carries in a round whose flows are all active.
+    """
+
+    rounds: TransferRounds
+    carriers: Carriers
+    group_of: Numbers
+    connections: Sequence[Connection]
+    capacity: Floats
+    rank_s: Floats
+    rank_ideal_s: Floats
+    peak: Floats
+    slowest: SlowestInterval | None
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExchangeTime:
     """Durations of a collective. seconds: (group,) [s]; ideal_s: where only NICs and hosts limit it.
 
     busiest: the link on which the slowest group waits; None where nothing but its own ports limits it.
+    followed: its flows.
     """
 
     seconds: Floats
     ideal_s: float
     busiest: BusyLink | None
+    followed: FollowedFlows
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,19 +175,33 @@ def exchange(
     planned = _mapped(whole, hosts, hosts.nics)
     if not len(planned.flows):
         return None
+    groups = int(group_of.max()) + 1
     connections, route = _connections(planned)
     ends = merged(whole, _carriers(planned, fabric, fabric.ends(connections), route), group_of)
     ideal = _seconds(whole, ends, np.concatenate((fabric.planned_bytes_per_s, scale_up)), group_of)
     flows = _mapped(whole, hosts, fabric.in_use(hosts.nics))
     connections, route = _connections(flows)
-    carriers = merged(whole, _carriers(flows, fabric, fabric.paths(connections), route), group_of)
+    apart = _carriers(flows, fabric, fabric.paths(connections), route)
+    carriers = merged(whole, apart, group_of)
     capacity = np.concatenate((fabric.payload_bytes_per_s, scale_up))
     seconds = _seconds(whole, carriers, capacity, group_of)
-    slowest = int(seconds.argmax())
+    is_slowest = group_of == seconds[:groups].argmax()
+    peak, slowest = _slowest_interval(whole, carriers, capacity, is_slowest, connections, fabric)
     return ExchangeTime(
-        seconds=seconds,
-        ideal_s=float(ideal.max()),
-        busiest=_busiest(whole, carriers, capacity, group_of == slowest, connections, fabric),
+        seconds=seconds[:groups],
+        ideal_s=float(ideal[:groups].max()),
+        busiest=None if slowest is None else slowest.busiest,
+        followed=FollowedFlows(
+            rounds=whole,
+            carriers=apart,
+            group_of=group_of,
+            connections=connections,
+            capacity=capacity,
+            rank_s=seconds[groups:],
+            rank_ideal_s=ideal[groups:],
+            peak=peak,
+            slowest=slowest,
+        ),
     )
 
 
@@ -182,7 +243,10 @@ def _carriers(flows: MappedRounds, fabric: RoutedFabric, network: Numbers, route
 
 
 def _seconds(rounds: TransferRounds, carriers: Carriers, capacity: Floats, group_of: Numbers) -> Floats:
-    """When each group has ended [s], (group,). Equal rounds in a row beyond the first ones take as long as the last."""
+    """When each group has ended, then each rank [s], (group and rank,).
+
+    Equal rounds in a row beyond the first ones take as long as the last.
+    """
     followed = max(LEAST_ROUNDS, MOST_TRANSFERS // max(1, len(carriers.transfer)))
     longest = max(times for times, _ in rounds.intervals())
     if longest <= followed:
@@ -198,8 +262,11 @@ def _run(rounds: TransferRounds, carriers: Carriers, capacity: Floats, group_of:
     flows, transfer = ordered_flows(rounds, carriers, times=lambda times: min(times, most))
     quantum = min(max(QUANTA[0], len(carriers.transfer) / 1e6), QUANTA[1])
     ends = fluid_ends(flows, capacity, quantum_s=quantum * _least_s(rounds, carriers, capacity), slack=quantum)
-    seconds = np.zeros(int(group_of.max()) + 1)
-    np.maximum.at(seconds, group_of[transfer[transfer >= 0]], ends[transfer >= 0])
+    ends, transfer = ends[transfer >= 0], transfer[transfer >= 0]
+    groups = int(group_of.max()) + 1
+    seconds = np.zeros(groups + rounds.ranks)
+    for number in (group_of, groups + rounds.table["source"], groups + rounds.table["target"]):
+        np.maximum.at(seconds, number[transfer], ends)
     return seconds
 
 
@@ -210,52 +277,68 @@ def _least_s(rounds: TransferRounds, carriers: Carriers, capacity: Floats) -> fl
     return float(np.median(payload / rate))
 
 
-def _busiest(
+def _slowest_interval(
     rounds: TransferRounds,
     carriers: Carriers,
     capacity: Floats,
     slowest: NDArray[np.bool_],
     connections: Sequence[Connection],
     fabric: RoutedFabric,
-) -> BusyLink | None:
-    """The link that limits the slowest flow of a group, in the rounds that take longest. slowest: (transfer,)."""
-    worst_s, busiest = 0.0, None
+) -> tuple[Floats, SlowestInterval | None]:
+    """The largest share of its capacity that each link carries, (link,), and the rounds that take longest.
+
+    slowest: (transfer,) those of the slowest group.
+    """
+    peak, worst_s, worst = np.zeros(len(capacity)), 0.0, None
     for times, transfers in rounds.intervals():
         used = np.flatnonzero(np.isin(carriers.transfer, transfers))
         route = carriers.route[used]
         load = _Load(carriers.paths[route], carriers.alike[used], capacity)
+        np.maximum(peak, load.share, out=peak)
         payload = carriers.share[used] * rounds.payload_bytes[carriers.transfer[used]]
         seconds = np.where(slowest[carriers.transfer[used]], times * payload / load.rates, 0.0)
         flow = int(seconds.argmax())
-        if seconds[flow] > worst_s:
-            worst_s = float(seconds[flow])
-            busiest = None
-            if route[flow] < len(connections):
-                busiest = load.busiest(flow, connections[int(route[flow])][1], fabric)
-    return busiest
+        if seconds[flow] <= worst_s:
+            continue
+        worst_s, busiest = float(seconds[flow]), None
+        if route[flow] < len(connections):
+            busiest = load.busiest(flow, connections[int(route[flow])][1], fabric)
+        rates = np.zeros(len(carriers.paths))
+        rates[route] = load.rates
+        worst = SlowestInterval(
+            times=times,
+            transfers=transfers,
+            route_bytes_per_s=rates,
+            crossing=load.crossing,
+            full=load.share >= 1 - FULL,
+            busiest=busiest,
+        )
+    return peak, worst
 
 
 class _Load:
-    """Flows that are all active at once. rates: (flow,) [bytes/s]."""
+    """Flows that are all active at once. rates: (flow,) [bytes/s]. crossing: (link,) flows. share: (link,) of the
+    capacity that they take."""
 
     def __init__(self, paths: Numbers, alike: Numbers, capacity: Floats) -> None:
         self.rates = fluid_rates(paths, capacity, alike, slack=QUANTA[0])
         self._paths, self._capacity = paths, capacity
         hops = (paths >= 0).sum(axis=1)
         links, count = paths[paths >= 0], len(capacity)
-        self._crossing = np.bincount(links, np.repeat(alike, hops), minlength=count)
-        self._load = np.bincount(links, np.repeat(alike * self.rates, hops), minlength=count)
+        self.crossing = np.bincount(links, np.repeat(alike, hops), minlength=count).astype(np.int64)
+        load = np.bincount(links, np.repeat(alike * self.rates, hops), minlength=count)
+        self.share = np.divide(load, capacity, out=np.zeros(count), where=(capacity > 0) & (capacity < np.inf))
 
     def busiest(self, flow: int, target: PortKey, fabric: RoutedFabric) -> BusyLink | None:
         """The full link between two switches on the path of a flow that most flows cross."""
         way = self._paths[flow][self._paths[flow] >= 0]
-        full = [link for link in way[1:-1].tolist() if self._load[link] >= self._capacity[link] * (1 - FULL)]
+        full = [link for link in way[1:-1].tolist() if self.share[link] >= 1 - FULL]
         if not full:
             return None
-        link, ends = max(full, key=lambda link: int(self._crossing[link])), way[[0, -1]]
+        link, ends = max(full, key=lambda link: int(self.crossing[link])), way[[0, -1]]
         return BusyLink(
             link=link,
-            flows=int(self._crossing[link]),
-            fair_flows=float(self._crossing[list(fabric.choices(link, target))].mean()),
-            share=float(self.rates[flow] / (self._capacity[ends] / self._crossing[ends]).min()),
+            flows=int(self.crossing[link]),
+            fair_flows=float(self.crossing[list(fabric.choices(link, target))].mean()),
+            share=float(self.rates[flow] / (self._capacity[ends] / self.crossing[ends]).min()),
         )

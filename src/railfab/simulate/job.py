@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from railfab.fabric import Design
 from railfab.forwarding import FabricChange
 from railfab.intent import Job
+from railfab.simulate.details import OperationDetail, OperationWait, operation_detail
 from railfab.simulate.exchange import BusyLink, ExchangeTime, HostPorts, exchange
 from railfab.simulate.routed import RoutedFabric, routed
+from railfab.text.counted import counted
 from railfab.workload import JobEstimate, RanksByHost, estimate, transfer_rounds
 from railfab.workload.algorithms import ALGORITHMS, TooManyTransfers
 from railfab.workload.plan import training_plan
@@ -53,17 +55,47 @@ class Contention:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FabricEstimate:
-    """A step on a fabric with one seed of its hashes. unfollowed: operations that are in closed form, and why."""
+    """A step on a fabric with one seed of its hashes. unfollowed: operations that are in closed form, and why.
+
+    details: ranks and links of each contention, where they were asked for.
+    """
 
     seed: int
     step: JobEstimate
     contentions: tuple[Contention, ...]
     unfollowed: tuple[str, ...] = ()
+    details: tuple[OperationDetail, ...] = ()
+
+    def waits(self) -> tuple[OperationWait, ...]:
+        """Who waits for which link in each operation with details, the most time in a step first."""
+        waits = (
+            OperationWait(
+                group=detail.group,
+                op=detail.op,
+                size_bytes=detail.size_bytes,
+                seconds=detail.seconds,
+                ideal_s=detail.ideal_s,
+                extra_s=max(0.0, detail.seconds - detail.ideal_s) * self.calls(detail),
+                ranks=detail.slowest_ranks(),
+                links=detail.waits,
+            )
+            for detail in self.details
+        )
+        return tuple(sorted(waits, key=lambda wait: -wait.extra_s))
+
+    def calls(self, detail: OperationDetail) -> float:
+        """Calls of an operation in a step, in calls of the size of a detail."""
+        turns = (turn for turn in self.step.collectives if (turn.group, turn.op) == (detail.group, detail.op))
+        return sum(turn.calls * turn.size_bytes for turn in turns) / detail.size_bytes
+
+
+Say = Callable[[str], None]
+"""Takes the operation that is followed next."""
 
 
 @dataclass(slots=True)
 class FabricCalls:
-    """Durations of collectives on a fabric. groups: ranks of every group by kind.
+    """Durations of collectives on a fabric. groups: ranks of every group by kind. details: None where none are wanted.
 
     What the fabric adds to a collective is computed for the first size, and is in proportion to the size for others.
     """
@@ -75,6 +107,8 @@ class FabricCalls:
     not_seen: tuple[str, ...] = NOT_SEEN
     contentions: dict[tuple[str, str, str], Contention | None] = field(default_factory=dict)
     unfollowed: list[str] = field(default_factory=list)
+    details: list[OperationDetail] | None = None
+    say: Say = lambda _: None
 
     def call(
         self, rates: LinkRates, group: str, op: str, size_bytes: float, span: Span, algorithm: str | None = None
@@ -97,6 +131,7 @@ class FabricCalls:
             return None
         is_able = len(by_hosts) == 1 and not ALGORITHMS[op][algorithm].obstacle(next(iter(by_hosts)))
         name = algorithm if is_able else next(iter(ALGORITHMS[op]))
+        self.say(f"{group} {op} of {counted(len(self.groups[group]), 'group')}")
         try:
             kinds = [
                 (transfer_rounds(op, name, ranks, size_bytes, channels=channels), groups)
@@ -106,7 +141,11 @@ class FabricCalls:
         except TooManyTransfers as error:
             self.unfollowed.append(f"{group} {op} is in closed form: {error.problem}")
             return None
-        return None if result is None else self._summary((group, op, name, size_bytes), result)
+        if result is None:
+            return None
+        if self.details is not None:
+            self.details.append(operation_detail(group, op, size_bytes, result, self.hosts, self.fabric))
+        return self._summary((group, op, name, size_bytes), result)
 
     def _summary(self, key: tuple[str, str, str, int], result: ExchangeTime) -> Contention:
         group, op, algorithm, size_bytes = key
@@ -140,10 +179,13 @@ def simulate_job(
     seed: int = 1,
     change: FabricChange | None = None,
     fabric: RoutedFabric | None = None,
+    details: bool = False,
+    say: Say = lambda _: None,
 ) -> FabricEstimate:
     """A step of a job on the fabric of a design, whose switches run the configurations of their platforms.
 
     seed: of the hashes. change: faults. fabric: what `routed` gives for design and change, where it is there already.
+    details: keep the ranks and links of each operation. say: takes the operation that is followed next.
     Raises IntentError, or Problems, for a job that the design cannot run, and RailfabError for a design without
     routes, and for ranks that do not reach each other.
     """
@@ -159,7 +201,14 @@ def simulate_job(
         groups = {group: list(plan.ranks.groups(group)) for group in GROUPS}
     ports = HostPorts(gpus=gpus, nics=gpu_nics(design.topology, hosts), scale_up=link_rates(design.intent).scale_up)
     fabric = (fabric or routed(design, change)).with_seed(seed)
-    calls = FabricCalls(fabric=fabric, hosts=ports, groups=groups)
+    kept: list[OperationDetail] | None = [] if details else None
+    calls = FabricCalls(fabric=fabric, hosts=ports, groups=groups, details=kept, say=say)
     step = estimate(job, design.intent, design.topology, calls)
     contentions = tuple(contention for contention in calls.contentions.values() if contention is not None)
-    return FabricEstimate(seed=seed, step=step, contentions=contentions, unfollowed=tuple(calls.unfollowed))
+    return FabricEstimate(
+        seed=seed,
+        step=step,
+        contentions=contentions,
+        unfollowed=tuple(calls.unfollowed),
+        details=tuple(kept or ()),
+    )
