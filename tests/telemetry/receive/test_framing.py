@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given, settings
@@ -15,10 +16,11 @@ from hypothesis import strategies as st
 from tests.laws import examples
 from tests.telemetry.receive.peers import HELLO, Recorded, answer, contents, data, read_to_its_end, response, trailers
 
-from railfab.telemetry.receive import frames, inflow, scan
+from railfab.telemetry.receive import frames, http2, inflow, scan
 from railfab.telemetry.receive.frames import frame
-from railfab.telemetry.receive.http2 import Connection, ProtocolViolation
+from railfab.telemetry.receive.http2 import LEAST_READ, Connection, ProtocolViolation
 from railfab.telemetry.receive.inflow import Shared
+from railfab.telemetry.receive.wire import READ
 
 SHARED = Shared.new()
 WINDOW = 1 << 20
@@ -67,6 +69,30 @@ def by_rpc(messages: Sequence[tuple[int, bytes]]) -> list[list[bytes]]:
 @given(st.lists(st.integers(1000, 1 << 18), min_size=1, max_size=8))
 def test_the_messages_are_the_same_however_the_stream_is_cut_into_reads(sizes: list[int]) -> None:
     assert by_rpc(list(played(Recorded(RECORDING, sizes)))) == by_rpc(SENT)
+
+
+@pytest.mark.parametrize(("handled_s", "sizes"), [(1.0, [READ, READ // 2, READ // 4]), (0.0, [READ] * 3)])
+def test_less_is_read_at_once_of_what_takes_long_to_handle(
+    handled_s: float, sizes: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So that a connection is read again soon although those beside it have much to learn."""
+    now_s = 0.0
+    monkeypatch.setattr(http2, "time", SimpleNamespace(monotonic=lambda: now_s))
+    sent = HELLO + answer(1, *[bytes(60_000)] * 40)
+    connection = Connection(Recorded(sent, (len(sent),)), SHARED, 1, 1 << 22)
+    read = []
+    for seconds in (handled_s, handled_s, 0.0, 0.0, 0.0):
+        connection.read()
+        read.append(connection.received - sum(read))
+        now_s += seconds
+        connection.grant()
+    assert read == [*sizes, min(READ, 2 * sizes[-1]), min(READ, 4 * sizes[-1])]
+    for _ in range(8):
+        connection.read()
+        now_s += 1.0
+        connection.grant()
+    assert connection.received - sum(read) > 0
+    assert connection._most == LEAST_READ
 
 
 def test_a_stream_of_single_bytes_has_the_same_messages() -> None:

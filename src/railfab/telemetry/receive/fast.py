@@ -24,7 +24,7 @@ from railfab.telemetry.receive.http2 import Connection, GoneAway, ProtocolViolat
 from railfab.telemetry.receive.inflow import Shared
 from railfab.telemetry.receive.keepalive import Keepalive
 from railfab.telemetry.receive.ticks import Ticks
-from railfab.telemetry.receive.wire import READ, Wire, connect
+from railfab.telemetry.receive.wire import Wire, connect
 
 logger = logging.getLogger(__name__)
 
@@ -87,7 +87,7 @@ class FastReceiver:
             connection.request(headers, [request.SerializeToString() for request in requests])
             connected(partial(_ask, connection, headers, requests, over))
             while True:
-                count = connection.read()
+                connection.read()
                 for batch in connection.batches():
                     started = True
                     yield batch
@@ -103,7 +103,7 @@ class FastReceiver:
                 if connection.goaway:
                     raise self._gone_away(callee, connection.goaway, started)
                 granted = connection.grant()
-                await _pause(wire, count, granted)
+                await _pause(wire, connection.is_full, granted)
         except ProtocolViolation as violation:
             raise _violated(callee, violation) from None
         except EOFError:
@@ -193,11 +193,11 @@ def _close(wire: Wire | None) -> None:
         wire.close()
 
 
-async def _pause(wire: Wire, count: int, granted: bool) -> None:
+async def _pause(wire: Wire, is_full: bool, granted: bool) -> None:
     """Let others run, and return when there is something to read; soon where the target waited for its window."""
     if granted:
         await asyncio.sleep(GRANTED_S)
-    elif count == READ:
+    elif is_full:
         await asyncio.sleep(0)
     else:
         await wire.readable()

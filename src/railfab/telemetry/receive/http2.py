@@ -16,12 +16,17 @@ from railfab.gnmi.statuses import Status
 from railfab.telemetry.receive import frames, inflow, scan
 from railfab.telemetry.receive.contract import Batch
 from railfab.telemetry.receive.inflow import Inflow, Shared, WindowExceeded
-from railfab.telemetry.receive.wire import Wire
+from railfab.telemetry.receive.wire import READ, Wire
 
 MAX_HEADERS = 1 << 16
 """Largest block of headers [bytes]."""
 MOST_FRAMES = 1000
 """Frames of one read that are no DATA, or end a stream: a peer that sends nothing else would take all of a core."""
+TURN_S = 0.02
+"""Time in which a read should be handled. The connections of a loop take turns, and paths that are new take long: a
+target that is read again after 20 s only may have closed the connection (TCP_USER_TIMEOUT of gRPC's C core)."""
+LEAST_READ = 1 << 14
+"""What is read at once from a target whose messages take longer [bytes]."""
 MOST_WORDS = 200
 """What is kept of words that a peer chooses [characters]."""
 _SIZES = {frames.RST_STREAM: 4, frames.PING: 8, frames.GOAWAY: 8, frames.WINDOW_UPDATE: 4}
@@ -59,7 +64,8 @@ class _Stream:
 class Connection:
     """One connection with a stream for each request. window: receive window of a stream [bytes].
 
-    settled: whether the peer has sent its settings. greeting: its first bytes, up to FRAME_HEADER.
+    settled: whether the peer has sent its settings. greeting: its first bytes, up to FRAME_HEADER. is_full: whether
+    there may be more to read than was read.
     """
 
     def __init__(self, wire: Wire, shared: Shared, streams: int, window: int) -> None:
@@ -75,7 +81,9 @@ class Connection:
         self.settled = self._has_read = False
         self.greeting = b""
         self.received = 0
-        self._read_s, self._waited_s = time.monotonic(), 0.0
+        self._read_s = self._taken_s = time.monotonic()
+        self._waited_s = 0.0
+        self._most, self.is_full = READ, False
         first = {frames.HEADER_TABLE_SIZE: 0, frames.ENABLE_PUSH: 0, frames.INITIAL_WINDOW_SIZE: window}
         wire.write(frames.PREFACE + frames.settings(first))
         wire.write(frames.window_update(0, self.inflow.initial - frames.INITIAL_WINDOW))
@@ -123,13 +131,15 @@ class Connection:
         Raises OSError and EOFError of the wire, or ProtocolViolation.
         """
         self._note_wait()
-        count = self._wire.read(self._incoming)
+        count = self._wire.read(self._incoming[: self._most])
+        self.is_full = count == self._most
         self.received += count
         self.greeting += self._incoming[: min(count, scan.FRAME_HEADER - len(self.greeting))].tobytes()
         self._has_read = count > 0
         self.inflow.begin()
         if count:
             self._take(count)
+        self._taken_s = time.monotonic()
         return count
 
     def _note_wait(self) -> None:
@@ -188,7 +198,11 @@ class Connection:
     def grant(self) -> bool:
         """Grant the peer what has been consumed: the caller has finished with all batches. Return whether it is
         granted anything, for which it may have waited."""
-        granted = False
+        granted, handled_s = False, time.monotonic() - self._taken_s
+        if handled_s > TURN_S:
+            self._most = max(LEAST_READ, self._most // 2)
+        elif handled_s < TURN_S / 4:
+            self._most = min(READ, 2 * self._most)
         try:
             for number, size in self.inflow.grants():
                 self._wire.write(frames.window_update(number, size))

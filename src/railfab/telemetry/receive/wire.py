@@ -70,7 +70,7 @@ class Wire:
             raise self._failure
         received = 0
         with suppress(BlockingIOError):
-            received = self._socket.recv_into(self._cipher if self._tls else into)
+            received = self._socket.recv_into(self._cipher[: len(into)] if self._tls else into)
             if not received and not self._undecrypted:
                 raise EOFError
         return self._decrypt(received, into) if self._tls and (received or self._undecrypted) else received
