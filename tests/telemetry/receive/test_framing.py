@@ -71,28 +71,21 @@ def test_the_messages_are_the_same_however_the_stream_is_cut_into_reads(sizes: l
     assert by_rpc(list(played(Recorded(RECORDING, sizes)))) == by_rpc(SENT)
 
 
-@pytest.mark.parametrize(("handled_s", "sizes"), [(1.0, [READ, READ // 2, READ // 4]), (0.0, [READ] * 3)])
-def test_less_is_read_at_once_of_what_takes_long_to_handle(
-    handled_s: float, sizes: list[int], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_more_is_read_at_once_of_what_is_handled_soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """So that a connection is read again soon although those beside it have much to learn."""
     now_s = 0.0
     monkeypatch.setattr(http2, "time", SimpleNamespace(monotonic=lambda: now_s))
     sent = HELLO + answer(1, *[bytes(60_000)] * 40)
     connection = Connection(Recorded(sent, (len(sent),)), SHARED, 1, 1 << 22)
     read = []
-    for seconds in (handled_s, handled_s, 0.0, 0.0, 0.0):
+    for handled_s in (0.0, 0.0, 0.0, 1.0, http2.TURN_S / 2, 1.0, 1.0, 0.0, 0.0):
         connection.read()
         read.append(connection.received - sum(read))
-        now_s += seconds
+        now_s += handled_s
         connection.grant()
-    assert read == [*sizes, min(READ, 2 * sizes[-1]), min(READ, 4 * sizes[-1])]
-    for _ in range(8):
-        connection.read()
-        now_s += 1.0
-        connection.grant()
-    assert connection.received - sum(read) > 0
-    assert connection._most == LEAST_READ
+    least, half = LEAST_READ, READ // 2
+    assert half == 2 * least
+    assert read == [least, half, READ, READ, half, half, least, least, half]
 
 
 def test_a_stream_of_single_bytes_has_the_same_messages() -> None:

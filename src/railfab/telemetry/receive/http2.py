@@ -25,8 +25,8 @@ MOST_FRAMES = 1000
 TURN_S = 0.02
 """Time in which a read should be handled. The connections of a loop take turns, and paths that are new take long: a
 target that is read again after 20 s only may have closed the connection (TCP_USER_TIMEOUT of gRPC's C core)."""
-LEAST_READ = 1 << 14
-"""What is read at once from a target whose messages take longer [bytes]."""
+LEAST_READ = 1 << 16
+"""What is read at once at first, and from a target whose messages take longer [bytes]."""
 MOST_WORDS = 200
 """What is kept of words that a peer chooses [characters]."""
 _SIZES = {frames.RST_STREAM: 4, frames.PING: 8, frames.GOAWAY: 8, frames.WINDOW_UPDATE: 4}
@@ -83,7 +83,7 @@ class Connection:
         self.received = 0
         self._read_s = self._taken_s = time.monotonic()
         self._waited_s = 0.0
-        self._most, self.is_full = READ, False
+        self._most, self.is_full = LEAST_READ, False
         first = {frames.HEADER_TABLE_SIZE: 0, frames.ENABLE_PUSH: 0, frames.INITIAL_WINDOW_SIZE: window}
         wire.write(frames.PREFACE + frames.settings(first))
         wire.write(frames.window_update(0, self.inflow.initial - frames.INITIAL_WINDOW))
