@@ -55,6 +55,10 @@ class Busy(CallFailed):
     """The target has no room for the request now, beside others."""
 
 
+class ConnectionLost(Unreachable):
+    """A connection that was made and ended before the target had answered."""
+
+
 class StreamClosed(DeviceError):
     """The target ended a stream after it had started."""
 
@@ -118,9 +122,9 @@ class Callee:
         failed.details = details
         return failed
 
-    def lost(self, reason: str) -> Unreachable:
+    def lost(self, reason: str) -> ConnectionLost:
         """The error for a connection that breaks before an answer."""
-        return Unreachable(self.name, f"lost the connection to {self.address} ({reason})", "Check the switch")
+        return ConnectionLost(self.name, f"lost the connection to {self.address} ({reason})", "Check the switch")
 
     def broken(self, status: Status) -> StreamClosed:
         """The error for a stream that ended with this status after it had started."""

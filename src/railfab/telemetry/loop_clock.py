@@ -24,7 +24,7 @@ ON_TIME_S = 60.0
 """A loop that is late after so long on time is logged at once."""
 OVERLOADED_FROM, OVERLOADED_UNTIL = 0.5, 0.25
 """A loop that was late for the first share of the last LAG_OVER_S is overloaded, until that is below the second."""
-UNREAD_S = 10.0
+UNREAD_S = 5.0
 """A loop that is so late may have left a stream unread until its target closed it: servers of gRPC's C core do so with
 a connection whose peer reads nothing for 20 s (gRPC proposal A18, TCP_USER_TIMEOUT)."""
 WAIT_S = 1.0

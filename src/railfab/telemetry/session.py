@@ -18,7 +18,7 @@ from railfab.errors import DeviceError, EndpointError, LoginRefused, RailfabErro
 from railfab.gnmi import messages
 from railfab.gnmi.listening import listening_timeout
 from railfab.gnmi.paths import elements
-from railfab.gnmi.statuses import Busy, Refused
+from railfab.gnmi.statuses import Busy, ConnectionLost, Refused, StreamClosed
 from railfab.gnmi.tls import CertificateRefused, OtherProtocol
 from railfab.metrics import Metric
 from railfab.platforms import SIMULATED_TIME, has_simulated_time, of_twin, platform_names
@@ -233,7 +233,7 @@ class TargetSession:
     def _end(self, error: RailfabError) -> bool:
         """Count and log the end of a session; whether the target refuses it."""
         reason = next(reason for kind, reason in REASONS if isinstance(error, kind))
-        if reason is Reason.CLOSED and self._clock.explains_end():
+        if isinstance(error, (StreamClosed, ConnectionLost)) and self._clock.explains_end():
             reason = Reason.UNREAD
         refused = reason in REFUSALS
         self.health.errors[reason] += 1
