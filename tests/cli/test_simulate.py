@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,7 @@ from tests.docs.schemas import conforming
 ROOT = Path(__file__).resolve().parents[2]
 FABRICS, JOBS = ROOT / "inventory" / "fabrics", ROOT / "inventory" / "jobs"
 CUT_OFF = ("--fault", "switch=pod1-seg1-leaf1", "--fault", "switch=pod1-seg1-leaf2")
+SLOW_HOST = "slow-host=pod1-seg1-host1:25"
 POD64, TRAINING, RING = FABRICS / "pod64.yml", JOBS / "llama3-70b.yml", JOBS / "ring.yml"
 
 
@@ -127,11 +130,71 @@ def test_a_job_of_phases_has_no_tokens() -> None:
     assert (estimate["tokens_per_s"], list(estimate["exposed_s"])) == (None, ["rail"])
 
 
-def test_designs_are_compared_side_by_side() -> None:
-    lines = simulate(FABRICS / "gpu1024.yml", POD64, "--job", RING).stdout.splitlines()
+def test_designs_are_compared_side_by_side_with_what_they_take_and_why_one_is_slower() -> None:
+    lines = simulate(FABRICS / "pod64-800g.yml", POD64, "--job", RING, "--fault", SLOW_HOST).stdout.splitlines()
     ratios = {line.split()[0]: float(line.split()[-1]) for line in lines[2:4]}
-    assert set(ratios) == {"gpu1024", "pod64"}
-    assert min(ratios.values()) == 1.0 < max(ratios.values())
+    assert ratios == {"pod64-800g": 1.0, "pod64": 1.0}
+    takes = lines.index("Switches, optics, cables, and the most that these take")
+    assert lines[takes + 1].split() == ["fabric", "leaf", "spine", "optics", "cables", "kW"]
+    assert lines[takes + 3].split()[:3] == ["pod64", "4", "4"]
+    per_gpu = next(line for line in lines[takes + 4 :] if line.startswith("pod64 ")).split()
+    assert per_gpu[1] == "0.125"
+    assert float(per_gpu[4]) == pytest.approx(float(lines[takes + 3].split()[-1]) * 1000 / 64, rel=0.01)
+    assert max(map(len, lines)) <= 80
+
+
+def test_json_of_designs_has_what_they_take_and_the_differences_that_links_make(tmp_path: Path) -> None:
+    """Half of the links to each spine are left in the second design."""
+    narrow = tmp_path / "narrow.yml"
+    text = (
+        POD64.read_text().replace("fabric: pod64", "fabric: narrow").replace("links_per_leaf: 2", "links_per_leaf: 1")
+    )
+    narrow.write_text(text)
+    arguments = (POD64, narrow, "--job", JOBS / "alltoall.yml", "--accept", "oversubscription", "--output", "json")
+    document = conforming("simulate", simulate(*arguments).stdout)
+    wide, other = document["designs"]
+    assert (wide["equipment"]["switches"], other["equipment"]["gpus"]) == ({"leaf": 4, "spine": 4}, 64)
+    assert other["equipment"]["cables"] == wide["equipment"]["cables"] - 16
+    (difference,) = document["differences"]
+    assert (difference["fabric"], difference["than"], difference["op"]) == ("narrow", "pod64", "alltoall")
+    assert difference["link"] == other["runs"][0]["contentions"][0]["link"] != ""
+    alone = conforming("simulate", simulate(POD64, "--job", RING, "--output", "json").stdout)
+    assert (alone["designs"][0]["equipment"], alone["differences"]) == (None, [])
+
+
+def test_files_of_a_run_are_written_and_named(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    pytest.importorskip("matplotlib")
+    done = simulate(POD64, "--job", JOBS / "alltoall.yml", "-o", tmp_path / "run")
+    assert done.stderr.endswith(f"wrote 9 files to {tmp_path / 'run'}\n")
+    assert sorted(path.name for path in (tmp_path / "run").iterdir()) == [
+        "links.parquet",
+        "operations.parquet",
+        "pod64-loads.png",
+        "pod64-loads.svg",
+        "pod64-rails.png",
+        "pod64-rails.svg",
+        "pod64-step.png",
+        "pod64-step.svg",
+        "ranks.parquet",
+    ]
+
+
+def test_libraries_that_are_missing_are_named_before_the_run(tmp_path: Path) -> None:
+    program = (
+        "import sys; sys.modules['matplotlib'] = sys.modules['pyarrow'] = None; "
+        "from railfab.__main__ import main; main()"
+    )
+    words = ("simulate", POD64, "--job", RING, "-o", tmp_path / "run")
+    done = subprocess.run(
+        [sys.executable, "-c", program, *map(str, words)], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (done.returncode, done.stderr) == (
+        2,
+        "railfab: --out: matplotlib and pyarrow are not installed. "
+        "Install it with: pip install 'railfab[plot,parquet]'.\n",
+    )
+    assert not (tmp_path / "run").exists()
 
 
 def job(tmp_path: Path, text: str) -> Path:
@@ -228,6 +291,9 @@ def test_a_sweep_has_a_row_for_each_failure_and_continues_in_its_folder(tmp_path
     assert rows["none"][2:] == ["2", *rows["switch=pod1-spine1"][3:5], "1.000", "0"]
     assert float(rows["switch=pod1-seg1-leaf1"][5]) > 1.5, "half of the ports of a segment are left"
     assert len((tmp_path / "out" / "results.jsonl").read_text().splitlines()) == 18
+    if find_spec("pyarrow") and find_spec("matplotlib"):
+        written = {path.name for path in (tmp_path / "out").iterdir()}
+        assert written == {"results.jsonl", "results.parquet", "steps.png", "steps.svg"}
     document = conforming("sweep", sweep(*arguments, "--output", "json").stdout)
     assert len(document) == 18
     assert {run["error"] for run in document if run["faults"] == ["switch=pod1-spine1"]} == {""}

@@ -13,6 +13,7 @@ from pydantic import Field, TypeAdapter
 
 from railfab.app.summary import JobSummary
 from railfab.deploy import DeployRecord, LinkCabling
+from railfab.documents.equipment import Equipment
 from railfab.documents.explain import Section
 from railfab.documents.growth import Room
 from railfab.endpoints import Endpoints
@@ -23,7 +24,7 @@ from railfab.lab.contract import NodeStatus
 from railfab.platforms.hazard_kinds import hazard_kinds
 from railfab.sim.replay.results import SeedResult
 from railfab.sim.replay.why import CountedPort, Ecn, Pfc, Sender
-from railfab.simulate import Contention, OperationWait
+from railfab.simulate import Contention, OperationDifference, OperationWait
 from railfab.simulate.sweep import SweepResult
 from railfab.topology import Bond, CabledPort, Gateway, Node, Summary
 from railfab.twin.detached import FoundTwin
@@ -575,6 +576,7 @@ class EstimatedDesign:
     """A job on a design. exposed_s: by group, as in docs/jobs.md. why: reason for the tier. runs: none in closed form.
 
     estimate: the run with the median step. waits: of the run with the longest step; empty without `--why`.
+    equipment: of the design, where there are several.
     """
 
     fabric: str
@@ -582,14 +584,16 @@ class EstimatedDesign:
     estimate: JobEstimate
     runs: tuple[FabricRun, ...]
     waits: tuple[OperationWait, ...]
+    equipment: Equipment | None
 
 
 @dataclass(frozen=True, slots=True)
 class Estimated:
-    """`simulate`."""
+    """`simulate`. differences: why designs are slower than the fastest one."""
 
     job: str
     designs: tuple[EstimatedDesign, ...]
+    differences: tuple[OperationDifference, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,6 +66,13 @@ class JobResult:
         return max(self.runs, key=lambda run: run.step.step_s, default=None)
 
     @property
+    def shown(self) -> FabricEstimate:
+        """The slowest run; in closed form the step alone, with seed 0."""
+        from railfab.simulate import FabricEstimate
+
+        return self.slowest or FabricEstimate(seed=0, step=self.step, contentions=())
+
+    @property
     def waits(self) -> tuple[OperationWait, ...]:
         """Who waits for which link in the slowest run, where details were asked for."""
         return self.slowest.waits() if self.slowest else ()
@@ -107,6 +114,16 @@ WhyOption = Annotated[
         "--why", help="Show the slowest ranks of each operation, the links on which they wait, and the flows."
     ),
 ]
+FilesOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--out",
+        "-o",
+        metavar="DIR",
+        help="Write pictures (SVG, PNG) of the step and of the loads of links, and Parquet files.",
+        show_default=False,
+    ),
+]
 
 
 @uncollected()
@@ -117,18 +134,30 @@ def simulate(
     fault: FaultOption = None,
     seeds: SeedsOption = 1,
     why: WhyOption = False,
+    out: FilesOption = None,
     accept: AcceptOption = None,
     output: OutputOption = Output.TABLE,
 ) -> None:
     """Simulate the step of a job on designs: computation, exposed communication, bubble, bandwidths, busy links."""
+    from railfab.cli.simulate_comparison import equipment_of, print_comparison, step_differences
+    from railfab.cli.simulate_files import make_folder, write_run_files
     from railfab.intent.load import load_job_file
 
     if tier is SimulationTier.CLOSED_FORM and (fault or seeds > 1 or why):
         option = "--fault" if fault else "--seeds" if seeds > 1 else "--why"
         raise RailfabError(option, "a closed form sees neither faults nor hashes nor links", "Use --tier max-min")
+    if out is not None:
+        make_folder(out)
     wanted, document = load_job_file(job)
-    asked = _SimulateOptions(wanted, document, tier, tuple(fault or ()), seeds, details=why)
-    estimates = {fabric.intent.fabric: _result(asked, fabric) for fabric in designs_of(intents, accept, output)}
+    asked = _SimulateOptions(wanted, document, tier, tuple(fault or ()), seeds, details=why or out is not None)
+    results = [(fabric, _result(asked, fabric)) for fabric in designs_of(intents, accept, output)]
+    if out is not None:
+        write_run_files(wanted.job, [(fabric, result.shown) for fabric, result in results], out)
+    estimates = {fabric.intent.fabric: result for fabric, result in results}
+    several = len(results) > 1
+    equipment = {fabric.intent.fabric: equipment_of(fabric) for fabric, _ in results} if several else {}
+    is_followed = several and all(result.runs for result in estimates.values())
+    found = step_differences({name: result.shown for name, result in estimates.items()}) if is_followed else ()
     if output is Output.JSON:
         designs = [
             {
@@ -137,12 +166,15 @@ def simulate(
                 "estimate": asdict(result.step),
                 "runs": list(map(_run, result.runs)),
                 "waits": list(map(asdict, result.waits)) if why else [],
+                "equipment": asdict(equipment[name]) if several else None,
             }
             for name, result in estimates.items()
         ]
-        print_json({"job": wanted.job, "designs": designs})
-    else:
-        _print(wanted, estimates, why=why)
+        print_json({"job": wanted.job, "designs": designs, "differences": list(map(asdict, found))})
+        return
+    if several:
+        print_comparison(wanted.job, {name: result.step for name, result in estimates.items()}, equipment, found)
+    _print(wanted, estimates, why=why)
 
 
 def designs_of(intents: Iterable[Path], accept: AcceptOption, output: Output) -> Iterator[Design]:
@@ -231,8 +263,6 @@ def _run(run: FabricEstimate) -> dict[str, object]:
 def _print(job: Job, estimates: Estimates, *, why: bool) -> None:
     from railfab.cli.simulate_waits import print_waits
 
-    if len(estimates) > 1:
-        _print_comparison(job, estimates)
     for name, result in estimates.items():
         step = result.step
         title = f"{job.job} on {name}: {counted(step.gpus, 'GPU')}, {step.tier}"
@@ -278,24 +308,6 @@ def _spread(result: JobResult) -> Iterator[str]:
     if len(steps) > 1:
         span = f"{min(steps):.4f} to {max(steps):.4f} s, {result.step.step_s:.4f} in the median"
         yield f"step of {len(steps)} seeds: {span}"
-
-
-def _print_comparison(job: Job, estimates: Estimates) -> None:
-    steps = {name: result.step for name, result in estimates.items()}
-    fastest = min(step.step_s for step in steps.values())
-    rows = [
-        (
-            name,
-            result.gpus,
-            f"{result.step_s:.3f}",
-            f"{result.compute_s:.3f}",
-            f"{sum(result.exposed_s.values()):.3f}",
-            f"{result.bubble_s:.3f}",
-            f"{result.step_s / fastest:.2f}",
-        )
-        for name, result in steps.items()
-    ]
-    print_table(job.job, ("fabric", "GPUs", "step s", "compute", "exposed", "bubble", "ratio"), rows)
 
 
 def _parts(result: JobEstimate) -> Iterator[tuple[str, str, str]]:

@@ -24,6 +24,7 @@ from railfab.cli.common import (
 )
 from railfab.cli.echo import echo_line
 from railfab.cli.simulate import IntentFiles, JobOption, designs_of
+from railfab.cli.simulate_files import write_sweep_files
 from railfab.errors import RailfabError
 from railfab.fabric import Design
 from railfab.process.cores import usable_cores
@@ -91,6 +92,8 @@ def sweep(
             results.append(result)
             tick()
     results.sort(key=lambda result: (result.fabric, result.faults, result.seed))
+    if out is not None:
+        write_sweep_files(results, out)
     if output is Output.JSON:
         print_json([asdict(result) for result in results])
     else:

@@ -40,7 +40,7 @@ class _Rack:
 def power(topology: Topology, intent: FabricIntent, positions: Mapping[str, Position]) -> Table:
     """Power per rack [W], in the order of the racks."""
     racks: dict[str, _Rack] = {}
-    optics_w = _optics_w(topology, intent)
+    optics_w = host_optics_w(topology, intent)
     for node in topology.nodes:
         rack = racks.setdefault(positions[node.name].rack, _Rack())
         if node.role is Role.HOST:
@@ -56,7 +56,7 @@ def power(topology: Topology, intent: FabricIntent, positions: Mapping[str, Posi
     return Table(name="power", columns=COLUMNS, rows=[rack.row(name) for name, rack in racks.items()])
 
 
-def _optics_w(topology: Topology, intent: FabricIntent) -> Mapping[str, float]:
+def host_optics_w(topology: Topology, intent: FabricIntent) -> Mapping[str, float]:
     """Power of the cable ends in each host and storage server [W]."""
     found: dict[str, float] = {}
     media, nodes = link_media(topology, intent), topology.by_name

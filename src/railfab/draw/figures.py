@@ -9,8 +9,9 @@ from typing import Any
 from railfab.draw.palette import RAIL_COLOURS
 
 WIDTH_INCHES = 9.0
-STYLES = ("-", "--", "-.", ":")
-"""Styles of lines, so that they differ in print without colours, too."""
+INK = "#24292f"
+HATCHES = ("", "..", "xx", "\\\\", "--", "++", "oo", "||")
+"""Of areas, so that they differ in print without colours, too."""
 
 
 def figure(height_inches: float, title: str) -> Any:
@@ -27,6 +28,11 @@ def figure(height_inches: float, title: str) -> Any:
 def colour(number: int) -> str:
     """A colour of a palette for colour-blind readers, the same for equal numbers."""
     return RAIL_COLOURS[number % len(RAIL_COLOURS)]
+
+
+def time_unit(longest_s: float) -> tuple[float, str]:
+    """The unit of an axis of times up to this one, and how many of it a second has."""
+    return (1.0, "s") if longest_s >= 1 else (1e3, "ms")
 
 
 def save(picture: Any, path: Path) -> None:

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from railfab.forwarding import LinkTable
-from railfab.text.folding import number_ranges
 from railfab.topology import TIERS, Net, Role, Topology
 
 Numbers = NDArray[np.int64]
@@ -25,13 +24,13 @@ ROLE_NAMES = {
 class LinkPlaces:
     """Tier and rails of directed links. links: (place,) numbers of those of the backend, in their order.
 
-    tiers: such as `leaf > spine`, up from the hosts and down again; rails: such as `1` or `1-4`, those that the lower
-    end serves. tier, rail: (place,) positions in these.
+    tiers: such as `leaf > spine`, up from the hosts and down again. rails: sets of rails that lower ends serve.
+    tier, rail: (place,) positions in these.
     """
 
     links: Numbers
     tiers: tuple[str, ...]
-    rails: tuple[str, ...]
+    rails: tuple[tuple[int, ...], ...]
     tier: Numbers
     rail: Numbers
 
@@ -54,7 +53,7 @@ def link_places(topology: Topology) -> LinkPlaces:
     return LinkPlaces(
         links=np.array([link for link, _, _ in rows], np.int64),
         tiers=tuple(name for *_, name in tiers),
-        rails=tuple(number_ranges(numbers) if numbers else "none" for numbers in rails),
+        rails=tuple(rails),
         tier=np.array([tiers.index(order) for _, order, _ in rows], np.int64),
         rail=np.array([rails.index(numbers) for *_, numbers in rows], np.int64),
     )
