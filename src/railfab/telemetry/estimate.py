@@ -16,6 +16,7 @@ from railfab.units import gbps, pause_frame_seconds
 SPEED = "fabric_interface_speed_bytes_per_second"
 _FRAMES = {f"fabric_pfc_{way}_frames_total": way for way in DIRECTIONS}
 _MEASURED = {f"fabric_pfc_{way}_pause_seconds_total": way for way in DIRECTIONS}
+ESTIMATED = {way: metric(f"fabric_pfc_{way}_pause_estimated_seconds_total") for way in DIRECTIONS}
 _GBPS = gbps(1.0)
 _SECONDS_OF_ONE_GBPS = pause_frame_seconds(1.0)
 NONE = -1
@@ -75,30 +76,31 @@ class PauseEstimates:
             self._table, self._seen = table, 0
             self._speeds, self._measured, self._frames = {}, {}, {}
         first, self._seen = self._seen, table.series_count
-        if sum(self._add(table, row) for row in range(first, self._seen)):
-            self._newest = table, Estimates.from_rows([self._row(key, *rows) for key, rows in self._frames.items()])
-            self._seen = table.series_count
+        names = [entry.name for entry in table.metrics]
+        wanted = [name == SPEED or name in _FRAMES or name in _MEASURED for name in names]
+        of_new = table.lines.metric[first : self._seen]
+        rows = first + np.flatnonzero(np.array(wanted, bool)[of_new])
+        if not len(rows):
+            return
+        frames = {}
+        for row, number in zip(rows.tolist(), table.lines.metric[rows].tolist(), strict=True):
+            labels, name = table.describe(row)[1], names[number]
+            if name == SPEED:
+                self._speeds[labels["interface"]] = row
+            elif name in _MEASURED:
+                self._measured[(_MEASURED[name], labels["interface"], labels["priority"])] = row
+            else:
+                frames[row] = _FRAMES[name], labels
+        estimates = table.add_series(Series(ESTIMATED[way], labels) for way, labels in frames.values())
+        for (row, (way, labels)), estimate in zip(frames.items(), estimates, strict=True):
+            self._frames[(way, labels["interface"], labels["priority"])] = row, estimate
+        self._newest = table, Estimates.from_rows([self._row(key, *pair) for key, pair in self._frames.items()])
+        self._seen = table.series_count
 
     def of(self, table: SeriesTable) -> Estimates:
         """Those of a table now, for its columns that are read afterwards; any thread."""
         newest, columns = self._newest
         return columns if newest is table else _NO_ESTIMATES
-
-    def _add(self, table: SeriesTable, row: int) -> bool:
-        """Take in a row; whether it concerns estimates."""
-        name = table.metrics[table.lines.metric[row]].name
-        if name not in _FRAMES and name not in _MEASURED and name != SPEED:
-            return False
-        _, labels = table.describe(row)
-        if name == SPEED:
-            self._speeds[labels["interface"]] = row
-        elif name in _MEASURED:
-            self._measured[(_MEASURED[name], labels["interface"], labels["priority"])] = row
-        else:
-            way = _FRAMES[name]
-            estimate = Series(metric(f"fabric_pfc_{way}_pause_estimated_seconds_total"), labels)
-            self._frames[(way, labels["interface"], labels["priority"])] = row, table.add_series([estimate])[0]
-        return True
 
     def _row(self, key: tuple[str, str, str], frames: int, estimate: int) -> tuple[int, int, int, int, float]:
         interface = key[1]
