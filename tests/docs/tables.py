@@ -30,7 +30,7 @@ from railfab.platforms import Confidence, TelemetryRule, platform, platform_name
 from railfab.platforms.admission import support_of
 from railfab.platforms.features import FEATURES
 from railfab.platforms.hazard_kinds import hazard_kinds
-from railfab.platforms.hazards import Hazard
+from railfab.platforms.hazards import Hazard, HazardGap
 from railfab.topology.grouping import grouped
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -258,18 +258,30 @@ def hazards() -> str:
 
 
 def _gap(name: str, kind: HazardCode) -> str:
-    gap = platform(name).hazard_gaps().get(kind)
-    return "–" if gap is not None and gap.is_impossible else "?"
+    return _sign(platform(name).hazard_gaps()[kind])
+
+
+def _sign(gap: HazardGap) -> str:
+    return "–" if gap.is_impossible else "=" if gap.instead else "?"
 
 
 def gaps(name: str) -> str:
     """The kinds without a pattern of a platform, and why."""
     rows = [
-        (", ".join(f"`{kind}`" for kind, _ in same), "–" if gap.is_impossible else "?", gap.reason, gap.source)
+        (
+            _codes(kind for kind, _ in same),
+            " ".join(filter(None, (_sign(gap), _codes(gap.instead)))),
+            gap.reason,
+            gap.source,
+        )
         for same in grouped(platform(name).hazard_gaps().items(), lambda pair: pair[1])
         for gap in (same[0][1],)
     ]
     return table(("kinds", "", "why", "source"), rows)
+
+
+def _codes(kinds: Iterable[HazardCode]) -> str:
+    return ", ".join(f"`{kind}`" for kind in kinds)
 
 
 def patterns(name: str) -> str:

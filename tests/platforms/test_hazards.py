@@ -69,11 +69,19 @@ def test_gaps_have_a_reason_by_kind() -> None:
         ({"reason": ""}, "needs a reason"),
         ({"reason": "It has none."}, "without a full stop"),
         ({"source": ""}, "a source if impossible"),
+        ({"impossible": False, "instead": ["pfc-on-lossy-class"]}, "pfc-on-lossy-class, given instead, has no pattern"),
+        ({"instead": ["rate-limit"]}, "is impossible, or has kinds that are given instead, not both"),
     ],
 )
 def test_a_gap_that_is_not_valid_is_refused(more: Mapping[str, Any], problem: str) -> None:
     with pytest.raises(ValueError, match=problem):
         gaps_of([{**GAP, **more}], [hazard_of(ENTRY)])
+
+
+def test_a_gap_names_the_kinds_that_are_given_instead() -> None:
+    entry = {"kinds": ["pfc-off"], "instead": ["rate-limit"], "reason": "a shaper stops it"}
+    (gap,) = gaps_of([entry], [hazard_of(ENTRY)]).values()
+    assert (gap.instead, gap.is_impossible) == (("rate-limit",), False)
 
 
 def test_a_kind_has_one_gap() -> None:
