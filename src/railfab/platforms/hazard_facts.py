@@ -47,6 +47,10 @@ def _strict_classes(model: DeviceModel, _of: str | None) -> tuple[str, ...]:
     return tuple(traffic_class.name for traffic_class in classes if traffic_class.scheduling is Scheduling.STRICT)
 
 
+def _profiles(model: DeviceModel, _of: str | None) -> tuple[str, ...]:
+    return tuple(profile.name for profile in model.qos.profiles) if model.qos else ()
+
+
 def _cable_m(model: DeviceModel, profile: str | None) -> int | None:
     """Length of the cables of the profile of this name, or where there is none the longest."""
     profiles = model.qos.profiles if model.qos else ()
@@ -232,6 +236,7 @@ FACTS: Mapping[str, Fact] = {
     "lossless_dscp": _lossless_dscp,
     "classes": _classes,
     "strict_classes": _strict_classes,
+    "profiles": _profiles,
     "cable_m": _cable_m,
     "headroom_pool_percent": _headroom_pool_percent,
     "lag_count": _lag_count,
