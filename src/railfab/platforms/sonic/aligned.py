@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from railfab.platforms.sonic.canonical import canonical
 from railfab.platforms.sonic.references import PARTS, REFERENCES
-from railfab.platforms.sonic.tables import SEPARATOR, Tables, key, text, tree_of
+from railfab.platforms.sonic.tables import SEPARATOR, Row, Tables, key, text, tree_of
 from railfab.platforms.sonic.template_sessions import with_template_sessions
 
 DEPTH = 3
@@ -17,13 +17,13 @@ DEFAULTS: Mapping[str, Mapping[str, str]] = {
     "BGP_GLOBALS": {"default_local_preference": "100"},
     "BGP_NEIGHBOR": {
         **{"desired_minimum_tx_interval": "300", "required_minimum_receive": "300", "detection_multiplier": "3"},
-        "peer_port": "179",
+        **{"peer_port": "179", "capability_ext_nexthop": "true"},
     },
     "BGP_NEIGHBOR_AF": {"weight": "0"},
     "PORTCHANNEL": {"min_links": "1"},
 }
-"""Fields of which a default has no effect: of FRR 8.4 (doc/user/bgp.rst, bfd.rst), and of teamd, a LAG of which is up
-with one member (teamd.conf(5), runner.min_ports)."""
+"""Fields of which a default has no effect: of FRR 8.4 (doc/user/bgp.rst, bfd.rst; IPv6 next hops are those of sessions
+over link-local addresses), and of teamd, a LAG of which is up with one member (teamd.conf(5), runner.min_ports)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ def aligned(configuration: str, rendered: str) -> tuple[str, tuple[str, ...]]:
     state as the other has it. A default is stated where the other states it, too. Raises ConfigError.
     """
     stated, wanted = canonical(tree_of(configuration)), canonical(tree_of(rendered))
-    tree = _without_defaults(with_template_sessions(stated, wanted), wanted)
+    tree = _with_same_defaults(with_template_sessions(stated, wanted), wanted)
     renamed: dict[str, None] = {}
     for _ in range(DEPTH):
         uses = [*_renamed_uses(tree, wanted)]
@@ -54,24 +54,21 @@ def aligned(configuration: str, rendered: str) -> tuple[str, tuple[str, ...]]:
     return (configuration, ()) if tree is stated else (text(tree), tuple(renamed))
 
 
-def _without_defaults(tree: Tables, wanted: Tables) -> Tables:
-    """The tree without defaults in fields that the other does not state; the same tree where it states none."""
-    dropped = {
-        (table, place, field)
+def _with_same_defaults(tree: Tables, wanted: Tables) -> Tables:
+    """The tree with the defaults that the other states and without others; the same tree where it has these alone."""
+    changed = {
+        table: {place: _with_defaults_of(fields, wanted.get(table, {}).get(place), defaults) for place, fields in rows}
         for table, defaults in DEFAULTS.items()
-        for place, planned in wanted.get(table, {}).items()
-        for field, value in tree.get(table, {}).get(place, {}).items()
-        if field not in planned and defaults.get(field) == value
+        if (rows := tuple(tree.get(table, {}).items()))
     }
-    if not dropped:
-        return tree
-    return {
-        table: {
-            place: {field: value for field, value in fields.items() if (table, place, field) not in dropped}
-            for place, fields in rows.items()
-        }
-        for table, rows in tree.items()
-    }
+    return tree if all(tree[table] == rows for table, rows in changed.items()) else {**tree, **changed}
+
+
+def _with_defaults_of(fields: Row, planned: Row | None, defaults: Mapping[str, str]) -> Row:
+    if planned is None:
+        return fields
+    stated = {field: value for field, value in fields.items() if field in planned or defaults.get(field) != value}
+    return {field: default for field, default in defaults.items() if planned.get(field) == default} | stated
 
 
 def _renamed_uses(tree: Tables, wanted: Tables) -> Iterator[RowReference]:
