@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import pty
 import subprocess
 import sys
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -178,6 +180,21 @@ def test_files_of_a_run_are_written_and_named(tmp_path: Path) -> None:
         "pod64-step.svg",
         "ranks.parquet",
     ]
+
+
+def test_a_run_on_a_terminal_shows_the_operation_that_it_follows() -> None:
+    ours, theirs = pty.openpty()
+    words = ("simulate", POD64, "--job", JOBS / "alltoall.yml")
+    environment = {**os.environ, "COLUMNS": "120", "TERM": "xterm"}
+    shown, command = b"", [sys.executable, "-m", "railfab", *map(str, words)]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=theirs, env=environment) as process:
+        os.close(theirs)
+        with suppress(OSError):  # the terminal has gone when the process ends
+            while part := os.read(ours, 65_536):
+                shown += part
+    os.close(ours)
+    assert process.returncode == 0
+    assert b"seeds: all alltoall of 1 group" in shown
 
 
 def test_libraries_that_are_missing_are_named_before_the_run(tmp_path: Path) -> None:

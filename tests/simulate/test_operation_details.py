@@ -10,6 +10,7 @@ import pytest
 from railfab.fabric import Design, design
 from railfab.forwarding import LinkTable
 from railfab.intent import Job
+from railfab.intent.load import load_job_file
 from railfab.simulate import FabricEstimate, OperationDetail, simulate_job
 from railfab.simulate.faults import faults
 
@@ -123,6 +124,29 @@ def test_nothing_waits_where_only_nics_limit(pod64: Design) -> None:
     for collective in (RING, EXCHANGE):
         (wait,) = run(pod64, collective).waits()
         assert (wait.links, wait.extra_s) == ((), 0.0)
+
+
+def test_a_link_that_is_full_is_none_on_which_flows_wait_unless_they_get_less_than_their_nics_allow(
+    pod64: Design,
+) -> None:
+    """With seed 1 the hashes fill three uplinks with as many flows as NICs can feed."""
+    job, _ = load_job_file(FABRICS.parent / "jobs" / "llama3-70b.yml")
+    free = simulate_job(job, pod64, details=True)
+    pipeline = next(each for each in free.details if each.group == "pp")
+    inner = np.setdiff1d(
+        np.flatnonzero(pipeline.peak > 0.998), [nic ^ end for nic in LinkTable(pod64.topology).nics for end in (0, 1)]
+    )
+    assert len(inner) == 3
+    assert [wait.links for wait in free.waits()] == [(), (), ()]
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_the_link_of_the_slowest_group_comes_before_others_that_are_as_full(pod64: Design, seed: int) -> None:
+    job, _ = load_job_file(FABRICS.parent / "jobs" / "llama3-70b.yml")
+    result = simulate_job(job, pod64, seed=seed, change=faults(NARROW, pod64.topology), details=True)
+    wait, contention = result.waits()[0], next(each for each in result.contentions if each.group == "pp")
+    assert (wait.group, wait.links[0].link) == ("pp", contention.link)
+    assert wait.extra_s == pytest.approx(144 * contention.extra_s), "of 144 calls a step"
 
 
 def test_details_are_kept_only_where_they_are_asked_for(pod64: Design) -> None:
