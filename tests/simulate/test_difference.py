@@ -66,6 +66,15 @@ def test_what_nics_limit_has_no_link(pod64: Design) -> None:
     assert differences(*reversed(runs)) == ()
 
 
+def test_a_link_on_which_both_wait_alike_is_no_reason(pod64: Design) -> None:
+    fast = named("once", pod64, EXCHANGE, *NARROW)
+    (turn,) = fast.run.step.collectives
+    twice = replace(fast.run.step, collectives=(replace(turn, calls=2),))
+    (difference,) = differences(NamedRun(fabric="twice", run=replace(fast.run, step=twice)), fast)
+    assert (difference.link, difference.reason) == ("", "the slowest stage sends more")
+    assert difference.extra_s == pytest.approx(turn.call_s)
+
+
 @pytest.mark.parametrize("name", ["pod64", "multi-pod", "cluster", "pod64-800g"])
 def test_equipment_is_what_the_documents_of_the_plan_count(name: str) -> None:
     plan = planned(FABRICS / f"{name}.yml")
