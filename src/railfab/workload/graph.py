@@ -30,6 +30,8 @@ ACTIVATION_BYTES = 2
 PARAMETER_BYTES = 2
 BACKWARD_WORK = 2
 """Work of the backward pass over that of the forward pass: gradients of inputs and of weights."""
+BUCKET_PARAMETERS = 40_000_000
+"""Least parameters of a bucket of gradients, which are reduced together (Megatron's default, general knowledge)."""
 CROSS_ENTROPY_REDUCTIONS = 3
 """Maximum, predicted logit and sum of exponentials, of 4 bytes a token (Megatron's vocabulary-parallel loss)."""
 
@@ -48,7 +50,8 @@ class Computation:
 class Communication:
     """An operation of one GPU with its group. calls: in a step. size_bytes: of a call, the whole array.
 
-    beside: the computation of the phase beside which it runs; None where the GPU waits for it.
+    beside: the computation of the phase beside which it runs; None where the GPU waits for it. pieces: of a call once
+    in a step, each of which goes with its part of the layers.
     """
 
     phase: WorkPhase
@@ -58,6 +61,7 @@ class Communication:
     calls: int
     size_bytes: int
     beside: Part | None = None
+    pieces: int = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -245,29 +249,40 @@ def _pipeline_talk(plan: TrainingPlan, stage: int) -> Iterator[Communication]:
 def stage_parameters(plan: TrainingPlan, stage: int) -> tuple[int, int]:
     """Parameters of a rank of a stage: those of all replicas, and those of its experts."""
     shape, tp, ep = plan.shape, plan.parallelism.tp, plan.parallelism.ep
-    layers = plan.layers(stage)
-    shared = sum(replicated(shape, layer).of_rank(tp) for layer in layers)
+    layers, experts = _layer_parameters(plan, stage)
+    shared = sum(layers)
     table = padded_vocabulary(shape, tp) // tp * shape.hidden
     if stage == 0:
         shared += table + shape.positions * shape.hidden
     if stage == plan.parallelism.pp - 1:
         shared += shape.hidden + (0 if shape.tied_embeddings and stage == 0 else table)
-    return shared, sum(routed(shape, layer) for layer in layers) // (tp * ep)
+    return shared, sum(experts) // (tp * ep)
+
+
+def _layer_parameters(plan: TrainingPlan, stage: int) -> tuple[list[int], list[int]]:
+    """Parameters of each layer of a stage: those of a rank without experts, and those of all experts."""
+    layers = plan.layers(stage)
+    kinds = {is_expert_layer(plan.shape, layer): layer for layer in layers}
+    counts = {
+        kind: (replicated(plan.shape, layer).of_rank(plan.parallelism.tp), routed(plan.shape, layer))
+        for kind, layer in kinds.items()
+    }
+    pairs = [counts[is_expert_layer(plan.shape, layer)] for layer in layers]
+    return [shared for shared, _ in pairs], [experts for _, experts in pairs]
 
 
 def state_units(plan: TrainingPlan, stage: int) -> tuple[list[int], list[int]]:
     """Parameters that are gathered and reduced together, shared and of experts: of each layer, and of the rest."""
     tp, ep = plan.parallelism.tp, plan.parallelism.ep
-    layers = plan.layers(stage)
-    shared = [replicated(plan.shape, layer).of_rank(tp) for layer in layers]
-    experts = [routed(plan.shape, layer) // (tp * ep) for layer in layers]
+    shared, whole = _layer_parameters(plan, stage)
+    experts = [count // (tp * ep) for count in whole]
     counts = stage_parameters(plan, stage)
     return [*shared, counts[0] - sum(shared)], [*experts, counts[1] - sum(experts)]
 
 
 def _state_talk(plan: TrainingPlan, stage: int) -> Iterator[Communication]:
-    """Gradients and parameters once a step; with overlap beside the backward pass of the last micro-batch and the
-    forward pass of the first one. With ZeRO 2 and 3 some of them with every layer and micro-batch."""
+    """Gradients and parameters once a step; with overlap in buckets, beside the backward pass of the last micro-batch
+    and the forward pass of the first one. With ZeRO 2 and 3 some of them with every layer and micro-batch."""
     parallelism = plan.parallelism
     beside: Part | None = "state" if parallelism.overlap else None
     for group, count in zip(("dp", "edp"), stage_parameters(plan, stage), strict=True):
@@ -277,7 +292,14 @@ def _state_talk(plan: TrainingPlan, stage: int) -> Iterator[Communication]:
             ops = [("allreduce", gradients)]
         for op, size_bytes in ops[max(0, parallelism.zero - 1) :]:
             yield Communication(
-                phase="step", part="state", group=group, op=op, calls=1, size_bytes=size_bytes, beside=beside
+                phase="step",
+                part="state",
+                group=group,
+                op=op,
+                calls=1,
+                size_bytes=size_bytes,
+                beside=beside,
+                pieces=max(1, count // BUCKET_PARAMETERS),
             )
     yield from _layer_state_talk(plan, stage)
 

@@ -1,16 +1,14 @@
-"""Duration of a training step in closed form: 1F1B, or interleaved with chunks, over the stages of the pipeline."""
+"""Duration of a training step: computations with what they wait for, in the schedule of the pipeline."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from railfab.workload.graph import Communication, Computation, StageGraph, WorkPhase
 from railfab.workload.ranks import Group
-
-BUCKET_PARAMETERS = 40_000_000
-"""Least parameters of a bucket of gradients (Megatron's default, general knowledge); the first and last are exposed."""
+from railfab.workload.schedule import StageWork, StateTransfers, pipeline_s
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,34 +36,74 @@ class StepTime:
         return self.compute_s + sum(self.exposed_s.values()) + self.bubble_s
 
 
+@dataclass(slots=True)
+class _State:
+    """Transfers of parameters and gradients of a stage in a step, by group [s], and as a pipeline has them."""
+
+    by_group: defaultdict[Group, float] = field(default_factory=lambda: defaultdict(float))
+    gathers: StateTransfers = field(default_factory=StateTransfers)
+    reductions: StateTransfers = field(default_factory=StateTransfers)
+
+    def add(self, talk: Communication, duration_s: float) -> None:
+        """Add a transfer; one after another they take the network of the stage."""
+        self.by_group[talk.group] += duration_s
+        before = self.gathers if talk.op == "allgather" else self.reductions
+        added = StateTransfers(
+            waited_s=before.waited_s + (duration_s if talk.beside is None else 0.0),
+            beside_s=before.beside_s + (0.0 if talk.beside is None else duration_s),
+            pieces=talk.pieces + (before.pieces if before.beside_s else 0),
+        )
+        if talk.op == "allgather":
+            self.gathers = added
+        else:
+            self.reductions = added
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _StageTime:
-    """Times of a stage over all micro-batches, and once a step [s]."""
+    """Times of a stage over all micro-batches [s]. passes_s: computation and what it waits for, by phase."""
 
     computed: Mapping[WorkPhase, float]
+    passes_s: Mapping[WorkPhase, float]
     exposed: Mapping[Group, float]
-    once: Mapping[Group, float]
+    state: _State
 
     @property
     def pipelined_s(self) -> float:
-        return self.computed["forward"] + self.computed["backward"] + sum(self.exposed.values())
+        return self.passes_s["forward"] + self.passes_s["backward"]
+
+
+def _work(time: _StageTime, micro_batches: int, *, state: bool) -> StageWork:
+    """A stage as the schedule sees it, with its transfers of state or without."""
+    none = StateTransfers()
+    return StageWork(
+        forward_s=time.passes_s["forward"] / micro_batches,
+        backward_s=time.passes_s["backward"] / micro_batches,
+        gathers=time.state.gathers if state else none,
+        reductions=time.state.reductions if state else none,
+    )
 
 
 def step_time(graphs: Sequence[StageGraph], costs: Costs, *, micro_batches: int, vpp: int = 1) -> StepTime:
-    """The step of a pipeline of these stages: every micro-batch passes the slowest stage, the first one all others too.
+    """The step of a pipeline of these stages, whose schedule is executed.
 
-    The others are the bubble: (p - 1) / (m v) of the time of a stage where all are alike (Narayanan et al., 2021).
+    The parts are those of the slowest stage. What the schedule adds to its passes is the bubble: (p - 1) / (m v) of
+    them where all stages are alike (Narayanan et al., 2021); what gathers and reductions of state add to it is exposed.
     """
-    times = [_stage_time(graph, costs, micro_batches) for graph in graphs]
+    times = [_stage_time(graph, costs) for graph in graphs]
     slowest = max(range(len(times)), key=lambda stage: times[stage].pipelined_s)
-    others_s = sum(time.pipelined_s for stage, time in enumerate(times) if stage != slowest)
-    once = max((time.once for time in times), key=lambda exposed: sum(exposed.values()))
     time = times[slowest]
+    passes_s, whole_s = (
+        pipeline_s([_work(each, micro_batches, state=state) for each in times], micro_batches=micro_batches, vpp=vpp)
+        for state in (False, True)
+    )
+    state_s = _added(*(each.state.by_group for each in times))
+    exposed_share = (whole_s - passes_s) / sum(state_s.values()) if any(state_s.values()) else 0.0
     return StepTime(
         stage=graphs[slowest].stage,
         compute_s=sum(time.computed.values()),
-        exposed_s=_added(time.exposed, once),
-        bubble_s=others_s / (micro_batches * vpp),
+        exposed_s=_added(time.exposed, {group: exposed_share * seconds for group, seconds in state_s.items()}),
+        bubble_s=max(0.0, passes_s - time.pipelined_s),
     )
 
 
@@ -74,18 +112,25 @@ def _added(*parts: Mapping[Group, float]) -> Mapping[Group, float]:
     return {group: sum(part.get(group, 0.0) for part in parts) for group in groups}
 
 
-def _stage_time(graph: StageGraph, costs: Costs, micro_batches: int) -> _StageTime:
+def _stage_time(graph: StageGraph, costs: Costs) -> _StageTime:
     computed: dict[WorkPhase, float] = {"forward": 0.0, "backward": 0.0, "step": 0.0}
     spare: defaultdict[tuple[str, str], float] = defaultdict(float)
     for work in graph.computations:
         duration_s = work.calls * costs.computation_s(work)
         computed[work.phase] += duration_s
         spare[work.phase, work.part] += duration_s
+    passes_s = dict(computed)
     exposed: defaultdict[Group, float] = defaultdict(float)
+    state = _State()
     for talk in graph.communications:
-        if talk.phase != "step":
-            exposed[talk.group] += _exposed_s(talk, talk.calls * costs.communication_s(talk), spare)
-    return _StageTime(computed=computed, exposed=exposed, once=_once(graph, costs, computed, micro_batches))
+        duration_s = talk.calls * costs.communication_s(talk)
+        if talk.phase == "step":
+            state.add(talk, duration_s)
+            continue
+        left_s = _exposed_s(talk, duration_s, spare)
+        exposed[talk.group] += left_s
+        passes_s[talk.phase] += left_s
+    return _StageTime(computed=computed, passes_s=passes_s, exposed=exposed, state=state)
 
 
 def _exposed_s(talk: Communication, duration_s: float, spare: dict[tuple[str, str], float]) -> float:
@@ -96,28 +141,3 @@ def _exposed_s(talk: Communication, duration_s: float, spare: dict[tuple[str, st
         spare[talk.phase, part] -= hidden_s
         duration_s -= hidden_s
     return duration_s
-
-
-def _once(
-    graph: StageGraph, costs: Costs, computed: Mapping[WorkPhase, float], micro_batches: int
-) -> Mapping[Group, float]:
-    """Exposed communication of gradients and parameters: gradients travel beside one backward pass, parameters beside
-    one forward pass, but for a bucket each."""
-    spare = {phase: computed[phase] / micro_batches for phase in ("forward", "backward")}
-    exposed: defaultdict[Group, float] = defaultdict(float)
-    for talk in graph.communications:
-        if talk.phase != "step":
-            continue
-        duration_s = talk.calls * costs.communication_s(talk)
-        if talk.beside is not None:
-            side = "forward" if talk.op == "allgather" else "backward"
-            hidden_s = min(duration_s * (1 - _bucket_share(talk)), spare[side])
-            spare[side] -= hidden_s
-            duration_s -= hidden_s
-        exposed[talk.group] += duration_s
-    return exposed
-
-
-def _bucket_share(talk: Communication) -> float:
-    """The share of a bucket, of two bytes a parameter at least, in a communication."""
-    return min(1.0, BUCKET_PARAMETERS * 2 / talk.size_bytes)
