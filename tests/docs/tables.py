@@ -51,6 +51,8 @@ def _row(cells: Sequence[str]) -> str:
 
 COLUMNS = ("key", "meaning", "values", "default")
 SCHEMA = json_schema()
+JOB_SCHEMA = json_schema(job=True)
+SCHEMA["$defs"] |= {name: JOB_SCHEMA["$defs"][name] for name in ("Checkpoint", "Straggler", "FactorRange")}
 
 
 def intent() -> str:
@@ -67,6 +69,11 @@ def section(*names: str) -> Callable[[], str]:
             yield from below or (first,)
 
     return lambda: table(COLUMNS, rows())
+
+
+def of_job(definition: str, key: str) -> Callable[[], str]:
+    """The keys of a part of a job."""
+    return lambda: table(COLUMNS, _keys(SCHEMA["$defs"][definition], f"{key}."))
 
 
 def access() -> str:
@@ -355,6 +362,8 @@ TABLES: dict[str, Callable[[], str]] = {
     "intent-storage": section("storage"),
     "intent-management": section("management"),
     "intent-access": access,
+    "job-checkpoint": of_job("Checkpoint", "checkpoint"),
+    "job-stragglers": of_job("Straggler", "stragglers[]"),
     "intent-switches": section("catalogue", "switches"),
     "intent-inventory": section("inventory"),
     "labs": labs,

@@ -8,7 +8,7 @@ import pytest
 from tests.workload.references import rows
 
 from railfab.intent import Collective
-from railfab.intent.job import ALGORITHMS as NAMES_IN_JOBS
+from railfab.intent.algorithms import ALGORITHMS as NAMES_IN_JOBS
 from railfab.workload import ALGORITHMS, RanksByHost, transfer_rounds
 
 NIC_BYTES_PER_S, LATENCY_S = 50e9, 1e-6

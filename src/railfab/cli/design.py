@@ -183,6 +183,6 @@ def _text(file: Path) -> str:
         raise RailfabError(str(file), problem, "Save it as UTF-8, or render it again") from None
 
 
-def schema() -> None:
-    """Print the intent's JSON Schema, for editors."""
-    print_json(json_schema())
+def schema(job: Annotated[bool, typer.Option("--job", help="Of jobs instead of intents.")] = False) -> None:
+    """Print the JSON Schema of intents, or of jobs, for editors."""
+    print_json(json_schema(job=job))

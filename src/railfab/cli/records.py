@@ -563,12 +563,14 @@ class Replay:
 
 @dataclass(frozen=True, slots=True)
 class FabricRun:
-    """A run on the links of a fabric. seed: of its hashes. unfollowed: operations in closed form, and why."""
+    """A run on the links of a fabric. seed: of its hashes. unfollowed: operations in closed form, and why. slow_links:
+    cables that the job states to be slow."""
 
     seed: int
     step_s: float
     contentions: tuple[Contention, ...]
     unfollowed: tuple[str, ...]
+    slow_links: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -257,6 +257,7 @@ def _run(run: FabricEstimate) -> dict[str, object]:
         "step_s": run.step.step_s,
         "contentions": list(map(asdict, run.contentions)),
         "unfollowed": run.unfollowed,
+        "slow_links": run.slow_links,
     }
 
 
@@ -343,3 +344,9 @@ def _facts(result: JobEstimate) -> Iterator[str]:
         return
     yield f"{result.tokens_per_s:,.0f} tokens/s, {100 * result.flop_share:.1f} % of the peak of the GPUs"
     yield f"{result.memory_bytes / 1e9:.1f} GB of GPU memory; stage {result.stage + 1} of the pipeline is the slowest"
+    if result.slow_gpus:
+        yield f"{counted(result.slow_gpus, 'slow GPU')}: that stage computes {result.slow_factor:.2f} times as long"
+    if (held := result.checkpoint) is not None:
+        every = "every step" if held.steps == 1 else f"every {held.steps:,} steps"
+        size = f"a checkpoint of {held.bytes / 1e9:,.1f} GB {every}"
+        yield f"{size} takes {held.write_s:.2f} s over the {held.network}; GPUs wait {held.waits_s:.2f} s for it"

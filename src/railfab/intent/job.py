@@ -1,34 +1,21 @@
 """A job: the workload of the hosts of a fabric, as a sequence of phases."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Annotated, Literal
 
 from pydantic import Field, field_validator
 
+from railfab.intent.algorithms import StepAlgorithms, unknown_algorithm
 from railfab.intent.model import Count, KeyFault, Listed, Model, Name, Text
-from railfab.intent.sizes import size_bytes
+from railfab.intent.sizes import or_size, size_bytes
+from railfab.intent.step_conditions import Checkpoint, Stragglers
 from railfab.intent.training import Accelerator, ModelShape, Parallelism, Placement
-from railfab.text.counted import listed
-from railfab.text.display import display
 
 
 class Compute(Model):
     """The GPUs compute and send nothing."""
 
     ms: Annotated[float, Field(gt=0, le=3_600_000)]
-
-
-ALGORITHMS: Mapping[str, tuple[str, ...]] = {
-    "allreduce": (
-        *("ring", "tree", "double-binary-tree", "nvls-tree", "hierarchical"),
-        *("halving-doubling", "recursive-doubling", "direct"),
-    ),
-    "allgather": ("ring", "pat", "hierarchical", "recursive-doubling", "direct"),
-    "reducescatter": ("ring", "pat", "hierarchical", "pairwise", "recursive-halving", "direct"),
-    "alltoall": ("pairwise", "direct", "hierarchical"),
-    "broadcast": ("binomial", "scatter-allgather", "ring"),
-}
-"""Algorithms that a job may name, by operation; a twin takes the first by default. What they do: railfab.workload."""
 
 
 class Collective(Model):
@@ -40,15 +27,14 @@ class Collective(Model):
 
     op: Literal["allreduce", "allgather", "reducescatter", "alltoall", "broadcast"]
     algorithm: Text | None = None
-    bytes: Annotated[int, Field(ge=1, le=10**13)]
+    bytes: Annotated[int, Field(ge=1, le=10**13, json_schema_extra=or_size)]
     group: Literal["rail", "all"] = "rail"
 
     _size = field_validator("bytes", mode="before")(size_bytes)
 
     def _faults(self) -> Iterator[KeyFault]:
-        if self.algorithm is not None and self.algorithm not in ALGORITHMS[self.op]:
-            problem = f"{self.op} has no algorithm {display(self.algorithm)}"
-            yield KeyFault("algorithm", problem, f"Use one of {listed(ALGORITHMS[self.op])}")
+        if self.algorithm is not None:
+            yield from unknown_algorithm("algorithm", self.op, self.algorithm)
 
 
 class AtMost(Model):
@@ -63,7 +49,7 @@ class Traffic(Model):
     pattern: Literal["incast"]
     senders: Count | AtMost
     receivers: Count = 1
-    bytes: Annotated[int, Field(ge=1, le=10**13)]
+    bytes: Annotated[int, Field(ge=1, le=10**13, json_schema_extra=or_size)]
 
     _size = field_validator("bytes", mode="before")(size_bytes)
 
@@ -87,11 +73,15 @@ BackgroundClass = Literal["default", "cnp", "roce"]
 Share = Annotated[float, Field(gt=0, le=100)]
 
 
+OF_MODELS = ("parallelism", "placement", "gpu", "algorithm", "checkpoint", "stragglers")
+"""Keys of a job that belong to its model."""
+
+
 class Job(Model):
     """A sequence of phases, or the training step of a model, run `repeat` times, or without end.
 
-    hosts: `all`, the first N, or their names. model: a shape, or the name of a preset; parallelism, placement and gpu
-    belong to it. background: what each NIC port of the hosts sends beside it all the time, in percent of its rate by
+    hosts: `all`, the first N, or their names. model: a shape, or the name of a preset; OF_MODELS belong to
+    it. background: what each NIC port of the hosts sends beside it all the time, in percent of its rate by
     traffic class.
     """
 
@@ -103,6 +93,9 @@ class Job(Model):
     parallelism: Parallelism | None = None
     placement: Placement | None = None
     gpu: Accelerator | None = None
+    algorithm: StepAlgorithms | None = None
+    checkpoint: Checkpoint | None = None
+    stragglers: Stragglers | None = None
     repeat: Annotated[int, Field(ge=1, le=10**9)] | None = None
     background: Annotated[dict[BackgroundClass, Share], Field(min_length=1)] | None = None
 
@@ -110,7 +103,7 @@ class Job(Model):
         if self.model is None:
             if not self.phases:
                 yield KeyFault("", "the job has neither phases nor a model", "Write one of phases and model")
-            for key in ("parallelism", "placement", "gpu"):
+            for key in OF_MODELS:
                 if getattr(self, key) is not None:
                     yield KeyFault(key, f"{key} needs a model", "Add model, or leave it out")
             return

@@ -88,9 +88,11 @@ def load_mappings(path: Path) -> tuple[TelemetryFile, Document]:
     return _validated(document, TelemetryFile), document
 
 
-def json_schema() -> dict[str, Any]:
-    """JSON Schema of the intent, for editors."""
+def json_schema(*, job: bool = False) -> dict[str, Any]:
+    """JSON Schema of the intent, or of jobs, for editors."""
     from pydantic.json_schema import GenerateJsonSchema
+
+    from railfab.intent.job import Job
 
     class WithoutTitles(GenerateJsonSchema):
         """A generator without titles: pydantic makes them from the keys, which says nothing new."""
@@ -98,7 +100,8 @@ def json_schema() -> dict[str, Any]:
         def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002
             return False
 
-    schema = FabricIntent.model_json_schema(schema_generator=WithoutTitles)
+    described: type[Model] = Job if job else FabricIntent
+    schema = described.model_json_schema(schema_generator=WithoutTitles)
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
 
 

@@ -316,6 +316,18 @@ def _slowest_interval(
     return peak, worst
 
 
+def busiest_of(
+    paths: Numbers, capacity: Floats, payload_bytes: Floats, connections: Sequence[Connection], fabric: RoutedFabric
+) -> BusyLink | None:
+    """The link that limits the slowest of flows that are all active at once, of which some have payload.
+
+    paths: (flow, hop) links, those of connection (flow,).
+    """
+    load = _Load(paths, np.ones(len(paths), np.int64), capacity)
+    flow = int((payload_bytes / load.rates).argmax())
+    return load.busiest(flow, connections[flow][1], fabric)
+
+
 class _Load:
     """Flows that are all active at once. rates: (flow,) [bytes/s]. crossing: (link,) flows. share: (link,) of the
     capacity that they take."""

@@ -11,19 +11,23 @@ from railfab.intent import Job
 from railfab.simulate.details import OperationDetail, OperationWait, operation_detail
 from railfab.simulate.exchange import BusyLink, ExchangeTime, HostPorts, exchange
 from railfab.simulate.routed import RoutedFabric, routed
+from railfab.simulate.storage_writes import WriteTime, storage_ports, written
 from railfab.text.counted import counted
+from railfab.topology import Net, Role
 from railfab.workload import JobEstimate, RanksByHost, estimate, transfer_rounds
 from railfab.workload.algorithms import ALGORITHMS, TooManyTransfers
+from railfab.workload.checkpoints import StorageSide
 from railfab.workload.plan import training_plan
 from railfab.workload.ranks import GROUPS, Span
 from railfab.workload.rates import CallTime, LinkRates, link_rates
 from railfab.workload.stages import gpu_nics, hosts_of
+from railfab.workload.stragglers import link_factors
 
 TIER = "max-min"
 NOT_SEEN = (
     "queues, ECN and PFC thresholds",
     "collectives of different groups beside each other",
-    "stragglers",
+    "stragglers that the job does not state",
     "other jobs",
 )
 """Properties of a fabric that max-min fair rates do not show."""
@@ -57,7 +61,8 @@ class Contention:
 class FabricEstimate:
     """A step on a fabric with one seed of its hashes. unfollowed: operations that are in closed form, and why.
 
-    details: ranks and links of each contention, where they were asked for.
+    details: ranks and links of each contention, where they were asked for. slow_links: cables that the job states to be
+    slow.
     """
 
     seed: int
@@ -65,6 +70,7 @@ class FabricEstimate:
     contentions: tuple[Contention, ...]
     unfollowed: tuple[str, ...] = ()
     details: tuple[OperationDetail, ...] = ()
+    slow_links: int = 0
 
     def waits(self) -> tuple[OperationWait, ...]:
         """Who waits for which link in each operation with details, the most time in a step first."""
@@ -122,6 +128,17 @@ class FabricCalls:
         extra_s = contention.extra_s * size_bytes / contention.size_bytes if contention else 0.0
         return replace(call, seconds=call.seconds + extra_s)
 
+    def write_s(self, host_bytes: Sequence[float], side: StorageSide) -> float:
+        """Duration of a checkpoint with these bytes of each host: until the storage has that of the slowest host."""
+        if side.net is Net.BACKEND or not storage_ports(self.fabric.links.topology, Role.SERVER):
+            self.unfollowed.append("checkpoint is in closed form: the design has no storage servers where it goes")
+            return side.write_s(host_bytes)
+        hosts = tuple(dict.fromkeys(host for host, _ in self.hosts.gpus))
+        result = written(host_bytes, side, hosts, self.fabric)
+        key = ("checkpoint", "write", "stripes", round(sum(host_bytes)))
+        self.contentions[key[:3]] = contention = self._summary(key, result)
+        return max(side.write_s(host_bytes), contention.slowest_s)
+
     def _contention(self, group: str, op: str, algorithm: str, size_bytes: int, channels: int) -> Contention | None:
         """What the fabric adds to a call; None where that is nothing, or not followed."""
         by_hosts: dict[RanksByHost, list[Sequence[int]]] = {}
@@ -147,7 +164,7 @@ class FabricCalls:
             self.details.append(operation_detail(group, op, size_bytes, result, self.hosts, self.fabric))
         return self._summary((group, op, name, size_bytes), result)
 
-    def _summary(self, key: tuple[str, str, str, int], result: ExchangeTime) -> Contention:
+    def _summary(self, key: tuple[str, str, str, int], result: ExchangeTime | WriteTime) -> Contention:
         group, op, algorithm, size_bytes = key
         busiest = result.busiest
         return Contention(
@@ -200,10 +217,11 @@ def simulate_job(
         plan = training_plan(job, hosts=len(hosts), gpus_per_host=gpus_per_host)
         groups = {group: list(plan.ranks.groups(group)) for group in GROUPS}
     ports = HostPorts(gpus=gpus, nics=gpu_nics(design.topology, hosts), scale_up=link_rates(design.intent).scale_up)
-    fabric = (fabric or routed(design, change)).with_seed(seed)
+    slow = link_factors(job, design.topology)
+    fabric = (fabric or routed(design, change)).with_slow_links(slow).with_seed(seed)
     kept: list[OperationDetail] | None = [] if details else None
     calls = FabricCalls(fabric=fabric, hosts=ports, groups=groups, details=kept, say=say)
-    step = estimate(job, design.intent, design.topology, calls)
+    step = estimate(job, design.intent, design.topology, calls, calls.write_s)
     contentions = tuple(contention for contention in calls.contentions.values() if contention is not None)
     return FabricEstimate(
         seed=seed,
@@ -211,4 +229,5 @@ def simulate_job(
         contentions=contentions,
         unfollowed=tuple(calls.unfollowed),
         details=tuple(kept or ()),
+        slow_links=len(slow) // 2,
     )

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from railfab.device import DeviceModel
 from railfab.errors import RailfabError
 from railfab.fabric import Design
 from railfab.forwarding import (
@@ -23,7 +24,7 @@ from railfab.forwarding import (
     unconfigured,
 )
 from railfab.sim import Engine, Framing, Network
-from railfab.topology import PortKey
+from railfab.topology import Net, PortKey
 from railfab.units import bytes_per_s
 from railfab.workload.transfer import Gpu
 
@@ -37,10 +38,11 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class RoutedFabric:
-    """The converged state of a fabric. planned: without faults."""
+    """The converged state of a fabric. planned: without faults. slow: what the rates of links are divided by."""
 
     state: ForwardingState
     planned: ForwardingState
+    slow: Mapping[int, float] = field(default_factory=dict)
 
     @property
     def links(self) -> LinkTable:
@@ -50,7 +52,11 @@ class RoutedFabric:
     def with_seed(self, seed: int) -> RoutedFabric:
         """The fabric with other hashes on the switches that configure no seed of their own."""
         marking = replace(self.state.marking, seed=seed)
-        return RoutedFabric(replace(self.state, marking=marking), self.planned)
+        return replace(self, state=replace(self.state, marking=marking))
+
+    def with_slow_links(self, factors: Mapping[PortKey, float]) -> RoutedFabric:
+        """The fabric whose links from these ports have their rates divided."""
+        return replace(self, slow={self.links.egress[port]: factor for port, factor in factors.items()})
 
     @property
     def links_count(self) -> int:
@@ -60,7 +66,10 @@ class RoutedFabric:
     @cached_property
     def payload_bytes_per_s(self) -> Floats:
         """(link,) what a link carries of payload of RoCE [bytes/s]; 0 for one that is down."""
-        return _payload_bytes_per_s(self.state.network)
+        rates = _payload_bytes_per_s(self.state.network)
+        for link, factor in self.slow.items():
+            rates[link] /= factor
+        return rates
 
     @cached_property
     def planned_bytes_per_s(self) -> Floats:
@@ -123,9 +132,15 @@ def uncomputed_routes(design: Design) -> str:
     """Why no routes can be computed for a design; empty where they can."""
     if design.intent.profile.transport == "uet":
         return "the routes of Ultra Ethernet are not computed"
-    parts = ((model.name, part) for model in design.models.values() for part in uncomputed(model))
+    parts = ((model.name, part) for model in _used_models(design).values() for part in uncomputed(model))
     name, part = next(parts, ("", None))
     return f"no routes are computed for {part.feature} ({name} {part.where})" if part else ""
+
+
+def _used_models(design: Design) -> dict[str, DeviceModel]:
+    """The models of the switches of the networks that a job uses."""
+    nodes = design.topology.by_name
+    return {name: model for name, model in design.models.items() if nodes[name].net in (Net.BACKEND, Net.STORAGE)}
 
 
 def require_routes(design: Design) -> None:
@@ -145,12 +160,15 @@ def routed(design: Design, change: FabricChange | None = None) -> RoutedFabric:
     marks = design.intent.profile.lossless
     marking = Marking() if marks is None else Marking(dscp=marks.dscp, priority=marks.priority)
     state = unconfigured(LinkTable(design.topology), framing=Framing(), marking=marking)
-    planned = converge(state, FabricChange(design.models))
+    planned = converge(state, FabricChange(_used_models(design)))
     return RoutedFabric(planned if change is None else converge(planned, change), planned)
 
 
+def payload_share(framing: Framing) -> float:
+    """Payload over what takes time on the wire."""
+    return framing.octets_per_wire / framing.octets_per_payload
+
+
 def _payload_bytes_per_s(network: Network) -> Floats:
-    framing = Framing()
-    share = framing.octets_per_wire / framing.octets_per_payload
     rate_gbps = np.where(network.up, network.rate_gbps, 0.0)
-    return np.asarray(share * bytes_per_s(1.0) * np.minimum(rate_gbps, network.rx_gbps[network.far]))
+    return np.asarray(payload_share(Framing()) * bytes_per_s(1.0) * np.minimum(rate_gbps, network.rx_gbps[network.far]))

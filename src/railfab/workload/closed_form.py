@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
+from railfab.errors import IntentError
 from railfab.intent import Accelerator, FabricIntent, Job, Traffic
+from railfab.intent.algorithms import StepAlgorithms
 from railfab.topology import Topology
 from railfab.topology.equipment import host_of
+from railfab.workload.checkpoints import CheckpointTime, Write, checkpoint_time, storage_side
 from railfab.workload.graph import StageGraph, stage_graph
 from railfab.workload.memory import check_memory
 from railfab.workload.operations import OPERATIONS
@@ -18,14 +21,16 @@ from railfab.workload.ranks import GROUPS, Group, Span
 from railfab.workload.rates import NETWORK_STEP_S, CallTime, LinkRates, link_rates
 from railfab.workload.shapes import attention_flop, mlp_flop, parameters
 from railfab.workload.stages import gpu_nics, hosts_of, in_phase, incast_ends
-from railfab.workload.step import Costs, step_time
+from railfab.workload.step import Costs, StepTime, step_time
+from railfab.workload.stragglers import Factors, gpu_factors, slowed, slowed_pipelines
 
 TIER = "closed form"
 NOT_SEEN = (
     "collisions of ECMP hashes",
     "oversubscribed uplinks and traffic between rails",
     "queues, ECN and PFC thresholds",
-    "failures and stragglers",
+    "failures",
+    "stragglers that the job does not state",
     "other jobs",
 )
 """Properties of a fabric that a closed form cannot show."""
@@ -55,7 +60,8 @@ class JobEstimate:
     """A step of a job on a design. exposed_s: communication for which GPUs wait, by group.
 
     tokens_per_s, flop_share, memory_bytes, parameters: None for a job of phases. flop_share: work of the model over the
-    peak of the GPUs (MFU).
+    peak of the GPUs (MFU). slow_factor: of the computation of the slowest stage. checkpoint: its part of a step is in
+    exposed_s.
     """
 
     tier: str
@@ -71,6 +77,9 @@ class JobEstimate:
     flop_share: float | None = None
     memory_bytes: int | None = None
     parameters: int | None = None
+    slow_gpus: int = 0
+    slow_factor: float = 1.0
+    checkpoint: CheckpointTime | None = None
 
 
 class Calls(Protocol):
@@ -102,42 +111,145 @@ class ClosedForm:
 CLOSED_FORM = ClosedForm()
 
 
-def estimate(job: Job, intent: FabricIntent, topology: Topology, calls: Calls = CLOSED_FORM) -> JobEstimate:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _StepCalls:
+    """Durations of the operations of a model's step, with the algorithms that its job names. known: those so far."""
+
+    calls: Calls
+    rates: LinkRates
+    spans: Mapping[Group, Span]
+    algorithms: StepAlgorithms
+    known: dict[tuple[Group, str, int], CallTime] = field(default_factory=dict)
+
+    def time(self, group: Group, op: str, size_bytes: int) -> CallTime:
+        """Duration of one call. Raises IntentError for an algorithm that cannot serve the group."""
+        key = (group, op, size_bytes)
+        if key not in self.known:
+            self.known[key] = self._time(*key)
+        return self.known[key]
+
+    def _time(self, group: Group, op: str, size_bytes: int) -> CallTime:
+        name, key = self.algorithms.stated(group, op) or (None, "")
+        try:
+            return self.calls.call(self.rates, group, op, size_bytes, self.spans[group], name)
+        except IntentError as error:
+            if not name:
+                raise
+            raise IntentError(f"algorithm.{key}", error.problem, error.remedy) from None
+
+
+def check_algorithms(job: Job, graphs: Iterable[StageGraph]) -> None:
+    """Raise IntentError for an algorithm that the job names for what its step does not do."""
+    algorithms = job.algorithm or StepAlgorithms()
+    talks = {(talk.group, talk.op) for graph in graphs for talk in graph.communications}
+    used = {stated[1] for talk in talks if (stated := algorithms.stated(*talk))}
+    for key in algorithms.stated_keys():
+        if key not in used:
+            problem = "the step of this job has no such operation among several GPUs"
+            raise IntentError(f"algorithm.{key}", problem, "Leave it out")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _ModelStep:
+    """The step of a model, whose slowest pipeline all others wait for. flop_per_s: of a GPU."""
+
+    plan: TrainingPlan
+    graphs: Sequence[StageGraph]
+    pipelines: Sequence[Factors]
+    flop_per_s: float
+
+    def time(self, calls: _StepCalls) -> tuple[StepTime, Factors]:
+        """The step, and the factors of the stages of the slowest pipeline."""
+        costs = Costs(
+            computation_s=lambda work: work.flop / self.flop_per_s,
+            communication_s=lambda talk: calls.time(talk.group, talk.op, talk.size_bytes).seconds,
+        )
+        batches, vpp = self.plan.parallelism.micro_batches, self.plan.parallelism.vpp
+        times = [
+            (step_time(slowed(self.graphs, factors), costs, micro_batches=batches, vpp=vpp), factors)
+            for factors in self.pipelines
+        ]
+        return max(times, key=lambda each: each[0].total_s)
+
+
+def estimate(
+    job: Job, intent: FabricIntent, topology: Topology, calls: Calls = CLOSED_FORM, write: Write | None = None
+) -> JobEstimate:
     """A step of a job on a design. Raises IntentError, or Problems, for a job that the design cannot run.
 
-    calls: durations of collectives.
+    calls: durations of collectives. write: duration of a checkpoint; None: where only NICs and the storage limit it.
     """
     hosts = hosts_of(job, topology)
     if job.model is None:
         return _phases(job, intent, topology, hosts, calls)
+    if calls is CLOSED_FORM:
+        _refuse_slow_links(job)
     plan = training_plan(job, hosts=len(hosts), gpus_per_host=intent.hosts.gpus)
     host = host_of(intent.hosts)
     memory = check_memory(plan, host.gpu_memory_gb)
     gpu = job.gpu or Accelerator()
     peak = (gpu.tflops or host.tflops) * 1e12
-    rates = link_rates(intent)
     graphs = [stage_graph(plan, stage) for stage in range(plan.parallelism.pp)]
-    spans = {group: plan.ranks.span(group) for group in GROUPS}
-    costs = Costs(
-        computation_s=lambda work: work.flop / (peak * gpu.efficiency),
-        communication_s=lambda talk: calls.call(rates, talk.group, talk.op, talk.size_bytes, spans[talk.group]).seconds,
+    check_algorithms(job, graphs)
+    slow = gpu_factors(job, hosts, intent.hosts.gpus)
+    model = _ModelStep(
+        plan=plan, graphs=graphs, pipelines=slowed_pipelines(plan, slow), flop_per_s=peak * gpu.efficiency
     )
-    step = step_time(graphs, costs, micro_batches=plan.parallelism.micro_batches, vpp=plan.parallelism.vpp)
+    step_calls = _StepCalls(
+        calls=calls,
+        rates=link_rates(intent),
+        spans={group: plan.ranks.span(group) for group in GROUPS},
+        algorithms=job.algorithm or StepAlgorithms(),
+    )
+    step, factors = model.time(step_calls)
+    checkpoint = _checkpoint(job, intent, model, step_calls, step.total_s, write)
+    waits = {} if checkpoint is None else {"checkpoint": checkpoint.step_s}
+    step_s = step.total_s + sum(waits.values())
     return JobEstimate(
         tier=calls.tier,
         not_seen=calls.not_seen,
         gpus=plan.ranks.count,
         stage=step.stage,
         compute_s=step.compute_s,
-        exposed_s=dict(step.exposed_s),
+        exposed_s={**step.exposed_s, **waits},
         bubble_s=step.bubble_s,
-        step_s=step.total_s,
-        collectives=tuple(_collectives(graphs[step.stage], spans, rates, calls)),
-        tokens_per_s=plan.step_tokens / step.total_s,
-        flop_share=_model_flop(plan) / (step.total_s * peak * plan.ranks.count),
+        step_s=step_s,
+        collectives=tuple(_collectives(graphs[step.stage], step_calls)),
+        tokens_per_s=plan.step_tokens / step_s,
+        flop_share=_model_flop(plan) / (step_s * peak * plan.ranks.count),
         memory_bytes=memory.total,
         parameters=parameters(plan.shape),
+        slow_gpus=len(slow),
+        slow_factor=factors[step.stage],
+        checkpoint=checkpoint,
     )
+
+
+def _refuse_slow_links(job: Job) -> None:
+    for number, straggler in enumerate(job.stragglers or ()):
+        if straggler.link is not None or straggler.every == "link":
+            key = "every" if straggler.link is None else "link"
+            problem = "a closed form sees no links"
+            raise IntentError(f"stragglers.{number}.{key}", problem, "Leave it out, or use --tier max-min")
+
+
+def _checkpoint(
+    job: Job,
+    intent: FabricIntent,
+    model: _ModelStep,
+    calls: _StepCalls,
+    step_s: float,
+    write: Write | None,
+) -> CheckpointTime | None:
+    """The checkpoint of a job; collectives that meet its writes have what these leave of the NICs."""
+    asked = job.checkpoint
+    if asked is None:
+        return None
+    side, shared_step_s = storage_side(asked, intent), step_s
+    if asked.asynchronous and side.left_share < 1.0:
+        beside = replace(calls, rates=calls.rates.beside_others(side.left_share), known={})
+        shared_step_s = model.time(beside)[0].total_s
+    return checkpoint_time(asked, model.plan, side, step_s=step_s, shared_step_s=shared_step_s, write=write)
 
 
 def _model_flop(plan: TrainingPlan) -> float:
@@ -147,15 +259,13 @@ def _model_flop(plan: TrainingPlan) -> float:
     return 3.0 * plan.step_tokens * (layers + 2 * shape.hidden * shape.vocabulary)
 
 
-def _collectives(
-    graph: StageGraph, spans: Mapping[Group, Span], rates: LinkRates, calls: Calls
-) -> Iterator[CollectiveTime]:
+def _collectives(graph: StageGraph, calls: _StepCalls) -> Iterator[CollectiveTime]:
     counts: Counter[tuple[Group, str, int, bool]] = Counter()
     for talk in graph.communications:
         counts[talk.group, talk.op, talk.size_bytes, talk.beside is not None] += talk.calls
     for (group, op, size_bytes, hidden), count in counts.items():
-        call = calls.call(rates, group, op, size_bytes, spans[group])
-        yield _collective_time(group, op, size_bytes, count, spans[group], call, hidden=hidden)
+        call = calls.time(group, op, size_bytes)
+        yield _collective_time(group, op, size_bytes, count, calls.spans[group], call, hidden=hidden)
 
 
 def _collective_time(

@@ -91,6 +91,13 @@ class Ranks:
         """Host and GPU of a rank, both from 0."""
         return divmod(rank, self.gpus_per_host)
 
+    def place(self, rank: int) -> dict[Dimension, int]:
+        """The position of a rank in each dimension, from 0."""
+        place: dict[Dimension, int] = {}
+        for dimension in self.order:
+            rank, place[dimension] = divmod(rank, self.sizes[dimension])
+        return place
+
     def span(self, group: Group) -> Span:
         """The hosts of the group that is spread most. Groups that begin at the same GPU of a host are alike."""
         members = self._offsets(GROUPS[group])

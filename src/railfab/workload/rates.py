@@ -128,6 +128,10 @@ class LinkRates:
         model = self._model(self.of_hosts(span), self.generation)
         return model.channels_per_peer() if op in ("alltoall", "sendrecv") else model.channel_count()
 
+    def beside_others(self, left_share: float) -> LinkRates:
+        """The rates where others leave this share of each NIC: channels are those of the whole NIC."""
+        return replace(self, nic=left_share * self.nic, payload_share=left_share * self.payload_share)
+
     def _volume_s(self, op: str, size_bytes: float, span: Span) -> float:
         return OPERATIONS[op].bus_factor(span.ranks) * size_bytes / self.bus(op, span)
 
@@ -175,11 +179,15 @@ class LinkRates:
         return CallTime(algorithm=algorithm, seconds=CALL_S + seconds, nic_bytes=nic_bytes)
 
 
+def roce_payload_share(intent: FabricIntent) -> float:
+    """Payload of RoCE over the line rate."""
+    frame = ROCE_PATH_MTU_BYTES + ROCE_BYTES + IP_BYTES[intent.profile.family] + ETHERNET_BYTES
+    return ROCE_PATH_MTU_BYTES / (frame + ETHERNET_OVERHEAD_BYTES)
+
+
 def link_rates(intent: FabricIntent) -> LinkRates:
     """The rates of a GPU: its share of the ports of its NIC, less the headers of RoCE, and of the scale-up network."""
-    hosts = intent.hosts
-    frame = ROCE_PATH_MTU_BYTES + ROCE_BYTES + IP_BYTES[intent.profile.family] + ETHERNET_BYTES
-    payload = ROCE_PATH_MTU_BYTES / (frame + ETHERNET_OVERHEAD_BYTES)
+    hosts, payload = intent.hosts, roce_payload_share(intent)
     nic_gbps = hosts.nic_ports * hosts.rate_gbps / hosts.gpus_per_nic
     generation, scale_up = _generation(hosts), None
     if hosts.scale_up is not None:

@@ -34,14 +34,14 @@ class StageWork:
 
 
 def pipeline_s(stages: Sequence[StageWork], *, micro_batches: int, vpp: int) -> float:
-    """When the last stage of a pipeline has done its part of a step [s].
+    """End of the last stage of a pipeline in a step [s].
 
     Beyond MOST_PASSES every micro-batch takes as long as in the slowest stage, which is at most what they take.
     """
     groups = max(2, MOST_PASSES // (2 * len(stages) ** 2 * vpp)) * len(stages)
     followed = min(micro_batches, groups)
     slowest_s = max(stage.forward_s + stage.backward_s for stage in stages)
-    return _Run(stages, followed, vpp).ends() + (micro_batches - followed) * slowest_s
+    return _ExecutedSchedule(stages, followed, vpp).ends() + (micro_batches - followed) * slowest_s
 
 
 def order(stage: int, stages: int, micro_batches: int, vpp: int) -> Iterator[tuple[int, int, int]]:
@@ -64,7 +64,7 @@ def order(stage: int, stages: int, micro_batches: int, vpp: int) -> Iterator[tup
 
 
 @dataclass(slots=True)
-class _Run:
+class _ExecutedSchedule:
     """An executed schedule. done: ends of passes by direction, place and micro-batch [s], negative before.
 
     free: when each stage has done its passes so far; link: when its transfers of state have ended.
@@ -100,7 +100,7 @@ class _Run:
         return max(last)
 
     def _ready(self, stage: int, direction: int, chunk: int, batch: int) -> float:
-        """When the pass that comes before in the model has ended; negative before."""
+        """End of the pass that comes before in the model [s]; negative while it has not ended."""
         place, last = chunk * len(self.stages) + stage, len(self.stages) * self.vpp - 1
         if direction == FORWARD:
             return self.done[FORWARD][place - 1][batch] if place else 0.0
