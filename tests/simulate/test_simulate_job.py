@@ -89,7 +89,7 @@ def test_a_rank_that_is_cut_off_is_named_with_the_reason(pod64: Design) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("fire", "--fault fire: it is not a known fault. Use one of cable=NODE:INTERFACE, switch=NAME, slow-host"),
+        ("fire", "--fault fire: it is not a known fault. Use one of cable=NODE:INTERFACE, switch=NAME, host="),
         ("switch=spine1", "--fault switch=spine1: the fabric has no switch spine1. Use a name such as pod1-seg1-leaf1"),
         (
             "cable=pod1-spine1:x",
@@ -105,6 +105,16 @@ def test_a_rank_that_is_cut_off_is_named_with_the_reason(pod64: Design) -> None:
             "--fault slow-host=pod1-seg1-host1:nan: nan is no rate above 0. Use a rate in",
         ),
         ("slow-host=x:1", "--fault slow-host=x:1: the fabric has no host x. Use a name such as pod1-seg1-host1"),
+        ("host=pod1-spine1", "--fault host=pod1-spine1: the fabric has no host pod1-spine1. Use a name such as pod1"),
+        (
+            "slow-port=pod1-seg1-host1:rail1-p0",
+            "--fault slow-port=pod1-seg1-host1:rail1-p0: nothing is no rate above 0. Use a rate in Gb/s, such as slow-"
+            "port=pod1-seg1-host1:rail1-p0:10",
+        ),
+        (
+            "slow-port=pod1-seg1-host1:rail9-p0:10",
+            "--fault slow-port=pod1-seg1-host1:rail9-p0:10: pod1-seg1-host1 has no cabled port rail9-p0. Use a port",
+        ),
     ],
 )
 def test_a_fault_that_cannot_be_is_one_line(pod64: Design, text: str, message: str) -> None:
@@ -115,9 +125,11 @@ def test_a_fault_that_cannot_be_is_one_line(pod64: Design, text: str, message: s
 
 def test_the_remedies_for_faults_work(pod64: Design) -> None:
     texts = ["cable=pod1-seg1-host1:rail1-p0", "switch=pod1-seg1-leaf1", "slow-host=pod1-seg1-host1:10"]
+    texts += ["slow-port=pod1-seg1-host1:rail1-p0:10"]
     change = faults(texts, pod64.topology)
     assert change is not None
     assert (len(change.cut), len(change.switch_faults), set(change.slow.values())) == (1, 1, {10.0})
+    assert change.reduced == {("pod1-seg1-host1", "rail1-p0"): 10.0}
     assert faults([], pod64.topology) is None
 
 

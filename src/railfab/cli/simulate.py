@@ -103,7 +103,8 @@ FaultOption = Annotated[
     typer.Option(
         "--fault",
         metavar="KIND=WHERE",
-        help="A fault: cable=NODE:INTERFACE, switch=NAME or slow-host=HOST:GBPS. Repeatable.",
+        help="A fault: cable=NODE:INTERFACE, switch=NAME, host=NAME, slow-host=HOST:GBPS or "
+        "slow-port=NODE:INTERFACE:GBPS. Repeatable.",
         show_default=False,
     ),
 ]

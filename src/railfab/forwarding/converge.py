@@ -33,6 +33,7 @@ class FabricChange:
 
     cut, restored: ports whose cable breaks, and ports whose cable works again; either end names the cable.
     slow: host ports whose host takes packets from its NIC at this rate [Gb/s] from now on; infinite: at once.
+    reduced: cables that carry at most this rate from now on [Gb/s], by either port; infinite: that of their ports.
     dirt: light that ports miss from now on [dB], 0 for a clean one. flapped: ports that have no lock on their signal
     from now on, if that changes. exchanged: two ports whose far ends change places.
     fibres: those to these ports, from now on. switch_faults: of these switches, from now on; a switch that is off has
@@ -43,6 +44,7 @@ class FabricChange:
     cut: frozenset[PortKey] = frozenset()
     restored: frozenset[PortKey] = frozenset()
     slow: Mapping[PortKey, float] = field(default_factory=dict)
+    reduced: Mapping[PortKey, float] = field(default_factory=dict)
     dirt: Mapping[PortKey, float] = field(default_factory=dict)
     flapped: frozenset[PortKey] | None = None
     exchanged: tuple[PortKey, PortKey] | None = None
@@ -74,6 +76,7 @@ def _unconfigured(links: LinkTable, marking: Marking, packet_bytes: int) -> Forw
         narrow={},
         rows=no_rows(links, marking.priority),
         slow={},
+        reduced={},
         marking=marking,
         packet_bytes=packet_bytes,
     )
@@ -144,7 +147,8 @@ def with_sessions(state: ForwardingState, change: FabricChange) -> tuple[Forward
         balancing=_balancing(configs, changed, state.balancing),
         narrow=_narrow(links, configs, changed, state),
         rows=port_rows(links, ports, effects, state.marking.classes, touched, state.rows),
-        slow=_slow(state.slow, change.slow),
+        slow=_limited(state.slow, change.slow),
+        reduced=_limited(state.reduced, _of_both_ends(state.links, change.reduced)),
     )
     return after, nodes
 
@@ -165,6 +169,7 @@ def _recabled(
         cut=state.cut | change.cut,
         restored=change.restored,
         slow={**state.slow, **change.slow},
+        reduced={**state.reduced, **change.reduced},
         dirt={**state.dirt, **change.dirt},
         flapped=state.flapped if change.flapped is None else change.flapped,
         fibres={**{key: fibre for key, fibre in state.fibres.items() if key not in plugged}, **change.fibres},
@@ -173,8 +178,12 @@ def _recabled(
     return (converge(fresh, everything), FabricChange({}, switch_faults=hung)) if hung else (fresh, everything)
 
 
-def _slow(before: Mapping[PortKey, float], change: Mapping[PortKey, float]) -> Mapping[PortKey, float]:
-    """The host ports whose host is slow."""
+def _of_both_ends(links: LinkTable, rates: Mapping[PortKey, float]) -> dict[PortKey, float]:
+    return {end: rate for key, rate in rates.items() for end in (key, links.far_key(links.egress[key]))}
+
+
+def _limited(before: Mapping[PortKey, float], change: Mapping[PortKey, float]) -> Mapping[PortKey, float]:
+    """The ports with a limit of their rate. The same object when nothing differs."""
     found = {key: rate_gbps for key, rate_gbps in {**before, **change}.items() if rate_gbps != inf}
     return before if found == before else found
 

@@ -63,6 +63,7 @@ class NetworkParts:
 
     Those of host ports are down; those of switches are not, since what is small passes (see `routing`).
     slow: rate at which hosts take packets from a NIC [Gb/s], by the link that leaves its port, where that is limited.
+    reduced: greatest rate of links [Gb/s], where that is below the one of their ports.
     priority: of the pause frames of NICs.
     """
 
@@ -72,6 +73,7 @@ class NetworkParts:
     balancing: Mapping[str, LoadBalancing]
     closed: Iterable[int]
     slow: Mapping[int, float]
+    reduced: Mapping[int, float]
     priority: int
     loss_per_byte: NDArray[np.float64]
     losing: Sequence[int]
@@ -86,14 +88,14 @@ def network(parts: NetworkParts) -> Network:
     nodes = len(links.switches) + len(links.nics)
     balancing = _Balancing(parts, nodes)
     sent = rows.ingress_field("pfc_sent") > 0
-    losing = np.array(parts.losing, np.int64)
+    losing, rate_gbps = np.array(parts.losing, np.int64), _rate_gbps(parts)
     loss, pause_queue = parts.loss_per_byte.copy(), rows.egress_field("pause_queue").astype(np.int64)
     loss[losing], pause_queue[losing ^ 1] = ALL_LOST, -1
     found = Network(
         near=links.near_node,
         far=links.near_node.reshape(-1, 2)[:, ::-1].ravel(),
         up=up,
-        rate_gbps=rows.rate_gbps,
+        rate_gbps=rate_gbps,
         delay_ns=links.delay_ns,
         pause_delay_ns=links.cable_ns + PAUSE_RESPONSE_NS,
         loss_per_byte=loss,
@@ -115,7 +117,7 @@ def network(parts: NetworkParts) -> Network:
         xoff_alpha=rows.ingress_field("xoff_alpha"),
         xon_gap_bytes=rows.ingress_field("xon_gap_bytes"),
         headroom_bytes=np.where(sent, rows.ingress_field("headroom_bytes"), 0.0),
-        pause_refresh_ns=np.where(sent, _refresh_ns(rows.rate_gbps)[:, None], 0.0),
+        pause_refresh_ns=np.where(sent, _refresh_ns(rate_gbps)[:, None], 0.0),
         pause_queue=pause_queue,
         is_switch=np.arange(nodes) < len(links.switches),
         shared_bytes=_shared_bytes(parts, nodes),
@@ -128,6 +130,15 @@ def network(parts: NetworkParts) -> Network:
         nic_queue=np.array(NIC_QUEUES, np.int64),
     )
     return _with_slow_hosts(found, parts) if parts.slow else found
+
+
+def _rate_gbps(parts: NetworkParts) -> NDArray[np.float64]:
+    """(link,) the rate of each, that of its port where nothing reduces it."""
+    if not parts.reduced:
+        return parts.rows.rate_gbps
+    rate_gbps, links = parts.rows.rate_gbps.copy(), list(parts.reduced)
+    rate_gbps[links] = np.minimum(rate_gbps[links], list(parts.reduced.values()))
+    return rate_gbps
 
 
 def _with_slow_hosts(found: Network, parts: NetworkParts) -> Network:

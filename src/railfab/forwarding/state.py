@@ -61,7 +61,8 @@ class ForwardingState:
     these ports. effects: QoS by switch. balancing: what a switch says of load balancing, if it says anything.
     narrow: by switch, why a full packet does not pass a port, by egress link. rows: what the ports do, as numbers.
     pending: what follows from the changes so far, and when.
-    slow: host ports whose host takes packets from its NIC at this rate [Gb/s] only.
+    slow: host ports whose host takes packets from its NIC at this rate [Gb/s] only. reduced: ports whose cable carries
+    at most this rate [Gb/s].
     """
 
     links: LinkTable
@@ -81,6 +82,7 @@ class ForwardingState:
     narrow: Mapping[str, Mapping[int, str]]
     rows: PortRows
     slow: Mapping[PortKey, float]
+    reduced: Mapping[PortKey, float]
     marking: Marking
     packet_bytes: int
     pending: PendingUpdates = NOTHING_PENDING
@@ -164,6 +166,7 @@ class ForwardingState:
                 balancing=self.balancing,
                 closed=self.closed,
                 slow={self.links.egress[key]: rate_gbps for key, rate_gbps in self.slow.items()},
+                reduced={self.links.egress[key]: rate_gbps for key, rate_gbps in self.reduced.items()},
                 priority=self.marking.priority,
                 loss_per_byte=self._loss_per_byte(),
                 losing=[self.links.egress[key] ^ 1 for key in self.silent.losing],
@@ -180,9 +183,9 @@ class ForwardingState:
 
     def same_network(self, other: ForwardingState) -> bool:
         """Whether the switches do the same with packets that they have a route for."""
-        mine = (self.rows, self.effects, self.balancing, self.narrow, self.slow, self.dirt, self.fibres)
-        their = (other.rows, other.effects, other.balancing, other.narrow, other.slow, other.dirt, other.fibres)
-        return all(map(is_, mine, their))
+        mine = (self.rows, self.effects, self.balancing, self.narrow, self.slow, self.reduced, self.dirt)
+        their = (other.rows, other.effects, other.balancing, other.narrow, other.slow, other.reduced, other.dirt)
+        return all(map(is_, mine, their)) and self.fibres is other.fibres
 
 
 def _with_counts(session: BgpSession, counts: SessionCounts) -> BgpSession:

@@ -39,20 +39,42 @@ def _switch(change: FabricChange, text: str, where: str, topology: Topology) -> 
     return replace(change, switch_faults={**change.switch_faults, where: SwitchFault.OFF})
 
 
+def _host(change: FabricChange, text: str, where: str, topology: Topology) -> FabricChange:
+    return replace(change, cut=change.cut | frozenset(_host_ports(text, where, topology)))
+
+
 def _slow_host(change: FabricChange, text: str, where: str, topology: Topology) -> FabricChange:
     host, _, rate = where.partition(":")
-    ports = [key for key in _ports(topology) if key[0] == host]
-    known = [node.name for node in topology.hosts()]
-    if host not in known:
-        raise RailfabError(f"--fault {text}", f"the fabric has no host {host}", f"Use a name such as {known[0]}")
+    ports = _host_ports(text, host, topology)
+    rate_gbps = _rate_gbps(text, rate, f"slow-host={host}:10")
+    return replace(change, slow={**change.slow, **dict.fromkeys(ports, rate_gbps)})
+
+
+def _slow_port(change: FabricChange, text: str, where: str, topology: Topology) -> FabricChange:
+    node, _, place = where.partition(":")
+    interface, _, rate = place.rpartition(":")
+    port = _port(text, node, interface or rate, topology)
+    rate_gbps = _rate_gbps(text, rate if interface else "", f"slow-port={node}:{interface or rate}:10")
+    return replace(change, reduced={**change.reduced, port: rate_gbps})
+
+
+def _rate_gbps(text: str, rate: str, example: str) -> float:
     try:
         rate_gbps = float(rate)
     except ValueError:
         rate_gbps = 0.0
     if not 0.0 < rate_gbps < float("inf"):
-        remedy = f"Use a rate in Gb/s, such as slow-host={host}:10"
+        remedy = f"Use a rate in Gb/s, such as {example}"
         raise RailfabError(f"--fault {text}", f"{rate or 'nothing'} is no rate above 0", remedy)
-    return replace(change, slow={**change.slow, **dict.fromkeys(ports, rate_gbps)})
+    return rate_gbps
+
+
+def _host_ports(text: str, host: str, topology: Topology) -> list[PortKey]:
+    """The cabled ports of a host. Raises RailfabError for a host that there is not."""
+    known = [node.name for node in topology.hosts()]
+    if host not in known:
+        raise RailfabError(f"--fault {text}", f"the fabric has no host {host}", f"Use a name such as {known[0]}")
+    return [key for key in _ports(topology) if key[0] == host]
 
 
 def _ports(topology: Topology) -> list[PortKey]:
@@ -72,7 +94,10 @@ def _port(text: str, node: str, interface: str, topology: Topology) -> PortKey:
 KINDS: Mapping[str, Callable[[FabricChange, str, str, Topology], FabricChange]] = {
     "cable": _cable,
     "switch": _switch,
+    "host": _host,
     "slow-host": _slow_host,
+    "slow-port": _slow_port,
 }
-"""Faults by name: a cable that is cut, a switch without power, a host that takes packets from its NICs at a rate."""
-FORMS = ("cable=NODE:INTERFACE", "switch=NAME", "slow-host=HOST:GBPS")
+"""Faults by name: a cable that is cut, a switch or host without power, a host that takes packets from its NICs at a
+rate, and a cable that carries a rate at most, in both directions."""
+FORMS = ("cable=NODE:INTERFACE", "switch=NAME", "host=NAME", "slow-host=HOST:GBPS", "slow-port=NODE:INTERFACE:GBPS")

@@ -136,8 +136,19 @@ def merged(changes: Sequence[FabricChange]) -> FabricChange:
         models.update(change.models)
         slow.update(change.slow)
         cut, restored = (cut - change.restored) | change.cut, (restored - change.cut) | change.restored
+    reduced = {key: rate_gbps for change in changes for key, rate_gbps in change.reduced.items()}
     dirt = {key: loss_db for change in changes for key, loss_db in change.dirt.items()}
     flapped = next((change.flapped for change in reversed(changes) if change.flapped is not None), None)
     fibres = {key: fibre for change in changes for key, fibre in change.fibres.items()}
     faults = {name: fault for change in changes for name, fault in change.switch_faults.items()}
-    return FabricChange(models, cut, restored, slow, dirt, flapped, fibres=fibres, switch_faults=faults)
+    return FabricChange(
+        models=models,
+        cut=cut,
+        restored=restored,
+        slow=slow,
+        reduced=reduced,
+        dirt=dirt,
+        flapped=flapped,
+        fibres=fibres,
+        switch_faults=faults,
+    )
