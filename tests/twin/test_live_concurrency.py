@@ -237,12 +237,16 @@ def test_merged_changes_are_the_changes_one_after_the_other(data: st.DataObject)
         st.sampled_from(sorted(models)[:3]), st.sampled_from([None, *list(models.values())[:1]]), max_size=2
     ).map(lambda held: {name: found and models[name] for name, found in held.items()})
     cables = ends.map(lambda keys: keys | {links.far_key(links.egress[key]) for key in keys})
-    changes = data.draw(st.lists(st.builds(FabricChange, configurations, cut=cables, restored=cables), max_size=5))
+    rates = st.dictionaries(st.sampled_from(links.keys[-6:]), st.sampled_from([10.0, 50.0, np.inf]), max_size=2)
+    made = st.builds(FabricChange, configurations, cut=cables, restored=cables, reduced=rates)
+    changes = data.draw(st.lists(made, max_size=5))
     changes = [replace(change, cut=change.cut - change.restored) for change in changes]
     state = one_by_one = at_once(links, models, frozenset())
     for change in changes:
         one_by_one = converge(one_by_one, change)
-    assert seen(converge(state, merged(changes))) == seen(one_by_one)
+    together = converge(state, merged(changes))
+    assert seen(together) == seen(one_by_one)
+    assert together.reduced == one_by_one.reduced
 
 
 def test_a_cable_that_is_restored_at_one_end_and_then_cut_at_the_other_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from railfab.intent import Job
     from railfab.intent.document import Document
     from railfab.simulate import FabricEstimate, OperationWait
-    from railfab.workload import JobEstimate
+    from railfab.workload import JobEstimate, RecordedJob
 
 Estimates = dict[str, "JobResult"]
 """Results by the name of the fabric."""
@@ -87,7 +87,15 @@ IntentFiles = Annotated[
         autocompletion=completion.intents,
     ),
 ]
-JobOption = Annotated[Path, typer.Option("--job", metavar="FILE", help="The job (YAML).", show_default=False)]
+JobOption = Annotated[
+    Path,
+    typer.Option(
+        "--job",
+        metavar="FILE",
+        help="The job: YAML, a workload text of AICB or SimAI, or the prefix of Chakra traces PREFIX.RANK.et.",
+        show_default=False,
+    ),
+]
 
 
 TierOption = Annotated[
@@ -142,14 +150,14 @@ def simulate(
     """Simulate the step of a job on designs: computation, exposed communication, bubble, bandwidths, busy links."""
     from railfab.cli.simulate_comparison import equipment_of, print_comparison, step_differences
     from railfab.cli.simulate_files import make_folder, write_run_files
-    from railfab.intent.load import load_job_file
+    from railfab.workload.recorded import load_any_job
 
     if tier is SimulationTier.CLOSED_FORM and (fault or seeds > 1 or why):
         option = "--fault" if fault else "--seeds" if seeds > 1 else "--why"
         raise RailfabError(option, "a closed form sees neither faults nor hashes nor links", "Use --tier max-min")
     if out is not None:
         make_folder(out)
-    wanted, document = load_job_file(job)
+    wanted, document = load_any_job(job)
     asked = _SimulateOptions(wanted, document, tier, tuple(fault or ()), seeds, details=why or out is not None)
     results = [(fabric, _result(asked, fabric)) for fabric in designs_of(intents, accept, output)]
     if out is not None:
@@ -195,7 +203,7 @@ def designs_of(intents: Iterable[Path], accept: AcceptOption, output: Output) ->
 class _SimulateOptions:
     """The options of a command."""
 
-    job: Job
+    job: Job | RecordedJob
     document: Document
     tier: SimulationTier | None
     faults: tuple[str, ...]
@@ -262,7 +270,7 @@ def _run(run: FabricEstimate) -> dict[str, object]:
     }
 
 
-def _print(job: Job, estimates: Estimates, *, why: bool) -> None:
+def _print(job: Job | RecordedJob, estimates: Estimates, *, why: bool) -> None:
     from railfab.cli.simulate_waits import print_waits
 
     for name, result in estimates.items():
@@ -272,7 +280,7 @@ def _print(job: Job, estimates: Estimates, *, why: bool) -> None:
         print_table("", COLLECTIVE_COLUMNS, _collectives(step))
         if result.slowest is not None and result.slowest.contentions:
             print_table("", CONTENTION_COLUMNS, _contentions(result.slowest))
-        for line in (*_facts(step), *_spread(result), *_links(result), *_unfollowed(result)):
+        for line in (*_facts(step), *_spread(result), *_links(result), *_unfollowed(result), *_not_modelled(step)):
             stdout().print(line, highlight=False, soft_wrap=columns() is None)
         if why and result.slowest is not None:
             print_waits(result.waits, result.slowest.seed)
@@ -302,6 +310,13 @@ def _links(result: JobResult) -> Iterator[str]:
 
 def _unfollowed(result: JobResult) -> Iterator[str]:
     return iter(result.slowest.unfollowed if result.slowest else ())
+
+
+def _not_modelled(result: JobEstimate) -> Iterator[str]:
+    """Kinds of work of a recorded job that take no time here."""
+    if result.not_modelled:
+        kinds = [f"{count:,} {kind}" for kind, count in result.not_modelled.items()]
+        yield f"not modelled: {', '.join(kinds)}"
 
 
 def _spread(result: JobResult) -> Iterator[str]:

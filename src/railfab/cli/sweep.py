@@ -116,13 +116,13 @@ def _results_file(folder: Path) -> Path:
 def _runs(fabric: Design, job: Path, seeds: int, failures: Iterable[tuple[str, ...]]) -> Iterator[SweepRun]:
     """Check the job, and every fault, on a design; then all of its runs."""
     from railfab.fabric.design import naming
-    from railfab.intent.load import load_job_file
     from railfab.simulate import SweepRun, faults
     from railfab.simulate.routed import require_routes
     from railfab.workload import estimate
+    from railfab.workload.recorded import load_any_job
 
     require_routes(fabric)
-    wanted, document = load_job_file(job)
+    wanted, document = load_any_job(job)
     with naming(document):
         estimate(wanted, fabric.intent, fabric.topology)
     for failure in failures:

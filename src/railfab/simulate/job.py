@@ -14,7 +14,7 @@ from railfab.simulate.routed import RoutedFabric, routed
 from railfab.simulate.storage_writes import WriteTime, storage_ports, written
 from railfab.text.counted import counted
 from railfab.topology import Net, Role
-from railfab.workload import JobEstimate, RanksByHost, estimate, transfer_rounds
+from railfab.workload import JobEstimate, RanksByHost, RecordedJob, estimate, transfer_rounds
 from railfab.workload.algorithms import ALGORITHMS, TooManyTransfers
 from railfab.workload.checkpoints import StorageSide
 from railfab.workload.plan import training_plan
@@ -189,8 +189,14 @@ def _by_host(members: Sequence[int], hosts: HostPorts) -> RanksByHost:
     return RanksByHost(tuple(counts.values()))
 
 
+def _hosts(job: RecordedJob, design: Design) -> tuple[str, ...]:
+    """The first hosts of a design, as many as a recorded job needs."""
+    hosts, per_host = [node.name for node in design.topology.hosts()], design.intent.hosts.gpus
+    return tuple(hosts[: -(-job.ranks(len(hosts) * per_host) // per_host)])
+
+
 def simulate_job(
-    job: Job,
+    job: Job | RecordedJob,
     design: Design,
     *,
     seed: int = 1,
@@ -206,18 +212,22 @@ def simulate_job(
     Raises IntentError, or Problems, for a job that the design cannot run, and RailfabError for a design without
     routes, and for ranks that do not reach each other.
     """
-    hosts = hosts_of(job, design.topology)
+    hosts = hosts_of(job, design.topology) if isinstance(job, Job) else _hosts(job, design)
     gpus_per_host, per_nic = design.intent.hosts.gpus, design.intent.hosts.gpus_per_nic
     gpus = [(host, gpu // per_nic + 1) for host in hosts for gpu in range(gpus_per_host)]
-    if job.model is None:
+    groups: dict[str, Sequence[Sequence[int]]]
+    if not isinstance(job, Job):
+        gpus = gpus[: job.ranks(len(gpus))]
+        groups = dict(job.groups(len(gpus)))
+    elif job.model is None:
         ranks = range(len(gpus))
         rails = [list(ranks[gpu::gpus_per_host]) for gpu in range(0, gpus_per_host, per_nic)]
-        groups: dict[str, Sequence[Sequence[int]]] = {"rail": rails, "all": [list(ranks)]}
+        groups = {"rail": rails, "all": [list(ranks)]}
     else:
         plan = training_plan(job, hosts=len(hosts), gpus_per_host=gpus_per_host)
         groups = {group: list(plan.ranks.groups(group)) for group in GROUPS}
     ports = HostPorts(gpus=gpus, nics=gpu_nics(design.topology, hosts), scale_up=link_rates(design.intent).scale_up)
-    slow = link_factors(job, design.topology)
+    slow = link_factors(job, design.topology) if isinstance(job, Job) else {}
     fabric = (fabric or routed(design, change)).with_slow_links(slow).with_seed(seed)
     kept: list[OperationDetail] | None = [] if details else None
     calls = FabricCalls(fabric=fabric, hosts=ports, groups=groups, details=kept, say=say)

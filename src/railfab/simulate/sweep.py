@@ -16,10 +16,11 @@ from typing import Any
 from railfab.errors import RailfabError, each
 from railfab.fabric import Design, design
 from railfab.intent import Job
-from railfab.intent.load import load_job_file
 from railfab.simulate.faults import faults
 from railfab.simulate.job import simulate_job
 from railfab.simulate.routed import RoutedFabric, routed
+from railfab.workload import RecordedJob
+from railfab.workload.recorded import job_files, load_any_job
 
 AHEAD = 64
 """Runs that are given to an executor before it has ended others."""
@@ -40,8 +41,8 @@ class SweepRun:
         digest = blake2b(digest_size=12)
         for part in (str(self.seed), *self.faults):
             digest.update(part.encode() + b"\0")
-        for path in (self.intent, self.job):
-            digest.update(Path(path).read_bytes() + b"\0")
+        for path in (Path(self.intent), *job_files(Path(self.job))):
+            digest.update(path.read_bytes() + b"\0")
         return digest.hexdigest()
 
 
@@ -139,8 +140,8 @@ def _routed(path: str, texts: tuple[str, ...]) -> RoutedFabric:
 
 
 @lru_cache(maxsize=8)
-def _job(path: str) -> Job:
-    return load_job_file(Path(path))[0]
+def _job(path: str) -> Job | RecordedJob:
+    return load_any_job(Path(path))[0]
 
 
 def _read(kept: Path) -> dict[str, SweepResult]:

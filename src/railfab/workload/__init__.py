@@ -6,7 +6,7 @@ The closed form needs no numerics: what runs on an engine is imported on use.
 from typing import TYPE_CHECKING
 
 from railfab.import_on_use import imported_on_use
-from railfab.workload.closed_form import CollectiveTime, JobEstimate, estimate
+from railfab.workload.closed_form import CollectiveTime, JobEstimate, RecordedJob, estimate
 from railfab.workload.operations import OPERATIONS
 from railfab.workload.ranks import RanksByHost
 from railfab.workload.stages import Stage, stages
@@ -39,6 +39,7 @@ __all__ = [
     "JobStatus",
     "MappedRounds",
     "RanksByHost",
+    "RecordedJob",
     "Stage",
     "Step",
     "Transfer",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -59,9 +59,9 @@ class CollectiveTime:
 class JobEstimate:
     """A step of a job on a design. exposed_s: communication for which GPUs wait, by group.
 
-    tokens_per_s, flop_share, memory_bytes, parameters: None for a job of phases. flop_share: work of the model over the
-    peak of the GPUs (MFU). slow_factor: of the computation of the slowest stage. checkpoint: its part of a step is in
-    exposed_s.
+    tokens_per_s, flop_share, memory_bytes, parameters: None for a job without a model. flop_share: work of the model
+    over the peak of the GPUs (MFU). slow_factor: of the computation of the slowest stage. checkpoint: its part of a
+    step is in exposed_s. not_modelled: kinds of work of a recorded job that take no time here, with counts.
     """
 
     tier: str
@@ -80,6 +80,7 @@ class JobEstimate:
     slow_gpus: int = 0
     slow_factor: float = 1.0
     checkpoint: CheckpointTime | None = None
+    not_modelled: Mapping[str, int] = field(default_factory=dict)
 
 
 class Calls(Protocol):
@@ -172,13 +173,38 @@ class _ModelStep:
         return max(times, key=lambda each: each[0].total_s)
 
 
+class RecordedJob(Protocol):
+    """A job that another tool wrote down. job: its name."""
+
+    @property
+    def job(self) -> str: ...
+
+    def ranks(self, gpus: int) -> int:
+        """Number of its ranks on a fabric with so many GPUs. Raises IntentError where those are too few."""
+        ...
+
+    def groups(self, ranks: int) -> Mapping[str, Sequence[Sequence[int]]]:
+        """The ranks of every group, by kind; groups of a kind communicate at once."""
+        ...
+
+    def estimate(self, intent: FabricIntent, topology: Topology, calls: Calls) -> JobEstimate:
+        """A step on a design. Raises IntentError."""
+        ...
+
+
 def estimate(
-    job: Job, intent: FabricIntent, topology: Topology, calls: Calls = CLOSED_FORM, write: Write | None = None
+    job: Job | RecordedJob,
+    intent: FabricIntent,
+    topology: Topology,
+    calls: Calls = CLOSED_FORM,
+    write: Write | None = None,
 ) -> JobEstimate:
     """A step of a job on a design. Raises IntentError, or Problems, for a job that the design cannot run.
 
     calls: durations of collectives. write: duration of a checkpoint; None: where only NICs and the storage limit it.
     """
+    if not isinstance(job, Job):
+        return job.estimate(intent, topology, calls)
     hosts = hosts_of(job, topology)
     if job.model is None:
         return _phases(job, intent, topology, hosts, calls)
@@ -214,7 +240,7 @@ def estimate(
         exposed_s={**step.exposed_s, **waits},
         bubble_s=step.bubble_s,
         step_s=step_s,
-        collectives=tuple(_collectives(graphs[step.stage], step_calls)),
+        collectives=tuple(collective_times(graphs[step.stage], step_calls.spans, step_calls.time)),
         tokens_per_s=plan.step_tokens / step_s,
         flop_share=_model_flop(plan) / (step_s * peak * plan.ranks.count),
         memory_bytes=memory.total,
@@ -259,18 +285,21 @@ def _model_flop(plan: TrainingPlan) -> float:
     return 3.0 * plan.step_tokens * (layers + 2 * shape.hidden * shape.vocabulary)
 
 
-def _collectives(graph: StageGraph, calls: _StepCalls) -> Iterator[CollectiveTime]:
+def collective_times(
+    graph: StageGraph, spans: Mapping[Group, Span], call: Callable[[Group, str, int], CallTime]
+) -> Iterator[CollectiveTime]:
+    """The operations of a stage, by group, operation and size. call: duration of one by these three."""
     counts: Counter[tuple[Group, str, int, bool]] = Counter()
     for talk in graph.communications:
         counts[talk.group, talk.op, talk.size_bytes, talk.beside is not None] += talk.calls
     for (group, op, size_bytes, hidden), count in counts.items():
-        call = calls.time(group, op, size_bytes)
-        yield _collective_time(group, op, size_bytes, count, calls.spans[group], call, hidden=hidden)
+        yield collective_time(group, op, size_bytes, count, spans[group], call(group, op, size_bytes), hidden=hidden)
 
 
-def _collective_time(
+def collective_time(
     group: str, op: str, size_bytes: int, count: int, span: Span, call: CallTime, *, hidden: bool = False
 ) -> CollectiveTime:
+    """Calls of an operation with this duration, with their bandwidths."""
     return CollectiveTime(
         group=group,
         op=op,
@@ -300,7 +329,7 @@ def _phases(job: Job, intent: FabricIntent, topology: Topology, hosts: tuple[str
                 span, links = (rail, rates) if asked.group == "rail" else (whole, gpu)
                 if span.ranks > 1:
                     call = calls.call(links, asked.group, asked.op, asked.bytes, span, asked.algorithm)
-                    collectives.append(_collective_time(asked.group, asked.op, asked.bytes, 1, span, call))
+                    collectives.append(collective_time(asked.group, asked.op, asked.bytes, 1, span, call))
             if phase.traffic is not None:
                 collectives.append(_incast_time(phase.traffic, topology, hosts, port))
     compute_s = sum(phase.compute.ms / 1e3 for phase in job.phases if phase.compute is not None)

@@ -38,12 +38,13 @@ CROSS_ENTROPY_REDUCTIONS = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Computation:
-    """Work of one GPU. calls: in a step. flop: of a call."""
+    """Work of one GPU. calls: in a step. flop: of a call; seconds: its duration, where that was measured."""
 
     phase: WorkPhase
     part: Part
     calls: int
-    flop: float
+    flop: float = 0.0
+    seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
