@@ -16,7 +16,7 @@ from railfab.intent import FabricIntent, Job
 from railfab.intent.step_conditions import Checkpoint
 from railfab.topology import wire
 from railfab.workload import JobEstimate, estimate
-from railfab.workload.checkpoints import CheckpointTime, host_bytes, storage_side
+from railfab.workload.checkpoints import CheckpointTime, checkpoint_time, host_bytes, storage_side
 from railfab.workload.shapes import parameters
 
 ROOMY = {"gpus": 8, "nic_ports": 2, "rate_gbps": 200, "gpu_memory_gb": 192}
@@ -127,6 +127,15 @@ def test_collectives_wait_for_an_asynchronous_write_on_the_same_nics_and_for_no_
         update={"profile": fabric(profile={"lossless": {"weight": 60}, "storage_class": {"weight": 1}}).profile}
     )
     assert beside.waits_s < taken(intent=light, **asked).waits_s < shared.waits_s
+
+
+def test_collectives_are_delayed_by_no_more_than_the_whole_write() -> None:
+    """Where steps that share the NICs with it would take ten times as long."""
+    asked = Checkpoint(every_steps=100, storage_gbps=800, asynchronous=True, copy_gbps=10**7)
+    side, made = storage_side(asked, SHARED), plan(hosts=8, model="llama3-8b", tp=8)
+    little, much = (checkpoint_time(asked, made, side, step_s=1.0, shared_step_s=slow) for slow in (1.1, 10.0))
+    assert little.waits_s == pytest.approx(0.1 * little.write_s, rel=0.01)
+    assert much.waits_s == pytest.approx(much.write_s, rel=0.01)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import cache
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tests.laws import examples
 from tests.workload.references import MODELS, reference_plan, rows
@@ -204,6 +204,8 @@ def in_pieces_s(work: StageWork, batches: int) -> float:
     return max(free, link) if reductions.beside_s else free
 
 
+@example(passes=[(9, 9)], gathers=(3, 3), reductions=(3, 3), batches=2)
+@example(passes=[(3, 3)], gathers=(9, 3), reductions=(9, 3), batches=2)
 @given(passes=PASSES, gathers=STATE, reductions=STATE, batches=st.integers(1, 5))
 @settings(max_examples=examples(60), deadline=None)
 def test_transfers_of_state_go_piece_by_piece_with_their_layers(

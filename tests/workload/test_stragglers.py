@@ -111,6 +111,16 @@ def test_replicas_wait_in_each_layer_where_they_share_parameters_or_experts(
     assert set(slowed_pipelines(made, {first[0]: 2.0, second[1]: 3.0})) == pipelines
 
 
+def test_ranks_that_share_a_sequence_wait_for_each_other_in_each_layer() -> None:
+    made = plan(hosts=8, model="llama3-8b", tp=2, cp=2, pp=2)
+    first, second = next(made.ranks.groups("cp"))
+    assert slowed_pipelines(made, {first: 2.0, second: 3.0}) == ((3.0, 1.0),)
+    third = next(members for members in made.ranks.groups("cp") if first not in members)[0]
+    assert max(map(max, slowed_pipelines(made, {third: 2.0, first: 1.5}))) == 2.0
+    stages = next(members for members in made.ranks.groups("pp") if second in members)
+    assert slowed_pipelines(made, {first: 2.0, stages[1]: 3.0}) == ((2.0, 3.0),)
+
+
 def test_what_is_drawn_has_its_share_its_range_and_its_seed() -> None:
     half = drawn(probability=0.5)
     assert 16 < len(half) < 48
