@@ -238,7 +238,7 @@ HARMFUL: Mapping[str, Edit] = {
     "BFD of 10 ms": Edit(f"{BFD}/required-minimum-receive", 10_000, "bfd-detection-time"),
     "another AS": Edit(f"{BGP}/autonomous-system", 65009, "session-mismatch"),
     "a policy that accepts everything": Edit(
-        "/routing-policy/policy[name=fabric-export]/default-action/policy-result", "accept", "configuration-differs"
+        "/routing-policy/policy[name=fabric-export]/default-action/policy-result", "accept", "wrong-route-policy"
     ),
     "a session without its policy": Edit(f"{GROUP}/import-policy", GONE, "wrong-route-policy"),
     "a policy that rejects": Edit(

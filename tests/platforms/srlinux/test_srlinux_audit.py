@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.audit.cases import Case, cases
 from tests.findings import reasons, wrong
 from tests.platforms.hazards import patterns, without_edit
 from tests.platforms.srlinux.configuration import SRLINUX
@@ -92,22 +93,23 @@ def matched(changed: str, rendered: str, intended: DeviceModel) -> list[Hazard]:
     return patterns(SRLINUX, changed, rendered, intended, SRLINUX.parse(changed))
 
 
+def audited(case: Case) -> list[Hazard]:
+    return matched(case.text, case.design.texts[case.name], case.design.models[case.name])
+
+
 def test_every_pattern_is_found_by_an_edit_of_its_kind(fabric: Design) -> None:
-    """But for those of a limit of prefixes, which this intent has not, and of LAGs, gateways and VXLAN, for which
-    tests/audit/srlinux.yml has a switch."""
+    """But for those of limits, several hops, second classifiers, LAGs and VXLAN, of which no such intent has one."""
     text, model = fabric.texts[LEAF], fabric.models[LEAF]
     edits = [
         (edit.found, partial(matched, edited(text, edit.path, edit.value), text, model)) for edit in HARMFUL.values()
     ]
+    edits += [(case.said["kind"], partial(audited, case)) for case in cases("mistakes", ["srlinux"])]
     assert sorted((hazard.kind, hazard.paths[0].rpartition("/")[2]) for hazard in without_edit(SRLINUX, edits)) == [
-        ("lag-min-links", "min-links"),
         ("prefix-limit", "max-received-routes"),
+        ("session-down", "admin-state"),
         ("tunnel-qos", "vxlan-default"),
-        ("wrong-address", "..."),
+        ("wrong-classifier", "dscp-policy"),
         ("wrong-lacp", "interval"),
-        ("wrong-mlag", "..."),
-        ("wrong-mlag", "system-id-mac"),
-        ("wrong-overlay", "..."),
     ]
 
 
