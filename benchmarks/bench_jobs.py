@@ -1,6 +1,9 @@
-"""Jobs in closed form: CPU and memory of a step and of a collective, beside those measured of simulators of others.
+"""Jobs: CPU and memory of a step and of a collective, beside those measured of simulators of others, and of the packets
+of a step.
 
     python benchmarks/bench_jobs.py [RUNS]
+    python benchmarks/bench_jobs.py --packets FABRIC    # with an empty and a full memo
+    python benchmarks/bench_jobs.py --whole FABRIC      # against all packets of all rounds at once: takes long
 
 Each work has a process of its own; CPU seconds are those of the work, after Python and its modules have started.
 """
@@ -13,11 +16,15 @@ import os
 import resource
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from railfab.simulate import FabricEstimate
 
 REFERENCE = Path(__file__).parents[1] / "tests" / "reference" / "jobs"
 MODELS: dict[str, dict[str, Any]] = json.loads((REFERENCE / "models.json").read_text())
@@ -75,6 +82,75 @@ def idle() -> Work:
     return lambda: None
 
 
+def step_of(fabric: str, **options: Any) -> tuple[FabricEstimate, float, float]:
+    """A step of Llama 3 70B on a fabric of the inventory, CPU seconds of it, and of the design and its routes."""
+    from railfab.fabric import design
+    from railfab.intent.load import load_job_file
+    from railfab.sim.warm import compile_kernel
+    from railfab.simulate import simulate_job
+    from railfab.simulate.routed import routed
+
+    inventory = Path(__file__).parents[1] / "inventory"
+    compile_kernel()
+    began_s = time.process_time()
+    wanted = load_job_file(inventory / "jobs" / "llama3-70b.yml")[0]
+    there = design(inventory / "fabrics" / f"{fabric}.yml")
+    routes = routed(there)
+    design_s = time.process_time() - began_s
+    began_s = time.process_time()
+    return simulate_job(wanted, there, fabric=routes, **options), time.process_time() - began_s, design_s
+
+
+def in_process(code: str) -> str:
+    """What Python prints in a process of its own."""
+    command = [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r}); {code}"]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def packets(fabric: str) -> None:
+    """Print CPU seconds and memory of the packets of a step, with an empty memo and with a full one."""
+    with tempfile.TemporaryDirectory() as folder:
+        for state in ("empty", "full"):
+            print(
+                state,
+                "memo:",
+                in_process(f"import bench_jobs; bench_jobs.packets_once({fabric!r}, {folder!r})"),
+                end="",
+            )
+
+
+def packets_once(fabric: str, folder: str) -> None:
+    """Print what the packets of a step cost with a memo in a folder."""
+    from railfab.simulate.memo import Memo
+
+    result, cpu_s, design_s = step_of(fabric, packets=Memo(Path(folder)))
+    memory_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(
+        f"{fabric}: {cpu_s:.2f} CPU-s, design and routes {design_s:.1f}, {memory_mb:,.0f} MB; "
+        f"step {result.step.step_s:.4f} s"
+    )
+    for held in result.contentions:
+        print(f"  {held.group} {held.op}: {held.slowest_s * 1e3:.3f} ms, {held.tier}; {held.why or held.sample}")
+
+
+def whole(fabric: str) -> None:
+    """Print a step with components beside one with all packets at once."""
+    from functools import partial
+
+    from railfab.simulate import job
+    from railfab.simulate.memo import Memo
+    from railfab.simulate.packets import PacketTier
+
+    parts, cpu_s, _ = step_of(fabric, packets=Memo(None))
+    setattr(job, "PacketTier", partial(PacketTier, whole=True))  # noqa: B010
+    all_at_once, whole_s, _ = step_of(fabric, packets=Memo(None))
+    print(f"{fabric}: {cpu_s:.1f} CPU-s, all packets at once {whole_s:.1f}")
+    for held, reference in zip(parts.contentions, all_at_once.contentions, strict=True):
+        difference = held.slowest_s / reference.slowest_s - 1
+        print(f"  {held.group} {held.op}: {held.slowest_s * 1e3:.3f} ms, {difference:+.2%} of all packets")
+    print(f"  step {parts.step.step_s:.4f} s, {parts.step.step_s / all_at_once.step.step_s - 1:+.2%}")
+
+
 def measure(kind: str, argument: str) -> None:
     """Print CPU seconds of a work, and the most memory of the process [MB]."""
     work = {"ring": lambda: ring(int(argument)), "step": lambda: step(argument), "idle": idle}[kind]()
@@ -111,5 +187,7 @@ def main(runs: int) -> None:
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--measure"]:
         measure(*sys.argv[2:])
+    elif sys.argv[1:2] in (["--packets"], ["--whole"]):
+        {"--packets": packets, "--whole": whole}[sys.argv[1]](sys.argv[2])
     else:
         main(int(sys.argv[1]) if sys.argv[1:] else 5)

@@ -28,7 +28,14 @@ def simulate(*arguments: object, code: int = 0) -> subprocess.CompletedProcess[s
     return done
 
 
-@pytest.mark.parametrize(("tier", "unseen"), [("closed-form", "collisions of ECMP hashes"), ("max-min", "queues, ECN")])
+@pytest.mark.parametrize(
+    ("tier", "unseen"),
+    [
+        ("closed-form", "collisions of ECMP hashes"),
+        ("max-min", "queues, ECN"),
+        ("packets", "collectives of different groups"),
+    ],
+)
 def test_the_tables_have_the_parts_of_a_step_in_80_columns(tier: str, unseen: str) -> None:
     lines = simulate(POD64, "--job", TRAINING, "--tier", tier).stdout.splitlines()
     assert lines[0] == f"llama3-70b on pod64: 64 GPUs, {tier.replace('form', ' form').replace('- ', ' ')}"

@@ -42,6 +42,17 @@ def test_parked_ports_end_when_simulated_ones_do_and_count_the_same() -> None:
         assert (getattr(forward.counters(), name) == getattr(plain.counters(), name)).all(), name
 
 
+def test_a_port_whose_flows_begin_late_is_parked_at_the_rate_that_it_has_then() -> None:
+    """The time before is no part of its rate."""
+    ends = []
+    for policy in (NEVER, QUICK):
+        forward = FastForward(engine(pairs(4)), policy)
+        forward.add([replace(flow, start_ns=6_000) for flow in pair_flows(4, 40_000_000)])
+        assert forward.run(1e9)
+        ends.append(forward.flows().finish_ns)
+    assert ends[1] == pytest.approx(ends[0], rel=1e-3)
+
+
 def test_parked_ports_need_no_packets() -> None:
     forward = FastForward(engine(pairs(4)), QUICK)
     forward.add(pair_flows(4, 400_000_000))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
@@ -23,6 +23,7 @@ from tests.sim.fabrics import (
 )
 
 from railfab.sim import QUEUES, Balancing, Engine, Flow, HashFields, Network, Recovery, Routing, Transport
+from railfab.sim.network import LINK_AXES, NODE_AXES, part_of
 
 FIXED = Transport(dcqcn=None)
 QUICK = replace(FIXED, timeout_ns=50_000.0)
@@ -31,6 +32,58 @@ QUICK = replace(FIXED, timeout_ns=50_000.0)
 def balanced(network: Network, balancing: Balancing, gap_ns: float = 50_000.0) -> Network:
     nodes = network.nodes
     return replace(network, balancing=np.full(nodes, int(balancing)), flowlet_gap_ns=np.full(nodes, gap_ns))
+
+
+# Links that are given
+
+
+def test_given_links_are_taken_whatever_routes_say_and_acknowledgements_come_back_on_them() -> None:
+    network = lossless(leaf_spine(2, 2, 2))
+    for first in (8, 10):
+        links = (0, first, first + 5, 5)
+        engine = engine_of(network, [flow(0, 0, 2, 200_000, links=links), flow(1, 0, 2, 1, links=links, after=(0,))])
+        assert engine.run(1e9)
+        paths = engine.flow_paths()
+        assert paths.links[:, :5].tolist() == [[*links, -1]] * 2
+        assert paths.back[:, :5].tolist() == [[4, first + 4, first + 1, 1, -1]] * 2
+
+
+def test_a_flow_whose_given_links_are_those_of_its_route_ends_when_it_does_by_route() -> None:
+    network = lossless(star(2))
+    ends = []
+    for links in ((), (0, 3)):
+        engine = engine_of(network, [flow(0, 0, 1, 1_000_000, links=links)])
+        assert engine.run(1e9)
+        ends.append(engine.flows().finish_ns)
+    assert ends[0] == ends[1]
+
+
+def test_a_flow_waits_where_a_link_that_is_given_is_down() -> None:
+    network = leaf_spine(2, 2, 2)
+    engine = engine_of(without_cables(network, [4]), [flow(0, 0, 2, 1000, links=(0, 8, 13, 5))])
+    assert not engine.run(1e7)
+    assert engine.stalled() == (0,)
+
+
+def test_a_part_of_a_network_has_each_of_its_properties() -> None:
+    """Ends apart: the flows of a part end when they do on the whole."""
+    assert {*LINK_AXES, *NODE_AXES, "near", "far", "nic_queue"} == {field.name for field in fields(Network)}
+    network = marking(lossless(leaf_spine(2, 4, 2)), 20_000, 80_000, 0.2)
+    flows = [flow(n, n, 4, 100_000, links=(2 * n, 16, 21, 9)) for n in range(3)]
+    whole = engine_of(network, flows)
+    assert whole.run(1e9)
+    links, nodes = np.array([*range(8), 8, 9, 16, 17, 20, 21]), np.array([0, 1, 2, 3, 4, 8, 9, 10])
+    numbers = {link: number for number, link in enumerate(links.tolist())}
+    places = {node: number for number, node in enumerate(nodes.tolist())}
+    part = part_of(network, links, nodes)
+    moved = [
+        replace(each, source=places[each.source], target=places[4], links=tuple(numbers[link] for link in each.links))
+        for each in flows
+    ]
+    engine = engine_of(part, moved)
+    assert engine.run(1e9)
+    assert engine.counters().sent_bytes.sum() == whole.counters().sent_bytes.sum()
+    assert engine.flows().finish_ns == pytest.approx(whole.flows().finish_ns, rel=0.2)
 
 
 # Load balancing

@@ -23,6 +23,7 @@ from railfab.cli.common import (
     telling_bar,
     uncollected,
 )
+from railfab.cli.packet_tier import PACKET_COLUMNS, packet_lines, packet_rows
 from railfab.cli.tables import columns
 from railfab.errors import RailfabError
 from railfab.fabric import Design, design
@@ -47,6 +48,7 @@ class SimulationTier(StrEnum):
 
     CLOSED_FORM = "closed-form"
     MAX_MIN = "max-min"
+    PACKETS = "packets"
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +104,7 @@ TierOption = Annotated[
     SimulationTier | None,
     typer.Option(
         help="closed-form: rates of NICs alone. max-min: collectives on the links of the fabric, with its routes and "
-        f"hashes; the default up to {MOST_GPUS:,} GPUs.",
+        f"hashes; the default up to {MOST_GPUS:,} GPUs. packets: the same packet by packet, with queues, ECN and PFC.",
         show_default=False,
     ),
 ]
@@ -215,7 +217,7 @@ def _result(asked: _SimulateOptions, fabric: Design) -> JobResult:
     """The step of a job; errors name the file and line of the job."""
     from railfab.workload import estimate
 
-    on_links = asked.tier is SimulationTier.MAX_MIN or bool(asked.faults) or asked.seeds > 1
+    on_links = asked.tier in (SimulationTier.MAX_MIN, SimulationTier.PACKETS) or bool(asked.faults) or asked.seeds > 1
     why = "" if on_links else "as asked" if asked.tier else _closed_form_by_default(fabric)
     if why:
         with naming(asked.document):
@@ -238,8 +240,10 @@ def _closed_form_by_default(fabric: Design) -> str:
 def _on_links(asked: _SimulateOptions, fabric: Design, why: str) -> JobResult:
     from railfab.simulate import simulate_job
     from railfab.simulate.faults import faults
+    from railfab.simulate.memo import Memo
     from railfab.simulate.routed import routed
 
+    memo = Memo.beside_kernels() if asked.tier is SimulationTier.PACKETS else None
     change = faults(asked.faults, fabric.topology)
     there = routed(fabric, change)
     prepare_simulator()
@@ -247,9 +251,13 @@ def _on_links(asked: _SimulateOptions, fabric: Design, why: str) -> JobResult:
         runs: list[FabricEstimate] = []
         with telling_bar("seeds", asked.seeds) as (tick, say):
             for seed in range(1, asked.seeds + 1):
-                run = simulate_job(asked.job, fabric, seed=seed, fabric=there, details=asked.details, say=say)
+                run = simulate_job(
+                    asked.job, fabric, seed=seed, fabric=there, details=asked.details, say=say, packets=memo
+                )
                 runs = slowest_detailed([*runs, run])
                 tick()
+    if memo is not None:
+        memo.trim()
     middle = sorted(runs, key=lambda run: run.step.step_s)[(len(runs) - 1) // 2]
     return JobResult(middle.step, why, tuple(runs))
 
@@ -280,6 +288,8 @@ def _print(job: Job | RecordedJob, estimates: Estimates, *, why: bool) -> None:
         print_table("", COLLECTIVE_COLUMNS, _collectives(step))
         if result.slowest is not None and result.slowest.contentions:
             print_table("", CONTENTION_COLUMNS, _contentions(result.slowest))
+            if step.tier == SimulationTier.PACKETS:
+                print_table("", PACKET_COLUMNS, packet_rows(result.slowest.contentions))
         for line in (*_facts(step), *_spread(result), *_links(result), *_unfollowed(result), *_not_modelled(step)):
             stdout().print(line, highlight=False, soft_wrap=columns() is None)
         if why and result.slowest is not None:
@@ -309,7 +319,9 @@ def _links(result: JobResult) -> Iterator[str]:
 
 
 def _unfollowed(result: JobResult) -> Iterator[str]:
-    return iter(result.slowest.unfollowed if result.slowest else ())
+    if result.slowest is not None:
+        yield from result.slowest.unfollowed
+        yield from packet_lines(result.slowest.contentions)
 
 
 def _not_modelled(result: JobEstimate) -> Iterator[str]:

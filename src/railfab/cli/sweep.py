@@ -23,7 +23,7 @@ from railfab.cli.common import (
     uncollected,
 )
 from railfab.cli.echo import echo_line
-from railfab.cli.simulate import IntentFiles, JobOption, designs_of
+from railfab.cli.simulate import IntentFiles, JobOption, SimulationTier, designs_of
 from railfab.cli.simulate_files import write_sweep_files
 from railfab.errors import RailfabError
 from railfab.fabric import Design
@@ -48,6 +48,9 @@ FaultsOption = Annotated[
         "--fault", metavar="KIND=WHERE[,...]", help="A run with these faults at once, as of simulate. Repeatable."
     ),
 ]
+TierOption = Annotated[
+    SimulationTier, typer.Option(help="max-min, or packets, which takes longer where the memo has no such run.")
+]
 FolderOption = Annotated[
     Path | None,
     typer.Option("--out", "-o", metavar="DIR", help="Folder that keeps results; a sweep continues there."),
@@ -62,6 +65,7 @@ def sweep(
     seeds: SeedsOption = 1,
     fault: FaultsOption = None,
     each: EachOption = None,
+    tier: TierOption = SimulationTier.MAX_MIN,
     out: FolderOption = None,
     workers: WorkersOption = None,
     accept: AcceptOption = None,
@@ -75,9 +79,11 @@ def sweep(
 
     if Path("-") in intents:
         raise RailfabError("-", "the processes of a sweep cannot read standard input", "Name a file")
+    if tier is SimulationTier.CLOSED_FORM:
+        raise RailfabError("--tier", "a closed form sees neither faults nor hashes", "Use --tier max-min")
     runs: list[SweepRun] = []
     for fabric in designs_of(intents, accept, output):
-        runs += _runs(fabric, job, seeds, _failures(fabric, fault or (), each or ()))
+        runs += _runs(fabric, job, seeds, _failures(fabric, fault or (), each or ()), tier)
     kept = None if out is None else _results_file(out)
     prepare_simulator(here=False)
     count = min(len(runs), workers or usable_cores())
@@ -113,7 +119,9 @@ def _results_file(folder: Path) -> Path:
     return folder / RESULTS
 
 
-def _runs(fabric: Design, job: Path, seeds: int, failures: Iterable[tuple[str, ...]]) -> Iterator[SweepRun]:
+def _runs(
+    fabric: Design, job: Path, seeds: int, failures: Iterable[tuple[str, ...]], tier: SimulationTier
+) -> Iterator[SweepRun]:
     """Check the job, and every fault, on a design; then all of its runs."""
     from railfab.fabric.design import naming
     from railfab.simulate import SweepRun, faults
@@ -127,7 +135,8 @@ def _runs(fabric: Design, job: Path, seeds: int, failures: Iterable[tuple[str, .
         estimate(wanted, fabric.intent, fabric.topology)
     for failure in failures:
         faults(failure, fabric.topology)
-        yield from (SweepRun(str(fabric.path), str(job), seed, failure) for seed in range(1, seeds + 1))
+        for seed in range(1, seeds + 1):
+            yield SweepRun(str(fabric.path), str(job), seed, failure, str(tier))
 
 
 def _failures(fabric: Design, given: Iterable[str], kinds: Iterable[str]) -> Iterator[tuple[str, ...]]:

@@ -15,6 +15,7 @@ from railfab.sim.flow_tables import (
     forget,
     forgettable,
     renumber_endless,
+    set_given_links,
     with_flows,
     with_room_for_timers,
 )
@@ -129,6 +130,7 @@ class Engine:
         place = dict(zip(self._st.flows.id.tolist() + fresh.id.tolist(), range(first + len(fresh)), strict=True))
         pairs = [(place[other], number) for number, flow in enumerate(flows, first) for other in flow.after]
         self._st = with_flows(self._st, fresh, np.array(pairs, np.int64).reshape(-1, 2))
+        set_given_links(self._st, first, flows)
         self._wait(first, np.array(pairs, np.int64).reshape(-1, 2))
         self._reserve()
 

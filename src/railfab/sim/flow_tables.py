@@ -61,6 +61,7 @@ def flow_records(flows: Sequence[Flow], st: State, network: Network, framing: Fr
     found.last_cnp = -NEVER // 2
     found.timer = found.increase_at = found.cut_at = NEVER
     found.resend_head = NONE
+    found.given = [bool(flow.links) for flow in flows]
     _set_transport(found, st.transports[found.transport])
     return found
 
@@ -92,6 +93,14 @@ def with_flows(st: State, fresh: Records, pairs: Ints) -> State:
     )
     st.sim[0].open_flows += int((fresh.packets != ENDLESS).sum())
     return st
+
+
+def set_given_links(st: State, first: int, flows: Sequence[Flow]) -> None:
+    """Write the links of flows that have them; `first` is the number of the first flow."""
+    for number, flow in enumerate(flows, first):
+        at = number * MAX_HOPS
+        st.path[at : at + len(flow.links)] = flow.links
+        st.back[at : at + len(flow.links)] = [link ^ 1 for link in reversed(flow.links)]
 
 
 def endless(st: State) -> Bools:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from typing import Any
 
@@ -154,6 +154,42 @@ class Network:
         return len(self.nic_queue)
 
 
+LINK_AXES = (
+    *("up", "rate_gbps", "delay_ns", "pause_delay_ns", "loss_per_byte", "queue_of", "priority_of", "kmin_bytes"),
+    *("kmax_bytes", "pmax", "limit_bytes", "limit_alpha", "wred", "strict", "weight", "watchdog_detect_ns"),
+    *("watchdog_restore_ns", "watchdog_drops", "pfc_sent", "xoff_bytes", "xoff_alpha", "xon_gap_bytes"),
+    *("headroom_bytes", "pause_refresh_ns", "pause_queue"),
+)
+"""Arrays of a network whose first axis is the link, but for its ends."""
+NODE_AXES = (
+    *("is_switch", "shared_bytes", "rx_gbps", "rx_buffer_bytes"),
+    *("balancing", "hash_fields", "hash_seed", "flowlet_gap_ns"),
+)
+"""Arrays of a network whose axis is the node."""
+
+
+def part_of(network: Network, links: Ints, nodes: Ints) -> Network:
+    """The network of some cables, whose links and nodes are numbered in the order given.
+
+    links: in pairs, the two directions of a cable. nodes: all ends of these.
+    """
+    number = np.full(network.nodes, -1)
+    number[nodes] = np.arange(len(nodes))
+    ends = {name: number[getattr(network, name)[links]] for name in ("near", "far")}
+    by_link = {name: getattr(network, name)[links] for name in LINK_AXES}
+    by_node = {name: getattr(network, name)[nodes] for name in NODE_AXES}
+    return replace(network, **ends, **by_link, **by_node)
+
+
+def beside(network: Network, other: Network) -> Network:
+    """Two networks that have no cable in common as one, the links and nodes of the second behind those of the first."""
+    ends = {
+        name: np.concatenate((getattr(network, name), getattr(other, name) + network.nodes)) for name in ("near", "far")
+    }
+    axes = {name: np.concatenate((getattr(network, name), getattr(other, name))) for name in (*LINK_AXES, *NODE_AXES)}
+    return replace(network, **ends, **axes)
+
+
 def plain_network(
     near: Ints, far: Ints, is_switch: Bools, rate_gbps: Floats, *, delay_ns: float = 1000.0, classes: int = 1
 ) -> Network:
@@ -227,7 +263,8 @@ class Flow:
     source, target: nodes. source_word, target_word, entropy, back_entropy: 32-bit words that switches hash, of the
     packets and of their acknowledgements. transport: place in the engine's transports. after: numbers of the flows that
     it waits for; it starts gap_ns after the last of them is acknowledged, and not before start_ns. endless: it sends
-    until `Engine.stop` and has neither payload nor acknowledgements; its transport has no recovery.
+    until `Engine.stop` and has neither payload nor acknowledgements; its transport has no recovery. links: those that
+    its packets take, acknowledgements the other directions of these cables; empty: those that the routes give.
     """
 
     id: int
@@ -244,3 +281,4 @@ class Flow:
     after: tuple[int, ...] = field(default=())
     gap_ns: int = 0
     endless: bool = False
+    links: tuple[int, ...] = ()

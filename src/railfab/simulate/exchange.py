@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from railfab.sim.fluid import fluid_ends, fluid_rates
 from railfab.simulate.ordered import Carriers, Numbers, ordered_flows
+from railfab.simulate.packets import NotSimulated, PacketSample, PacketTier
 from railfab.simulate.routed import Connection, RoutedFabric
 from railfab.topology import PortKey
 from railfab.workload import MappedRounds, TransferRounds, mapped
@@ -91,14 +92,17 @@ class FollowedFlows:
 class ExchangeTime:
     """Durations of a collective. seconds: (group,) [s]; ideal_s: where only NICs and hosts limit it.
 
-    busiest: the link on which the slowest group waits; None where nothing but its own ports limits it.
-    followed: its flows.
+    busiest: the link on which the slowest group waits at max-min fair rates; None where nothing but its own ports
+    limits it. followed: its flows. sample: the packets that were simulated; None: none were, and why not, if they were
+    asked for.
     """
 
     seconds: Floats
     ideal_s: float
     busiest: BusyLink | None
     followed: FollowedFlows
+    sample: PacketSample | None = None
+    why: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -164,11 +168,15 @@ def merged(rounds: TransferRounds, carriers: Carriers, group_of: Numbers) -> Car
 
 
 def exchange(
-    kinds: Sequence[tuple[TransferRounds, Sequence[Sequence[int]]]], hosts: HostPorts, fabric: RoutedFabric
+    kinds: Sequence[tuple[TransferRounds, Sequence[Sequence[int]]]],
+    hosts: HostPorts,
+    fabric: RoutedFabric,
+    packets: PacketTier | None = None,
 ) -> ExchangeTime | None:
     """Run a collective of several groups at once; None where nothing crosses the network.
 
-    kinds: see `together`. Raises RailfabError for ranks that do not reach each other, TooManyTransfers.
+    kinds: see `together`. packets: simulates packets, where it can. Raises RailfabError for ranks that do not reach
+    each other, and packets that wait for each other; TooManyTransfers.
     """
     whole, group_of = together(kinds, len(hosts.gpus))
     scale_up = np.full(2 * len(hosts.gpus), hosts.scale_up or np.inf)
@@ -187,7 +195,7 @@ def exchange(
     seconds = _seconds(whole, carriers, capacity, group_of)
     is_slowest = group_of == seconds[:groups].argmax()
     peak, slowest = _slowest_interval(whole, carriers, capacity, is_slowest, connections, fabric)
-    return ExchangeTime(
+    fair = ExchangeTime(
         seconds=seconds[:groups],
         ideal_s=float(ideal[:groups].max()),
         busiest=None if slowest is None else slowest.busiest,
@@ -203,6 +211,13 @@ def exchange(
             slowest=slowest,
         ),
     )
+    if packets is None:
+        return fair
+    try:
+        seconds, sample = packets.seconds(whole, carriers, group_of, fair.seconds, hosts.scale_up)
+    except NotSimulated as error:
+        return replace(fair, why=str(error))
+    return replace(fair, seconds=seconds, sample=sample)
 
 
 def _mapped(rounds: TransferRounds, hosts: HostPorts, nics: Mapping[Gpu, Sequence[PortKey]]) -> MappedRounds:

@@ -10,6 +10,8 @@ from railfab.forwarding import FabricChange
 from railfab.intent import Job
 from railfab.simulate.details import OperationDetail, OperationWait, operation_detail
 from railfab.simulate.exchange import BusyLink, ExchangeTime, HostPorts, exchange
+from railfab.simulate.memo import Memo
+from railfab.simulate.packets import PacketSample, PacketTier
 from railfab.simulate.routed import RoutedFabric, routed
 from railfab.simulate.storage_writes import WriteTime, storage_ports, written
 from railfab.text.counted import counted
@@ -24,20 +26,22 @@ from railfab.workload.stages import gpu_nics, hosts_of
 from railfab.workload.stragglers import link_factors
 
 TIER = "max-min"
+PACKETS = "packets"
 NOT_SEEN = (
     "queues, ECN and PFC thresholds",
     "collectives of different groups beside each other",
     "stragglers that the job does not state",
     "other jobs",
 )
-"""Properties of a fabric that max-min fair rates do not show."""
+"""Properties of a fabric that max-min fair rates do not show; packets show the first of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contention:
     """What a fabric adds to a call of a collective [s]: nothing where only NICs and hosts limit it.
 
-    ideal_s, median_s, slowest_s: of the groups, at max-min fair rates. busiest: a BusyLink, and link its name.
+    median_s, slowest_s: of the groups; ideal_s, at max-min fair rates. busiest: a BusyLink, and link its name.
+    tier: what times are computed with, and why, where that is not what was asked for. sample: what was simulated.
     """
 
     group: str
@@ -50,6 +54,9 @@ class Contention:
     slowest_s: float
     link: str = ""
     busiest: BusyLink | None = None
+    tier: str = TIER
+    why: str = ""
+    sample: PacketSample | None = None
 
     @property
     def extra_s(self) -> float:
@@ -103,27 +110,38 @@ Say = Callable[[str], None]
 class FabricCalls:
     """Durations of collectives on a fabric. groups: ranks of every group by kind. details: None where none are wanted.
 
-    What the fabric adds to a collective is computed for the first size, and is in proportion to the size for others.
+    What the fabric adds to a collective is computed for the first size, and is in proportion to the size for others;
+    with packets, for each size.
     """
 
     fabric: RoutedFabric
     hosts: HostPorts
     groups: dict[str, Sequence[Sequence[int]]]
-    tier: str = TIER
-    not_seen: tuple[str, ...] = NOT_SEEN
-    contentions: dict[tuple[str, str, str], Contention | None] = field(default_factory=dict)
+    packets: PacketTier | None = None
+    contentions: dict[tuple[str, str, str, int], Contention | None] = field(default_factory=dict)
     unfollowed: list[str] = field(default_factory=list)
     details: list[OperationDetail] | None = None
     say: Say = lambda _: None
+
+    @property
+    def tier(self) -> str:
+        """What durations are computed with."""
+        return TIER if self.packets is None else PACKETS
+
+    @property
+    def not_seen(self) -> tuple[str, ...]:
+        """Properties of the fabric that durations do not show."""
+        return NOT_SEEN if self.packets is None else NOT_SEEN[1:]
 
     def call(
         self, rates: LinkRates, group: str, op: str, size_bytes: float, span: Span, algorithm: str | None = None
     ) -> CallTime:
         """Duration of one call of every group of a kind at once: that of the slowest group."""
         call = rates.call(op, size_bytes, span, algorithm)
-        key = (group, op, call.algorithm)
+        size = round(size_bytes)
+        key = (group, op, call.algorithm, 0 if self.packets is None else size)
         if key not in self.contentions:
-            self.contentions[key] = self._contention(*key, round(size_bytes), rates.channels(op, span))
+            self.contentions[key] = self._contention(group, op, call.algorithm, size, rates.channels(op, span))
         contention = self.contentions[key]
         extra_s = contention.extra_s * size_bytes / contention.size_bytes if contention else 0.0
         return replace(call, seconds=call.seconds + extra_s)
@@ -136,7 +154,7 @@ class FabricCalls:
         hosts = tuple(dict.fromkeys(host for host, _ in self.hosts.gpus))
         result = written(host_bytes, side, hosts, self.fabric)
         key = ("checkpoint", "write", "stripes", round(sum(host_bytes)))
-        self.contentions[key[:3]] = contention = self._summary(key, result)
+        self.contentions[key] = contention = self._summary(key, result)
         return max(side.write_s(host_bytes), contention.slowest_s)
 
     def _contention(self, group: str, op: str, algorithm: str, size_bytes: int, channels: int) -> Contention | None:
@@ -154,7 +172,7 @@ class FabricCalls:
                 (transfer_rounds(op, name, ranks, size_bytes, channels=channels), groups)
                 for ranks, groups in by_hosts.items()
             ]
-            result = exchange(kinds, self.hosts, self.fabric)
+            result = exchange(kinds, self.hosts, self.fabric, self.packets)
         except TooManyTransfers as error:
             self.unfollowed.append(f"{group} {op} is in closed form: {error.problem}")
             return None
@@ -167,6 +185,7 @@ class FabricCalls:
     def _summary(self, key: tuple[str, str, str, int], result: ExchangeTime | WriteTime) -> Contention:
         group, op, algorithm, size_bytes = key
         busiest = result.busiest
+        sample = result.sample if isinstance(result, ExchangeTime) else None
         return Contention(
             group=group,
             op=op,
@@ -178,6 +197,9 @@ class FabricCalls:
             slowest_s=float(result.seconds.max()),
             link="" if busiest is None else self.fabric.name_of(busiest.link),
             busiest=busiest,
+            tier=TIER if sample is None else PACKETS,
+            why=result.why if isinstance(result, ExchangeTime) else "",
+            sample=sample,
         )
 
 
@@ -204,11 +226,13 @@ def simulate_job(
     fabric: RoutedFabric | None = None,
     details: bool = False,
     say: Say = lambda _: None,
+    packets: Memo | None = None,
 ) -> FabricEstimate:
     """A step of a job on the fabric of a design, whose switches run the configurations of their platforms.
 
     seed: of the hashes. change: faults. fabric: what `routed` gives for design and change, where it is there already.
     details: keep the ranks and links of each operation. say: takes the operation that is followed next.
+    packets: has the packets of collectives simulated, and keeps what comes of them; None: max-min fair rates.
     Raises IntentError, or Problems, for a job that the design cannot run, and RailfabError for a design without
     routes, and for ranks that do not reach each other.
     """
@@ -230,7 +254,8 @@ def simulate_job(
     slow = link_factors(job, design.topology) if isinstance(job, Job) else {}
     fabric = (fabric or routed(design, change)).with_slow_links(slow).with_seed(seed)
     kept: list[OperationDetail] | None = [] if details else None
-    calls = FabricCalls(fabric=fabric, hosts=ports, groups=groups, details=kept, say=say)
+    tier = None if packets is None else PacketTier(fabric, packets)
+    calls = FabricCalls(fabric=fabric, hosts=ports, groups=groups, packets=tier, details=kept, say=say)
     step = estimate(job, design.intent, design.topology, calls, calls.write_s)
     contentions = tuple(contention for contention in calls.contentions.values() if contention is not None)
     return FabricEstimate(

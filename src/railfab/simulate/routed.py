@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from railfab.device import DeviceModel
 from railfab.errors import RailfabError
 from railfab.fabric import Design
+from railfab.fabric.design import render_text
 from railfab.forwarding import (
     FabricChange,
     ForwardingState,
@@ -23,8 +25,9 @@ from railfab.forwarding import (
     uncomputed,
     unconfigured,
 )
+from railfab.platforms import platform
 from railfab.sim import Engine, Framing, Network
-from railfab.topology import Net, PortKey
+from railfab.topology import Net, PortKey, Role
 from railfab.units import bytes_per_s
 from railfab.workload.transfer import Gpu
 
@@ -150,6 +153,25 @@ def require_routes(design: Design) -> None:
         raise RailfabError(str(design.path), problem, "Use simulate --tier closed-form")
 
 
+def models_in_effect(design: Design, used: Mapping[str, DeviceModel]) -> dict[str, DeviceModel]:
+    """Models of a design with the buffers that a switch uses where its configuration states none, as its twin does.
+
+    What configurations state of buffers is the same on switches of one kind and role: it is read of one of them.
+    """
+    stated: dict[tuple[str, str, Role], Any] = {}
+    models = {}
+    for name, model in used.items():
+        node, rendering = design.topology.node(name), platform(model.platform)
+        if rendering.twin is None or model.qos is None:
+            models[name] = model
+            continue
+        face, kind = rendering.twin(), (model.platform, str(node.model), node.role)
+        if kind not in stated:
+            stated[kind] = face.datastore(name, rendering.render(model)).replaced(render_text(model))
+        models[name] = replace(model, qos=face.in_effect(model, stated[kind]).qos)
+    return models
+
+
 def routed(design: Design, change: FabricChange | None = None) -> RoutedFabric:
     """The fabric with the configurations that its platforms render.
 
@@ -160,7 +182,7 @@ def routed(design: Design, change: FabricChange | None = None) -> RoutedFabric:
     marks = design.intent.profile.lossless
     marking = Marking() if marks is None else Marking(dscp=marks.dscp, priority=marks.priority)
     state = unconfigured(LinkTable(design.topology), framing=Framing(), marking=marking)
-    planned = converge(state, FabricChange(_used_models(design)))
+    planned = converge(state, FabricChange(models_in_effect(design, _used_models(design))))
     return RoutedFabric(planned if change is None else converge(planned, change), planned)
 
 

@@ -17,7 +17,8 @@ from railfab.errors import RailfabError, each
 from railfab.fabric import Design, design
 from railfab.intent import Job
 from railfab.simulate.faults import faults
-from railfab.simulate.job import simulate_job
+from railfab.simulate.job import PACKETS, TIER, simulate_job
+from railfab.simulate.memo import Memo
 from railfab.simulate.routed import RoutedFabric, routed
 from railfab.workload import RecordedJob
 from railfab.workload.recorded import job_files, load_any_job
@@ -28,18 +29,19 @@ AHEAD = 64
 
 @dataclass(frozen=True, slots=True)
 class SweepRun:
-    """A job on a design. faults: as in `faults.faults`, all at once. seed: of the hashes."""
+    """A job on a design. faults: as in `faults.faults`, all at once. seed: of the hashes. tier: max-min or packets."""
 
     intent: str
     job: str
     seed: int = 1
     faults: tuple[str, ...] = ()
+    tier: str = TIER
 
     @property
     def key(self) -> str:
         """Digest of the run and of what its files say now."""
         digest = blake2b(digest_size=12)
-        for part in (str(self.seed), *self.faults):
+        for part in (str(self.seed), self.tier, *self.faults):
             digest.update(part.encode() + b"\0")
         for path in (Path(self.intent), *job_files(Path(self.job))):
             digest.update(path.read_bytes() + b"\0")
@@ -104,10 +106,14 @@ def run_once(run: SweepRun) -> SweepResult:
     """One run, in the process of a worker, which keeps designs."""
     fabric, job = _design(run.intent), _job(run.job)
     result = SweepResult(run.key, fabric.intent.fabric, job.job, run.seed, run.faults)
+    memo = _memo() if run.tier == PACKETS else None
     try:
-        estimate = simulate_job(job, fabric, seed=run.seed, fabric=_routed(run.intent, run.faults))
+        there = _routed(run.intent, run.faults)
+        estimate = simulate_job(job, fabric, seed=run.seed, fabric=there, packets=memo)
     except RailfabError as error:
         return _with(result, error=str(each(error)[0]))
+    if memo is not None:
+        memo.trim()
     worst = max(estimate.contentions, key=lambda held: held.slowest_s / held.ideal_s, default=None)
     if worst is not None:
         result = _with(
@@ -137,6 +143,11 @@ def _routed(path: str, texts: tuple[str, ...]) -> RoutedFabric:
     """The fabric with these faults: runs that differ in their seeds follow one another."""
     fabric = _design(path)
     return routed(fabric, faults(texts, fabric.topology))
+
+
+@lru_cache(maxsize=1)
+def _memo() -> Memo:
+    return Memo.beside_kernels()
 
 
 @lru_cache(maxsize=8)

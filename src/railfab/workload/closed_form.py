@@ -86,8 +86,13 @@ class JobEstimate:
 class Calls(Protocol):
     """Durations of calls on a fabric; the closed form is the first."""
 
-    tier: str
-    not_seen: tuple[str, ...]
+    @property
+    def tier(self) -> str:
+        """What durations are computed with."""
+
+    @property
+    def not_seen(self) -> tuple[str, ...]:
+        """Properties of a fabric that durations do not show."""
 
     def call(
         self, rates: LinkRates, group: str, op: str, size_bytes: float, span: Span, algorithm: str | None = None

@@ -81,16 +81,18 @@ def may_park(st: State, loads: Loads) -> Bools:
 
 @dataclass(slots=True, eq=False)
 class PortMeter:
-    """Frames that each NIC port had sent when it was seen last, and until when its link is taken by them."""
+    """Frames that each NIC port had sent when it was seen last, until when its link is taken by them, and when that was
+    [ps]."""
 
     frames: Ints
     free_at: Ints
+    at_ps: int
 
     @classmethod
     def of(cls, st: State) -> PortMeter:
         frames = np.zeros(len(st.nodes), np.int64)
         np.add.at(frames, st.flows.source, st.flows.sent_packets)
-        return cls(frames, st.links.free_at[st.nodes.link].copy())
+        return cls(frames, st.links.free_at[st.nodes.link].copy(), int(st.sim[0].now))
 
     def ps_per_frame(self, st: State) -> Floats:
         """(node,) mean time between the frames since then; NaN where the time was short."""
@@ -101,8 +103,8 @@ class PortMeter:
 
 
 def parked_ports(st: State, loads: Loads, may: Bools, meter: PortMeter, framing: Framing) -> Parked:
-    """Of the ports that may be parked, those that were busy all the time since the meter was read, and have much left
-    to send."""
+    """Of the ports that may be parked, those that were busy all the time since the meter was read, with all of their
+    flows, and have much left to send."""
     numbers = loads.numbers[may]
     port = st.flows.source[numbers]
     interval = meter.ps_per_frame(st)[port]
@@ -110,9 +112,12 @@ def parked_ports(st: State, loads: Loads, may: Bools, meter: PortMeter, framing:
     sharing = np.bincount(port, minlength=len(st.nodes))
     least = np.full(len(st.nodes), np.iinfo(np.int64).max)
     np.minimum.at(least, port, remaining_frames(st, numbers))
+    begun = np.zeros(len(st.nodes), np.int64)
+    np.maximum.at(begun, port, st.flows.start[numbers])
     with np.errstate(invalid="ignore"):
         left = least[port] * sharing[port] * interval
-        kept = (line * _BUSY[0] <= interval) & (interval <= line * _BUSY[1]) & (left >= 4 * MARGIN_PS)
+        busy = (line * _BUSY[0] <= interval) & (interval <= line * _BUSY[1]) & (begun[port] <= meter.at_ps)
+        kept = busy & (left >= 4 * MARGIN_PS)
     numbers, port, interval = numbers[kept], port[kept], interval[kept]
     now = int(st.sim[0].now)
     return Parked(

@@ -20,7 +20,7 @@ from railfab.sim.kernel.records import (
     STALLED,
     State,
 )
-from railfab.sim.kernel.routing import step_of, walk
+from railfab.sim.kernel.routing import given_links, step_of, walk
 from railfab.sim.kernel.transmit import acknowledgements, transmit
 from railfab.sim.kernel.wheel import activate, allocate, release_packet
 
@@ -109,10 +109,15 @@ def start_flow(st: State, flow: int, time: int) -> None:
     """Find the links of a flow and of its acknowledgements, and let it send; it waits where there is no route."""
     f = st.flows[flow]
     at = flow * MAX_HOPS
-    there, _, dynamic = walk(st, f.source, f.destination, f.source_word, f.target_word, f.entropy_word, st.path, at)
-    back, delay, _ = walk(
-        st, f.target, st.nodes[f.source].destination, f.target_word, f.source_word, f.back_word, st.back, at
-    )
+    if f.given:
+        dynamic = 0
+        there, _ = given_links(st, st.path, at)
+        back, delay = given_links(st, st.back, at)
+    else:
+        there, _, dynamic = walk(st, f.source, f.destination, f.source_word, f.target_word, f.entropy_word, st.path, at)
+        back, delay, _ = walk(
+            st, f.target, st.nodes[f.source].destination, f.target_word, f.source_word, f.back_word, st.back, at
+        )
     if there < 0 or back < 0:
         f.state = STALLED
         f.back_hops = 0

@@ -302,9 +302,11 @@ FLOW = _in_lines(
     ("out_of_order", "i8"),
     ("duplicates", "i8"),
     ("id", "i8"),
+    ("given", "i4"),
 )
 """frame, train: octets and frames of its packets; last_frame, last_train: of the last one. train_before: frames of the
-packets with a number below train_from. parked: whether fast-forward counts what it sends (see `park`)."""
+packets with a number below train_from. parked: whether fast-forward counts what it sends (see `park`). given: whether
+its links are in `State.path` and `State.back` before it starts."""
 
 TRANSPORT = np.dtype(
     [

@@ -115,6 +115,19 @@ def walk(
 
 
 @called
+def given_links(st: State, way: Any, at: int) -> tuple[int, int]:
+    """The number of the links in `way` from `at` on, NONE where one is down, and the delay of a full walk."""
+    hops, delay = 0, 0
+    while hops < MAX_HOPS and way[at + hops] >= 0:
+        here = st.links[way[at + hops]]
+        if here.up == DOWN:
+            return NONE, 0
+        delay += here.delay + here.ack_delay
+        hops += 1
+    return hops, delay
+
+
+@called
 def _least_loaded(st: State, begin: int, size: int, start: int, queue: int, time: int) -> int:
     """The member whose queue is empty soonest, the first from `start` on among equals."""
     sim = st.sim[0]

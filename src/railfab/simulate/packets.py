@@ -1,0 +1,275 @@
+"""The packet tier: collectives of several groups at once, by components whose packets are simulated."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from math import inf, sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from railfab.errors import RailfabError
+from railfab.sim import Balancing, Network
+from railfab.sim.fast_forward import NEVER
+from railfab.simulate.canonical import canonical, numbered
+from railfab.simulate.components import Component, Split
+from railfab.simulate.memo import Memo
+from railfab.simulate.network_colours import NetworkColours
+from railfab.simulate.ordered import Carriers, Floats, Numbers
+from railfab.simulate.packet_run import FRAMING, PacketOutcome, UnfinishedRun, run_packets
+from railfab.simulate.routed import RoutedFabric
+from railfab.workload import TransferRounds
+
+LEAST_ROUNDS = 4
+"""Equal rounds in a row that are always simulated; from them and half of them the time of the rest follows."""
+WHOLE_HOPS = 20_000_000
+"""Packets times links up to which all rounds of a component are simulated."""
+MOST_HOPS = 60_000_000
+"""Packets times links of a component, from which on a part of each payload is simulated, in runs of up to so many."""
+TOTAL_HOPS = 300_000_000
+"""Packets times links of an operation, from which on components are sampled."""
+MOST_FLOWS = 100_000
+"""Flows of a component that are simulated, those of all of its rounds."""
+LEAST_PACKETS = 32
+"""Packets of a flow in the mean, below which a part of its payload says nothing about the rest."""
+STEADY = 0.02
+"""Relative difference of two rates in a row that counts as none."""
+STANDARD_ERROR = 0.01
+"""Relative standard error of the mean of sampled components at which sampling ends."""
+LEAST_SAMPLE = 4
+
+
+class NotSimulated(Exception):
+    """An operation whose packets are not simulated; the text says why."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PacketSample:
+    """Components of an operation that were simulated. kinds: of them, that differ in more than names.
+
+    ratio: mean of their times over those at max-min fair rates, from the fastest to the slowest one (`least_ratio`,
+    `most_ratio`), with the standard error of the mean where not all were simulated. marked, pauses, dropped: packets
+    with a mark, XOFF frames and lost packets of these.
+    """
+
+    components: int
+    simulated: int
+    kinds: int
+    ratio: float
+    least_ratio: float
+    most_ratio: float
+    standard_error: float
+    marked: int
+    pauses: int
+    dropped: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _ComponentTime:
+    """Times of a component. key: of its form. seconds: (carrier,) when the last flow of each ends [s]."""
+
+    key: str
+    seconds: Floats
+    outcome: PacketOutcome
+
+
+@dataclass(eq=False)
+class PacketTier:
+    """Runs components on a fabric. memo: of their results. whole: all flows of an operation at once, each packet of
+    every round, without memo and sampling, which the rest is measured against."""
+
+    fabric: RoutedFabric
+    memo: Memo = field(default_factory=lambda: Memo(None))
+    whole: bool = False
+    _times: dict[bytes, _ComponentTime] = field(default_factory=dict)
+
+    @cached_property
+    def network(self) -> Network:
+        """The network of the fabric, with its slow links."""
+        network = self.fabric.state.network
+        factors = np.ones(network.links)
+        factors[list(self.fabric.slow)] = list(self.fabric.slow.values())
+        return replace(network, rate_gbps=network.rate_gbps / factors)
+
+    @cached_property
+    def colours(self) -> NetworkColours:
+        """Digests of the links and nodes of the fabric."""
+        return NetworkColours.of(self.network)
+
+    def seconds(
+        self, rounds: TransferRounds, carriers: Carriers, group_of: Numbers, fair_s: Floats, scale_up: float | None
+    ) -> tuple[Floats, PacketSample]:
+        """When each group has ended [s], (group,), and what was simulated for it.
+
+        group_of: (transfer,). fair_s: (group,) the same at max-min fair rates. scale_up: of a rank [bytes/s].
+        Raises NotSimulated, and RailfabError for packets that wait for each other.
+        """
+        network = self.network
+        if (network.balancing[network.is_switch] != int(Balancing.FLOW)).any():
+            raise NotSimulated("switches choose links for each packet or burst")
+        split = Split(
+            rounds=rounds,
+            carriers=carriers,
+            links=self.fabric.links_count,
+            delay_s=_delays(rounds, carriers, self.fabric.links_count, scale_up),
+            whole=self.whole,
+        )
+        return _Sampling(self, split, group_of[carriers.transfer], fair_s).result()
+
+    def is_known(self, split: Split, component: int) -> bool:
+        """Whether a component like this one was simulated on this fabric before."""
+        return split.digest(component, self.colours) in self._times
+
+    def time(self, split: Split, component: int, estimate_s: float) -> _ComponentTime:
+        """Times of a component. estimate_s: about how long it takes."""
+        digest = split.digest(component, self.colours)
+        if digest not in self._times:
+            self._times[digest] = self._simulated(split, component, estimate_s)
+        return self._times[digest]
+
+    def _simulated(self, split: Split, number: int, estimate_s: float) -> _ComponentTime:
+        """Simulate a component: the rounds beyond the first ones take as long as the last of these."""
+        active = [(times, len(transfers)) for times, transfers in split.rounds_of(number)[0].intervals()]
+        intervals = [times for times, _ in active]
+        longest, hops = max(intervals), split.packet_hops(number, FRAMING.payload_bytes)
+        followed = longest
+        if hops > WHOLE_HOPS and not self.whole:
+            followed = min(longest, max(LEAST_ROUNDS, int(WHOLE_HOPS * longest / hops)))
+        flows = sum(min(times, followed) * transfers for times, transfers in active)
+        if flows > MOST_FLOWS:
+            raise NotSimulated(f"a component has {flows:,} transfers")
+        many = self._carriers_time(split.component(number, lambda times: min(times, followed)), estimate_s)
+        if followed == longest:
+            return many
+        few = self._carriers_time(split.component(number, lambda times: min(times, followed // 2)), estimate_s)
+        left = sum(max(0, times - followed) for times in intervals)
+        repeated = sum(times > followed for times in intervals)
+        round_s = (many.seconds - few.seconds) / (repeated * (followed - followed // 2))
+        return replace(many, seconds=many.seconds + round_s * left)
+
+    def _carriers_time(self, component: Component, estimate_s: float) -> _ComponentTime:
+        key, ends_ns, outcome = self._ends(component, estimate_s)
+        seconds = np.zeros(int(component.carrier.max()) + 1)
+        ending = component.carrier >= 0
+        np.maximum.at(seconds, component.carrier[ending], ends_ns[ending] / 1e9)
+        return _ComponentTime(key=key, seconds=seconds, outcome=outcome)
+
+    def _ends(self, component: Component, estimate_s: float) -> tuple[str, Floats, PacketOutcome]:
+        """The key of the form of a component, (flow,) when each of its flows ends [ns], and the outcome.
+
+        Of long flows a part is simulated, if they are steady then.
+        """
+        hops = component.packet_hops(FRAMING.payload_bytes)
+        if hops <= MOST_HOPS or self.whole:
+            return self._run(component, estimate_s)
+        share = MOST_HOPS / hops
+        crossing = component.payload_bytes[component.payload_bytes > 0]
+        if share * crossing.mean() / 4 < LEAST_PACKETS * FRAMING.payload_bytes:
+            raise NotSimulated(f"a component has {len(crossing):,} flows, and {hops:,} packets times links")
+        runs = [self._run(component.scaled(part), estimate_s * part) for part in (share / 4, share / 2, share)]
+        first, middle, last = (ends.max() for _, ends, _ in runs)
+        early, late = (middle - first) / (share / 4), (last - middle) / (share / 2)
+        if abs(early / late - 1) > STEADY:
+            raise NotSimulated(f"rates are not steady after {100 * share:.1f} % of the payload")
+        key, ends, outcome = runs[2]
+        return key, ends + (1 - share) * (ends - runs[1][1]) / (share / 2), outcome
+
+    def _run(self, component: Component, estimate_s: float) -> tuple[str, Floats, PacketOutcome]:
+        network = self.network
+        try:
+            if self.whole:
+                form = numbered(component, self.colours, np.arange(len(component.carrier)))
+                outcome = run_packets(form, network, estimate_s, NEVER)
+            else:
+                form = canonical(component, self.colours)
+                outcome = self.memo.outcome(form.key, lambda: run_packets(form, network, estimate_s))
+        except UnfinishedRun as error:
+            where = ", ".join(map(self.fabric.name_of, error.links)) or "packets"
+            remedy = "Look at PFC and the routes there, or use --tier max-min"
+            raise RailfabError(where, error.problem, remedy) from None
+        ends = np.empty(len(form.order))
+        ends[form.order] = outcome.ends_ns
+        return form.key, ends, outcome
+
+
+class _Sampling:
+    """The components of an operation, of which as many are simulated as are needed.
+
+    group_of: (carrier,). fair_s: (group,) at max-min fair rates [s].
+    """
+
+    def __init__(self, tier: PacketTier, split: Split, group_of: Numbers, fair_s: Floats) -> None:
+        self._tier, self._split, self._group_of, self._fair_s = tier, split, group_of, fair_s
+        self._groups = [np.unique(group_of[members]) for members in split.members]
+        self._times: list[_ComponentTime] = []
+        self._ratios: list[float] = []
+
+    def result(self) -> tuple[Floats, PacketSample]:
+        """When each group has ended [s], (group,), and what was simulated for it."""
+        seconds, left = np.zeros(len(self._fair_s)), []
+        samples = not self._tier.whole and self._total_hops() > TOTAL_HOPS
+        for number in self._order():
+            if samples and self._is_precise() and not self._tier.is_known(self._split, number):
+                left.append(number)
+                continue
+            fair_s = float(self._fair_s[self._groups[number]].max())
+            time = self._tier.time(self._split, number, fair_s)
+            self._times.append(time)
+            self._ratios.append(float(time.seconds.max() / fair_s))
+            np.maximum.at(seconds, self._group_of[self._split.members[number]], time.seconds)
+        ratio = float(np.mean(self._ratios))
+        for number in left:
+            groups = self._groups[number]
+            seconds[groups] = np.maximum(seconds[groups], ratio * self._fair_s[groups])
+        return np.where(seconds > 0, seconds, self._fair_s), self._sample(ratio)
+
+    def _total_hops(self) -> float:
+        return sum(self._split.packet_hops(number, FRAMING.payload_bytes) for number in range(len(self._groups)))
+
+    def _order(self) -> list[int]:
+        """The component that is slowest at max-min fair rates, then the others at random."""
+        slowest = int(np.argmax([self._fair_s[groups].max() for groups in self._groups]))
+        rest = np.random.default_rng(1).permutation(len(self._groups)).tolist()
+        return [slowest, *(number for number in rest if number != slowest)]
+
+    def _is_precise(self) -> bool:
+        """Whether the mean of the ratios is known well enough."""
+        enough = len(self._ratios) >= LEAST_SAMPLE
+        return enough and self._standard_error() <= STANDARD_ERROR * float(np.mean(self._ratios))
+
+    def _standard_error(self) -> float:
+        """Standard error of the mean of the ratios, of a sample without replacement."""
+        simulated, components = len(self._ratios), len(self._groups)
+        if simulated == components or simulated < LEAST_SAMPLE:
+            return 0.0
+        return float(np.std(self._ratios, ddof=1)) * sqrt((1 - simulated / components) / simulated)
+
+    def _sample(self, ratio: float) -> PacketSample:
+        return PacketSample(
+            components=len(self._groups),
+            simulated=len(self._times),
+            kinds=len({time.key for time in self._times}),
+            ratio=ratio,
+            least_ratio=min(self._ratios),
+            most_ratio=max(self._ratios),
+            standard_error=self._standard_error(),
+            marked=sum(time.outcome.marked for time in self._times),
+            pauses=sum(time.outcome.pauses for time in self._times),
+            dropped=sum(time.outcome.dropped for time in self._times),
+        )
+
+
+def _delays(rounds: TransferRounds, carriers: Carriers, links: int, scale_up: float | None) -> Floats:
+    """(carrier,) durations of those that stay on a scale-up network [s], which those of a round share."""
+    paths = carriers.paths[carriers.route]
+    inside: NDArray[np.bool_] = paths >= links
+    begin = rounds.table["begin"][carriers.transfer].astype(np.int64)
+    place, hop = np.nonzero(inside)
+    keys = begin[place] * (int(paths.max(initial=0)) + 1) + paths[place, hop]
+    _, number = np.unique(keys, return_inverse=True)
+    sharing = np.bincount(number, carriers.alike[place])[number] if len(keys) else np.zeros(0)
+    most = np.zeros(len(paths))
+    np.maximum.at(most, place, sharing)
+    payload = carriers.share * rounds.payload_bytes[carriers.transfer]
+    return carriers.latency_s + payload * most / (scale_up or inf)
