@@ -81,7 +81,7 @@ def load_maps(title: str, panels: Sequence[LinkLoads]) -> Any:
     for row, panel in zip(grid, panels, strict=True):
         for axes, name, statistic in zip(row, ("mean", "largest"), (_mean, _largest), strict=True):
             image = _draw_map(axes, panel, statistic)
-            axes.set_title(f"{panel.title}: {name} of the links", fontsize="medium", loc="left")
+            axes.set_title(f"{panel.title}: {name}", fontsize="medium", loc="left")
     picture.colorbar(image, ax=grid, label="Mean load in the operation\n[% of the capacity for payload]", shrink=0.9)
     return picture
 

@@ -8,7 +8,12 @@ from typing import Any
 
 from railfab.draw.figures import HATCHES, INK, colour, figure, time_unit
 
+COMPUTE, FORWARD, BACKWARD = "computation", "forward computation", "backward computation"
 _ROW_INCHES, _FRAME_INCHES = 0.42, 1.7
+MOST_HATCHED = 40
+"""Blocks of a row that have hatches and edges; more would be lost below these."""
+_COMPUTE_COLOURS = {COMPUTE: colour(0), FORWARD: colour(4), BACKWARD: colour(0)}
+"""Dark and light, so that they differ in print without colours, too."""
 _IDLE_COLOUR, _IDLE_HATCH = "#ffffff", "////"
 IDLE = "bubble"
 """The kind of blocks in which GPUs wait for other stages."""
@@ -39,14 +44,16 @@ def step_timeline(title: str, rows: Sequence[TimelineRow], *, axis: str = "Time"
     axes = picture.subplots()
     kinds = list(dict.fromkeys(block.kind for row in rows for block in row.blocks))
     kinds = [kind for kind in kinds if kind != IDLE] + [kind for kind in kinds if kind == IDLE]
-    looks = {kind: _look(kind, number) for number, kind in enumerate(kinds)}
+    plain = max((len(row.blocks) for row in rows), default=0) > MOST_HATCHED
+    looks = {kind: _look(kind, number, plain=plain) for number, kind in enumerate(kinds)}
     longest = max((block.begin_s + block.duration_s for row in rows for block in row.blocks), default=0.0)
     scale, unit = time_unit(longest)
     for place, row in enumerate(rows):
         for block in row.blocks:
             face, hatch = looks[block.kind]
             span = [(block.begin_s * scale, block.duration_s * scale)]
-            axes.broken_barh(span, (place - 0.36, 0.72), facecolor=face, hatch=hatch, edgecolor=INK, linewidth=0.4)
+            width = 0.0 if plain else 0.4
+            axes.broken_barh(span, (place - 0.36, 0.72), facecolor=face, hatch=hatch, edgecolor=INK, linewidth=width)
     axes.set_yticks(range(len(rows)), [row.name for row in rows])
     axes.set_ylim(len(rows) - 0.5, -0.5)
     axes.set_xlim(0.0, longest * scale * 1.01 or 1.0)
@@ -58,6 +65,9 @@ def step_timeline(title: str, rows: Sequence[TimelineRow], *, axis: str = "Time"
     return picture
 
 
-def _look(kind: str, number: int) -> tuple[str, str]:
+def _look(kind: str, number: int, *, plain: bool) -> tuple[str, str]:
     """Colour and hatch of a kind of blocks."""
-    return (_IDLE_COLOUR, _IDLE_HATCH) if kind == IDLE else (colour(number), HATCHES[number % len(HATCHES)])
+    if kind == IDLE:
+        return _IDLE_COLOUR, _IDLE_HATCH
+    hatch = "" if plain else HATCHES[number % len(HATCHES)]
+    return _COMPUTE_COLOURS.get(kind, colour(number + 1)), hatch

@@ -9,13 +9,18 @@ import numpy as np
 
 from railfab.draw.figures import save_both
 from railfab.draw.link_loads import LinkLoads, load_histograms, load_maps
-from railfab.draw.step_timeline import IDLE, TimelineBlock, TimelineRow, step_timeline
+from railfab.draw.step_timeline import BACKWARD, COMPUTE, FORWARD, IDLE, TimelineBlock, TimelineRow, step_timeline
 from railfab.fabric import Design
 from railfab.simulate.details import OperationDetail
 from railfab.simulate.job import FabricEstimate
 from railfab.simulate.link_places import LinkPlaces, link_places
 from railfab.workload import JobEstimate
+from railfab.workload.schedule import FORWARD as FORWARD_PASS
+from railfab.workload.schedule import pipeline_passes, pipeline_s
+from railfab.workload.step import PipelineTime
 
+MOST_PASSES = 2000
+"""Passes of all stages in a picture."""
 MOST_PANELS = 4
 """Operations of a picture: those that take most of a step."""
 
@@ -30,6 +35,11 @@ def write_pictures(job: str, design: Design, run: FabricEstimate, folder: Path) 
     rows = list(step_rows(run.step))
     step = step_timeline(f"Parts of a step of {title}", rows, axis="Time, summed over the step")
     paths = save_both(step, folder / f"{fabric}-step")
+    if (pipeline := run.step.pipeline) is not None:
+        batches = followed_batches(pipeline)
+        part = "" if batches == pipeline.micro_batches else f", {batches} of {pipeline.micro_batches:,} micro-batches"
+        stages = step_timeline(f"Step of {title}{part}", list(stage_rows(pipeline, batches)))
+        paths += save_both(stages, folder / f"{fabric}-stages")
     if run.details:
         panels = list(_panels(run, link_places(design.topology)))
         paths += save_both(load_histograms(f"Loads of links, {title}", panels), folder / f"{fabric}-loads")
@@ -39,7 +49,7 @@ def write_pictures(job: str, design: Design, run: FabricEstimate, folder: Path) 
 
 def step_rows(step: JobEstimate) -> Iterator[TimelineRow]:
     """What GPUs of the slowest stage do, and the communication beside it."""
-    parts = {"computation": step.compute_s, **{f"exposed {group}": s for group, s in step.exposed_s.items()}}
+    parts = {COMPUTE: step.compute_s, **{f"exposed {group}": s for group, s in step.exposed_s.items()}}
     stage = f"stage {step.stage + 1}" if step.tokens_per_s is not None else "GPUs"
     yield TimelineRow(name=stage, blocks=tuple(_in_turn({**parts, IDLE: step.bubble_s})))
     hidden: dict[str, float] = {}
@@ -49,6 +59,43 @@ def step_rows(step: JobEstimate) -> Iterator[TimelineRow]:
             hidden[name] = hidden.get(name, 0.0) + turn.calls * turn.call_s
     for name, duration_s in hidden.items():
         yield TimelineRow(name=name, blocks=tuple(_in_turn({name: duration_s})))
+
+
+def followed_batches(pipeline: PipelineTime) -> int:
+    """Micro-batches whose passes a picture has: all up to MOST_PASSES passes."""
+    stages = len(pipeline.stages)
+    return min(pipeline.micro_batches, max(2, MOST_PASSES // (2 * stages * stages * pipeline.vpp)) * stages)
+
+
+def stage_rows(pipeline: PipelineTime, micro_batches: int) -> Iterator[TimelineRow]:
+    """What each stage does in the schedule of a step with so many micro-batches."""
+    works = [stage.work for stage in pipeline.stages]
+    passes = pipeline_passes(works, micro_batches=micro_batches, vpp=pipeline.vpp)
+    step_s = pipeline_s(works, micro_batches=micro_batches, vpp=pipeline.vpp)
+    for number, stage in enumerate(pipeline.stages):
+        blocks: list[TimelineBlock] = []
+        _add(blocks, {"parameters": stage.gathers.waited_s}, 0.0)
+        for each in (each for each in passes if each.stage == number):
+            _add(blocks, {IDLE: each.begin_s - _end(blocks)}, _end(blocks))
+            is_forward = each.direction == FORWARD_PASS
+            name, parts = (FORWARD, stage.forward) if is_forward else (BACKWARD, stage.backward)
+            chunk = {name if part == "compute" else part: s / pipeline.vpp for part, s in parts.items()}
+            _add(blocks, {"parameters": each.waits_s, **chunk}, each.begin_s)
+        _add(blocks, {"gradients": stage.reductions.waited_s}, _end(blocks))
+        _add(blocks, {IDLE: step_s - _end(blocks)}, _end(blocks))
+        yield TimelineRow(name=f"stage {number + 1}", blocks=tuple(blocks))
+
+
+def _add(blocks: list[TimelineBlock], parts: dict[str, float], begin_s: float) -> None:
+    """Add blocks of these durations, one after another; what takes no time is left out."""
+    for kind, duration_s in parts.items():
+        if duration_s > 1e-9:
+            blocks.append(TimelineBlock(kind=kind, begin_s=begin_s, duration_s=duration_s))
+            begin_s += duration_s
+
+
+def _end(blocks: list[TimelineBlock]) -> float:
+    return blocks[-1].begin_s + blocks[-1].duration_s if blocks else 0.0
 
 
 def _in_turn(parts: dict[str, float]) -> Iterator[TimelineBlock]:

@@ -21,7 +21,7 @@ from railfab.workload.ranks import GROUPS, Group, Span
 from railfab.workload.rates import NETWORK_STEP_S, CallTime, LinkRates, link_rates
 from railfab.workload.shapes import attention_flop, mlp_flop, parameters
 from railfab.workload.stages import gpu_nics, hosts_of, in_phase, incast_ends
-from railfab.workload.step import Costs, StepTime, step_time
+from railfab.workload.step import Costs, PipelineTime, StepTime, step_time
 from railfab.workload.stragglers import Factors, gpu_factors, slowed, slowed_pipelines
 
 TIER = "closed form"
@@ -62,6 +62,7 @@ class JobEstimate:
     tokens_per_s, flop_share, memory_bytes, parameters: None for a job without a model. flop_share: work of the model
     over the peak of the GPUs (MFU). slow_factor: of the computation of the slowest stage. checkpoint: its part of a
     step is in exposed_s. not_modelled: kinds of work of a recorded job that take no time here, with counts.
+    pipeline: the stages of the slowest pipeline.
     """
 
     tier: str
@@ -81,6 +82,7 @@ class JobEstimate:
     slow_factor: float = 1.0
     checkpoint: CheckpointTime | None = None
     not_modelled: Mapping[str, int] = field(default_factory=dict)
+    pipeline: PipelineTime | None = None
 
 
 class Calls(Protocol):
@@ -253,6 +255,7 @@ def estimate(
         slow_gpus=len(slow),
         slow_factor=factors[step.stage],
         checkpoint=checkpoint,
+        pipeline=step.pipeline,
     )
 
 

@@ -33,6 +33,26 @@ class StageWork:
     reductions: StateTransfers = StateTransfers()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StagePass:
+    """A pass of a micro-batch over a chunk of a stage, all from 0 [s]. waits_s: for parameters, at its beginning."""
+
+    stage: int
+    direction: int
+    chunk: int
+    batch: int
+    begin_s: float
+    end_s: float
+    waits_s: float
+
+
+def pipeline_passes(stages: Sequence[StageWork], *, micro_batches: int, vpp: int) -> tuple[StagePass, ...]:
+    """The passes of a pipeline, each stage's in their order."""
+    run = _ExecutedSchedule(stages, micro_batches, vpp)
+    run.ends()
+    return tuple(sorted(run.passes, key=lambda each: (each.stage, each.begin_s)))
+
+
 def pipeline_s(stages: Sequence[StageWork], *, micro_batches: int, vpp: int) -> float:
     """End of the last stage of a pipeline in a step [s].
 
@@ -76,6 +96,7 @@ class _ExecutedSchedule:
     done: list[list[list[float]]] = field(init=False)
     free: list[float] = field(init=False)
     link: list[float] = field(init=False)
+    passes: list[StagePass] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         places = len(self.stages) * self.vpp
@@ -113,6 +134,17 @@ class _ExecutedSchedule:
         end = begin + pass_s
         if direction == FORWARD and batch == 0:
             end = self._gathered(stage, begin, pass_s)
+        self.passes.append(
+            StagePass(
+                stage=stage,
+                direction=direction,
+                chunk=chunk,
+                batch=batch,
+                begin_s=begin,
+                end_s=end,
+                waits_s=end - begin - pass_s,
+            )
+        )
         self.free[stage] = self.done[direction][chunk * len(self.stages) + stage][batch] = end
         if direction == BACKWARD and batch == self.micro_batches - 1:
             self._reduce(stage, begin, pass_s)

@@ -20,16 +20,47 @@ class Costs:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StageParts:
+    """A micro-batch in a stage, over all of its chunks [s]: `compute`, then by group the communication for which it
+    waits. gathers, reductions: of parameters and gradients, once a step."""
+
+    forward: dict[str, float]
+    backward: dict[str, float]
+    gathers: StateTransfers
+    reductions: StateTransfers
+
+    @property
+    def work(self) -> StageWork:
+        """The stage as the schedule sees it."""
+        return StageWork(
+            forward_s=sum(self.forward.values()),
+            backward_s=sum(self.backward.values()),
+            gathers=self.gathers,
+            reductions=self.reductions,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PipelineTime:
+    """The stages of a pipeline, the first one first, and how many micro-batches and chunks each has."""
+
+    micro_batches: int
+    vpp: int
+    stages: tuple[StageParts, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StepTime:
     """Duration of a step [s]: compute_s, exposed_s by group, and bubble_s make total_s.
 
-    stage: the slowest one, whose computation and communication these are; from 0.
+    stage: the slowest one, whose computation and communication these are; from 0. pipeline: all stages.
     """
 
     stage: int
     compute_s: float
     exposed_s: Mapping[Group, float]
     bubble_s: float
+    pipeline: PipelineTime
 
     @property
     def total_s(self) -> float:
@@ -61,11 +92,13 @@ class _State:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _StageTime:
-    """Times of a stage over all micro-batches [s]. passes_s: computation and what it waits for, by phase."""
+    """Times of a stage over all micro-batches [s]. passes_s: computation and what it waits for, by phase; parts: of
+    these, `compute` and by group."""
 
     computed: Mapping[WorkPhase, float]
     passes_s: Mapping[WorkPhase, float]
     exposed: Mapping[Group, float]
+    parts: Mapping[WorkPhase, Mapping[str, float]]
     state: _State
 
     @property
@@ -104,7 +137,18 @@ def step_time(graphs: Sequence[StageGraph], costs: Costs, *, micro_batches: int,
         compute_s=sum(time.computed.values()),
         exposed_s=_added(time.exposed, {group: exposed_share * seconds for group, seconds in state_s.items()}),
         bubble_s=max(0.0, passes_s - time.pipelined_s),
+        pipeline=PipelineTime(
+            micro_batches=micro_batches, vpp=vpp, stages=tuple(_parts(each, micro_batches) for each in times)
+        ),
     )
+
+
+def _parts(time: _StageTime, micro_batches: int) -> StageParts:
+    forward, backward = (
+        {part: seconds / micro_batches for part, seconds in time.parts[phase].items()}
+        for phase in ("forward", "backward")
+    )
+    return StageParts(forward=forward, backward=backward, gathers=time.state.gathers, reductions=time.state.reductions)
 
 
 def _added(*parts: Mapping[Group, float]) -> Mapping[Group, float]:
@@ -120,6 +164,7 @@ def _stage_time(graph: StageGraph, costs: Costs) -> _StageTime:
         computed[work.phase] += duration_s
         spare[work.phase, work.part] += duration_s
     passes_s = dict(computed)
+    parts: dict[WorkPhase, dict[str, float]] = {phase: {"compute": seconds} for phase, seconds in computed.items()}
     exposed: defaultdict[Group, float] = defaultdict(float)
     state = _State()
     for talk in graph.communications:
@@ -130,7 +175,9 @@ def _stage_time(graph: StageGraph, costs: Costs) -> _StageTime:
         left_s = _exposed_s(talk, duration_s, spare)
         exposed[talk.group] += left_s
         passes_s[talk.phase] += left_s
-    return _StageTime(computed=computed, passes_s=passes_s, exposed=exposed, state=state)
+        if left_s:
+            parts[talk.phase][talk.group] = parts[talk.phase].get(talk.group, 0.0) + left_s
+    return _StageTime(computed=computed, passes_s=passes_s, exposed=exposed, parts=parts, state=state)
 
 
 def _exposed_s(talk: Communication, duration_s: float, spare: dict[tuple[str, str], float]) -> float:
