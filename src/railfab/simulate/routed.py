@@ -156,16 +156,18 @@ def require_routes(design: Design) -> None:
 def models_in_effect(design: Design, used: Mapping[str, DeviceModel]) -> dict[str, DeviceModel]:
     """Models of a design with the buffers that a switch uses where its configuration states none, as its twin does.
 
-    What configurations state of buffers is the same on switches of one kind and role: it is read of one of them.
+    What configurations state of buffers is the same on switches of one kind and role with the same ports: it is read
+    of one of them.
     """
-    stated: dict[tuple[str, str, Role], Any] = {}
+    stated: dict[tuple[str, str, Role, tuple[str, ...]], Any] = {}
     models = {}
     for name, model in used.items():
         node, rendering = design.topology.node(name), platform(model.platform)
         if rendering.twin is None or model.qos is None:
             models[name] = model
             continue
-        face, kind = rendering.twin(), (model.platform, str(node.model), node.role)
+        ports = tuple(interface.name for interface in model.interfaces)
+        face, kind = rendering.twin(), (model.platform, str(node.model), node.role, ports)
         if kind not in stated:
             stated[kind] = face.datastore(name, rendering.render(model)).replaced(render_text(model))
         models[name] = replace(model, qos=face.in_effect(model, stated[kind]).qos)
