@@ -59,7 +59,9 @@ def test_json_has_the_tier_and_what_it_does_not_see() -> None:
     assert bridged["runs"] == []
 
 
+@pytest.mark.matrix
 def test_an_operation_of_too_many_transfers_is_in_closed_form_and_named() -> None:
+    """The sample is in tests/simulate, with a lower limit; a design of so many GPUs takes a minute."""
     lines = simulate(FABRICS / "gpu16384.yml", "--job", JOBS / "alltoall.yml").stdout
     text = " ".join(lines.split())
     assert "all alltoall is in closed form: 268,419,072 transfers are more than the 8,388,608" in text
