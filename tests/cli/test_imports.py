@@ -125,8 +125,8 @@ def test_a_name_that_a_package_does_not_export_is_an_error() -> None:
 def test_a_change_whose_progress_nobody_sees_needs_no_rich() -> None:
     program = """
 import sys
-from railfab.cli.change import change_bar
-with change_bar("reading", 1) as on_done:
+from railfab.cli.common import ticking_bar
+with ticking_bar("reading", 1) as on_done:
     on_done("leaf1")
 assert "rich" not in sys.modules
 """

@@ -21,7 +21,7 @@ MOST_MARKS = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Form:
+class CanonicalForm:
     """A component whose flows, links and nodes have canonical numbers.
 
     order: (flow,) the flow of the component that each is. links: (link,) of the fabric; 2i and 2i + 1 are a cable.
@@ -102,7 +102,7 @@ class _Refinement:
         return True
 
 
-def canonical(component: Component, network: NetworkColours) -> Form:
+def canonical(component: Component, network: NetworkColours) -> CanonicalForm:
     """The canonical form of a component."""
     refinement = _Refinement(component, network)
     refinement.refine()
@@ -113,7 +113,7 @@ def canonical(component: Component, network: NetworkColours) -> Form:
     return numbered(component, network, np.argsort(refinement.flow_colours, kind="stable"))
 
 
-def numbered(component: Component, network: NetworkColours, order: Numbers) -> Form:
+def numbered(component: Component, network: NetworkColours, order: Numbers) -> CanonicalForm:
     """The form in which flows are in this order, and links and nodes in that of the first flow that crosses them."""
     paths = component.paths[order]
     place = np.empty(len(order), np.int64)
@@ -133,7 +133,7 @@ def numbered(component: Component, network: NetworkColours, order: Numbers) -> F
     digest = blake2b(digest_size=16)
     for part in (*parts, places, network.links[links], network.nodes[nodes]):
         digest.update(f"{part.shape}".encode() + np.ascontiguousarray(part).tobytes())
-    return Form(
+    return CanonicalForm(
         order=order,
         links=links,
         nodes=nodes,

@@ -9,7 +9,7 @@ import numpy as np
 from railfab.sim import QUEUES, Dcqcn, Engine, Flow, Framing, Network, Routing, Transport, plain_network
 from railfab.sim.fast_forward import FastForward, FastForwardPolicy
 from railfab.sim.network import beside, part_of
-from railfab.simulate.canonical import Form
+from railfab.simulate.canonical import CanonicalForm
 from railfab.simulate.ordered import Floats, Numbers
 
 FRAMING, TRANSPORT = Framing(), Transport(dcqcn=Dcqcn())
@@ -44,7 +44,9 @@ class UnfinishedRun(Exception):
         self.problem, self.links = problem, links
 
 
-def run_packets(form: Form, network: Network, estimate_s: float, policy: FastForwardPolicy = POLICY) -> PacketOutcome:
+def run_packets(
+    form: CanonicalForm, network: Network, estimate_s: float, policy: FastForwardPolicy = POLICY
+) -> PacketOutcome:
     """Run a component. network: of the whole fabric. estimate_s: about how long it takes. policy: of fast-forward.
 
     Raises UnfinishedRun where packets wait for each other, or too many are lost.
@@ -106,7 +108,7 @@ def _no_routes(network: Network) -> Routing:
     )
 
 
-def _flows(form: Form, network: Network) -> list[Flow]:
+def _flows(form: CanonicalForm, network: Network) -> list[Flow]:
     """The flows of a form. What passes before the first byte includes the way of the last packet and of its
     acknowledgement, as the latency of a step does that NCCL measures."""
     waits: list[list[int]] = [[] for _ in form.payload_bytes]

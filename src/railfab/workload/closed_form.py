@@ -90,7 +90,7 @@ class Calls(Protocol):
 
     @property
     def tier(self) -> str:
-        """What durations are computed with."""
+        """The tier that durations are computed with."""
 
     @property
     def not_seen(self) -> tuple[str, ...]:
