@@ -14,6 +14,7 @@ import pytest
 from prometheus_client import CollectorRegistry
 from tests.twin.twins import switch
 
+from railfab.app import configuration_check
 from railfab.app.configuration_check import ConfigurationCheck
 from railfab.app.deploys import switches_in_deploys
 from railfab.deploy import Journal
@@ -158,6 +159,23 @@ def test_a_switch_that_was_never_read_has_the_time_at_which_the_check_began(
     assert times_s.keys() == {(endpoint.name,) for endpoint in twin.endpoints.nodes}
     assert [key for key, at_s in times_s.items() if began_s <= at_s <= begun_s] == [(LEAF,)]
     assert exposed(check, "fabric_configuration_check_interval_seconds") == {(): 60.0}
+
+
+@pytest.mark.parametrize("arrive", [True, False])
+def test_the_first_comparison_waits_for_the_first_samples_and_not_for_ever(
+    fabric: Design, twin: Twin, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arrive: bool
+) -> None:
+    """Both at once make a collector late; a switch may never send one."""
+    monkeypatch.setattr(configuration_check, "POLL_S", 0.05)
+    monkeypatch.setattr(configuration_check, "BEGINS_WITHIN_S", 1000.0 if arrive else 1.0)
+    has_samples, compared = threading.Event(), threading.Event()
+    check = ConfigurationCheck(fabric, twin.endpoints, state=tmp_path, interval_s=60, has_samples=has_samples.is_set)
+    monkeypatch.setattr(check, "check", compared.set)
+    with check:
+        if arrive:
+            assert not compared.wait(0.5)
+            has_samples.set()
+        assert compared.wait(20)
 
 
 @pytest.mark.parametrize("defect", ["switch_audit", "read_credentials"])

@@ -6,7 +6,7 @@ import logging
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
@@ -35,6 +35,9 @@ READERS = 8
 """Switches that are read in parallel."""
 READ_WITHIN_S = 10.0
 """Time that a switch has for each call; one that hangs delays only those for which no other reader is free [s]."""
+BEGINS_WITHIN_S = 60.0
+"""Time for which the first comparison waits for the first samples at most [s]."""
+POLL_S = 1.0
 
 
 class ConfigurationCheck(Collector):
@@ -45,12 +48,23 @@ class ConfigurationCheck(Collector):
     A switch that cannot be read keeps its last findings; its time says how old they are, and of one that has never
     been read, when this began. One of a platform that reads no running configuration is not compared. One whose
     configuration has not changed since is not audited again, which takes far longer than to read it.
-    interval_s: 0 is never; then only the maintenance is exposed, with the drains of the intent.
+    interval_s: 0 is never; then only the maintenance is exposed, with the drains of the intent. has_samples: whether
+    the first samples have arrived; the first comparison waits for them for BEGINS_WITHIN_S at most, as both at once
+    make a collector late.
     """
 
-    def __init__(self, fabric: Design, endpoints: Endpoints, *, state: Path, interval_s: float) -> None:
+    def __init__(
+        self,
+        fabric: Design,
+        endpoints: Endpoints,
+        *,
+        state: Path,
+        interval_s: float,
+        has_samples: Callable[[], bool] = lambda: True,
+    ) -> None:
         self._fabric, self._endpoints = fabric, endpoints
         self._state, self._interval_s = state, interval_s
+        self._has_samples = has_samples
         self._stop_requested = threading.Event()
         self._thread = threading.Thread(target=self._run, name="railfab-configuration-check", daemon=True)
         self._compared = tuple(_readable(endpoints.nodes if interval_s else ()))
@@ -129,6 +143,10 @@ class ConfigurationCheck(Collector):
         self._drained = frozenset(name for name, audit in self._audits.items() if audit.model and audit.model.drain)
 
     def _run(self) -> None:
+        latest_s = time.monotonic() + BEGINS_WITHIN_S
+        while not self._has_samples() and time.monotonic() < latest_s:
+            if self._stop_requested.wait(POLL_S):
+                return
         while not self._stop_requested.is_set():
             try:
                 self.check()

@@ -9,6 +9,7 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import cycle
 from pathlib import Path
 
@@ -198,7 +199,13 @@ class _Start:
         server = MetricsServer(collector.exposition, collector, port=options.metrics_port)
         stack.enter_context(server)
         stack.enter_context(collector)
-        check = ConfigurationCheck(fabric, endpoints, state=options.state, interval_s=CHECK_INTERVAL_S)
+        check = ConfigurationCheck(
+            fabric,
+            endpoints,
+            state=options.state,
+            interval_s=CHECK_INTERVAL_S,
+            has_samples=partial(collector.wait_until_up, 0),
+        )
         collector.registry.register(stack.enter_context(check))
         collector.registry.register(TwinMetricsRelay(options.state, fabric.intent.fabric))
         urls = {"metrics": f"{server.url}/metrics"}
