@@ -9,9 +9,9 @@ import pytest
 from railfab.draw.step_timeline import BACKWARD, FORWARD, IDLE
 from railfab.fabric import design
 from railfab.intent import Job
-from railfab.simulate.pictures import MOST_PASSES, followed_batches, stage_rows
+from railfab.simulate.pictures import stage_rows
 from railfab.workload import JobEstimate, estimate
-from railfab.workload.step import PipelineTime
+from railfab.workload.schedule import followed_batches
 
 POD64 = Path(__file__).parents[2] / "inventory" / "fabrics" / "pod64.yml"
 
@@ -54,10 +54,8 @@ def test_stages_begin_one_after_another() -> None:
     assert begins == sorted(set(begins))
 
 
-def test_a_picture_of_many_micro_batches_has_the_first_of_them() -> None:
-    stages = step(pp=4, micro_batches=16).pipeline.stages
-    long = PipelineTime(micro_batches=10_000, vpp=1, stages=stages)
-    batches = followed_batches(long)
-    assert 4 * batches * 2 <= MOST_PASSES < 10_000
+def test_whole_groups_of_many_micro_batches_are_followed() -> None:
+    batches = followed_batches(4, micro_batches=10_000, vpp=1, most_passes=2000)
+    assert 4 * batches * 2 <= 2000
     assert batches % 4 == 0
-    assert followed_batches(PipelineTime(micro_batches=16, vpp=1, stages=stages)) == 16
+    assert followed_batches(4, micro_batches=16, vpp=1, most_passes=2000) == 16

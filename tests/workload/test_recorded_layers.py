@@ -104,6 +104,18 @@ def test_the_sample_of_aicb_runs_and_names_what_it_leaves_out() -> None:
     assert step.step_s == pytest.approx(step.compute_s + sum(step.exposed_s.values()))
 
 
+def test_stages_do_not_interleave_where_their_micro_batches_are_no_multiple(tmp_path: Path) -> None:
+    """As in AICB's text of DeepSeek-V3, with 30 on 16 stages; the stages would wait for each other."""
+    fabric = design(FABRICS / "gpu1024.yml")
+    times = []
+    for number, vpp in enumerate((1, 2)):
+        stated = HEAD.replace("pp: 1 vpp: 1 ga: 1", f"pp: 4 vpp: {vpp} ga: 10")
+        path = tmp_path / f"job{number}.txt"
+        path.write_text(f"{stated}\n1\n{ROW}\n")
+        times.append(estimate(load_any_job(path)[0], fabric.intent, fabric.topology).step_s)
+    assert times[0] == times[1] > 0
+
+
 def test_a_microbenchmark_is_of_all_gpus(tmp_path: Path) -> None:
     fabric = design(FABRICS / "pod64.yml")
     row = ["one", "-1", *NOTHING, *NOTHING, "1", "ALLTOALL", "64000000", "1"]

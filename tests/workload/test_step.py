@@ -247,6 +247,13 @@ def test_a_slower_pass_never_makes_a_pipeline_end_earlier(
     assert ends[0] <= ends[1] + 1e-9
 
 
+def test_chunks_without_whole_groups_of_micro_batches_are_an_error_and_do_not_hang() -> None:
+    """The stages would wait for each other; jobs and texts of others with such a plan are refused."""
+    stages = [StageWork(forward_s=1.0, backward_s=2.0)] * 6
+    with pytest.raises(ValueError, match=r"^8 micro-batches of 2 chunks on 6 stages wait$"):
+        pipeline_s(stages, micro_batches=8, vpp=2)
+
+
 @given(passes=PASSES, groups=st.integers(3, 12), chunks=st.integers(1, 2))
 @settings(max_examples=examples(30), deadline=None)
 def test_micro_batches_beyond_those_that_are_followed_cost_a_turn_of_the_slowest_stage(

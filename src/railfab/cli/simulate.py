@@ -168,7 +168,7 @@ def simulate(
     several = len(results) > 1
     equipment = {fabric.intent.fabric: equipment_of(fabric) for fabric, _ in results} if several else {}
     is_followed = several and all(result.runs for result in estimates.values())
-    found = step_differences({name: result.shown for name, result in estimates.items()}) if is_followed else ()
+    differing = step_differences({name: result.shown for name, result in estimates.items()}) if is_followed else ()
     if output is Output.JSON:
         designs = [
             {
@@ -181,10 +181,10 @@ def simulate(
             }
             for name, result in estimates.items()
         ]
-        print_json({"job": wanted.job, "designs": designs, "differences": list(map(asdict, found))})
+        print_json({"job": wanted.job, "designs": designs, "differences": list(map(asdict, differing))})
         return
     if several:
-        print_comparison(wanted.job, {name: result.step for name, result in estimates.items()}, equipment, found)
+        print_comparison(wanted.job, {name: result.step for name, result in estimates.items()}, equipment, differing)
     _print(wanted, estimates, why=why)
 
 

@@ -47,7 +47,7 @@ def print_comparison(
     job: str,
     steps: Mapping[str, JobEstimate],
     equipment: Mapping[str, Equipment],
-    found: tuple[OperationDifference, ...],
+    differing: tuple[OperationDifference, ...],
 ) -> None:
     """Print designs side by side."""
     print_table(job, STEP_COLUMNS, _step_rows(steps))
@@ -56,9 +56,9 @@ def print_comparison(
     print_table("Switches, optics, cables, and the most that these take", heads, _equipment_rows(equipment, tiers))
     heads = ("per GPU", "switches", "optics", "cables", "W")
     print_table("", heads, _gpu_rows(equipment))
-    for line in (*_unknown(equipment), *_differences(found)):
+    for line in (*_unknown(equipment), *_differences(differing)):
         stdout().print(line, highlight=False, soft_wrap=columns() is None)
-    if found or any(each.unknown for each in equipment.values()):
+    if differing or any(each.unknown for each in equipment.values()):
         stdout().print("")
 
 
@@ -89,9 +89,9 @@ def _unknown(equipment: Mapping[str, Equipment]) -> Iterator[str]:
             yield f"{name}: unknown is {listed(each.unknown)}."
 
 
-def _differences(found: tuple[OperationDifference, ...]) -> Iterator[str]:
+def _differences(differing: tuple[OperationDifference, ...]) -> Iterator[str]:
     counts: dict[str, int] = {}
-    for each in found:
+    for each in differing:
         counts[each.fabric] = counts.get(each.fabric, 0) + 1
         if counts[each.fabric] > MOST_DIFFERENCES:
             continue

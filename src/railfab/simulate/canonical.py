@@ -68,7 +68,7 @@ class _Refinement:
         self._link_colours, self._node_colours = network.links[self.links], network.nodes[self.nodes]
 
     def refine(self) -> None:
-        """Refine until no flow is told from others that was not before."""
+        """Refine until the number of colours no longer grows."""
         classes = 0
         while True:
             self._step()

@@ -140,10 +140,10 @@ class Split:
         nodes = np.column_stack((colours.near[used], colours.far[used])).ravel()
         digest = blake2b(digest_size=16)
         rows = (rounds.payload_bytes, *(rounds.table[name] for name in ("begin", "times", "channel")))
-        own = (carriers.share, carriers.latency_s, carriers.alike, self.delay_s, self._inside)
+        columns = (carriers.share, carriers.latency_s, carriers.alike, self.delay_s, self._inside)
         shape = ((paths >= 0) & (paths < self.links), 2 * first_seen(used >> 1) + (used & 1), first_seen(nodes))
         seen = (colours.links[used], colours.links[used ^ 1], colours.nodes[nodes])
-        for part in (*rows, first_seen(ends), place, *(column[members] for column in own), *shape, *seen):
+        for part in (*rows, first_seen(ends), place, *(column[members] for column in columns), *shape, *seen):
             digest.update(f"{part.shape}".encode() + np.ascontiguousarray(part).tobytes())
         return digest.digest()
 

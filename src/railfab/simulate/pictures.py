@@ -16,7 +16,7 @@ from railfab.simulate.job import FabricEstimate
 from railfab.simulate.link_places import LinkPlaces, link_places
 from railfab.workload import JobEstimate
 from railfab.workload.schedule import FORWARD as FORWARD_PASS
-from railfab.workload.schedule import pipeline_passes, pipeline_s
+from railfab.workload.schedule import followed_batches, pipeline_passes, pipeline_s
 from railfab.workload.step import PipelineTime
 
 MOST_PASSES = 2000
@@ -36,7 +36,12 @@ def write_pictures(job: str, design: Design, run: FabricEstimate, folder: Path) 
     step = step_timeline(f"Parts of a step of {title}", rows, axis="Time, summed over the step")
     paths = save_both(step, folder / f"{fabric}-step")
     if (pipeline := run.step.pipeline) is not None:
-        batches = followed_batches(pipeline)
+        batches = followed_batches(
+            len(pipeline.stages),
+            micro_batches=pipeline.micro_batches,
+            vpp=pipeline.vpp,
+            most_passes=MOST_PASSES,
+        )
         part = "" if batches == pipeline.micro_batches else f", {batches} of {pipeline.micro_batches:,} micro-batches"
         stages = step_timeline(f"Step of {title}{part}", list(stage_rows(pipeline, batches)))
         paths += save_both(stages, folder / f"{fabric}-stages")
@@ -59,12 +64,6 @@ def step_rows(step: JobEstimate) -> Iterator[TimelineRow]:
             hidden[name] = hidden.get(name, 0.0) + turn.calls * turn.call_s
     for name, duration_s in hidden.items():
         yield TimelineRow(name=name, blocks=tuple(_in_turn({name: duration_s})))
-
-
-def followed_batches(pipeline: PipelineTime) -> int:
-    """Micro-batches whose passes a picture has: all up to MOST_PASSES passes."""
-    stages = len(pipeline.stages)
-    return min(pipeline.micro_batches, max(2, MOST_PASSES // (2 * stages * stages * pipeline.vpp)) * stages)
 
 
 def stage_rows(pipeline: PipelineTime, micro_batches: int) -> Iterator[TimelineRow]:

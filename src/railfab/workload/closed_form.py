@@ -147,7 +147,7 @@ class _StepCalls:
 
 
 def check_algorithms(job: Job, graphs: Iterable[StageGraph]) -> None:
-    """Raise IntentError for an algorithm that the job names for what its step does not do."""
+    """Raise IntentError for an algorithm that the job states for an operation that its step does not have."""
     algorithms = job.algorithm or StepAlgorithms()
     talks = {(talk.group, talk.op) for graph in graphs for talk in graph.communications}
     used = {stated[1] for talk in talks if (stated := algorithms.stated(*talk))}
@@ -217,6 +217,13 @@ def estimate(
         return _phases(job, intent, topology, hosts, calls)
     if calls is CLOSED_FORM:
         _refuse_slow_links(job)
+    return _training_estimate(job, intent, hosts, calls, write)
+
+
+def _training_estimate(
+    job: Job, intent: FabricIntent, hosts: Sequence[str], calls: Calls, write: Write | None
+) -> JobEstimate:
+    """The step of a job with a model."""
     plan = training_plan(job, hosts=len(hosts), gpus_per_host=intent.hosts.gpus)
     host = host_of(intent.hosts)
     memory = check_memory(plan, host.gpu_memory_gb)

@@ -46,8 +46,13 @@ class StagePass:
     waits_s: float
 
 
+def followed_batches(stages: int, *, micro_batches: int, vpp: int, most_passes: int) -> int:
+    """Micro-batches that are followed: all, or those of as many whole groups as have so many passes, at least two."""
+    return min(micro_batches, max(2, most_passes // (2 * stages**2 * vpp)) * stages)
+
+
 def pipeline_passes(stages: Sequence[StageWork], *, micro_batches: int, vpp: int) -> tuple[StagePass, ...]:
-    """The passes of a pipeline, each stage's in their order."""
+    """The passes of a pipeline, each stage's in their order. micro_batches, vpp: see `pipeline_s`."""
     run = _ExecutedSchedule(stages, micro_batches, vpp)
     run.ends()
     return tuple(sorted(run.passes, key=lambda each: (each.stage, each.begin_s)))
@@ -57,9 +62,10 @@ def pipeline_s(stages: Sequence[StageWork], *, micro_batches: int, vpp: int) -> 
     """End of the last stage of a pipeline in a step [s].
 
     Beyond MOST_PASSES every micro-batch takes as long as in the slowest stage, which is at most what they take.
+    micro_batches: a multiple of the stages if there are several chunks (vpp). Raises ValueError where it is not, and
+    stages wait for each other.
     """
-    groups = max(2, MOST_PASSES // (2 * len(stages) ** 2 * vpp)) * len(stages)
-    followed = min(micro_batches, groups)
+    followed = followed_batches(len(stages), micro_batches=micro_batches, vpp=vpp, most_passes=MOST_PASSES)
     slowest_s = max(stage.forward_s + stage.backward_s for stage in stages)
     return _ExecutedSchedule(stages, followed, vpp).ends() + (micro_batches - followed) * slowest_s
 
@@ -110,10 +116,13 @@ class _ExecutedSchedule:
         queues = [order(stage, count, self.micro_batches, self.vpp) for stage in range(count)]
         heads = [next(queue, None) for queue in queues]
         while any(head is not None for head in heads):
+            done = len(self.passes)
             for stage, queue in enumerate(queues):
                 while (head := heads[stage]) is not None and (ready := self._ready(stage, *head)) >= 0.0:
                     self._do(stage, *head, ready)
                     heads[stage] = next(queue, None)
+            if len(self.passes) == done:
+                raise ValueError(f"{self.micro_batches} micro-batches of {self.vpp} chunks on {count} stages wait")
         last = (
             max(free + stage.reductions.waited_s, link)
             for stage, free, link in zip(self.stages, self.free, self.link, strict=True)

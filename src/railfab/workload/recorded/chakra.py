@@ -99,19 +99,19 @@ def rank_files(path: Path) -> tuple[Path, ...]:
     """
     match = FILE.fullmatch(path.name)
     prefix = match["prefix"] if match else path.name
-    found: dict[int, Path] = {}
+    by_rank: dict[int, Path] = {}
     if path.parent.is_dir() and (match or not path.exists()):
         for file in path.parent.glob("*.et"):
             if (named := FILE.fullmatch(file.name)) and named["prefix"] == prefix:
-                found[int(named["rank"])] = file
-    if not found:
+                by_rank[int(named["rank"])] = file
+    if not by_rank:
         return ()
-    missing = [str(rank) for rank in range(max(found)) if rank not in found]
+    missing = [str(rank) for rank in range(max(by_rank)) if rank not in by_rank]
     if missing:
         where = path.parent / f"{prefix}.{missing[0]}.et"
-        problem = f"there is no trace of rank {listed(missing)}, and one of rank {max(found)}"
+        problem = f"there is no trace of rank {listed(missing)}, and one of rank {max(by_rank)}"
         raise IntentError(str(where), problem, "Add it: the ranks of a job count from 0")
-    return tuple(found[rank] for rank in sorted(found))
+    return tuple(by_rank[rank] for rank in sorted(by_rank))
 
 
 def read_rank_traces(path: Path, files: Sequence[Path]) -> RankTraces:

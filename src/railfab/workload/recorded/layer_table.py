@@ -59,6 +59,12 @@ class Header:
     pp_bytes: int = 0
     recomputed: int = 0
 
+    @property
+    def chunks(self) -> int:
+        """Chunks of a stage that interleave: 1 where the micro-batches are no multiple of the stages, as that schedule
+        needs; AICB states vpp for such jobs, too."""
+        return 1 if self.micro_batches % self.pp else self.vpp
+
 
 @dataclass(frozen=True, kw_only=True)
 class LayerTable:
@@ -124,10 +130,10 @@ class LayerTable:
 
     def _pipeline_talk(self) -> Iterator[Communication]:
         """Activations to the next stage, and gradients back from it, for each chunk, as of a job with a model."""
-        vpp, size_bytes = self.header.vpp, self.header.pp_bytes
-        beside: Part | None = "mlp" if vpp > 1 else None
-        chunks: tuple[tuple[WorkPhase, int], ...] = (("forward", vpp), ("backward", vpp - 1))
-        for phase, sent in chunks:
+        chunks, size_bytes = self.header.chunks, self.header.pp_bytes
+        beside: Part | None = "mlp" if chunks > 1 else None
+        passes: tuple[tuple[WorkPhase, int], ...] = (("forward", chunks), ("backward", chunks - 1))
+        for phase, sent in passes:
             yield Communication(
                 phase=phase,
                 part="mlp",
@@ -153,7 +159,7 @@ class LayerTable:
             communication_s=lambda talk: time(talk.group, talk.op, talk.size_bytes).seconds,
         )
         pp, header = self.header.pp, self.header
-        step = step_time([graph] * pp, costs, micro_batches=header.micro_batches, vpp=header.vpp)
+        step = step_time([graph] * pp, costs, micro_batches=header.micro_batches, vpp=header.chunks)
         if not step.total_s:
             raise IntentError(str(self.path), "nothing takes any time", "Use a workload with computation or more GPUs")
         return JobEstimate(

@@ -17,8 +17,8 @@ def matches(traces: Traces, path: Path) -> Mapping[Part, JointOperation]:
 
     Raises IntentError for an operation of which a part is missing, or another one.
     """
-    found = (*_collectives(traces, path), *_transfers(traces, path))
-    return {part: match for match in found for part in match.parts}
+    operations = (*_collectives(traces, path), *_transfers(traces, path))
+    return {part: operation for operation in operations for part in operation.parts}
 
 
 def _collectives(traces: Traces, path: Path) -> Iterator[JointOperation]:

@@ -48,13 +48,13 @@ class RankTraces:
     @cached_property
     def members(self) -> Mapping[str, tuple[int, ...]]:
         """The ranks of each process group, those whose traces name it; of two ranks that send to each other `A>B`."""
-        found: dict[str, list[int]] = {}
+        members: dict[str, list[int]] = {}
         for rank, trace in enumerate(self.traces):
             for name in dict.fromkeys(node.group for node in trace if node.kind is NodeKind.COLLECTIVE):
-                found.setdefault(name, []).append(rank)
+                members.setdefault(name, []).append(rank)
             for peer in dict.fromkeys(node.peer for node in trace if node.kind is NodeKind.SEND):
-                found[pair(rank, peer)] = [rank, peer]
-        return {name: tuple(ranks) for name, ranks in found.items()}
+                members[pair(rank, peer)] = [rank, peer]
+        return {name: tuple(ranks) for name, ranks in members.items()}
 
     @cached_property
     def kind_of(self) -> Mapping[str, str]:
