@@ -144,9 +144,8 @@ class TargetSession:
         self._numbers: dict[tuple[str, ...], int] = {}
         self._polls = Polls((), interval_s)
         self._pending: set[SubscribeRpc] = set()
-        self._silence, self._ended_for_silence_s = SilentRpcs(), -math.inf
-        self._silent_firsts = 0
-        self._lagging, self._ended_for_lag_s = False, -math.inf
+        self._silence, self._silent_firsts, self._lagging = SilentRpcs(), 0, False
+        self._ended_for_silence_s = self._ended_for_lag_s = -math.inf
         self._began_s = self._last_sample_s = 0.0
 
     @property
