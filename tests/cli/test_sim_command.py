@@ -27,8 +27,6 @@ COLUMNS = [
     "drops",
 ]
 COLD = ("-m", "railfab")
-CPU_S = 1.5
-"""What a replay of incast2_pfconly may take, imports included."""
 WITHOUT_MATPLOTLIB = "import sys; sys.modules['matplotlib'] = None; from railfab.__main__ import main; main()"
 SMALL_FILES = (
     "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (500, 500)); from railfab.__main__ import main; main()"
@@ -48,19 +46,8 @@ def sim(*arguments: object, code: int = 0, run: tuple[str, ...] = ()) -> subproc
     return done
 
 
-def cpu_s() -> float:
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
-
-
-def test_json_has_each_seed_and_the_mean_and_starts_fast() -> None:
-    sim("replay", REFERENCE / "incast2_pfconly", "--seeds", 1, run=COLD)
-    used = []
-    while not used or (min(used) >= CPU_S and len(used) < 3):  # CPU time grows when others use the caches
-        before = cpu_s()
-        done = sim("replay", REFERENCE / "incast2_pfconly", "--seeds", 2, "--output", "json", run=COLD)
-        used.append(cpu_s() - before)
-    assert min(used) < CPU_S
+def test_json_has_each_seed_and_the_mean() -> None:
+    done = sim("replay", REFERENCE / "incast2_pfconly", "--seeds", 2, "--output", "json", run=COLD)
     document = conforming("sim-replay", done.stdout)
     assert document["unfinished"] == []
     assert [list(row) for row in document["seeds"]] == [["seed", *COLUMNS]] * 2

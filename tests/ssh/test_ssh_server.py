@@ -16,6 +16,7 @@ import asyncssh
 import netmiko
 import paramiko
 import pytest
+from tests.twin.twins import until
 
 from railfab.process.listeners import in_use
 
@@ -195,25 +196,19 @@ def test_a_detached_job_outlives_the_connection(server: Running, tmp_path: Path)
     mark = tmp_path / "mark"
     server.run(f"setsid sh -c 'sleep 0.5; echo done > {mark}' >/dev/null 2>&1 </dev/null &")
     assert not mark.exists()
-    deadline = time.monotonic() + 10
-    while not mark.exists() and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert mark.exists()
+    until(mark.exists)
 
 
 def test_a_shell_is_hung_up_when_its_client_vanishes(server: Running, tmp_path: Path) -> None:
     mark = tmp_path / "pid"
+    mark.touch()
     client = server.client()
-    client.invoke_shell().sendall(f"echo $$ > {mark}; exec sleep 60\n".encode())
-    deadline = time.monotonic() + 10
-    while not (mark.exists() and mark.read_text()) and time.monotonic() < deadline:
-        time.sleep(0.05)
+    client.invoke_shell().sendall(f"echo $$ > {mark}; exec sleep 600\n".encode())
+    until(lambda: bool(mark.read_text()))
     process = Path("/proc") / mark.read_text().strip()
     assert process.exists()
     client.close()
-    while process.exists() and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert not process.exists()
+    until(lambda: not process.exists())
 
 
 def test_the_host_key_is_kept_and_readable_by_its_owner_only(tmp_path: Path) -> None:
