@@ -55,6 +55,22 @@ def test_a_path_with_its_own_interval_is_sampled_at_that_one() -> None:
     assert slow.lasts_s == 30.0 * SILENT_INTERVALS
 
 
+@pytest.mark.parametrize(("interval_s", "every_s"), [(2.0, 10.0), (10.0, 10.0), (60.0, 60.0)])
+def test_a_path_that_is_sampled_seldom_is_never_sampled_more_often_than_all_else(
+    interval_s: float, every_s: float
+) -> None:
+    subscriptions = (entry("/a"), entry("/optics", min_interval_s=10.0))
+    slowest = max(subscribe_rpcs(subscriptions, interval_s, PROTO), key=lambda rpc: rpc.subscription.interval_s or 0.0)
+    assert (slowest.subscription.interval_s, slowest.lasts_s) == (every_s, every_s * SILENT_INTERVALS)
+    assert "/optics" in slowest.subscription.paths
+
+
+@pytest.mark.parametrize("name", platform_names())
+def test_no_path_of_a_platform_is_sampled_more_often_than_the_collector_was_told(name: str) -> None:
+    subscriptions = subscribe_rpcs(platform(name).telemetry.subscriptions, 60.0, PROTO)
+    assert {rpc.subscription.interval_s for rpc in subscriptions} <= {60.0, None}
+
+
 def test_a_path_that_a_target_may_lack_has_an_rpc_of_its_own() -> None:
     found = rpcs(entry("/a"), entry("/drops", optional=True), entry("/fec", optional=True), entry("/b"))
     assert [rpc.subscription.paths for rpc in found] == [("/a", "/b"), ("/drops",), ("/fec",)]

@@ -100,7 +100,8 @@ class SubscriptionMode(StrEnum):
 class TelemetrySubscription:
     """One path to subscribe to.
 
-    interval_s: of samples, polls and repeated ONCE [s]; None is the collector's. origin: of the path, such as
+    interval_s: of samples, polls and repeated ONCE [s]; None is the collector's, but at least min_interval_s: what
+    changes slowly, or is costly to read, is sampled no more often than that, and no more often than all else. origin: of the path, such as
     `eos_native`. encoding: in lower case, such as `json_ietf`; None is the first one that the target supports. target:
     in the prefix of the request, such as SONiC's `COUNTERS_DB`. optional: whether some models of the platform lack the
     path, and refuse it. heartbeat_s: how often the target sends also what has not changed [s]; None is never.
@@ -111,6 +112,7 @@ class TelemetrySubscription:
     path: str
     mode: SubscriptionMode
     interval_s: float | None = None
+    min_interval_s: float = 0.0
     origin: str = ""
     encoding: str | None = None
     target: str = ""
@@ -118,6 +120,15 @@ class TelemetrySubscription:
     heartbeat_s: float | None = None
     suppress_redundant: bool = False
     updates_only: bool = False
+
+    def every_s(self, interval_s: float) -> float:
+        """Interval of samples, polls and repeated ONCE [s]. interval_s: the collector's."""
+        return self.interval_s or max(interval_s, self.min_interval_s)
+
+    @property
+    def is_at_collectors_pace(self) -> bool:
+        """Whether the interval is the collector's, whatever that is."""
+        return self.interval_s is None and not self.min_interval_s
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,7 +181,7 @@ def of_twin(telemetry: TelemetryMap) -> TelemetryMap:
     if has_simulated_time(telemetry):
         return telemetry
     sampled = (entry for entry in telemetry.subscriptions if entry.mode is SubscriptionMode.SAMPLE)
-    counters = next((entry for entry in sampled if entry.interval_s is None and not entry.optional), None)
+    counters = next((entry for entry in sampled if entry.is_at_collectors_pace and not entry.optional), None)
     alone = TelemetrySubscription(path=SIMULATED_TIME, mode=SubscriptionMode.SAMPLE)
     return replace(
         telemetry,

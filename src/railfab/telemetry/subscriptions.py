@@ -131,7 +131,7 @@ def time_question(mode: SubscribeMode) -> Subscription:
 
 def _kind(entry: TelemetrySubscription, interval_s: float, mode: SubscribeMode) -> _Kind:
     sampled = entry.mode is SubscriptionMode.ON_CHANGE and not mode.on_change
-    every_s, heartbeat_s = entry.interval_s or interval_s, None if sampled else entry.heartbeat_s
+    every_s, heartbeat_s = entry.every_s(interval_s), None if sampled else entry.heartbeat_s
     if heartbeat_s is not None and entry.mode is SubscriptionMode.SAMPLE:
         heartbeat_s = max(heartbeat_s, every_s)  # a target may sample less often than the heartbeat of the map
     stated = mode.encoding if mode.all_paths or entry.encoding is None else encoding_number(entry.encoding)
