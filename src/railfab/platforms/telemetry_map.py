@@ -101,12 +101,12 @@ class TelemetrySubscription:
     """One path to subscribe to.
 
     interval_s: of samples, polls and repeated ONCE [s]; None is the collector's, but at least min_interval_s: what
-    changes slowly, or is costly to read, is sampled no more often than that, and no more often than all else. origin: of the path, such as
-    `eos_native`. encoding: in lower case, such as `json_ietf`; None is the first one that the target supports. target:
-    in the prefix of the request, such as SONiC's `COUNTERS_DB`. optional: whether some models of the platform lack the
-    path, and refuse it. heartbeat_s: how often the target sends also what has not changed [s]; None is never.
-    suppress_redundant: whether samples that have not changed are left out. updates_only: whether the stream begins
-    without the present values.
+    changes slowly, or is costly to read, is sampled no more often than that, and no more often than all else. origin:
+    of the path, such as `eos_native`. encoding: in lower case, such as `json_ietf`; None is the first one that the
+    target supports. target: in the prefix of the request, such as SONiC's `COUNTERS_DB`. optional: whether some
+    models of the platform lack the path, and refuse it. heartbeat_s: how often the target sends also what has not
+    changed [s]; None is never. suppress_redundant: whether samples that have not changed are left out. updates_only:
+    whether the stream begins without the present values.
     """
 
     path: str
