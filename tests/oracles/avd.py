@@ -391,9 +391,18 @@ def _bgp(model: DeviceModel, bgp: BgpSpeaker) -> Structure:
         **_sessions(bgp, DEFAULT_INSTANCE, groups),
         "vlans": _mac_vrfs(model, bgp),
         "address_family_evpn": {"peer_groups": _active(groups, Family.EVPN)},
-        "address_family_ipv4": {"peer_groups": _active(groups, Family.IPV4)},
-        "address_family_ipv6": {"peer_groups": _active(groups, Family.IPV6)},
+        "address_family_ipv4": _unicast(bgp, Family.IPV4, groups),
+        "address_family_ipv6": _unicast(bgp, Family.IPV6, groups),
         "vrfs": [_vrf(model, bgp, name, groups) for name in sorted(found.name for found in model.network_instances)],
+    }
+
+
+def _unicast(bgp: BgpSpeaker, family: Family, groups: PeerGroups) -> Structure:
+    """An address family; with its connected routes where those of the router are not of all families."""
+    is_stated = not bgp.originates_all and family in bgp.carried.intersection(bgp.originated)
+    return {
+        "peer_groups": _active(groups, family),
+        "redistribute": {"connected": {"enabled": True}} if is_stated else None,
     }
 
 
@@ -437,7 +446,9 @@ def _sessions(bgp: BgpSpeaker, instance: str, groups: PeerGroups) -> Structure:
             for found in bgp.aggregates
             if found.network_instance == instance
         ],
-        "redistribute": {"connected": {"enabled": True}},
+        "redistribute": {"connected": {"enabled": True}}
+        if instance != DEFAULT_INSTANCE or bgp.originates_all
+        else None,
     }
 
 

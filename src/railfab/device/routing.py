@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from ipaddress import IPv4Address, IPv4Network, IPv6Network
@@ -191,7 +192,7 @@ class Aggregate:
 class BgpSpeaker:
     """The BGP speaker of a switch. It originates connected routes; the policies decide to which neighbours.
 
-    originated: families whose connected routes it originates.
+    originated: families whose connected routes it originates, among them those that none of its sessions carries.
     max_paths, max_paths_internal: equal-cost next hops used of eBGP and of iBGP routes. multiple_as: AS paths of equal
     length count as equal (multipath relax). advertise_ipv6_next_hops, receive_ipv6_next_hops: of IPv4 routes (RFC
     8950); an end sends such routes where the far end can receive them.
@@ -213,6 +214,22 @@ class BgpSpeaker:
     cluster_id: IPv4Address | None = None
     aggregates: tuple[Aggregate, ...] = ()
     originated: tuple[Family, ...] = (Family.IPV4, Family.IPV6)
+
+    @property
+    def carried(self) -> frozenset[Family]:
+        """Families that sessions of the default network instance carry."""
+        neighbors = (neighbor for neighbor in self.neighbors if neighbor.network_instance == DEFAULT_INSTANCE)
+        return frozenset(family for neighbor in neighbors for family in neighbor.families)
+
+    @property
+    def originates_all(self) -> bool:
+        """Whether it originates the connected routes of every family that its sessions carry."""
+        return self.carried & {Family.IPV4, Family.IPV6} <= {*self.originated}
+
+    def with_originated(self, stated: Iterable[Family]) -> BgpSpeaker:
+        """The speaker that originates these families, and those that none of its sessions carries."""
+        families = {*stated} | ({Family.IPV4, Family.IPV6} - self.carried)
+        return replace(self, originated=tuple(each for each in (Family.IPV4, Family.IPV6) if each in families))
 
     def with_one_number_of_paths(self) -> BgpSpeaker:
         """The speaker of a switch with one number for eBGP and iBGP: `max_paths` with internal sessions, else 1."""

@@ -202,7 +202,7 @@ ROUTING_FEATURES: Mapping[str, Feature] = {
     ),
     "not_originated": Feature(
         "connected routes of a family that are not originated",
-        _bgp(lambda bgp: not {Family.IPV4, Family.IPV6} <= {*bgp.originated}),
+        _bgp(lambda bgp: not bgp.originates_all),
     ),
     "policy_communities": Feature("match of communities", _any_rule(lambda rule: bool(rule.communities))),
     "policy_as_path": Feature("match of the AS path", _any_rule(lambda rule: rule.as_path is not None)),

@@ -137,7 +137,7 @@ def bgp_speakers(
     neighbors = [draw(_neighbors(peer, asn, loopback, policies, able, retries)) for peer in peers]
     if "next_hop_unchanged" in able and "next_hop_unchanged_per_session" not in able and draw(st.booleans()):
         neighbors = [_keeping_next_hops(neighbor) for neighbor in neighbors]
-    return BgpSpeaker(
+    speaker = BgpSpeaker(
         asn=asn,
         router_id=draw(ipv4_addresses),
         max_paths=draw(st.integers(1, 64)),
@@ -148,8 +148,8 @@ def bgp_speakers(
         rapid_withdrawal=draw(optional(st.booleans())) if "rapid_withdrawal" in able else None,
         cluster_id=draw(ipv4_addresses) if reflects else None,
         aggregates=tuple(draw(aggregates)) if "aggregate" in able else (),
-        originated=draw(_ORIGINATED) if "not_originated" in able else (Family.IPV4, Family.IPV6),
     )
+    return speaker.with_originated(draw(_ORIGINATED)) if "not_originated" in able else speaker
 
 
 @reused

@@ -279,11 +279,6 @@ UNMODELLED = {
         "log syslog informational\nno ip forwarding\n",
         ("no ip forwarding",),
     ),
-    "own prefixes that are not announced": (
-        "  redistribute connected\n",
-        "",
-        ("router bgp 4200001001: address-family ipv4 unicast: no redistribute connected",),
-    ),
     "a value that is a word": (
         "maximum-paths 64",
         "maximum-paths sixty",

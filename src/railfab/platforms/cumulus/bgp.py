@@ -78,7 +78,7 @@ def _router(bgp: BgpSpeaker | None, name: str, instance: NetworkInstance | None)
     return {
         "state": ON,
         **vrf,
-        "address-family": _families(bgp, neighbors, aggregates, exports=exports),
+        "address-family": _families(bgp, neighbors, aggregates, name, exports=exports),
         **stated(
             path_selection={"multipath": {"aspath-ignore": ON}} if bgp.multiple_as else None,
             route_reflection=_reflection(bgp, neighbors),
@@ -106,7 +106,7 @@ def _reflection(bgp: BgpSpeaker, neighbors: Sequence[BgpNeighbor]) -> Json | Non
 
 
 def _families(
-    bgp: BgpSpeaker, neighbors: Sequence[BgpNeighbor], aggregates: Sequence[Aggregate], *, exports: bool
+    bgp: BgpSpeaker, neighbors: Sequence[BgpNeighbor], aggregates: Sequence[Aggregate], vrf: str, *, exports: bool
 ) -> Json:
     """The families that a VRF uses; IPv4 where it uses none, because its connected routes are announced."""
     used = {family for neighbor in neighbors for family in neighbor.families}
@@ -120,16 +120,18 @@ def _families(
     families: Json = {}
     for family in sorted(used, key=list(Family).index):
         of_family = [aggregate for aggregate in aggregates if aggregate.prefix.version == UNICAST.get(family)]
-        families[str(family)] = _unicast(bgp, of_family, exports=exports) if family in UNICAST else {"state": ON}
+        originated = vrf != DEFAULT_INSTANCE or family in bgp.originated
+        unicast = _unicast(bgp, of_family, originated=originated, exports=exports)
+        families[str(family)] = unicast if family in UNICAST else {"state": ON}
     return families
 
 
-def _unicast(bgp: BgpSpeaker, aggregates: Sequence[Aggregate], *, exports: bool) -> Json:
-    """A family with its connected routes, which a VRF with an overlay also announces there."""
+def _unicast(bgp: BgpSpeaker, aggregates: Sequence[Aggregate], *, originated: bool, exports: bool) -> Json:
+    """A family with its connected routes, if they are originated; a VRF with an overlay also announces them there."""
     routes = {str(aggregate.prefix): {"summary-only": switch(aggregate.summary_only)} for aggregate in aggregates}
     return {
         "state": ON,
-        "redistribute": {"connected": {"state": ON}},
+        **stated(redistribute={"connected": {"state": ON}} if originated else None),
         "multipaths": {"ebgp": bgp.max_paths, "ibgp": bgp.max_paths_internal},
         **stated(aggregate_route=routes, route_export={"to-evpn": {"state": ON}} if exports else None),
     }

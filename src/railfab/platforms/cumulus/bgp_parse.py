@@ -78,6 +78,10 @@ def parse_bgp(root: ConfigNode) -> BgpSpeaker | None:
         requires_policy=_requires_policy(neighbors, asn),
         cluster_id=_cluster(default.child("route-reflection")),
         aggregates=tuple(_aggregates(root)),
+    ).with_originated(
+        family
+        for family in UNICAST
+        if is_on(default.at("address-family", str(family), "redistribute", "connected"), default=False)
     )
 
 

@@ -105,7 +105,10 @@ class FamilyNeighbor:
 
 @dataclass(slots=True, kw_only=True)
 class AddressFamily:
+    """A family of the default instance. redistributes: only this one; a line of the router is for all families."""
+
     neighbors: dict[str, FamilyNeighbor] = prefixed("neighbor", WORD, FamilyNeighbor)
+    redistributes: bool = flag("redistribute connected")
 
 
 @dataclass(slots=True, kw_only=True)
@@ -218,6 +221,7 @@ def native_bgp(model: DeviceModel) -> dict[int, Router]:
         policy_required=["in", "out"] if bgp.requires_policy else [],
         sessions=_sessions(bgp, DEFAULT_INSTANCE, groups),
     )
+    router.sessions.redistributes = bgp.originates_all
     peers = router.sessions.neighbors
     router.sessions.neighbors = {name: _group(first, bgp.asn) for name, first in groups.firsts.items()} | peers
     for vlan in model.vlans:
@@ -225,6 +229,9 @@ def native_bgp(model: DeviceModel) -> dict[int, Router]:
             rd = f"{bgp.router_id}:{vlan.vlan_id}" if bgp.router_id is not None else None
             router.vlans[vlan.vlan_id] = MacVrf(rd=rd, target=vlan_target(vlan.vni), redistributes=True)
     router.families = {family: each for family in FAMILIES if (each := _family(groups, family)).neighbors}
+    for family in () if bgp.originates_all else bgp.originated:
+        if family in router.families:
+            router.families[family].redistributes = True
     for instance in sorted(model.network_instances, key=lambda each: each.name):
         router.vrfs[instance.name] = RouterVrf(
             rd=instance.rd,
@@ -308,6 +315,10 @@ def bgp_of(asn: int, router: Router) -> BgpSpeaker:
             for instance, sessions in ((DEFAULT_INSTANCE, router.sessions), *vrfs)
             for prefix, summary in sessions.aggregates
         ),
+    ).with_originated(
+        family
+        for family in FAMILIES
+        if router.sessions.redistributes or router.families.get(family, AddressFamily()).redistributes
     )
     return speaker.with_one_number_of_paths()
 

@@ -53,8 +53,8 @@ class FrrNeighbor:
 
 @dataclass(slots=True, kw_only=True)
 class FrrRouter:
-    """One `router bgp`. flags: its lines without a value. rd, targets: of a VRF, the targets
-    by direction."""
+    """One `router bgp`. flags: its lines without a value. originated: families whose connected routes it announces.
+    rd, targets: of a VRF, the targets by direction."""
 
     asn: int
     router_id: IPv4Address | None = None
@@ -63,6 +63,7 @@ class FrrRouter:
     flags: set[str] = field(default_factory=set)
     max_paths: dict[Family, int] = field(default_factory=dict)
     max_paths_internal: dict[Family, int] = field(default_factory=dict)
+    originated: set[Family] = field(default_factory=set)
     aggregates: list[Aggregate] = field(default_factory=list)
     neighbors: dict[str, FrrNeighbor] = field(default_factory=dict)
     rd: str | None = None

@@ -17,6 +17,7 @@ from railfab.platforms.frr.render_bgp import (
     MULTIPATH_RELAX,
     NEXT_HOPS,
     PREFIXES,
+    REDISTRIBUTE,
     REQUIRES_POLICY,
 )
 from railfab.platforms.shared.line_grammar import ignored, rule
@@ -149,6 +150,10 @@ def _family(draft: FrrDraft, match: re.Match[str]) -> None:
     draft.family = _FAMILIES[match[1]]
 
 
+def _redistribute(draft: FrrDraft, _match: re.Match[str]) -> None:
+    draft.router.originated.add(draft.family)
+
+
 def _aggregate(draft: FrrDraft, match: re.Match[str]) -> None:
     aggregate = Aggregate(prefix=ip_network(match[1]), summary_only=bool(match[2]), network_instance=draft.instance)
     draft.router.aggregates.append(aggregate)
@@ -205,6 +210,7 @@ def _interval(draft: FrrDraft, match: re.Match[str]) -> None:
 _ADDRESS = r"(\d+\.\d+\.\d+\.\d+|[0-9a-fA-F]*:[0-9a-fA-F:.]+)"
 _AS = r"(\d+|internal|external)"
 _FAMILY = (
+    rule(REDISTRIBUTE, _redistribute),
     rule(r"aggregate-address (\S+)( summary-only)?", _aggregate),
     rule(r"maximum-paths (\d+)", _max_paths),
     rule(r"maximum-paths ibgp (\d+)", _max_paths_internal),

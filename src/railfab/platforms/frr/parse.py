@@ -177,7 +177,7 @@ def _bgp(draft: FrrDraft) -> BgpSpeaker | None:
         requires_policy=_requires_policy(draft, router),
         cluster_id=router.cluster_id,
         aggregates=tuple(_aggregates(draft)),
-    )
+    ).with_originated(router.originated)
 
 
 def _first(paths: dict[Family, int]) -> int:

@@ -70,7 +70,10 @@ def _router(header: str, bgp: BgpSpeaker, instance: NetworkInstance, *, drain: b
         *(line for neighbor in neighbors for line in _neighbor(neighbor, bgp)),
     ]
     aggregates = [aggregate for aggregate in bgp.aggregates if aggregate.network_instance == name]
-    families = (*(_family(family, bgp, neighbors, aggregates) for family in UNICAST), _evpn(instance, neighbors))
+    families = (
+        *(_family(family, bgp, neighbors, aggregates, name) for family in UNICAST),
+        _evpn(instance, neighbors),
+    )
     return Line(header, (*map(Line, lines), *(family for family in families if family.children)))
 
 
@@ -137,19 +140,21 @@ def _timers(timers: BgpTimers) -> Iterator[str]:
         yield f"timers connect {timers.connect_retry_s}"
 
 
-def _family(family: Family, bgp: BgpSpeaker, neighbors: Sequence[BgpNeighbor], aggregates: Sequence[Aggregate]) -> Line:
-    """One address family; without lines when it is not used."""
+def _family(
+    family: Family, bgp: BgpSpeaker, neighbors: Sequence[BgpNeighbor], aggregates: Sequence[Aggregate], instance: str
+) -> Line:
+    """One address family of a network instance; without lines when it is not used."""
     of_family = sorted(
         (aggregate for aggregate in aggregates if aggregate.prefix.version == VERSIONS[family]), key=_aggregate_order
     )
     lines = [
         f"aggregate-address {aggregate.prefix}{' summary-only' * aggregate.summary_only}" for aggregate in of_family
     ]
-    used = of_family or any(family in neighbor.families for neighbor in neighbors)
-    if used or (family is Family.IPV4 and not any(Family.IPV6 in neighbor.families for neighbor in neighbors)):
-        lines.append(REDISTRIBUTE)
+    carried = {family for neighbor in neighbors for family in neighbor.families}
+    used = bool(of_family) or family in carried or (family is Family.IPV4 and Family.IPV6 not in carried)
+    lines += [REDISTRIBUTE] * (used and (instance != DEFAULT_INSTANCE or family in bgp.originated))
     lines += [line for neighbor in neighbors for line in _of_family(neighbor, family)]
-    if REDISTRIBUTE in lines:
+    if used:
         lines += [f"maximum-paths {bgp.max_paths}"] * (bgp.max_paths != DEFAULT_MAX_PATHS)
         lines += [f"maximum-paths ibgp {bgp.max_paths_internal}"] * (bgp.max_paths_internal != DEFAULT_MAX_PATHS)
     return Line(f"address-family {FAMILIES[family]}", tuple(map(Line, lines)))

@@ -107,7 +107,8 @@ class DraftFamily:
 
 @dataclass(slots=True, kw_only=True)
 class NxosRouter:
-    """One network instance of `router bgp`. flags: its lines without a value."""
+    """One network instance of `router bgp`. flags: its lines without a value. originated: families whose connected
+    routes it announces."""
 
     router_id: IPv4Address | None = None
     cluster_id: IPv4Address | None = None
@@ -116,6 +117,7 @@ class NxosRouter:
     flags: set[str] = field(default_factory=set)
     max_paths: dict[Family, int] = field(default_factory=dict)
     max_paths_internal: dict[Family, int] = field(default_factory=dict)
+    originated: set[Family] = field(default_factory=set)
     aggregates: list[tuple[IpNetwork, bool]] = field(default_factory=list)
     neighbors: dict[str, NxosNeighbor] = field(default_factory=dict)
 

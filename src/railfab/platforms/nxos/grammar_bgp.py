@@ -8,7 +8,7 @@ from ipaddress import IPv4Address, ip_network
 from railfab.device import DEFAULT_INSTANCE, NextHop
 from railfab.platforms.nxos.draft import DraftFamily, NxosDraft, NxosNeighbor, NxosRouter
 from railfab.platforms.nxos.names import instance_name
-from railfab.platforms.nxos.render_bgp import DRAIN, FAMILIES, MULTIPATH_RELAX, NEXT_HOP_SELF
+from railfab.platforms.nxos.render_bgp import DRAIN, FAMILIES, MULTIPATH_RELAX, NEXT_HOP_SELF, REDISTRIBUTE
 from railfab.platforms.shared.line_grammar import rule
 from railfab.platforms.shared.route_map_grammar import MAX_ASN, MAX_NUMBER
 from railfab.platforms.shared.statements import within
@@ -57,6 +57,10 @@ def _family(draft: NxosDraft, match: re.Match[str]) -> None:
     draft.family = _FAMILIES[match[1]]
     draft.router.max_paths.setdefault(draft.family, 1)
     draft.router.max_paths_internal.setdefault(draft.family, 1)
+
+
+def _redistribute(draft: NxosDraft, _match: re.Match[str]) -> None:
+    draft.router.originated.add(draft.family)
 
 
 def _aggregate(draft: NxosDraft, match: re.Match[str]) -> None:
@@ -149,6 +153,7 @@ _NEIGHBOR = (
     rule(rf"address-family ({'|'.join(FAMILIES.values())})", _neighbor_family, *_OF_FAMILY),
 )
 _FAMILY = (
+    rule(REDISTRIBUTE, _redistribute),
     rule(r"aggregate-address (\S+)( summary-only)?", _aggregate),
     rule(r"maximum-paths (\d+)", _max_paths),
     rule(r"maximum-paths ibgp (\d+)", _max_paths_internal),

@@ -44,7 +44,7 @@ def speaker(draft: NxosDraft) -> BgpSpeaker | None:
             for name, settings in draft.routers.items()
             for prefix, summary_only in settings.aggregates
         ),
-    )
+    ).with_originated(router.originated)
 
 
 def _first(paths: Mapping[Family, int]) -> int:

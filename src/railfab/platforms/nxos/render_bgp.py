@@ -96,7 +96,7 @@ def _family(
         or (family is Family.IPV4 and not any(Family.IPV6 in neighbor.families for neighbor in neighbors))
     ):
         return
-    lines = [REDISTRIBUTE]
+    lines = [REDISTRIBUTE] * (instance != DEFAULT_INSTANCE or family in bgp.originated)
     lines += ["advertise l2vpn evpn"] * _is_overlaid(model, instance)
     lines += [
         f"aggregate-address {aggregate.prefix}{' summary-only' * aggregate.summary_only}" for aggregate in of_family

@@ -55,8 +55,7 @@ class SpeakerReader:
             cluster_id=speaker.router_id("rr_cluster_id"),
             neighbors=tuple(self._neighbors(asn)),
             aggregates=tuple(self._aggregates()),
-            originated=tuple(self._originated()),
-        )
+        ).with_originated(self._originated())
 
     def _originated(self) -> Iterator[Family]:
         """The families whose connected routes the default network instance announces."""
