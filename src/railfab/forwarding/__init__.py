@@ -3,7 +3,16 @@
 from railfab.forwarding.changed import changed_names
 from railfab.forwarding.converge import FabricChange, converge, unconfigured
 from railfab.forwarding.faults import Fibre, SwitchFault
-from railfab.forwarding.flows import Blocked, DropPlace, blocked, flow, obstacle, source_port
+from railfab.forwarding.flows import (
+    Blocked,
+    Connections,
+    DropPlace,
+    blocked,
+    connection_ends,
+    flow,
+    obstacle,
+    source_port,
+)
 from railfab.forwarding.limits import Uncomputed, refuse, uncomputed
 from railfab.forwarding.links import LinkTable
 from railfab.forwarding.pending import NOTHING_PENDING
@@ -16,6 +25,7 @@ __all__ = [
     "TRAFFIC_CLASSES",
     "BgpSession",
     "Blocked",
+    "Connections",
     "DropPlace",
     "FabricChange",
     "Fibre",
@@ -27,6 +37,7 @@ __all__ = [
     "begin",
     "blocked",
     "changed_names",
+    "connection_ends",
     "converge",
     "flow",
     "obstacle",

@@ -3,25 +3,84 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 from hashlib import blake2b
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from railfab.device import DEFAULT_INSTANCE
 from railfab.forwarding.links import LinkTable
 from railfab.forwarding.state import ForwardingState
-from railfab.sim import Flow
+from railfab.sim import Flow, FlowEnds
 from railfab.topology import PortKey
 
 ROCE_PORT = 4791
+Connection = tuple[PortKey, PortKey, int]
+"""Source, target, and what tells connections between the same two ports apart."""
+Numbers = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Connections:
+    """Connections between ports. Axis (connection,): source, target, numbers of ports; stream, what tells those between
+    the same two ports apart."""
+
+    ports: Sequence[PortKey]
+    source: Numbers
+    target: Numbers
+    stream: Numbers
+
+    @classmethod
+    def of(cls, connections: Sequence[Connection]) -> Connections:
+        """These connections, in their order."""
+        numbers: dict[PortKey, int] = {}
+        ends = [[numbers.setdefault(port, len(numbers)) for port in each[:2]] for each in connections]
+        source, target = np.array(ends, np.int64).reshape(-1, 2).T
+        stream = np.array([stream for _, _, stream in connections], np.int64)
+        return cls(ports=tuple(numbers), source=source, target=target, stream=stream)
+
+    def __len__(self) -> int:
+        return len(self.source)
+
+    def __getitem__(self, number: int) -> Connection:
+        source, target = self.ports[self.source[number]], self.ports[self.target[number]]
+        return source, target, int(self.stream[number])
 
 
 @lru_cache(maxsize=65536)
 def source_port(source: PortKey, target: PortKey, stream: int) -> int:
     """The UDP source port of a queue pair: drawn from its ends, 49152 to 65535 (RoCEv2, annex A17.9.2)."""
+    return _drawn_port(str(source), str(target), stream)
+
+
+def _drawn_port(source: str, target: str, stream: int) -> int:
     text = f"{source} {target} {stream}"
     return 49152 + int.from_bytes(blake2b(text.encode(), digest_size=2).digest(), "big") % 16384
+
+
+def connection_ends(links: LinkTable, connections: Connections) -> FlowEnds:
+    """What switches see of a flow of each connection."""
+    out = np.array([links.egress[port] for port in connections.ports], np.int64)
+    word = np.array([_word(links, link) for link in out.tolist()], np.int64)
+    names = list(map(str, connections.ports))
+    columns = zip(
+        *(part.tolist() for part in (connections.source, connections.target, connections.stream)), strict=True
+    )
+    ports = np.array(
+        [_drawn_port(names[source], names[target], stream) for source, target, stream in columns], np.int64
+    )
+    node, source, target = links.near_node[out], connections.source, connections.target
+    return FlowEnds(
+        source=node[source],
+        target=node[target],
+        source_word=word[source],
+        target_word=word[target],
+        entropy=ports | ROCE_PORT << 16,
+    )
 
 
 def flow(

@@ -68,8 +68,9 @@ def uncomputed(model: DeviceModel) -> tuple[Uncomputed, ...]:
 def _all(model: DeviceModel) -> Iterator[Uncomputed]:
     for interface in model.interfaces:
         yield from _interface(interface)
+    interfaces = interfaces_of_peers(model)
     for neighbor in model.neighbors:
-        yield from _neighbor(model, neighbor)
+        yield from _neighbor(neighbor, interfaces.get(neighbor.key))
     for policy in model.policies:
         for rule in policy.rules:
             yield from _rule(f"policy {policy.name}", rule)
@@ -92,9 +93,9 @@ def _vrf(where: str, instance: str) -> Iterator[Uncomputed]:
         yield Uncomputed(where, f"VRFs, here {instance}", f"Use the network instance {DEFAULT_INSTANCE}")
 
 
-def _neighbor(model: DeviceModel, neighbor: BgpNeighbor) -> Iterator[Uncomputed]:
+def _neighbor(neighbor: BgpNeighbor, interface: str | None) -> Iterator[Uncomputed]:
+    """interface: over which it is directly connected."""
     where = f"BGP neighbour {neighbor.peer}"
-    interface = interfaces_of_peers(model).get(neighbor.key)
     yield from _vrf(where, neighbor.network_instance)
     if Family.EVPN in neighbor.families:
         yield Uncomputed(where, "EVPN", "Use IPv4 and IPv6 unicast")

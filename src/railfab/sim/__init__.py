@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from railfab.sim.counters import Counters, FlowResults, Paths
 from railfab.sim.kernel.records import QUEUES
-from railfab.sim.network import Balancing, Flow, Framing, HashFields, Network, Routing, plain_network
+from railfab.sim.network import Balancing, Flow, FlowEnds, Framing, HashFields, Network, Routing, plain_network
 from railfab.sim.transport import Dcqcn, Recovery, Transport
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ __all__ = [
     "Engine",
     "EngineSnapshot",
     "Flow",
+    "FlowEnds",
     "FlowResults",
     "Framing",
     "HashFields",

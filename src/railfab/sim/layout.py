@@ -111,27 +111,7 @@ def new_state(network: Network, routing: Routing, framing: Framing, *, seed: int
     if window < 1:
         link = int(np.argmin(np.minimum(network.delay_ns, network.pause_delay_ns)))
         raise NetworkError(f"link {link}", "its delay is less than 1 ps", "Give every link a delay above 0")
-    st = State(
-        sim=records(1, SIM),
-        packets=records(0, PACKET),
-        arrivals=np.zeros(0, np.int64),
-        links=records(network.links, LINK),
-        queues=records(network.links * QUEUES, QUEUE),
-        ingress=records(network.links * QUEUES, INGRESS),
-        nodes=records(network.nodes, NODE),
-        flows=records(0, FLOW),
-        transports=records(0, TRANSPORT),
-        timers=records(0, TIMER),
-        table=np.zeros(0, np.int32),
-        path=np.zeros(0, np.int32),
-        back=np.zeros(0, np.int32),
-        steps=np.zeros(0, np.int32),
-        path_time=np.zeros(0, np.int64),
-        nic_flows=np.zeros(0, np.int32),
-        dependents=np.zeros(0, np.int32),
-        masks=np.zeros(0, np.int64),
-        pauses=records(0, PAUSE),
-    )
+    st = _zeroed(network, queues=network.links * QUEUES)
     sim = st.sim[0]
     sim.window, sim.quantum, sim.gap, sim.frame = window, quantum_ps, framing.gap_bytes, framing.frame_bytes
     sim.slots = min(_MOST_SLOTS, _powers_of_two(int(network.delay_ns.max() * PS_PER_NS) // window + 4))
@@ -149,6 +129,40 @@ def new_state(network: Network, routing: Routing, framing: Framing, *, seed: int
     return st
 
 
+def _zeroed(network: Network, *, queues: int) -> State:
+    """A state with all of the links and nodes of a network, and as many queues."""
+    return State(
+        sim=records(1, SIM),
+        packets=records(0, PACKET),
+        arrivals=np.zeros(0, np.int64),
+        links=records(network.links, LINK),
+        queues=records(queues, QUEUE),
+        ingress=records(queues, INGRESS),
+        nodes=records(network.nodes, NODE),
+        flows=records(0, FLOW),
+        transports=records(0, TRANSPORT),
+        timers=records(0, TIMER),
+        table=np.zeros(0, np.int32),
+        path=np.zeros(0, np.int32),
+        back=np.zeros(0, np.int32),
+        steps=np.zeros(0, np.int32),
+        path_time=np.zeros(0, np.int64),
+        nic_flows=np.zeros(0, np.int32),
+        dependents=np.zeros(0, np.int32),
+        masks=np.zeros(0, np.int64),
+        pauses=records(0, PAUSE),
+    )
+
+
+def routes_state(network: Network, routing: Routing) -> State:
+    """A state that has what the links of flows follow from, and no queues."""
+    st = _zeroed(network, queues=0)
+    st.links.near, st.links.far = network.near, network.far
+    st.links.up = np.where(network.up & (network.rate_gbps > 0), UP, DOWN)
+    _set_routes(st, network, routing)
+    return with_tables(st, network, routing)
+
+
 def _seed(st: State, seed: int) -> None:
     """A generator for each queue, link and node; none may be 0."""
     parts = (st.queues, st.links, st.nodes)
@@ -161,7 +175,7 @@ def _seed(st: State, seed: int) -> None:
 
 def set_network(st: State, network: Network, routing: Routing, framing: Framing) -> None:
     """Write the settings of a network into the state; counters, queues and packets stay as they are."""
-    sim, links, nodes = st.sim[0], st.links, st.nodes
+    sim, links = st.sim[0], st.links
     quantum = int(sim.quantum)
     _check_cables(st, network)
     _set_up(st, network.up & (network.rate_gbps > 0))
@@ -179,12 +193,18 @@ def set_network(st: State, network: Network, routing: Routing, framing: Framing)
     fixed = np.repeat(links.up != DOWN, QUEUES) & (st.queues.storm != DROPPING) & (st.queues.alpha <= 0)
     st.queues.takes = np.where(fixed, np.minimum(np.minimum(st.queues.limit, st.queues.drop_from), NEVER), -1)
     _set_ingress(st.ingress, network, int(sim.now))
+    st.nodes.shared = network.shared_bytes
+    st.nodes.flowlet_gap = np.rint(network.flowlet_gap_ns * PS_PER_NS).astype(np.int64)
+    _set_hosts(st, network)
+    _set_routes(st, network, routing)
+
+
+def _set_routes(st: State, network: Network, routing: Routing) -> None:
+    """Write what nodes choose links by."""
+    sim, nodes = st.sim[0], st.nodes
     nodes.kind = np.where(network.is_switch, SWITCH, NIC)
-    nodes.shared = network.shared_bytes
     nodes.balancing, nodes.hash_fields = network.balancing, network.hash_fields
     nodes.hash_seed = network.hash_seed
-    nodes.flowlet_gap = np.rint(network.flowlet_gap_ns * PS_PER_NS).astype(np.int64)
-    _set_hosts(st, network)
     nodes.destination, nodes.row = routing.destination, routing.row
     order = np.argsort(network.near, kind="stable")
     counts = np.bincount(network.near, minlength=network.nodes)

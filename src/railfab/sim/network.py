@@ -282,3 +282,14 @@ class Flow:
     gap_ns: int = 0
     endless: bool = False
     links: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class FlowEnds:
+    """Flows by their ends. Axis (flow,): the nodes, and the words that switches hash of packets, as in `Flow`."""
+
+    source: Ints
+    target: Ints
+    source_word: Ints
+    target_word: Ints
+    entropy: Ints

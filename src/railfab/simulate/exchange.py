@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from railfab.forwarding import Connections
 from railfab.sim.fluid import fluid_ends, fluid_rates
 from railfab.simulate.ordered import Carriers, Numbers, ordered_flows
 from railfab.simulate.packets import NotSimulated, PacketSample, PacketTier
-from railfab.simulate.routed import Connection, RoutedFabric
+from railfab.simulate.routed import RoutedFabric
 from railfab.topology import PortKey
 from railfab.workload import MappedRounds, TransferRounds, mapped
 from railfab.workload.algorithms import check_transfers
@@ -80,7 +81,7 @@ class FollowedFlows:
     rounds: TransferRounds
     carriers: Carriers
     group_of: Numbers
-    connections: Sequence[Connection]
+    connections: Connections
     capacity: Floats
     rank_s: Floats
     rank_ideal_s: Floats
@@ -224,12 +225,12 @@ def _mapped(rounds: TransferRounds, hosts: HostPorts, nics: Mapping[Gpu, Sequenc
     return mapped(rounds, hosts.gpus, nics, scale_up=hosts.scale_up is not None)
 
 
-def _connections(flows: MappedRounds) -> tuple[list[Connection], Numbers]:
+def _connections(flows: MappedRounds) -> tuple[Connections, Numbers]:
     """The connections of flows, and the connection of each flow."""
     columns = [flows.flows[name].astype(np.int64) for name in ("source", "target", "stream")]
     _, first, number = np.unique(_combined(*columns), return_index=True, return_inverse=True)
-    ends = zip(*(column[first].tolist() for column in columns), strict=True)
-    return [(flows.ports[source], flows.ports[target], stream) for source, target, stream in ends], number
+    source, target, stream = (column[first] for column in columns)
+    return Connections(ports=flows.ports, source=source, target=target, stream=stream), number
 
 
 def _carriers(flows: MappedRounds, fabric: RoutedFabric, network: Numbers, route: Numbers) -> Carriers:
@@ -297,7 +298,7 @@ def _slowest_interval(
     carriers: Carriers,
     capacity: Floats,
     slowest: NDArray[np.bool_],
-    connections: Sequence[Connection],
+    connections: Connections,
     fabric: RoutedFabric,
 ) -> tuple[Floats, SlowestInterval | None]:
     """The largest share of its capacity that each link carries, (link,), and the rounds that take longest.
@@ -332,7 +333,7 @@ def _slowest_interval(
 
 
 def busiest_of(
-    paths: Numbers, capacity: Floats, payload_bytes: Floats, connections: Sequence[Connection], fabric: RoutedFabric
+    paths: Numbers, capacity: Floats, payload_bytes: Floats, connections: Connections, fabric: RoutedFabric
 ) -> BusyLink | None:
     """The link that limits the slowest of flows that are all active at once, of which some have payload.
 

@@ -5,36 +5,33 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from railfab.device import DeviceModel
+from railfab.device import DeviceModel, Qos
 from railfab.errors import RailfabError
 from railfab.fabric import Design
 from railfab.fabric.design import render_text
 from railfab.forwarding import (
+    Connections,
     FabricChange,
     ForwardingState,
     LinkTable,
     Marking,
+    connection_ends,
     converge,
-    flow,
     obstacle,
     uncomputed,
     unconfigured,
 )
 from railfab.platforms import platform
-from railfab.sim import Engine, Framing, Network
+from railfab.sim import Framing, Network
+from railfab.sim.walks import flow_links
 from railfab.topology import Net, PortKey, Role
 from railfab.units import bytes_per_s
 from railfab.workload.transfer import Gpu
 
-Connection = tuple[PortKey, PortKey, int]
-"""Source, target, and what tells connections between the same two ports apart."""
-AT_ONCE = 50_000
-"""Connections whose paths an engine finds at once; each begins with some packets."""
 Numbers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
@@ -85,37 +82,22 @@ class RoutedFabric:
             gpu: [port for port in ports if self.state.port(port).oper_up] or list(ports) for gpu, ports in nics.items()
         }
 
-    def ends(self, connections: Sequence[Connection]) -> Numbers:
+    def ends(self, connections: Connections) -> Numbers:
         """(connection, 2) the links of the two ports of each."""
-        egress = self.links.egress
-        return np.array([(egress[source], egress[target] ^ 1) for source, target, _ in connections], np.int64)
+        egress = np.array([self.links.egress[port] for port in connections.ports], np.int64)
+        return np.column_stack((egress[connections.source], egress[connections.target] ^ 1))
 
-    def paths(self, connections: Sequence[Connection]) -> Numbers:
+    def paths(self, connections: Connections) -> Numbers:
         """(connection, hop) the links of each, -1 behind the last. Raises RailfabError for one that has no path."""
-        batches = [
-            self._paths(connections[place : place + AT_ONCE]) for place in range(0, max(1, len(connections)), AT_ONCE)
-        ]
-        links = np.concatenate(batches)
-        return links[:, : max(1, int((links >= 0).sum(axis=1).max(initial=1)))]
-
-    def _paths(self, connections: Sequence[Connection]) -> Numbers:
-        """(connection, MAX_HOPS) the links of each, which the engine of the simulator finds when a flow begins."""
-        engine = Engine(self.state.network, self.state.routing)
-        engine.add(
-            [
-                flow(self.links, number, source, target, 1, stream=stream)
-                for number, (source, target, stream) in enumerate(connections)
-            ]
-        )
-        engine.run(1.0, stop_when_done=False)
-        paths = engine.flow_paths()
-        for number in np.flatnonzero(paths.stalled).tolist():
+        ends = connection_ends(self.links, connections)
+        links, arrives = flow_links(self.state.network, self.state.routing, ends)
+        for number in np.flatnonzero(~arrives).tolist():
             source, target, _ = connections[number]
-            links = paths.links[number][paths.links[number] >= 0].tolist()
-            reason = obstacle(self.state, source, target, links) or "no way back"
+            way = links[number][links[number] >= 0].tolist()
+            reason = obstacle(self.state, source, target, way) or "no way back"
             where = f"{' '.join(source)} to {' '.join(target)}"
             raise RailfabError(where, f"no path: {reason}", "Leave the fault out, or take the host out of the job")
-        return paths.links
+        return links[:, : max(1, int((links >= 0).sum(axis=1).max(initial=1)))]
 
     def name_of(self, link: int) -> str:
         """Both ends of a link."""
@@ -159,7 +141,7 @@ def models_in_effect(design: Design, used: Mapping[str, DeviceModel]) -> dict[st
     What configurations state of buffers is the same on switches of one kind and role with the same ports: it is read
     of one of them.
     """
-    stated: dict[tuple[str, str, Role, tuple[str, ...]], Any] = {}
+    effects: dict[tuple[str, str, Role, tuple[str, ...], Qos], Qos | None] = {}
     models = {}
     for name, model in used.items():
         node, rendering = design.topology.node(name), platform(model.platform)
@@ -167,10 +149,12 @@ def models_in_effect(design: Design, used: Mapping[str, DeviceModel]) -> dict[st
             models[name] = model
             continue
         ports = tuple(interface.name for interface in model.interfaces)
-        face, kind = rendering.twin(), (model.platform, str(node.model), node.role, ports)
-        if kind not in stated:
-            stated[kind] = face.datastore(name, rendering.render(model)).replaced(render_text(model))
-        models[name] = replace(model, qos=face.in_effect(model, stated[kind]).qos)
+        kind = (model.platform, str(node.model), node.role, ports, model.qos)
+        if kind not in effects:
+            face = rendering.twin()
+            stated = face.datastore(name, rendering.render(model)).replaced(render_text(model))
+            effects[kind] = face.in_effect(model, stated).qos
+        models[name] = replace(model, qos=effects[kind])
     return models
 
 

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from railfab.forwarding import Connections
 from railfab.sim import Framing
 from railfab.sim.fluid import FluidFlows, fluid_ends
 from railfab.simulate.exchange import QUANTA, BusyLink, busiest_of
-from railfab.simulate.routed import Connection, Numbers, RoutedFabric, payload_share
+from railfab.simulate.routed import Numbers, RoutedFabric, payload_share
 from railfab.topology import Net, PortKey, Role, Topology
 from railfab.workload.checkpoints import StorageSide
 
@@ -65,9 +66,7 @@ def _in_use(nodes: Sequence[str], role: Role, fabric: RoutedFabric) -> list[Numb
     return [[entry for entry in held if fabric.state.port(entry[1]).oper_up] or held for held in numbered]
 
 
-def _stripes(
-    hosts: Sequence[NumberedPorts], servers: Sequence[NumberedPorts]
-) -> tuple[list[Connection], Numbers, Floats]:
+def _stripes(hosts: Sequence[NumberedPorts], servers: Sequence[NumberedPorts]) -> tuple[Connections, Numbers, Floats]:
     """Connections, with the host of each and its share of what that writes: a port writes to alike ports of several
     servers, which are on its leaf, and hosts begin with different servers."""
     connections, host, share = [], [], []
@@ -79,7 +78,7 @@ def _stripes(
                 connections.append((port, _alike(servers[server], place, turn), 0))
                 host.append(number)
                 share.append(1 / (len(ports) * stripes))
-    return connections, np.array(host), np.array(share)
+    return Connections.of(connections), np.array(host), np.array(share)
 
 
 def _alike(ports: NumberedPorts, place: int, turn: int) -> PortKey:

@@ -18,6 +18,7 @@ from railfab.sim.kernel.records import (
     NIC,
     NONE,
     QUEUES,
+    STALLED,
     STEP_BITS,
     State,
 )
@@ -112,6 +113,18 @@ def walk(
         link = st.table[sim.at_members + begin + chosen]
         if link < 0:
             return NONE, 0, dynamic
+
+
+@called
+def walk_flows(st: State) -> None:
+    """Write the links of all flows and of their acknowledgements; those without a way, or a way back, are stalled."""
+    for flow in range(st.flows.size):
+        f, at = st.flows[flow], flow * MAX_HOPS
+        there, _, _ = walk(st, f.source, f.destination, f.source_word, f.target_word, f.entropy_word, st.path, at)
+        home = st.nodes[f.source].destination
+        back, _, _ = walk(st, f.target, home, f.target_word, f.source_word, f.back_word, st.back, at)
+        if there < 0 or back < 0:
+            f.state = STALLED
 
 
 @called
