@@ -13,7 +13,7 @@ from railfab.fabric import Design, design
 from railfab.intent import Job
 from railfab.simulate import FabricEstimate, simulate_job
 from railfab.simulate.difference import NamedRun, differences
-from railfab.simulate.faults import faults
+from railfab.simulate.named_faults import faults
 from railfab.workload import estimate
 
 FABRICS = Path(__file__).parents[2] / "inventory" / "fabrics"

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from railfab.simulate import memo as module
+from railfab.simulate import kept_files
 from railfab.simulate.memo import Memo
 from railfab.simulate.packet_run import PacketOutcome
 
@@ -70,6 +70,6 @@ def test_the_entries_used_least_recently_are_removed(tmp_path: Path, monkeypatch
     size = (tmp_path / "v1-0").stat().st_size
     memo.trim()
     assert len(list(tmp_path.iterdir())) == 10
-    monkeypatch.setattr(module, "MOST_BYTES", 8 * size)
+    monkeypatch.setattr(kept_files, "MOST_BYTES", 8 * size)
     memo.trim()
     assert {path.name for path in tmp_path.iterdir()} == {"v1-0", *(f"v1-{number}" for number in range(5, 10))}

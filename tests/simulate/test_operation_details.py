@@ -12,7 +12,7 @@ from railfab.forwarding import LinkTable
 from railfab.intent import Job
 from railfab.intent.load import load_job_file
 from railfab.simulate import FabricEstimate, OperationDetail, simulate_job
-from railfab.simulate.faults import faults
+from railfab.simulate.named_faults import faults
 
 FABRICS = Path(__file__).parents[2] / "inventory" / "fabrics"
 RING_BYTES, EXCHANGED_BYTES = 1_000_000_000, 64_000_000

@@ -21,8 +21,8 @@ from railfab.simulate import Contention, FabricEstimate, packet_run, packets, si
 from railfab.simulate import job as simulated_job
 from railfab.simulate.canonical import canonical
 from railfab.simulate.components import Component
-from railfab.simulate.faults import faults
 from railfab.simulate.memo import Memo
+from railfab.simulate.named_faults import faults
 from railfab.simulate.network_colours import NetworkColours
 from railfab.simulate.packet_run import UnfinishedRun, run_packets
 from railfab.workload import estimate

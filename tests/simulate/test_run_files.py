@@ -19,8 +19,8 @@ from railfab.simulate import (
     write_results,
     write_tables,
 )
-from railfab.simulate.faults import faults
 from railfab.simulate.link_places import link_places
+from railfab.simulate.named_faults import faults
 from railfab.simulate.pictures import step_rows
 
 pytest.importorskip("matplotlib")

@@ -10,7 +10,7 @@ from railfab.errors import RailfabError
 from railfab.fabric import Design, design
 from railfab.intent import Job
 from railfab.simulate import FabricEstimate, exchange, simulate_job
-from railfab.simulate.faults import faults
+from railfab.simulate.named_faults import faults
 from railfab.workload import estimate
 
 FABRICS = Path(__file__).parents[2] / "inventory" / "fabrics"

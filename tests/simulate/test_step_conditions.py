@@ -11,7 +11,7 @@ from tests.topology.fabric_intents import fabric
 from railfab.fabric import Design, design
 from railfab.intent import Job
 from railfab.simulate import FabricEstimate, simulate_job
-from railfab.simulate.faults import faults
+from railfab.simulate.named_faults import faults
 from railfab.topology import wire
 from railfab.workload import estimate
 

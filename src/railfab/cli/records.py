@@ -25,7 +25,7 @@ from railfab.platforms.hazard_kinds import hazard_kinds
 from railfab.sim.replay.results import SeedResult
 from railfab.sim.replay.why import CountedPort, Ecn, Pfc, Sender
 from railfab.simulate import Contention, OperationDifference, OperationWait
-from railfab.simulate.sweep import SweepResult
+from railfab.simulate.sweeps import SweepResult
 from railfab.topology import Bond, CabledPort, Gateway, Node, Summary
 from railfab.twin.detached import FoundTwin
 from railfab.workload import JobEstimate

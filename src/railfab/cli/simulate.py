@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from pathlib import Path
@@ -23,6 +23,7 @@ from railfab.cli.common import (
     telling_bar,
     uncollected,
 )
+from railfab.cli.job_result import Estimates, JobResult
 from railfab.cli.packet_tier import PACKET_COLUMNS, packet_lines, packet_rows
 from railfab.cli.tables import columns
 from railfab.errors import RailfabError
@@ -34,11 +35,10 @@ from railfab.text.remedies import install
 if TYPE_CHECKING:
     from railfab.intent import Job
     from railfab.intent.document import Document
-    from railfab.simulate import FabricEstimate, OperationWait
+    from railfab.simulate import FabricEstimate
+    from railfab.simulate.kept_runs import KeptRuns
     from railfab.workload import JobEstimate, RecordedJob
 
-Estimates = dict[str, "JobResult"]
-"""Results by the name of the fabric."""
 MOST_GPUS = 16_384
 """GPUs up to which collectives are run on the links of the fabric unless --tier says otherwise."""
 
@@ -49,35 +49,6 @@ class SimulationTier(StrEnum):
     CLOSED_FORM = "closed-form"
     MAX_MIN = "max-min"
     PACKETS = "packets"
-
-
-@dataclass(frozen=True, slots=True)
-class JobResult:
-    """Steps of a job on a design. step: the median of those with different seeds. why: reason for the tier.
-
-    runs: of each seed, without the closed form.
-    """
-
-    step: JobEstimate
-    why: str
-    runs: tuple[FabricEstimate, ...] = ()
-
-    @property
-    def slowest(self) -> FabricEstimate | None:
-        """The run with the longest step."""
-        return max(self.runs, key=lambda run: run.step.step_s, default=None)
-
-    @property
-    def shown(self) -> FabricEstimate:
-        """The slowest run; in closed form the step alone, with seed 0."""
-        from railfab.simulate import FabricEstimate
-
-        return self.slowest or FabricEstimate(seed=0, step=self.step, contentions=())
-
-    @property
-    def waits(self) -> tuple[OperationWait, ...]:
-        """Who waits for which link in the slowest run, where details were asked for."""
-        return self.slowest.waits() if self.slowest else ()
 
 
 IntentFiles = Annotated[
@@ -150,7 +121,6 @@ def simulate(
     output: OutputOption = Output.TABLE,
 ) -> None:
     """Simulate the step of a job on designs: computation, exposed communication, bubble, bandwidths, busy links."""
-    from railfab.cli.simulate_comparison import equipment_of, print_comparison, step_differences
     from railfab.cli.simulate_files import make_folder, write_run_files
     from railfab.workload.recorded import load_any_job
 
@@ -161,13 +131,36 @@ def simulate(
         make_folder(out)
     wanted, document = load_any_job(job)
     asked = _SimulateOptions(wanted, document, tier, tuple(fault or ()), seeds, details=why or out is not None)
+    kept = _kept_runs(asked, intents, job) if not accept else None
+    if kept is not None and (known := kept.read()) is not None:
+        _show(asked, {known[0]: JobResult.of(known[1], "as asked")}, (), output, why=why)
+        return
     results = [(fabric, _result(asked, fabric)) for fabric in designs_of(intents, accept, output)]
+    if kept is not None:
+        kept.write(results[0][0].intent.fabric, results[0][1].runs)
     if out is not None:
         write_run_files(wanted.job, [(fabric, result.shown) for fabric, result in results], out)
     estimates = {fabric.intent.fabric: result for fabric, result in results}
-    several = len(results) > 1
-    equipment = {fabric.intent.fabric: equipment_of(fabric) for fabric, _ in results} if several else {}
-    is_followed = several and all(result.runs for result in estimates.values())
+    _show(asked, estimates, [fabric for fabric, _ in results] if len(results) > 1 else (), output, why=why)
+
+
+def _kept_runs(asked: _SimulateOptions, intents: Sequence[Path], job: Path) -> KeptRuns | None:
+    """Where the runs of a command are kept: those in packets on one design, without details, which are large."""
+    if asked.tier is not SimulationTier.PACKETS or len(intents) != 1 or asked.details:
+        return None
+    from railfab.simulate.kept_runs import KeptRuns
+
+    return KeptRuns.beside_kernels(intents[0], job, (asked.job.job, str(asked.seeds), *asked.faults))
+
+
+def _show(
+    asked: _SimulateOptions, estimates: Estimates, compared: Sequence[Design], output: Output, *, why: bool
+) -> None:
+    """Print results. compared: the designs, where they are several."""
+    from railfab.cli.simulate_comparison import equipment_of, print_comparison, step_differences
+
+    equipment = {fabric.intent.fabric: equipment_of(fabric) for fabric in compared}
+    is_followed = bool(compared) and all(result.runs for result in estimates.values())
     differing = step_differences({name: result.shown for name, result in estimates.items()}) if is_followed else ()
     if output is Output.JSON:
         designs = [
@@ -177,15 +170,15 @@ def simulate(
                 "estimate": asdict(result.step),
                 "runs": list(map(_run, result.runs)),
                 "waits": list(map(asdict, result.waits)) if why else [],
-                "equipment": asdict(equipment[name]) if several else None,
+                "equipment": asdict(equipment[name]) if compared else None,
             }
             for name, result in estimates.items()
         ]
-        print_json({"job": wanted.job, "designs": designs, "differences": list(map(asdict, differing))})
+        print_json({"job": asked.job.job, "designs": designs, "differences": list(map(asdict, differing))})
         return
-    if several:
-        print_comparison(wanted.job, {name: result.step for name, result in estimates.items()}, equipment, differing)
-    _print(wanted, estimates, why=why)
+    if compared:
+        print_comparison(asked.job.job, {name: result.step for name, result in estimates.items()}, equipment, differing)
+    _print(asked.job, estimates, why=why)
 
 
 def designs_of(intents: Iterable[Path], accept: AcceptOption, output: Output) -> Iterator[Design]:
@@ -239,8 +232,8 @@ def _closed_form_by_default(fabric: Design) -> str:
 
 def _on_links(asked: _SimulateOptions, fabric: Design, why: str) -> JobResult:
     from railfab.simulate import simulate_job
-    from railfab.simulate.faults import faults
     from railfab.simulate.memo import Memo
+    from railfab.simulate.named_faults import faults
     from railfab.simulate.routed import routed
 
     memo = Memo.beside_kernels() if asked.tier is SimulationTier.PACKETS else None
@@ -258,8 +251,7 @@ def _on_links(asked: _SimulateOptions, fabric: Design, why: str) -> JobResult:
                 tick()
     if memo is not None:
         memo.trim()
-    middle = sorted(runs, key=lambda run: run.step.step_s)[(len(runs) - 1) // 2]
-    return JobResult(middle.step, why, tuple(runs))
+    return JobResult.of(runs, why)
 
 
 def slowest_detailed(runs: list[FabricEstimate]) -> list[FabricEstimate]:

@@ -131,13 +131,27 @@ def _catalogue_errors(document: Document) -> Sequence[RailfabError]:
     return ()
 
 
-def _catalogue(document: Document) -> dict[str, SwitchEntry]:
-    """The switch models of the file that `catalogue` names, relative to the folder of the intent."""
+def intent_files(path: Path) -> tuple[Path, ...]:
+    """The files that the fabric of a file is read from: itself, and the catalogue file that it names.
+
+    Raises IntentError, or Problems, for a file that is not YAML.
+    """
+    catalogue = _catalogue_path(read_document(path))
+    return (path,) if catalogue is None else (path, catalogue)
+
+
+def _catalogue_path(document: Document) -> Path | None:
+    """The file that `catalogue` names, relative to the folder of the intent."""
     name = document.content.get("catalogue")
-    if not isinstance(name, str) or not _is_file_name(name):
+    return document.path.parent / name if isinstance(name, str) and _is_file_name(name) else None
+
+
+def _catalogue(document: Document) -> dict[str, SwitchEntry]:
+    """The switch models of the catalogue file of an intent."""
+    path = _catalogue_path(document)
+    if path is None:
         return {}
-    path = document.path.parent / name
-    _check_file(document, path, name)
+    _check_file(document, path, document.content["catalogue"])
     file = read_document(path, "switches:")
     switches = _validated(file, CatalogueFile).switches
     raise_all(_duplicates(document, file))

@@ -48,6 +48,11 @@ def _registered() -> EntryPoints:
     return entry_points(group=ENTRY_POINTS)
 
 
+def registered_modules() -> tuple[str, ...]:
+    """Modules of the platforms that other packages register, sorted."""
+    return tuple(sorted({entry.module for entry in _registered()}))
+
+
 @cache
 def platforms_called(name: str) -> frozenset[str]:
     """The platforms that a name stands for in railfab or another tool; several for `linux`, none for an unknown one."""

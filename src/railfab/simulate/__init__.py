@@ -1,13 +1,36 @@
-"""A job on a design without a twin: collectives on the links of the fabric, at max-min fair rates."""
+"""A job on a design without a twin: collectives on the links of the fabric, at max-min fair rates or in packets.
 
-from railfab.simulate.details import OperationDetail, OperationWait
-from railfab.simulate.difference import NamedRun, OperationDifference, differences
-from railfab.simulate.faults import faults
-from railfab.simulate.job import Contention, FabricEstimate, simulate_job
-from railfab.simulate.pictures import write_pictures
-from railfab.simulate.sweep import SweepResult, SweepRun, sweep
-from railfab.simulate.sweep_picture import write_distribution
-from railfab.simulate.tables import write_results, write_tables
+A run that is kept needs no numerics: what computes is imported on use.
+"""
+
+from typing import TYPE_CHECKING
+
+from railfab.import_on_use import imported_on_use
+from railfab.simulate.results import Contention, FabricEstimate
+
+if TYPE_CHECKING:
+    from railfab.simulate.details import OperationDetail, OperationWait
+    from railfab.simulate.difference import NamedRun, OperationDifference, differences
+    from railfab.simulate.job import simulate_job
+    from railfab.simulate.named_faults import faults
+    from railfab.simulate.pictures import write_pictures
+    from railfab.simulate.sweep_picture import write_distribution
+    from railfab.simulate.sweeps import SweepResult, SweepRun, sweep
+    from railfab.simulate.tables import write_results, write_tables
+else:
+    __getattr__ = imported_on_use(
+        __name__,
+        {
+            "details": ("OperationDetail", "OperationWait"),
+            "difference": ("NamedRun", "OperationDifference", "differences"),
+            "named_faults": ("faults",),
+            "job": ("simulate_job",),
+            "pictures": ("write_pictures",),
+            "sweeps": ("SweepResult", "SweepRun", "sweep"),
+            "sweep_picture": ("write_distribution",),
+            "tables": ("write_results", "write_tables"),
+        },
+    )
 
 __all__ = [
     "Contention",

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from railfab.simulate.exchange import BusyLink
-from railfab.simulate.job import Contention, FabricEstimate
+from railfab.simulate.results import BusyLink, Contention, FabricEstimate
 from railfab.workload import CollectiveTime
 
 LEAST_SHARE = 1e-3

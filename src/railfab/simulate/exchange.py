@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from railfab.forwarding import Connections
 from railfab.sim.fluid import fluid_ends, fluid_rates
 from railfab.simulate.ordered import Carriers, Numbers, ordered_flows
-from railfab.simulate.packets import NotSimulated, PacketSample, PacketTier
+from railfab.simulate.packets import NotSimulated, PacketTier
+from railfab.simulate.results import BusyLink, PacketSample
 from railfab.simulate.routed import RoutedFabric
 from railfab.topology import PortKey
 from railfab.workload import MappedRounds, TransferRounds, mapped
@@ -31,25 +32,6 @@ QUANTA = (0.001, 0.02)
 that of 20,000 carriers and more."""
 FULL = 2 * QUANTA[0]
 """Share of a link that may be free where it is full."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BusyLink:
-    """A link on which a group waits. flows: of all groups on it; fair_flows: the mean of the links between which its
-    switch chooses, this one included. share: of the rate that a flow would have if only its NICs were full."""
-
-    link: int
-    flows: int
-    fair_flows: float
-    share: float
-
-    @property
-    def reason(self) -> str:
-        """Whether the link would limit its flows if they were spread evenly, and whether they are not."""
-        unevenness = self.flows / self.fair_flows
-        if self.share * unevenness > 0.99:
-            return "hashes collide"
-        return "the links are too few, and hashes collide" if unevenness > 1.1 else "the links are too few"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -8,15 +8,16 @@ from dataclasses import dataclass, field, replace
 from railfab.fabric import Design
 from railfab.forwarding import FabricChange
 from railfab.intent import Job
-from railfab.simulate.details import OperationDetail, OperationWait, operation_detail
-from railfab.simulate.exchange import BusyLink, ExchangeTime, HostPorts, exchange
+from railfab.simulate.details import OperationDetail, operation_detail
+from railfab.simulate.exchange import ExchangeTime, HostPorts, exchange
 from railfab.simulate.memo import Memo
-from railfab.simulate.packets import PacketSample, PacketTier
+from railfab.simulate.packets import PacketTier
+from railfab.simulate.results import PACKETS, TIER, Contention, FabricEstimate
 from railfab.simulate.routed import RoutedFabric, routed
 from railfab.simulate.storage_writes import WriteTime, storage_ports, written
 from railfab.text.counted import counted
 from railfab.topology import Net, Role
-from railfab.workload import JobEstimate, RanksByHost, RecordedJob, estimate, transfer_rounds
+from railfab.workload import RanksByHost, RecordedJob, estimate, transfer_rounds
 from railfab.workload.algorithms import ALGORITHMS, TooManyTransfers
 from railfab.workload.checkpoints import StorageSide
 from railfab.workload.plan import training_plan
@@ -25,8 +26,6 @@ from railfab.workload.rates import CallTime, LinkRates, link_rates
 from railfab.workload.stages import gpu_nics, hosts_of
 from railfab.workload.stragglers import link_factors
 
-TIER = "max-min"
-PACKETS = "packets"
 NOT_SEEN = (
     "queues, ECN and PFC thresholds",
     "collectives of different groups beside each other",
@@ -34,72 +33,6 @@ NOT_SEEN = (
     "other jobs",
 )
 """Properties of a fabric that max-min fair rates do not show; packets show the first of them."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Contention:
-    """What a fabric adds to a call of a collective [s]: nothing where only NICs and hosts limit it.
-
-    median_s, slowest_s: of the groups; ideal_s, at max-min fair rates. busiest: a BusyLink, and link its name.
-    tier: what times are computed with, and why, where that is not what was asked for. sample: what was simulated.
-    """
-
-    group: str
-    op: str
-    algorithm: str
-    size_bytes: int
-    groups: int
-    ideal_s: float
-    median_s: float
-    slowest_s: float
-    link: str = ""
-    busiest: BusyLink | None = None
-    tier: str = TIER
-    why: str = ""
-    sample: PacketSample | None = None
-
-    @property
-    def extra_s(self) -> float:
-        """Time by which the slowest group is later than where only NICs and hosts limit it [s]."""
-        return max(0.0, self.slowest_s - self.ideal_s)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FabricEstimate:
-    """A step on a fabric with one seed of its hashes. unfollowed: operations that are in closed form, and why.
-
-    details: ranks and links of each contention, where they were asked for. slow_links: cables that the job states to be
-    slow.
-    """
-
-    seed: int
-    step: JobEstimate
-    contentions: tuple[Contention, ...]
-    unfollowed: tuple[str, ...] = ()
-    details: tuple[OperationDetail, ...] = ()
-    slow_links: int = 0
-
-    def waits(self) -> tuple[OperationWait, ...]:
-        """Who waits for which link in each operation with details, the most time in a step first."""
-        waits = (
-            OperationWait(
-                group=detail.group,
-                op=detail.op,
-                size_bytes=detail.size_bytes,
-                seconds=detail.seconds,
-                ideal_s=detail.ideal_s,
-                extra_s=max(0.0, detail.seconds - detail.ideal_s) * self.calls(detail),
-                ranks=detail.slowest_ranks(),
-                links=detail.waits,
-            )
-            for detail in self.details
-        )
-        return tuple(sorted(waits, key=lambda wait: -wait.extra_s))
-
-    def calls(self, detail: OperationDetail) -> float:
-        """Calls of an operation in a step, in calls of the size of a detail."""
-        turns = (turn for turn in self.step.collectives if (turn.group, turn.op) == (detail.group, detail.op))
-        return sum(turn.calls * turn.size_bytes for turn in turns) / detail.size_bytes
 
 
 Say = Callable[[str], None]

@@ -18,6 +18,7 @@ from railfab.simulate.memo import Memo
 from railfab.simulate.network_colours import NetworkColours
 from railfab.simulate.ordered import Carriers, Floats, Numbers
 from railfab.simulate.packet_run import FRAMING, PacketOutcome, UnfinishedRun, run_packets
+from railfab.simulate.results import PacketSample
 from railfab.simulate.routed import RoutedFabric
 from railfab.workload import TransferRounds
 
@@ -42,27 +43,6 @@ LEAST_SAMPLE = 4
 
 class NotSimulated(Exception):
     """An operation whose packets are not simulated; the text says why."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PacketSample:
-    """Components of an operation that were simulated. kinds: of them, that differ in more than names.
-
-    ratio: mean of their times over those at max-min fair rates, from the fastest to the slowest one (`least_ratio`,
-    `most_ratio`), with the standard error of the mean where not all were simulated. marked, pauses, dropped: packets
-    with a mark, XOFF frames and lost packets of these.
-    """
-
-    components: int
-    simulated: int
-    kinds: int
-    ratio: float
-    least_ratio: float
-    most_ratio: float
-    standard_error: float
-    marked: int
-    pauses: int
-    dropped: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

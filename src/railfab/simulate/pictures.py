@@ -12,8 +12,8 @@ from railfab.draw.link_loads import LinkLoads, load_histograms, load_maps
 from railfab.draw.step_timeline import BACKWARD, COMPUTE, FORWARD, IDLE, TimelineBlock, TimelineRow, step_timeline
 from railfab.fabric import Design
 from railfab.simulate.details import OperationDetail
-from railfab.simulate.job import FabricEstimate
 from railfab.simulate.link_places import LinkPlaces, link_places
+from railfab.simulate.results import FabricEstimate
 from railfab.workload import JobEstimate
 from railfab.workload.schedule import FORWARD as FORWARD_PASS
 from railfab.workload.schedule import followed_batches, pipeline_passes, pipeline_s

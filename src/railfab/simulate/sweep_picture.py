@@ -8,7 +8,7 @@ from statistics import median
 
 from railfab.draw.figures import save_both
 from railfab.draw.step_distribution import step_distribution
-from railfab.simulate.sweep import SweepResult
+from railfab.simulate.sweeps import SweepResult
 
 MOST_ROWS = 30
 """Faults of a picture: those with the slowest medians."""

@@ -13,9 +13,9 @@ import numpy as np
 from railfab.fabric import Design
 from railfab.forwarding import LinkTable
 from railfab.simulate.details import OperationDetail
-from railfab.simulate.job import FabricEstimate
 from railfab.simulate.link_places import LinkPlaces, link_places
-from railfab.simulate.sweep import SweepResult
+from railfab.simulate.results import FabricEstimate
+from railfab.simulate.sweeps import SweepResult
 
 Columns = Mapping[str, Any]
 """Values of a column by its name."""

@@ -8,7 +8,6 @@ from collections.abc import Generator, Iterable
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from dataclasses import asdict, dataclass
 from functools import lru_cache
-from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -16,12 +15,14 @@ from typing import Any
 from railfab.errors import RailfabError, each
 from railfab.fabric import Design, design
 from railfab.intent import Job
-from railfab.simulate.faults import faults
-from railfab.simulate.job import PACKETS, TIER, simulate_job
+from railfab.simulate.inputs import inputs_digest
+from railfab.simulate.job import simulate_job
 from railfab.simulate.memo import Memo
+from railfab.simulate.named_faults import faults
+from railfab.simulate.results import PACKETS, TIER
 from railfab.simulate.routed import RoutedFabric, routed
 from railfab.workload import RecordedJob
-from railfab.workload.recorded import job_files, load_any_job
+from railfab.workload.recorded import load_any_job
 
 AHEAD = 64
 """Runs that are given to an executor before it has ended others."""
@@ -29,7 +30,10 @@ AHEAD = 64
 
 @dataclass(frozen=True, slots=True)
 class SweepRun:
-    """A job on a design. faults: as in `faults.faults`, all at once. seed: of the hashes. tier: max-min or packets."""
+    """A job on a design. faults: as in `named_faults.faults`, all at once. seed: of the hashes.
+
+    tier: max-min or packets.
+    """
 
     intent: str
     job: str
@@ -40,12 +44,7 @@ class SweepRun:
     @property
     def key(self) -> str:
         """Digest of the run and of what its files say now."""
-        digest = blake2b(digest_size=12)
-        for part in (str(self.seed), self.tier, *self.faults):
-            digest.update(part.encode() + b"\0")
-        for path in (Path(self.intent), *job_files(Path(self.job))):
-            digest.update(path.read_bytes() + b"\0")
-        return digest.hexdigest()
+        return inputs_digest(Path(self.intent), Path(self.job), (str(self.seed), self.tier, *self.faults))
 
 
 @dataclass(frozen=True, slots=True)
