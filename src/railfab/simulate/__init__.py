@@ -6,7 +6,8 @@ A run that is kept needs no numerics: what computes is imported on use.
 from typing import TYPE_CHECKING
 
 from railfab.import_on_use import imported_on_use
-from railfab.simulate.results import Contention, FabricEstimate
+from railfab.simulate.contention import Contention
+from railfab.simulate.results import FabricEstimate
 
 if TYPE_CHECKING:
     from railfab.simulate.details import OperationDetail, OperationWait

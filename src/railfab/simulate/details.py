@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from railfab.simulate.contention import BusyLink
 from railfab.simulate.exchange import ExchangeTime, FollowedFlows, HostPorts, SlowestInterval
 from railfab.simulate.link_places import ROLE_NAMES
-from railfab.simulate.results import BusyLink
 from railfab.simulate.routed import RoutedFabric
 from railfab.topology import PortKey
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from railfab.simulate.results import BusyLink, Contention, FabricEstimate
+from railfab.simulate.contention import BusyLink, Contention
+from railfab.simulate.results import FabricEstimate
 from railfab.workload import CollectiveTime
 
 LEAST_SHARE = 1e-3

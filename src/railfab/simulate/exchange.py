@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from railfab.forwarding import Connections
 from railfab.sim.fluid import fluid_ends, fluid_rates
+from railfab.simulate.contention import BusyLink, PacketSample
 from railfab.simulate.ordered import Carriers, Numbers, ordered_flows
 from railfab.simulate.packets import NotSimulated, PacketTier
-from railfab.simulate.results import BusyLink, PacketSample
 from railfab.simulate.routed import RoutedFabric
 from railfab.topology import PortKey
 from railfab.workload import MappedRounds, TransferRounds, mapped

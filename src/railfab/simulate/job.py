@@ -8,11 +8,12 @@ from dataclasses import dataclass, field, replace
 from railfab.fabric import Design
 from railfab.forwarding import FabricChange
 from railfab.intent import Job
+from railfab.simulate.contention import PACKETS, TIER, Contention
 from railfab.simulate.details import OperationDetail, operation_detail
 from railfab.simulate.exchange import ExchangeTime, HostPorts, exchange
 from railfab.simulate.memo import Memo
 from railfab.simulate.packets import PacketTier
-from railfab.simulate.results import PACKETS, TIER, Contention, FabricEstimate
+from railfab.simulate.results import FabricEstimate
 from railfab.simulate.routed import RoutedFabric, routed
 from railfab.simulate.storage_writes import WriteTime, storage_ports, written
 from railfab.text.counted import counted

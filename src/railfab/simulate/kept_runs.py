@@ -10,9 +10,10 @@ from pathlib import Path
 from pydantic import TypeAdapter, ValidationError
 
 from railfab.errors import RailfabError
+from railfab.simulate.contention import Contention
 from railfab.simulate.inputs import inputs_digest, software_version
 from railfab.simulate.kept_files import KeptFiles, folder_beside_kernels
-from railfab.simulate.results import Contention, FabricEstimate
+from railfab.simulate.results import FabricEstimate
 from railfab.workload import JobEstimate
 
 Runs = tuple[FabricEstimate, ...]

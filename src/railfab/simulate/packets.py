@@ -14,11 +14,11 @@ from railfab.sim import Balancing, Network
 from railfab.sim.fast_forward import NEVER
 from railfab.simulate.canonical import canonical, numbered
 from railfab.simulate.components import Component, Split
+from railfab.simulate.contention import PacketSample
 from railfab.simulate.memo import Memo
 from railfab.simulate.network_colours import NetworkColours
 from railfab.simulate.ordered import Carriers, Floats, Numbers
 from railfab.simulate.packet_run import FRAMING, PacketOutcome, UnfinishedRun, run_packets
-from railfab.simulate.results import PacketSample
 from railfab.simulate.routed import RoutedFabric
 from railfab.workload import TransferRounds
 

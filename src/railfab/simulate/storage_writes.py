@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from railfab.forwarding import Connections
 from railfab.sim import Framing
 from railfab.sim.fluid import FluidFlows, fluid_ends
+from railfab.simulate.contention import BusyLink
 from railfab.simulate.exchange import QUANTA, busiest_of
-from railfab.simulate.results import BusyLink
 from railfab.simulate.routed import Numbers, RoutedFabric, payload_share
 from railfab.topology import Net, PortKey, Role, Topology
 from railfab.workload.checkpoints import StorageSide

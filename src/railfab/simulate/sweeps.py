@@ -15,11 +15,11 @@ from typing import Any
 from railfab.errors import RailfabError, each
 from railfab.fabric import Design, design
 from railfab.intent import Job
+from railfab.simulate.contention import PACKETS, TIER
 from railfab.simulate.inputs import inputs_digest
 from railfab.simulate.job import simulate_job
 from railfab.simulate.memo import Memo
 from railfab.simulate.named_faults import faults
-from railfab.simulate.results import PACKETS, TIER
 from railfab.simulate.routed import RoutedFabric, routed
 from railfab.workload import RecordedJob
 from railfab.workload.recorded import load_any_job
