@@ -325,14 +325,12 @@ class Rack:
 
 
 def in_simulated_time(telemetry: TelemetryMap, speed: float) -> TelemetryMap:
-    """The map with the sample intervals that it states, such as that of bit errors, in simulated time."""
-    return replace(
-        telemetry,
-        subscriptions=tuple(
-            found if found.interval_s is None else replace(found, interval_s=found.interval_s / speed)
-            for found in telemetry.subscriptions
-        ),
+    """The map with the least sample intervals that it states, such as that of bit errors, in simulated time."""
+    subscriptions = (
+        replace(subscription, min_interval_s=subscription.min_interval_s / speed)
+        for subscription in telemetry.subscriptions
     )
+    return replace(telemetry, subscriptions=tuple(subscriptions))
 
 
 def _fibres(mistake: Mistake) -> Iterator[tuple[str, str, bool]]:
