@@ -76,6 +76,7 @@ class DesignCode(StrEnum):
     LINK_MEDIA = "link-media"
     OPTICS_ONLY = "optics-only"
     RACK_SPACE = "rack-space"
+    PCIE = "pcie"
     HOST_MODEL = "host-model"
     BFD_TIMERS = "bfd-timers"
     HOST_MTU = "host-mtu"

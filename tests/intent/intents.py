@@ -70,6 +70,7 @@ hosts:
   nic: connectx-8
   lane_gbps: 100
   model: gpu-server-8
+  pcie_gbps: 400
   power_w: 10200
   units: 8
   gpu_memory_gb: 80

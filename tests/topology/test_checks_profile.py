@@ -127,6 +127,16 @@ def test_a_default_host_model_of_fewer_gpus_than_hosts_have() -> None:
     ]
 
 
+@pytest.mark.parametrize(("pcie_gbps", "problems"), [(400, 0), (399, 1)])
+def test_pcie_that_carries_less_than_the_ports_of_a_nic(pcie_gbps: int, problems: int) -> None:
+    intent = fabric(hosts={"nic_ports": 2, "rate_gbps": 200, "pcie_gbps": pcie_gbps})
+    expected = [
+        "warning hosts.pcie_gbps: PCIe carries 399 of the 400 Gb/s of a NIC, so that NICs pause the fabric. "
+        "Set hosts.pcie_gbps: 400 (with a wider PCIe), or use slower ports, or fewer."
+    ]
+    assert [shown(finding) for finding in findings(wire(intent), intent)] == expected[:problems]
+
+
 def test_a_default_host_model_says_nothing_of_smaller_hosts() -> None:
     intent = fabric(hosts__gpus=4, backend__spines__links_per_leaf=1)
     assert findings(wire(intent), intent) == ()

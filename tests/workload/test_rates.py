@@ -42,6 +42,15 @@ def test_a_nic_carries_its_ports_less_headers() -> None:
     assert rates.scale_up == pytest.approx(370e9, rel=0.01)
 
 
+def test_pcie_is_a_ceiling_of_a_nic_and_not_of_each_of_its_ports() -> None:
+    whole, wide, narrow = (
+        link_rates(fabric(hosts={"nic_ports": 2, "rate_gbps": 200, **pcie})).nic
+        for pcie in ({}, {"pcie_gbps": 500}, {"pcie_gbps": 250})
+    )
+    assert wide == whole
+    assert narrow == pytest.approx(250 / 400 * whole)
+
+
 def test_gpus_share_a_nic() -> None:
     rates = [link_rates(fabric(hosts={"nic_ports": 2, "rate_gbps": 200, "nic_per": each})).nic for each in ("gpu", 2)]
     assert rates[0] == pytest.approx(2 * rates[1])

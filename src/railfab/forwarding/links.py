@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from railfab.topology import TIERS, CabledPort, Link, Node, PortKey, Topology
+from railfab.topology import TIERS, CabledPort, Link, Net, Node, PortKey, Topology
 from railfab.units import FIBRE_NS_PER_M
 
 SWITCH_TRANSIT_NS = 400.0
@@ -72,6 +72,16 @@ class LinkTable:
     def nics(self) -> Numbers:
         """The links that leave host ports. The i-th of these ports is the node after the switches and i others."""
         return np.array([link for link, (node, _) in enumerate(self.keys) if node in self.hosts], np.int64)
+
+    @cached_property
+    def pcie_gbps(self) -> dict[int, float]:
+        """Rate that PCIe leaves backend ports of hosts in each direction [Gb/s], by the link that leaves the port."""
+        limits = (
+            (link, self.nodes[self.keys[link][0]].port_gbps)
+            for link in self.nics.tolist()
+            if self.nodes[self.far_key(link)[0]].net is Net.BACKEND
+        )
+        return {link: gbps for link, gbps in limits if gbps is not None and gbps < self.near[link].rate_gbps}
 
     @cached_property
     def near_node(self) -> Numbers:

@@ -129,23 +129,28 @@ def network(parts: NetworkParts) -> Network:
         rx_buffer_bytes=np.full(nodes, np.inf),
         nic_queue=np.array(NIC_QUEUES, np.int64),
     )
-    return _with_slow_hosts(found, parts) if parts.slow else found
+    return _with_slow_hosts(found, parts)
 
 
 def _rate_gbps(parts: NetworkParts) -> NDArray[np.float64]:
-    """(link,) the rate of each, that of its port where nothing reduces it."""
-    if not parts.reduced:
-        return parts.rows.rate_gbps
-    rate_gbps, links = parts.rows.rate_gbps.copy(), list(parts.reduced)
-    rate_gbps[links] = np.minimum(rate_gbps[links], list(parts.reduced.values()))
+    """(link,) the rate of each, that of its port where nothing reduces it; a NIC sends no more than PCIe carries."""
+    rate_gbps = parts.rows.rate_gbps
+    for limits in (parts.reduced, parts.links.pcie_gbps):
+        if limits:
+            rate_gbps, links = rate_gbps.copy(), list(limits)
+            rate_gbps[links] = np.minimum(rate_gbps[links], list(limits.values()))
     return rate_gbps
 
 
 def _with_slow_hosts(found: Network, parts: NetworkParts) -> Network:
     """The network with hosts that take packets at a limited rate, whose NICs then send pause frames."""
-    out = np.array(list(parts.slow), np.int64)
+    pcie = parts.links.pcie_gbps
+    slow = pcie | {link: min(gbps, pcie.get(link, gbps)) for link, gbps in parts.slow.items()}
+    if not slow:
+        return found
+    out = np.array(list(slow), np.int64)
     into, node, priority = out ^ 1, found.near[out], parts.priority
-    found.rx_gbps[node] = np.maximum(list(parts.slow.values()), _STUCK_GBPS)
+    found.rx_gbps[node] = np.maximum(list(slow.values()), _STUCK_GBPS)
     found.rx_buffer_bytes[node] = NIC_BUFFER_BYTES
     found.pfc_sent[into, priority] = True
     found.xoff_bytes[into, priority] = NIC_XOFF_BYTES

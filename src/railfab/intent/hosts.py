@@ -26,6 +26,11 @@ class Hosts(Model):
     )
     nic_ports: Annotated[int, Field(ge=1, le=4)] = Field(default=1, description="ports per NIC")
     rate_gbps: Rate = Field(default=400, description="speed of a NIC port [Gb/s]")
+    pcie_gbps: Annotated[int, Field(ge=1, le=100_000)] | None = Field(
+        default=None,
+        description="what the PCIe of a NIC carries in each direction, as payload [Gb/s]; by default no less than its "
+        "ports",
+    )
     attach: Literal["routed", "vlan", "mlag", "esi"] = Field(
         default="routed",
         description="routed: a /31 per NIC port; vlan: a VLAN per rail, gateway on the switch; "
@@ -62,6 +67,11 @@ class Hosts(Model):
         if self.gpus % self.gpus_per_nic:
             problem = f"{self.gpus} GPUs per host do not divide into groups of {self.nic_per} per NIC"
             yield KeyFault("nic_per", problem, f"Use a divisor of {self.gpus}, or gpu")
+
+    @property
+    def port_gbps(self) -> float:
+        """Rate at which a NIC port sends and receives: its speed, or its share of PCIe [Gb/s]."""
+        return self.rate_gbps if self.pcie_gbps is None else min(self.rate_gbps, self.pcie_gbps / self.nic_ports)
 
     @property
     def gpus_per_nic(self) -> int:

@@ -106,7 +106,7 @@ def storage_side(checkpoint: Checkpoint, intent: FabricIntent) -> StorageSide:
     nics = hosts.gpus // hosts.gpus_per_nic * hosts.nic_ports
     return StorageSide(
         net=Net.BACKEND,
-        host_bytes_per_s=nics * payload * bytes_per_s(hosts.rate_gbps),
+        host_bytes_per_s=nics * payload * bytes_per_s(hosts.port_gbps),
         storage_bytes_per_s=_required(limit),
         payload_share=payload,
         left_share=weight / (weight + shared.weight),

@@ -186,9 +186,9 @@ def roce_payload_share(intent: FabricIntent) -> float:
 
 
 def link_rates(intent: FabricIntent) -> LinkRates:
-    """The rates of a GPU: its share of the ports of its NIC, less the headers of RoCE, and of the scale-up network."""
+    """The rates of a GPU: its share of its NIC, or of the PCIe of that, less headers, and of the scale-up network."""
     hosts, payload = intent.hosts, roce_payload_share(intent)
-    nic_gbps = hosts.nic_ports * hosts.rate_gbps / hosts.gpus_per_nic
+    nic_gbps = hosts.nic_ports * hosts.port_gbps / hosts.gpus_per_nic
     generation, scale_up = _generation(hosts), None
     if hosts.scale_up is not None:
         scale_up = generation.nvlink_share * bytes_per_s(hosts.scale_up.gbps_per_gpu)

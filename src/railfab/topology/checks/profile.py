@@ -40,6 +40,19 @@ def host_model(intent: FabricIntent) -> Iterator[Finding]:
         )
 
 
+def pcie(intent: FabricIntent) -> Iterator[Finding]:
+    """Check that the PCIe of a NIC carries what its ports do."""
+    hosts = intent.hosts
+    ports_gbps = hosts.nic_ports * hosts.rate_gbps
+    if hosts.pcie_gbps is not None and hosts.pcie_gbps < ports_gbps:
+        yield warning(
+            DesignCode.PCIE,
+            "hosts.pcie_gbps",
+            f"PCIe carries {hosts.pcie_gbps} of the {ports_gbps} Gb/s of a NIC, so that NICs pause the fabric",
+            remedy(setting("hosts.pcie_gbps", ports_gbps, "with a wider PCIe"), Choice("slower ports, or fewer")),
+        )
+
+
 def bfd(intent: FabricIntent) -> Iterator[Finding]:
     """Check that BFD does not take sessions down when a switch is busy or a queue is full."""
     if (timers := intent.profile.bfd) is None:

@@ -30,6 +30,7 @@ OF_INTENT: tuple[Callable[[FabricIntent], Iterator[Finding]], ...] = (
     overbuilt.overbuilt,
     empty_cages.empty_cages,
     profile.host_model,
+    profile.pcie,
     profile.bfd,
     profile.mtu,
     profile.uet_pauses,

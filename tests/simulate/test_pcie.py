@@ -1,0 +1,72 @@
+"""PCIe as a ceiling of the NICs of a fabric: in closed form, at max-min fair rates, in packets, and on the twin."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import yaml
+
+from railfab.fabric import Design, design
+from railfab.forwarding import LinkTable
+from railfab.intent import Job
+from railfab.simulate import simulate_job
+from railfab.simulate.memo import Memo
+from railfab.simulate.routed import routed
+from railfab.workload import estimate
+
+POD64 = Path(__file__).parents[2] / "inventory" / "fabrics" / "pod64.yml"
+PORTS_GBPS = 2 * 100
+"""Of each NIC of pod64."""
+RING = Job.model_validate(
+    {
+        "version": 1,
+        "job": "ring",
+        "phases": [{"collective": {"op": "allreduce", "algorithm": "ring", "bytes": "256MB"}}],
+    }
+)
+
+
+@pytest.fixture
+def with_pcie(tmp_path: Path) -> Callable[[int | None], Design]:
+    def make(gbps: int | None) -> Design:
+        document = yaml.safe_load(POD64.read_text())
+        document["hosts"] |= {} if gbps is None else {"pcie_gbps": gbps}
+        (path := tmp_path / "made.yml").write_text(yaml.safe_dump(document))
+        return design(path)
+
+    return make
+
+
+def closed_form_s(fabric: Design) -> float:
+    return estimate(RING, fabric.intent, fabric.topology).step_s
+
+
+def max_min_s(fabric: Design) -> float:
+    return simulate_job(RING, fabric).step.step_s
+
+
+def packets_s(fabric: Design) -> float:
+    return simulate_job(RING, fabric, packets=Memo(None)).step.step_s
+
+
+@pytest.mark.parametrize("step_s", [closed_form_s, max_min_s, packets_s])
+def test_a_ring_takes_as_much_longer_as_pcie_carries_less(
+    step_s: Callable[[Design], float], with_pcie: Callable[[int | None], Design]
+) -> None:
+    whole, wide, half = (step_s(with_pcie(gbps)) for gbps in (None, PORTS_GBPS, PORTS_GBPS // 2))
+    assert wide == whole
+    assert half == pytest.approx(2 * whole, rel=0.03)
+
+
+def test_it_limits_both_directions_of_the_ports_of_hosts_and_no_cable(
+    with_pcie: Callable[[int | None], Design],
+) -> None:
+    fabric = with_pcie(PORTS_GBPS // 2)
+    links, network = LinkTable(fabric.topology), routed(fabric).state.network
+    into = links.nics ^ 1
+    assert set(network.rate_gbps[links.nics].tolist()) == {50.0}
+    assert set(network.rate_gbps[into].tolist()) == {100.0}
+    assert set(network.rx_gbps[network.far[into]].tolist()) == {50.0}
+    assert network.pfc_sent[into].any(axis=1).all()
