@@ -2,8 +2,8 @@
 of a step.
 
     python benchmarks/bench_jobs.py [RUNS]
-    python benchmarks/bench_jobs.py --packets FABRIC    # with an empty and a full memo
-    python benchmarks/bench_jobs.py --whole FABRIC      # against all packets of all rounds at once: takes long
+    python benchmarks/bench_jobs.py --tiers FABRIC           # whole commands: max-min, packets, packets again
+    python benchmarks/bench_jobs.py --whole FABRIC LAYERS    # against all packets of all rounds at once: takes long
 
 Each work has a process of its own; CPU seconds are those of the work, after Python and its modules have started.
 """
@@ -21,10 +21,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from railfab.simulate import FabricEstimate
+from typing import Any
 
 REFERENCE = Path(__file__).parents[1] / "tests" / "reference" / "jobs"
 MODELS: dict[str, dict[str, Any]] = json.loads((REFERENCE / "models.json").read_text())
@@ -39,6 +36,7 @@ INTENT = {
         "spines": {"count": 4, "rate_gbps": 400, "model": "7220-ixr-d5"},
     },
 }
+LLAMA3_70B = {"hidden": 8192, "heads": 64, "kv_heads": 8, "ffn": 28672, "vocabulary": 128256, "sequence": 8192}
 Work = Callable[[], object]
 
 
@@ -82,73 +80,61 @@ def idle() -> Work:
     return lambda: None
 
 
-def step_of(fabric: str, **options: Any) -> tuple[FabricEstimate, float, float]:
-    """A step of Llama 3 70B on a fabric of the inventory, CPU seconds of it, and of the design and its routes."""
-    from railfab.fabric import design
-    from railfab.intent.load import load_job_file
+def tiers(fabric: str) -> None:
+    """Print CPU seconds and memory of whole commands, with compiled kernels and a memo that is empty at first."""
+    from railfab.compiled.cache import cache_base
     from railfab.sim.warm import compile_kernel
-    from railfab.simulate import simulate_job
+
+    compile_kernel()
+    kernels = cache_base()
+    assert kernels is not None
+    inventory = Path(__file__).parents[1] / "inventory"
+    run = [sys.executable, "-m", "railfab", "simulate", str(inventory / "fabrics" / f"{fabric}.yml")]
+    run += ["--job", str(inventory / "jobs" / "llama3-70b.yml"), "--tier"]
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "railfab").mkdir()
+        for kernel in kernels.glob("kernel-*"):
+            (Path(folder) / "railfab" / kernel.name).symlink_to(kernel)
+        environment = {**os.environ, "NUMBA_CACHE_DIR": folder}
+        for name, tier in (
+            ("max-min", "max-min"),
+            ("packets, empty memo", "packets"),
+            ("packets, full memo", "packets"),
+        ):
+            with subprocess.Popen([*run, tier], stdout=subprocess.DEVNULL, env=environment) as process:
+                _, status, used = os.wait4(process.pid, 0)
+                process.returncode = os.waitstatus_to_exitcode(status)
+            assert process.returncode == 0
+            print(f"{fabric}, {name}: {used.ru_utime + used.ru_stime:.2f} CPU-s, {used.ru_maxrss / 1024:,.0f} MB")
+
+
+def whole(fabric: str, layers: int) -> None:
+    """Print a step of a Llama 3 70B of some layers with components beside one with all packets at once."""
+    from functools import partial
+
+    from railfab.fabric import design
+    from railfab.intent import Job
+    from railfab.intent.load import load_job_file
+    from railfab.simulate import job, simulate_job
+    from railfab.simulate.memo import Memo
+    from railfab.simulate.packets import PacketTier
     from railfab.simulate.routed import routed
 
     inventory = Path(__file__).parents[1] / "inventory"
-    compile_kernel()
-    began_s = time.process_time()
-    wanted = load_job_file(inventory / "jobs" / "llama3-70b.yml")[0]
+    document = load_job_file(inventory / "jobs" / "llama3-70b.yml")[0].model_dump(exclude_unset=True)
+    wanted = Job.model_validate({**document, "model": {**LLAMA3_70B, "layers": layers}})
     there = design(inventory / "fabrics" / f"{fabric}.yml")
-    routes = routed(there)
-    design_s = time.process_time() - began_s
-    began_s = time.process_time()
-    return simulate_job(wanted, there, fabric=routes, **options), time.process_time() - began_s, design_s
-
-
-def in_process(code: str) -> str:
-    """What Python prints in a process of its own."""
-    command = [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r}); {code}"]
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
-
-
-def packets(fabric: str) -> None:
-    """Print CPU seconds and memory of the packets of a step, with an empty memo and with a full one."""
-    with tempfile.TemporaryDirectory() as folder:
-        for state in ("empty", "full"):
-            print(
-                state,
-                "memo:",
-                in_process(f"import bench_jobs; bench_jobs.packets_once({fabric!r}, {folder!r})"),
-                end="",
-            )
-
-
-def packets_once(fabric: str, folder: str) -> None:
-    """Print what the packets of a step cost with a memo in a folder."""
-    from railfab.simulate.memo import Memo
-
-    result, cpu_s, design_s = step_of(fabric, packets=Memo(Path(folder)))
-    memory_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(
-        f"{fabric}: {cpu_s:.2f} CPU-s, design and routes {design_s:.1f}, {memory_mb:,.0f} MB; "
-        f"step {result.step.step_s:.4f} s"
-    )
-    for held in result.contentions:
-        print(f"  {held.group} {held.op}: {held.slowest_s * 1e3:.3f} ms, {held.tier}; {held.why or held.sample}")
-
-
-def whole(fabric: str) -> None:
-    """Print a step with components beside one with all packets at once."""
-    from functools import partial
-
-    from railfab.simulate import job
-    from railfab.simulate.memo import Memo
-    from railfab.simulate.packets import PacketTier
-
-    parts, cpu_s, _ = step_of(fabric, packets=Memo(None))
-    setattr(job, "PacketTier", partial(PacketTier, whole=True))  # noqa: B010
-    all_at_once, whole_s, _ = step_of(fabric, packets=Memo(None))
-    print(f"{fabric}: {cpu_s:.1f} CPU-s, all packets at once {whole_s:.1f}")
-    for held, reference in zip(parts.contentions, all_at_once.contentions, strict=True):
-        difference = held.slowest_s / reference.slowest_s - 1
-        print(f"  {held.group} {held.op}: {held.slowest_s * 1e3:.3f} ms, {difference:+.2%} of all packets")
-    print(f"  step {parts.step.step_s:.4f} s, {parts.step.step_s / all_at_once.step.step_s - 1:+.2%}")
+    results = []
+    for tier in (PacketTier, partial(PacketTier, whole=True)):
+        setattr(job, "PacketTier", tier)  # noqa: B010
+        began_s = time.process_time()
+        results.append(simulate_job(wanted, there, fabric=routed(there), packets=Memo(None)))
+        print(f"{fabric}, {layers} layers: {time.process_time() - began_s:.1f} CPU-s")
+    for held, reference in zip(*(result.contentions for result in results), strict=True):
+        slowest, middle = held.slowest_s / reference.slowest_s - 1, held.median_s / reference.median_s - 1
+        print(f"  {held.group} {held.op}: {held.slowest_s * 1e3:.3f} ms, {slowest:+.2%} of all packets; {middle:+.2%}")
+    steps = [result.step.step_s for result in results]
+    print(f"  step {steps[0]:.4f} s, {steps[0] / steps[1] - 1:+.2%}")
 
 
 def measure(kind: str, argument: str) -> None:
@@ -187,7 +173,9 @@ def main(runs: int) -> None:
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--measure"]:
         measure(*sys.argv[2:])
-    elif sys.argv[1:2] in (["--packets"], ["--whole"]):
-        {"--packets": packets, "--whole": whole}[sys.argv[1]](sys.argv[2])
+    elif sys.argv[1:2] == ["--tiers"]:
+        tiers(sys.argv[2])
+    elif sys.argv[1:2] == ["--whole"]:
+        whole(sys.argv[2], int(sys.argv[3]))
     else:
         main(int(sys.argv[1]) if sys.argv[1:] else 5)

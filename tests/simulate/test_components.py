@@ -177,4 +177,4 @@ def test_flows_that_wait_for_each_other_are_one_component() -> None:
             alike=np.ones(count, np.int64),
             paths=np.arange(count)[:, None],
         )
-        assert int(component_of(rounds, carriers, count).max()) + 1 == components
+        assert int(component_of(rounds, carriers, np.ones(count)).max()) + 1 == components

@@ -175,10 +175,17 @@ def part_of(network: Network, links: Ints, nodes: Ints) -> Network:
     """
     number = np.full(network.nodes, -1)
     number[nodes] = np.arange(len(nodes))
-    ends = {name: number[getattr(network, name)[links]] for name in ("near", "far")}
+    return assembled(network, links, nodes, number[network.near[links]], number[network.far[links]])
+
+
+def assembled(network: Network, links: Ints, nodes: Ints, near: Ints, far: Ints) -> Network:
+    """A network of links and nodes that are like these of another, which may be there several times.
+
+    near, far: (link,) its ends among these nodes.
+    """
     by_link = {name: getattr(network, name)[links] for name in LINK_AXES}
     by_node = {name: getattr(network, name)[nodes] for name in NODE_AXES}
-    return replace(network, **ends, **by_link, **by_node)
+    return replace(network, near=near, far=far, **by_link, **by_node)
 
 
 def beside(network: Network, other: Network) -> Network:

@@ -18,6 +18,8 @@ from railfab.simulate.ordered import Numbers
 
 MOST_MARKS = 64
 """Flows that are marked among equal ones; the order of those that are equal still is that in which they came."""
+MOST_STEPS = 2_000_000
+"""Steps of refinement times flows; the colours of a larger component stay as they are then."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -25,12 +27,15 @@ class CanonicalForm:
     """A component whose flows, links and nodes have canonical numbers.
 
     order: (flow,) the flow of the component that each is. links: (link,) of the fabric; 2i and 2i + 1 are a cable.
-    nodes: (node,) of the fabric. paths: (flow, hop) of these links. key: digest of all of it.
+    nodes: (node,) of the fabric. near, far: (link,) of these nodes. paths: (flow, hop) of these links. key: digest of
+    all of it.
     """
 
     order: Numbers
     links: Numbers
     nodes: Numbers
+    near: Numbers
+    far: Numbers
     payload_bytes: Numbers
     latency_ns: Numbers
     paths: Numbers
@@ -60,6 +65,7 @@ class _Refinement:
         ends = np.concatenate((network.near[self.links], network.far[self.links]))
         self.nodes, numbers = np.unique(ends, return_inverse=True)
         self._near, self._far = np.split(numbers, 2)
+        self.steps_left = MOST_STEPS // len(paths)
         self._earlier, self._later = component.earlier, component.later
         fields = (component.payload_bytes, component.latency_ns)
         self.flow_colours = np.zeros(len(paths), np.uint64)
@@ -68,9 +74,10 @@ class _Refinement:
         self._link_colours, self._node_colours = network.links[self.links], network.nodes[self.nodes]
 
     def refine(self) -> None:
-        """Refine until the number of colours no longer grows."""
+        """Refine until the number of colours no longer grows, or there were too many steps."""
         classes = 0
-        while True:
+        while self.steps_left > 0:
+            self.steps_left -= 1
             self._step()
             now = len(np.unique(self.flow_colours)) + len(np.unique(self._link_colours))
             if now <= classes:
@@ -107,7 +114,7 @@ def canonical(component: Component, network: NetworkColours) -> CanonicalForm:
     refinement = _Refinement(component, network)
     refinement.refine()
     for _ in range(MOST_MARKS):
-        if not refinement.mark():
+        if refinement.steps_left <= 0 or not refinement.mark():
             break
         refinement.refine()
     return numbered(component, network, np.argsort(refinement.flow_colours, kind="stable"))
@@ -135,8 +142,10 @@ def numbered(component: Component, network: NetworkColours, order: Numbers) -> C
         digest.update(f"{part.shape}".encode() + np.ascontiguousarray(part).tobytes())
     return CanonicalForm(
         order=order,
-        links=links,
-        nodes=nodes,
+        links=network.link_of[links],
+        nodes=network.node_of[nodes],
+        near=places[::2],
+        far=places[1::2],
         payload_bytes=parts[0],
         latency_ns=parts[1],
         paths=paths,

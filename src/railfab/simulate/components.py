@@ -14,6 +14,10 @@ from railfab.simulate.network_colours import NetworkColours
 from railfab.simulate.ordered import Carriers, Floats, Numbers
 from railfab.workload import TransferRounds
 
+EQUAL = 1e-9
+"""Relative difference of two rates that counts as none."""
+LIGHT = 0.5
+"""Share of a link that flows take at max-min fair rates, up to which their packets are taken not to meet there."""
 MOST_AWAITED = 8
 """Flows that one flow waits for; more are joined by a delay of 0."""
 
@@ -63,15 +67,42 @@ def connected(member: Numbers, key: Numbers, members: int) -> Numbers:
         parent = joined
 
 
-def component_of(rounds: TransferRounds, carriers: Carriers, links: int) -> Numbers:
-    """(carrier,) the component of each: carriers that share a link, or wait for each other. links: of the fabric."""
-    paths = carriers.paths[carriers.route]
-    used = (paths >= 0) & (paths < links)
-    place, _ = np.nonzero(used)
-    members, keys = [place], [paths[used]]
+def meeting_links(paths: Numbers, capacity: Floats, peak: Floats) -> NDArray[np.bool_]:
+    """(link,) whether flows on a link meet: it leaves a NIC, or can congest, or PFC may stop it, since a flow crosses
+    one that can congest further on.
+
+    paths: (flow, hop) links of the fabric, -1 for none. capacity: (link,) [bytes/s]. peak: (link,) the share of it that
+    flows take at max-min fair rates. A link can congest if the NICs whose flows cross it can send more than it carries,
+    and these flows fill it by more than LIGHT.
+    """
+    count, used = len(capacity), paths >= 0
+    place, hop = np.nonzero(used)
+    links, first = paths[place, hop], paths[place, 0]
+    link, source = np.divmod(np.unique(links * count + first), count)
+    offered = np.bincount(link, capacity[source], minlength=count)
+    meets = (offered > capacity * (1 + EQUAL)) & (peak > LIGHT)
+    while True:
+        here = used & meets[np.where(used, paths, 0)]
+        before = np.logical_or.accumulate(here[:, ::-1], axis=1)[:, ::-1] & used
+        if np.array_equal(before, here):
+            break
+        meets[paths[before]] = True
+    meets[first] = True
+    return meets
+
+
+def component_of(rounds: TransferRounds, carriers: Carriers, paths: Numbers) -> Numbers:
+    """(carrier,) the component of each: carriers that meet on a link, or wait for each other.
+
+    paths: (route, hop) links on which flows meet, -1 for none.
+    """
+    by_carrier = paths[carriers.route]
+    place, hop = np.nonzero(by_carrier >= 0)
+    members, keys = [place], [by_carrier[place, hop]]
     if rounds.count > 1:
         table = rounds.table[carriers.transfer]
         channels = int(rounds.table["channel"].max(initial=0)) + 1
+        links = int(paths.max(initial=-1)) + 1
         for end in ("source", "target"):
             members.append(np.arange(len(carriers.transfer)))
             keys.append(links + table[end].astype(np.int64) * channels + table["channel"])
@@ -91,27 +122,63 @@ def first_seen(values: Numbers) -> Numbers:
 class Split:
     """Carriers of an operation by component. delay_s: (carrier,) duration of those that cross no link of the fabric.
 
-    links: of the fabric. whole: all carriers are one component.
+    capacity: (link,) of the fabric [bytes/s]. peak: (link,) as of `meeting_links`. network: of the fabric. whole: all
+    carriers are one component.
     """
 
     rounds: TransferRounds
     carriers: Carriers
-    links: int
+    capacity: Floats
+    peak: Floats
     delay_s: Floats
+    network: NetworkColours
     whole: bool = False
 
     @cached_property
     def _inside(self) -> NDArray[np.bool_]:
         """(carrier,) whether it crosses no link of the fabric."""
-        inside: NDArray[np.bool_] = np.asarray((self.carriers.paths >= self.links).any(axis=1))
+        inside: NDArray[np.bool_] = np.asarray((self.carriers.paths >= len(self.capacity)).any(axis=1))
         return inside[self.carriers.route]
+
+    @cached_property
+    def _on_fabric(self) -> Numbers:
+        """(route, hop) links of the fabric, -1 for none, of the routes that carriers take."""
+        paths = np.full_like(self.carriers.paths, -1)
+        routes = np.unique(self.carriers.route)
+        held = self.carriers.paths[routes]
+        paths[routes] = np.where(held < len(self.capacity), held, -1)
+        return paths
+
+    @cached_property
+    def _meeting(self) -> Numbers:
+        """(route, hop) links on which flows meet, -1 for the others."""
+        paths = self._on_fabric
+        if self.whole:
+            return paths
+        meets = meeting_links(paths, self.capacity, self.peak[: len(self.capacity)])
+        return np.where((paths >= 0) & meets[paths], paths, -1)
+
+    @cached_property
+    def _laid(self) -> tuple[NetworkColours, Numbers]:
+        """The network, and (route, hop) its links: of those between two switches on which flows do not meet, each route
+        has its own, so that components differ in what matters only."""
+        paths, copied = self._on_fabric, self._meeting < 0
+        copied[:, 1:] &= paths[:, 1:] >= 0
+        copied[:, :-1] &= paths[:, 1:] >= 0
+        copied[:, [0, -1]] = False
+        return self.network.with_copies(paths, copied)
+
+    @property
+    def colours(self) -> NetworkColours:
+        """Digests of the links and nodes that components are on."""
+        return self._laid[0]
 
     @cached_property
     def members(self) -> list[Numbers]:
         """The carriers of each component that crosses links."""
         if self.whole:
             return [np.arange(len(self.carriers.transfer))]
-        number = component_of(self.rounds, self.carriers, self.links)
+        number = component_of(self.rounds, self.carriers, self._meeting)
         order = np.argsort(number, kind="stable")
         sets = np.split(order, np.flatnonzero(np.diff(number[order])) + 1)
         return [members for members in sets if not self._inside[members].all()]
@@ -120,8 +187,7 @@ class Split:
         """Packets times the links that they cross, of all rounds of a component."""
         members, carriers = self.members[component], self.carriers
         transfer = carriers.transfer[members]
-        paths = carriers.paths[carriers.route[members]]
-        hops = ((paths >= 0) & (paths < self.links)).sum(axis=1)
+        hops = (self._on_fabric[carriers.route[members]] >= 0).sum(axis=1)
         payload = carriers.share[members] * carriers.alike[members] * self.rounds.payload_bytes[transfer]
         return float((np.ceil(payload / packet_bytes) * self.rounds.table["times"][transfer] * hops).sum())
 
@@ -130,18 +196,19 @@ class Split:
         rows, place = np.unique(self.carriers.transfer[self.members[component]], return_inverse=True)
         return replace(self.rounds, table=self.rounds.table[rows]), place
 
-    def digest(self, component: int, colours: NetworkColours) -> bytes:
+    def digest(self, component: int) -> bytes:
         """Digest of a component; equal ones are alike but for names, and have their flows in the same order."""
         members, carriers = self.members[component], self.carriers
         rounds, place = self.rounds_of(component)
         ends = np.concatenate((rounds.table["source"], rounds.table["target"])).astype(np.int64)
-        paths = carriers.paths[carriers.route[members]]
-        used = paths[(paths >= 0) & (paths < self.links)]
+        colours, by_route = self._laid
+        paths = by_route[carriers.route[members]]
+        used = paths[paths >= 0]
         nodes = np.column_stack((colours.near[used], colours.far[used])).ravel()
         digest = blake2b(digest_size=16)
         rows = (rounds.payload_bytes, *(rounds.table[name] for name in ("begin", "times", "channel")))
         columns = (carriers.share, carriers.latency_s, carriers.alike, self.delay_s, self._inside)
-        shape = ((paths >= 0) & (paths < self.links), 2 * first_seen(used >> 1) + (used & 1), first_seen(nodes))
+        shape = (paths >= 0, 2 * first_seen(used >> 1) + (used & 1), first_seen(nodes))
         seen = (colours.links[used], colours.links[used ^ 1], colours.nodes[nodes])
         for part in (*rows, first_seen(ends), place, *(column[members] for column in columns), *shape, *seen):
             digest.update(f"{part.shape}".encode() + np.ascontiguousarray(part).tobytes())
@@ -161,7 +228,7 @@ class Split:
         return Component(
             payload_bytes=np.where(crossing, np.maximum(1, np.rint(sizes)), 0).astype(np.int64),
             latency_ns=np.rint(seconds * 1e9).astype(np.int64),
-            paths=np.where(crossing[:, None], carriers.paths[carriers.route[chosen]], -1),
+            paths=np.where(crossing[:, None], self._laid[1][carriers.route[chosen]], -1),
             earlier=pairs[:, 0],
             later=pairs[:, 1],
             carrier=np.where(place >= 0, place, -1),

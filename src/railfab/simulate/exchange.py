@@ -12,7 +12,7 @@ from railfab.forwarding import Connections
 from railfab.sim.fluid import fluid_ends, fluid_rates
 from railfab.simulate.contention import BusyLink, PacketSample
 from railfab.simulate.ordered import Carriers, Numbers, ordered_flows
-from railfab.simulate.packets import NotSimulated, PacketTier
+from railfab.simulate.packets import FairTimes, NotSimulated, PacketTier
 from railfab.simulate.routed import RoutedFabric
 from railfab.topology import PortKey
 from railfab.workload import MappedRounds, TransferRounds, mapped
@@ -197,7 +197,9 @@ def exchange(
     if packets is None:
         return fair
     try:
-        seconds, sample = packets.seconds(whole, carriers, group_of, fair.seconds, hosts.scale_up)
+        seconds, sample = packets.seconds(
+            whole, carriers, group_of, FairTimes(seconds=fair.seconds, peak=peak), hosts.scale_up
+        )
     except NotSimulated as error:
         return replace(fair, why=str(error))
     return replace(fair, seconds=seconds, sample=sample)

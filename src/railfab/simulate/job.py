@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from math import inf
 
 from railfab.fabric import Design
 from railfab.forwarding import FabricChange
@@ -36,6 +37,8 @@ NOT_SEEN = (
 """Properties of a fabric that max-min fair rates do not show; packets show the first of them."""
 
 
+NEAR_SIZE = 0.1
+"""Relative difference of two sizes up to which packets are simulated of one of them."""
 Say = Callable[[str], None]
 """Takes the operation that is followed next."""
 
@@ -45,7 +48,7 @@ class FabricCalls:
     """Durations of collectives on a fabric. groups: ranks of every group by kind. details: None where none are wanted.
 
     What the fabric adds to a collective is computed for the first size, and is in proportion to the size for others;
-    with packets, for each size.
+    with packets, for those that differ by more than NEAR_SIZE.
     """
 
     fabric: RoutedFabric
@@ -73,12 +76,20 @@ class FabricCalls:
         """Duration of one call of every group of a kind at once: that of the slowest group."""
         call = rates.call(op, size_bytes, span, algorithm)
         size = round(size_bytes)
-        key = (group, op, call.algorithm, 0 if self.packets is None else size)
+        key = (group, op, call.algorithm, self._followed_size(group, op, call.algorithm, size))
         if key not in self.contentions:
             self.contentions[key] = self._contention(group, op, call.algorithm, size, rates.channels(op, span))
         contention = self.contentions[key]
         extra_s = contention.extra_s * size_bytes / contention.size_bytes if contention else 0.0
         return replace(call, seconds=call.seconds + extra_s)
+
+    def _followed_size(self, group: str, op: str, algorithm: str, size: int) -> int:
+        """The size whose call has been followed and gives the duration of another size; that itself without one."""
+        nearness = inf if self.packets is None else NEAR_SIZE
+        for *names, followed in self.contentions:
+            if names == [group, op, algorithm] and abs(size - followed) <= nearness * followed:
+                return followed
+        return size
 
     def write_s(self, host_bytes: Sequence[float], side: StorageSide) -> float:
         """Duration of a checkpoint with these bytes of each host: until the storage has that of the slowest host."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from railfab.sim import QUEUES, Dcqcn, Engine, Flow, Framing, Network, Routing, Transport, plain_network
 from railfab.sim.fast_forward import FastForward, FastForwardPolicy
-from railfab.sim.network import beside, part_of
+from railfab.sim.network import assembled, beside
 from railfab.simulate.canonical import CanonicalForm
 from railfab.simulate.ordered import Floats, Numbers
 
@@ -51,7 +51,7 @@ def run_packets(
 
     Raises UnfinishedRun where packets wait for each other, or too many are lost.
     """
-    part = part_of(network, form.links, form.nodes)
+    part = assembled(network, form.links, form.nodes, form.near, form.far)
     if (form.payload_bytes == 0).any():
         part = beside(part, _delay_cable(part))
     engine = FastForward(Engine(part, _no_routes(part), framing=FRAMING, transports=(TRANSPORT,)), policy)

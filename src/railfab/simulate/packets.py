@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from math import inf, sqrt
 
 import numpy as np
@@ -46,12 +46,36 @@ class NotSimulated(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class FairTimes:
+    """An operation at max-min fair rates. seconds: (group,) [s]. peak: (link,) as of `meeting_links`."""
+
+    seconds: Floats
+    peak: Floats
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _ComponentTime:
-    """Times of a component. key: of its form. seconds: (carrier,) when the last flow of each ends [s]."""
+    """Times of a component. key: of its form. seconds: (carrier,) when the last simulated flow of each ends [s].
+
+    early_s: (carrier,) the same of the first half of equal rounds; later_rounds: those not simulated over the others.
+    """
 
     key: str
     seconds: Floats
     outcome: PacketOutcome
+    early_s: Floats
+    later_rounds: float = 0.0
+
+    def group_seconds(self, group: Numbers) -> Floats:
+        """When each group has ended [s], (group,), whose other rounds take as long as those of the second half.
+
+        group: (carrier,) from 0.
+        """
+        seconds, early_s = np.zeros((2, int(group.max()) + 1))
+        np.maximum.at(seconds, group, self.seconds)
+        np.maximum.at(early_s, group, self.early_s)
+        ends: Floats = seconds + (seconds - early_s) * self.later_rounds
+        return ends
 
 
 @dataclass(eq=False)
@@ -78,11 +102,11 @@ class PacketTier:
         return NetworkColours.of(self.network)
 
     def seconds(
-        self, rounds: TransferRounds, carriers: Carriers, group_of: Numbers, fair_s: Floats, scale_up: float | None
+        self, rounds: TransferRounds, carriers: Carriers, group_of: Numbers, fair: FairTimes, scale_up: float | None
     ) -> tuple[Floats, PacketSample]:
         """When each group has ended [s], (group,), and what was simulated for it.
 
-        group_of: (transfer,). fair_s: (group,) the same at max-min fair rates. scale_up: of a rank [bytes/s].
+        group_of: (transfer,). scale_up: of a rank [bytes/s].
         Raises NotSimulated, and RailfabError for packets that wait for each other.
         """
         network = self.network
@@ -91,19 +115,21 @@ class PacketTier:
         split = Split(
             rounds=rounds,
             carriers=carriers,
-            links=self.fabric.links_count,
+            capacity=self.fabric.payload_bytes_per_s,
+            peak=fair.peak,
             delay_s=_delays(rounds, carriers, self.fabric.links_count, scale_up),
+            network=self.colours,
             whole=self.whole,
         )
-        return _Sampling(self, split, group_of[carriers.transfer], fair_s).result()
+        return _Sampling(self, split, group_of[carriers.transfer], fair.seconds).result()
 
     def is_known(self, split: Split, component: int) -> bool:
         """Whether a component like this one was simulated on this fabric before."""
-        return split.digest(component, self.colours) in self._times
+        return split.digest(component) in self._times
 
     def time(self, split: Split, component: int, estimate_s: float) -> _ComponentTime:
         """Times of a component. estimate_s: about how long it takes."""
-        digest = split.digest(component, self.colours)
+        digest = split.digest(component)
         if digest not in self._times:
             self._times[digest] = self._simulated(split, component, estimate_s)
         return self._times[digest]
@@ -117,37 +143,49 @@ class PacketTier:
         if hops > WHOLE_HOPS and not self.whole:
             followed = min(longest, max(LEAST_ROUNDS, int(WHOLE_HOPS * longest / hops)))
         flows = sum(min(times, followed) * transfers for times, transfers in active)
-        if flows > MOST_FLOWS:
+        if flows > MOST_FLOWS and not self.whole:
             raise NotSimulated(f"a component has {flows:,} transfers")
-        many = self._carriers_time(split.component(number, lambda times: min(times, followed)), estimate_s)
-        if followed == longest:
-            return many
-        few = self._carriers_time(split.component(number, lambda times: min(times, followed // 2)), estimate_s)
+        many, few = (partial(min, count) for count in (followed, followed // 2))
+        key, ends_s, outcome = self._carrier_ends(split, split.component(number, many), estimate_s)
+        seconds = np.array([ends.max() for ends in ends_s])
         left = sum(max(0, times - followed) for times in intervals)
+        if not left:
+            return _ComponentTime(key=key, seconds=seconds, early_s=seconds, outcome=outcome)
+        if len(intervals) == 1:
+            early_s = np.array([ends[: len(ends) // 2].max() for ends in ends_s])
+        else:
+            _, ends_s, _ = self._carrier_ends(split, split.component(number, few), estimate_s)
+            early_s = np.array([ends.max() for ends in ends_s])
         repeated = sum(times > followed for times in intervals)
-        round_s = (many.seconds - few.seconds) / (repeated * (followed - followed // 2))
-        return replace(many, seconds=many.seconds + round_s * left)
+        later = left / (repeated * (followed - followed // 2))
+        return _ComponentTime(key=key, seconds=seconds, early_s=early_s, later_rounds=later, outcome=outcome)
 
-    def _carriers_time(self, component: Component, estimate_s: float) -> _ComponentTime:
-        key, ends_ns, outcome = self._ends(component, estimate_s)
-        seconds = np.zeros(int(component.carrier.max()) + 1)
-        ending = component.carrier >= 0
-        np.maximum.at(seconds, component.carrier[ending], ends_ns[ending] / 1e9)
-        return _ComponentTime(key=key, seconds=seconds, outcome=outcome)
+    def _carrier_ends(
+        self, split: Split, component: Component, estimate_s: float
+    ) -> tuple[str, list[Floats], PacketOutcome]:
+        """The key of the form of a component, when flows of each carrier end [s], in their order, and the outcome."""
+        key, ends_ns, outcome = self._ends(component, split.colours, estimate_s)
+        flows = np.argsort(component.carrier, kind="stable")
+        carrier = component.carrier[flows]
+        first = int(np.searchsorted(carrier, 0))
+        begins = first + np.flatnonzero(np.diff(carrier[first:])) + 1
+        return key, np.split(ends_ns[flows] / 1e9, [first, *begins])[1:], outcome
 
-    def _ends(self, component: Component, estimate_s: float) -> tuple[str, Floats, PacketOutcome]:
+    def _ends(
+        self, component: Component, colours: NetworkColours, estimate_s: float
+    ) -> tuple[str, Floats, PacketOutcome]:
         """The key of the form of a component, (flow,) when each of its flows ends [ns], and the outcome.
 
         Of long flows a part is simulated, if they are steady then.
         """
         hops = component.packet_hops(FRAMING.payload_bytes)
         if hops <= MOST_HOPS or self.whole:
-            return self._run(component, estimate_s)
+            return self._run(component, colours, estimate_s)
         share = MOST_HOPS / hops
         crossing = component.payload_bytes[component.payload_bytes > 0]
         if share * crossing.mean() / 4 < LEAST_PACKETS * FRAMING.payload_bytes:
             raise NotSimulated(f"a component has {len(crossing):,} flows, and {hops:,} packets times links")
-        runs = [self._run(component.scaled(part), estimate_s * part) for part in (share / 4, share / 2, share)]
+        runs = [self._run(component.scaled(part), colours, estimate_s * part) for part in (share / 4, share / 2, share)]
         first, middle, last = (ends.max() for _, ends, _ in runs)
         early, late = (middle - first) / (share / 4), (last - middle) / (share / 2)
         if abs(early / late - 1) > STEADY:
@@ -155,14 +193,16 @@ class PacketTier:
         key, ends, outcome = runs[2]
         return key, ends + (1 - share) * (ends - runs[1][1]) / (share / 2), outcome
 
-    def _run(self, component: Component, estimate_s: float) -> tuple[str, Floats, PacketOutcome]:
+    def _run(
+        self, component: Component, colours: NetworkColours, estimate_s: float
+    ) -> tuple[str, Floats, PacketOutcome]:
         network = self.network
         try:
             if self.whole:
-                form = numbered(component, self.colours, np.arange(len(component.carrier)))
+                form = numbered(component, colours, np.arange(len(component.carrier)))
                 outcome = run_packets(form, network, estimate_s, NEVER)
             else:
-                form = canonical(component, self.colours)
+                form = canonical(component, colours)
                 outcome = self.memo.outcome(form.key, lambda: run_packets(form, network, estimate_s))
         except UnfinishedRun as error:
             where = ", ".join(map(self.fabric.name_of, error.links)) or "packets"
@@ -193,11 +233,13 @@ class _Sampling:
             if samples and self._is_precise() and not self._tier.is_known(self._split, number):
                 left.append(number)
                 continue
-            fair_s = float(self._fair_s[self._groups[number]].max())
+            groups = self._groups[number]
+            fair_s = float(self._fair_s[groups].max())
             time = self._tier.time(self._split, number, fair_s)
+            ends = time.group_seconds(np.searchsorted(groups, self._group_of[self._split.members[number]]))
             self._times.append(time)
-            self._ratios.append(float(time.seconds.max() / fair_s))
-            np.maximum.at(seconds, self._group_of[self._split.members[number]], time.seconds)
+            self._ratios.append(float(ends.max() / fair_s))
+            seconds[groups] = np.maximum(seconds[groups], ends)
         ratio = float(np.mean(self._ratios))
         for number in left:
             groups = self._groups[number]
