@@ -11,8 +11,9 @@ from tests.sim.fabrics import leaf_spine, lossless, marking
 
 from railfab.sim import Network
 from railfab.sim.network import LINK_AXES, NODE_AXES, part_of
+from railfab.simulate import canonical as canonical_module
 from railfab.simulate.canonical import canonical
-from railfab.simulate.components import Component, component_of, connected
+from railfab.simulate.components import Component, component_of, connected, meeting_links
 from railfab.simulate.network_colours import NetworkColours
 from railfab.simulate.ordered import Carriers
 from railfab.workload import RanksByHost, transfer_rounds
@@ -177,4 +178,55 @@ def test_flows_that_wait_for_each_other_are_one_component() -> None:
             alike=np.ones(count, np.int64),
             paths=np.arange(count)[:, None],
         )
-        assert int(component_of(rounds, carriers, np.ones(count)).max()) + 1 == components
+        assert int(component_of(rounds, carriers, carriers.paths).max()) + 1 == components
+
+
+def met(paths: list[list[int]], peak: float = 1.0, *, slow: tuple[int, ...] = ()) -> set[int]:
+    """The links on which flows of these paths meet, of links of which some carry a tenth."""
+    capacity = np.ones(40)
+    capacity[list(slow)] = 0.1
+    return set(np.flatnonzero(meeting_links(np.array(paths), capacity, np.full(40, peak))).tolist())
+
+
+def test_flows_of_one_nic_meet_there_and_those_of_two_where_they_can_send_more_than_a_link_carries() -> None:
+    assert met([[0, 10, 20, -1], [0, 11, 21, -1], [2, 11, 22, -1]]) == {0, 2, 11}
+    assert met([[0, 10, 20, -1], [0, 11, 21, -1], [2, 12, 22, -1]]) == {0, 2}
+    assert met([[0, 10, 20, -1], [2, 12, 22, -1]], slow=(20,)) == {0, 2, 10, 20}
+
+
+def test_links_before_one_that_can_congest_may_be_stopped_by_it() -> None:
+    """Flow 2 > 10 > 22 waits when 20 stops link 10, though all of its links have room."""
+    assert met([[0, 10, 20], [2, 10, 22], [4, 14, 20]], slow=()) >= {0, 2, 4, 10, 14, 20}
+    wide = met([[0, 10, 20, 30], [2, 11, 20, 31], [2, 11, 21, 32]])
+    assert wide == {0, 2, 10, 11, 20}
+
+
+def test_flows_that_fill_a_link_by_less_than_half_do_not_meet_there() -> None:
+    assert met([[0, 10, 20], [2, 10, 22]], peak=0.4) == {0, 2}
+    assert met([[0, 10, 20], [2, 10, 22]], peak=0.6) == {0, 2, 10}
+
+
+def test_copies_of_links_join_the_same_switches_and_are_like_them(network: Network) -> None:
+    colours = NetworkColours.of(network)
+    paths = np.array([path(0, 4, 0), path(1, 5, 0), [0, 3, -1, -1]])
+    copied = np.array([[False, True, True, False], [False, True, False, False], [False] * 4])
+    laid, over = colours.with_copies(paths, copied)
+    assert np.array_equal(laid.link_of[over[over >= 0]], paths[paths >= 0])
+    assert len(set(over[copied].tolist())) == 3
+    for row, before in zip(over.tolist(), paths.tolist(), strict=True):
+        links = [link for link in row if link >= 0]
+        assert [laid.far[link] for link in links[:-1]] == [laid.near[link] for link in links[1:]]
+        assert [laid.far[link ^ 1] for link in links] == [laid.near[link] for link in links]
+        ends = [before[0], [link for link in before if link >= 0][-1]]
+        assert (laid.near[links[0]], laid.far[links[-1]]) == (colours.near[ends[0]], colours.far[ends[1]])
+    assert np.array_equal(laid.links, colours.links[laid.link_of])
+    assert np.array_equal(laid.nodes, colours.nodes[laid.node_of])
+
+
+def test_a_form_whose_colours_were_not_refined_is_one_of_the_same_flows(
+    network: Network, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(canonical_module, "MOST_STEPS", 0)
+    form = canonical(RING, NetworkColours.of(network))
+    assert np.array_equal(form.links[form.paths], RING.paths[form.order])
+    assert np.array_equal(form.order[form.later], form.order[form.earlier] + 4)

@@ -24,7 +24,7 @@ from railfab.simulate.components import Component
 from railfab.simulate.memo import Memo
 from railfab.simulate.named_faults import faults
 from railfab.simulate.network_colours import NetworkColours
-from railfab.simulate.packet_run import UnfinishedRun, run_packets
+from railfab.simulate.packet_run import PacketOutcome, UnfinishedRun, run_packets
 from railfab.workload import estimate
 
 POD64 = Path(__file__).parents[2] / "inventory" / "fabrics" / "pod64.yml"
@@ -78,7 +78,7 @@ def test_a_ring_in_nobodys_way_takes_the_closed_form_in_packets(pod64: Design) -
     assert "queues, ECN and PFC thresholds" not in result.step.not_seen
     sample = contention(result).sample
     assert sample is not None
-    assert (sample.components, sample.simulated, sample.dropped) == (1, 1, 0)
+    assert (sample.components, sample.kinds, sample.dropped) == (8, 1, 0)
 
 
 def test_a_full_memo_gives_what_an_empty_one_does(pod64: Design, tmp_path: Path) -> None:
@@ -230,3 +230,26 @@ def test_a_command_names_the_ports_that_wait(pod64: Design, monkeypatch: pytest.
     monkeypatch.setattr(packets, "run_packets", stuck)
     with pytest.raises(RailfabError, match=r"> .*, .* > .*: packets wait .*Look at PFC and the routes there, or use"):
         run(pod64, RING)
+
+
+def test_groups_continue_at_the_pace_of_their_last_carriers() -> None:
+    """Of two carriers of a rank the first one may be early in one round and late in another."""
+    time = packets._ComponentTime(
+        key="",
+        seconds=np.array([3.9, 4.0, 5.0]),
+        early_s=np.array([1.5, 2.0, 2.0]),
+        later_rounds=10.0,
+        outcome=PacketOutcome(ends_ns=np.zeros(0), marked=0, pauses=0, dropped=0),
+    )
+    assert time.group_seconds(np.array([0, 0, 1])).tolist() == [24.0, 35.0]
+
+
+def test_sizes_that_differ_by_less_than_a_tenth_are_simulated_once_and_times_are_in_proportion(pod64: Design) -> None:
+    sizes = ("24MB", "25MB", "16MB")
+    phases = [{"collective": {"op": "alltoall", "bytes": size, "group": "all"}} for size in sizes]
+    asked = Job.model_validate({"version": 1, "job": "made", "phases": phases})
+    result = run(pod64, asked, *SPINES)
+    assert [held.size_bytes for held in result.contentions] == [24_000_000, 16_000_000]
+    _, fast, near = (turn.call_s for turn in sorted(result.step.collectives, key=lambda turn: turn.size_bytes))
+    alone = run(pod64, job({"op": "alltoall", "bytes": "25MB", "group": "all"}), *SPINES).step.collectives[0]
+    assert fast < near == pytest.approx(alone.call_s, rel=0.03)
