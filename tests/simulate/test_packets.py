@@ -244,12 +244,20 @@ def test_groups_continue_at_the_pace_of_their_last_carriers() -> None:
     assert time.group_seconds(np.array([0, 0, 1])).tolist() == [24.0, 35.0]
 
 
-def test_sizes_that_differ_by_less_than_a_tenth_are_simulated_once_and_times_are_in_proportion(pod64: Design) -> None:
-    sizes = ("24MB", "25MB", "16MB")
-    phases = [{"collective": {"op": "alltoall", "bytes": size, "group": "all"}} for size in sizes]
-    asked = Job.model_validate({"version": 1, "job": "made", "phases": phases})
-    result = run(pod64, asked, *SPINES)
-    assert [held.size_bytes for held in result.contentions] == [24_000_000, 16_000_000]
-    _, fast, near = (turn.call_s for turn in sorted(result.step.collectives, key=lambda turn: turn.size_bytes))
-    alone = run(pod64, job({"op": "alltoall", "bytes": "25MB", "group": "all"}), *SPINES).step.collectives[0]
-    assert fast < near == pytest.approx(alone.call_s, rel=0.03)
+def phases(collective: dict[str, object], *sizes: str) -> Job:
+    calls = [{"collective": {**collective, "bytes": size}} for size in sizes]
+    return Job.model_validate({"version": 1, "job": "made", "phases": calls})
+
+
+def test_near_sizes_are_simulated_once_where_packets_are_in_nobodys_way(pod64: Design) -> None:
+    ring = {"op": "allreduce", "algorithm": "ring"}
+    result = run(pod64, phases(ring, "16MB", "17MB", "20MB"))
+    assert [held.size_bytes for held in result.contentions] == [16_000_000, 20_000_000]
+    (near,) = (turn.call_s for turn in result.step.collectives if turn.size_bytes == 17_000_000)
+    assert near == pytest.approx(run(pod64, phases(ring, "17MB")).step.collectives[0].call_s, rel=0.01)
+
+
+def test_near_sizes_whose_packets_meet_queues_are_simulated_each(pod64: Design) -> None:
+    """They may take another course."""
+    result = run(pod64, phases({"op": "alltoall", "group": "all"}, "2MB", "2.1MB"), *SPINES)
+    assert [held.size_bytes for held in result.contentions] == [2_000_000, 2_100_000]

@@ -71,6 +71,12 @@ class Contention:
     sample: PacketSample | None = None
 
     @property
+    def is_in_proportion(self) -> bool:
+        """Whether a call of a little more takes so much longer: in packets, where none was marked, stopped or lost."""
+        sample = self.sample
+        return sample is None or not (sample.marked or sample.pauses or sample.dropped)
+
+    @property
     def extra_s(self) -> float:
         """Time by which the slowest group is later than where only NICs and hosts limit it [s]."""
         return max(0.0, self.slowest_s - self.ideal_s)

@@ -48,7 +48,7 @@ class FabricCalls:
     """Durations of collectives on a fabric. groups: ranks of every group by kind. details: None where none are wanted.
 
     What the fabric adds to a collective is computed for the first size, and is in proportion to the size for others;
-    with packets, for those that differ by more than NEAR_SIZE.
+    with packets, for sizes that are near to it, if no queue was long.
     """
 
     fabric: RoutedFabric
@@ -86,8 +86,9 @@ class FabricCalls:
     def _followed_size(self, group: str, op: str, algorithm: str, size: int) -> int:
         """The size whose call has been followed and gives the duration of another size; that itself without one."""
         nearness = inf if self.packets is None else NEAR_SIZE
-        for *names, followed in self.contentions:
-            if names == [group, op, algorithm] and abs(size - followed) <= nearness * followed:
+        for (*names, followed), held in self.contentions.items():
+            near = abs(size - followed) <= nearness * followed and (held is None or held.is_in_proportion)
+            if near and names == [group, op, algorithm]:
                 return followed
         return size
 
