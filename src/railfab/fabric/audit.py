@@ -197,7 +197,8 @@ def _audited(intended: DeviceModel, rendered: str, text: str, findings: list[Fin
     if differences:
         unmodelled = {difference.text for difference in switch_platform.differences(text, render_text(model))} - named
         differing = _differing(switch_platform, intended, model, differences, unmodelled)
-        findings.extend(finding for finding in differing if not _is_said(finding, refused))
+        said = [refusal for refusal in refused if refusal.severity is not Severity.NOTE]
+        findings.extend(finding for finding in differing if not _is_said(finding, said))
     return model
 
 

@@ -235,7 +235,7 @@ FACT = re.compile(r"\$(?P<fact>\w+)(?:\((?P<of>[\w./-]+)\))?")
 def place_of(fields: dict[str, Any]) -> dict[str, Any]:
     """Take the fields of SettingPattern out of an entry of a YAML file. Raises ValueError and re.error."""
     paths, lines = (_listed(fields.pop(name, ())) for name in ("path", "line"))
-    when, unless = (_conditions(fields.pop(name, {})) for name in ("when", "unless"))
+    when, unless = (conditions(fields.pop(name, {})) for name in ("when", "unless"))
     place: dict[str, Any] = {
         "paths": paths,
         "lines": tuple(map(re.compile, lines)),
@@ -262,7 +262,8 @@ def _check(pattern: SettingPattern) -> None:
             raise ValueError(f"a pattern has no group {condition.name}")
 
 
-def _conditions(said: Mapping[str, Any]) -> tuple[Condition, ...]:
+def conditions(said: Mapping[str, Any]) -> tuple[Condition, ...]:
+    """Conditions by name, as `when` and `unless` have them."""
     return tuple(_condition(name, test) for name, test in said.items())
 
 

@@ -20,6 +20,8 @@ from pathlib import Path
 
 FRR = Path("/usr/lib/frr")
 DAEMONS = ("zebra", "staticd", "bgpd", "bfdd", "pbrd")
+MODULES = {"bgpd": "-M bmp"}
+"""Options of daemons by which they have all of their commands."""
 STARTS_WITHIN_S = 30
 SECTIONS = {
     "top": (),
@@ -28,6 +30,7 @@ SECTIONS = {
     "router bgp": ("router bgp 65001",),
     "address-family unicast": ("router bgp 65001", "address-family {} unicast"),
     "address-family l2vpn evpn": ("router bgp 65001", "address-family l2vpn evpn"),
+    "bmp targets": ("router bgp 65001", "bmp targets any"),
     "route-map": ("route-map any permit 10",),
     "bfd": ("bfd",),
     "peer": ("bfd", "peer 192.0.2.1"),
@@ -151,7 +154,7 @@ def main() -> None:
     shutil.chown(sockets, "frr", "frr")
     options = f"--vty_socket {sockets} -z {sockets}/zserv.api -A 127.0.0.1 -P 0"
     try:
-        daemons = [f"{FRR}/{name} -d {options} -i {sockets}/{name}.pid" for name in DAEMONS]
+        daemons = [f"{FRR}/{name} -d {options} -i {sockets}/{name}.pid {MODULES.get(name, '')}" for name in DAEMONS]
         subprocess.run(["unshare", "--net", "sh", "-ec", "\n".join(daemons)], check=True)
         deadline = time.monotonic() + STARTS_WITHIN_S
         while len([*sockets.glob("*.vty")]) < len(DAEMONS) and time.monotonic() < deadline:

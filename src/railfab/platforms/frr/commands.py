@@ -35,6 +35,7 @@ SECTIONS: Mapping[str, Mapping[str, str]] = {
     "router bgp": {
         r"address-family (ipv4|ipv6)( unicast)?": "address-family unicast",
         r"address-family l2vpn evpn": "address-family l2vpn evpn",
+        r"bmp targets \S+": "bmp targets",
     },
     "bfd": {r"profile \S+": "profile", r"peer \S+.*": "peer"},
 }

@@ -28,6 +28,7 @@ FORMAT = LineFormat(
         "profile": SectionKind(exit="exit", after=True),
         "peer": SectionKind(exit="exit", after=True),
         "vni": SectionKind(),
+        "bmp": SectionKind(),
     },
     exits=frozenset({"exit", "exit-address-family", "exit-vrf", "exit-vni"}),
     comments="!#",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -60,10 +61,12 @@ def hazards(package: str) -> tuple[Hazard, ...]:
     `unless` at its top is that of every entry. Raises ValueError, naming the entry, for one that is not valid.
     """
     from railfab.platforms.hazards import hazard_of
+    from railfab.platforms.setting_patterns import conditions
 
     document = _document(package, "hazards.yml")
-    unless = document.get("unless", {})
-    return tuple(hazard_of({**entry, "unless": {**unless, **entry.get("unless", {})}}) for entry in document["hazards"])
+    unless = conditions(document.get("unless", {}))
+    patterns = map(hazard_of, document["hazards"])
+    return tuple(replace(pattern, unless=(*unless, *pattern.unless)) for pattern in patterns)
 
 
 @cache
