@@ -15,6 +15,11 @@ from railfab.platforms.shared.route_maps import DEFAULT_SEQUENCE, merged
 
 NAMES = {number: name for name, number in COMMUNITIES.items()}
 LINK_BANDWIDTHS = {word: kind for kind, word in BANDWIDTHS.items()}
+EVERYTHING = {
+    "ipv4": (PrefixRange(prefix=ip_network("0.0.0.0/0"), ge=0, le=32),),
+    "ipv6": (PrefixRange(prefix=ip_network("::/0"), ge=0, le=128),),
+}
+"""What `match any` of a list of each type takes."""
 MATCHES = {"type", "ip-prefix-list", "community-list", "as-path-list"}
 """Conditions that a model can express; a rule with another one is none of it."""
 
@@ -71,11 +76,13 @@ class CumulusPolicyReader:
         if name is None:
             return ()
         ranges: list[PrefixRange] = []
-        for _, rule in numbers(self._node.at("prefix-list", name), "rule"):
+        prefixes = self._node.at("prefix-list", name)
+        everything = EVERYTHING["ipv6" if prefixes.text("type") == "ipv6" else "ipv4"]
+        for _, rule in numbers(prefixes, "rule"):
             if rule.text("action") == "deny":
                 break
             for prefix, lengths in entries(rule, "match"):
-                ranges.extend(_range(prefix, lengths))
+                ranges.extend(everything if prefix == "any" else _range(prefix, lengths))
         return tuple(ranges) or None
 
     def _communities(self, name: str | None) -> tuple[str, ...] | None:
