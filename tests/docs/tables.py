@@ -269,7 +269,7 @@ def _gap(name: str, kind: HazardCode) -> str:
 
 
 def _sign(gap: HazardGap) -> str:
-    return "–" if gap.is_impossible else "=" if gap.instead else "?"
+    return "=" if gap.instead else "–"
 
 
 def gaps(name: str) -> str:

@@ -10,7 +10,7 @@ import pytest
 from tests.device.planned import LEAF, pod64
 
 from railfab.findings import Severity
-from railfab.platforms import Difference, Side
+from railfab.platforms import Difference, Side, platform
 from railfab.platforms.hazard_kinds import hazard_kinds
 from railfab.platforms.hazards import Hazard, gaps_of, hazard_of
 from railfab.platforms.setting_patterns import Condition, Operator, matches
@@ -53,12 +53,22 @@ def test_an_entry_becomes_a_hazard() -> None:
     )
 
 
-GAP: Mapping[str, Any] = {"kinds": ["pfc-off"], "impossible": True, "reason": "it has no queues", "source": "RFC 1"}
+GAP: Mapping[str, Any] = {"kinds": ["pfc-off"], "reason": "it has no queues", "source": "RFC 1"}
+
+
+def test_a_condition_of_the_file_is_one_of_every_pattern_also_of_one_with_another_on_the_same_value() -> None:
+    """An entry about `interface.key` does not judge the management ports, which the file excuses by `interface.key`."""
+    conditions = [
+        {condition.operand for condition in hazard.unless if condition.name == "interface.key"}
+        for hazard in platform("cumulus").hazards()
+    ]
+    assert all(r"eth\d+" in operands for operands in conditions)
+    assert {r"eth\d+", "lo"} in conditions
 
 
 def test_gaps_have_a_reason_by_kind() -> None:
     (gap,) = set(gaps_of([{**GAP, "kinds": ["pfc-off", "ecn-off"]}], [hazard_of(ENTRY)]).values())
-    assert (gap.reason, gap.source, gap.is_impossible) == ("it has no queues", "RFC 1", True)
+    assert (gap.reason, gap.source, gap.instead) == ("it has no queues", "RFC 1", ())
 
 
 @pytest.mark.parametrize(
@@ -68,9 +78,8 @@ def test_gaps_have_a_reason_by_kind() -> None:
         ({"kinds": ["no-kind"]}, "needs a `kind` of hazard_kinds.yml"),
         ({"reason": ""}, "needs a reason"),
         ({"reason": "It has none."}, "without a full stop"),
-        ({"source": ""}, "a source if impossible"),
-        ({"impossible": False, "instead": ["pfc-on-lossy-class"]}, "pfc-on-lossy-class, given instead, has no pattern"),
-        ({"instead": ["rate-limit"]}, "is impossible, or has kinds that are given instead, not both"),
+        ({"source": ""}, "a source or `instead`"),
+        ({"instead": ["pfc-on-lossy-class"]}, "pfc-on-lossy-class, given instead, has no pattern"),
     ],
 )
 def test_a_gap_that_is_not_valid_is_refused(more: Mapping[str, Any], problem: str) -> None:
@@ -81,7 +90,7 @@ def test_a_gap_that_is_not_valid_is_refused(more: Mapping[str, Any], problem: st
 def test_a_gap_names_the_kinds_that_are_given_instead() -> None:
     entry = {"kinds": ["pfc-off"], "instead": ["rate-limit"], "reason": "a shaper stops it"}
     (gap,) = gaps_of([entry], [hazard_of(ENTRY)]).values()
-    assert (gap.instead, gap.is_impossible) == (("rate-limit",), False)
+    assert gap.instead == ("rate-limit",)
 
 
 def test_a_kind_has_one_gap() -> None:

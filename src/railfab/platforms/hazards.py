@@ -54,19 +54,17 @@ def hazard_of(entry: Mapping[str, Any]) -> Hazard:
 class HazardGap:
     """Reason why a platform has no pattern of a kind.
 
-    is_impossible: whether its switches cannot be configured with the mistake, as the source says. instead: kinds of
-    the platform by which the mistake is found. Without either, railfab does not look for it.
+    instead: kinds of the platform by which the mistake is found. Without them, its switches cannot be configured with
+    the mistake, as the source says.
     """
 
     reason: str
     source: str = ""
-    is_impossible: bool = False
     instead: tuple[HazardCode, ...] = ()
 
 
 def gaps_of(entries: Iterable[Mapping[str, Any]], hazards: Iterable[Hazard]) -> Mapping[HazardCode, HazardGap]:
-    """The gaps by kind, of `gaps` of `hazards.yml`: `kinds`, whether they are `impossible` or the kinds that are given
-    `instead`, `reason` and `source`.
+    """The gaps by kind, of `gaps` of `hazards.yml`: `kinds`, the kinds that are given `instead`, `reason` and `source`.
 
     Raises ValueError for an entry that is not valid, for a kind that has another entry or a pattern, and for a kind
     given instead that has no pattern.
@@ -76,13 +74,11 @@ def gaps_of(entries: Iterable[Mapping[str, Any]], hazards: Iterable[Hazard]) -> 
         fields = dict(entry)
         codes = [_kind(code).code for code in fields.pop("kinds")]
         instead = tuple(_kind(code).code for code in fields.pop("instead", ()))
-        gap = HazardGap(is_impossible=fields.pop("impossible", False), instead=instead, **fields)
-        if not gap.reason or gap.reason.endswith(".") or (gap.is_impossible and not gap.source):
-            raise ValueError(f"gap {', '.join(codes)}: needs a reason without a full stop, and a source if impossible")
+        gap = HazardGap(instead=instead, **fields)
+        if not gap.reason or gap.reason.endswith(".") or not (gap.instead or gap.source):
+            raise ValueError(f"gap {', '.join(codes)}: needs a reason without a full stop, and a source or `instead`")
         if without := [code for code in instead if code not in patterns]:
             raise ValueError(f"gap {', '.join(codes)}: {', '.join(without)}, given instead, has no pattern")
-        if instead and gap.is_impossible:
-            raise ValueError(f"gap {', '.join(codes)}: is impossible, or has kinds that are given instead, not both")
         if several := [code for code in codes if code in patterns or code in gaps]:
             raise ValueError(f"gap {', '.join(several)}: has a pattern or another gap")
         gaps.update(dict.fromkeys(codes, gap))
