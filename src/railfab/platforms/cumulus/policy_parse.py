@@ -19,7 +19,7 @@ EVERYTHING = {
     "ipv4": (PrefixRange(prefix=ip_network("0.0.0.0/0"), ge=0, le=32),),
     "ipv6": (PrefixRange(prefix=ip_network("::/0"), ge=0, le=128),),
 }
-"""What `match any` of a list of each type takes."""
+"""Prefixes that `match any` of a list of each type takes."""
 MATCHES = {"type", "ip-prefix-list", "community-list", "as-path-list"}
 """Conditions that a model can express; a rule with another one is none of it."""
 
