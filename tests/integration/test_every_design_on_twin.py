@@ -180,8 +180,8 @@ def test_a_design_that_the_twin_cannot_forward_is_refused_by_feature_before_anyt
 
 @pytest.mark.parametrize("name", [*SERVED, *REFUSED, *sorted(NO_TWIN)])
 def test_the_jobs_of_up_fit_every_design(name: str) -> None:
-    topology = wired(INTENTS[name])[1]
-    assert [fitting_job(path, topology).job for path in default_jobs(INTENTS[name])] == ["ring", "incast"]
+    intent, topology = wired(INTENTS[name])
+    assert [fitting_job(path, topology, intent).job for path in default_jobs(INTENTS[name])] == ["ring", "incast"]
 
 
 def test_the_packaged_jobs_of_up_are_those_of_the_inventory(tmp_path: Path) -> None:

@@ -129,8 +129,57 @@ def test_a_recording_holds_little_more_than_what_a_replay_reads() -> None:
     recorder = forward._recorder
     assert recorder is not None
     assert len(recorder.counts) > 1
-    assert all(flows.itemsize < forward.engine.state.flows.itemsize / 2 for flows in recorder.flows)
+    assert all(flows.itemsize < forward.engine.state.flows.itemsize / 2 for _, flows in recorder.flows)
     assert all(len(columns) < len(recorder.base) / 4 for columns, _ in recorder.counts)
+
+
+def steps(forward: FastForward, first: int) -> list[Flow]:
+    """Four flows after a computation of 100 us, four after those and one of 300 us; numbers from `first` on."""
+    now = int(forward.now_ns)
+    flows = [Flow(id=first, source=0, target=0, payload_bytes=0, start_ns=now + 100_000)]
+    for turn, waits in enumerate(((first,), tuple(range(first + 1, first + 5)))):
+        flows += [
+            replace(flow, id=first + 1 + 4 * turn + flow.id, after=waits, gap_ns=300_000 * turn)
+            for flow in star_flows(4, 3_000_000)
+        ]
+    return flows
+
+
+def replayed_steps() -> tuple[FastForward, float]:
+    """A fast-forward at the begin of a replay of flows that wait for others, and when it began."""
+    forward = FastForward(engine(star(4)), QUICK)
+    forward.add(steps(forward, 0))
+    assert forward.run(1e9)
+    forward.run(forward.now_ns + 1e6, stop_when_done=False)
+    began = forward.now_ns
+    forward.add(steps(forward, 100))
+    return forward, began
+
+
+def test_flows_that_wait_for_others_are_replayed_with_the_same_times_and_counts() -> None:
+    forward, began = replayed_steps()
+    before = forward.counters()
+    assert forward.run(1e9)
+    assert (forward.engine.state.packets.kind >= 0).sum() == 0
+    flows, after = forward.flows(), forward.counters()
+    assert flows.finish_ns[9:] - began == pytest.approx(flows.finish_ns[:9], abs=1)
+    assert flows.start_ns[9:] - began == pytest.approx(flows.start_ns[:9], abs=1)
+    for name in ("sent_bytes", "sent_packets", "marked_packets", "ack_packets"):
+        assert getattr(after, name) == pytest.approx(2 * getattr(before, name), abs=1), name
+
+
+@pytest.mark.parametrize("at_ns", [50_000, 600_000, 1_200_000, 1_700_000])
+def test_a_replay_that_is_disturbed_goes_on_with_what_flows_waited_for(at_ns: float) -> None:
+    """In the first computation, the first flows, the second computation and the second flows."""
+    forward, began = replayed_steps()
+    forward.run(began + at_ns)
+    forward.reroute(forward.network, forward.routing)
+    assert forward.run(began + 1e9)
+    flows = forward.flows()
+    assert flows.received_packets[9:].tolist() == flows.received_packets[:9].tolist()
+    assert flows.finish_ns[9:] - began == pytest.approx(flows.finish_ns[:9], rel=0.3)
+    second = flows.start_ns[14:] - flows.finish_ns[10:14].max()
+    assert second == pytest.approx([300_000] * 4, abs=2_000)
 
 
 def test_a_replay_of_parked_ports_counts_what_they_sent() -> None:

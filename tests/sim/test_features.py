@@ -377,6 +377,20 @@ def test_endless_flows_keep_their_rate_and_nothing_waits_for_them() -> None:
     assert_all_packets_are_accounted_for(engine)
 
 
+def test_a_flow_without_payload_lets_time_pass_and_crosses_nothing() -> None:
+    """Flow 2 begins 50 us after flow 1 and sends nothing, flow 3 70 us after it; a window is at most 1 us long."""
+    flows = [flow(1, 1, 0, 100_000), replace(flow(2, 1, 1, 0), after=(1,), gap_ns=50_000)]
+    flows.append(replace(flow(3, 2, 0, 100_000), after=(2,), gap_ns=70_000))
+    engine = engine_of(star(3), flows, framing=OCTETS, transports=[QUICK])
+    assert engine.run(1e9)
+    first, rest, last = engine.flows().finish_ns
+    assert rest - first == pytest.approx(50_000, abs=1_000)
+    assert engine.flows().start_ns[2] - rest == pytest.approx(70_000, abs=1_000)
+    assert engine.flows().sent_packets.tolist() == [100, 0, 100]
+    assert last - engine.flows().start_ns[2] == pytest.approx(first - engine.flows().start_ns[0], abs=1)
+    assert_all_packets_are_accounted_for(engine)
+
+
 def test_a_host_that_is_slow_no_longer_ends_its_pause() -> None:
     """Its backlog would last for 24 ms."""
     network = lossless(star(2))

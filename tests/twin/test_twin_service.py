@@ -44,6 +44,7 @@ from railfab.errors import CommitRefused, DeviceError, EndpointError, LabError, 
 from railfab.fabric.design import design
 from railfab.gnmi import messages, paths, values
 from railfab.gnmi.certificates import Authority
+from railfab.intent import Job
 from railfab.metrics import CATALOGUE
 from railfab.platforms import ChangeName, platform, platform_names
 from railfab.process.listeners import in_use
@@ -406,6 +407,24 @@ def test_job_metrics_are_of_the_catalogue_and_follow_the_job(twin: Twin, control
     assert any(line.startswith("fabric_twin_simulated_seconds_total") for line in samples)
     bandwidth = next(line for line in samples if line.startswith("training_collective_bus_bandwidth"))
     assert 10e9 < float(bandwidth.rsplit(" ", 1)[1]) < 25e9  # below a NIC's 2 x 100 Gb/s
+
+
+def test_a_job_with_a_model_runs_on_the_twin_beside_its_ideal(twin: Twin, control: Control) -> None:
+    shape = {"layers": 4, "hidden": 1024, "heads": 8, "ffn": 2816, "vocabulary": 8192, "sequence": 512}
+    fields = {"version": 1, "job": "trained", "model": shape, "parallelism": {"tp": 8, "pp": 4, "micro_batches": 4}}
+    control.switch_job(Job.model_validate(fields))
+    until(lambda: control.status().steps >= 1)
+    values = dict(line.rsplit(" ", 1) for line in metrics_of(control))
+    ideal_s = float(values['training_step_ideal_seconds_total{fabric="pod64",job_id="trained"}'])
+    steps, seconds = (
+        float(
+            values[f'training_step_duration_seconds_{part}{{fabric="pod64",host="pod1-seg1-host1",job_id="trained"}}']
+        )
+        for part in ("count", "sum")
+    )
+    control.switch_job(None)
+    assert steps >= 1
+    assert ideal_s == pytest.approx(seconds, rel=0.05)
 
 
 def test_the_collector_of_a_twin_exposes_the_metrics_of_its_job_once(twin: Twin, control: Control, state: Path) -> None:

@@ -179,14 +179,6 @@ def test_a_job_that_the_design_cannot_hold_is_refused() -> None:
     assert str(refused.value).startswith("parallelism: a GPU of stage 1 needs ")
 
 
-def test_a_twin_refuses_a_model() -> None:
-    from railfab.workload import stages
-
-    with pytest.raises(RailfabError) as refused:
-        stages(Job.model_validate({"version": 1, "job": "made", "model": "llama3-8b"}), wire(fabric()))
-    assert str(refused.value).startswith("job made: model: a twin runs phases, not the step of a model. ")
-
-
 def test_a_step_of_16384_gpus_is_estimated() -> None:
     hosts = (Node(name=f"host{index}", role=Role.HOST, pod=1, segment=1, index=index) for index in range(1, 2049))
     topology = Topology(fabric="large", nodes=tuple(hosts), links=())

@@ -10,7 +10,7 @@ from railfab.errors import IntentError
 from railfab.topology import Topology, wire
 from railfab.workload import MappedRounds, RanksByHost, mapped, transfer_rounds
 from railfab.workload.algorithms import ALGORITHMS
-from railfab.workload.stages import gpu_nics
+from railfab.workload.job_hosts import gpu_nics
 
 TOPOLOGY: Topology = wire(fabric())
 """8 hosts in two segments, of 8 NICs with 2 ports each, and 4 spines."""

@@ -115,7 +115,7 @@ def twin(
     from railfab.twin import require_served, require_traffic, running, twin_command
 
     fabric = design(file)
-    wanted = fitting_job(job, fabric.topology) if job is not None else None
+    wanted = fitting_job(job, fabric.topology, fabric.intent) if job is not None else None
     there = running(state, fabric.topology.fabric)
     if there is not None and wanted is not None:
         why = f"The twin of {fabric.topology.fabric} is running, and only its job changes: leave out"

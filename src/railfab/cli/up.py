@@ -162,7 +162,7 @@ def _jobs(fabric: Design, given: list[Path] | None) -> tuple[Job, ...]:
             raise
         echo(f"railfab: no job runs: {error.problem}", err=True)
         return ()
-    return tuple(fitting_job(path, fabric.topology) for path in given or default_jobs(fabric.path))
+    return tuple(fitting_job(path, fabric.topology, fabric.intent) for path in given or default_jobs(fabric.path))
 
 
 @contextmanager

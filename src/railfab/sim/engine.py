@@ -29,6 +29,7 @@ from railfab.sim.kernel.records import (
     PAUSE,
     POOL_EMPTY,
     QUEUES,
+    SENDING,
     STALLED,
     START,
     TIMEOUT,
@@ -217,6 +218,20 @@ class Engine:
     def active(self) -> tuple[int, ...]:
         """Numbers of the flows that are not done, those that wait for others included."""
         return tuple(self._st.flows.id[self._st.flows.state != DONE].tolist())
+
+    @property
+    def is_active(self) -> bool:
+        """Whether a flow is not done."""
+        return bool((self._st.flows.state != DONE).any())
+
+    @property
+    def sending_count(self) -> int:
+        """How many flows send, or wait for acknowledgements."""
+        return int(np.count_nonzero(self._st.flows.state == SENDING))
+
+    def start_waiting(self, first: int) -> None:
+        """Start the flows from this number on that wait for nothing but their time."""
+        self._call(START_FLOWS, first)
 
     def stalled(self) -> tuple[int, ...]:
         """Numbers of the flows without a route."""

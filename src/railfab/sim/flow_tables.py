@@ -38,7 +38,7 @@ _OF_FLOWS = (DATA, CNP, NAK, START, TIMEOUT, LOST, EXPIRED)
 def flow_records(flows: Sequence[Flow], st: State, network: Network, framing: Framing) -> Records:
     """New flows, not yet in the tables of a state."""
     found = records(len(flows), FLOW)
-    size = np.maximum(1, [flow.payload_bytes for flow in flows])
+    size = np.array([flow.payload_bytes for flow in flows], np.int64)
     found.id = [flow.id for flow in flows]
     found.source, found.target = [flow.source for flow in flows], [flow.target for flow in flows]
     found.packets = -(-size // framing.payload_bytes)

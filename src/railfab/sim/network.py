@@ -267,11 +267,12 @@ class Routing:
 class Flow:
     """Payload from one NIC port to another, on one queue pair.
 
-    source, target: nodes. source_word, target_word, entropy, back_entropy: 32-bit words that switches hash, of the
-    packets and of their acknowledgements. transport: place in the engine's transports. after: numbers of the flows that
-    it waits for; it starts gap_ns after the last of them is acknowledged, and not before start_ns. endless: it sends
-    until `Engine.stop` and has neither payload nor acknowledgements; its transport has no recovery. links: those that
-    its packets take, acknowledgements the other directions of these cables; empty: those that the routes give.
+    source, target: nodes. Without payload a flow ends when it starts, and crosses nothing. source_word,
+    target_word, entropy, back_entropy: 32-bit words that switches hash, of the packets and of their
+    acknowledgements. transport: place in the engine's transports. after: numbers of the flows that it waits for; it
+    starts gap_ns after the last of them is acknowledged, and not before start_ns. endless: it sends until
+    `Engine.stop` and has neither payload nor acknowledgements; its transport has no recovery. links: those that its
+    packets take, acknowledgements the other directions of these cables; empty: those that the routes give.
     """
 
     id: int

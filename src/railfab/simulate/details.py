@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from railfab.simulate.contention import BusyLink
-from railfab.simulate.exchange import ExchangeTime, FollowedFlows, HostPorts, SlowestInterval
+from railfab.simulate.exchange import ExchangeTime, FollowedFlows, SlowestInterval
 from railfab.simulate.link_places import ROLE_NAMES
 from railfab.simulate.routed import RoutedFabric
 from railfab.topology import PortKey
+from railfab.workload.mapping import HostPorts
 
 Numbers = NDArray[np.int64]
 Floats = NDArray[np.float64]

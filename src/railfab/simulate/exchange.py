@@ -17,6 +17,7 @@ from railfab.simulate.routed import RoutedFabric
 from railfab.topology import PortKey
 from railfab.workload import MappedRounds, TransferRounds, mapped
 from railfab.workload.algorithms import check_transfers
+from railfab.workload.mapping import HostPorts
 from railfab.workload.rates import NETWORK_STEP_S, SCALE_UP_STEP_S
 from railfab.workload.transfer import Gpu
 
@@ -86,16 +87,6 @@ class ExchangeTime:
     followed: FollowedFlows
     sample: PacketSample | None = None
     why: str = ""
-
-
-@dataclass(frozen=True, kw_only=True)
-class HostPorts:
-    """The hosts of a job as flows see them. gpus: of each rank. nics: ports of each GPU. scale_up: payload that a GPU
-    sends over the scale-up network [bytes/s]; None without one."""
-
-    gpus: Sequence[Gpu]
-    nics: Mapping[Gpu, Sequence[PortKey]]
-    scale_up: float | None
 
 
 def together(

@@ -11,21 +11,23 @@ from railfab.forwarding import FabricChange
 from railfab.intent import Job
 from railfab.simulate.contention import PACKETS, TIER, Contention
 from railfab.simulate.details import OperationDetail, operation_detail
-from railfab.simulate.exchange import ExchangeTime, HostPorts, exchange
+from railfab.simulate.exchange import ExchangeTime, exchange
 from railfab.simulate.memo import Memo
 from railfab.simulate.packets import PacketTier
 from railfab.simulate.results import FabricEstimate
 from railfab.simulate.routed import RoutedFabric, routed
-from railfab.simulate.storage_writes import WriteTime, storage_ports, written
+from railfab.simulate.storage_writes import WriteTime, written
 from railfab.text.counted import counted
 from railfab.topology import Net, Role
 from railfab.workload import RanksByHost, RecordedJob, estimate, transfer_rounds
 from railfab.workload.algorithms import ALGORITHMS, TooManyTransfers
 from railfab.workload.checkpoints import StorageSide
+from railfab.workload.job_hosts import gpu_nics, hosts_of
+from railfab.workload.mapping import HostPorts, ranks_by_host
 from railfab.workload.plan import training_plan
 from railfab.workload.ranks import GROUPS, Span
 from railfab.workload.rates import CallTime, LinkRates, link_rates
-from railfab.workload.stages import gpu_nics, hosts_of
+from railfab.workload.storage_stripes import storage_ports
 from railfab.workload.stragglers import link_factors
 
 NOT_SEEN = (
@@ -107,7 +109,7 @@ class FabricCalls:
         """What the fabric adds to a call; None where that is nothing, or not followed."""
         by_hosts: dict[RanksByHost, list[Sequence[int]]] = {}
         for members in self.groups[group]:
-            by_hosts.setdefault(_by_host(members, self.hosts), []).append(members)
+            by_hosts.setdefault(ranks_by_host(members, self.hosts), []).append(members)
         if self.hosts.scale_up is not None and all(ranks.hosts == 1 for ranks in by_hosts):
             return None
         is_able = len(by_hosts) == 1 and not ALGORITHMS[op][algorithm].obstacle(next(iter(by_hosts)))
@@ -147,14 +149,6 @@ class FabricCalls:
             why=result.why if isinstance(result, ExchangeTime) else "",
             sample=sample,
         )
-
-
-def _by_host(members: Sequence[int], hosts: HostPorts) -> RanksByHost:
-    counts: dict[str, int] = {}
-    for rank in members:
-        host = hosts.gpus[rank][0]
-        counts[host] = counts.get(host, 0) + 1
-    return RanksByHost(tuple(counts.values()))
 
 
 def _hosts(job: RecordedJob, design: Design) -> tuple[str, ...]:

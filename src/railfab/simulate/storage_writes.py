@@ -14,12 +14,11 @@ from railfab.sim.fluid import FluidFlows, fluid_ends
 from railfab.simulate.contention import BusyLink
 from railfab.simulate.exchange import QUANTA, busiest_of
 from railfab.simulate.routed import Numbers, RoutedFabric, payload_share
-from railfab.topology import Net, PortKey, Role, Topology
+from railfab.topology import Role
 from railfab.workload.checkpoints import StorageSide
+from railfab.workload.storage_stripes import NumberedPorts, storage_ports, stripes
 
 Floats = NDArray[np.float64]
-STRIPES = 8
-"""Servers among which a port of a host divides what it writes, if there are so many."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -34,8 +33,10 @@ class WriteTime:
 def written(host_bytes: Sequence[float], side: StorageSide, hosts: Sequence[str], fabric: RoutedFabric) -> WriteTime:
     """When each host has written its bytes to the storage servers. Raises RailfabError for one that reaches none."""
     servers = tuple(storage_ports(fabric.links.topology, Role.SERVER))
-    connections, host, share = _stripes(_in_use(hosts, Role.HOST, fabric), _in_use(servers, Role.SERVER, fabric))
-    payload = np.asarray(host_bytes)[host] * share
+    written_by = stripes(_in_use(hosts, Role.HOST, fabric), _in_use(servers, Role.SERVER, fabric))
+    connections = Connections.of([(stripe.source, stripe.target, 0) for stripe in written_by])
+    host = np.array([stripe.host for stripe in written_by])
+    payload = np.asarray(host_bytes)[host] * np.array([stripe.share for stripe in written_by])
     scale = side.payload_share / payload_share(Framing())
     ends = fabric.ends(connections)
     ideal = _host_ends(ends, scale * fabric.planned_bytes_per_s, host, payload, side)
@@ -46,46 +47,11 @@ def written(host_bytes: Sequence[float], side: StorageSide, hosts: Sequence[str]
     return WriteTime(seconds=seconds, ideal_s=float(ideal.max()), busiest=busiest)
 
 
-def storage_ports(topology: Topology, role: Role) -> dict[str, list[PortKey]]:
-    """Ports on the storage network of hosts or storage servers, by node, in the order of their names."""
-    ports: dict[str, list[PortKey]] = {}
-    for link in topology.links:
-        near, far = topology.node(link.a.node), topology.node(link.z.node)
-        if near.role is role and far.net is Net.STORAGE:
-            ports.setdefault(near.name, []).append((near.name, link.a.name))
-    return {name: sorted(held) for name, held in ports.items()}
-
-
-NumberedPorts = Sequence[tuple[int, PortKey]]
-"""Ports of a node with their places among those that it has."""
-
-
 def _in_use(nodes: Sequence[str], role: Role, fabric: RoutedFabric) -> list[NumberedPorts]:
     """The storage ports of each node that are up; all of one without any."""
     ports = storage_ports(fabric.links.topology, role)
     numbered = [list(enumerate(ports[node])) for node in nodes]
     return [[entry for entry in held if fabric.state.port(entry[1]).oper_up] or held for held in numbered]
-
-
-def _stripes(hosts: Sequence[NumberedPorts], servers: Sequence[NumberedPorts]) -> tuple[Connections, Numbers, Floats]:
-    """Connections, with the host of each and its share of what that writes: a port writes to alike ports of several
-    servers, which are on its leaf, and hosts begin with different servers."""
-    connections, host, share = [], [], []
-    stripes = min(STRIPES, len(servers))
-    for number, ports in enumerate(hosts):
-        for place, port in ports:
-            for stripe in range(stripes):
-                turn, server = divmod(number * stripes + stripe, len(servers))
-                connections.append((port, _alike(servers[server], place, turn), 0))
-                host.append(number)
-                share.append(1 / (len(ports) * stripes))
-    return Connections.of(connections), np.array(host), np.array(share)
-
-
-def _alike(ports: NumberedPorts, place: int, turn: int) -> PortKey:
-    """A port of a server on the leaf of a host port, or another: the ports of a node alternate between two leaves."""
-    alike = [port for own, port in ports if own % 2 == place % 2] or [port for _, port in ports]
-    return alike[turn % len(alike)]
 
 
 def _host_ends(paths: Numbers, capacity: Floats, host: Numbers, payload: Floats, side: StorageSide) -> Floats:

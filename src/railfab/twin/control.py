@@ -42,7 +42,7 @@ class Control:
 
     def switch_job(self, job: Job | None) -> None:
         """Start this job in place of the one that runs; None stops it. Raises DeviceError when it does not fit."""
-        self._call("POST", "/job", None if job is None else job.model_dump(mode="json"))
+        self._call("POST", "/job", None if job is None else job.model_dump(mode="json", exclude_unset=True))
 
     def set_link(
         self,

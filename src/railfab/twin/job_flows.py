@@ -26,6 +26,7 @@ class JobFlows:
         self.background: dict[int, Background] = {}
         self._links = links
         self._last = 0
+        self._begun: tuple[tuple[Transfer, ...], list[Flow]] = ((), [])
 
     def clear(self) -> None:
         self.transfers.clear()
@@ -33,12 +34,24 @@ class JobFlows:
 
     def use(self, links: LinkTable) -> None:
         """Make flows for other cables from now on."""
-        self._links = links
+        self._links, self._begun = links, ((), [])
 
-    def begin(self, transfers: Iterable[Transfer]) -> list[Flow]:
+    def begin(self, transfers: tuple[Transfer, ...], now_ns: int) -> list[Flow]:
         """New flows for these transfers, in place of the former ones; a number is never used again."""
-        self.transfers.clear()
-        return [self._flow(transfer) for transfer in transfers]
+        if transfers is not self._begun[0]:
+            self._begun = (transfers, [self._flow(transfer) for transfer in transfers])
+        first = self._last + 1
+        self._last += len(transfers)
+        self.transfers = dict(enumerate(transfers, first))
+        return [
+            replace(
+                plain,
+                id=number,
+                after=tuple(first + place for place in transfer.after),
+                start_ns=0 if transfer.after else now_ns + transfer.gap_ns,
+            )
+            for number, (transfer, plain) in enumerate(zip(transfers, self._begun[1], strict=True), first)
+        ]
 
     def begin_background(
         self, wanted: Iterable[Background], add_transport: Callable[[Transport], int]
@@ -53,10 +66,10 @@ class JobFlows:
             yield replace(plain, traffic_class=number, transport=add_transport(transport), endless=True)
 
     def _flow(self, transfer: Transfer) -> Flow:
-        self._last += 1
-        self.transfers[self._last] = transfer
-        size = max(1, round(transfer.payload_bytes))
-        return flow(self._links, self._last, transfer.source, transfer.target, size, stream=transfer.stream)
+        """The flow of a transfer, without a number, and without those that it waits for."""
+        size = max(1, round(transfer.payload_bytes)) if transfer.payload_bytes else 0
+        plain = flow(self._links, 0, transfer.source, transfer.target, size, stream=transfer.stream)
+        return replace(plain, gap_ns=transfer.gap_ns)
 
     def stalled(self, state: ForwardingState, paths: Paths) -> Iterator[str]:
         """Why the flows without a path have none."""

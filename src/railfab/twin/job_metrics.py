@@ -16,10 +16,11 @@ from railfab.intent import Collective, Job
 from railfab.metrics import metric
 from railfab.twin.clock import Clock
 from railfab.units import NS_PER_S
-from railfab.workload import OPERATIONS, JobStatus, Step
+from railfab.workload import OPERATIONS, JobSteps, Step
 
 BUCKETS_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 STEP = "training_step_duration_seconds"
+IDEAL = "training_step_ideal_seconds_total"
 COLLECTIVE = "training_collective_duration_seconds"
 RUNNING = "training_job_running"
 BANDWIDTH = "training_collective_bus_bandwidth_bytes_per_second"
@@ -35,10 +36,11 @@ class Durations:
         self._counts: dict[Labels, list[int]] = {}
         self._sums: dict[Labels, float] = {}
 
-    def observe(self, labels: Labels, duration_s: float) -> None:
+    def observe(self, labels: Labels, *durations_s: float) -> None:
         counts = self._counts.setdefault(labels, [0] * (len(BUCKETS_S) + 1))
-        counts[bisect_left(BUCKETS_S, duration_s)] += 1
-        self._sums[labels] = self._sums.get(labels, 0.0) + duration_s
+        for duration_s in durations_s:
+            counts[bisect_left(BUCKETS_S, duration_s)] += 1
+        self._sums[labels] = self._sums.get(labels, 0.0) + sum(durations_s)
 
     def family(self) -> Metric:
         family = HistogramMetricFamily(self._metric.name, self._metric.help, labels=self._metric.labels)
@@ -57,6 +59,7 @@ class JobMetrics(Collector):
         self._lock = threading.Lock()
         self._steps, self._collectives = Durations(STEP), Durations(COLLECTIVE)
         self._bandwidth: dict[Labels, float] = {}
+        self._ideal_s: dict[Labels, float] = {}
         self._job: Job | None = None
         self._names: dict[str, None] = {}
         self._seen = 0
@@ -68,7 +71,7 @@ class JobMetrics(Collector):
             if job is not None:
                 self._names[job.job] = None
 
-    def take(self, status: JobStatus) -> None:
+    def take(self, status: JobSteps) -> None:
         """Count the steps that have ended since the last time."""
         with self._lock:
             if self._job is None or status.job != self._job.job or status.steps <= self._seen:
@@ -82,6 +85,10 @@ class JobMetrics(Collector):
         with self._lock:
             yield self._steps.family()
             yield self._collectives.family()
+            ideal = CounterMetricFamily(IDEAL, metric(IDEAL).help, labels=metric(IDEAL).labels)
+            for labels, seconds in self._ideal_s.items():
+                ideal.add_metric(labels, seconds)
+            yield ideal
             bandwidth = GaugeMetricFamily(BANDWIDTH, metric(BANDWIDTH).help, labels=metric(BANDWIDTH).labels)
             for labels, bytes_per_s in self._bandwidth.items():
                 bandwidth.add_metric(labels, bytes_per_s)
@@ -107,6 +114,14 @@ class JobMetrics(Collector):
                 labels = (self._fabric, job.job, host, collective.op)
                 self._collectives.observe(labels, step.communication_s)
                 self._bandwidth[labels] = bus_bytes(collective, len(hosts)) / step.communication_s
+        if job.model is not None:
+            key = (self._fabric, job.job)
+            self._ideal_s[key] = self._ideal_s.get(key, 0.0) + step.ideal_s
+        for calls in step.calls:
+            for host in calls.hosts:
+                series = (self._fabric, job.job, host, calls.op)
+                self._collectives.observe(series, *calls.seconds.tolist())
+                self._bandwidth[series] = calls.bus_bytes_per_s
 
     def _hosts(self, job: Job) -> tuple[str, ...]:
         if job.hosts == "all":

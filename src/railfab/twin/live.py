@@ -10,10 +10,12 @@ import logging
 import math
 import operator
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import partial
+
+import numpy as np
 
 from railfab.device import DeviceModel
 from railfab.errors import TopologyError
@@ -32,8 +34,8 @@ from railfab.forwarding import (
     settle,
     unconfigured,
 )
-from railfab.intent import Job
-from railfab.sim import Dcqcn, Engine, Framing, Paths, Transport
+from railfab.intent import FabricIntent, Job
+from railfab.sim import Dcqcn, Engine, Framing, Network, Paths, Transport
 from railfab.sim.fast_forward import FastForward
 from railfab.topology import PortKey, Topology
 from railfab.twin.attempts import Attempts
@@ -52,7 +54,7 @@ from railfab.twin.transitions import TransitionCounters, no_transitions
 from railfab.twin.tries import Tries, Trying
 from railfab.twin.virtual_ports import virtual_chassis
 from railfab.units import NS_PER_MS, NS_PER_S
-from railfab.workload import JobRun, JobStatus, Transfer, background, stages
+from railfab.workload import JobRun, JobStatus, JobSteps, Stage, background, link_factors, stages
 
 logger = logging.getLogger(__name__)
 
@@ -96,13 +98,14 @@ class LiveFabric:
     at_once: it always does, for tests of what comes of it. changed: called after a change that came with time, by the
     thread that calls `advance`.
     stamp: the Unix time of what happens at a simulated time, both in ns; None: as much after the start.
-    marking: DSCPs of the hosts; its seed is that of all random draws.
+    marking: DSCPs of the hosts; its seed is that of all random draws. intent: of the fabric, for jobs with a model.
     """
 
     def __init__(
         self,
         topology: Topology,
         *,
+        intent: FabricIntent | None = None,
         marking: Marking | None = None,
         dcqcn: Dcqcn | None = None,
         framing: Framing | None = None,
@@ -110,7 +113,7 @@ class LiveFabric:
         changed: Callable[[], None] = lambda: None,
         at_once: bool = False,
     ) -> None:
-        self._links = LinkTable(topology)
+        self._links, self._intent = LinkTable(topology), intent
         self._changed, self._at_once = changed, at_once
         self._deployed = False
         self._framing = framing or Framing()
@@ -131,6 +134,7 @@ class LiveFabric:
         self._flows = JobFlows(self._links)
         self._booted_s: Mapping[str, float] = {}
         self._run: JobRun | None = None
+        self._slow_links = self._simulated_slow = dict[PortKey, float]()
         self._simulated = self._state
         self._engine = self._new_engine()
         self._readings = CounterReadings(self._engine, self._attempts())
@@ -247,11 +251,13 @@ class LiveFabric:
         self._changes.apply(FabricChange({}, slow=dict.fromkeys(keys, rx_gbps)))
 
     def start(self, job: Job) -> None:
-        """Run a job from its beginning, in place of any other. Raises IntentError."""
-        found = stages(job, self._links.topology)
+        """Run a job from its beginning, in place of any other. Raises IntentError, or Problems."""
+        found = stages(job, self._links.topology, self._intent)
         beside = background(job, self._links.topology)
+        slow = link_factors(job, self._links.topology)
         with self._simulation.held():
             self._end_job()
+            self._slow_links = slow
             self._run = JobRun(job.job, found, job.repeat, self._engine, self._launch)
             if beside:
                 self._adopt()
@@ -343,10 +349,10 @@ class LiveFabric:
         """The job, its steps, and what keeps its flows from moving."""
         return self._newest().job
 
-    def counted_job(self) -> JobStatus:
-        """The job as of the last step, without a publication."""
+    def finished_steps(self) -> JobSteps:
+        """The steps of the job that have ended, without a publication."""
         with self._simulation.held():
-            return self._job_status()
+            return self._run.finished_steps() if self._run else JobSteps(job=None, steps=0, recent=())
 
     def counted_ns(self) -> int:
         """Simulated time of the newest counters [ns]."""
@@ -465,18 +471,28 @@ class LiveFabric:
 
     def _reroute(self) -> None:
         """Hand the new network to the engine; without flows it waits until there are some."""
-        if self._engine.active():
+        if self._engine.is_active:
             self._adopt()
 
     def _adopt(self) -> None:
         """Have the engine use the network and the routes of the present state."""
         state, before = self._state, self._simulated
         same_routing = state.same_routing(before)
-        if same_routing and state.same_network(before):
+        if same_routing and state.same_network(before) and self._slow_links == self._simulated_slow:
             return
         self._readings.before_reroute()
-        self._engine.reroute(state.network, self._engine.routing if same_routing else state.routing)
-        self._simulated = state
+        self._engine.reroute(self._network(), self._engine.routing if same_routing else state.routing)
+        self._simulated, self._simulated_slow = state, self._slow_links
+
+    def _network(self) -> Network:
+        """The network of the present state, with the links that the job states to be slow."""
+        network = self._state.network
+        if not self._slow_links:
+            return network
+        factors = np.ones(network.links)
+        for port, factor in self._slow_links.items():
+            factors[self._links.egress[port]] = factor
+        return replace(network, rate_gbps=network.rate_gbps / factors)
 
     # The simulation; all of it with its lock held
 
@@ -490,9 +506,10 @@ class LiveFabric:
     def _new_engine(self) -> FastForward:
         """An engine without flows at the present time, on the present state."""
         state = self._simulated = self._state
+        self._simulated_slow = self._slow_links
         engine = FastForward(
             Engine(
-                state.network,
+                self._network(),
                 state.routing,
                 seed=state.marking.seed,
                 framing=self._framing,
@@ -511,7 +528,7 @@ class LiveFabric:
 
     def _restart_engine(self) -> None:
         """Continue the counters from those that were published last; the failed engine is not asked again."""
-        self._run, self._engine_error = None, None
+        self._run, self._engine_error, self._slow_links = None, None, {}
         self._flows.clear()
         self._engine = self._new_engine()
         self._readings = CounterReadings(self._engine, self._attempts(), self._published.counters)
@@ -519,7 +536,7 @@ class LiveFabric:
     def _advance_slice(self, until_ns: int) -> None:
         """Run until the lock is to be released, at most until then."""
         due_ns = self._state.pending.next_ns
-        if due_ns is not None and due_ns > self._clock_ns and self._engine.active():
+        if due_ns is not None and due_ns > self._clock_ns and self._engine.is_active:
             until_ns = min(until_ns, due_ns)  # without flows, what follows in one slice is taken together at its end
         self._pass(min(until_ns, self._slice_end_ns(), self._readings.next_window_ns(self._clock_ns)))
         self._behind = True
@@ -539,9 +556,9 @@ class LiveFabric:
 
     def _slice_end_ns(self) -> int:
         """Until when to run before the lock is released: briefly while there are flows, and where they begin."""
-        if self._run is not None and self._run.rests_until_ns > self._clock_ns and not self._engine.active():
+        if self._run is not None and self._run.rests_until_ns > self._clock_ns and not self._engine.is_active:
             return min(self._clock_ns + SLICE_NS, self._run.rests_until_ns)
-        return self._clock_ns + (BUSY_SLICE_NS if self._engine.active() else SLICE_NS)
+        return self._clock_ns + (BUSY_SLICE_NS if self._engine.is_active else SLICE_NS)
 
     def _publication_due(self) -> bool:
         return time.monotonic() - self._published_s >= (PUBLISH_S if self._read else UNREAD_PUBLISH_S)
@@ -578,17 +595,19 @@ class LiveFabric:
             stage=run.stage if run else "",
             steps=run.steps if run else 0,
             recent=tuple(run.recent) if run else (),
-            active_flows=len(engine.active()) - stalled,
+            active_flows=engine.sending_count,
             stalled_flows=stalled,
             stalled=tuple(dict.fromkeys(reasons)),
             simulated_s=self._clock_ns / NS_PER_S,
         )
 
-    def _launch(self, transfers: Iterable[Transfer]) -> float:
+    def _launch(self, stage: Stage) -> float:
         self._adopt()
         engine = self._engine
         engine.forget_finished()
-        engine.add(self._flows.begin(transfers))
+        engine.add(self._flows.begin(stage.transfers, math.ceil(engine.now_ns)))
+        if stage.ideal_s is not None:
+            return stage.ideal_s
         engine.run(math.ceil(engine.now_ns) + 1, stop_when_done=False)
         payload_share = self._framing.octets_per_wire / self._framing.octets_per_payload
         return self._flows.ideal_s(engine.flow_paths(), engine.network.rate_gbps * payload_share)
@@ -596,7 +615,7 @@ class LiveFabric:
     def _end_job(self) -> None:
         if self._engine_error is not None:
             self._restart_engine()
-        self._run = None
+        self._run, self._slow_links = None, {}
         self._engine.stop()
         self._flows.clear()
 

@@ -94,6 +94,7 @@ class Twin:
         self._clock = Clock(self._advance, self._recover, cpu=cpu, speed=speed)
         self._live = LiveFabric(
             design.topology,
+            intent=design.intent,
             marking=_marking(design, seed),
             stamp=self._clock.stamps.stamp_ns,
             changed=self._touch_all,
@@ -264,7 +265,7 @@ class Twin:
 
     def _advance(self, dt_ns: int) -> None:
         self._live.advance(dt_ns)
-        self._job_metrics.take(self._live.counted_job())
+        self._job_metrics.take(self._live.finished_steps())
 
     def _recover(self) -> None:
         self._live.recover()

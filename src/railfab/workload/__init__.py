@@ -9,14 +9,15 @@ from railfab.import_on_use import imported_on_use
 from railfab.workload.closed_form import CollectiveTime, JobEstimate, RecordedJob, estimate
 from railfab.workload.operations import OPERATIONS
 from railfab.workload.ranks import RanksByHost
-from railfab.workload.stages import Stage, stages
-from railfab.workload.transfer import Transfer
+from railfab.workload.stages import stages
+from railfab.workload.stragglers import link_factors
+from railfab.workload.transfer import Stage, Transfer
 
 if TYPE_CHECKING:
     from railfab.workload.algorithms import ALGORITHMS, Algorithm, TransferRounds, transfer_rounds
     from railfab.workload.background_traffic import Background, background
     from railfab.workload.mapping import MappedRounds, mapped
-    from railfab.workload.run import JobRun, JobStatus, Step
+    from railfab.workload.run import JobRun, JobStatus, JobSteps, Step
 else:
     __getattr__ = imported_on_use(
         __name__,
@@ -24,7 +25,7 @@ else:
             "algorithms": ("ALGORITHMS", "Algorithm", "TransferRounds", "transfer_rounds"),
             "background_traffic": ("Background", "background"),
             "mapping": ("MappedRounds", "mapped"),
-            "run": ("JobRun", "JobStatus", "Step"),
+            "run": ("JobRun", "JobStatus", "JobSteps", "Step"),
         },
     )
 
@@ -37,6 +38,7 @@ __all__ = [
     "JobEstimate",
     "JobRun",
     "JobStatus",
+    "JobSteps",
     "MappedRounds",
     "RanksByHost",
     "RecordedJob",
@@ -46,6 +48,7 @@ __all__ = [
     "TransferRounds",
     "background",
     "estimate",
+    "link_factors",
     "mapped",
     "stages",
     "transfer_rounds",

@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from railfab.errors import IntentError
-from railfab.intent import Accelerator, FabricIntent, Job, Traffic
+from railfab.intent import FabricIntent, Job, Traffic
 from railfab.intent.algorithms import StepAlgorithms
 from railfab.topology import Topology
-from railfab.topology.equipment import host_of
 from railfab.workload.checkpoints import CheckpointTime, Write, checkpoint_time, storage_side
-from railfab.workload.graph import StageGraph, stage_graph
-from railfab.workload.memory import check_memory
+from railfab.workload.graph import StageGraph
+from railfab.workload.job_hosts import gpu_nics, hosts_of
 from railfab.workload.operations import OPERATIONS
-from railfab.workload.plan import TrainingPlan, training_plan
-from railfab.workload.ranks import GROUPS, Group, Span
+from railfab.workload.plan import TrainingPlan
+from railfab.workload.ranks import Group, Span
 from railfab.workload.rates import NETWORK_STEP_S, CallTime, LinkRates, link_rates
 from railfab.workload.shapes import attention_flop, mlp_flop, parameters
-from railfab.workload.stages import gpu_nics, hosts_of, in_phase, incast_ends
+from railfab.workload.stages import in_phase, incast_ends
 from railfab.workload.step import Costs, PipelineTime, StepTime, step_time
-from railfab.workload.stragglers import Factors, gpu_factors, slowed, slowed_pipelines
+from railfab.workload.stragglers import Factors, slowed, slowed_pipelines
+from railfab.workload.training_work import TrainingWork, training_work
 
 TIER = "closed form"
 NOT_SEEN = (
@@ -146,35 +146,23 @@ class _StepCalls:
             raise IntentError(f"algorithm.{key}", error.problem, error.remedy) from None
 
 
-def check_algorithms(job: Job, graphs: Iterable[StageGraph]) -> None:
-    """Raise IntentError for an algorithm that the job states for an operation that its step does not have."""
-    algorithms = job.algorithm or StepAlgorithms()
-    talks = {(talk.group, talk.op) for graph in graphs for talk in graph.communications}
-    used = {stated[1] for talk in talks if (stated := algorithms.stated(*talk))}
-    for key in algorithms.stated_keys():
-        if key not in used:
-            problem = "the step of this job has no such operation among several GPUs"
-            raise IntentError(f"algorithm.{key}", problem, "Leave it out")
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _ModelStep:
-    """The step of a model, whose slowest pipeline all others wait for. flop_per_s: of a GPU."""
+    """The step of a model, whose slowest pipeline all others wait for."""
 
-    plan: TrainingPlan
-    graphs: Sequence[StageGraph]
+    work: TrainingWork
     pipelines: Sequence[Factors]
-    flop_per_s: float
 
     def time(self, calls: _StepCalls) -> tuple[StepTime, Factors]:
         """The step, and the factors of the stages of the slowest pipeline."""
         costs = Costs(
-            computation_s=lambda work: work.flop / self.flop_per_s,
+            computation_s=lambda work: work.flop / self.work.flop_per_s,
             communication_s=lambda talk: calls.time(talk.group, talk.op, talk.size_bytes).seconds,
         )
-        batches, vpp = self.plan.parallelism.micro_batches, self.plan.parallelism.vpp
+        parallelism = self.work.plan.parallelism
+        batches, vpp = parallelism.micro_batches, parallelism.vpp
         times = [
-            (step_time(slowed(self.graphs, factors), costs, micro_batches=batches, vpp=vpp), factors)
+            (step_time(slowed(self.work.graphs, factors), costs, micro_batches=batches, vpp=vpp), factors)
             for factors in self.pipelines
         ]
         return max(times, key=lambda each: each[0].total_s)
@@ -224,23 +212,10 @@ def _training_estimate(
     job: Job, intent: FabricIntent, hosts: Sequence[str], calls: Calls, write: Write | None
 ) -> JobEstimate:
     """The step of a job with a model."""
-    plan = training_plan(job, hosts=len(hosts), gpus_per_host=intent.hosts.gpus)
-    host = host_of(intent.hosts)
-    memory = check_memory(plan, host.gpu_memory_gb)
-    gpu = job.gpu or Accelerator()
-    peak = (gpu.tflops or host.tflops) * 1e12
-    graphs = [stage_graph(plan, stage) for stage in range(plan.parallelism.pp)]
-    check_algorithms(job, graphs)
-    slow = gpu_factors(job, hosts, intent.hosts.gpus)
-    model = _ModelStep(
-        plan=plan, graphs=graphs, pipelines=slowed_pipelines(plan, slow), flop_per_s=peak * gpu.efficiency
-    )
-    step_calls = _StepCalls(
-        calls=calls,
-        rates=link_rates(intent),
-        spans={group: plan.ranks.span(group) for group in GROUPS},
-        algorithms=job.algorithm or StepAlgorithms(),
-    )
+    work = training_work(job, intent, hosts)
+    plan = work.plan
+    model = _ModelStep(work=work, pipelines=slowed_pipelines(plan, work.slow))
+    step_calls = _StepCalls(calls=calls, rates=link_rates(intent), spans=work.spans, algorithms=work.algorithms)
     step, factors = model.time(step_calls)
     checkpoint = _checkpoint(job, intent, model, step_calls, step.total_s, write)
     waits = {} if checkpoint is None else {"checkpoint": checkpoint.step_s}
@@ -254,12 +229,12 @@ def _training_estimate(
         exposed_s={**step.exposed_s, **waits},
         bubble_s=step.bubble_s,
         step_s=step_s,
-        collectives=tuple(collective_times(graphs[step.stage], step_calls.spans, step_calls.time)),
+        collectives=tuple(collective_times(work.graphs[step.stage], step_calls.spans, step_calls.time)),
         tokens_per_s=plan.step_tokens / step_s,
-        flop_share=_model_flop(plan) / (step_s * peak * plan.ranks.count),
-        memory_bytes=memory.total,
+        flop_share=_model_flop(plan) / (step_s * work.peak_flop_per_s * plan.ranks.count),
+        memory_bytes=work.memory.total,
         parameters=parameters(plan.shape),
-        slow_gpus=len(slow),
+        slow_gpus=len(work.slow),
         slow_factor=factors[step.stage],
         checkpoint=checkpoint,
         pipeline=step.pipeline,
@@ -290,7 +265,7 @@ def _checkpoint(
     if asked.asynchronous and side.left_share < 1.0:
         beside = replace(calls, rates=calls.rates.beside_others(side.left_share), known={})
         shared_step_s = model.time(beside)[0].total_s
-    return checkpoint_time(asked, model.plan, side, step_s=step_s, shared_step_s=shared_step_s, write=write)
+    return checkpoint_time(asked, model.work.plan, side, step_s=step_s, shared_step_s=shared_step_s, write=write)
 
 
 def _model_flop(plan: TrainingPlan) -> float:

@@ -12,6 +12,7 @@ from railfab.errors import IntentError
 from railfab.topology import PortKey
 from railfab.workload.algorithms import TransferRounds
 from railfab.workload.algorithms.rounds import Rows
+from railfab.workload.ranks import RanksByHost
 from railfab.workload.transfer import Gpu
 
 FLOW = np.dtype(
@@ -26,6 +27,25 @@ FLOW = np.dtype(
 """A flow between two NIC ports: a share of the payload of a transfer. stream: tells queue pairs of two ports apart."""
 COPY = np.dtype([("transfer", np.int32), ("source", np.int32), ("target", np.int32)])
 """A transfer, or its way to the NIC, between the GPUs of two ranks of a host."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class HostPorts:
+    """The hosts of a job as flows see them. gpus: of each rank. nics: ports of each GPU. scale_up: payload that a GPU
+    sends over the scale-up network [bytes/s]; None without one."""
+
+    gpus: Sequence[Gpu]
+    nics: Mapping[Gpu, Sequence[PortKey]]
+    scale_up: float | None
+
+
+def ranks_by_host(members: Sequence[int], hosts: HostPorts) -> RanksByHost:
+    """Count the ranks of a group on each host, in the order of the group."""
+    counts: dict[str, int] = {}
+    for rank in members:
+        host = hosts.gpus[rank][0]
+        counts[host] = counts.get(host, 0) + 1
+    return RanksByHost(tuple(counts.values()))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -7,36 +7,47 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from railfab.sim import FlowResults
 from railfab.sim.fast_forward import FastForward
-from railfab.workload.stages import Stage
-from railfab.workload.transfer import Transfer
+from railfab.workload.call_times import CallTimes, call_times, transferring_ns
+from railfab.workload.transfer import Stage
 
 RECENT_STEPS = 256
 
-Launch = Callable[[tuple[Transfer, ...]], float]
-"""Starts transfers on the engine; returns their duration under fair sharing of all links [s]."""
+Launch = Callable[[Stage], float]
+"""Starts the transfers of a stage on the engine; returns their ideal duration [s]."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """A finished pass through the phases of a job. ideal_s: duration with fair sharing of the links throughout."""
+    """A finished pass through the stages of a job. ideal_s: duration of its transfers with fair sharing of the links
+    throughout; of a training step that of the step, see `Stage`. communication_s: in which transfers were under way.
+    calls: operations of a training step over the network.
+    """
 
     duration_s: float
     communication_s: float
     ideal_s: float
+    calls: tuple[CallTimes, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JobStatus:
-    """State of a job. job, stage: None and empty when nothing runs. steps: number of finished steps; recent: the last.
+class JobSteps:
+    """Finished steps of a job. job: None when none runs. recent: the last of them."""
+
+    job: str | None
+    steps: int
+    recent: tuple[Step, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobStatus(JobSteps):
+    """State of a job. stage: empty when nothing runs. active_flows: those that send.
 
     stalled: reasons for which flows have no path, without duplicates. simulated_s: simulated time since the start.
     """
 
-    job: str | None
     stage: str
-    steps: int
-    recent: tuple[Step, ...]
     active_flows: int
     stalled_flows: int
     stalled: tuple[str, ...]
@@ -57,11 +68,16 @@ class JobRun:
         self.rests_until_ns = self.stage_began_ns = self._step_began_ns = self._now_ns
         self._in_stage = self._sending = False
         self._communication_ns, self._ideal_s = 0, 0.0
+        self._calls: tuple[CallTimes, ...] = ()
 
     @property
     def stage(self) -> str:
         """Name of the current stage; empty after the end."""
         return "" if self.finished else self._stages[self._stage_index].name
+
+    def finished_steps(self) -> JobSteps:
+        """The steps that have ended so far."""
+        return JobSteps(job=self.name, steps=self.steps, recent=tuple(self.recent))
 
     @property
     def _now_ns(self) -> int:
@@ -90,11 +106,15 @@ class JobRun:
 
     def _begin_stage(self) -> None:
         stage, now_ns = self._stages[self._stage_index], self._now_ns
-        self._in_stage, self.stage_began_ns = True, now_ns
-        self.rests_until_ns = now_ns + stage.compute_ns
+        self._in_stage, self.stage_began_ns, self.rests_until_ns = True, now_ns, now_ns
+        if (self.steps + 1) % stage.every:
+            return
+        self.rests_until_ns += stage.compute_ns
+        self._ideal_s += stage.ideal_s or 0.0
         if stage.transfers:
             self._sending = True
-            self._ideal_s += self._launch(stage.transfers)
+            fair_s = self._launch(stage)
+            self._ideal_s += fair_s if stage.ideal_s is None else 0.0
 
     def _run_stage(self, until_ns: int) -> bool:
         """Run to the end of the stage, when the last flow is acknowledged; False when `until_ns` is reached first."""
@@ -103,14 +123,20 @@ class JobRun:
             if not engine.run(until_ns):
                 return False
             self._sending = False
-            self.rests_until_ns = max(self.rests_until_ns, math.ceil(engine.flows().finish_ns.max(initial=0)))
+            self._end_transfers(engine.flows())
         engine.run(min(until_ns, self.rests_until_ns), stop_when_done=False)
         return self._now_ns >= self.rests_until_ns
 
+    def _end_transfers(self, flows: FlowResults) -> None:
+        """Note when the transfers of the stage were under way, the last of these flows."""
+        stage = self._stages[self._stage_index]
+        start_ns, finish_ns = (times[-len(stage.transfers) :] for times in (flows.start_ns, flows.finish_ns))
+        self.rests_until_ns = max(self.rests_until_ns, math.ceil(finish_ns.max(initial=0)))
+        self._communication_ns += transferring_ns(stage.transfers, start_ns, finish_ns)
+        self._calls = (*self._calls, *call_times(stage.calls, start_ns, finish_ns))
+
     def _end_stage(self) -> None:
         now_ns = self._now_ns
-        if self._stages[self._stage_index].transfers:
-            self._communication_ns += now_ns - self.stage_began_ns
         self._in_stage = False
         self._stage_index = (self._stage_index + 1) % len(self._stages)
         if self._stage_index == 0:
@@ -123,6 +149,7 @@ class JobRun:
                 duration_s=(now_ns - self._step_began_ns) / 1e9,
                 communication_s=self._communication_ns / 1e9,
                 ideal_s=self._ideal_s,
+                calls=self._calls,
             )
         )
-        self._step_began_ns, self._communication_ns, self._ideal_s = now_ns, 0, 0.0
+        self._step_began_ns, self._communication_ns, self._ideal_s, self._calls = now_ns, 0, 0.0, ()

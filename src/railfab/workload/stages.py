@@ -2,33 +2,23 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 from railfab.errors import IntentError
-from railfab.intent import AtMost, Collective, Job, Phase, Traffic
+from railfab.intent import AtMost, Collective, FabricIntent, Job, Phase, Traffic
 from railfab.text.counted import counted
-from railfab.topology import CabledPort, PortKey, Topology
+from railfab.topology import PortKey, Topology
 from railfab.units import NS_PER_MS
+from railfab.workload.job_hosts import gpu_nics, hosts_of, refusal
 from railfab.workload.ranks import RanksByHost
-from railfab.workload.transfer import Gpu, Transfer
+from railfab.workload.transfer import Gpu, Stage, Transfer
 
 QUEUE_PAIRS = 2
 """Queue pairs between two NIC ports in a collective; each is a separate flow, for better ECMP spreading.
 
 NCCL sets the number by NCCL_IB_QPS_PER_CONNECTION.
 """
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Stage:
-    """One phase: computing for compute_ns, and transfers that start together; the next starts when both have ended."""
-
-    name: str
-    compute_ns: int = 0
-    transfers: tuple[Transfer, ...] = ()
 
 
 def ring_pairs(job: Job, topology: Topology) -> Iterator[tuple[PortKey, PortKey]]:
@@ -42,11 +32,16 @@ def ring_pairs(job: Job, topology: Topology) -> Iterator[tuple[PortKey, PortKey]
                 yield from zip(nics[here, rail], nics[there, rail], strict=False)
 
 
-def stages(job: Job, topology: Topology) -> tuple[Stage, ...]:
-    """The stages of a job on a fabric. Raises IntentError for a job that the fabric cannot run."""
+def stages(job: Job, topology: Topology, intent: FabricIntent | None = None) -> tuple[Stage, ...]:
+    """The stages of a step of a job on a fabric. intent: of the fabric, for a job with a model.
+
+    Raises IntentError, or Problems, for a job that the fabric cannot run.
+    """
     if job.model is not None:
-        remedy = "Name a job with phases, or use `railfab simulate`"
-        raise _refusal(job, "model", "a twin runs phases, not the step of a model", remedy)
+        from railfab.workload.training_stages import training_stages  # needs numpy, which the closed form does not
+
+        assert intent is not None
+        return training_stages(job, intent, topology)
     hosts = hosts_of(job, topology)
     nics = gpu_nics(topology, hosts)
     run: list[Stage] = []
@@ -54,13 +49,8 @@ def stages(job: Job, topology: Topology) -> tuple[Stage, ...]:
         with in_phase(job, number):
             run.append(_stage(phase, hosts, nics))
     if not any(stage.compute_ns or stage.transfers for stage in run):
-        raise _refusal(job, "phases", "nothing takes any time", "Use more hosts, or a compute phase")
+        raise refusal(job, "phases", "nothing takes any time", "Use more hosts, or a compute phase")
     return tuple(run)
-
-
-def _refusal(job: Job, key: str, problem: str, remedy: str) -> IntentError:
-    """The error of a key of a job, which names the job."""
-    return IntentError(f"job {job.job}: {key}", problem, remedy, key=key)
 
 
 @contextmanager
@@ -69,7 +59,7 @@ def in_phase(job: Job, number: int) -> Iterator[None]:
     try:
         yield
     except IntentError as error:
-        raise _refusal(job, f"phases.{number}.{error.where}", error.problem, error.remedy) from None
+        raise refusal(job, f"phases.{number}.{error.where}", error.problem, error.remedy) from None
 
 
 def _stage(phase: Phase, hosts: tuple[str, ...], nics: dict[Gpu, list[PortKey]]) -> Stage:
@@ -79,36 +69,6 @@ def _stage(phase: Phase, hosts: tuple[str, ...], nics: dict[Gpu, list[PortKey]])
         return Stage(name=phase.traffic.pattern, transfers=_incast(phase.traffic, hosts, nics))
     assert phase.compute is not None
     return Stage(name="compute", compute_ns=round(phase.compute.ms * NS_PER_MS))
-
-
-def hosts_of(job: Job, topology: Topology) -> tuple[str, ...]:
-    """The hosts of a job. Raises IntentError for hosts that the fabric does not have."""
-    known = tuple(node.name for node in topology.hosts())
-    if job.hosts == "all":
-        return known
-    if isinstance(job.hosts, int):
-        if job.hosts > len(known):
-            problem = f"{job.hosts} is more than the {len(known)} hosts of the fabric"
-            raise _refusal(job, "hosts", problem, f"Use {len(known)} or less")
-        return known[: job.hosts]
-    for name in job.hosts:
-        if name not in known:
-            raise _refusal(job, "hosts", f"the fabric has no host {name!r}", f"Use names such as {known[0]}")
-    return tuple(job.hosts)
-
-
-def gpu_nics(topology: Topology, hosts: tuple[str, ...]) -> dict[Gpu, list[PortKey]]:
-    """The NIC ports of each GPU, by host and rail."""
-    ports: dict[str, list[CabledPort]] = {host: [] for host in hosts}
-    for port, _, _ in topology.ports():
-        if port.node in ports:
-            ports[port.node].append(port)
-    nics: dict[Gpu, list[PortKey]] = defaultdict(list)
-    for host in hosts:
-        for port in sorted(ports[host], key=lambda port: (port.rail or 0, port.name)):
-            if port.rail is not None:
-                nics[host, port.rail].append((host, port.name))
-    return dict(nics)
 
 
 def _collective(collective: Collective, hosts: tuple[str, ...], nics: dict[Gpu, list[PortKey]]) -> tuple[Transfer, ...]:

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from railfab.workload.graph import Communication, Computation, StageGraph, WorkPhase
+from railfab.workload.graph import Communication, Computation, Part, StageGraph, WorkPhase
 from railfab.workload.ranks import Group
 from railfab.workload.schedule import StageWork, StateTransfers, pipeline_s
 
@@ -158,11 +158,11 @@ def _added(*parts: Mapping[Group, float]) -> Mapping[Group, float]:
 
 def _stage_time(graph: StageGraph, costs: Costs) -> _StageTime:
     computed: dict[WorkPhase, float] = {"forward": 0.0, "backward": 0.0, "step": 0.0}
-    spare: defaultdict[tuple[str, str], float] = defaultdict(float)
+    spare: defaultdict[WorkPhase, defaultdict[str, float]] = defaultdict(lambda: defaultdict(float))
     for work in graph.computations:
         duration_s = work.calls * costs.computation_s(work)
         computed[work.phase] += duration_s
-        spare[work.phase, work.part] += duration_s
+        spare[work.phase][work.part] += duration_s
     passes_s = dict(computed)
     parts: dict[WorkPhase, dict[str, float]] = {phase: {"compute": seconds} for phase, seconds in computed.items()}
     exposed: defaultdict[Group, float] = defaultdict(float)
@@ -172,7 +172,7 @@ def _stage_time(graph: StageGraph, costs: Costs) -> _StageTime:
         if talk.phase == "step":
             state.add(talk, duration_s)
             continue
-        left_s = _exposed_s(talk, duration_s, spare)
+        left_s = exposed_s(talk, duration_s, spare[talk.phase])
         exposed[talk.group] += left_s
         passes_s[talk.phase] += left_s
         if left_s:
@@ -180,11 +180,20 @@ def _stage_time(graph: StageGraph, costs: Costs) -> _StageTime:
     return _StageTime(computed=computed, passes_s=passes_s, exposed=exposed, parts=parts, state=state)
 
 
-def _exposed_s(talk: Communication, duration_s: float, spare: dict[tuple[str, str], float]) -> float:
-    """Remainder of a communication beside the computation that it shares with others [s]."""
-    parts = ("mlp", "attention") if talk.beside == "layer" else (talk.beside,) if talk.beside else ()
-    for part in parts:
-        hidden_s = min(duration_s, spare[talk.phase, part])
-        spare[talk.phase, part] -= hidden_s
+def parts_beside(talk: Communication) -> tuple[Part, ...]:
+    """The computations beside which a communication runs."""
+    if talk.beside == "layer":
+        return ("mlp", "attention")
+    return (talk.beside,) if talk.beside else ()
+
+
+def exposed_s(talk: Communication, duration_s: float, spare: dict[str, float]) -> float:
+    """Remainder of a communication beside the computation that it shares with others [s].
+
+    spare: what is left of each part of its phase, less what this one takes when it returns.
+    """
+    for part in parts_beside(talk):
+        hidden_s = min(duration_s, spare.get(part, 0.0))
+        spare[part] = spare.get(part, 0.0) - hidden_s
         duration_s -= hidden_s
     return duration_s

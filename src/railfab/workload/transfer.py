@@ -1,4 +1,4 @@
-"""A transfer of payload between two host ports."""
+"""Transfers of payload between host ports, and the stages of a job that they make."""
 
 from __future__ import annotations
 
@@ -12,9 +12,42 @@ Gpu = tuple[str, int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transfer:
-    """A transfer from one host port to another. stream: distinguishes flows between the same two ports."""
+    """A transfer from one host port to another. stream: distinguishes flows between the same two ports.
+
+    after: places of the transfers of its stage that it waits for; it begins gap_ns after the last of them. Without
+    payload only this time passes, on the host of its source.
+    """
 
     source: PortKey
     target: PortKey
     payload_bytes: float
     stream: int = 0
+    after: tuple[int, ...] = ()
+    gap_ns: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StageCall:
+    """A collective or send of a group over the network. places: its transfers in the stage."""
+
+    op: str
+    size_bytes: float
+    ranks: int
+    hosts: tuple[str, ...]
+    places: range
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stage:
+    """A part of a step: computing for compute_ns, and transfers; the next stage starts when both have ended.
+
+    every: it is in each so many-th step. calls: of a training step. ideal_s: its duration where nothing is slow and
+    only the ports of hosts limit it; None: computed from the paths of its transfers when they start.
+    """
+
+    name: str
+    compute_ns: int = 0
+    transfers: tuple[Transfer, ...] = ()
+    every: int = 1
+    calls: tuple[StageCall, ...] = ()
+    ideal_s: float | None = None

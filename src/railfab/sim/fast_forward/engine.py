@@ -99,23 +99,23 @@ class FastForward:
 
     def add(self, flows: Sequence[Flow]) -> None:
         """Add flows; each starts at its time, or after the flows it waits for."""
-        key = self._key(flows)
+        begins_phase = self._begins_phase(flows)
         self._disturb()
         first = len(self.engine.state.flows)
         self.engine.add(flows)
-        if key is not None:
-            self._repeat(key, first)
+        if begins_phase:
+            self._repeat(key_of(self.engine.state, first), first)
 
     def add_transport(self, transport: Transport) -> int:
         """The number of a transport for `Flow.transport`; it is added unless there is one like it."""
         return self.engine.add_transport(transport)
 
-    def _key(self, flows: Sequence[Flow]) -> Key | None:
-        """What makes the phase of these flows like another; None where they do not make a phase."""
+    def _begins_phase(self, flows: Sequence[Flow]) -> bool:
+        """Whether these flows make a phase that may be repeated."""
         if not self.policy.repeats or self._replay or not is_idle(self.engine.state):
-            return None
+            return False
         frames = sum(flow.payload_bytes for flow in flows) / self.framing.payload_bytes
-        return key_of(flows, self.now_ns) if frames >= self.policy.recorded_frames else None
+        return frames >= self.policy.recorded_frames and not any(flow.endless for flow in flows)
 
     def _repeat(self, key: Key, first: int) -> None:
         """Replay a phase, or record it."""
@@ -148,6 +148,7 @@ class FastForward:
         self._recorder = None
         if self._replay is not None:
             self._replay.hand_over(self.engine.state, self.framing)
+            self.engine.start_waiting(self._replay.first)
             self._replay = None
             self.engine.park()
         self._unpark(np.ones(len(self._parked.numbers), bool))
@@ -178,10 +179,9 @@ class FastForward:
     def _end_phase(self) -> bool:
         """Keep the recording of a phase that has ended, and end a replay. Whether there are no flows any more."""
         st = self.engine.state
-        if self._replay is not None:
+        if self._replay is not None and self._now_ps >= self._replay.end_ps:
             self._replay.settle(st)
-            if not st.sim[0].open_flows:
-                self._replay = None
+            self._replay = None
         if self._recorder is not None and not st.sim[0].open_flows:
             recording = self._recorder.finish(st)
             if recording is not None:
@@ -253,7 +253,19 @@ class FastForward:
 
     def active(self) -> tuple[int, ...]:
         """Numbers of the flows that are not done, those that wait for others included."""
+        self._settle()
         return self.engine.active()
+
+    @property
+    def sending_count(self) -> int:
+        """How many flows send, or wait for acknowledgements."""
+        self._settle()
+        return self.engine.sending_count
+
+    @property
+    def is_active(self) -> bool:
+        """Whether a flow is not done."""
+        return self.engine.is_active
 
     def stalled(self) -> tuple[int, ...]:
         """Numbers of the flows without a route."""

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from hashlib import blake2b
 from typing import Any
 
 import numpy as np
 from numpy.lib.recfunctions import repack_fields
 
-from railfab.sim.kernel.records import DONE, FREE, MAX_HOPS, STALLED, State
-from railfab.sim.network import Floats, Flow, Ints
+from railfab.sim.kernel.records import DONE, FREE, MAX_HOPS, SENDING, STALLED, State
+from railfab.sim.network import Floats, Ints
 
 CUMULATIVE = (
     ("queues", ("waiting_byte_ps", "marked", "marked_bytes")),
@@ -24,14 +25,19 @@ SAMPLED = ("received", "cnps", "received_marked", *CONTROL, *TIMES)
 """Fields of a flow that each sample has; all of them would take three times the memory."""
 PEAKS = (("queues", ("peak",)), ("ingress", ("peak", "headroom_peak")))
 
-Key = tuple[object, ...]
+Key = bytes
 
 
-def key_of(flows: Sequence[Flow], now_ns: float) -> Key | None:
-    """What makes two phases alike but for their random draws; None where flows begin later or wait for others."""
-    if any(flow.after or flow.start_ns > now_ns for flow in flows):
-        return None
-    return tuple(replace(f, id=0, start_ns=0) for f in flows)
+def key_of(st: State, first: int) -> Key:
+    """What makes two phases of the flows from `first` on, which have just been added, alike but for random draws."""
+    flows = st.flows[first:].copy()
+    flows.id = flows.first_dependent = flows.bitmap = 0
+    flows.start -= st.sim[0].now
+    dependents = st.dependents[len(st.dependents) - int(flows.dependents.sum()) :] - first
+    digest = blake2b(flows.tobytes())
+    digest.update(dependents.tobytes())
+    digest.update(st.path[first * MAX_HOPS :].tobytes())
+    return digest.digest()
 
 
 def is_idle(st: State) -> bool:
@@ -55,21 +61,30 @@ def lost_packets(st: State) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Recording:
-    """A recorded phase. passed_ps: (sample,) since its begin. flows: (sample, flow) records of SAMPLED; last: (flow,)
-    records at its end. columns: the entries of the joined counters that changed; counts: (sample, column). depths:
-    (sample, queue) in bytes. peaks: joined. done_ps: (flow,) when the last packet came. path, back: (flow, hop) links.
+    """A recorded phase. passed_ps: (sample,) since its begin. flows: of each sample, the numbers of the flows that
+    send, and their records of SAMPLED; last: (flow,) records at its end. columns: the entries of the joined counters
+    that changed; counts: (sample, column). depths: (sample, queue) in bytes. peaks: joined. start_ps, done_ps: (flow,)
+    when it began, and when the last packet came. path, back: (flow, hop) links.
     """
 
     passed_ps: Ints
-    flows: Any
+    flows: Sequence[tuple[Ints, Any]]
     last: Any
     columns: Ints
     counts: Floats
     depths: Ints
     peaks: Floats
+    start_ps: Ints
     done_ps: Ints
     path: Ints
     back: Ints
+
+    def sampled(self, name: str, at: int) -> Ints:
+        """(flow,) a field at a sample: before a flow sends 0, and then as at the end."""
+        values = np.where(self.done_ps <= self.passed_ps[at], self.last[name], 0)
+        numbers, records = self.flows[at]
+        values[numbers] = records[name]
+        return values
 
     def __deepcopy__(self, memo: object) -> Recording:
         return self
@@ -88,7 +103,7 @@ class Recorder:
     peaks: Floats
     peaks_seen: Floats
     passed_ps: list[int] = field(default_factory=list)
-    flows: list[Any] = field(default_factory=list)
+    flows: list[tuple[Ints, Any]] = field(default_factory=list)
     counts: list[tuple[Ints, Floats]] = field(default_factory=list)
     depths: list[Ints] = field(default_factory=list)
 
@@ -110,7 +125,9 @@ class Recorder:
     def sample(self, st: State) -> None:
         """Note the present state; a peak counts where it has changed since it was seen last."""
         self.passed_ps.append(int(st.sim[0].now) - self.begin_ps)
-        self.flows.append(repack_fields(np.asarray(st.flows[self.first :])[list(SAMPLED)]))
+        flows = np.asarray(st.flows[self.first :])
+        numbers = np.flatnonzero(flows["state"] == SENDING)
+        self.flows.append((numbers, repack_fields(flows[list(SAMPLED)])[numbers]))
         counted = joined(st, CUMULATIVE) - self.base
         columns = np.flatnonzero(counted)
         self.counts.append((columns, counted[columns]))
@@ -129,12 +146,13 @@ class Recorder:
         rows = slice(self.first * MAX_HOPS, None)
         return Recording(
             passed_ps=np.array(self.passed_ps),
-            flows=np.stack(self.flows),
+            flows=tuple(self.flows),
             last=last,
             columns=columns,
             counts=np.stack([_at(columns, *counted) for counted in self.counts]),
             depths=np.array(self.depths),
             peaks=self.peaks,
+            start_ps=(last.start - self.begin_ps).astype(np.int64),
             done_ps=(last.finish - last.back_delay - self.begin_ps).astype(np.int64),
             path=st.path[rows].copy(),
             back=st.back[rows].copy(),

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from railfab.sim.fast_forward.recording import CONTROL, CUMULATIVE, PEAKS, TIMES, Recording
-from railfab.sim.kernel.records import DONE, MAX_HOPS, NEVER, QUEUES, SENDING, UNPARKED, State
+from railfab.sim.kernel.records import DONE, MAX_HOPS, NEVER, QUEUES, SENDING, UNPARKED, WAITING, State
 from railfab.sim.network import Floats, Framing, Ints
 
 _LINE = ("line_rate", "back_hops", "back_delay")
@@ -33,7 +33,7 @@ class PhaseReplay:
         st.path[rows], st.back[rows] = recording.path, recording.back
         flows = st.flows[first:]
         last = recording.last
-        flows.state, flows.start = SENDING, st.sim[0].now
+        flows.start = st.sim[0].now + recording.start_ps
         for name in _LINE:
             flows[name] = last[name]
         links = recording.path.reshape(-1, MAX_HOPS).astype(np.int64)
@@ -74,7 +74,7 @@ class PhaseReplay:
             _raise(st, self.recording.peaks)
 
     def _between(self, name: str, at: int, share: float) -> Ints:
-        low, high = self.recording.flows[name][at], self.recording.flows[name][at + 1]
+        low, high = self.recording.sampled(name, at), self.recording.sampled(name, at + 1)
         return np.asarray(low + ((high - low) * share).astype(np.int64))
 
     def _advance_flows(self, st: State, now: int, at: int, share: float) -> None:
@@ -92,37 +92,57 @@ class PhaseReplay:
         flows.received = flows.sent_packets = frames
         flows.received_bytes = flows.sent_bytes = octets
         flows.sent = flows.expected = flows.highest_sent = frames
-        flows.rate = self.recording.flows["rate"][at]
+        flows.rate = self.recording.sampled("rate", at)
         st.sim[0].open_flows -= int((done & (flows.state != DONE)).sum())
-        flows.state = np.where(done, DONE, flows.state)
+        begun = self.recording.start_ps <= now - self.begin_ps
+        flows.state = np.where(done, DONE, np.where(begun, SENDING, WAITING))
         flows.finish = np.where(done, self.begin_ps + self.recording.done_ps + flows.back_delay, 0)
 
     def _pass(self, st: State, frames: Ints, octets: Ints) -> None:
-        used = self.queues >= 0
-        queues = self.queues[used]
-        np.add.at(st.queues.tx_packets, queues, np.broadcast_to(frames[:, None], used.shape)[used])
-        np.add.at(st.queues.tx_bytes, queues, np.broadcast_to(octets[:, None], used.shape)[used])
+        moved = np.flatnonzero(frames)
+        used = self.queues[moved] >= 0
+        queues = self.queues[moved][used]
+        np.add.at(st.queues.tx_packets, queues, np.broadcast_to(frames[moved, None], used.shape)[used])
+        np.add.at(st.queues.tx_bytes, queues, np.broadcast_to(octets[moved, None], used.shape)[used])
 
     def depths(self, now_ps: int) -> Ints:
         """(queue,) bytes at the sample before this time."""
         return np.asarray(self.recording.depths[self._place(now_ps)[0]], np.int64)
 
     def hand_over(self, st: State, framing: Framing) -> None:
-        """Let the engine continue the flows that have not ended, at the rates of the last sample."""
+        """Let the engine continue the flows that have not ended, at the rates of the last sample; those that have not
+        begun wait for what they waited for."""
         self.settle(st)
         now = int(st.sim[0].now)
         at, _ = self._place(now)
-        flows, sample = st.flows[self.first :], self.recording.flows[at]
+        flows, (numbers, sample) = st.flows[self.first :], self.recording.flows[at]
         shift = now - self.begin_ps - int(self.recording.passed_ps[at])
         moved = self.begin_ps + shift - self._recorded_begin_ps()
         for name in CONTROL:
-            flows[name] = sample[name]
+            flows[name][numbers] = sample[name]
         for name in TIMES:
-            flows[name] = np.where(np.abs(sample[name]) < NEVER // 4, sample[name] + moved, sample[name])
+            times = np.where(np.abs(sample[name]) < NEVER // 4, sample[name] + moved, sample[name])
+            flows[name][numbers] = times
+        begun = flows.state != WAITING
+        flows.line_rate = np.where(begun, flows.line_rate, 0.0)
         flows.rate = np.where(flows.rate > 0, flows.rate, flows.line_rate)
-        flows.interval = ((framing.frame_bytes + framing.gap_bytes) * 8000.0 / flows.rate).astype(np.int64)
-        flows.next_at = now
+        with np.errstate(divide="ignore"):
+            interval = (framing.frame_bytes + framing.gap_bytes) * 8000.0 / flows.rate
+        flows.interval = np.where(flows.rate > 0, interval, 0.0).astype(np.int64)
+        flows.next_at = np.where(begun, now, 0)
         flows.parked = np.where(flows.state == SENDING, UNPARKED, 0)
+        self._wait_again(st)
+
+    def _wait_again(self, st: State) -> None:
+        """Count for what each flow that has not begun waits."""
+        flows = st.flows[self.first :]
+        place = np.repeat(np.arange(len(flows)), flows.dependents)
+        later = st.dependents[len(st.dependents) - len(place) :] - self.first
+        done = (flows.state == DONE)[place]
+        flows.waits_for = np.bincount(later[~done], minlength=len(flows))
+        start = np.where(flows.waits_for == 0, flows.start, self.begin_ps)
+        np.maximum.at(start, later[done], flows.finish[place[done]] + flows.gap[later[done]])
+        flows.start = np.where(flows.state == WAITING, start, flows.start)
 
     def _recorded_begin_ps(self) -> int:
         last = self.recording.last

@@ -24,7 +24,7 @@ RUNS_AT_ONCE = 2
 
 
 @called
-def _finish(st: State, flow: int, time: int) -> None:
+def finish(st: State, flow: int, time: int) -> None:
     """All has been received: the sender knows after the way back, and flows that wait for this one may start."""
     sim, f = st.sim[0], st.flows[flow]
     f.finish = time + f.back_delay
@@ -159,7 +159,7 @@ def receive(st: State, p: int, time: int) -> None:
     if marked:
         f.received_marked += packet.ce
     if new and f.expected == f.packets and f.state != DONE:
-        _finish(st, flow, time)
+        finish(st, flow, time)
     if marked and f.reacts and time - f.last_cnp >= f.cnp_interval:
         f.last_cnp = time
         f.cnps += 1
@@ -194,7 +194,7 @@ def watch_progress(st: State, flow: int, time: int) -> None:
     if t.recovery == NO_RECOVERY:
         f.expected += 1
         if f.expected == f.packets:
-            _finish(st, flow, time)
+            finish(st, flow, time)
     elif not f.armed:
         f.armed = 1
         f.armed_at = time - sim.window

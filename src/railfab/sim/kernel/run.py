@@ -10,7 +10,7 @@ from railfab.sim.kernel.nic import emit, resume, send_again, start_flow
 from railfab.sim.kernel.pfc import hold, let_go
 from railfab.sim.kernel.queues import drain_all, settle, watch
 from railfab.sim.kernel.rate_control import notified
-from railfab.sim.kernel.receiver import acknowledge_all, expire, receive, watch_progress
+from railfab.sim.kernel.receiver import acknowledge_all, expire, finish, receive, watch_progress
 from railfab.sim.kernel.records import (
     ALL_DONE,
     CNP,
@@ -132,7 +132,11 @@ def _control_event(st: State, n: int, p: int, time: int) -> None:
     elif kind == CNP:
         notified(st, flow, time)
     elif kind == START:
-        start_flow(st, flow, time)
+        if st.flows[flow].packets:
+            start_flow(st, flow, time)
+        else:
+            st.flows[flow].start = time
+            finish(st, flow, time)
     elif kind == XOFF:
         hold(st, packet.link, packet.group, time)
     elif kind == XON:

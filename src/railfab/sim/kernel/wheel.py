@@ -17,6 +17,7 @@ from railfab.sim.kernel.records import (
     NONE,
     START,
     TIME_SHIFT,
+    WAITING,
     State,
 )
 
@@ -158,8 +159,9 @@ def add_timer(st: State, time: int, kind: int, index: int) -> None:
 def add_start_timers(st: State, first: int) -> None:
     """Start those flows, from this number on, that wait for no other, at their time."""
     for flow in range(first, st.flows.size):
-        if st.flows[flow].waits_for == 0:
-            add_timer(st, st.flows[flow].start, START, flow)
+        f = st.flows[flow]
+        if f.state == WAITING and f.waits_for == 0:
+            add_timer(st, f.start, START, flow)
 
 
 @inlined
