@@ -9,6 +9,8 @@ from railfab.dashboards.rules import Alert, AlertSeverity, Silence
 STEP_S = "job_id:training_step_duration_seconds:mean1m"
 STEPS = "max by (fabric, job_id) (increase(training_step_duration_seconds_count[{}]))"
 SECONDS = "max by (fabric, job_id) (increase(training_step_duration_seconds_sum[{}]))"
+RATE = "max by (fabric, job_id) (rate(training_step_{}[1m]))"
+OVER_IDEAL = f"{RATE.format('duration_seconds_sum')} / on (fabric, job_id) ({RATE.format('ideal_seconds_total')} > 0)"
 USUAL_S = f"{SECONDS.format('30m')} / on (fabric, job_id) ({STEPS.format('30m')} > 0)"
 
 JOBS = (
@@ -30,14 +32,19 @@ JOBS = (
     ),
     Alert(
         alert="FabricJobSlow",
-        condition=f"{STEP_S} / on (fabric, job_id) min_over_time({STEP_S}[1h]) > 1.2",
+        condition=(
+            f"{OVER_IDEAL} > 1.2\n"
+            f"or on (fabric, job_id) {STEP_S} / on (fabric, job_id) min_over_time({STEP_S}[1h]) > 1.2\n"
+            "unless on (fabric, job_id) training_step_ideal_seconds_total"
+        ),
         silence=Silence.NEVER,
         lasting="30s",
         severity=AlertSeverity.WARNING,
-        summary='Job {{ $labels.job_id }}: steps take {{ printf "%.1f" $value }} times as long as before',
+        summary='Job {{ $labels.job_id }}: steps take {{ printf "%.1f" $value }} times as long as they should',
         description=(
-            'Steps of this job take {{ printf "%.1f" $value }} times as long as in the best minute of the last hour.'
-            " Look for drops, pauses, marks and uneven uplinks at this time; without any, the cause is in a host."
+            'Steps of this job take {{ printf "%.1f" $value }} times as long as its ideal ones, or without these as in'
+            " the best minute of the last hour. Look for drops, pauses, marks and uneven uplinks at this time; without"
+            " any, the cause is in a host."
         ),
     ),
 )
