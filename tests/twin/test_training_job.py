@@ -6,12 +6,11 @@ from functools import cache
 from typing import Any
 
 import pytest
-from railfab.simulate.faults import faults
 from tests.forwarding.fabrics import MS
 from tests.twin.small_fabric import small
 
 from railfab.intent import Job
-from railfab.simulate import simulate_job
+from railfab.simulate import faults, simulate_job
 from railfab.twin.job_metrics import JobMetrics, registry
 from railfab.twin.live import LiveFabric
 from railfab.workload import Step
