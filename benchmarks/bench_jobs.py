@@ -4,6 +4,7 @@ of a step.
     python benchmarks/bench_jobs.py [RUNS]
     python benchmarks/bench_jobs.py --tiers FABRIC           # whole commands: max-min, packets, packets again
     python benchmarks/bench_jobs.py --whole FABRIC LAYERS    # against all packets of all rounds at once: takes long
+    python benchmarks/bench_jobs.py --balancing [RUNS]       # permutations under each balancing, against htsim
 
 Each work has a process of its own; CPU seconds are those of the work, after Python and its modules have started.
 """
@@ -137,6 +138,14 @@ def whole(fabric: str, layers: int) -> None:
     print(f"  step {steps[0]:.4f} s, {steps[0] / steps[1] - 1:+.2%}")
 
 
+def balancing(runs: int) -> None:
+    """Print last completions and CPU seconds of permutations beside those of htsim."""
+    from bench_balancing import print_balancing
+
+    with (REFERENCE / "htsim.csv").open(newline="") as file:
+        print_balancing(list(csv.DictReader(file)), runs)
+
+
 def measure(kind: str, argument: str) -> None:
     """Print CPU seconds of a work, and the most memory of the process [MB]."""
     work = {"ring": lambda: ring(int(argument)), "step": lambda: step(argument), "idle": idle}[kind]()
@@ -177,5 +186,7 @@ if __name__ == "__main__":
         tiers(sys.argv[2])
     elif sys.argv[1:2] == ["--whole"]:
         whole(sys.argv[2], int(sys.argv[3]))
+    elif sys.argv[1:2] == ["--balancing"]:
+        balancing(int(sys.argv[2]) if sys.argv[2:] else 5)
     else:
         main(int(sys.argv[1]) if sys.argv[1:] else 5)

@@ -48,6 +48,20 @@ def test_given_links_are_taken_whatever_routes_say_and_acknowledgements_come_bac
         assert paths.back[:, :5].tolist() == [[4, first + 4, first + 1, 1, -1]] * 2
 
 
+def test_packets_of_a_balanced_flow_take_all_links_and_acknowledgements_those_that_are_given() -> None:
+    network = balanced(lossless(leaf_spine(2, 2, 2)), Balancing.SPRAY)
+    transport = replace(FIXED, recovery=Recovery.SELECTIVE, reorder_packets=100)
+    given = flow(0, 0, 2, 2_000_000, links=(0, 8, 13, 5), balanced=True)
+    engine = engine_of(network, [given], transports=[transport])
+    assert engine.run(1e9)
+    sent = engine.counters().sent_packets.sum(axis=1)
+    assert abs(sent[8] - sent[10]) < 100
+    assert sent[8] + sent[10] == sent[0]
+    paths = engine.flow_paths()
+    assert paths.dynamic.tolist() == [True]
+    assert paths.back[0, :5].tolist() == [4, 12, 9, 1, -1]
+
+
 def test_a_flow_whose_given_links_are_those_of_its_route_ends_when_it_does_by_route() -> None:
     network = lossless(star(2))
     ends = []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -40,6 +42,29 @@ def test_a_run_is_a_sequence_of_fair_shares(paths: list[list[int]], rates: list[
     assert fluid_ends(fluid_flows(paths, sizes[: len(paths)]), capacity).tolist() == pytest.approx(
         ends.tolist(), rel=1e-6
     )
+
+
+@given(paths=some_paths, rates=some_rates, sizes=st.lists(st.floats(1.0, 1e3), min_size=8, max_size=8))
+def test_three_links_with_a_third_of_each_flow_are_one_with_three_times_the_rate(
+    paths: list[list[int]], rates: list[float], sizes: list[float]
+) -> None:
+    whole = fluid_flows(paths, sizes[: len(paths)])
+    width = 3 * whole.paths.shape[1]
+    thirds = np.where(whole.paths[:, :, None] >= 0, 3 * whole.paths[:, :, None] + np.arange(3), -1).reshape(-1, width)
+    shares = np.full(thirds.shape, 1 / 3)
+    capacity, third = np.array(rates), np.repeat(rates, 3) / 3
+    assert fluid_rates(thirds, third, shares=shares).tolist() == pytest.approx(
+        fluid_rates(whole.paths, capacity).tolist()
+    )
+    spread = replace(whole, paths=thirds, shares=shares)
+    assert fluid_ends(spread, third).tolist() == pytest.approx(fluid_ends(whole, capacity).tolist(), rel=1e-6)
+
+
+def test_a_flow_takes_only_its_share_of_a_link() -> None:
+    """All packets of the first flow and half of those of the second cross link 0; the third has the rest of link 1."""
+    paths, shares = rows([[0], [0, 1], [1]]), np.array([[1.0, 1.0], [0.5, 0.5], [1.0, 1.0]])
+    rates = fluid_rates(paths, np.array([15.0, 25.0]), shares=shares)
+    assert rates.tolist() == pytest.approx([10.0, 10.0, 20.0])
 
 
 def test_a_flow_begins_when_all_it_waits_for_have_ended_and_after_its_latency() -> None:

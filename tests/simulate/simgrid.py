@@ -108,6 +108,7 @@ def simulated_s(run: Run) -> float:
         latency_s=(paths >= 0).sum(axis=1) * LINK_S,
         alike=np.ones(len(rows), np.int64),
         paths=paths,
+        shares=np.ones(paths.shape),
     )
     flows, _ = ordered_flows(rounds, carriers, Waits(buffered_bytes=DETACHED_BYTES, targets=True))
     longest = max(len(way(0, target)) for target in range(1, run.ranks))

@@ -40,6 +40,7 @@ def component(ends: list[tuple[int, int, int]], pairs: list[tuple[int, int]], si
         payload_bytes=np.array(sizes),
         latency_ns=np.full(len(ends), 8800),
         paths=np.array([path(*row) for row in ends]),
+        shares=np.ones((len(ends), 4)),
         earlier=waits[:, 0],
         later=waits[:, 1],
         carrier=np.arange(len(ends)),
@@ -106,7 +107,9 @@ def test_what_flows_are_makes_a_difference(network: Network, change: Callable[[C
     assert key(change(CROSSING), network) != key(CROSSING, network)
 
 
-@pytest.mark.parametrize("name", [*LINK_AXES, "shared_bytes", "rx_gbps", "rx_buffer_bytes"])
+@pytest.mark.parametrize(
+    "name", [*LINK_AXES, "shared_bytes", "rx_gbps", "rx_buffer_bytes", "balancing", "flowlet_gap_ns"]
+)
 def test_each_property_of_a_link_or_node_in_use_makes_a_difference_and_of_others_none(
     network: Network, name: str
 ) -> None:
@@ -121,8 +124,8 @@ def test_each_property_of_a_link_or_node_in_use_makes_a_difference_and_of_others
     assert keys[0] != key(CROSSING, network) == keys[1]
 
 
-def test_how_switches_choose_links_makes_no_difference_as_they_are_given(network: Network) -> None:
-    for name in ("balancing", "hash_fields", "hash_seed", "flowlet_gap_ns"):
+def test_what_switches_hash_makes_no_difference_as_links_are_given(network: Network) -> None:
+    for name in ("hash_fields", "hash_seed"):
         assert name in NODE_AXES
         assert key(CROSSING, replace(network, **{name: getattr(network, name) + 1})) == key(CROSSING, network)
 
@@ -142,6 +145,7 @@ def test_two_short_circles_are_not_one_long_one(network: Network) -> None:
             payload_bytes=sizes,
             latency_ns=latency,
             paths=np.array(paths),
+            shares=np.ones((len(paths), 4)),
             earlier=none,
             later=none,
             carrier=np.arange(len(paths)),
@@ -177,6 +181,7 @@ def test_flows_that_wait_for_each_other_are_one_component() -> None:
             latency_s=np.zeros(count),
             alike=np.ones(count, np.int64),
             paths=np.arange(count)[:, None],
+            shares=np.ones((count, 1)),
         )
         assert int(component_of(rounds, carriers, carriers.paths).max()) + 1 == components
 

@@ -24,7 +24,7 @@ from railfab.simulate.components import Component
 from railfab.simulate.memo import Memo
 from railfab.simulate.named_faults import faults
 from railfab.simulate.network_colours import NetworkColours
-from railfab.simulate.packet_run import PacketOutcome, UnfinishedRun, run_packets
+from railfab.simulate.packet_run import PacketOutcome, PacketSettings, UnfinishedRun, run_packets
 from railfab.workload import estimate
 
 POD64 = Path(__file__).parents[2] / "inventory" / "fabrics" / "pod64.yml"
@@ -137,12 +137,6 @@ def test_without_pfc_packets_are_lost_and_the_step_is_longer(pod64: Design, made
     assert after.slowest_s != before.slowest_s
 
 
-def test_a_switch_that_chooses_per_packet_leaves_an_operation_at_max_min_with_the_reason(made: MakeDesign) -> None:
-    held = contention(run(made(POD64.with_name("pod64-junos.yml"), ecmp="flowlet"), EXCHANGE))
-    assert (held.tier, held.sample) == ("max-min", None)
-    assert held.why == "switches choose links for each packet or burst"
-
-
 def test_more_packets_than_are_followed_leave_an_operation_at_max_min_with_the_reason(
     pod64: Design, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -198,6 +192,7 @@ def circle() -> tuple[Component, NetworkColours, Any]:
         payload_bytes=sizes,
         latency_ns=np.zeros(3, np.int64),
         paths=np.array(paths),
+        shares=np.ones((3, 4)),
         earlier=none,
         later=none,
         carrier=np.arange(3),
@@ -208,7 +203,7 @@ def circle() -> tuple[Component, NetworkColours, Any]:
 def test_packets_that_wait_for_each_other_in_a_circle_end_a_run_and_are_named() -> None:
     part, colours, network = circle()
     with pytest.raises(UnfinishedRun, match="deadlock of PFC") as raised:
-        run_packets(canonical(part, colours), network, 1e-3)
+        run_packets(canonical(part, colours), network, 1e-3, PacketSettings())
     assert sorted(raised.value.links) == [6, 8, 10]
 
 
@@ -220,7 +215,7 @@ def test_a_run_that_never_ends_says_what_is_left(monkeypatch: pytest.MonkeyPatch
     closed = replace(network, limit_bytes=limit)
     monkeypatch.setattr(packet_run, "LONGEST_NS", 1e9)
     with pytest.raises(UnfinishedRun, match=r"2 of 3 flows had not ended after \d+\.\d\d s, with [\d,]+ packets lost"):
-        run_packets(canonical(part, NetworkColours.of(closed)), closed, 1e-3)
+        run_packets(canonical(part, NetworkColours.of(closed)), closed, 1e-3, PacketSettings())
 
 
 def test_a_command_names_the_ports_that_wait(pod64: Design, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -564,13 +564,16 @@ class Replay:
 @dataclass(frozen=True, slots=True)
 class FabricRun:
     """A run on the links of a fabric. seed: of its hashes. unfollowed: operations in closed form, and why. slow_links:
-    cables that the job states to be slow."""
+    cables that the job states to be slow. balancing: how switches choose links. reorders: NICs take packets in any
+    order."""
 
     seed: int
     step_s: float
     contentions: tuple[Contention, ...]
     unfollowed: tuple[str, ...]
     slow_links: int
+    balancing: tuple[str, ...]
+    reorders: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -267,6 +267,8 @@ def _run(run: FabricEstimate) -> dict[str, object]:
         "contentions": list(map(asdict, run.contentions)),
         "unfollowed": run.unfollowed,
         "slow_links": run.slow_links,
+        "balancing": run.balancing,
+        "reorders": run.reorders,
     }
 
 
@@ -285,7 +287,7 @@ def _print(job: Job | RecordedJob, estimates: Estimates, *, why: bool) -> None:
         for line in (*_facts(step), *_spread(result), *_links(result), *_unfollowed(result), *_not_modelled(step)):
             stdout().print(line, highlight=False, soft_wrap=columns() is None)
         if why and result.slowest is not None:
-            print_waits(result.waits, result.slowest.seed)
+            print_waits(result.waits, result.slowest)
         reason = "" if result.why in ("as asked", "default") else f" It was used because {result.why.rstrip('.')}."
         sight = f"A {step.tier} {'run' if result.runs else 'estimate'} does not see: {listed(step.not_seen)}.{reason}"
         stdout().print(sight, highlight=False, soft_wrap=columns() is None)

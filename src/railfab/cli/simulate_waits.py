@@ -11,6 +11,7 @@ from railfab.text.counted import counted, listed
 from railfab.text.folding import folded_sets, number_ranges
 
 if TYPE_CHECKING:
+    from railfab.simulate import FabricEstimate
     from railfab.simulate.details import CollidingFlows, OperationWait, RankPlace
 
 MOST_OPERATIONS, MOST_RANKS, MOST_LINKS, MOST_FLOWS = 3, 4, 4, 6
@@ -20,11 +21,24 @@ LINK_COLUMNS = ("link", "flows", "GB/s", "ranks")
 FLOW_COLUMNS = ("from", "to", "flows", "GB/s", "alone")
 
 
-def print_waits(waits: Sequence[OperationWait], seed: int) -> None:
-    """Print the operations that the fabric slows down, most time in a step first."""
+CHOICES = {
+    "flow": "for each flow, by a hash",
+    "flowlet": "for each burst of a flow, at random; a flow that does not pause keeps its link",
+    "adaptive": "for each packet, that with the shortest queue",
+    "spray": "for each packet, at random",
+}
+"""How switches choose among equal links, by the mode of the engine."""
+
+
+def print_waits(waits: Sequence[OperationWait], run: FabricEstimate) -> None:
+    """Print how switches choose links, and the operations that the fabric slows down, most time in a step first."""
+    _print_line("")
+    for mode in run.balancing:
+        _print_line(f"{'Switches' if len(run.balancing) == 1 else 'Some switches'} choose a link {CHOICES[mode]}.")
+    _print_line(f"NICs take packets {'in any order' if run.reorders else 'in their order only'}.")
     slowed = [wait for wait in waits if wait.seconds > 1.01 * wait.ideal_s]
     for wait in slowed[:MOST_OPERATIONS]:
-        _print_wait(wait, seed)
+        _print_wait(wait, run.seed)
     if len(slowed) > MOST_OPERATIONS:
         _print_line(f"and {counted(len(slowed) - MOST_OPERATIONS, 'operation')} more; --output json has each")
     free = [f"{wait.group} {wait.op}" for wait in waits if wait not in slowed]

@@ -14,6 +14,8 @@ from railfab.sim.kernel.records import (
     DONE,
     EXPIRED,
     FLOW,
+    GIVEN,
+    GIVEN_BACK,
     LOST,
     MAX_HOPS,
     NAK,
@@ -61,7 +63,7 @@ def flow_records(flows: Sequence[Flow], st: State, network: Network, framing: Fr
     found.last_cnp = -NEVER // 2
     found.timer = found.increase_at = found.cut_at = NEVER
     found.resend_head = NONE
-    found.given = [bool(flow.links) for flow in flows]
+    found.given = [(GIVEN_BACK if flow.balanced else GIVEN) if flow.links else 0 for flow in flows]
     _set_transport(found, st.transports[found.transport])
     return found
 

@@ -273,6 +273,7 @@ class Flow:
     starts gap_ns after the last of them is acknowledged, and not before start_ns. endless: it sends until
     `Engine.stop` and has neither payload nor acknowledgements; its transport has no recovery. links: those that its
     packets take, acknowledgements the other directions of these cables; empty: those that the routes give.
+    balanced: switches choose links for its packets, as their routes say, and only acknowledgements keep to `links`.
     """
 
     id: int
@@ -290,6 +291,7 @@ class Flow:
     gap_ns: int = 0
     endless: bool = False
     links: tuple[int, ...] = ()
+    balanced: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -27,8 +27,8 @@ class CanonicalForm:
     """A component whose flows, links and nodes have canonical numbers.
 
     order: (flow,) the flow of the component that each is. links: (link,) of the fabric; 2i and 2i + 1 are a cable.
-    nodes: (node,) of the fabric. near, far: (link,) of these nodes. paths: (flow, hop) of these links. key: digest of
-    all of it.
+    nodes: (node,) of the fabric. near, far: (link,) of these nodes. paths: (flow, hop) of these links; is_balanced:
+    switches choose among those that leave them. key: digest of all of it.
     """
 
     order: Numbers
@@ -41,6 +41,7 @@ class CanonicalForm:
     paths: Numbers
     earlier: Numbers
     later: Numbers
+    is_balanced: bool
     key: str
 
 
@@ -61,6 +62,7 @@ class _Refinement:
         cables = np.unique(used >> 1)
         self.links = np.column_stack((2 * cables, 2 * cables + 1)).ravel()
         self._link = 2 * np.searchsorted(cables, used >> 1) + (used & 1)
+        hop = np.zeros_like(hop) if component.is_balanced else hop
         self._hop = mixed(hop.astype(np.uint64) * ODD[4] + ODD[3])
         ends = np.concatenate((network.near[self.links], network.far[self.links]))
         self.nodes, numbers = np.unique(ends, return_inverse=True)
@@ -151,5 +153,6 @@ def numbered(component: Component, network: NetworkColours, order: Numbers) -> C
         paths=paths,
         earlier=pairs[:, 0],
         later=pairs[:, 1],
+        is_balanced=component.is_balanced,
         key=digest.hexdigest(),
     )

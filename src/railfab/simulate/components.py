@@ -27,14 +27,15 @@ class Component:
     """Flows of a component in several rounds, in an order of its own.
 
     payload_bytes: (flow,), 0 of a delay, which crosses no link. latency_ns: (flow,), that passes before the first byte;
-    of a delay, all of it. paths: (flow, hop) links of the fabric, -1 behind the last. earlier, later: (pair,) flow
-    `later` begins when `earlier` has ended. carrier: (flow,) place of its carrier among those of the component, -1 of a
-    join.
+    of a delay, all of it. paths: (flow, hop) links of the fabric, -1 behind the last; shares: (flow, hop) of packets
+    that take each. earlier, later: (pair,) flow `later` begins when `earlier` has ended. carrier: (flow,) place of its
+    carrier among those of the component, -1 of a join.
     """
 
     payload_bytes: Numbers
     latency_ns: Numbers
     paths: Numbers
+    shares: Floats
     earlier: Numbers
     later: Numbers
     carrier: Numbers
@@ -42,7 +43,13 @@ class Component:
     def packet_hops(self, packet_bytes: int) -> int:
         """Packets times the links that they cross."""
         packets = -(-self.payload_bytes // packet_bytes)
-        return int((packets * (self.paths >= 0).sum(axis=1)).sum())
+        hops = np.where(self.paths >= 0, self.shares, 0.0).sum(axis=1)
+        return round(float((packets * hops).sum()))
+
+    @property
+    def is_balanced(self) -> bool:
+        """Whether switches choose the links of packets."""
+        return bool((self.shares[self.paths >= 0] < 1).any())
 
     def scaled(self, share: float) -> Component:
         """The component with a share of the payload of each flow."""
@@ -151,9 +158,9 @@ class Split:
 
     @cached_property
     def _meeting(self) -> Numbers:
-        """(route, hop) links on which flows meet, -1 for the others."""
+        """(route, hop) links on which flows meet, -1 for the others: on all, where switches choose among them."""
         paths = self._on_fabric
-        if self.whole:
+        if self.whole or (self.carriers.shares[paths >= 0] < 1).any():
             return paths
         meets = meeting_links(paths, self.capacity, self.peak[: len(self.capacity)])
         return np.where((paths >= 0) & meets[paths], paths, -1)
@@ -187,7 +194,8 @@ class Split:
         """Packets times the links that they cross, of all rounds of a component."""
         members, carriers = self.members[component], self.carriers
         transfer = carriers.transfer[members]
-        hops = (self._on_fabric[carriers.route[members]] >= 0).sum(axis=1)
+        routes = carriers.route[members]
+        hops = np.where(self._on_fabric[routes] >= 0, carriers.shares[routes], 0.0).sum(axis=1)
         payload = carriers.share[members] * carriers.alike[members] * self.rounds.payload_bytes[transfer]
         return float((np.ceil(payload / packet_bytes) * self.rounds.table["times"][transfer] * hops).sum())
 
@@ -229,6 +237,7 @@ class Split:
             payload_bytes=np.where(crossing, np.maximum(1, np.rint(sizes)), 0).astype(np.int64),
             latency_ns=np.rint(seconds * 1e9).astype(np.int64),
             paths=np.where(crossing[:, None], self._laid[1][carriers.route[chosen]], -1),
+            shares=carriers.shares[carriers.route[chosen]],
             earlier=pairs[:, 0],
             later=pairs[:, 1],
             carrier=np.where(place >= 0, place, -1),

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from railfab.simulate.contention import BusyLink
-from railfab.simulate.exchange import ExchangeTime, FollowedFlows, SlowestInterval
+from railfab.simulate.exchange import ExchangeTime, FollowedFlows, SlowestInterval, alone_bytes_per_s
 from railfab.simulate.link_places import ROLE_NAMES
 from railfab.simulate.routed import RoutedFabric
 from railfab.topology import PortKey
@@ -180,7 +180,7 @@ def _link_bytes(followed: FollowedFlows) -> Floats:
     payload = carriers.share * (followed.rounds.payload_bytes * table["times"])[carriers.transfer]
     by_route = np.bincount(carriers.route, payload, minlength=len(carriers.paths))
     on_path = carriers.paths >= 0
-    weights: Floats = np.repeat(by_route, on_path.sum(axis=1))
+    weights: Floats = carriers.shares[on_path] * np.repeat(by_route, on_path.sum(axis=1))
     return np.bincount(carriers.paths[on_path], weights, minlength=len(followed.capacity)).astype(float)
 
 
@@ -295,8 +295,7 @@ class _Waits:
         routes = np.flatnonzero((self._paths == link).any(axis=1))
         counts = np.bincount(carriers.route[self._carriers], minlength=len(carriers.paths))[routes]
         rates = self._interval.route_bytes_per_s[routes]
-        paths = self._paths[routes]
-        alone = np.where(paths >= 0, capacity[paths], np.inf).min(axis=1)
+        alone = alone_bytes_per_s(self._paths[routes], carriers.shares[routes], capacity)
         flows: dict[tuple[str, str, float, float], int] = {}
         for place in np.flatnonzero(counts).tolist():
             source, target, _ = self._followed.connections[int(routes[place])]

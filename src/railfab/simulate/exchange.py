@@ -9,10 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from railfab.forwarding import Connections
+from railfab.sim import Balancing
 from railfab.sim.fluid import fluid_ends, fluid_rates
 from railfab.simulate.contention import BusyLink, PacketSample
 from railfab.simulate.ordered import Carriers, Numbers, ordered_flows
 from railfab.simulate.packets import FairTimes, NotSimulated, PacketTier
+from railfab.simulate.route_links import RouteLinks
 from railfab.simulate.routed import RoutedFabric
 from railfab.topology import PortKey
 from railfab.workload import MappedRounds, TransferRounds, mapped
@@ -138,6 +140,7 @@ def merged(rounds: TransferRounds, carriers: Carriers, group_of: Numbers) -> Car
         latency_s=carriers.latency_s[kept],
         alike=alike[order],
         paths=carriers.paths,
+        shares=carriers.shares,
     )
 
 
@@ -188,6 +191,9 @@ def exchange(
     if packets is None:
         return fair
     try:
+        if Balancing.FLOWLET in fabric.balancing:
+            chosen = _carriers(flows, fabric, fabric.candidates(connections), route)
+            carriers = merged(whole, chosen, group_of)
         seconds, sample = packets.seconds(
             whole, carriers, group_of, FairTimes(seconds=fair.seconds, peak=peak), hosts.scale_up
         )
@@ -208,28 +214,28 @@ def _connections(flows: MappedRounds) -> tuple[Connections, Numbers]:
     return Connections(ports=flows.ports, source=source, target=target, stream=stream), number
 
 
-def _carriers(flows: MappedRounds, fabric: RoutedFabric, network: Numbers, route: Numbers) -> Carriers:
+def _carriers(flows: MappedRounds, fabric: RoutedFabric, network: RouteLinks, route: Numbers) -> Carriers:
     """Flows and copies, by transfer; a route is a connection, or the links of two ranks to the scale-up network.
 
-    network: (connection, hop) links. route: (flow,) the connection of each flow.
+    network: of the connections. route: (flow,) the connection of each flow.
     """
     first, ranks, copies = fabric.links_count, flows.rounds.ranks, flows.copies
-    inside = np.full((len(copies), network.shape[1]), -1, np.int64)
+    inside = np.full((len(copies), network.links.shape[1]), -1, np.int64)
     if len(copies):
         inside[:, 0], inside[:, 1] = first + copies["source"], first + ranks + copies["target"]
     transfer = np.concatenate((flows.flows["transfer"], copies["transfer"])).astype(np.int64)
     order = np.argsort(transfer, kind="stable")
-    routes = np.concatenate((route, len(network) + np.arange(len(copies))))
+    routes = np.concatenate((route, len(network.links) + np.arange(len(copies))))
     share = np.concatenate((flows.flows["share"], np.ones(len(copies))))
     latency_s = np.concatenate((np.full(len(route), NETWORK_STEP_S), np.full(len(copies), SCALE_UP_STEP_S)))
-    paths = np.concatenate((network, inside))
     return Carriers(
         transfer=transfer[order],
         route=routes[order],
         share=share[order],
         latency_s=latency_s[order],
         alike=np.ones(len(order), np.int64),
-        paths=paths,
+        paths=np.concatenate((network.links, inside)),
+        shares=np.concatenate((network.shares, np.ones(inside.shape))),
     )
 
 
@@ -263,9 +269,16 @@ def _run(rounds: TransferRounds, carriers: Carriers, capacity: Floats, group_of:
 
 def _least_s(rounds: TransferRounds, carriers: Carriers, capacity: Floats) -> float:
     """Median duration of carriers that have all links for themselves [s]."""
-    rate = np.where(carriers.paths >= 0, capacity[carriers.paths], np.inf).min(axis=1)[carriers.route]
+    most = alone_bytes_per_s(carriers.paths, carriers.shares, capacity)[carriers.route]
     payload = carriers.share * rounds.payload_bytes[carriers.transfer]
-    return float(np.median(payload / rate))
+    return float(np.median(payload / most))
+
+
+def alone_bytes_per_s(paths: Numbers, shares: Floats, capacity: Floats) -> Floats:
+    """(route,) the rate of a flow on each that has all links for itself [bytes/s]."""
+    with np.errstate(divide="ignore"):
+        rates: Floats = np.where(paths >= 0, capacity[paths] / shares, np.inf).min(axis=1)
+    return rates
 
 
 def _slowest_interval(
@@ -284,7 +297,9 @@ def _slowest_interval(
     for times, transfers in rounds.intervals():
         used = np.flatnonzero(np.isin(carriers.transfer, transfers))
         route = carriers.route[used]
-        load = _Load(carriers.paths[route], carriers.alike[used], capacity)
+        load = _Load(
+            RouteLinks(links=carriers.paths[route], shares=carriers.shares[route]), carriers.alike[used], capacity
+        )
         np.maximum(peak, load.share, out=peak)
         payload = carriers.share[used] * rounds.payload_bytes[carriers.transfer[used]]
         seconds = np.where(slowest[carriers.transfer[used]], times * payload / load.rates, 0.0)
@@ -308,28 +323,29 @@ def _slowest_interval(
 
 
 def busiest_of(
-    paths: Numbers, capacity: Floats, payload_bytes: Floats, connections: Connections, fabric: RoutedFabric
+    routes: RouteLinks, capacity: Floats, payload_bytes: Floats, connections: Connections, fabric: RoutedFabric
 ) -> BusyLink | None:
     """The link that limits the slowest of flows that are all active at once, of which some have payload.
 
-    paths: (flow, hop) links, those of connection (flow,).
+    routes: (flow,) those of the connections.
     """
-    load = _Load(paths, np.ones(len(paths), np.int64), capacity)
+    load = _Load(routes, np.ones(len(payload_bytes), np.int64), capacity)
     flow = int((payload_bytes / load.rates).argmax())
     return load.busiest(flow, connections[flow][1], fabric)
 
 
 class _Load:
-    """Flows that are all active at once. rates: (flow,) [bytes/s]. crossing: (link,) flows. share: (link,) of the
-    capacity that they take."""
+    """Flows that are all active at once. rates: (flow,) [bytes/s]. crossing: (link,) flows, with all or some of their
+    packets. share: (link,) of the capacity that they take."""
 
-    def __init__(self, paths: Numbers, alike: Numbers, capacity: Floats) -> None:
-        self.rates = fluid_rates(paths, capacity, alike, slack=QUANTA[0])
+    def __init__(self, routes: RouteLinks, alike: Numbers, capacity: Floats) -> None:
+        paths, used = routes.links, routes.links >= 0
+        self.rates = fluid_rates(paths, capacity, alike, shares=routes.shares, slack=QUANTA[0])
         self._paths, self._capacity = paths, capacity
-        hops = (paths >= 0).sum(axis=1)
-        links, count = paths[paths >= 0], len(capacity)
+        hops, links, count = used.sum(axis=1), paths[used], len(capacity)
         self.crossing = np.bincount(links, np.repeat(alike, hops), minlength=count).astype(np.int64)
-        load = np.bincount(links, np.repeat(alike * self.rates, hops), minlength=count)
+        sent = routes.shares[used] * np.repeat(alike * self.rates, hops)
+        load = np.bincount(links, sent, minlength=count)
         self.share = np.divide(load, capacity, out=np.zeros(count), where=(capacity > 0) & (capacity < np.inf))
 
     def busiest(self, flow: int, target: PortKey, fabric: RoutedFabric) -> BusyLink | None:

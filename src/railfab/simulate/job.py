@@ -194,7 +194,7 @@ def simulate_job(
     slow = link_factors(job, design.topology) if isinstance(job, Job) else {}
     fabric = (fabric or routed(design, change)).with_slow_links(slow).with_seed(seed)
     kept: list[OperationDetail] | None = [] if details else None
-    tier = None if packets is None else PacketTier(fabric, packets)
+    tier = None if packets is None else PacketTier(fabric, packets, reorders=design.intent.hosts.reorder)
     calls = FabricCalls(fabric=fabric, hosts=ports, groups=groups, packets=tier, details=kept, say=say)
     step = estimate(job, design.intent, design.topology, calls, calls.write_s)
     contentions = tuple(contention for contention in calls.contentions.values() if contention is not None)
@@ -205,4 +205,6 @@ def simulate_job(
         unfollowed=tuple(calls.unfollowed),
         details=tuple(kept or ()),
         slow_links=len(slow) // 2,
+        balancing=tuple(sorted(mode.name.lower() for mode in fabric.balancing)),
+        reorders=design.intent.hosts.reorder,
     )

@@ -17,8 +17,11 @@ from railfab.simulate.results import FabricEstimate
 from railfab.workload import JobEstimate
 
 Runs = tuple[FabricEstimate, ...]
-Kept = tuple[str, tuple[tuple[int, JobEstimate, tuple[Contention, ...], tuple[str, ...], int], ...]]
-"""Name of the fabric, and of each run its seed, step, contentions, operations in closed form, and slow links."""
+Kept = tuple[
+    str, tuple[tuple[int, JobEstimate, tuple[Contention, ...], tuple[str, ...], int, tuple[str, ...], bool], ...]
+]
+"""Name of the fabric, and of each run its seed, step, contentions, operations in closed form, slow links, how switches
+choose links, and whether NICs take packets in any order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +53,10 @@ class KeptRuns:
 
     def write(self, fabric: str, runs: Runs) -> None:
         """Keep runs without details, if what is read again is equal to them."""
-        kept = tuple((run.seed, run.step, run.contentions, run.unfollowed, run.slow_links) for run in runs)
+        kept = tuple(
+            (run.seed, run.step, run.contentions, run.unfollowed, run.slow_links, run.balancing, run.reorders)
+            for run in runs
+        )
         content = _adapter().dump_json((fabric, kept))
         if _decoded(content) == (fabric, runs):
             self.files.write(self.digest, content)
@@ -67,7 +73,15 @@ def _decoded(content: bytes) -> tuple[str, Runs] | None:
     except ValidationError:
         return None
     runs = (
-        FabricEstimate(seed=seed, step=step, contentions=held, unfollowed=unfollowed, slow_links=slow_links)
-        for seed, step, held, unfollowed, slow_links in kept
+        FabricEstimate(
+            seed=seed,
+            step=step,
+            contentions=held,
+            unfollowed=unfollowed,
+            slow_links=slow_links,
+            balancing=balancing,
+            reorders=reorders,
+        )
+        for seed, step, held, unfollowed, slow_links, balancing, reorders in kept
     )
     return fabric, tuple(runs)

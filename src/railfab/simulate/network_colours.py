@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from railfab.sim.network import LINK_AXES, NODE_AXES, Bools, Ints, Network
 
 Colours = NDArray[np.uint64]
-PASSIVE = ("balancing", "hash_fields", "hash_seed", "flowlet_gap_ns")
-"""Properties of nodes that choose links, which are given here."""
+PASSIVE = ("hash_fields", "hash_seed")
+"""Properties of nodes that choose links by hashes, which are given here."""
 ODD = np.array(
     [0x9E3779B97F4A7C15, 0xD1342543DE82EF95, 0xAF251AF3B0F025B5, 0xA24BAED4963EE407, 0x9FB21C651E98DF25], np.uint64
 )

@@ -19,7 +19,8 @@ Floats = NDArray[np.float64]
 class Carriers:
     """What carries transfers: (carrier,) by transfer, a share of its payload each, on a route.
 
-    alike: how many equal carriers each stands for. paths: (route, hop) links, -1 behind the last.
+    alike: how many equal carriers each stands for. paths: (route, hop) links, -1 behind the last; shares: (route, hop)
+    of the packets that take each.
     """
 
     transfer: Numbers
@@ -28,6 +29,7 @@ class Carriers:
     latency_s: Floats
     alike: Numbers
     paths: Numbers
+    shares: Floats
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,4 +124,5 @@ class _FlowRows:
             latency_s=latency_s,
             earlier=earlier,
             later=later,
+            shares=self.carriers.shares,
         )

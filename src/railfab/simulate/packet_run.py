@@ -6,13 +6,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from railfab.sim import QUEUES, Dcqcn, Engine, Flow, Framing, Network, Routing, Transport, plain_network
+from railfab.sim import QUEUES, Dcqcn, Engine, Flow, Framing, Network, Recovery, Transport, plain_network
 from railfab.sim.fast_forward import FastForward, FastForwardPolicy
 from railfab.sim.network import assembled, beside
 from railfab.simulate.canonical import CanonicalForm
+from railfab.simulate.chosen_links import ChosenLinks
 from railfab.simulate.ordered import Floats, Numbers
 
-FRAMING, TRANSPORT = Framing(), Transport(dcqcn=Dcqcn())
+FRAMING = Framing()
+REORDERED_PACKETS = 1024
+"""How far packets may overtake each other where NICs take them in any order: half of what a receiver keeps here."""
 POLICY = FastForwardPolicy(repeats=False, trains=False)
 """What fast-forward leaves out: packets of ports whose flows meet no queue."""
 DELAY_GBPS = 100_000.0
@@ -36,6 +39,27 @@ class PacketOutcome:
     dropped: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PacketSettings:
+    """Settings of a run beside the network. reorders: NICs take packets in any order, and ask for those that are lost;
+    others go back to the first that is missing. seed: of what switches choose at random."""
+
+    reorders: bool = False
+    seed: int = 1
+
+    @property
+    def transport(self) -> Transport:
+        """Rate control and recovery of NICs."""
+        if not self.reorders:
+            return Transport(dcqcn=Dcqcn())
+        return Transport(dcqcn=Dcqcn(), recovery=Recovery.SELECTIVE, reorder_packets=REORDERED_PACKETS)
+
+    def key(self, form: CanonicalForm) -> str:
+        """The key of the outcome of a form: without choices of switches it does not depend on their seed."""
+        recovery = "any-order" if self.reorders else "in-order"
+        return f"{form.key}-{recovery}-{self.seed}" if form.is_balanced else f"{form.key}-{recovery}"
+
+
 class UnfinishedRun(Exception):
     """A run that does not end. links: of the fabric, those whose queues wait for each other; none: other reasons."""
 
@@ -45,7 +69,11 @@ class UnfinishedRun(Exception):
 
 
 def run_packets(
-    form: CanonicalForm, network: Network, estimate_s: float, policy: FastForwardPolicy = POLICY
+    form: CanonicalForm,
+    network: Network,
+    estimate_s: float,
+    settings: PacketSettings,
+    policy: FastForwardPolicy = POLICY,
 ) -> PacketOutcome:
     """Run a component. network: of the whole fabric. estimate_s: about how long it takes. policy: of fast-forward.
 
@@ -54,11 +82,14 @@ def run_packets(
     part = assembled(network, form.links, form.nodes, form.near, form.far)
     if (form.payload_bytes == 0).any():
         part = beside(part, _delay_cable(part))
-    engine = FastForward(Engine(part, _no_routes(part), framing=FRAMING, transports=(TRANSPORT,)), policy)
-    engine.add(_flows(form, part))
+    chosen = ChosenLinks(form, part)
+    seed = settings.seed if form.is_balanced else 1
+    routed = Engine(part, chosen.routing, seed=seed, framing=FRAMING, transports=(settings.transport,))
+    engine = FastForward(routed, policy)
+    engine.add(_flows(form, chosen.paths, part))
     limit_ns = LONGEST_TIMES * estimate_s * 1e9 + LONGEST_NS
     slice_ns = max(1e6, estimate_s * 1e9 / 5)
-    hops = (form.paths >= 0).sum(axis=1)
+    hops = (chosen.paths >= 0).sum(axis=1)
     most = MOST_SENT_TIMES * int((-(-form.payload_bytes // FRAMING.payload_bytes) * hops).sum()) + 1_000_000
     while not engine.run(engine.now_ns + slice_ns):
         if queues := engine.deadlock(STUCK_NS):
@@ -96,25 +127,16 @@ def _delay_cable(network: Network) -> Network:
     return plain_network(ends, ends[::-1], np.zeros(2, bool), rate, delay_ns=least, classes=network.classes)
 
 
-def _no_routes(network: Network) -> Routing:
-    """Routes of a network whose flows have their links."""
-    none = np.full(network.nodes, -1)
-    return Routing(
-        destination=np.where(network.is_switch, -1, 0),
-        row=none,
-        group=np.zeros((0, 1), np.int64),
-        begin=np.zeros(1, np.int64),
-        members=none[:0],
-    )
+def _flows(form: CanonicalForm, paths: Numbers, network: Network) -> list[Flow]:
+    """The flows of a form. paths: (flow, hop) links of each, or of its acknowledgements only.
 
-
-def _flows(form: CanonicalForm, network: Network) -> list[Flow]:
-    """The flows of a form. What passes before the first byte includes the way of the last packet and of its
-    acknowledgement, as the latency of a step does that NCCL measures."""
+    What passes before the first byte includes the way of the last packet and of its acknowledgement, as the latency of
+    a step does that NCCL measures.
+    """
     waits: list[list[int]] = [[] for _ in form.payload_bytes]
     for earlier, later in zip(form.earlier.tolist(), form.later.tolist(), strict=True):
         waits[later].append(earlier)
-    paths = np.where(form.payload_bytes[:, None] > 0, form.paths, -1)
+    paths = np.where(form.payload_bytes[:, None] > 0, paths, -1)
     paths[form.payload_bytes == 0, 0] = network.links - 2
     gaps = np.maximum(0, form.latency_ns - way_ns(paths, form.payload_bytes, network)).tolist()
     flows = []
@@ -129,6 +151,7 @@ def _flows(form: CanonicalForm, network: Network) -> list[Flow]:
             after=tuple(waits[number]),
             gap_ns=gaps[number],
             links=links,
+            balanced=form.is_balanced and size > 0,
         )
         flows.append(flow)
     return flows

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from math import inf, sqrt
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from railfab.errors import RailfabError
-from railfab.sim import Balancing, Network
+from railfab.sim import Balancing
 from railfab.sim.fast_forward import NEVER
 from railfab.simulate.canonical import canonical, numbered
 from railfab.simulate.components import Component, Split
@@ -18,7 +18,7 @@ from railfab.simulate.contention import PacketSample
 from railfab.simulate.memo import Memo
 from railfab.simulate.network_colours import NetworkColours
 from railfab.simulate.ordered import Carriers, Floats, Numbers
-from railfab.simulate.packet_run import FRAMING, PacketOutcome, UnfinishedRun, run_packets
+from railfab.simulate.packet_run import FRAMING, PacketOutcome, PacketSettings, UnfinishedRun, run_packets
 from railfab.simulate.routed import RoutedFabric
 from railfab.workload import TransferRounds
 
@@ -81,25 +81,23 @@ class _ComponentTime:
 @dataclass(eq=False)
 class PacketTier:
     """Runs components on a fabric. memo: of their results. whole: all flows of an operation at once, each packet of
-    every round, without memo and sampling, which the rest is measured against."""
+    every round, without memo and sampling, which the rest is measured against. reorders: as of PacketSettings."""
 
     fabric: RoutedFabric
     memo: Memo = field(default_factory=lambda: Memo(None))
     whole: bool = False
+    reorders: bool = False
     _times: dict[bytes, _ComponentTime] = field(default_factory=dict)
 
-    @cached_property
-    def network(self) -> Network:
-        """The network of the fabric, with its slow links."""
-        network = self.fabric.state.network
-        factors = np.ones(network.links)
-        factors[list(self.fabric.slow)] = list(self.fabric.slow.values())
-        return replace(network, rate_gbps=network.rate_gbps / factors)
+    @property
+    def settings(self) -> PacketSettings:
+        """Settings of all runs."""
+        return PacketSettings(reorders=self.reorders, seed=self.fabric.state.marking.seed)
 
     @cached_property
     def colours(self) -> NetworkColours:
         """Digests of the links and nodes of the fabric."""
-        return NetworkColours.of(self.network)
+        return NetworkColours.of(self.fabric.network)
 
     def seconds(
         self, rounds: TransferRounds, carriers: Carriers, group_of: Numbers, fair: FairTimes, scale_up: float | None
@@ -109,9 +107,9 @@ class PacketTier:
         group_of: (transfer,). scale_up: of a rank [bytes/s].
         Raises NotSimulated, and RailfabError for packets that wait for each other.
         """
-        network = self.network
-        if (network.balancing[network.is_switch] != int(Balancing.FLOW)).any():
-            raise NotSimulated("switches choose links for each packet or burst")
+        modes = self.fabric.balancing
+        if Balancing.FLOW in modes and len(modes) > 1:
+            raise NotSimulated("some switches choose links for each flow, and others for each packet or burst")
         split = Split(
             rounds=rounds,
             carriers=carriers,
@@ -196,14 +194,15 @@ class PacketTier:
     def _run(
         self, component: Component, colours: NetworkColours, estimate_s: float
     ) -> tuple[str, Floats, PacketOutcome]:
-        network = self.network
+        network, settings = self.fabric.network, self.settings
         try:
             if self.whole:
                 form = numbered(component, colours, np.arange(len(component.carrier)))
-                outcome = run_packets(form, network, estimate_s, NEVER)
+                outcome = run_packets(form, network, estimate_s, settings, NEVER)
             else:
                 form = canonical(component, colours)
-                outcome = self.memo.outcome(form.key, lambda: run_packets(form, network, estimate_s))
+                key = settings.key(form)
+                outcome = self.memo.outcome(key, lambda: run_packets(form, network, estimate_s, settings))
         except UnfinishedRun as error:
             where = ", ".join(map(self.fabric.name_of, error.links)) or "packets"
             remedy = "Look at PFC and the routes there, or use --tier max-min"

@@ -17,7 +17,7 @@ class FabricEstimate:
     """A step on a fabric with one seed of its hashes. unfollowed: operations that are in closed form, and why.
 
     details: ranks and links of each contention, where they were asked for. slow_links: cables that the job states to be
-    slow.
+    slow. balancing: how switches choose links, the names of Balancing. reorders: NICs take packets in any order.
     """
 
     seed: int
@@ -26,6 +26,8 @@ class FabricEstimate:
     unfollowed: tuple[str, ...] = ()
     details: tuple[OperationDetail, ...] = ()
     slow_links: int = 0
+    balancing: tuple[str, ...] = ()
+    reorders: bool = False
 
     def waits(self) -> tuple[OperationWait, ...]:
         """Who waits for which link in each operation with details, the most time in a step first."""

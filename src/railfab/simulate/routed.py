@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,12 +27,15 @@ from railfab.forwarding import (
     unconfigured,
 )
 from railfab.platforms import platform
-from railfab.sim import Framing, Network
+from railfab.sim import Balancing, Framing, Network
 from railfab.sim.walks import flow_links
+from railfab.simulate.route_links import RouteLinks, candidate_links
 from railfab.topology import Net, PortKey, Role
 from railfab.units import bytes_per_s
 from railfab.workload.transfer import Gpu
 
+SPREADING = frozenset({Balancing.SPRAY, Balancing.ADAPTIVE})
+"""Ways of switches to choose with which the packets of a flow take all links of a group."""
 Numbers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
@@ -64,6 +68,14 @@ class RoutedFabric:
         return len(self.links.keys)
 
     @cached_property
+    def network(self) -> Network:
+        """The network of the state, with its slow links."""
+        network = self.state.network
+        factors = np.ones(network.links)
+        factors[list(self.slow)] = list(self.slow.values())
+        return replace(network, rate_gbps=network.rate_gbps / factors)
+
+    @cached_property
     def payload_bytes_per_s(self) -> Floats:
         """(link,) what a link carries of payload of RoCE [bytes/s]; 0 for one that is down."""
         rates = _payload_bytes_per_s(self.state.network)
@@ -82,22 +94,40 @@ class RoutedFabric:
             gpu: [port for port in ports if self.state.port(port).oper_up] or list(ports) for gpu, ports in nics.items()
         }
 
-    def ends(self, connections: Connections) -> Numbers:
-        """(connection, 2) the links of the two ports of each."""
-        egress = np.array([self.links.egress[port] for port in connections.ports], np.int64)
-        return np.column_stack((egress[connections.source], egress[connections.target] ^ 1))
+    @cached_property
+    def balancing(self) -> frozenset[Balancing]:
+        """How the configured switches choose links."""
+        modes = self.state.network.balancing[[self.links.switches[name] for name in self.state.configs]]
+        return frozenset(map(Balancing, modes.tolist()))
 
-    def paths(self, connections: Connections) -> Numbers:
-        """(connection, hop) the links of each, -1 behind the last. Raises RailfabError for one that has no path."""
-        ends = connection_ends(self.links, connections)
-        links, arrives = flow_links(self.state.network, self.state.routing, ends)
+    def ends(self, connections: Connections) -> RouteLinks:
+        """The links of the two ports of each connection."""
+        egress = np.array([self.links.egress[port] for port in connections.ports], np.int64)
+        return RouteLinks.single(np.column_stack((egress[connections.source], egress[connections.target] ^ 1)))
+
+    def paths(self, connections: Connections) -> RouteLinks:
+        """The links of each connection: all that its packets may take where switches choose for each packet, else those
+        that hashes choose. Raises RailfabError for one that has no path, and TooManyTransfers."""
+        links, arrives = flow_links(self.state.network, self.state.routing, connection_ends(self.links, connections))
         for number in np.flatnonzero(~arrives).tolist():
-            source, target, _ = connections[number]
-            way = links[number][links[number] >= 0].tolist()
-            reason = obstacle(self.state, source, target, way) or "no way back"
-            where = f"{' '.join(source)} to {' '.join(target)}"
-            raise RailfabError(where, f"no path: {reason}", "Leave the fault out, or take the host out of the job")
-        return links[:, : max(1, int((links >= 0).sum(axis=1).max(initial=1)))]
+            self._raise_obstacle(connections[number], links[number][links[number] >= 0].tolist())
+        if self.balancing <= SPREADING:
+            return self.candidates(connections)
+        return RouteLinks.single(links[:, : max(1, int((links >= 0).sum(axis=1).max(initial=1)))])
+
+    def candidates(self, connections: Connections) -> RouteLinks:
+        """All links that the packets of each connection may take. Raises as `paths` does."""
+        ends, network = self.ends(connections).links, self.network
+        links, lost = candidate_links(network, self.state.routing, ends[:, 0], network.far[ends[:, 1]])
+        for number in lost.tolist():
+            self._raise_obstacle(connections[number], [])
+        return links
+
+    def _raise_obstacle(self, connection: tuple[PortKey, PortKey, int], links: Sequence[int]) -> NoReturn:
+        source, target, _ = connection
+        reason = obstacle(self.state, source, target, links) or "no way back"
+        where = f"{' '.join(source)} to {' '.join(target)}"
+        raise RailfabError(where, f"no path: {reason}", "Leave the fault out, or take the host out of the job")
 
     def name_of(self, link: int) -> str:
         """Both ends of a link."""

@@ -13,6 +13,7 @@ from railfab.sim import Framing
 from railfab.sim.fluid import FluidFlows, fluid_ends
 from railfab.simulate.contention import BusyLink
 from railfab.simulate.exchange import QUANTA, busiest_of
+from railfab.simulate.route_links import RouteLinks
 from railfab.simulate.routed import Numbers, RoutedFabric, payload_share
 from railfab.topology import Role
 from railfab.workload.checkpoints import StorageSide
@@ -40,10 +41,10 @@ def written(host_bytes: Sequence[float], side: StorageSide, hosts: Sequence[str]
     scale = side.payload_share / payload_share(Framing())
     ends = fabric.ends(connections)
     ideal = _host_ends(ends, scale * fabric.planned_bytes_per_s, host, payload, side)
-    paths, capacity = fabric.paths(connections), scale * fabric.payload_bytes_per_s
-    seconds = _host_ends(paths, capacity, host, payload, side)
+    routes, capacity = fabric.paths(connections), scale * fabric.payload_bytes_per_s
+    seconds = _host_ends(routes, capacity, host, payload, side)
     late = np.where(host == seconds.argmax(), payload, 0.0)
-    busiest = busiest_of(paths, capacity, late, connections, fabric)
+    busiest = busiest_of(routes, capacity, late, connections, fabric)
     return WriteTime(seconds=seconds, ideal_s=float(ideal.max()), busiest=busiest)
 
 
@@ -54,11 +55,12 @@ def _in_use(nodes: Sequence[str], role: Role, fabric: RoutedFabric) -> list[Numb
     return [[entry for entry in held if fabric.state.port(entry[1]).oper_up] or held for held in numbered]
 
 
-def _host_ends(paths: Numbers, capacity: Floats, host: Numbers, payload: Floats, side: StorageSide) -> Floats:
+def _host_ends(routes: RouteLinks, capacity: Floats, host: Numbers, payload: Floats, side: StorageSide) -> Floats:
     """When each host has written all [s], (host,). The storage is a link that all flows cross."""
-    count, none = len(paths), np.zeros(0, np.int64)
+    count, none = len(payload), np.zeros(0, np.int64)
     flows = FluidFlows(
-        paths=np.column_stack((np.full(count, len(capacity)), paths)),
+        paths=np.column_stack((np.full(count, len(capacity)), routes.links)),
+        shares=np.column_stack((np.ones(count), routes.shares)),
         route=np.arange(count),
         alike=np.ones(count, np.int64),
         payload_bytes=payload,

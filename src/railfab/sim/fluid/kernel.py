@@ -18,20 +18,24 @@ compiled = _KERNEL.compiled
 
 SLACK = 1e-12
 """Relative difference of two rates or times that counts as none."""
+NOTHING = 1e-9
+"""Flows on a link that count as none, where shares of flows are added and subtracted."""
 
 
 class Arrays(NamedTuple):
     """What a run works on.
 
-    paths: (route, hop) links, -1 behind the last. route: (flow,), -1 for a flow that crosses no link and ends when it
-    begins. alike: (flow,), how many equal flows each stands for. left: (flow,) payload that is not sent yet [bytes].
-    latency: (flow,) from what a flow waits for until its first byte is there [s]. waits: (flow,) number of flows that a
-    flow waits for. begin, next: flow f lets next[begin[f]:begin[f + 1]] go on. capacity: (link,) [bytes/s].
+    paths: (route, hop) links, -1 behind the last. shares: (route, hop) of a flow that crosses each. route: (flow,), -1
+    for a flow that crosses no link and ends when it begins. alike: (flow,), how many equal flows each stands for. left:
+    (flow,) payload that is not sent yet [bytes]. latency: (flow,) from what a flow waits for until its first byte is
+    there [s]. waits: (flow,) number of flows that a flow waits for. begin, next: flow f lets next[begin[f]:begin[f +
+    1]] go on. capacity: (link,) [bytes/s].
     Written: ends (flow,) [s], rates (flow,) [bytes/s]. Room: active, rising, heap, at (flow,), used, free, crossing
     (link,).
     """
 
     paths: Any
+    shares: Any
     route: Any
     alike: Any
     left: Any
@@ -100,7 +104,7 @@ def _crossed(a: Arrays, count: int) -> int:
                 a.used[links] = link
                 links += 1
                 a.free[link] = a.capacity[link]
-            a.crossing[link] += a.alike[flow]
+            a.crossing[link] += a.alike[flow] * a.shares[a.route[flow], hop]
     return links
 
 
@@ -110,12 +114,12 @@ def _level(a: Arrays, links: int, slack: float) -> float:
     level = np.inf
     for place in range(links):
         link = a.used[place]
-        if a.crossing[link] > 0 and a.free[link] < level * a.crossing[link]:
+        if a.crossing[link] > NOTHING and a.free[link] < level * a.crossing[link]:
             level = a.free[link] / a.crossing[link]
     bound = level * (1.0 + slack)
     for place in range(links):
         link = a.used[place]
-        if a.crossing[link] > 0 and a.free[link] <= bound * a.crossing[link]:
+        if a.crossing[link] > NOTHING and a.free[link] <= bound * a.crossing[link]:
             a.free[link] = -1.0
     return level
 
@@ -151,9 +155,12 @@ def fill(a: Arrays, count: int, slack: float) -> None:
                 link = a.paths[a.route[flow], hop]
                 if link < 0:
                     break
-                a.crossing[link] -= a.alike[flow]
+                crossed = a.alike[flow] * a.shares[a.route[flow], hop]
+                a.crossing[link] -= crossed
                 if a.free[link] != -1.0:
-                    a.free[link] = max(0.0, a.free[link] - level * a.alike[flow])
+                    a.free[link] = max(0.0, a.free[link] - level * crossed)
+    for place in range(links):
+        a.crossing[a.used[place]] = 0.0
 
 
 @called

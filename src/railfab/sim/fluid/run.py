@@ -17,7 +17,7 @@ class FluidFlows:
     paths: (route, hop) links, -1 behind the last. route: (flow,), -1 for one that crosses no link and ends when it
     begins. alike: (flow,), how many equal flows each stands for. payload_bytes, latency_s: (flow,), of each of these;
     the latency passes before the first byte arrives. earlier, later: (pair,) flow `later` begins when `earlier` has
-    ended.
+    ended. shares: (route, hop) of a flow that crosses each link; None: all of it.
     """
 
     paths: Ints
@@ -27,6 +27,7 @@ class FluidFlows:
     latency_s: Floats
     earlier: Ints
     later: Ints
+    shares: Floats | None = None
 
 
 def fluid_ends(flows: FluidFlows, bytes_per_s: Floats, *, quantum_s: float = 0.0, slack: float = SLACK) -> Floats:
@@ -41,11 +42,18 @@ def fluid_ends(flows: FluidFlows, bytes_per_s: Floats, *, quantum_s: float = 0.0
     return ends
 
 
-def fluid_rates(paths: Ints, bytes_per_s: Floats, alike: Ints | None = None, *, slack: float = SLACK) -> Floats:
+def fluid_rates(
+    paths: Ints,
+    bytes_per_s: Floats,
+    alike: Ints | None = None,
+    *,
+    shares: Floats | None = None,
+    slack: float = SLACK,
+) -> Floats:
     """The max-min fair rates of flows that are all active at once [bytes/s], (flow,).
 
     paths: (flow, hop) links, -1 behind the last. bytes_per_s: (link,). alike: (flow,), how many equal flows each stands
-    for, by default 1. slack: as in `fluid_ends`.
+    for, by default 1. shares: as of FluidFlows. slack: as in `fluid_ends`.
     """
     count, none = len(paths), np.zeros(0, np.int64)
     flows = FluidFlows(
@@ -56,6 +64,7 @@ def fluid_rates(paths: Ints, bytes_per_s: Floats, alike: Ints | None = None, *, 
         latency_s=np.zeros(count),
         earlier=none,
         later=none,
+        shares=shares,
     )
     arrays = _arrays(flows, bytes_per_s)
     run_once(arrays, slack)
@@ -68,8 +77,10 @@ def _arrays(flows: FluidFlows, bytes_per_s: Floats) -> Arrays:
     order = np.argsort(flows.earlier, kind="stable")
     begin = np.zeros(count + 1, np.int64)
     np.cumsum(np.bincount(flows.earlier, minlength=count), out=begin[1:])
+    shares = np.ones(flows.paths.shape) if flows.shares is None else flows.shares
     return Arrays(
         paths=np.ascontiguousarray(flows.paths, np.int64),
+        shares=np.ascontiguousarray(shares, float),
         route=np.ascontiguousarray(flows.route, np.int64),
         alike=np.ascontiguousarray(flows.alike, np.int64),
         left=np.array(flows.payload_bytes, float),
@@ -86,5 +97,5 @@ def _arrays(flows: FluidFlows, bytes_per_s: Floats) -> Arrays:
         at=np.zeros(count),
         used=np.zeros(links, np.int64),
         free=np.zeros(links),
-        crossing=np.zeros(links, np.int64),
+        crossing=np.zeros(links),
     )

@@ -11,6 +11,7 @@ from railfab.sim.kernel.records import (
     DCQCN,
     DONE,
     EXPIRED,
+    GIVEN_BACK,
     MAX_HOPS,
     NAK,
     NEVER,
@@ -110,7 +111,7 @@ def start_flow(st: State, flow: int, time: int) -> None:
     f = st.flows[flow]
     at = flow * MAX_HOPS
     if f.given:
-        dynamic = 0
+        dynamic = int(f.given == GIVEN_BACK)
         there, _ = given_links(st, st.path, at)
         back, delay = given_links(st, st.back, at)
     else:

@@ -40,6 +40,8 @@ DROPPING, IGNORING = 1, 2
 # States of flows.
 WAITING, SENDING, DONE, STALLED = range(4)
 PARKED, UNPARKED = 1, 2
+# What is given of the links of a flow, beside 0: those of packets and acknowledgements, or of acknowledgements only.
+GIVEN, GIVEN_BACK = 1, 2
 # Load balancing.
 FLOW_HASH, FLOWLET, ADAPTIVE, SPRAY = range(4)
 # Bits of the fields that a switch hashes.
@@ -305,8 +307,8 @@ FLOW = _in_lines(
     ("given", "i4"),
 )
 """frame, train: octets and frames of its packets; last_frame, last_train: of the last one. train_before: frames of the
-packets with a number below train_from. parked: whether fast-forward counts what it sends (see `park`). given: whether
-its links are in `State.path` and `State.back` before it starts."""
+packets with a number below train_from. parked: whether fast-forward counts what it sends (see `park`). given: which of
+its links are in `State.path` and `State.back` before it starts (GIVEN, GIVEN_BACK)."""
 
 TRANSPORT = np.dtype(
     [
