@@ -37,15 +37,17 @@ def print_balancing(rows: Sequence[Mapping[str, str]], seeds: int) -> None:
         last: dict[str, tuple[float, float]] = {}
         for balance in BALANCES[::-1]:
             row = theirs.get((scenario, MODES[balance.name]))
+            if row is None:
+                continue
             runs = [permutation.ends(balance, seed) for seed in range(1, seeds + 1)]
-            ours = mean(float(ends.max()) for ends, _ in runs)
-            line = f"{scenario:20} {balance.name:16} {ours:7.1f} us"
-            if row is not None:
-                last[balance.name] = ours, float(row["fct_max_us"])
-                line += f", htsim {last[balance.name][1]:7.1f}: {ours / last[balance.name][1] - 1:+6.1%}"
-                cpu_s = min(cpu for seed in (1,) * REPEATED for cpu in [permutation.ends(balance, seed)[1]])
-                line += f"; {cpu_s:.4f} CPU-s, htsim {row['cpu_s']}: {float(row['cpu_s']) / cpu_s:.0f} times"
-            print(line, flush=True)
+            ours, htsim = mean(float(ends.max()) for ends, _ in runs), float(row["fct_max_us"])
+            cpu_s = min(cpu for _, cpu in (*runs, *(permutation.ends(balance, 1) for _ in range(REPEATED))))
+            last[balance.name] = ours, htsim
+            print(
+                f"{scenario:20} {balance.name:16} {ours:7.1f} us, htsim {htsim:7.1f}: {ours / htsim - 1:+6.1%}; "
+                f"{cpu_s:.4f} CPU-s, htsim {row['cpu_s']}: {float(row['cpu_s']) / cpu_s:.1f} times",
+                flush=True,
+            )
         if {"spray", "one path (ECMP)"} <= last.keys():
             print_bars(last["spray"], last["one path (ECMP)"])
 

@@ -44,15 +44,27 @@ def carriers_of(rounds: TransferRounds, hosts: list[int], spine: int = 0) -> Car
     )
 
 
-def ring(hosts: list[int], spine: int = 0, **changes: object) -> Split:
+def split_of(rounds: TransferRounds, carriers: Carriers, *, whole: bool = False) -> Split:
+    """Components on links of which those between switches carry half of what a NIC sends."""
+    fabric = network()
+    return Split(
+        rounds=rounds,
+        carriers=carriers,
+        capacity=np.where(np.arange(fabric.links) < FIRST_UPLINK, 1.0, 0.5),
+        peak=np.ones(fabric.links),
+        delay_s=np.zeros(len(rounds.table)),
+        network=NetworkColours.of(fabric),
+        whole=whole,
+    )
+
+
+def ring(hosts: list[int], spine: int = 0) -> Split:
     rounds = transfer_rounds("allreduce", "ring", RanksByHost((1,) * len(hosts)), 400_000)
-    carriers = carriers_of(rounds, hosts, spine)
-    zeros = np.zeros(len(rounds.table))
-    return replace(Split(rounds=rounds, carriers=carriers, links=network().links, delay_s=zeros), **changes)
+    return split_of(rounds, carriers_of(rounds, hosts, spine))
 
 
 def digest(split: Split, fabric: Network | None = None) -> bytes:
-    return split.digest(0, NetworkColours.of(fabric or network()))
+    return (split if fabric is None else replace(split, network=NetworkColours.of(fabric))).digest(0)
 
 
 RING = [0, 4, 8, 12]
@@ -134,10 +146,9 @@ def test_the_digest_is_of_the_flows_in_use_only() -> None:
         paths=np.concatenate([part.paths for part in parts]),
         shares=np.ones((16, 4)),
     )
-    split = Split(rounds=both, carriers=joined, links=network().links, delay_s=np.zeros(16))
-    colours = NetworkColours.of(network())
+    split = split_of(both, joined)
     assert [members.tolist() for members in split.members] == [list(range(8)), list(range(8, 16))]
-    assert split.digest(0, colours) == split.digest(1, colours) == digest(ring(RING))
+    assert split.digest(0) == split.digest(1) == digest(ring(RING))
     assert len(replace(split, whole=True).members) == 1
 
 
@@ -148,13 +159,28 @@ def test_carriers_inside_hosts_are_delays_and_no_component_alone() -> None:
     paths = carriers.paths.copy()
     paths[2] = [network().links + 1, network().links + 6, -1, -1]
     inside = replace(carriers, paths=paths)
-    split = Split(rounds=rounds, carriers=inside, links=network().links, delay_s=np.array([0.0, 0.0, 5e-6, 0.0]))
+    split = replace(split_of(rounds, inside), delay_s=np.array([0.0, 0.0, 5e-6, 0.0]))
     assert all(2 not in members for members in split.members)
     everything = replace(split, whole=True).component(0, int)
     assert everything.payload_bytes[2] == 0
     assert everything.latency_ns[2] == 5000
     assert (everything.paths[2] == -1).all()
     assert everything.payload_bytes[0] == 4096
+
+
+def test_sprayed_flows_that_may_share_a_link_are_one_component_and_keep_their_links() -> None:
+    """Two flows from one leaf to another, by half over each spine, on links that are nearly idle."""
+    rounds = transfer_rounds("sendrecv", "direct", RanksByHost((1,) * 4), 4096)
+    rounds = replace(rounds, table=rounds.table[:2])
+    links = np.array([[0, 32, 34, 37, 39, 9], [2, 32, 34, 37, 39, 11]])
+    shares = np.tile([1.0, 0.5, 0.5, 0.5, 0.5, 1.0], (2, 1))
+    carriers = replace(carriers_of(rounds, RING), paths=links, shares=shares)
+    split = replace(split_of(rounds, carriers), peak=np.zeros(network().links))
+    assert [members.tolist() for members in split.members] == [[0, 1]]
+    part = split.component(0, int)
+    assert part.paths.tolist() == links.tolist()
+    assert part.is_balanced
+    assert part.packet_hops(4096) == split.packet_hops(0, 4096) == 8
 
 
 # What flows wait for
@@ -205,9 +231,7 @@ def test_flows_wait_for_what_they_wait_for_at_max_min_fair_rates(
     monkeypatch.setattr(components, "MOST_AWAITED", most)
     rounds = transfer_rounds(op, algorithm, RanksByHost((1,) * ranks), 400_000)
     carriers = carriers_of(rounds, RING)
-    split = Split(
-        rounds=rounds, carriers=carriers, links=network().links, delay_s=np.zeros(len(rounds.table)), whole=True
-    )
+    split = split_of(rounds, carriers, whole=True)
     part = split.component(0, int)
     flows, transfer = ordered_flows(rounds, carriers)
     mine = awaited(numbered(part.carrier.tolist()), part.earlier.tolist(), part.later.tolist())
