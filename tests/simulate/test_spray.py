@@ -27,6 +27,7 @@ from railfab.simulate.network_colours import NetworkColours
 from railfab.simulate.packet_run import PacketSettings, run_packets
 from railfab.simulate.route_links import RouteLinks, candidate_links
 from railfab.simulate.routed import routed
+from railfab.workload.algorithms import TooManyTransfers
 
 INVENTORY = Path(__file__).parents[2] / "inventory" / "fabrics"
 HOSTS, SPINES = 4, 3
@@ -97,7 +98,7 @@ def test_a_switch_without_a_route_loses_packets_of_those_that_may_pass_it() -> N
 def test_more_candidates_than_a_process_holds_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(route_links, "MOST_CANDIDATES", 20)
     assert candidates(balanced(), [(0, 4), (0, 5)])[0].links.shape == (2, 8)
-    with pytest.raises(route_links.TooManyTransfers, match="more than 20 links"):
+    with pytest.raises(TooManyTransfers, match="more than 20 links"):
         candidates(balanced(), [(0, 4), (0, 5), (0, 6)])
 
 
