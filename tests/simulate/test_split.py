@@ -63,6 +63,13 @@ def ring(hosts: list[int], spine: int = 0) -> Split:
     return split_of(rounds, carriers_of(rounds, hosts, spine))
 
 
+def one_way() -> Split:
+    """A transfer from the first leaf to the second."""
+    rounds = transfer_rounds("sendrecv", "direct", RanksByHost((1,) * 4), 4096)
+    rounds = replace(rounds, table=rounds.table[:1])
+    return split_of(rounds, carriers_of(rounds, RING))
+
+
 def digest(split: Split, fabric: Network | None = None) -> bytes:
     return (split if fabric is None else replace(split, network=NetworkColours.of(fabric))).digest(0)
 
@@ -121,12 +128,12 @@ def test_a_flow_over_another_spine_makes_a_difference() -> None:
 def test_each_property_of_a_link_in_use_of_its_way_back_and_of_a_switch_makes_a_difference(
     name: str, back: bool
 ) -> None:
-    fabric = network()
+    fabric, split = network(), one_way()
     link = FIRST_UPLINK ^ back
     place = link if name in LINK_AXES else fabric.near[FIRST_UPLINK]
     values = getattr(fabric, name).copy()
     values[place] = ~values[place] if values.dtype == bool else 7
-    assert digest(ring(RING), replace(fabric, **{name: values})) != digest(ring(RING))
+    assert digest(split, replace(fabric, **{name: values})) != digest(split)
 
 
 def test_the_digest_is_of_the_flows_in_use_only() -> None:
@@ -181,6 +188,19 @@ def test_sprayed_flows_that_may_share_a_link_are_one_component_and_keep_their_li
     assert part.paths.tolist() == links.tolist()
     assert part.is_balanced
     assert part.packet_hops(4096) == split.packet_hops(0, 4096) == 8
+
+
+def test_channels_of_the_same_ranks_do_not_wait_for_each_other() -> None:
+    """Two rounds each, the second channel between other ports."""
+    rounds = transfer_rounds("allreduce", "ring", RanksByHost((1,) * 4), 400_000)
+    table = np.concatenate([rounds.table, rounds.table])
+    table["channel"][8:] = 1
+    both = replace(rounds, table=table)
+    parts = carriers_of(rounds, RING), carriers_of(rounds, [1, 5, 9, 13], spine=1)
+    joined = replace(
+        carriers_of(both, RING), paths=np.concatenate([part.paths for part in parts]), transfer=np.arange(16)
+    )
+    assert [members.tolist() for members in split_of(both, joined).members] == [list(range(8)), list(range(8, 16))]
 
 
 # What flows wait for
