@@ -31,5 +31,6 @@ def test_every_pattern_is_of_a_command_that_frr_has_or_of_a_missing_line() -> No
         "wrong-address",  # prefixes of the examples are outside of the fabric
         "wrong-overlay",  # of EVPN, which the fabric has not
         "wrong-overlay",  # of a tenant
+        "wrong-route-policy",  # lists of the examples are of no policy of the fabric
         "wrong-vlan",  # a section
     ]
