@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.sim import fabrics
+from tests.sim.fabrics import lossless, marking
 from tests.sim.fast_forward_networks import pair_flows, pairs, star, star_flows
 
 from railfab.sim import Engine, Flow, Network, Routing
@@ -277,3 +279,15 @@ def test_flows_that_may_lose_packets_are_simulated_frame_by_frame() -> None:
     forward.add(star_flows(4, 20_000_000))
     forward.run(1e6)
     assert (forward.engine.state.flows.train == 1).all()
+
+
+def test_trains_fit_the_headroom_of_the_first_switch() -> None:
+    """It is enough for packets; a train that begins before a pause arrives is sent in full."""
+    network = marking(lossless(fabrics.star(9), xoff_bytes=150_000), 600_000, 1_800_000, 0.1)
+    for policy in (NEVER, replace(QUICK, parking=False, repeats=False)):
+        forward = FastForward(Engine(network, fabrics.routes(network)), policy)
+        forward.add(fabrics.incast(8, 40_000_000))
+        assert forward.run(1e9)
+        counters = forward.counters()
+        assert counters.xoff_sent.sum() > 0
+        assert counters.refused_packets.sum() == 0

@@ -17,7 +17,7 @@ def train_lengths(st: State, loads: Loads, policy: FastForwardPolicy, framing: F
     """(flow,) of `loads`: frames of a train; 1 where every frame has to be simulated.
 
     Shortest of: a share of Kmin at links that may congest; Kmin over the number of flows elsewhere; a share of the
-    headroom behind a link. Flows of fixed rate, which only PFC stops, and flows that may lose packets get 1.
+    headroom behind each link. Flows of fixed rate, which only PFC stops, and flows that may lose packets get 1.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         octets = _least(loads, np.minimum(_by_marking(st, loads, policy), _by_headroom(st, loads)))
@@ -53,5 +53,4 @@ def _by_headroom(st: State, loads: Loads) -> Floats:
 
 
 def _least(loads: Loads, octets: Floats) -> Floats:
-    octets[:, 0] = np.inf
     return np.asarray(np.where(loads.links >= 0, octets, np.inf).min(axis=1))
