@@ -84,9 +84,8 @@ def idle() -> Work:
 def tiers(fabric: str) -> None:
     """Print CPU seconds and memory of whole commands, with compiled kernels and a memo that is empty at first."""
     from railfab.compiled.cache import cache_base
-    from railfab.sim.warm import compile_kernel
 
-    compile_kernel()
+    subprocess.run([sys.executable, "-m", "railfab.sim.warm"], check=True)
     kernels = cache_base()
     assert kernels is not None
     inventory = Path(__file__).parents[1] / "inventory"

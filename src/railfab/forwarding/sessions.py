@@ -91,14 +91,16 @@ class _SessionEnd:
     config: SwitchConfig
     port: PortKey
     neighbor: BgpNeighbor
+    interface: Interface | None
+
+    @classmethod
+    def of(cls, config: SwitchConfig, port: PortKey, neighbor: BgpNeighbor) -> _SessionEnd:
+        """The end of a neighbour on an interface, which a switch may not have."""
+        return cls(config, port, neighbor, config.interfaces.get(port[1]))
 
     @property
     def device(self) -> str:
         return self.port[0]
-
-    @property
-    def interface(self) -> Interface | None:
-        return self.config.interfaces.get(self.port[1])
 
     @property
     def where(self) -> str:
@@ -152,7 +154,7 @@ def _session(now: SessionInputs, device: str, key: str) -> BgpSession:
     neighbor, interface = config.neighbors[key], config.interface_of.get(key)
     link = now.links.of((device, interface)) if interface is not None else None
     peer = link.peer if link is not None else None
-    near = _SessionEnd(config, (device, interface or ""), neighbor)
+    near = _SessionEnd.of(config, (device, interface or ""), neighbor)
     far = _far_end(near, configs.get(peer[0]), peer) if peer else None
     state, reason = _condition(now, near, far, link)
     established = far if not reason else None
@@ -175,7 +177,7 @@ def _session(now: SessionInputs, device: str, key: str) -> BgpSession:
         to_client=far is not None and far.neighbor.reflector_client,
         state=state,
         reason=reason,
-        refused=far is not None and any(reason == text for _, text in _refusals(near, far)),
+        refused=bool(reason) and far is not None and any(reason == text for _, text in _refusals(near, far)),
         bfd_up=bfd_up,
         bfd=bfd_timing(neighbor.bfd, far.neighbor.bfd if far and bfd_up else None) if neighbor.bfd else None,
         peer_router_id=established.config.router_id if established else None,
@@ -190,7 +192,7 @@ def _far_end(near: _SessionEnd, config: SwitchConfig | None, peer: PortKey) -> _
     keys = config.sessions_on.get(peer[1], ())
     if len(keys) > 1:
         keys = tuple(sorted(keys, key=lambda key: not _is_meant(config.neighbors[key], near)))
-    return _SessionEnd(config, peer, config.neighbors[keys[0]]) if keys else None
+    return _SessionEnd.of(config, peer, config.neighbors[keys[0]]) if keys else None
 
 
 def _keeps_next_hop(neighbor: BgpNeighbor, internal: bool) -> bool:
