@@ -124,6 +124,15 @@ def test_each_property_of_a_link_or_node_in_use_makes_a_difference_and_of_others
     assert keys[0] != key(CROSSING, network) == keys[1]
 
 
+@pytest.mark.parametrize("name", ["shared_bytes", "rx_gbps", "balancing", "rate_gbps", "kmin_bytes"])
+def test_a_flow_alone_has_another_key_where_its_links_or_nodes_differ(network: Network, name: str) -> None:
+    """The order of flows, which colours decide, cannot tell them apart."""
+    alone = component([(0, 4, 0)], [], [10])
+    values = getattr(network, name).copy()
+    values[:] = 7
+    assert key(alone, replace(network, **{name: values})) != key(alone, network)
+
+
 def test_what_switches_hash_makes_no_difference_as_links_are_given(network: Network) -> None:
     for name in ("hash_fields", "hash_seed"):
         assert name in NODE_AXES
