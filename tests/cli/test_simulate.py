@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pty
+import re
 import subprocess
 import sys
 from contextlib import suppress
@@ -133,6 +134,65 @@ def test_a_design_without_computed_routes_is_refused_with_a_tier_that_works() ->
     assert "no collective can run on its links: no routes are computed for VLANs and SVIs" in stderr
     assert stderr.endswith("Use simulate --tier closed-form.")
     simulate(fabric, "--job", RING, "--tier", "closed-form")
+
+
+@pytest.fixture
+def two_jobs(tmp_path: Path) -> list[object]:
+    """Options of two jobs on four hosts each, half of them in each segment."""
+    for name, numbers in (("first", (1, 2)), ("second", (3, 4))):
+        hosts = ", ".join(f"pod1-seg{segment}-host{number}" for segment in (1, 2) for number in numbers)
+        phases = "phases:\n  - collective: {op: alltoall, bytes: 64MB, group: all}\n"
+        (tmp_path / f"{name}.yml").write_text(f"version: 1\njob: {name}\nhosts: [{hosts}]\n{phases}")
+    return ["--job", tmp_path / "first.yml", "--job", tmp_path / "second.yml"]
+
+
+SHARED_SPINE = [word for number in (1, 2, 3) for word in ("--fault", f"switch=pod1-spine{number}")]
+
+
+def test_jobs_that_share_a_fabric_have_their_steps_side_by_side(two_jobs: list[object]) -> None:
+    lines = simulate(POD64, *two_jobs, *SHARED_SPINE, "--why").stdout.splitlines()
+    assert lines[0] == "2 jobs on pod64, max-min"
+    ratios = {line.split()[0]: [float(line.split()[place]) for place in (4, 6)] for line in lines[2:4]}
+    assert list(ratios) == ["first", "second"]
+    assert all(1.3 < expected <= worst < 3.0 for expected, worst in ratios.values())
+    text = " ".join(" ".join(lines).split())
+    assert re.search(r"first: all alltoall takes .* pod1-spine4 .* flows of it and \d+ of second all alltoall: ", text)
+    assert "A max-min run of several jobs does not see: queues" in text
+    assert max(map(len, lines)) <= 80
+
+
+def test_json_of_several_jobs_has_each_seed_and_why_packets_are_not_simulated(two_jobs: list[object]) -> None:
+    options = (*SHARED_SPINE, "--seeds", 2, "--tier", "packets", "--output", "json")
+    (document,) = conforming("simulate-jobs", simulate(POD64, *two_jobs, *options).stdout)
+    assert document["why"] == "packets of several jobs are not simulated"
+    first, second = document["runs"]
+    assert (first["seed"], second["seed"]) == (1, 2)
+    for job in (*first["jobs"], *second["jobs"]):
+        assert job["alone"]["step_s"] < job["expected"]["step_s"] <= job["worst"]["step_s"]
+        assert (job["alone"]["tier"], len(job["hosts"]), job["calls"][0]["beside"] != job["job"]) == (
+            "max-min",
+            4,
+            True,
+        )
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--tier", "closed-form"), "--tier: a closed form sees no other jobs. Use --tier max-min, or name one --job."),
+        (("-o", "run"), "--out: pictures and tables are of one job. Leave it out, or name one --job."),
+    ],
+)
+def test_options_of_a_single_job_are_refused_for_several(
+    two_jobs: list[object], options: tuple[str, ...], message: str
+) -> None:
+    assert message in " ".join(simulate(POD64, *two_jobs, *options, code=2).stderr.split())
+
+
+def test_jobs_cannot_share_the_links_of_a_design_without_computed_routes(two_jobs: list[object]) -> None:
+    message = " ".join(simulate(FABRICS / "dual-rail.yml", *two_jobs, code=2).stderr.split())
+    assert "jobs cannot share its links: no routes are computed for VLANs" in message
+    assert message.endswith("Name one --job.")
 
 
 def test_a_job_of_phases_has_no_tokens() -> None:

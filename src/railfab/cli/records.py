@@ -24,7 +24,7 @@ from railfab.lab.contract import NodeStatus
 from railfab.platforms.hazard_kinds import hazard_kinds
 from railfab.sim.replay.results import SeedResult
 from railfab.sim.replay.why import CountedPort, Ecn, Pfc, Sender
-from railfab.simulate import Contention, OperationDifference, OperationWait
+from railfab.simulate import Contention, OperationDifference, OperationWait, SharedCall
 from railfab.simulate.sweeps import SweepResult
 from railfab.topology import Bond, CabledPort, Gateway, Node, Summary
 from railfab.twin.detached import FoundTwin
@@ -602,6 +602,39 @@ class Estimated:
 
 
 @dataclass(frozen=True, slots=True)
+class SharedStep:
+    """A job beside others: its step alone, expected and at worst. calls: what the others add to a step first.
+
+    unfollowed: operations in closed form, and why.
+    """
+
+    job: str
+    hosts: tuple[str, ...]
+    alone: JobEstimate
+    expected: JobEstimate
+    worst: JobEstimate
+    calls: tuple[SharedCall, ...]
+    unfollowed: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SharedRun:
+    """Jobs on a fabric with a seed of its hashes."""
+
+    seed: int
+    jobs: tuple[SharedStep, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SharedDesign:
+    """`simulate` of several jobs on a design. why: reason for max-min fair rates, where packets were asked for."""
+
+    fabric: str
+    why: str
+    runs: tuple[SharedRun, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class PausedPort:
     """Pauses of a port."""
 
@@ -666,6 +699,7 @@ RECORDS: Mapping[str, Any] = {
     "sim-replay": Replay,
     "sim-why": PortExplanation,
     "simulate": Estimated,
+    "simulate-jobs": tuple[SharedDesign, ...],
     "sweep": tuple[SweepResult, ...],
     "twin-status": tuple[FoundTwin, ...],
     "twin-stop": StoppedTwin,

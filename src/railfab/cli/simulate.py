@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from railfab.cli import completion
 from railfab.cli.acceptance import AcceptOption
 from railfab.cli.common import (
     Output,
@@ -19,15 +15,26 @@ from railfab.cli.common import (
     print_json,
     print_table,
     stdout,
-    stop_at_errors,
     telling_bar,
     uncollected,
 )
 from railfab.cli.job_result import Estimates, JobResult
 from railfab.cli.packet_tier import PACKET_COLUMNS, packet_lines, packet_rows
+from railfab.cli.simulate_options import (
+    MOST_GPUS,
+    FaultOption,
+    FilesOption,
+    IntentFiles,
+    JobsOption,
+    SeedsOption,
+    SimulationTier,
+    TierOption,
+    WhyOption,
+    designs_of,
+)
 from railfab.cli.tables import columns
 from railfab.errors import RailfabError
-from railfab.fabric import Design, design
+from railfab.fabric import Design
 from railfab.fabric.design import naming
 from railfab.text.counted import counted, listed
 from railfab.text.remedies import install
@@ -39,79 +46,11 @@ if TYPE_CHECKING:
     from railfab.simulate.kept_runs import KeptRuns
     from railfab.workload import JobEstimate, RecordedJob
 
-MOST_GPUS = 16_384
-"""GPUs up to which collectives are run on the links of the fabric unless --tier says otherwise."""
-
-
-class SimulationTier(StrEnum):
-    """How durations of collectives are computed."""
-
-    CLOSED_FORM = "closed-form"
-    MAX_MIN = "max-min"
-    PACKETS = "packets"
-
-
-IntentFiles = Annotated[
-    list[Path],
-    typer.Argument(
-        metavar="FILE...",
-        help="Intents of fabrics (YAML), compared with each other; - is standard input.",
-        show_default=False,
-        autocompletion=completion.intents,
-    ),
-]
-JobOption = Annotated[
-    Path,
-    typer.Option(
-        "--job",
-        metavar="FILE",
-        help="The job: YAML, a workload text of AICB or SimAI, or the prefix of Chakra traces PREFIX.RANK.et.",
-        show_default=False,
-    ),
-]
-
-
-TierOption = Annotated[
-    SimulationTier | None,
-    typer.Option(
-        help="closed-form: rates of NICs alone. max-min: collectives on the links of the fabric, with its routes and "
-        f"hashes; the default up to {MOST_GPUS:,} GPUs. packets: the same packet by packet, with queues, ECN and PFC.",
-        show_default=False,
-    ),
-]
-FaultOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--fault",
-        metavar="KIND=WHERE",
-        help="A fault: cable=NODE:INTERFACE, switch=NAME, host=NAME, slow-host=HOST:GBPS or "
-        "slow-port=NODE:INTERFACE:GBPS. Repeatable.",
-        show_default=False,
-    ),
-]
-SeedsOption = Annotated[int, typer.Option("--seeds", min=1, max=1000, help="Seeds of the hashes that are tried.")]
-WhyOption = Annotated[
-    bool,
-    typer.Option(
-        "--why", help="Show the slowest ranks of each operation, the links on which they wait, and the flows."
-    ),
-]
-FilesOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--out",
-        "-o",
-        metavar="DIR",
-        help="Write pictures (SVG, PNG) of the step and of the loads of links, and Parquet files.",
-        show_default=False,
-    ),
-]
-
 
 @uncollected()
 def simulate(
     intents: IntentFiles,
-    job: JobOption,
+    job: JobsOption,
     tier: TierOption = None,
     fault: FaultOption = None,
     seeds: SeedsOption = 1,
@@ -124,18 +63,25 @@ def simulate(
     from railfab.cli.simulate_files import make_folder, write_run_files
     from railfab.workload.recorded import load_any_job
 
+    fabrics = designs_of(intents, accept, output)
+    if len(job) > 1:
+        from railfab.cli.simulate_several import JobFiles, print_several
+
+        files = JobFiles.read(job, tier, out)
+        print_several([files.on(fabric, fault or (), seeds) for fabric in fabrics], output, why=why)
+        return
     if tier is SimulationTier.CLOSED_FORM and (fault or seeds > 1 or why):
         option = "--fault" if fault else "--seeds" if seeds > 1 else "--why"
         raise RailfabError(option, "a closed form sees neither faults nor hashes nor links", "Use --tier max-min")
     if out is not None:
         make_folder(out)
-    wanted, document = load_any_job(job)
+    wanted, document = load_any_job(job[0])
     asked = _SimulateOptions(wanted, document, tier, tuple(fault or ()), seeds, details=why or out is not None)
-    kept = _kept_runs(asked, intents, job) if not accept else None
+    kept = _kept_runs(asked, intents, job[0]) if not accept else None
     if kept is not None and (known := kept.read()) is not None:
         _show(asked, {known[0]: JobResult.of(known[1], "as asked")}, (), output, why=why)
         return
-    results = [(fabric, _result(asked, fabric)) for fabric in designs_of(intents, accept, output)]
+    results = [(fabric, _result(asked, fabric)) for fabric in fabrics]
     if kept is not None:
         kept.write(results[0][0].intent.fabric, results[0][1].runs)
     if out is not None:
@@ -179,19 +125,6 @@ def _show(
     if compared:
         print_comparison(asked.job.job, {name: result.step for name, result in estimates.items()}, equipment, differing)
     _print(asked.job, estimates, why=why)
-
-
-def designs_of(intents: Iterable[Path], accept: AcceptOption, output: Output) -> Iterator[Design]:
-    """The designs of intents. Raises RailfabError for two fabrics of one name, and what stops a design."""
-    names: set[str] = set()
-    for path in intents:
-        fabric = design(path)
-        stop_at_errors(fabric, accept, output)
-        name = fabric.intent.fabric
-        if name in names:
-            raise RailfabError(str(path), f"a second fabric is named {name}", "Rename one of them")
-        names.add(name)
-        yield fabric
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,8 +23,8 @@ from railfab.cli.common import (
     uncollected,
 )
 from railfab.cli.echo import echo_line
-from railfab.cli.simulate import IntentFiles, JobOption, SimulationTier, designs_of
 from railfab.cli.simulate_files import write_sweep_files
+from railfab.cli.simulate_options import IntentFiles, JobOption, SimulationTier, designs_of
 from railfab.errors import RailfabError
 from railfab.fabric import Design
 from railfab.process.cores import usable_cores

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from railfab.simulate.job import simulate_job
     from railfab.simulate.named_faults import faults
     from railfab.simulate.pictures import write_pictures
+    from railfab.simulate.several_jobs import SharedCall, SharedJob, simulate_jobs
     from railfab.simulate.sweep_picture import write_distribution
     from railfab.simulate.sweeps import SweepResult, SweepRun, sweep
     from railfab.simulate.tables import write_results, write_tables
@@ -27,6 +28,7 @@ else:
             "named_faults": ("faults",),
             "job": ("simulate_job",),
             "pictures": ("write_pictures",),
+            "several_jobs": ("SharedCall", "SharedJob", "simulate_jobs"),
             "sweeps": ("SweepResult", "SweepRun", "sweep"),
             "sweep_picture": ("write_distribution",),
             "tables": ("write_results", "write_tables"),
@@ -40,11 +42,14 @@ __all__ = [
     "OperationDetail",
     "OperationDifference",
     "OperationWait",
+    "SharedCall",
+    "SharedJob",
     "SweepResult",
     "SweepRun",
     "differences",
     "faults",
     "simulate_job",
+    "simulate_jobs",
     "sweep",
     "write_distribution",
     "write_pictures",

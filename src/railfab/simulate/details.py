@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from railfab.simulate.contention import BusyLink
-from railfab.simulate.exchange import ExchangeTime, FollowedFlows, SlowestInterval, alone_bytes_per_s
+from railfab.simulate.exchange import ExchangeTime, FollowedFlows
+from railfab.simulate.link_loads import SlowestInterval, alone_bytes_per_s
 from railfab.simulate.link_places import ROLE_NAMES
 from railfab.simulate.routed import RoutedFabric
 from railfab.topology import PortKey

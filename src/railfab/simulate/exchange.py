@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 
 from railfab.forwarding import Connections
 from railfab.sim import Balancing
-from railfab.sim.fluid import fluid_ends, fluid_rates
+from railfab.sim.fluid import fluid_ends
 from railfab.simulate.contention import BusyLink, PacketSample
+from railfab.simulate.endless import EndlessFlows
+from railfab.simulate.link_loads import SlowestInterval, alone_bytes_per_s, slowest_interval
 from railfab.simulate.ordered import Carriers, Numbers, ordered_flows
 from railfab.simulate.packets import FairTimes, NotSimulated, PacketTier
 from railfab.simulate.route_links import RouteLinks
@@ -33,24 +35,6 @@ LEAST_ROUNDS = 4
 QUANTA = (0.001, 0.02)
 """Shares of the duration of a carrier within which events are one, and of rates that count as equal: the least, and
 that of 20,000 carriers and more."""
-FULL = 2 * QUANTA[0]
-"""Share of a link that may be free where it is full."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class SlowestInterval:
-    """The equal rounds in which the slowest group spends most time, with all of their flows active at once.
-
-    times: number of rounds. transfers: of one of them. route_bytes_per_s: (route,) rate of a flow on it, 0 for one that
-    is not used. crossing: (link,) flows; full: (link,). busiest: the link on which the slowest flow waits.
-    """
-
-    times: int
-    transfers: NDArray[np.intp]
-    route_bytes_per_s: Floats
-    crossing: Numbers
-    full: NDArray[np.bool_]
-    busiest: BusyLink | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -72,6 +56,22 @@ class FollowedFlows:
     rank_ideal_s: Floats
     peak: Floats
     slowest: SlowestInterval | None
+
+    def used(self, links: int) -> NDArray[np.bool_]:
+        """(link,) whether a flow crosses each of the links of the fabric, which has so many."""
+        paths = self.carriers.paths[np.unique(self.carriers.route)]
+        is_used = np.zeros(len(self.capacity), np.bool_)
+        is_used[paths[paths >= 0]] = True
+        return is_used[:links]
+
+    def active(self, links: int) -> EndlessFlows:
+        """The flows on the network in the rounds in which the slowest group spends most time."""
+        transfers = () if self.slowest is None else self.slowest.transfers
+        route = self.carriers.route[np.isin(self.carriers.transfer, transfers)]
+        on_network = route[(self.carriers.paths[route] < links).all(axis=1)]
+        return EndlessFlows.of(
+            RouteLinks(links=self.carriers.paths[on_network], shares=self.carriers.shares[on_network])
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,7 +171,7 @@ def exchange(
     capacity = np.concatenate((fabric.payload_bytes_per_s, scale_up))
     seconds = _seconds(whole, carriers, capacity, group_of)
     is_slowest = group_of == seconds[:groups].argmax()
-    peak, slowest = _slowest_interval(whole, carriers, capacity, is_slowest, connections, fabric)
+    peak, slowest = slowest_interval(whole, carriers, capacity, is_slowest, connections, fabric)
     fair = ExchangeTime(
         seconds=seconds[:groups],
         ideal_s=float(ideal[:groups].max()),
@@ -200,6 +200,17 @@ def exchange(
     except NotSimulated as error:
         return replace(fair, why=str(error))
     return replace(fair, seconds=seconds, sample=sample)
+
+
+def exchange_beside(result: ExchangeTime, endless: EndlessFlows, fabric: RoutedFabric) -> tuple[float, BusyLink | None]:
+    """The duration of a collective beside flows of other jobs [s], and the link on which its slowest group waits."""
+    followed = result.followed
+    whole, group_of, capacity = followed.rounds, followed.group_of, followed.capacity
+    carriers = merged(whole, followed.carriers, group_of)
+    seconds = _seconds(whole, carriers, capacity, group_of, endless)[: len(result.seconds)]
+    is_slowest = group_of == seconds.argmax()
+    _, slowest = slowest_interval(whole, carriers, capacity, is_slowest, followed.connections, fabric, endless)
+    return float(seconds.max()), None if slowest is None else slowest.busiest
 
 
 def _mapped(rounds: TransferRounds, hosts: HostPorts, nics: Mapping[Gpu, Sequence[PortKey]]) -> MappedRounds:
@@ -239,27 +250,45 @@ def _carriers(flows: MappedRounds, fabric: RoutedFabric, network: RouteLinks, ro
     )
 
 
-def _seconds(rounds: TransferRounds, carriers: Carriers, capacity: Floats, group_of: Numbers) -> Floats:
+def _seconds(
+    rounds: TransferRounds,
+    carriers: Carriers,
+    capacity: Floats,
+    group_of: Numbers,
+    endless: EndlessFlows | None = None,
+) -> Floats:
     """When each group has ended, then each rank [s], (group and rank,).
 
-    Equal rounds in a row beyond the first ones take as long as the last.
+    Equal rounds in a row beyond the first ones take as long as the last. endless: flows of other jobs.
     """
+
+    def run(most: int) -> Floats:
+        return _run(rounds, carriers, capacity, group_of, most, endless)
+
     followed = max(LEAST_ROUNDS, MOST_TRANSFERS // max(1, len(carriers.transfer)))
     longest = max(times for times, _ in rounds.intervals())
     if longest <= followed:
-        return _run(rounds, carriers, capacity, group_of, longest)
-    many = _run(rounds, carriers, capacity, group_of, followed)
-    few = _run(rounds, carriers, capacity, group_of, followed // 2)
+        return run(longest)
+    many, few = run(followed), run(followed // 2)
     left = sum(max(0, times - followed) for times, _ in rounds.intervals())
     repeated = sum(times > followed for times, _ in rounds.intervals())
     return many + (many - few) / (repeated * (followed - followed // 2)) * left
 
 
-def _run(rounds: TransferRounds, carriers: Carriers, capacity: Floats, group_of: Numbers, most: int) -> Floats:
+def _run(
+    rounds: TransferRounds,
+    carriers: Carriers,
+    capacity: Floats,
+    group_of: Numbers,
+    most: int,
+    endless: EndlessFlows | None,
+) -> Floats:
     flows, transfer = ordered_flows(rounds, carriers, times=lambda times: min(times, most))
+    if endless is not None:
+        flows = endless.beside(flows)
     quantum = min(max(QUANTA[0], len(carriers.transfer) / 1e6), QUANTA[1])
     ends = fluid_ends(flows, capacity, quantum_s=quantum * _least_s(rounds, carriers, capacity), slack=quantum)
-    ends, transfer = ends[transfer >= 0], transfer[transfer >= 0]
+    ends, transfer = ends[: len(transfer)][transfer >= 0], transfer[transfer >= 0]
     groups = int(group_of.max()) + 1
     seconds = np.zeros(groups + rounds.ranks)
     for number in (group_of, groups + rounds.table["source"], groups + rounds.table["target"]):
@@ -272,92 +301,3 @@ def _least_s(rounds: TransferRounds, carriers: Carriers, capacity: Floats) -> fl
     most = alone_bytes_per_s(carriers.paths, carriers.shares, capacity)[carriers.route]
     payload = carriers.share * rounds.payload_bytes[carriers.transfer]
     return float(np.median(payload / most))
-
-
-def alone_bytes_per_s(paths: Numbers, shares: Floats, capacity: Floats) -> Floats:
-    """(route,) the rate of a flow on each that has all links for itself [bytes/s]."""
-    with np.errstate(divide="ignore"):
-        rates: Floats = np.where(paths >= 0, capacity[paths] / shares, np.inf).min(axis=1)
-    return rates
-
-
-def _slowest_interval(
-    rounds: TransferRounds,
-    carriers: Carriers,
-    capacity: Floats,
-    slowest: NDArray[np.bool_],
-    connections: Connections,
-    fabric: RoutedFabric,
-) -> tuple[Floats, SlowestInterval | None]:
-    """The largest share of its capacity that each link carries, (link,), and the rounds that take longest.
-
-    slowest: (transfer,) those of the slowest group.
-    """
-    peak, worst_s, worst = np.zeros(len(capacity)), 0.0, None
-    for times, transfers in rounds.intervals():
-        used = np.flatnonzero(np.isin(carriers.transfer, transfers))
-        route = carriers.route[used]
-        load = _Load(
-            RouteLinks(links=carriers.paths[route], shares=carriers.shares[route]), carriers.alike[used], capacity
-        )
-        np.maximum(peak, load.share, out=peak)
-        payload = carriers.share[used] * rounds.payload_bytes[carriers.transfer[used]]
-        seconds = np.where(slowest[carriers.transfer[used]], times * payload / load.rates, 0.0)
-        flow = int(seconds.argmax())
-        if seconds[flow] <= worst_s:
-            continue
-        worst_s, busiest = float(seconds[flow]), None
-        if route[flow] < len(connections):
-            busiest = load.busiest(flow, connections[int(route[flow])][1], fabric)
-        rates = np.zeros(len(carriers.paths))
-        rates[route] = load.rates
-        worst = SlowestInterval(
-            times=times,
-            transfers=transfers,
-            route_bytes_per_s=rates,
-            crossing=load.crossing,
-            full=load.share >= 1 - FULL,
-            busiest=busiest,
-        )
-    return peak, worst
-
-
-def busiest_of(
-    routes: RouteLinks, capacity: Floats, payload_bytes: Floats, connections: Connections, fabric: RoutedFabric
-) -> BusyLink | None:
-    """The link that limits the slowest of flows that are all active at once, of which some have payload.
-
-    routes: (flow,) those of the connections.
-    """
-    load = _Load(routes, np.ones(len(payload_bytes), np.int64), capacity)
-    flow = int((payload_bytes / load.rates).argmax())
-    return load.busiest(flow, connections[flow][1], fabric)
-
-
-class _Load:
-    """Flows that are all active at once. rates: (flow,) [bytes/s]. crossing: (link,) flows, with all or some of their
-    packets. share: (link,) of the capacity that they take."""
-
-    def __init__(self, routes: RouteLinks, alike: Numbers, capacity: Floats) -> None:
-        paths, used = routes.links, routes.links >= 0
-        self.rates = fluid_rates(paths, capacity, alike, shares=routes.shares, slack=QUANTA[0])
-        self._paths, self._capacity = paths, capacity
-        hops, links, count = used.sum(axis=1), paths[used], len(capacity)
-        self.crossing = np.bincount(links, np.repeat(alike, hops), minlength=count).astype(np.int64)
-        sent = routes.shares[used] * np.repeat(alike * self.rates, hops)
-        load = np.bincount(links, sent, minlength=count)
-        self.share = np.divide(load, capacity, out=np.zeros(count), where=(capacity > 0) & (capacity < np.inf))
-
-    def busiest(self, flow: int, target: PortKey, fabric: RoutedFabric) -> BusyLink | None:
-        """The full link between two switches on the path of a flow that most flows cross."""
-        way = self._paths[flow][self._paths[flow] >= 0]
-        full = [link for link in way[1:-1].tolist() if self.share[link] >= 1 - FULL]
-        if not full:
-            return None
-        link, ends = max(full, key=lambda link: int(self.crossing[link])), way[[0, -1]]
-        return BusyLink(
-            link=link,
-            flows=int(self.crossing[link]),
-            fair_flows=float(self.crossing[list(fabric.choices(link, target))].mean()),
-            share=float(self.rates[flow] / (self._capacity[ends] / self.crossing[ends]).min()),
-        )

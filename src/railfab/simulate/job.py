@@ -14,6 +14,7 @@ from railfab.simulate.details import OperationDetail, operation_detail
 from railfab.simulate.exchange import ExchangeTime, exchange
 from railfab.simulate.memo import Memo
 from railfab.simulate.packets import PacketTier
+from railfab.simulate.placed import PlacedJob, RankGroups, placed_job
 from railfab.simulate.results import FabricEstimate
 from railfab.simulate.routed import RoutedFabric, routed
 from railfab.simulate.storage_writes import WriteTime, written
@@ -22,13 +23,10 @@ from railfab.topology import Net, Role
 from railfab.workload import RanksByHost, RecordedJob, estimate, transfer_rounds
 from railfab.workload.algorithms import ALGORITHMS, TooManyTransfers
 from railfab.workload.checkpoints import StorageSide
-from railfab.workload.job_hosts import gpu_nics, hosts_of
 from railfab.workload.mapping import HostPorts, ranks_by_host
-from railfab.workload.plan import training_plan
-from railfab.workload.ranks import GROUPS, Span
-from railfab.workload.rates import CallTime, LinkRates, link_rates
+from railfab.workload.ranks import Span
+from railfab.workload.rates import CallTime, LinkRates
 from railfab.workload.storage_stripes import storage_ports
-from railfab.workload.stragglers import link_factors
 
 NOT_SEEN = (
     "queues, ECN and PFC thresholds",
@@ -43,11 +41,14 @@ NEAR_SIZE = 0.1
 """Relative difference of two sizes up to which packets are simulated of one of them."""
 Say = Callable[[str], None]
 """Takes the operation that is followed next."""
+CallKey = tuple[str, str, str, int]
+"""A call of an operation: group, operation, algorithm, and the size that is followed."""
 
 
 @dataclass(slots=True)
 class FabricCalls:
-    """Durations of collectives on a fabric. groups: ranks of every group by kind. details: None where none are wanted.
+    """Durations of collectives on a fabric. groups: ranks of every group by kind. details, exchanges: None where none
+    are wanted. unseen: what max-min fair rates do not show.
 
     What the fabric adds to a collective is computed for the first size, and is in proportion to the size for others;
     with packets, for sizes that are near to it, if no queue was long.
@@ -55,12 +56,14 @@ class FabricCalls:
 
     fabric: RoutedFabric
     hosts: HostPorts
-    groups: dict[str, Sequence[Sequence[int]]]
+    groups: RankGroups
     packets: PacketTier | None = None
-    contentions: dict[tuple[str, str, str, int], Contention | None] = field(default_factory=dict)
+    contentions: dict[CallKey, Contention | None] = field(default_factory=dict)
     unfollowed: list[str] = field(default_factory=list)
     details: list[OperationDetail] | None = None
+    exchanges: dict[CallKey, ExchangeTime] | None = None
     say: Say = lambda _: None
+    unseen: tuple[str, ...] = NOT_SEEN
 
     @property
     def tier(self) -> str:
@@ -70,7 +73,7 @@ class FabricCalls:
     @property
     def not_seen(self) -> tuple[str, ...]:
         """Properties of the fabric that durations do not show."""
-        return NOT_SEEN if self.packets is None else NOT_SEEN[1:]
+        return self.unseen if self.packets is None else self.unseen[1:]
 
     def call(
         self, rates: LinkRates, group: str, op: str, size_bytes: float, span: Span, algorithm: str | None = None
@@ -80,7 +83,7 @@ class FabricCalls:
         size = round(size_bytes)
         key = (group, op, call.algorithm, self._followed_size(group, op, call.algorithm, size))
         if key not in self.contentions:
-            self.contentions[key] = self._contention(group, op, call.algorithm, size, rates.channels(op, span))
+            self.contentions[key] = self._contention(key, size, rates.channels(op, span))
         contention = self.contentions[key]
         extra_s = contention.extra_s * size_bytes / contention.size_bytes if contention else 0.0
         return replace(call, seconds=call.seconds + extra_s)
@@ -100,13 +103,16 @@ class FabricCalls:
             self.unfollowed.append("checkpoint is in closed form: the design has no storage servers where it goes")
             return side.write_s(host_bytes)
         hosts = tuple(dict.fromkeys(host for host, _ in self.hosts.gpus))
-        result = written(host_bytes, side, hosts, self.fabric)
         key = ("checkpoint", "write", "stripes", round(sum(host_bytes)))
-        self.contentions[key] = contention = self._summary(key, result)
+        if key not in self.contentions:
+            self.contentions[key] = self._summary(key, written(host_bytes, side, hosts, self.fabric))
+        contention = self.contentions[key]
+        assert contention is not None
         return max(side.write_s(host_bytes), contention.slowest_s)
 
-    def _contention(self, group: str, op: str, algorithm: str, size_bytes: int, channels: int) -> Contention | None:
+    def _contention(self, key: CallKey, size_bytes: int, channels: int) -> Contention | None:
         """What the fabric adds to a call; None where that is nothing, or not followed."""
+        group, op, algorithm, _ = key
         by_hosts: dict[RanksByHost, list[Sequence[int]]] = {}
         for members in self.groups[group]:
             by_hosts.setdefault(ranks_by_host(members, self.hosts), []).append(members)
@@ -126,11 +132,13 @@ class FabricCalls:
             return None
         if result is None:
             return None
+        if self.exchanges is not None:
+            self.exchanges[key] = result
         if self.details is not None:
             self.details.append(operation_detail(group, op, size_bytes, result, self.hosts, self.fabric))
         return self._summary((group, op, name, size_bytes), result)
 
-    def _summary(self, key: tuple[str, str, str, int], result: ExchangeTime | WriteTime) -> Contention:
+    def _summary(self, key: CallKey, result: ExchangeTime | WriteTime) -> Contention:
         group, op, algorithm, size_bytes = key
         busiest = result.busiest
         sample = result.sample if isinstance(result, ExchangeTime) else None
@@ -149,12 +157,6 @@ class FabricCalls:
             why=result.why if isinstance(result, ExchangeTime) else "",
             sample=sample,
         )
-
-
-def _hosts(job: RecordedJob, design: Design) -> tuple[str, ...]:
-    """The first hosts of a design, as many as a recorded job needs."""
-    hosts, per_host = [node.name for node in design.topology.hosts()], design.intent.hosts.gpus
-    return tuple(hosts[: -(-job.ranks(len(hosts) * per_host) // per_host)])
 
 
 def simulate_job(
@@ -176,35 +178,30 @@ def simulate_job(
     Raises IntentError, or Problems, for a job that the design cannot run, and RailfabError for a design without
     routes, and for ranks that do not reach each other.
     """
-    hosts = hosts_of(job, design.topology) if isinstance(job, Job) else _hosts(job, design)
-    gpus_per_host, per_nic = design.intent.hosts.gpus, design.intent.hosts.gpus_per_nic
-    gpus = [(host, gpu // per_nic + 1) for host in hosts for gpu in range(gpus_per_host)]
-    groups: dict[str, Sequence[Sequence[int]]]
-    if not isinstance(job, Job):
-        gpus = gpus[: job.ranks(len(gpus))]
-        groups = dict(job.groups(len(gpus)))
-    elif job.model is None:
-        ranks = range(len(gpus))
-        rails = [list(ranks[gpu::gpus_per_host]) for gpu in range(0, gpus_per_host, per_nic)]
-        groups = {"rail": rails, "all": [list(ranks)]}
-    else:
-        plan = training_plan(job, hosts=len(hosts), gpus_per_host=gpus_per_host)
-        groups = {group: list(plan.ranks.groups(group)) for group in GROUPS}
-    ports = HostPorts(gpus=gpus, nics=gpu_nics(design.topology, hosts), scale_up=link_rates(design.intent).scale_up)
-    slow = link_factors(job, design.topology) if isinstance(job, Job) else {}
-    fabric = (fabric or routed(design, change)).with_slow_links(slow).with_seed(seed)
-    kept: list[OperationDetail] | None = [] if details else None
-    tier = None if packets is None else PacketTier(fabric, packets, reorders=design.intent.hosts.reorder)
-    calls = FabricCalls(fabric=fabric, hosts=ports, groups=groups, packets=tier, details=kept, say=say)
-    step = estimate(job, design.intent, design.topology, calls, calls.write_s)
+    place = placed_job(job, design)
+    fabric = (fabric or routed(design, change)).with_slow_links(place.slow_links).with_seed(seed)
+    calls = FabricCalls(
+        fabric=fabric,
+        hosts=place.ports,
+        groups=place.groups,
+        packets=None if packets is None else PacketTier(fabric, packets, reorders=design.intent.hosts.reorder),
+        details=[] if details else None,
+        say=say,
+    )
+    return fabric_estimate(place, design, calls)
+
+
+def fabric_estimate(place: PlacedJob, design: Design, calls: FabricCalls) -> FabricEstimate:
+    """A step of a job with these durations of its collectives."""
+    step = estimate(place.job, design.intent, design.topology, calls, calls.write_s)
     contentions = tuple(contention for contention in calls.contentions.values() if contention is not None)
     return FabricEstimate(
-        seed=seed,
+        seed=calls.fabric.state.marking.seed,
         step=step,
         contentions=contentions,
         unfollowed=tuple(calls.unfollowed),
-        details=tuple(kept or ()),
-        slow_links=len(slow) // 2,
-        balancing=tuple(sorted(mode.name.lower() for mode in fabric.balancing)),
+        details=tuple(calls.details or ()),
+        slow_links=len(place.slow_links) // 2,
+        balancing=tuple(sorted(mode.name.lower() for mode in calls.fabric.balancing)),
         reorders=design.intent.hosts.reorder,
     )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +31,21 @@ class RouteLinks:
     def single(cls, links: Numbers) -> RouteLinks:
         """Routes of which each packet takes all links."""
         return cls(links=links, shares=np.broadcast_to(1.0, links.shape))
+
+    def only(self, routes: NDArray[Any]) -> RouteLinks:
+        """Some of the routes, by number or by mask."""
+        return RouteLinks(links=self.links[routes], shares=self.shares[routes])
+
+    @classmethod
+    def together(cls, parts: Sequence[RouteLinks]) -> RouteLinks:
+        """The routes of all parts."""
+        hops = max(part.links.shape[1] for part in parts)
+
+        def padded(array: NDArray[Any], value: int) -> NDArray[Any]:
+            return np.pad(array, ((0, 0), (0, hops - array.shape[1])), constant_values=value)
+
+        links = np.concatenate([padded(part.links, -1) for part in parts])
+        return cls(links=links, shares=np.concatenate([padded(part.shares, 1) for part in parts]))
 
 
 def candidate_links(network: Network, routing: Routing, first: Numbers, target: Numbers) -> tuple[RouteLinks, Numbers]:

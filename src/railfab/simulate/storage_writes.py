@@ -12,7 +12,8 @@ from railfab.forwarding import Connections
 from railfab.sim import Framing
 from railfab.sim.fluid import FluidFlows, fluid_ends
 from railfab.simulate.contention import BusyLink
-from railfab.simulate.exchange import QUANTA, busiest_of
+from railfab.simulate.exchange import QUANTA
+from railfab.simulate.link_loads import busiest_of
 from railfab.simulate.route_links import RouteLinks
 from railfab.simulate.routed import Numbers, RoutedFabric, payload_share
 from railfab.topology import Role
