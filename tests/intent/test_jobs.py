@@ -71,8 +71,13 @@ def test_a_job_names_a_model_or_states_its_shape(tmp_path: Path) -> None:
             "job.yml:4: gpu.efficiency: nan is not a number. Use a number above 0, up to 1.",
         ),
         (
-            "phases: [{compute: {ms: 1}}]\nplacement: {}\n",
-            "job.yml:4: placement: placement needs a model. Add model, or leave it out.",
+            "phases: [{compute: {ms: 1}}]\nplacement: {order: [tp, cp, ep, dp, pp]}\n",
+            "job.yml:4: placement.order: order needs a model. Add model, or leave it out.",
+        ),
+        (
+            "hosts: [pod1-seg1-host1]\nphases: [{compute: {ms: 1}}]\nplacement: {hosts: scattered}\n",
+            "job.yml:5: placement.hosts: the job names its hosts, which are in the order of its ranks. "
+            "Leave it out, or state a number of hosts.",
         ),
         (
             "model: llama3-8b\nparallelism: {pp: 4, vpp: 2, micro_batches: 6}\n",

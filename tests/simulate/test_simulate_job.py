@@ -133,6 +133,21 @@ def test_the_remedies_for_faults_work(pod64: Design) -> None:
     assert faults([], pod64.topology) is None
 
 
+def test_a_packed_job_needs_no_spine_and_a_scattered_one_crosses_them_with_every_edge(pod64: Design) -> None:
+    phases = [{"collective": {"op": "allreduce", "algorithm": "ring", "bytes": "1GB"}}]
+    packed, scattered = (
+        Job.model_validate(
+            {"version": 1, "job": "made", "hosts": 4, "phases": phases, "placement": {"hosts": placement}}
+        )
+        for placement in ("packed", "scattered")
+    )
+    assert run(pod64, packed, *SPINES).step == run(pod64, packed).step
+    with pytest.raises(RailfabError, match="no path"):
+        run(pod64, scattered, *SPINES)
+    (narrow,) = run(pod64, scattered, *SPINES[:3]).contentions
+    assert narrow.slowest_s > 1.5 * narrow.ideal_s
+
+
 def test_equal_flows_of_a_single_round_are_followed_as_one_with_the_same_result(
     pod64: Design, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -18,6 +18,7 @@ from railfab.intent import Job
 from railfab.topology import PortKey, Topology, wire
 from railfab.units import NS_PER_MS
 from railfab.workload import Stage, Transfer, background, stages
+from railfab.workload.job_hosts import hosts_of
 from railfab.workload.stages import QUEUE_PAIRS, ring_pairs
 
 TOPOLOGY: Topology = wire(fabric())
@@ -205,3 +206,14 @@ def test_background_is_a_function_whatever_is_imported_before_it() -> None:
     """A module of that name would hide it, once something else of the module has been imported."""
     text = "from railfab.workload import Background, background; assert callable(background)"
     subprocess.run([sys.executable, "-c", text], check=True)
+
+
+def test_scattered_hosts_are_the_next_of_each_segment_in_turn() -> None:
+    """Two segments of four hosts: a number takes the first ones, and ranks are in this order."""
+    halves = HOSTS[:4], HOSTS[4:]
+    scattered = [host for pair in zip(*halves, strict=True) for host in pair]
+    asked = {"phases": [{"compute": {"ms": 1}}], "placement": {"hosts": "scattered"}}
+    assert list(hosts_of(job(**asked), TOPOLOGY)) == scattered
+    assert list(hosts_of(job(**asked, hosts=3), TOPOLOGY)) == scattered[:3]
+    packed = {**asked, "placement": {"hosts": "packed"}}
+    assert list(hosts_of(job(**packed, hosts=5), TOPOLOGY)) == HOSTS[:5]

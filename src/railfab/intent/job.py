@@ -73,16 +73,16 @@ BackgroundClass = Literal["default", "cnp", "roce"]
 Share = Annotated[float, Field(gt=0, le=100)]
 
 
-OF_MODELS = ("parallelism", "placement", "gpu", "algorithm", "checkpoint", "stragglers")
+OF_MODELS = ("parallelism", "gpu", "algorithm", "checkpoint", "stragglers")
 """Keys of a job that belong to its model."""
 
 
 class Job(Model):
     """A sequence of phases, or the training step of a model, run `repeat` times, or without end.
 
-    hosts: `all`, the first N, or their names. model: a shape, or the name of a preset; OF_MODELS belong to
-    it. background: what each NIC port of the hosts sends beside it all the time, in percent of its rate by
-    traffic class.
+    hosts: `all`, the first N, or their names. model: a shape, or the name of a preset; OF_MODELS belong to it, and of
+    `placement` the order. background: what each NIC port of the hosts sends beside it all the time, in percent of its
+    rate by traffic class.
     """
 
     version: Literal[1]
@@ -100,7 +100,13 @@ class Job(Model):
     background: Annotated[dict[BackgroundClass, Share], Field(min_length=1)] | None = None
 
     def _faults(self) -> Iterator[KeyFault]:
+        stated = self.placement.model_fields_set if self.placement else set()
+        if "hosts" in stated and isinstance(self.hosts, tuple):
+            problem = "the job names its hosts, which are in the order of its ranks"
+            yield KeyFault("placement.hosts", problem, "Leave it out, or state a number of hosts")
         if self.model is None:
+            if "order" in stated:
+                yield KeyFault("placement.order", "order needs a model", "Add model, or leave it out")
             if not self.phases:
                 yield KeyFault("", "the job has neither phases nor a model", "Write one of phases and model")
             for key in OF_MODELS:

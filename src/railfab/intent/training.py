@@ -117,10 +117,16 @@ class Parallelism(Model):
             yield KeyFault("dp", problem, f"Use a multiple of {self.ep}, or an ep that divides {self.dp}")
 
 
+Spread = Literal["packed", "scattered"]
+"""Hosts of a job: segment after segment, or the next one of each segment in turn."""
+
+
 class Placement(Model):
-    """Ranks on the GPUs: they fill the hosts one after another. order: whose neighbours come first."""
+    """Ranks on the GPUs: they fill the hosts one after another. order: whose neighbours come first. hosts: the order
+    of the hosts, of which a job takes all or the first ones."""
 
     order: Listed[Dimension] = ORDER
+    hosts: Spread = "packed"
 
     def _faults(self) -> Iterator[KeyFault]:
         if sorted(self.order) != sorted(ORDER):

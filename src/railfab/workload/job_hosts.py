@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from itertools import zip_longest
 
 from railfab.errors import IntentError
 from railfab.intent import Job
@@ -16,8 +17,9 @@ def refusal(job: Job, key: str, problem: str, remedy: str) -> IntentError:
 
 
 def hosts_of(job: Job, topology: Topology) -> tuple[str, ...]:
-    """The hosts of a job. Raises IntentError for hosts that the fabric does not have."""
-    known = tuple(node.name for node in topology.hosts())
+    """The hosts of a job, in the order of its ranks. Raises IntentError for hosts that the fabric does not have."""
+    scattered = job.placement is not None and job.placement.hosts == "scattered"
+    known = _scattered(topology) if scattered else tuple(node.name for node in topology.hosts())
     if job.hosts == "all":
         return known
     if isinstance(job.hosts, int):
@@ -29,6 +31,14 @@ def hosts_of(job: Job, topology: Topology) -> tuple[str, ...]:
         if name not in known:
             raise refusal(job, "hosts", f"the fabric has no host {name!r}", f"Use names such as {known[0]}")
     return tuple(job.hosts)
+
+
+def _scattered(topology: Topology) -> tuple[str, ...]:
+    """The hosts of a fabric, the next one of each segment in turn."""
+    segments: defaultdict[tuple[int, int | None], list[str]] = defaultdict(list)
+    for node in topology.hosts():
+        segments[node.pod, node.segment].append(node.name)
+    return tuple(name for turn in zip_longest(*segments.values()) for name in turn if name is not None)
 
 
 def gpu_nics(topology: Topology, hosts: tuple[str, ...]) -> dict[Gpu, list[PortKey]]:
