@@ -8,7 +8,6 @@ import re
 import subprocess
 import sys
 from contextlib import suppress
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -360,49 +359,3 @@ def test_a_job_that_does_not_fit_is_refused_before_a_twin_starts(
     done = commands.run(*words, cwd=tmp_path, environment={**os.environ}, timeout_s=60)
     assert (done.returncode, done.stderr) == (2, f"railfab: {path}:{message}\n")
     assert list(tmp_path.iterdir()) == [path]
-
-
-def sweep(*arguments: object, code: int = 0) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "COLUMNS": "80", "NO_COLOR": "1"}
-    done = commands.run("sweep", *map(str, arguments), environment=environment, timeout_s=120)
-    assert done.returncode == code, done.stderr
-    return done
-
-
-def test_a_sweep_has_a_row_for_each_failure_and_continues_in_its_folder(tmp_path: Path) -> None:
-    arguments = (POD64, "--job", RING, "--each", "switch", "--seeds", 2, "-o", tmp_path / "out")
-    lines = sweep(*arguments).stdout.splitlines()
-    assert lines[0] == "18 runs of ring"
-    rows = {line.split()[1]: line.split() for line in lines[2:] if line}
-    assert rows["none"][2:] == ["2", *rows["switch=pod1-spine1"][3:5], "1.000", "0"]
-    assert float(rows["switch=pod1-seg1-leaf1"][5]) > 1.5, "half of the ports of a segment are left"
-    assert len((tmp_path / "out" / "results.jsonl").read_text().splitlines()) == 18
-    if find_spec("pyarrow") and find_spec("matplotlib"):
-        written = {path.name for path in (tmp_path / "out").iterdir()}
-        assert written == {"results.jsonl", "results.parquet", "steps.png", "steps.svg"}
-    document = conforming("sweep", sweep(*arguments, "--output", "json").stdout)
-    assert len(document) == 18
-    assert {run["error"] for run in document if run["faults"] == ["switch=pod1-spine1"]} == {""}
-
-
-def test_a_sweep_refuses_what_no_run_can_be_made_of() -> None:
-    assert "--each host: there is no such kind. Use cable or switch" in sweep(
-        POD64, "--job", RING, "--each", "host", code=2
-    ).stderr.replace("\n", " ")
-    assert "--fault switch=x: the fabric has no switch x" in sweep(
-        POD64, "--job", RING, "--fault", "switch=x", code=2
-    ).stderr.replace("\n", " ")
-    for arguments, message in (
-        ((POD64, POD64), "pod64.yml: a second fabric is named pod64. Rename one of them."),
-        ((FABRICS / "dual-rail.yml",), "no routes are computed for VLANs and SVIs"),
-        (("-",), "-: the processes of a sweep cannot read standard input. Name a file."),
-        ((POD64, "-o", POD64), "pod64.yml: cannot be written: File exists. Use another folder."),
-    ):
-        assert message in " ".join(sweep(*arguments, "--job", RING, code=2).stderr.split())
-
-
-def test_a_sweep_of_many_failures_says_how_many_rows_its_table_leaves_out() -> None:
-    lines = sweep(POD64, "--job", RING, "--each", "cable").stdout.splitlines()
-    assert lines[0] == "33 runs of ring"
-    assert sum(line.startswith("pod64 ") for line in lines) == 30
-    assert lines[-1] == "and 3 rows more; --output json has each run"

@@ -13,6 +13,8 @@ import pytest
 
 from railfab.errors import RailfabError
 from railfab.simulate import SweepRun, sweep
+from railfab.simulate.sweeps import placed
+from railfab.workload.recorded import load_any_job
 
 ROOT = Path(__file__).parents[2]
 POD64 = str(ROOT / "inventory" / "fabrics" / "pod64.yml")
@@ -114,3 +116,54 @@ def test_another_file_is_refused_and_kept(runs: list[SweepRun], tmp_path: Path) 
     with pytest.raises(RailfabError, match=r"results.jsonl:1: the line is no result of a sweep"):
         list(sweep(runs, AtOnce(), kept))
     assert kept.read_text() == '{"key": "a"}\n'
+
+
+def test_settings_and_placements_are_parts_of_a_run_and_of_its_result(tmp_path: Path) -> None:
+    """A ring over scattered hosts crosses the spines with every edge: fewer links to them make it slower."""
+    (job := tmp_path / "job.yml").write_text(
+        "version: 1\njob: made\nhosts: 4\nphases:\n  - collective: {op: allreduce, bytes: 1GB}\n"
+    )
+    kept, narrow = tmp_path / "results.jsonl", ("backend.spines.count=1", "backend.spines.links_per_leaf=1")
+    runs = [
+        SweepRun(POD64, str(job), settings=settings, placement=placement)
+        for settings in ((), narrow)
+        for placement in ("", "packed", "scattered")
+    ]
+    assert len({run.key for run in runs}) == 6
+    results = {(result.settings, result.placement): result for result in sweep(runs, AtOnce(), kept)}
+    steps = {case: result.step_s for case, result in results.items()}
+    assert steps[(), ""] == steps[(), "packed"] == steps[narrow, "packed"]
+    assert steps[narrow, "scattered"] > 2 * steps[narrow, "packed"]
+    assert set(sweep(runs, AtOnce(0), kept)) == set(results.values()), "nothing is left to run"
+
+
+def test_results_of_a_sweep_without_settings_are_read(runs: list[SweepRun], tmp_path: Path) -> None:
+    kept = tmp_path / "results.jsonl"
+    (result,) = sweep(runs[:1], AtOnce(), kept)
+    fields = json.loads(kept.read_text())
+    assert (fields.pop("settings"), fields.pop("placement")) == ([], "")
+    kept.write_text(json.dumps(fields) + "\n")
+    assert list(sweep(runs[:1], AtOnce(0), kept)) == [result]
+
+
+@pytest.mark.parametrize(
+    ("placement", "hosts", "message"),
+    [
+        ("spread", "4", "--placement spread: there is no such placement. Use packed or scattered."),
+        ("packed", "[pod1-seg1-host1]", "--placement packed: job made names its hosts. State a number of hosts there."),
+    ],
+)
+def test_a_placement_that_cannot_be_is_refused(tmp_path: Path, placement: str, hosts: str, message: str) -> None:
+    (path := tmp_path / "job.yml").write_text(
+        f"version: 1\njob: made\nhosts: {hosts}\nphases:\n  - compute: {{ms: 1}}\n"
+    )
+    with pytest.raises(RailfabError) as raised:
+        placed(load_any_job(path)[0], placement)
+    assert str(raised.value) == message
+
+
+def test_a_recorded_job_has_no_placement() -> None:
+    traces = ROOT / "tests" / "reference" / "jobs" / "traces" / "layers.0.et"
+    pytest.importorskip("google.protobuf")
+    with pytest.raises(RailfabError, match="--placement packed: a recorded job has none"):
+        placed(load_any_job(traces)[0], "packed")

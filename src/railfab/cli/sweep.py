@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator
 from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
-from statistics import median
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -25,13 +24,15 @@ from railfab.cli.common import (
 from railfab.cli.echo import echo_line
 from railfab.cli.simulate_files import write_sweep_files
 from railfab.cli.simulate_options import IntentFiles, JobOption, SimulationTier, designs_of
+from railfab.cli.sweep_axes import SweepAxes
+from railfab.cli.sweep_table import sweep_table
 from railfab.errors import RailfabError
 from railfab.fabric import Design
 from railfab.process.cores import usable_cores
-from railfab.text.counted import counted
+from railfab.text.counted import counted, listed
 
 if TYPE_CHECKING:
-    from railfab.simulate import SweepResult, SweepRun
+    from railfab.simulate import SweepRun
 
 RESULTS = "results.jsonl"
 SHOWN = 30
@@ -46,6 +47,20 @@ FaultsOption = Annotated[
     list[str] | None,
     typer.Option(
         "--fault", metavar="KIND=WHERE[,...]", help="A run with these faults at once, as of simulate. Repeatable."
+    ),
+]
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="KEY=VALUE[,...]",
+        help="Values of a key of the intent that are tried, such as profile.hash.seed=1,7. Repeatable: each with each.",
+    ),
+]
+PlacementOption = Annotated[
+    str | None,
+    typer.Option(
+        "--placement", metavar="NAME[,...]", help="Placements of the hosts of the job that are tried: packed,scattered."
     ),
 ]
 TierOption = Annotated[
@@ -65,13 +80,15 @@ def sweep(
     seeds: SeedsOption = 1,
     fault: FaultsOption = None,
     each: EachOption = None,
+    settings: SetOption = None,
+    placement: PlacementOption = None,
     tier: TierOption = SimulationTier.MAX_MIN,
     out: FolderOption = None,
     workers: WorkersOption = None,
     accept: AcceptOption = None,
     output: OutputOption = Output.TABLE,
 ) -> None:
-    """Simulate a job on designs many times: other hashes, and a failure of every cable or switch."""
+    """Simulate a job on designs many times: other hashes, settings and placements, a failure of every part."""
     from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import get_context
 
@@ -81,9 +98,12 @@ def sweep(
         raise RailfabError("-", "the processes of a sweep cannot read standard input", "Name a file")
     if tier is SimulationTier.CLOSED_FORM:
         raise RailfabError("--tier", "a closed form sees neither faults nor hashes", "Use --tier max-min")
+    axes = SweepAxes.read(settings or (), placement, seeds, tier)
     runs: list[SweepRun] = []
     for fabric in designs_of(intents, accept, output):
-        runs += _runs(fabric, job, seeds, _failures(fabric, fault or (), each or ()), tier)
+        runs += axes.runs(fabric, job, lambda changed: _failures(changed, fault or (), each or ()), accept, output)
+    if unseen := axes.unseen():
+        echo_line(f"max-min does not see {listed(unseen)}: only --tier packets does", err=True)
     kept = None if out is None else _results_file(out)
     prepare_simulator(here=False)
     count = min(len(runs), workers or usable_cores())
@@ -97,14 +117,15 @@ def sweep(
         for result in coming:
             results.append(result)
             tick()
-    results.sort(key=lambda result: (result.fabric, result.faults, result.seed))
+    place = {run.key: number for number, run in enumerate(runs)}
+    results.sort(key=lambda result: place[result.key])
     if out is not None:
         write_sweep_files(results, out)
     if output is Output.JSON:
         print_json([asdict(result) for result in results])
     else:
-        rows = list(_rows(results))
-        print_table(f"{counted(len(results), 'run')} of {results[0].job}", COLUMNS, rows[:SHOWN])
+        heads, rows = sweep_table(results)
+        print_table(f"{counted(len(results), 'run')} of {results[0].job}", heads, rows[:SHOWN])
         if len(rows) > SHOWN:
             echo_line(f"and {counted(len(rows) - SHOWN, 'row')} more; --output json has each run")
 
@@ -117,26 +138,6 @@ def _results_file(folder: Path) -> Path:
     except OSError as error:
         raise RailfabError(str(folder), f"cannot be written: {error.strerror}", "Use another folder") from None
     return folder / RESULTS
-
-
-def _runs(
-    fabric: Design, job: Path, seeds: int, failures: Iterable[tuple[str, ...]], tier: SimulationTier
-) -> Iterator[SweepRun]:
-    """Check the job, and every fault, on a design; then all of its runs."""
-    from railfab.fabric.design import naming
-    from railfab.simulate import SweepRun, faults
-    from railfab.simulate.routed import require_routes
-    from railfab.workload import estimate
-    from railfab.workload.recorded import load_any_job
-
-    require_routes(fabric)
-    wanted, document = load_any_job(job)
-    with naming(document):
-        estimate(wanted, fabric.intent, fabric.topology)
-    for failure in failures:
-        faults(failure, fabric.topology)
-        for seed in range(1, seeds + 1):
-            yield SweepRun(str(fabric.path), str(job), seed, failure, str(tier))
 
 
 def _failures(fabric: Design, given: Iterable[str], kinds: Iterable[str]) -> Iterator[tuple[str, ...]]:
@@ -154,30 +155,3 @@ def _failures(fabric: Design, given: Iterable[str], kinds: Iterable[str]) -> Ite
                     yield (f"cable={link.a.node}:{link.a.name}",)
         else:
             raise RailfabError(f"--each {kind}", "there is no such kind", "Use cable or switch")
-
-
-COLUMNS = ("fabric", "fault", "runs", "median s", "slowest s", "ratio", "cut off")
-
-
-def _rows(results: Iterable[SweepResult]) -> Iterator[tuple[object, ...]]:
-    """Steps without a fault, then by fault, the slowest first; the ratio is that of medians to no fault.
-
-    cut off: runs in which ranks do not reach each other.
-    """
-    by_fault: dict[tuple[str, tuple[str, ...]], list[SweepResult]] = {}
-    for result in results:
-        by_fault.setdefault((result.fabric, result.faults), []).append(result)
-    healthy = {fabric: _median(held) for (fabric, faults), held in by_fault.items() if not faults}
-    order = sorted(by_fault, key=lambda key: (key[0], bool(key[1]), -(_median(by_fault[key]) or float("inf"))))
-    for fabric, faults in order:
-        held = by_fault[fabric, faults]
-        steps = [result.step_s for result in held if result.step_s is not None]
-        middle, base = _median(held), healthy.get(fabric)
-        times = (f"{middle:.4f}", f"{max(steps):.4f}") if middle else ("-", "-")
-        ratio = f"{middle / base:.3f}" if middle and base else "-"
-        yield fabric, ", ".join(faults) or "none", len(held), *times, ratio, len(held) - len(steps)
-
-
-def _median(results: Iterable[SweepResult]) -> float | None:
-    steps = [result.step_s for result in results if result.step_s is not None]
-    return median(steps) if steps else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -149,13 +149,14 @@ class Design:
         return ()
 
 
-def design(path: Path | str, say: Say = lambda _: None) -> Design:
+def design(path: Path | str, say: Say = lambda _: None, settings: Sequence[str] = ()) -> Design:
     """Read and wire the fabric of an intent file.
 
-    Raises IntentError, TopologyError, or Problems with several of them; each names the file.
+    settings: other values of its keys, KEY=VALUE each. Raises IntentError, TopologyError, or Problems with several of
+    them; each names the file.
     """
     say("reading")
-    intent, document = load_fabric(Path(path))
+    intent, document = load_fabric(Path(path), settings)
     say("wiring")
     with naming(document):
         return Design(document=document, intent=intent, topology=_wired(intent))

@@ -14,6 +14,7 @@ from railfab.intent.document import Document, read_document
 from railfab.intent.fabric import FabricIntent
 from railfab.intent.faults import intent_errors
 from railfab.intent.model import Model
+from railfab.intent.settings import with_settings
 from railfab.text.display import display, one_line
 
 if TYPE_CHECKING:
@@ -47,13 +48,15 @@ def load_intent(path: Path) -> FabricIntent:
     return load_fabric(path)[0]
 
 
-def load_fabric(path: Path) -> tuple[FabricIntent, Document]:
+def load_fabric(path: Path, settings: Sequence[str] = ()) -> tuple[FabricIntent, Document]:
     """The fabric described in a file, with the switch models of the catalogue file that it names, and where each key
     stands in the file.
 
-    Raises IntentError, or Problems, with every fault of both files.
+    settings: other values of its keys, KEY=VALUE each. Raises IntentError, or Problems, with every fault of both files.
     """
     document = read_document(path)
+    if settings:
+        document = with_settings(document, settings)
     try:
         intent = _validated(document, FabricIntent)
     except RailfabError as error:

@@ -10,20 +10,23 @@ from dataclasses import asdict, dataclass
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
-from railfab.errors import RailfabError, each
+from railfab.errors import IntentError, RailfabError, each
 from railfab.fabric import Design, design
-from railfab.intent import Job
+from railfab.intent import Job, Placement
+from railfab.intent.training import Spread
 from railfab.simulate.contention import PACKETS, TIER
 from railfab.simulate.inputs import inputs_digest
 from railfab.simulate.job import simulate_job
 from railfab.simulate.memo import Memo
 from railfab.simulate.named_faults import faults
 from railfab.simulate.routed import RoutedFabric, routed
+from railfab.text.remedies import either
 from railfab.workload import RecordedJob
 from railfab.workload.recorded import load_any_job
 
+PLACEMENTS: tuple[Spread, ...] = get_args(Spread)
 AHEAD = 64
 """Runs that are given to an executor before it has ended others."""
 
@@ -32,7 +35,8 @@ AHEAD = 64
 class SweepRun:
     """A job on a design. faults: as in `named_faults.faults`, all at once. seed: of the hashes.
 
-    tier: max-min or packets.
+    tier: max-min or packets. settings: other values of keys of the intent, KEY=VALUE each. placement: of the hosts of
+    the job; empty: its own.
     """
 
     intent: str
@@ -40,11 +44,37 @@ class SweepRun:
     seed: int = 1
     faults: tuple[str, ...] = ()
     tier: str = TIER
+    settings: tuple[str, ...] = ()
+    placement: str = ""
 
     @property
     def key(self) -> str:
         """Digest of the run and of what its files say now."""
-        return inputs_digest(Path(self.intent), Path(self.job), (str(self.seed), self.tier, *self.faults))
+        settings = (f"set {text}" for text in self.settings)
+        placement = (f"placement {self.placement}",) if self.placement else ()
+        options = (str(self.seed), self.tier, *self.faults, *settings, *placement)
+        return inputs_digest(Path(self.intent), Path(self.job), options)
+
+
+@dataclass(frozen=True, slots=True)
+class SweepCase:
+    """Runs that differ in the seeds of their hashes alone."""
+
+    fabric: str
+    settings: tuple[str, ...]
+    placement: str
+    faults: tuple[str, ...]
+
+    @property
+    def is_healthy(self) -> bool:
+        """Whether nothing has failed."""
+        return not self.faults
+
+    def label(self, *, several: bool) -> str:
+        """The case in words, with the fabric where there are several."""
+        parts = (*self.settings, *filter(None, (self.placement,)), *self.faults)
+        text = ", ".join(parts) or "no fault"
+        return f"{self.fabric}: {text}" if several else text
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +95,13 @@ class SweepResult:
     ratio: float = 1.0
     link: str = ""
     error: str = ""
+    settings: tuple[str, ...] = ()
+    placement: str = ""
+
+    @property
+    def case(self) -> SweepCase:
+        """What its run has in common with those of other seeds."""
+        return SweepCase(self.fabric, self.settings, self.placement, self.faults)
 
 
 def sweep(runs: Iterable[SweepRun], executor: Executor, kept: Path | None = None) -> Generator[SweepResult]:
@@ -103,11 +140,19 @@ def _result_of(future: Future[SweepResult]) -> SweepResult:
 
 def run_once(run: SweepRun) -> SweepResult:
     """One run, in the process of a worker, which keeps designs."""
-    fabric, job = _design(run.intent), _job(run.job)
-    result = SweepResult(run.key, fabric.intent.fabric, job.job, run.seed, run.faults)
+    fabric, job = _design(run.intent, run.settings), placed(_job(run.job), run.placement)
+    result = SweepResult(
+        run.key,
+        fabric.intent.fabric,
+        job.job,
+        run.seed,
+        run.faults,
+        settings=run.settings,
+        placement=run.placement,
+    )
     memo = _memo() if run.tier == PACKETS else None
     try:
-        there = _routed(run.intent, run.faults)
+        there = _routed(run.intent, run.settings, run.faults)
         estimate = simulate_job(job, fabric, seed=run.seed, fabric=there, packets=memo)
     except RailfabError as error:
         return _with(result, error=str(each(error)[0]))
@@ -132,15 +177,29 @@ def _with(result: SweepResult, **fields: Any) -> SweepResult:
     return SweepResult(**{**asdict(result), **fields})
 
 
+def placed(job: Job | RecordedJob, placement: str) -> Job | RecordedJob:
+    """A job with another placement of its hosts; empty: its own. Raises IntentError where it has none."""
+    if not placement:
+        return job
+    if placement not in PLACEMENTS:
+        raise IntentError(f"--placement {placement}", "there is no such placement", f"Use {either(PLACEMENTS)}")
+    if not isinstance(job, Job):
+        raise IntentError(f"--placement {placement}", "a recorded job has none", "Leave it out")
+    if not isinstance(job.hosts, int) and job.hosts != "all":
+        raise IntentError(f"--placement {placement}", f"job {job.job} names its hosts", "State a number of hosts there")
+    order = (job.placement or Placement()).order
+    return job.model_copy(update={"placement": Placement.model_validate({"order": order, "hosts": placement})})
+
+
 @lru_cache(maxsize=8)
-def _design(path: str) -> Design:
-    return design(path)
+def _design(path: str, settings: tuple[str, ...]) -> Design:
+    return design(path, settings=settings)
 
 
 @lru_cache(maxsize=2)
-def _routed(path: str, texts: tuple[str, ...]) -> RoutedFabric:
+def _routed(path: str, settings: tuple[str, ...], texts: tuple[str, ...]) -> RoutedFabric:
     """The fabric with these faults: runs that differ in their seeds follow one another."""
-    fabric = _design(path)
+    fabric = _design(path, settings)
     return routed(fabric, faults(texts, fabric.topology))
 
 
@@ -166,7 +225,8 @@ def _read(kept: Path) -> dict[str, SweepResult]:
     for number, line in enumerate(whole.splitlines(), 1):
         try:
             fields = json.loads(line)
-            result = SweepResult(**{**fields, "faults": tuple(fields["faults"])})
+            lists = {name: tuple(fields.get(name, ())) for name in ("faults", "settings")}
+            result = SweepResult(**{**fields, **lists})
         except (ValueError, TypeError, KeyError):
             remedy = "Use another folder, or remove the line"
             raise RailfabError(f"{kept}:{number}", "the line is no result of a sweep", remedy) from None

@@ -40,7 +40,7 @@ def write_tables(runs: Sequence[DesignRun], folder: Path) -> list[Path]:
 
 def write_results(results: Sequence[SweepResult], path: Path) -> Path:
     """Write the results of a sweep, a row each."""
-    rows = [{**asdict(result), "faults": list(result.faults)} for result in results]
+    rows = [{**asdict(result), "faults": list(result.faults), "settings": list(result.settings)} for result in results]
     return _write(path, [{name: [row[name] for row in rows] for name in rows[0]}])
 
 
