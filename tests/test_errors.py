@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from railfab.errors import ConfigError, Problems
+import pickle
+
+from railfab.errors import ConfigError, IntentError, Problems
 from railfab.text.printable import printable
+from railfab.text.remedies import remedy, values
 
 
 def test_what_a_file_or_a_device_wrote_is_escaped_in_each_part() -> None:
@@ -26,3 +29,11 @@ def test_a_printable_text_is_the_same_object() -> None:
 def test_a_part_of_five_megabytes_is_cut() -> None:
     error = ConfigError("leaf1", "e" * 5_000_000, "Correct it")
     assert str(error) == f"leaf1: {'e' * 4000}... (5,000,000 characters). Correct it."
+
+
+def test_an_error_that_another_process_has_raised_is_the_same() -> None:
+    """A worker of a sweep raises it, and the user reads it."""
+    first = IntentError("job.yml:3: hosts", "12 is out of range", remedy(*values("hosts", [8])), key="hosts")
+    for error in (first, Problems([first, IntentError("job.yml", "it is empty", "Write a job")])):
+        copied = pickle.loads(pickle.dumps(error))
+        assert (type(copied), str(copied), copied.keys) == (type(error), str(error), error.keys)

@@ -46,6 +46,10 @@ class RailfabError(Exception):
         self.remedy = remedy
         self.key = key
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """Parts from which another process makes the error again."""
+        return type(self), (self.where, self.problem, self.remedy), {"key": self.key}
+
     @property
     def keys(self) -> tuple[Key, ...]:
         """Keys of the file whose line the error may have: the one at fault, and those that its remedy changes."""
@@ -120,6 +124,9 @@ class Problems(RailfabError):
         first = self.errors[0]
         super().__init__(first.where, first.problem, first.remedy)
         self.args = ("\n".join(str(error) for error in self.errors),)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.errors,)
 
 
 def _line(text: str) -> str:

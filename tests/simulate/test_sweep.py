@@ -167,3 +167,16 @@ def test_a_recorded_job_has_no_placement() -> None:
     pytest.importorskip("google.protobuf")
     with pytest.raises(RailfabError, match="--placement packed: a recorded job has none"):
         placed(load_any_job(traces)[0], "packed")
+
+
+def test_a_worker_that_reads_other_files_is_named(runs: list[SweepRun], tmp_path: Path) -> None:
+    """The job changes between the key of a run and its begin."""
+
+    class Changing(AtOnce):
+        def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+            job = Path(runs[0].job)
+            job.write_text(job.read_text().replace("1MB", "2MB"))
+            return super().submit(fn, *args, **kwargs)
+
+    with pytest.raises(RailfabError, match="a worker reads another intent of pod64, or another job made"):
+        list(sweep(runs[:1], Changing(), tmp_path / "results.jsonl"))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Iterable, Iterator
-from contextlib import closing
+from concurrent.futures import Executor
+from contextlib import closing, contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -70,6 +71,14 @@ FolderOption = Annotated[
     Path | None,
     typer.Option("--out", "-o", metavar="DIR", help="Folder that keeps results; a sweep continues there."),
 ]
+DaskOption = Annotated[
+    str | None,
+    typer.Option("--dask", metavar="ADDRESS", help="Scheduler of Dask whose workers run, such as tcp://host:8786."),
+]
+RayOption = Annotated[
+    str | None,
+    typer.Option("--ray", metavar="ADDRESS", help="Cluster of Ray whose workers run, such as host:6379."),
+]
 WorkersOption = Annotated[int | None, typer.Option("--workers", min=1, help="Processes; by default one for each core.")]
 
 
@@ -85,15 +94,18 @@ def sweep(
     tier: TierOption = SimulationTier.MAX_MIN,
     out: FolderOption = None,
     workers: WorkersOption = None,
+    dask: DaskOption = None,
+    ray: RayOption = None,
     accept: AcceptOption = None,
     output: OutputOption = Output.TABLE,
 ) -> None:
     """Simulate a job on designs many times: other hashes, settings and placements, a failure of every part."""
-    from concurrent.futures import ProcessPoolExecutor
-    from multiprocessing import get_context
-
     from railfab.simulate import sweep as results_of
+    from railfab.simulate.sweeps import AHEAD
 
+    given = [option for option, value in (("--workers", workers), ("--dask", dask), ("--ray", ray)) if value]
+    if len(given) > 1:
+        raise RailfabError(given[0], f"{given[1]} says where runs go, too", "Leave one of them out")
     if Path("-") in intents:
         raise RailfabError("-", "the processes of a sweep cannot read standard input", "Name a file")
     if tier is SimulationTier.CLOSED_FORM:
@@ -106,11 +118,9 @@ def sweep(
         echo_line(f"max-min does not see {listed(unseen)}: only --tier packets does", err=True)
     kept = None if out is None else _results_file(out)
     prepare_simulator(here=False)
-    count = min(len(runs), workers or usable_cores())
-    spawned = get_context("spawn")
     with (
-        ProcessPoolExecutor(count, spawned, signal.signal, (signal.SIGINT, signal.SIG_IGN)) as executor,
-        closing(results_of(runs, executor, kept)) as coming,
+        _cluster(dask, ray, min(len(runs), workers or usable_cores())) as (executor, count),
+        closing(results_of(runs, executor, kept, ahead=max(AHEAD, 2 * count))) as coming,
         ticking_bar("runs", len(runs)) as tick,
     ):
         results = []
@@ -128,6 +138,23 @@ def sweep(
         print_table(f"{counted(len(results), 'run')} of {results[0].job}", heads, rows[:SHOWN])
         if len(rows) > SHOWN:
             echo_line(f"and {counted(len(rows) - SHOWN, 'row')} more; --output json has each run")
+
+
+@contextmanager
+def _cluster(dask: str | None, ray: str | None, workers: int) -> Iterator[tuple[Executor, int]]:
+    """The workers of a cluster, or processes of this machine, and their number."""
+    from railfab.simulate.clusters import dask_cluster, ray_cluster
+
+    if dask or ray:
+        with dask_cluster(dask) if dask else ray_cluster(str(ray)) as cluster:
+            yield cluster
+        return
+    from concurrent.futures import ProcessPoolExecutor
+    from multiprocessing import get_context
+
+    spawned = get_context("spawn")
+    with ProcessPoolExecutor(workers, spawned, signal.signal, (signal.SIGINT, signal.SIG_IGN)) as executor:
+        yield executor, workers
 
 
 def _results_file(folder: Path) -> Path:

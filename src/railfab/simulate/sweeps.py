@@ -28,7 +28,7 @@ from railfab.workload.recorded import load_any_job
 
 PLACEMENTS: tuple[Spread, ...] = get_args(Spread)
 AHEAD = 64
-"""Runs that are given to an executor before it has ended others."""
+"""Runs that are given to an executor before it has ended others, unless the caller says otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +54,11 @@ class SweepRun:
         placement = (f"placement {self.placement}",) if self.placement else ()
         options = (str(self.seed), self.tier, *self.faults, *settings, *placement)
         return inputs_digest(Path(self.intent), Path(self.job), options)
+
+    @property
+    def content(self) -> str:
+        """Digest of what its files say now."""
+        return inputs_digest(Path(self.intent), Path(self.job), ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,23 +109,29 @@ class SweepResult:
         return SweepCase(self.fabric, self.settings, self.placement, self.faults)
 
 
-def sweep(runs: Iterable[SweepRun], executor: Executor, kept: Path | None = None) -> Generator[SweepResult]:
+def sweep(
+    runs: Iterable[SweepRun], executor: Executor, kept: Path | None = None, *, ahead: int = AHEAD
+) -> Generator[SweepResult]:
     """The results of runs, those that are kept first, then each as it comes.
 
     kept: file of results, a line of JSON each, to which new ones are added. A last line that an interrupted sweep has
     cut short is removed. Runs that have not begun are cancelled when the iterator is closed, or interrupted.
-    Raises RailfabError for a file with other lines.
+    ahead: runs that are given to the executor before it has ended others. Raises RailfabError for a file with other
+    lines, and for a worker that reads other files.
     """
     before = {} if kept is None else _read(kept)
     wanted = {run.key: run for run in runs}
     yield from (before[key] for key in wanted if key in before)
     left = iter([run for key, run in wanted.items() if key not in before])
-    waiting: set[Future[SweepResult]] = {executor.submit(run_once, run) for run in islice(left, AHEAD)}
+    waiting: set[Future[SweepResult]] = {executor.submit(run_once, run) for run in islice(left, ahead)}
     try:
         while waiting:
             done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
             for future in done:
                 result = _result_of(future)
+                if result.key not in wanted:
+                    problem = f"a worker reads another intent of {result.fabric}, or another job {result.job}"
+                    raise RailfabError("sweep", problem, "Give it the same files, and the same command again")
                 if kept is not None:
                     _append(kept, result)
                 yield result
@@ -140,7 +151,8 @@ def _result_of(future: Future[SweepResult]) -> SweepResult:
 
 def run_once(run: SweepRun) -> SweepResult:
     """One run, in the process of a worker, which keeps designs."""
-    fabric, job = _design(run.intent, run.settings), placed(_job(run.job), run.placement)
+    content = run.content
+    fabric, job = _design(run.intent, run.settings, content), placed(_job(run.job, content), run.placement)
     result = SweepResult(
         run.key,
         fabric.intent.fabric,
@@ -152,7 +164,7 @@ def run_once(run: SweepRun) -> SweepResult:
     )
     memo = _memo() if run.tier == PACKETS else None
     try:
-        there = _routed(run.intent, run.settings, run.faults)
+        there = _routed(run.intent, run.settings, content, run.faults)
         estimate = simulate_job(job, fabric, seed=run.seed, fabric=there, packets=memo)
     except RailfabError as error:
         return _with(result, error=str(each(error)[0]))
@@ -192,14 +204,16 @@ def placed(job: Job | RecordedJob, placement: str) -> Job | RecordedJob:
 
 
 @lru_cache(maxsize=8)
-def _design(path: str, settings: tuple[str, ...]) -> Design:
+def _design(path: str, settings: tuple[str, ...], content: str) -> Design:
+    """A design. content: digest of its files, as workers of a cluster outlive a sweep."""
+    del content
     return design(path, settings=settings)
 
 
 @lru_cache(maxsize=2)
-def _routed(path: str, settings: tuple[str, ...], texts: tuple[str, ...]) -> RoutedFabric:
+def _routed(path: str, settings: tuple[str, ...], content: str, texts: tuple[str, ...]) -> RoutedFabric:
     """The fabric with these faults: runs that differ in their seeds follow one another."""
-    fabric = _design(path, settings)
+    fabric = _design(path, settings, content)
     return routed(fabric, faults(texts, fabric.topology))
 
 
@@ -209,7 +223,8 @@ def _memo() -> Memo:
 
 
 @lru_cache(maxsize=8)
-def _job(path: str) -> Job | RecordedJob:
+def _job(path: str, content: str) -> Job | RecordedJob:
+    del content
     return load_any_job(Path(path))[0]
 
 
