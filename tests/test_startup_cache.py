@@ -163,3 +163,8 @@ def test_the_second_start_compiles_little_and_writes_the_same(repository: Path, 
         texts.append({file.name: file.read_text() for file in (tmp_path / start).iterdir()})
     assert texts[0] == texts[1]
     assert counts[0] > 1000 > 100 > counts[1]
+
+
+def test_a_text_with_half_of_a_character_has_a_result() -> None:
+    """As the pattern of surrogates of protobuf's JSON format has."""
+    assert StartupCache(None).result("re 0", "[\ud800-\udfff]", len) == 5

@@ -41,7 +41,7 @@ class StartupCache:
 
     def result(self, kind: str, text: str, compute: Callable[[str], Any]) -> Any:
         """The result of a function of a text, kept or computed; it must be what `marshal` takes."""
-        key = source_hash(f"{kind}\0{text}".encode())
+        key = source_hash(f"{kind}\0{text}".encode(errors="surrogatepass"))
         kept = self._used.get(key) or self._entries.get(key)
         if kept is not None:
             with suppress(EOFError, ValueError, TypeError):  # of a damaged file
