@@ -341,8 +341,7 @@ def test_the_remedy_for_a_job_makes_it_run(tmp_path: Path) -> None:
     [
         (
             "model: llama3-8b\n",
-            "3: job made: model: a twin runs phases, not the step of a model. "
-            "Name a job with phases, or use `railfab simulate`.",
+            " parallelism: a GPU of stage 1 needs 90 GB, and has 80. Use recompute: true.",
         ),
         (
             "phases:\n  - compute: {ms: 1}\n  - traffic:\n      pattern: incast\n      senders: 57\n      bytes: 1MB\n",

@@ -8,9 +8,11 @@ import pytest
 from railfab.errors import RailfabError
 from railfab.fabric import Design, design
 from railfab.intent import Job
+from railfab.sim.fluid import FluidFlows, fluid_ends
 from railfab.simulate import SharedJob, simulate_job, simulate_jobs
 from railfab.simulate.endless import EndlessFlows
 from railfab.simulate.named_faults import faults
+from railfab.simulate.route_links import RouteLinks
 from railfab.simulate.several_jobs import MOST_STATES, _states
 from railfab.workload import estimate
 
@@ -140,7 +142,7 @@ def test_of_too_many_states_some_are_drawn_by_their_probabilities() -> None:
 
 
 def test_only_flows_that_share_a_link_are_joined_also_over_others() -> None:
-    flows = EndlessFlows.of(np.array([[1, 2, -1], [2, 3, -1], [4, 5, 6], [1, 2, -1]]))
+    flows = EndlessFlows.of(RouteLinks.single(np.array([[1, 2, -1], [2, 3, -1], [4, 5, 6], [1, 2, -1]])))
     assert sorted(flows.alike.tolist()) == [1, 1, 2]
     mask = np.zeros(8, np.bool_)
     mask[1] = True
@@ -150,6 +152,23 @@ def test_only_flows_that_share_a_link_are_joined_also_over_others() -> None:
     mask[:] = False
     mask[7] = True
     assert flows.joined_to(mask) is None
+
+
+def test_a_flow_beside_an_endless_one_has_its_fair_rate_by_the_shares_of_packets_that_take_the_link() -> None:
+    """Half of the packets of a flow, and all of an endless one on a link of 12 B/s: each sends 8 B/s."""
+    none = np.zeros(0, np.int64)
+    flows = FluidFlows(
+        paths=np.array([[0, 1]]),
+        shares=np.array([[0.5, 0.5]]),
+        route=np.array([0]),
+        alike=np.array([1]),
+        payload_bytes=np.array([80.0]),
+        latency_s=np.array([0.0]),
+        earlier=none,
+        later=none,
+    )
+    endless = EndlessFlows.of(RouteLinks.single(np.array([[0, 2, 3]])))
+    assert fluid_ends(endless.beside(flows), np.full(4, 12.0)).tolist() == pytest.approx([10.0, np.inf])
 
 
 @pytest.mark.parametrize(
