@@ -97,7 +97,7 @@ def test_findings_keep_the_brackets_that_name_their_place(tmp_path: Path) -> Non
     spine = next((tmp_path / "out").glob("pod1-spine1.*"))
     spine.write_text(spine.read_text().replace("4200001001", "4200001009"))
     said = railfab("audit", POD64, "--configs", "out", cwd=tmp_path).stdout
-    assert "bgp.neighbors[ethernet-1/1].remote_as: is 4200001009, the intent says 4200001001" in said
+    assert "dynamic-neighbors interface ethernet-1/1.0 allowed-peer-as [ 4200001009 ]: the session is down" in said
 
 
 def test_audit_names_what_was_changed_by_hand_and_both_ends_that_no_longer_agree(tmp_path: Path) -> None:
@@ -118,7 +118,8 @@ def test_audit_names_what_was_changed_by_hand_and_both_ends_that_no_longer_agree
     }
     said = [f"{finding['where']}: {finding['problem']}" for finding in found]
     assert "pod1-spine2: has no configuration here" in said
-    assert "pod1-spine1: bgp.neighbors[ethernet-1/1].remote_as: is 4200001009, the intent says 4200001001" in said
+    interface = "set / network-instance default protocols bgp dynamic-neighbors interface ethernet-1/1.0"
+    assert any(text.startswith(f"pod1-spine1: {interface} allowed-peer-as [ 4200001009 ]: ") for text in said)
     assert "pod1-spine1 ethernet-1/1: expects AS 4200001009, but pod1-seg1-leaf1 is in AS 4200001001" in said
 
 
