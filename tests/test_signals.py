@@ -9,7 +9,8 @@ import sys
 
 from tests.signals import interruptible
 
-SLEEP = "import time\nprint('on', flush=True)\ntime.sleep(60)"
+SLEEP = "import time\nprint('on', flush=True)\nwhile True:\n    time.sleep(0.1)"
+"""In short parts: a signal that comes between a check of Python's and the call does not end a sleep."""
 PARENT = """\
 import json, signal, subprocess, sys
 signal.signal(signal.SIGINT, signal.SIG_IGN)
