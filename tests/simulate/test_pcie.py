@@ -1,4 +1,5 @@
-"""PCIe as a ceiling of the NICs of a fabric: in closed form, at max-min fair rates, in packets, and on the twin."""
+"""PCIe as a ceiling of the NICs of a fabric: in closed form, at max-min fair rates, in packets, and in the network that
+the twin simulates, too."""
 
 from __future__ import annotations
 
