@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import closing, contextmanager
 from dataclasses import asdict
@@ -33,7 +33,7 @@ from railfab.process.cores import usable_cores
 from railfab.text.counted import counted, listed
 
 if TYPE_CHECKING:
-    from railfab.simulate import SweepRun
+    from railfab.simulate import SweepResult, SweepRun
 
 RESULTS = "results.jsonl"
 SHOWN = 30
@@ -103,9 +103,7 @@ def sweep(
     from railfab.simulate import sweep as results_of
     from railfab.simulate.sweeps import AHEAD
 
-    given = [option for option, value in (("--workers", workers), ("--dask", dask), ("--ray", ray)) if value]
-    if len(given) > 1:
-        raise RailfabError(given[0], f"{given[1]} says where runs go, too", "Leave one of them out")
+    _check_one_place(workers, dask, ray)
     if Path("-") in intents:
         raise RailfabError("-", "the processes of a sweep cannot read standard input", "Name a file")
     if tier is SimulationTier.CLOSED_FORM:
@@ -131,13 +129,25 @@ def sweep(
     results.sort(key=lambda result: place[result.key])
     if out is not None:
         write_sweep_files(results, out)
+    _show(results, output)
+
+
+def _check_one_place(workers: int | None, dask: str | None, ray: str | None) -> None:
+    """Raise RailfabError for two options that say where runs go."""
+    given = [option for option, value in (("--workers", workers), ("--dask", dask), ("--ray", ray)) if value]
+    if len(given) > 1:
+        raise RailfabError(given[0], f"{given[1]} says where runs go, too", "Leave one of them out")
+
+
+def _show(results: Sequence[SweepResult], output: Output) -> None:
+    """Print the results, or the first rows of their table."""
     if output is Output.JSON:
         print_json([asdict(result) for result in results])
-    else:
-        heads, rows = sweep_table(results)
-        print_table(f"{counted(len(results), 'run')} of {results[0].job}", heads, rows[:SHOWN])
-        if len(rows) > SHOWN:
-            echo_line(f"and {counted(len(rows) - SHOWN, 'row')} more; --output json has each run")
+        return
+    heads, rows = sweep_table(results)
+    print_table(f"{counted(len(results), 'run')} of {results[0].job}", heads, rows[:SHOWN])
+    if len(rows) > SHOWN:
+        echo_line(f"and {counted(len(rows) - SHOWN, 'row')} more; --output json has each run")
 
 
 @contextmanager

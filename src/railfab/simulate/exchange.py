@@ -190,13 +190,16 @@ def exchange(
     )
     if packets is None:
         return fair
+    if Balancing.FLOWLET in fabric.balancing:
+        carriers = merged(whole, _carriers(flows, fabric, fabric.candidates(connections), route), group_of)
+    return _in_packets(fair, carriers, packets, hosts.scale_up)
+
+
+def _in_packets(fair: ExchangeTime, carriers: Carriers, packets: PacketTier, scale_up: float | None) -> ExchangeTime:
+    """The result in packets; that at max-min fair rates, with the reason, where none are simulated."""
+    times = FairTimes(seconds=fair.seconds, peak=fair.followed.peak)
     try:
-        if Balancing.FLOWLET in fabric.balancing:
-            chosen = _carriers(flows, fabric, fabric.candidates(connections), route)
-            carriers = merged(whole, chosen, group_of)
-        seconds, sample = packets.seconds(
-            whole, carriers, group_of, FairTimes(seconds=fair.seconds, peak=peak), hosts.scale_up
-        )
+        seconds, sample = packets.seconds(fair.followed.rounds, carriers, fair.followed.group_of, times, scale_up)
     except NotSimulated as error:
         return replace(fair, why=str(error))
     return replace(fair, seconds=seconds, sample=sample)

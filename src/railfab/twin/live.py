@@ -252,13 +252,13 @@ class LiveFabric:
 
     def start(self, job: Job) -> None:
         """Run a job from its beginning, in place of any other. Raises IntentError, or Problems."""
-        found = stages(job, self._links.topology, self._intent)
+        work = stages(job, self._links.topology, self._intent)
         beside = background(job, self._links.topology)
         slow = link_factors(job, self._links.topology)
         with self._simulation.held():
             self._end_job()
             self._slow_links = slow
-            self._run = JobRun(job.job, found, job.repeat, self._engine, self._launch)
+            self._run = JobRun(job.job, work, job.repeat, self._engine, self._launch)
             if beside:
                 self._adopt()
                 self._engine.add(list(self._flows.begin_background(beside, self._engine.add_transport)))
