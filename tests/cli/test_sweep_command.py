@@ -98,6 +98,7 @@ def test_a_sweep_refuses_what_no_run_can_be_made_of() -> None:
         ((POD64, POD64), "pod64.yml: a second fabric is named pod64. Rename one of them."),
         ((FABRICS / "dual-rail.yml",), "no routes are computed for VLANs and SVIs"),
         (("-",), "-: the processes of a sweep cannot read standard input. Name a file."),
+        ((POD64, "--job", "second.yml"), ": a sweep has one job. Leave it out, and give it a sweep of its own."),
         ((POD64, "-o", POD64), "pod64.yml: cannot be written: File exists. Use another folder."),
     ):
         assert message in " ".join(sweep(*arguments, "--job", RING, code=2).stderr.split())

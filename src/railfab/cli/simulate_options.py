@@ -37,7 +37,7 @@ IntentFiles = Annotated[
     ),
 ]
 JobOption = Annotated[
-    Path,
+    list[Path],
     typer.Option(
         "--job",
         metavar="FILE",

@@ -85,7 +85,7 @@ WorkersOption = Annotated[int | None, typer.Option("--workers", min=1, help="Pro
 @uncollected()
 def sweep(
     intents: IntentFiles,
-    job: JobOption,
+    jobs: JobOption,
     seeds: SeedsOption = 1,
     fault: FaultsOption = None,
     each: EachOption = None,
@@ -103,6 +103,7 @@ def sweep(
     from railfab.simulate import sweep as results_of
     from railfab.simulate.sweeps import AHEAD
 
+    job = _only(jobs)
     _check_one_place(workers, dask, ray)
     if Path("-") in intents:
         raise RailfabError("-", "the processes of a sweep cannot read standard input", "Name a file")
@@ -130,6 +131,13 @@ def sweep(
     if out is not None:
         write_sweep_files(results, out)
     _show(results, output)
+
+
+def _only(jobs: Sequence[Path]) -> Path:
+    """The job of a sweep. Raises RailfabError for several."""
+    if len(jobs) > 1:
+        raise RailfabError(f"--job {jobs[1]}", "a sweep has one job", "Leave it out, and give it a sweep of its own")
+    return jobs[0]
 
 
 def _check_one_place(workers: int | None, dask: str | None, ray: str | None) -> None:
