@@ -21,7 +21,7 @@ from tests.laws import examples
 from railfab.app.summary import JobSummary, RunSummary
 from railfab.app.view import JobState, Scene, frame, line
 from railfab.cli.change_report import View, print_changes, print_outcomes, print_previews
-from railfab.cli.common import Output, print_findings, print_json, print_table, report, report_line, stdout
+from railfab.cli.common import Output, print_findings, print_json, print_table, print_text, report, report_line
 from railfab.cli.console import PrintableConsole
 from railfab.cli.echo import echo, echo_line
 from railfab.cli.logs import LINE, JsonLine, TextLine, announce
@@ -66,8 +66,8 @@ def write_everything(text: str) -> None:
     announce(text)
     for severity in Severity:
         print_findings([warning(severity, text, text, text)])  # type: ignore[arg-type]
-    stdout().print(text, Text(text), style="bold")
-    stdout().print(text, soft_wrap=True, markup=False)
+    print_text(text, (text, "bold"))
+    print_text((text, "bold"), whole=True)
     previews = [Preview(name=LEAF, text=text, candidate=text, diff=f"--- running\n+++ candidate\n-{text}\n+{text}")]
     for view in View:
         print_previews(FABRIC, previews, Output.TABLE, view)
@@ -123,6 +123,13 @@ def shown(*renderables: object, width: int = 80) -> str:
     console = PrintableConsole(file=io.StringIO(), width=width, force_terminal=True, color_system=None)
     console.print(*renderables)
     return console.file.getvalue()  # type: ignore[attr-defined, no-any-return]
+
+
+class Terminal(io.StringIO):
+    """A text stream that says that it is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
 
 
 def assert_printable(text: str) -> None:
@@ -206,6 +213,32 @@ def test_what_is_nested_in_a_panel_is_escaped_before_it_is_laid_out(hostile: str
     lines = shown(Panel(Group(Text(f"a{hostile}b"), f"a{hostile}b")), width=30).splitlines()
     assert {len(row) for row in lines} == {30}
     assert f"a{printable(hostile)}b" in lines[2]
+
+
+@settings(max_examples=examples(120), deadline=None)
+@given(any_text)
+def test_a_text_in_a_style_has_that_style_on_a_terminal_and_is_the_text_alone_elsewhere(text: str) -> None:
+    with contextlib.redirect_stdout(Terminal()) as terminal, pytest.MonkeyPatch.context() as environment:
+        environment.setenv("TERM", "xterm")
+        environment.delenv("NO_COLOR", raising=False)
+        print_text(("bold ", "bold"), text, whole=True)
+    assert terminal.getvalue() == f"\x1b[1mbold \x1b[0m{printable_lines(text)}\n"
+    assert output_of(lambda: print_text(("bold ", "bold"), text, whole=True)) == f"bold {printable_lines(text)}\n"
+
+
+@pytest.mark.parametrize("stream", [io.StringIO, Terminal])
+def test_a_text_is_wrapped_between_words_where_the_output_has_a_width_unless_it_is_whole(
+    stream: type[io.StringIO], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "20")
+    text = "Power: 40.5 kW in 8 racks, at most 6 kW in one.\n"
+    with contextlib.redirect_stdout(stream()) as wrapped:
+        print_text(text)
+    with contextlib.redirect_stdout(stream()) as whole:
+        print_text(text, whole=True)
+    lines = [line.rstrip() for line in wrapped.getvalue().split("\n")]
+    assert lines == ["Power: 40.5 kW in 8", "racks, at most 6 kW", "in one.", "", ""]
+    assert whole.getvalue() == f"{text}\n"
 
 
 def test_styles_of_ours_stay_on_an_escaped_text() -> None:

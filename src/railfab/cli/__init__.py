@@ -8,7 +8,8 @@ import os
 import signal
 import sys
 from contextlib import suppress
-from typing import Annotated, NoReturn
+from types import ModuleType, SimpleNamespace
+from typing import Annotated, NoReturn, cast
 
 import typer
 
@@ -56,6 +57,8 @@ EXTRAS = {
 
 os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # its errors are reported as ours; its own lines would repeat them
 os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # none is used, and the search reads every package
+if "pydantic" not in sys.modules:  # its search imports importlib.metadata and email, a twentieth of the CPU of `plan`
+    sys.modules["pydantic.plugin._loader"] = cast(ModuleType, SimpleNamespace(get_plugins=tuple))
 
 app = typer.Typer(
     name="railfab",

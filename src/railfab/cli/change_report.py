@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from railfab.cli.common import CANNOT, FOUND, Output, print_json, print_table, stdout
+from railfab.cli.common import CANNOT, FOUND, Output, print_json, print_table, print_text
 from railfab.cli.echo import echo, echo_line
 from railfab.device import change_lines
 from railfab.errors import ConfigError, Problems
@@ -19,7 +19,6 @@ from railfab.text.folding import folded_sets
 from railfab.topology.grouping import grouped
 
 if TYPE_CHECKING:
-    from railfab.cli.console import PrintableConsole
     from railfab.deploy import Outcome, Preview
 
 
@@ -63,7 +62,7 @@ def print_previews(fabric: Design, previews: Sequence[Preview], output: Output, 
     _print_results([(one.name, "would change" if one.changed else "no change", _extent(one.diff)) for one in previews])
     print_drained(previews)
     would = sum(found.changed for found in previews)
-    stdout().print(f"{_of(fabric, previews)}: {would} would change")
+    print_text(f"{_of(fabric, previews)}: {would} would change")
 
 
 def print_drained(switches: Iterable[Preview | Outcome]) -> None:
@@ -78,23 +77,23 @@ def print_changes(fabric: Design, changing: Sequence[Preview], view: View) -> No
     if view is View.STAT:
         _print_results([(found.name, "would change", _extent(found.diff)) for found in changing])
         return
-    console, settings = stdout(), changed_settings(fabric, changing)
+    settings = changed_settings(fabric, changing)
     mask = _Mask.of(fabric)
     groups = grouped(changing, lambda one: one.name if view is View.FULL else mask.key(settings[one.name], one.diff))
     for group in groups:
         first = group[0]
-        console.print(", ".join(folded_sets([one.name for one in group])), style="bold")
+        print_text((", ".join(folded_sets([one.name for one in group])), "bold"))
         for line in settings[first.name]:
             echo_line(f"  {line}")
         if any(one.diff != first.diff for one in group):
             echo_line(f"  {first.name} is shown; the others differ in {OWN} (--full shows each)")
-        print_diff(first.diff, console)
+        print_diff(first.diff)
 
 
-def print_diff(diff: str, console: PrintableConsole) -> None:
+def print_diff(diff: str) -> None:
     """Print a unified difference, with added and removed lines in colour; nothing wraps."""
     for line in diff.split("\n"):
-        console.print(line, style=DIFF_STYLES.get(line[:1], ""), soft_wrap=True)
+        print_text((line, DIFF_STYLES.get(line[:1], "")), whole=True)
 
 
 OWN = "their own names, addresses and AS numbers, and the ports at the other ends of their cables"
@@ -146,7 +145,7 @@ def print_outcomes(fabric: Design, outcomes: Sequence[Outcome], previews: Sequen
     else:
         _print_results([(outcome.name, RESULTS[outcome.result], _extent(outcome.diff)) for outcome in outcomes])
         print_drained(outcomes)
-        stdout().print(_totals(fabric, outcomes))
+        print_text(_totals(fabric, outcomes))
         for outcome in outcomes:
             if outcome.failed:
                 echo(f"railfab: {outcome.error}", err=True)

@@ -19,12 +19,12 @@ from railfab.cli import completion
 from railfab.cli.acceptance import print_accepted
 from railfab.cli.echo import echo
 from railfab.cli.tables import columns as width
-from railfab.cli.tables import laid_out
+from railfab.cli.tables import laid_out, wrapped
 from railfab.endpoints import STATE_DIR
 from railfab.errors import Problems, RailfabError, each
 from railfab.findings import DesignCode, Finding, Severity, findings_text, worst_switches
 from railfab.text.counted import counted, listed
-from railfab.text.printable import json_text, printable
+from railfab.text.printable import json_text, printable, printable_lines
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
 
 FOUND = 1
 """Exit code: findings, or partly failed."""
-UNLIMITED = 200
-"""Width of results in a file or a pipe."""
 CANNOT = 2
 """Exit code: bad input, or unreachable."""
 
@@ -123,13 +121,6 @@ def refuse_state(context: typer.Context, on: str | None) -> None:
         refuse(given_parameters(context), {"state": "--state"}, "Add --on twin or --on lab, or leave out")
 
 
-def stdout() -> PrintableConsole:
-    """Console of results, as wide as COLUMNS or the terminal; as wide as needed where neither says."""
-    from railfab.cli.console import PrintableConsole
-
-    return PrintableConsole(width=width() or UNLIMITED)
-
-
 def stderr() -> PrintableConsole:
     """Console of progress and errors."""
     from railfab.cli.console import PrintableConsole
@@ -187,16 +178,30 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[obje
     heading, *lines = laid_out([list(columns), *cells], width())
     for line in (title, heading):
         if line:
-            _print_bold(line)
+            print_text((line, "bold"), whole=True)
     echo("\n".join((*lines, "")))
 
 
-def _print_bold(line: str) -> None:
-    """Print a line, bold on a terminal; rich is imported for nothing else of a table."""
-    if sys.stdout is not None and sys.stdout.isatty():
-        stdout().print(line, style="bold", soft_wrap=True)
-    else:
-        echo(line)
+def print_text(*parts: str | tuple[str, str], whole: bool = False, err: bool = False) -> None:
+    """Print a text, of which parts have a style on a terminal; rich is imported for that alone.
+
+    parts: texts, or texts and the style of each; whole: lines that are not wrapped where they are long, as those
+    which a command is copied from.
+    """
+    styled = [(part, "") if isinstance(part, str) else part for part in parts]
+    stream = sys.stderr if err else sys.stdout
+    if stream is not None and stream.isatty():
+        from rich.text import Text
+
+        from railfab.cli.console import PrintableConsole
+
+        PrintableConsole(stderr=err).print(
+            Text.assemble(*((printable_lines(part), style) for part, style in styled)), soft_wrap=whole
+        )
+        return
+    text = "".join(part for part, _ in styled)
+    limit = None if whole else width()
+    echo(text if limit is None else "\n".join(wrapped(text, limit)), err=err)
 
 
 def progress_bar() -> Progress:
@@ -253,15 +258,12 @@ def uncollected() -> Iterator[None]:
 COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.NOTE: "cyan"}
 
 
-def print_findings(found: Iterable[Finding], console: PrintableConsole | None = None) -> None:
+def print_findings(findings: Iterable[Finding], *, err: bool = False) -> None:
     """One line each, the severity in its colour."""
-    from rich.text import Text
-
-    console = console or stdout()
-    for finding in found:
-        colour = COLOURS[finding.severity]
-        line = Text.assemble((str(finding.severity), colour), printable(finding.line.removeprefix(finding.severity)))
-        console.print(line, soft_wrap=True)
+    for finding in findings:
+        severity = finding.severity
+        rest = printable(finding.line.removeprefix(severity))
+        print_text((str(severity), COLOURS[severity]), rest, whole=True, err=err)
 
 
 MOST_SWITCHES = 10
@@ -275,7 +277,7 @@ def print_worst_switches(findings: Sequence[Finding]) -> None:
         return
     print_table("", ("switch", "findings"), [(switch, findings_text(of)) for switch, of in switches[:MOST_SWITCHES]])
     if len(switches) > MOST_SWITCHES:
-        stdout().print(f"and {counted(len(switches) - MOST_SWITCHES, 'switch')} more with findings")
+        print_text(f"and {counted(len(switches) - MOST_SWITCHES, 'switch')} more with findings")
 
 
 def findings_document(found: Iterable[Finding]) -> list[dict[str, Any]]:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from railfab.cli.acceptance import AcceptOption
-from railfab.cli.common import IntentFile, Output, OutputOption, print_json, stderr, stop_at_errors
+from railfab.cli.common import IntentFile, Output, OutputOption, print_json, print_text, stop_at_errors
 from railfab.cli.echo import echo
 from railfab.cli.tables import columns, with_command
 from railfab.fabric import design
@@ -47,7 +47,7 @@ def render(
     else:
         for name, lines in unenforced(plan).items():
             for line in lines:
-                stderr().print(f"{name} in a lab: {line}.")
+                print_text(f"{name} in a lab: {line}.", err=True)
         for line in with_command(
             f"wrote {counted(len(files.all()), 'file')}; next:", f"sudo containerlab deploy -t {path}", columns()
         ):

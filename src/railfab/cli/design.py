@@ -21,9 +21,9 @@ from railfab.cli.common import (
     print_findings,
     print_json,
     print_table,
+    print_text,
     print_worst_switches,
     refuse_state,
-    stdout,
     stop_at_errors,
     uncollected,
 )
@@ -117,8 +117,8 @@ def audit(
         print_findings(folded(left))
         print_worst_switches(left)
         checked = f"{len(texts)} of {counted(len(fabric.models), 'switch')} checked"
-        stdout().print(f"{checked}, {findings_text(left)}{accepted_count(accepted)}")
-        stdout().print(CABLING_UNCHECKED)
+        print_text(f"{checked}, {findings_text(left)}{accepted_count(accepted)}")
+        print_text(CABLING_UNCHECKED)
     findings_exit(left, unread.values())
 
 

@@ -22,8 +22,8 @@ from railfab.cli.common import (
     print_findings,
     print_json,
     print_table,
+    print_text,
     report,
-    stdout,
     ticking_bar,
 )
 from railfab.cli.echo import echo
@@ -134,7 +134,7 @@ def _print(
     done = sum(outcome.changed for outcome in outcomes)
     failed = sum(outcome.failed for outcome in outcomes)
     of = f"{len(outcomes)} of {counted(len(fabric.topology.switches()), 'switch')}: {done} {verb}ed"
-    stdout().print(f"{of}, {failed} failed" if failed else of)
+    print_text(f"{of}, {failed} failed" if failed else of)
     for outcome in outcomes:
         if outcome.failed:
             echo(f"railfab: {outcome.error}", err=True)

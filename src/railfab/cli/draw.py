@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from railfab.cli.common import IntentFile, findings_exit, print_findings, stderr, uncollected
+from railfab.cli.common import IntentFile, findings_exit, print_findings, uncollected
 from railfab.cli.echo import echo, echo_line
 from railfab.errors import RailfabError
 from railfab.fabric import design
@@ -31,7 +31,7 @@ def draw(
         echo(picture, nl=False)
     else:
         _write(out, picture)
-    print_findings(fabric.findings, stderr())
+    print_findings(fabric.findings, err=True)
     findings_exit(fabric.findings)
 
 

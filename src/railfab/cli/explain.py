@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from railfab.cli.common import IntentFile, Output, OutputOption, print_json, stdout, uncollected
-from railfab.cli.tables import columns
+from railfab.cli.common import IntentFile, Output, OutputOption, print_json, print_text, uncollected
 
 if TYPE_CHECKING:
     from railfab.documents.explain import Section
@@ -27,9 +26,8 @@ def explain(intent: IntentFile, output: OutputOption = Output.TABLE) -> None:
 
 def _print(sections: tuple[Section, ...]) -> None:
     """Print the title of each section, and one line per statement."""
-    console = stdout()
     for section in sections:
-        console.print(section.section, style="bold")
+        print_text((section.section, "bold"))
         for statement in section.statements:
-            console.print(statement, soft_wrap=columns() is None)
-        console.print()
+            print_text(statement)
+        print_text("")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from railfab.cli.common import Output, OutputOption, print_json, print_table, stdout
+from railfab.cli.common import Output, OutputOption, print_json, print_table, print_text
 from railfab.cli.echo import echo_line
 from railfab.cli.tables import columns, with_command
 from railfab.endpoints import write_private
@@ -95,7 +95,7 @@ def _print(conversion: Conversion, written: Path | None) -> None:
         if rows:
             print_table(title, heading, rows)
         else:
-            stdout().print(f"{title}: none\n")
+            print_text(f"{title}: none\n")
     for line in _next(conversion, written):
         echo_line(line)
 

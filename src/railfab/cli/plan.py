@@ -17,9 +17,8 @@ from railfab.cli.common import (
     findings_exit,
     print_findings,
     print_table,
+    print_text,
     progress_bar,
-    stderr,
-    stdout,
     uncollected,
 )
 from railfab.cli.echo import echo_line
@@ -68,7 +67,7 @@ def _print_document(fabric: Plan) -> None:
 @contextmanager
 def _stages() -> Iterator[Callable[[str], None]]:
     """Progress bar with the current stage, for large fabrics."""
-    if not stderr().is_terminal:
+    if sys.stderr is None or not sys.stderr.isatty():
         yield lambda _: None
         return
     with progress_bar() as bar:
@@ -78,11 +77,9 @@ def _stages() -> Iterator[Callable[[str], None]]:
 
 def print_plan(fabric: Plan) -> None:
     """Print the tables of a plan."""
-    from rich.text import Text
-
     from railfab.documents import headline
 
-    stdout().print(Text.assemble((fabric.topology.fabric, "bold"), f": {headline(fabric)}\n"))
+    print_text((fabric.topology.fabric, "bold"), f": {headline(fabric)}\n")
     _print_switches(fabric)
     _print_cables(fabric)
     _print_rails(fabric)
@@ -183,7 +180,7 @@ def _print_cuts(buffers: tuple[SwitchBuffers, ...]) -> None:
     for kind in cut:
         echo_line(f"{kind.where}: {division(kind)}.")
     if cut:
-        stdout().print()
+        echo_line("")
 
 
 def _print_power(fabric: Plan) -> None:
@@ -191,4 +188,4 @@ def _print_power(fabric: Plan) -> None:
     from railfab.documents import heat, watts
 
     total_w, racks, hottest, hottest_w = heat(fabric)
-    stdout().print(f"Power: {watts(total_w)} in {racks:,} racks, at most {watts(hottest_w)} in one ({hottest}).\n")
+    print_text(f"Power: {watts(total_w)} in {racks:,} racks, at most {watts(hottest_w)} in one ({hottest}).\n")

@@ -21,8 +21,8 @@ from railfab.cli.common import (
     given_parameters,
     print_json,
     print_table,
+    print_text,
     refuse,
-    stdout,
 )
 from railfab.cli.echo import echo
 from railfab.errors import RailfabError
@@ -121,7 +121,7 @@ def _print_deploys(deploys: Sequence[DeployRecord], output: Output) -> None:
     ]
     print_table("", ("number", "deploy", "verb", "by", "began", "ended", "switches", "result"), rows)
     if not rows:
-        stdout().print("no deploy has changed a switch yet")
+        print_text("no deploy has changed a switch yet")
 
 
 def _clock(time: str) -> str:

@@ -14,7 +14,7 @@ from railfab.cli.common import (
     prepare_simulator,
     print_json,
     print_table,
-    stdout,
+    print_text,
     telling_bar,
     uncollected,
 )
@@ -32,7 +32,6 @@ from railfab.cli.simulate_options import (
     WhyOption,
     designs_of,
 )
-from railfab.cli.tables import columns
 from railfab.errors import RailfabError
 from railfab.fabric import Design
 from railfab.fabric.design import naming
@@ -218,12 +217,12 @@ def _print(job: Job | RecordedJob, estimates: Estimates, *, why: bool) -> None:
             if step.tier == SimulationTier.PACKETS:
                 print_table("", PACKET_COLUMNS, packet_rows(result.slowest.contentions))
         for line in (*_facts(step), *_spread(result), *_links(result), *_unfollowed(result), *_not_modelled(step)):
-            stdout().print(line, highlight=False, soft_wrap=columns() is None)
+            print_text(line)
         if why and result.slowest is not None:
             print_waits(result.waits, result.slowest)
         reason = "" if result.why in ("as asked", "default") else f" It was used because {result.why.rstrip('.')}."
         sight = f"A {step.tier} {'run' if result.runs else 'estimate'} does not see: {listed(step.not_seen)}.{reason}"
-        stdout().print(sight, highlight=False, soft_wrap=columns() is None)
+        print_text(sight)
 
 
 CONTENTION_COLUMNS = ("group", "operation", "groups", "ideal ms", "median", "slowest", "ratio")

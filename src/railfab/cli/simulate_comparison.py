@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from railfab.cli.common import print_table, stdout
-from railfab.cli.tables import columns
+from railfab.cli.common import print_table, print_text
 from railfab.text.counted import counted, listed
 
 if TYPE_CHECKING:
@@ -57,9 +56,9 @@ def print_comparison(
     heads = ("per GPU", "switches", "optics", "cables", "W")
     print_table("", heads, _gpu_rows(equipment))
     for line in (*_unknown(equipment), *_differences(differing)):
-        stdout().print(line, highlight=False, soft_wrap=columns() is None)
+        print_text(line)
     if differing or any(each.unknown for each in equipment.values()):
-        stdout().print("")
+        print_text("")
 
 
 def _step_rows(steps: Mapping[str, JobEstimate]) -> Iterator[tuple[object, ...]]:

@@ -8,9 +8,8 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING
 
-from railfab.cli.common import Output, prepare_simulator, print_json, print_table, stdout, telling_bar
+from railfab.cli.common import Output, prepare_simulator, print_json, print_table, print_text, telling_bar
 from railfab.cli.simulate_options import SimulationTier
-from railfab.cli.tables import columns
 from railfab.errors import RailfabError
 from railfab.fabric import Design
 from railfab.fabric.design import naming
@@ -112,7 +111,7 @@ def print_several(results: Sequence[JobsResult], output: Output, *, why: bool) -
 
 def _print_lines(lines: Iterable[str]) -> None:
     for line in lines:
-        stdout().print(line, highlight=False, soft_wrap=columns() is None)
+        print_text(line)
 
 
 def _document(result: JobsResult) -> dict[str, object]:

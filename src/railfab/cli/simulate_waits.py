@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from railfab.cli.common import print_table, stdout
-from railfab.cli.tables import columns
+from railfab.cli.common import print_table, print_text
 from railfab.text.counted import counted, listed
 from railfab.text.folding import folded_sets, number_ranges
 
@@ -32,22 +31,22 @@ CHOICES = {
 
 def print_waits(waits: Sequence[OperationWait], run: FabricEstimate) -> None:
     """Print how switches choose links, and the operations that the fabric slows down, most time in a step first."""
-    _print_line("")
+    print_text("")
     for mode in run.balancing:
-        _print_line(f"{'Switches' if len(run.balancing) == 1 else 'Some switches'} choose a link {CHOICES[mode]}.")
-    _print_line(f"NICs take packets {'in any order' if run.reorders else 'in their order only'}.")
+        print_text(f"{'Switches' if len(run.balancing) == 1 else 'Some switches'} choose a link {CHOICES[mode]}.")
+    print_text(f"NICs take packets {'in any order' if run.reorders else 'in their order only'}.")
     slowed = [wait for wait in waits if wait.seconds > 1.01 * wait.ideal_s]
     for wait in slowed[:MOST_OPERATIONS]:
         _print_wait(wait, run.seed)
     if len(slowed) > MOST_OPERATIONS:
-        _print_line(f"and {counted(len(slowed) - MOST_OPERATIONS, 'operation')} more; --output json has each")
+        print_text(f"and {counted(len(slowed) - MOST_OPERATIONS, 'operation')} more; --output json has each")
     free = [f"{wait.group} {wait.op}" for wait in waits if wait not in slowed]
     if free:
-        _print_line(f"Only NICs and hosts limit {listed(free)}.")
+        print_text(f"Only NICs and hosts limit {listed(free)}.")
 
 
 def _print_wait(wait: OperationWait, seed: int) -> None:
-    _print_line("")
+    print_text("")
     title = f"{wait.group} {wait.op}, seed {seed}: the fabric adds {wait.extra_s * 1e3:.2f} ms to its calls in a step"
     print_table(title, RANK_COLUMNS, _rank_rows(wait))
     if not wait.links:
@@ -57,13 +56,13 @@ def _print_wait(wait: OperationWait, seed: int) -> None:
     ]
     print_table("", LINK_COLUMNS, links)
     slowest = wait.links[0]
-    _print_line(f"Flows on {slowest.link}: {slowest.reason}")
+    print_text(f"Flows on {slowest.link}: {slowest.reason}")
     print_table("", FLOW_COLUMNS, _flow_rows(slowest.collisions[:MOST_FLOWS]))
     if len(slowest.collisions) > MOST_FLOWS:
         more = counted(len(slowest.collisions) - MOST_FLOWS, "row")
-        _print_line(f"and {more} more; --output json has each")
-    _print_line(f"Ranks that wait there: {listed(list(folded_ranks(slowest.ranks)))}.")
-    _print_line("")
+        print_text(f"and {more} more; --output json has each")
+    print_text(f"Ranks that wait there: {listed(list(folded_ranks(slowest.ranks)))}.")
+    print_text("")
 
 
 def _rank_rows(wait: OperationWait) -> Iterator[tuple[object, ...]]:
@@ -95,7 +94,3 @@ def folded_ranks(ranks: Iterable[RankPlace]) -> Iterator[str]:
     for members, numbers in gpus.items():
         for name in folded_sets(members):
             yield f"{name} GPU {number_ranges(numbers)}"
-
-
-def _print_line(line: str) -> None:
-    stdout().print(line, highlight=False, soft_wrap=columns() is None)

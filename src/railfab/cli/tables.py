@@ -58,6 +58,11 @@ def with_command(sentence: str, command: str, width: int | None) -> list[str]:
     return [*_wrapped(sentence, width), *(GAP + part + CONTINUED for part in parts), GAP + last]
 
 
+def wrapped(text: str, width: int) -> list[str]:
+    """Lines of a text that are not longer than `width` unless a word is; its own lines stay apart."""
+    return [part for line in text.split("\n") for part in _wrapped(line, width) or [""]]
+
+
 def _total(widths: Sequence[int]) -> int:
     return sum(widths) + len(GAP) * (len(widths) - 1)
 

@@ -22,9 +22,9 @@ from railfab.cli.common import (
     given_parameters,
     print_json,
     print_table,
+    print_text,
     progress_bar,
     report,
-    stdout,
 )
 from railfab.cli.echo import echo_line
 from railfab.errors import EndpointError, LoginRefused
@@ -156,7 +156,7 @@ def _print(checks: Sequence[TargetCheck], findings: Sequence[tuple[str, str]]) -
         names = ", ".join(folded_sets([name for name, _ in group]))
         echo_line(f"{names}: {group[0][1]}")
     well = len(checks) - len({name for name, _ in findings})
-    stdout().print(f"{well} of {counted(len(checks), 'target')} without findings")
+    print_text(f"{well} of {counted(len(checks), 'target')} without findings")
 
 
 def _row(check: TargetCheck) -> tuple[str, ...]:

@@ -24,9 +24,8 @@ from railfab.cli.common import (
     prepare_simulator,
     print_json,
     print_table,
+    print_text,
     refuse,
-    stderr,
-    stdout,
     stop_at_errors,
 )
 from railfab.cli.default_group import SERVE, DefaultGroup
@@ -121,7 +120,7 @@ def twin(
         why = f"The twin of {fabric.topology.fabric} is running, and only its job changes: leave out"
         refuse(given_parameters(context), NOT_OF_A_RUNNING_TWIN, why)
         there.switch_job(wanted)
-        stderr().print(f"{fabric.topology.fabric}: the running twin changed to job {wanted.job}")
+        print_text(f"{fabric.topology.fabric}: the running twin changed to job {wanted.job}", err=True)
         return
     stop_at_errors(fabric, accept)
     require_served(fabric)
@@ -150,7 +149,7 @@ def _announce(served: Twin, job: Job | None) -> None:
     ]
     print_table(f"Twin of {served.fabric}", ("switch", "address", "gNMI", "SSH", "platform"), rows)
     doing = f"job {job.job}" if job is not None else "no job"
-    stderr().print(f"{doing}; job metrics at {served.control.metrics_url}; Ctrl-C ends it")
+    print_text(f"{doing}; job metrics at {served.control.metrics_url}; Ctrl-C ends it", err=True)
 
 
 def _detach(fabric: Design, state: Path, command: list[str], then: str) -> None:
@@ -183,7 +182,7 @@ def show_status(
     elif found:
         print_table("", STATUS_COLUMNS, [_row(one) for one in found])
         for line in (line for one in found if one.status for line in _faults(one.status, state)):
-            stdout().out(line, highlight=False)
+            print_text(line, whole=True)
         if lines := [line for one in found for line in _unmodelled(one)]:
             print_table("Configuration without effect", ("switch", "line"), lines)
     else:

@@ -24,8 +24,8 @@ from railfab.cli.common import (
     prepare_simulator,
     print_json,
     print_table,
+    print_text,
     stderr,
-    stdout,
     stop_at_errors,
 )
 from railfab.cli.echo import echo
@@ -213,7 +213,7 @@ def _print_summary(summary: RunSummary, output: Output) -> None:
         f"{ready}, {summary.series:,} series every {summary.interval_s:g} s, {summary.pace:.0%} of real time\n"
         "seconds and rates are of simulated time\n"
     )
-    stdout().print(Text.assemble((summary.fabric, "bold"), totals))
+    print_text((summary.fabric, "bold"), totals)
     rows = [
         (
             job.job,

@@ -20,10 +20,10 @@ from railfab.cli.common import (
     findings_exit,
     print_findings,
     print_json,
+    print_text,
     print_worst_switches,
     refuse_state,
     stderr,
-    stdout,
 )
 from railfab.fabric import design, session_endpoints
 from railfab.findings import Severity, findings_text, without_accepted
@@ -69,8 +69,8 @@ def verify(
         healthy = f"all {sessions} BGP session ends are as the intent says"
         verdict = findings_text(wrong) if wrong else healthy
         checked = f"{len(switches)} of {counted(len(fabric.models), 'switch')} checked"
-        stdout().print(f"{checked}: {verdict}{accepted_count(accepted)}")
-        stdout().print(result.cabling.summary, soft_wrap=True)
+        print_text(f"{checked}: {verdict}{accepted_count(accepted)}")
+        print_text(result.cabling.summary, whole=True)
     findings_exit(left, result.unread.values())
 
 

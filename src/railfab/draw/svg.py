@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from xml.sax.saxutils import escape, quoteattr
+from html import escape
 
 from railfab.text.printable import printable
 
@@ -30,19 +30,19 @@ class Box:
 def element(tag: str, *content: str, **attributes: str | float) -> str:
     """One element. content: SVG, not escaped; attributes are escaped; `class_` is `class`, `a_b` is `a-b`."""
     written = "".join(
-        f" {name.rstrip('_').replace('_', '-')}={quoteattr(_number(value))}" for name, value in attributes.items()
+        f' {name.rstrip("_").replace("_", "-")}="{escape(_number(value))}"' for name, value in attributes.items()
     )
     return f"<{tag}{written}>{''.join(content)}</{tag}>" if content else f"<{tag}{written}/>"
 
 
 def text_line(x: float, y: float, text: str, class_: str) -> str:
     """A line of text. x, y: start of the baseline, or its middle or end, depending on the class."""
-    return element("text", escape(printable(text)), x=x, y=y, class_=class_)
+    return element("text", escape(printable(text), quote=False), x=x, y=y, class_=class_)
 
 
 def title(text: str) -> str:
     """Tooltip of an element, also read by screen readers."""
-    return element("title", escape(printable(text)))
+    return element("title", escape(printable(text), quote=False))
 
 
 def rectangle(box: Box, class_: str, *content: str, radius: float = 6, **attributes: str) -> str:
@@ -55,7 +55,7 @@ def document(box: Box, name: str, style: str, body: Iterable[str]) -> str:
     size = f"{_number(box.x)} {_number(box.y)} {_number(box.width)} {_number(box.height)}"
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{size}" width="{_number(box.width)}"'
-        f' height="{_number(box.height)}" role="img" aria-label={quoteattr(printable(name))}>'
+        f' height="{_number(box.height)}" role="img" aria-label="{escape(printable(name))}">'
     )
     return "\n".join((head, f"<style>{style}</style>", *body, "</svg>", ""))
 

@@ -2,12 +2,13 @@
 
 from typing import TYPE_CHECKING
 
-from railfab.endpoints.model import STATE_DIR, Credentials, Endpoint, Endpoints, InventoryEndpoints
+from railfab.endpoints.state_directory import STATE_DIR
 from railfab.import_on_use import imported_on_use
 
 if TYPE_CHECKING:
     from railfab.endpoints.credentials import read_credentials
     from railfab.endpoints.document import load_endpoints, save_endpoints, state_file, state_option
+    from railfab.endpoints.model import Credentials, Endpoint, Endpoints, InventoryEndpoints
     from railfab.endpoints.nornir_hosts import Host, load_hosts
     from railfab.endpoints.private_files import PART, give_to_caller, make_folder, write_private
 else:
@@ -16,6 +17,7 @@ else:
         {
             "credentials": ("read_credentials",),
             "document": ("load_endpoints", "save_endpoints", "state_file", "state_option"),
+            "model": ("Credentials", "Endpoint", "Endpoints", "InventoryEndpoints"),
             "nornir_hosts": ("Host", "load_hosts"),
             "private_files": ("PART", "give_to_caller", "make_folder", "write_private"),
         },

@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from railfab.endpoints.keys import NODE_KEYS, unknown_key
-from railfab.endpoints.model import STATE_DIR, Endpoint, Endpoints, InventoryEndpoints, faults
+from railfab.endpoints.model import Endpoint, Endpoints, InventoryEndpoints, faults
 from railfab.endpoints.nornir_hosts import load_hosts
 from railfab.endpoints.private_files import write_private
+from railfab.endpoints.state_directory import STATE_DIR
 from railfab.endpoints.yaml_file import parse_mapping, read_text
 from railfab.errors import EndpointError, raise_all
 

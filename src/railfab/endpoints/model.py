@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
-STATE_DIR = Path(".railfab")
-"""State directory of labs and twins where no other is named: their endpoints files are there."""
 NO_LOGIN = "none"
 """`credentials` of a target that asks for none."""
 ASKED_MODES = ("poll", "once")

@@ -174,9 +174,9 @@ class Platform:
     render: model to tree (deterministic). text: tree to configuration text. parse: configuration text to model.
     differences: every leaf or line in which a configuration text differs from a rendered one, also in the parts of a
         switch that railfab does not configure; a value that is the switch's default equals an absent one.
-    hazards: reads its `hazards.yml`, once. hazard_gaps: the kinds without a pattern there, and why; others
-        may leave them out. sections: its `sections.yml`; None where every setting without a model belongs to the
-        operator.
+    telemetry_map: reads its `telemetry.yml`, once. hazards: reads its `hazards.yml`, once. hazard_gaps: the kinds
+        without a pattern there, and why; others may leave them out. sections: its `sections.yml`; None where every
+        setting without a model belongs to the operator.
     refusals: what the switch's own schema refuses in a text, or does not know; none where railfab has no schema.
     aligned: a text with the names of objects that the switch may choose freely (a peer group, a profile) as the other
         text has them, and a line for each object that has another name; the text as it is where None.
@@ -196,7 +196,7 @@ class Platform:
     render: Callable[[DeviceModel], Tree]
     text: Callable[[Tree], str]
     parse: Callable[[str], DeviceModel]
-    telemetry: TelemetryMap
+    telemetry_map: Callable[[], TelemetryMap]
     capabilities: Capabilities
     lab: LabFacts
     suffix: str
@@ -213,6 +213,11 @@ class Platform:
     external: Callable[[DeviceModel], str] | None = None
     scoped: Callable[[str, str], str] | None = None
     twin: Callable[[], TwinFace] | None = None
+
+    @property
+    def telemetry(self) -> TelemetryMap:
+        """The paths of its telemetry, and the metrics that they carry."""
+        return self.telemetry_map()
 
     @property
     def names(self) -> frozenset[str]:

@@ -32,7 +32,7 @@ def platform_of(package: str, *, suffix: str, name: str = "", **elsewhere: str) 
     return Platform(
         name=name or package.rpartition(".")[2],
         suffix=suffix,
-        telemetry=yaml_files.telemetry(package),
+        telemetry_map=partial(yaml_files.telemetry, package),
         capabilities=yaml_files.capabilities(package),
         lab=yaml_files.lab(package),
         hazards=partial(yaml_files.hazards, package),

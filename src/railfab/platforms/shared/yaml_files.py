@@ -9,20 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from railfab.platforms.contract import BgpSettings, Capabilities, Dialect, LabFacts, Support
 from railfab.platforms.interface_templates import InterfaceTemplates
-from railfab.platforms.telemetry_map import (
-    Confidence,
-    QueueNames,
-    SubscriptionMode,
-    TelemetryMap,
-    TelemetryRule,
-    TelemetrySubscription,
-)
 from railfab.yaml_reader.packaged import packaged
 
 if TYPE_CHECKING:
     from railfab.findings import HazardCode
     from railfab.platforms.hazards import Hazard, HazardGap
     from railfab.platforms.sections import Sections
+    from railfab.platforms.telemetry_map import TelemetryMap, TelemetryRule
 
 
 def _document(package: str, name: str) -> dict[str, Any]:
@@ -85,11 +78,14 @@ def sections(package: str) -> Sections:
     return sections_of(_document(package, "sections.yml"))
 
 
+@cache
 def telemetry(package: str) -> TelemetryMap:
     """`telemetry.yml`: lists of the fields of TelemetrySubscription and TelemetryRule, and `queues`, a QueueNames.
 
     A list as the `path` of a rule is a rule for each of them.
     """
+    from railfab.platforms.telemetry_map import QueueNames, SubscriptionMode, TelemetryMap, TelemetrySubscription
+
     document = _document(package, "telemetry.yml")
     return TelemetryMap(
         rules=tuple(rule for entry in document["rules"] for rule in _rules(entry)),
@@ -102,6 +98,8 @@ def telemetry(package: str) -> TelemetryMap:
 
 
 def _rules(entry: dict[str, Any]) -> Iterator[TelemetryRule]:
+    from railfab.platforms.telemetry_map import Confidence, TelemetryRule
+
     confidence = Confidence(entry.pop("confidence"))
     labels = {name: str(value) for name, value in entry.pop("labels", {}).items()}
     texts = {
