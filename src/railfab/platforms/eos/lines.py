@@ -84,20 +84,21 @@ def canonical(lines: tuple[Line, ...]) -> tuple[Line, ...]:
 def _plain(lines: tuple[Line, ...]) -> Iterator[Line]:
     deciding = _deciding(lines)
     for line in lines:
-        if line.kind in ("qos", "priority-flow-control"):
+        kind = line.kind
+        if kind in ("qos", "priority-flow-control"):
             yield from _quality(line, deciding)
             continue
         if line.text in _DEFAULTS[""] and not line.children:
             continue
-        if entry := _PREFIX_ENTRY.fullmatch(line.text):
+        if kind in ("ip", "ipv6") and (entry := _PREFIX_ENTRY.fullmatch(line.text)):
             yield Line(f"{entry[1]} prefix-list {entry[2]}", (Line(entry[3], (), line.number),), line.number)
             continue
-        if server := _SERVER_WITH_KEY.fullmatch(line.text):
+        if kind.endswith("-server") and (server := _SERVER_WITH_KEY.fullmatch(line.text)):
             yield Line(server[1], line.children, line.number)
             continue
         line = spelled(line)
         children = _vrfs_last(line, _without_defaults(line))
-        if children or not _ETHERNET.fullmatch(line.text):
+        if children or kind != "interface" or not _ETHERNET.fullmatch(line.text):
             yield line if children is line.children else Line(line.text, children, line.number)
 
 
@@ -140,10 +141,10 @@ def _with_weight(threshold: str) -> str:
 
 def _without_defaults(line: Line) -> tuple[Line, ...]:
     defaults = _DEFAULTS.get(line.kind)
+    if defaults is None or defaults.isdisjoint([child.text for child in line.children]):
+        return line.children
     if line.kind == "interface" and any(child.kind == "service-profile" for child in line.children):
         defaults = _BESIDE_PROFILE
-    if defaults is None or not any(child.text in defaults for child in line.children):
-        return line.children
     return tuple(child for child in line.children if child.text not in defaults)
 
 

@@ -12,11 +12,16 @@ from ipaddress import IPv4Address, IPv4Interface, ip_address
 
 from railfab.platforms.eos.group_descriptions import with_descriptions
 from railfab.platforms.eos.names import speed_name
+from railfab.platforms.shared.first_words import ByFirstWord
 from railfab.platforms.shared.line_tree import Line
 from railfab.platforms.shared.native_names import numbers_in
 from railfab.text.folding import number_ranges
 
 Rewriting = tuple[re.Pattern[str], Callable[[re.Match[str]], str]]
+
+
+def _rewritings(*entries: Rewriting) -> ByFirstWord[Rewriting]:
+    return ByFirstWord(entries, lambda rewriting: rewriting[0].pattern)
 
 
 def _number_of_as(text: str) -> str:
@@ -40,14 +45,14 @@ def _paths(match: re.Match[str]) -> str:
 
 MOST_PATHS = 600
 _ASN = r"\d{1,5}\.\d{1,5}"
-_INTERFACE: tuple[Rewriting, ...] = (
+_INTERFACE = _rewritings(
     (re.compile(r"speed forced (\d+)gfull"), lambda match: f"speed {speed_name(int(match[1]))}"),
     (re.compile(r"priority-flow-control mode on"), lambda _: "priority-flow-control on"),
     (re.compile(r"ip address (\d+(?:\.\d+){3}) (\d+(?:\.\d+){3})( secondary)?"), _address),
     (re.compile(r"spanning-tree portfast edge"), lambda _: "spanning-tree portfast"),
     (re.compile(r"switchport trunk allowed vlan all"), lambda _: "switchport trunk allowed vlan 1-4094"),
 )
-_ROUTER: tuple[Rewriting, ...] = (
+_ROUTER = _rewritings(
     (re.compile(r"neighbor (\S+) peer-group( \S+)?"), lambda match: f"neighbor {match[1]} peer group{match[2] or ''}"),
     (re.compile(r"(neighbor \S+ bfd interval \d+) min_rx (.*)"), lambda match: f"{match[1]} min-rx {match[2]}"),
     (re.compile(rf"(.* (?:remote-as|local-as)) ({_ASN})(.*)"), lambda m: f"{m[1]} {_number_of_as(m[2])}{m[3]}"),
@@ -84,8 +89,8 @@ def _changed(line: Line, text: str, children: tuple[Line, ...]) -> Line:
     return line if (text, children) == (line.text, line.children) else Line(text, children, line.number)
 
 
-def _rewritten(line: Line, rewritings: tuple[Rewriting, ...]) -> Line:
-    for pattern, rewrite in rewritings:
+def _rewritten(line: Line, rewritings: ByFirstWord[Rewriting]) -> Line:
+    for pattern, rewrite in rewritings.for_line(line.text):
         if match := pattern.fullmatch(line.text):
             return Line(rewrite(match), line.children, line.number)
     return line
@@ -94,7 +99,7 @@ def _rewritten(line: Line, rewritings: tuple[Rewriting, ...]) -> Line:
 def _of_interface(section: Line) -> Iterator[Line]:
     """Lists of VLANs on several lines are one; RS(544,514), which ports of 50G lanes have by themselves, is no line."""
     more = [match[1] for child in section.children if (match := _ADDED.fullmatch(child.text))]
-    fast = any(_lane_gbps(child.text) >= 50 for child in section.children)
+    fast = any(child.text.startswith("speed ") and _lane_gbps(child.text) >= 50 for child in section.children)
     for child in section.children:
         if more and (allowed := _ALLOWED.fullmatch(child.text)):
             yield Line(f"switchport trunk allowed vlan {_joined(allowed[1], *more)}", (), child.number)
@@ -213,8 +218,8 @@ def with_profiles(lines: tuple[Line, ...]) -> tuple[Line, ...]:
 
 def _stated_by_port(line: Line) -> tuple[Line, ...]:
     """The lines of a profile in the section of a port without one; none where they do not concern RoCE."""
-    if line.kind != "interface" or any(child.kind == "service-profile" for child in line.children):
+    if line.kind != "interface" or not any(child.text.startswith(_LOSSLESS) for child in line.children):
         return ()
-    if not any(child.text.startswith(_LOSSLESS) for child in line.children):
+    if any(child.kind == "service-profile" for child in line.children):
         return ()
     return tuple(child for child in line.children if _OF_PROFILE.fullmatch(child.text))

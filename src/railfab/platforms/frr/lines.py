@@ -44,16 +44,19 @@ def effective(lines: tuple[Line, ...]) -> tuple[Line, ...]:
     `no LINE` takes back LINE, and all that is longer (its value); LINE takes back `no LINE`.
     """
     kept: list[Line] = []
+    negative: set[str] = set()
     for line in lines:
         if not line.text.startswith("no "):
-            kept = [earlier for earlier in kept if earlier.text != f"no {line.text}"]
+            if (negated := f"no {line.text}") in negative:
+                kept = [earlier for earlier in kept if earlier.text != negated]
         else:
             positive = line.text.removeprefix("no ")
             others = [earlier for earlier in kept if not f"{earlier.text} ".startswith(f"{positive} ")]
             if len(others) < len(kept):
                 kept = others
                 continue
-        kept.append(Line(line.text, effective(line.children), line.number))
+            negative.add(line.text)
+        kept.append(Line(line.text, effective(line.children), line.number) if line.children else line)
     return tuple(kept)
 
 

@@ -62,12 +62,12 @@ def _merged(lines: Iterable[Line]) -> tuple[Line, ...]:
             merged[place] = replace(merged[place], children=(*merged[place].children, *line.children))
         else:
             merged.append(line)
-    return tuple(replace(line, children=_merged(line.children)) for line in merged)
+    return tuple(Line(line.text, _merged(line.children), line.number) if line.children else line for line in merged)
 
 
 def _without_defaults(line: Line) -> Line:
     if line.kind == "interface":
-        return replace(line, children=_except(line.children, _INTERFACE_DEFAULTS))
+        return Line(line.text, _except(line.children, _INTERFACE_DEFAULTS), line.number)
     if line.text == "bfd":
         profiles = (
             replace(child, children=_except(child.children, _PROFILE_DEFAULTS)) if child.kind == "profile" else child

@@ -71,9 +71,11 @@ def effective(lines: tuple[Line, ...]) -> tuple[Line, ...]:
 
 def _plain(line: Line) -> Line:
     """A line with single blanks where they have no meaning, and so the lines below it."""
-    kept = line.text.startswith(_KEPT_BLANKS)
-    text = line.text if kept else " ".join(line.text.split())
-    return Line(text, tuple(map(_plain, line.children)), line.number)
+    text = " ".join(line.text.split())
+    if text != line.text and line.text.startswith(_KEPT_BLANKS):
+        text = line.text
+    children = tuple(map(_plain, line.children))
+    return line if text == line.text and children == line.children else Line(text, children, line.number)
 
 
 def _top(lines: Iterable[Line]) -> Iterator[Line]:

@@ -10,10 +10,12 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from functools import cache
+from typing import Any, Generic, TypeVar
 
 from railfab.errors import ConfigError, RailfabError
 from railfab.platforms.differences import Difference, Side
+from railfab.platforms.shared.first_words import ByFirstWord
 from railfab.platforms.shared.line_tree import Line
 
 
@@ -33,7 +35,7 @@ class LineDraft:
 Draft = TypeVar("Draft", bound=LineDraft, contravariant=True)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class LineRule(Generic[Draft]):
     """store: takes the match of a line. Raises ValueError for a bad value."""
 
@@ -51,11 +53,13 @@ def read(
     draft: Draft, lines: tuple[Line, ...], rules: tuple[LineRule[Draft], ...], *, section: str = "", owner: str = ""
 ) -> None:
     """Parse lines into the draft; a bad value becomes an error, and a line that no rule matches is left out."""
+    index = _index(rules)
     for line in lines:
-        matching = next(((rule, match) for rule in rules if (match := rule.pattern.fullmatch(line.text))), None)
-        if matching is None:
+        for matched in index.for_line(line.text):
+            if match := matched.pattern.fullmatch(line.text):
+                break
+        else:
             continue
-        matched, match = matching
         draft.number, draft.owner = line.number, owner
         try:
             matched.store(draft, match)
@@ -64,6 +68,11 @@ def read(
             draft.errors.append(ConfigError(where, f"{line.text!r} has a bad value ({error})", "Correct the value"))
             continue
         read(draft, line.children, matched.below, section=line.text, owner=match[1] if match.re.groups else "")
+
+
+@cache
+def _index(rules: tuple[LineRule[Any], ...]) -> ByFirstWord[LineRule[Any]]:
+    return ByFirstWord(rules, lambda rule: rule.pattern.pattern)
 
 
 def unmodelled(parsed: tuple[Line, ...], rendered: tuple[Line, ...]) -> tuple[str, ...]:
@@ -95,7 +104,8 @@ def _paths(lines: tuple[Line, ...], above: tuple[str, ...] = ()) -> Iterator[tup
     for line in lines:
         path = (*above, line.text)
         yield path
-        yield from _paths(line.children, path)
+        if line.children:
+            yield from _paths(line.children, path)
 
 
 def _negated(line: str) -> str:

@@ -23,6 +23,7 @@ from operator import attrgetter, ne
 from typing import Any, Generic, TypeVar
 
 from railfab.errors import ConfigError, RailfabError
+from railfab.platforms.shared.first_words import ByFirstWord
 from railfab.platforms.shared.line_tree import Line
 
 T = TypeVar("T")
@@ -323,11 +324,8 @@ class Schema:
         self._lines = [statement.lines for _, statement in stated]
         self._fetch = attrgetter(*self._names, *self._names[:1])  # of one name it would give no tuple
         self.reads = [read for each, statement in stated for read in statement.reads(each.name)]
-        self._any_word = [(re.compile(pattern), store) for pattern, store in self.reads if not _first_word(pattern)]
-        self._by_word: dict[str, list[tuple[re.Pattern[str], Store]]] = {}
-        for word in {word for pattern, _ in self.reads if (word := _first_word(pattern))}:
-            of_word = [(re.compile(pattern), store) for pattern, store in self.reads if _first_word(pattern) == word]
-            self._by_word[word] = of_word + self._any_word
+        patterns = [(re.compile(pattern), store) for pattern, store in self.reads]
+        self._index = ByFirstWord(patterns, lambda read: read[0].pattern)
 
     def lines(self, target: Any) -> tuple[Line, ...]:
         values = self._fetch(target)
@@ -343,16 +341,10 @@ class Schema:
 
     def match(self, text: str) -> tuple[Store, Groups] | None:
         """Store that takes a line, with its groups."""
-        for pattern, store in self._by_word.get(text.partition(" ")[0], self._any_word):
+        for pattern, store in self._index.for_line(text):
             if match := pattern.fullmatch(text):
                 return store, match.groups()
         return None
-
-
-def _first_word(pattern: str) -> str:
-    """The first word of the lines of a pattern; empty where it differs."""
-    first = re.match(r"[\w-]+(?=\\ |\(\?:\\ |$)", pattern.replace(r"\-", "-"))
-    return first[0] if first else ""
 
 
 def default_of(each: Field[Any]) -> object:

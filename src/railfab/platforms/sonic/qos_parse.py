@@ -67,6 +67,7 @@ class SonicQosReader:
         rates: Mapping[str, int | None],
     ) -> None:
         self._tree, self._problems, self._rates = tree, problems, rates
+        self._maps: dict[tuple[str, str | None], dict[int, int]] = {}
         self._lags = {lag.name: lag.members for lag in interfaces if isinstance(lag, Lag)}
         self._queues = dict(self._numbered("QUEUE"))
         self._buffers = {place: node.text("profile") for place, node in self._numbered("BUFFER_QUEUE")}
@@ -226,10 +227,12 @@ class SonicQosReader:
         return self._mapped("TC_TO_QUEUE_MAP", maps.text("tc_to_queue_map"))
 
     def _mapped(self, table: str, name: str | None) -> dict[int, int]:
-        """A map of numbers; empty for a name that has none."""
-        node = self._node(table, name or "")
-        numbers = {leaf: node.number(leaf) for leaf in node.value if leaf.isdecimal()}
-        return {int(leaf): number for leaf, number in numbers.items() if number is not None}
+        """A map of numbers, read once for all ports; empty for a name that has none."""
+        if (table, name) not in self._maps:
+            node = self._node(table, name or "")
+            numbers = {leaf: node.number(leaf) for leaf in node.value if leaf.isdecimal()}
+            self._maps[table, name] = {int(leaf): number for leaf, number in numbers.items() if number is not None}
+        return self._maps[table, name]
 
     def _classifiers(self, classes: Iterable[TrafficClass], default: str) -> Iterator[Classifier]:
         names = {traffic_class.queue: traffic_class.name for traffic_class in classes}

@@ -147,5 +147,7 @@ def lines(tree: Tables) -> Iterator[str]:
 
 def deviations(configured: Tables, rendered: Tables) -> list[str]:
     """The lines that only the first tree has, and those that only the second has, after `no`; sorted."""
+    if configured == rendered:
+        return []
     configured_lines, wanted = set(lines(configured)), set(lines(rendered))
     return sorted([*(configured_lines - wanted), *(f"no {line}" for line in wanted - configured_lines)])
