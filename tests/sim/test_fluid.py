@@ -67,6 +67,17 @@ def test_a_flow_takes_only_its_share_of_a_link() -> None:
     assert rates.tolist() == pytest.approx([10.0, 10.0, 20.0])
 
 
+def test_a_link_that_is_full_soon_is_passed_by_another_one_whose_rate_does_not_rise() -> None:
+    """Link 1 has 16 / 3 for each flow, and 6 for the last one when link 0 is full; link 2 has 5.7 all the time."""
+    paths = rows([[0, 1], [0, 1], [1, 2], [2]])
+    assert fluid_rates(paths, np.array([10.0, 16.0, 11.4])).tolist() == pytest.approx([5.0, 5.0, 5.7, 5.7])
+
+
+def test_a_flow_that_no_link_limits_has_an_infinite_rate_and_is_in_nobodys_way() -> None:
+    paths = rows([[0], [1], [1, 2]])
+    assert fluid_rates(paths, np.array([np.inf, 10.0, np.inf])).tolist() == [np.inf, 5.0, 5.0]
+
+
 def test_a_flow_begins_when_all_it_waits_for_have_ended_and_after_its_latency() -> None:
     held = fluid_flows([[0], [1], [0, 1]], [10, 40, 20], [(0, 2), (1, 2)], latency_s=1.0)
     assert fluid_ends(held, np.array([10.0, 10.0])).tolist() == pytest.approx([2.0, 5.0, 8.0])

@@ -18,6 +18,9 @@ compiled = _KERNEL.compiled
 
 SLACK = 1e-12
 """Relative difference of two rates or times that counts as none."""
+NEAR = 1.1
+"""Rates over that of the links that are full first, up to which links are looked at until none is left: the rate of a
+link only rises while others are filled."""
 NOTHING = 1e-9
 """Flows on a link that count as none, where shares of flows are added and subtracted."""
 
@@ -29,9 +32,9 @@ class Arrays(NamedTuple):
     for a flow that crosses no link and ends when it begins. alike: (flow,), how many equal flows each stands for. left:
     (flow,) payload that is not sent yet [bytes]. latency: (flow,) from what a flow waits for until its first byte is
     there [s]. waits: (flow,) number of flows that a flow waits for. begin, next: flow f lets next[begin[f]:begin[f +
-    1]] go on. capacity: (link,) [bytes/s].
-    Written: ends (flow,) [s], rates (flow,) [bytes/s]. Room: active, rising, heap, at (flow,), used, free, crossing
-    (link,).
+    1]] go on. capacity: (link,) [bytes/s]. first_crossed: (link + 1,), where the routes of each begin in crossed_by.
+    Written: ends (flow,) [s], rates (flow,) [bytes/s]. Room: active, next_rising, heap, at (flow,), rising (route,),
+    crossed_by (hop of a route,), room, used, free, crossing (link,).
     """
 
     paths: Any
@@ -44,12 +47,16 @@ class Arrays(NamedTuple):
     begin: Any
     next: Any
     capacity: Any
+    first_crossed: Any
     ends: Any
     rates: Any
     active: Any
-    rising: Any
+    next_rising: Any
     heap: Any
     at: Any
+    rising: Any
+    crossed_by: Any
+    room: Any
     used: Any
     free: Any
     crossing: Any
@@ -90,75 +97,129 @@ def _pop(heap: Any, at: Any, size: int) -> int:
 
 
 @called
+def _index(a: Arrays) -> None:
+    """List the routes that cross each link."""
+    for route in range(a.paths.shape[0]):
+        for hop in range(a.paths.shape[1]):
+            link = a.paths[route, hop]
+            if link < 0:
+                break
+            a.crossed_by[a.room[link]] = route
+            a.room[link] += 1
+
+
+@called
 def _crossed(a: Arrays, count: int) -> int:
-    """Count the active flows of each link, all of which are rising; the number of links that are used."""
+    """List the active flows of each route, and count those of each link; the number of links that are used."""
     links = 0
     for place in range(count):
         flow = a.active[place]
-        a.rising[place] = flow
+        route = a.route[flow]
+        a.next_rising[flow] = a.rising[route]
+        a.rising[route] = flow
         for hop in range(a.paths.shape[1]):
-            link = a.paths[a.route[flow], hop]
+            link = a.paths[route, hop]
             if link < 0:
                 break
             if a.crossing[link] == 0:
                 a.used[links] = link
                 links += 1
                 a.free[link] = a.capacity[link]
-            a.crossing[link] += a.alike[flow] * a.shares[a.route[flow], hop]
+            a.crossing[link] += a.alike[flow] * a.shares[route, hop]
     return links
 
 
 @called
-def _level(a: Arrays, links: int, slack: float) -> float:
-    """Mark the links that are full first, with -1 as what is free; the rate of their flows."""
+def _level(a: Arrays, links: int) -> float:
+    """The rate of the flows of the links that are full first."""
     level = np.inf
     for place in range(links):
         link = a.used[place]
         if a.crossing[link] > NOTHING and a.free[link] < level * a.crossing[link]:
             level = a.free[link] / a.crossing[link]
-    bound = level * (1.0 + slack)
-    for place in range(links):
-        link = a.used[place]
-        if a.crossing[link] > NOTHING and a.free[link] <= bound * a.crossing[link]:
-            a.free[link] = -1.0
     return level
 
 
 @called
-def _meets_full_link(a: Arrays, flow: int) -> bool:
+def _near(a: Arrays, links: int, bound: float) -> int:
+    """Put links that are full at this rate, and those that no rising flow crosses, before the others; the number of
+    them."""
+    near = 0
+    for place in range(links):
+        link = a.used[place]
+        if a.crossing[link] <= NOTHING or a.free[link] <= bound * a.crossing[link]:
+            a.used[place] = a.used[near]
+            a.used[near] = link
+            near += 1
+    return near
+
+
+@called
+def _set_aside(a: Arrays, near: int, links: int, bound: float) -> int:
+    """Put those of the near links that are full at this rate, and those that no rising flow crosses, behind all links,
+    with -1 as what is free; the number of them."""
+    place, aside = 0, 0
+    while place < near - aside:
+        link = a.used[place]
+        if a.crossing[link] > NOTHING and a.free[link] > bound * a.crossing[link]:
+            place += 1
+            continue
+        aside += 1
+        a.free[link] = -1.0
+        a.used[place] = a.used[near - aside]
+        a.used[near - aside] = a.used[links - aside]
+        a.used[links - aside] = link
+    return aside
+
+
+@called
+def _stop_route(a: Arrays, route: int, level: float) -> int:
+    """Give the rising flows of a route their rate; the number of them."""
+    flow, stopped, crossed = a.rising[route], 0, 0.0
+    while flow >= 0:
+        a.rates[flow] = level
+        crossed += a.alike[flow]
+        stopped += 1
+        flow = a.next_rising[flow]
+    a.rising[route] = -1
     for hop in range(a.paths.shape[1]):
-        link = a.paths[a.route[flow], hop]
+        link = a.paths[route, hop]
         if link < 0:
             break
-        if a.free[link] == -1.0:
-            return True
-    return False
+        share = crossed * a.shares[route, hop]
+        a.crossing[link] -= share
+        if a.free[link] != -1.0:
+            a.free[link] = max(0.0, a.free[link] - level * share)
+    return stopped
 
 
 @called
 def fill(a: Arrays, count: int, slack: float) -> None:
     """Set the rates of the active flows to their max-min fair shares. slack: relative difference that is none."""
     links = _crossed(a, count)
-    rising = count
+    rising, near, bound = count, 0, 0.0
     while rising > 0:
-        level = _level(a, links, slack)
-        place = 0
-        while place < rising:
-            flow = a.rising[place]
-            if level < np.inf and not _meets_full_link(a, flow):
-                place += 1
-                continue
-            a.rates[flow] = level
-            rising -= 1
-            a.rising[place] = a.rising[rising]
-            for hop in range(a.paths.shape[1]):
-                link = a.paths[a.route[flow], hop]
-                if link < 0:
-                    break
-                crossed = a.alike[flow] * a.shares[a.route[flow], hop]
-                a.crossing[link] -= crossed
-                if a.free[link] != -1.0:
-                    a.free[link] = max(0.0, a.free[link] - level * crossed)
+        level = _level(a, near)
+        if level * (1.0 + slack) > bound:
+            level = _level(a, links)
+            if level == np.inf:
+                break
+            bound = level * max(NEAR, 1.0 + slack)
+            near = _near(a, links, bound)
+        aside = _set_aside(a, near, links, level * (1.0 + slack))
+        for place in range(links - aside, links):
+            link = a.used[place]
+            if a.crossing[link] > NOTHING:
+                for number in range(a.first_crossed[link], a.first_crossed[link + 1]):
+                    if a.rising[a.crossed_by[number]] >= 0:
+                        rising -= _stop_route(a, a.crossed_by[number], level)
+            a.crossing[link] = 0.0
+        near -= aside
+        links -= aside
+    for place in range(count):
+        flow = a.active[place]
+        if a.rising[a.route[flow]] >= 0:
+            _stop_route(a, a.route[flow], np.inf)
     for place in range(links):
         a.crossing[a.used[place]] = 0.0
 
@@ -182,6 +243,7 @@ def run_fluid(a: Arrays, quantum: float, slack: float) -> None:
 
     quantum: flows that are to begin or end within this time of an event do so with it [s]. slack: see fill.
     """
+    _index(a)
     now, count, waiting = 0.0, 0, 0
     for flow in range(a.left.shape[0]):
         if a.waits[flow] == 0:
@@ -222,6 +284,7 @@ def run_fluid(a: Arrays, quantum: float, slack: float) -> None:
 @compiled
 def run_once(a: Arrays, slack: float) -> None:
     """Set the rates of all flows, as if all were active at once. slack: see fill."""
+    _index(a)
     count = 0
     for flow in range(a.left.shape[0]):
         if a.route[flow] >= 0:

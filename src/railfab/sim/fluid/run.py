@@ -77,6 +77,8 @@ def _arrays(flows: FluidFlows, bytes_per_s: Floats) -> Arrays:
     order = np.argsort(flows.earlier, kind="stable")
     begin = np.zeros(count + 1, np.int64)
     np.cumsum(np.bincount(flows.earlier, minlength=count), out=begin[1:])
+    first_crossed = np.zeros(links + 1, np.int64)
+    np.cumsum(np.bincount(flows.paths[flows.paths >= 0], minlength=links), out=first_crossed[1:])
     shares = np.ones(flows.paths.shape) if flows.shares is None else flows.shares
     return Arrays(
         paths=np.ascontiguousarray(flows.paths, np.int64),
@@ -89,12 +91,16 @@ def _arrays(flows: FluidFlows, bytes_per_s: Floats) -> Arrays:
         begin=begin,
         next=np.ascontiguousarray(flows.later[order], np.int64),
         capacity=np.ascontiguousarray(bytes_per_s, float),
+        first_crossed=first_crossed,
         ends=np.full(count, np.inf),
         rates=np.zeros(count),
         active=np.zeros(count, np.int64),
-        rising=np.zeros(count, np.int64),
+        next_rising=np.zeros(count, np.int64),
         heap=np.zeros(count, np.int64),
         at=np.zeros(count),
+        rising=np.full(len(flows.paths), -1),
+        crossed_by=np.zeros(int(first_crossed[-1]), np.int64),
+        room=first_crossed[:-1].copy(),
         used=np.zeros(links, np.int64),
         free=np.zeros(links),
         crossing=np.zeros(links),
