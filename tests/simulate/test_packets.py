@@ -163,7 +163,7 @@ def test_rounds_beyond_the_first_are_counted_from_these(pod64: Design, monkeypat
 def test_sampling_says_how_components_spread_and_is_near_to_all_of_them(
     pod64: Design, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of a pipeline over one spine: whose flows meet is drawn by hashes."""
+    """Of a pipeline over one spine: whose flows meet is drawn by hashes. Those that may be late are simulated."""
     shape = {"layers": 4, "hidden": 2048, "heads": 16, "ffn": 4096, "vocabulary": 32000, "sequence": 256}
     parallelism = {"tp": 1, "pp": 2}
     document = {"version": 1, "job": "made", "model": shape, "parallelism": parallelism}
@@ -171,6 +171,11 @@ def test_sampling_says_how_components_spread_and_is_near_to_all_of_them(
     whole = run(pod64, asked, *SPINES).contentions[0]
     for name, value in (("TOTAL_HOPS", 0), ("STANDARD_ERROR", 1.0), ("LEAST_SAMPLE", 2)):
         monkeypatch.setattr(packets, name, value)
+    monkeypatch.setattr(packets, "DEVIATIONS", 1e6)
+    late = run(pod64, asked, *SPINES).contentions[0]
+    assert late.sample is not None
+    assert (late.slowest_s, late.sample.simulated) == (whole.slowest_s, 4)
+    monkeypatch.setattr(packets, "DEVIATIONS", 0.0)
     held = run(pod64, asked, *SPINES).contentions[0]
     assert whole.sample is not None
     assert held.sample is not None

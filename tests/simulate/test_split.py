@@ -253,9 +253,9 @@ def test_flows_wait_for_what_they_wait_for_at_max_min_fair_rates(
     carriers = carriers_of(rounds, RING)
     split = split_of(rounds, carriers, whole=True)
     part = split.component(0, int)
-    flows, transfer = ordered_flows(rounds, carriers)
+    flows, carrier = ordered_flows(rounds, carriers)
     mine = awaited(numbered(part.carrier.tolist()), part.earlier.tolist(), part.later.tolist())
-    assert mine == awaited(numbered(transfer.tolist()), flows.earlier.tolist(), flows.later.tolist())
+    assert mine == awaited(numbered(carrier.tolist()), flows.earlier.tolist(), flows.later.tolist())
     assert any(mine.values())
     assert part.packet_hops(4096) == split.packet_hops(0, 4096)
 

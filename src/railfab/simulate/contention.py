@@ -31,9 +31,9 @@ class BusyLink:
 class PacketSample:
     """Components of an operation that were simulated. kinds: of them, that differ in more than names.
 
-    ratio: mean of their times over those at max-min fair rates, from the fastest to the slowest one (`least_ratio`,
-    `most_ratio`), with the standard error of the mean where not all were simulated. marked, pauses, dropped: packets
-    with a mark, XOFF frames and lost packets of these.
+    ratio: mean of the times of their slowest groups over those of their flows at max-min fair rates, from the least to
+    the largest one (`least_ratio`, `most_ratio`), with the standard error of the mean where not all were simulated.
+    marked, pauses, dropped: packets with a mark, XOFF frames and lost packets of these.
     """
 
     components: int

@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 from railfab.forwarding import Connections
 from railfab.sim import Balancing
 from railfab.sim.fluid import fluid_ends
+from railfab.simulate.component_groups import FairTimes
 from railfab.simulate.contention import BusyLink, PacketSample
 from railfab.simulate.endless import EndlessFlows
 from railfab.simulate.link_loads import SlowestInterval, alone_bytes_per_s, slowest_interval
 from railfab.simulate.ordered import Carriers, Numbers, ordered_flows
-from railfab.simulate.packets import FairTimes, NotSimulated, PacketTier
+from railfab.simulate.packets import NotSimulated, PacketTier
 from railfab.simulate.route_links import RouteLinks
 from railfab.simulate.routed import RoutedFabric
 from railfab.topology import PortKey
@@ -160,21 +161,21 @@ def exchange(
     planned = _mapped(whole, hosts, hosts.nics)
     if not len(planned.flows):
         return None
-    groups = int(group_of.max()) + 1
     connections, route = _connections(planned)
     ends = merged(whole, _carriers(planned, fabric, fabric.ends(connections), route), group_of)
-    ideal = _seconds(whole, ends, np.concatenate((fabric.planned_bytes_per_s, scale_up)), group_of)
+    planned_bytes_per_s = np.concatenate((fabric.planned_bytes_per_s, scale_up))
+    ideal_s, rank_ideal_s, _ = _seconds(whole, ends, planned_bytes_per_s, group_of)
     flows = _mapped(whole, hosts, fabric.in_use(hosts.nics))
     connections, route = _connections(flows)
     apart = _carriers(flows, fabric, fabric.paths(connections), route)
     carriers = merged(whole, apart, group_of)
     capacity = np.concatenate((fabric.payload_bytes_per_s, scale_up))
-    seconds = _seconds(whole, carriers, capacity, group_of)
-    is_slowest = group_of == seconds[:groups].argmax()
+    seconds, rank_s, carrier_s = _seconds(whole, carriers, capacity, group_of)
+    is_slowest = group_of == seconds.argmax()
     peak, slowest = slowest_interval(whole, carriers, capacity, is_slowest, connections, fabric)
     fair = ExchangeTime(
-        seconds=seconds[:groups],
-        ideal_s=float(ideal[:groups].max()),
+        seconds=seconds,
+        ideal_s=float(ideal_s.max()),
         busiest=None if slowest is None else slowest.busiest,
         followed=FollowedFlows(
             rounds=whole,
@@ -182,8 +183,8 @@ def exchange(
             group_of=group_of,
             connections=connections,
             capacity=capacity,
-            rank_s=seconds[groups:],
-            rank_ideal_s=ideal[groups:],
+            rank_s=rank_s,
+            rank_ideal_s=rank_ideal_s,
             peak=peak,
             slowest=slowest,
         ),
@@ -192,12 +193,14 @@ def exchange(
         return fair
     if Balancing.FLOWLET in fabric.balancing:
         carriers = merged(whole, _carriers(flows, fabric, fabric.candidates(connections), route), group_of)
-    return _in_packets(fair, carriers, packets, hosts.scale_up)
+    return _in_packets(fair, carriers, carrier_s, packets, hosts.scale_up)
 
 
-def _in_packets(fair: ExchangeTime, carriers: Carriers, packets: PacketTier, scale_up: float | None) -> ExchangeTime:
+def _in_packets(
+    fair: ExchangeTime, carriers: Carriers, carrier_s: Floats, packets: PacketTier, scale_up: float | None
+) -> ExchangeTime:
     """The result in packets; that at max-min fair rates, with the reason, where none are simulated."""
-    times = FairTimes(seconds=fair.seconds, peak=fair.followed.peak)
+    times = FairTimes(seconds=fair.seconds, carrier_s=carrier_s, peak=fair.followed.peak)
     try:
         seconds, sample = packets.seconds(fair.followed.rounds, carriers, fair.followed.group_of, times, scale_up)
     except NotSimulated as error:
@@ -210,7 +213,7 @@ def exchange_beside(result: ExchangeTime, endless: EndlessFlows, fabric: RoutedF
     followed = result.followed
     whole, group_of, capacity = followed.rounds, followed.group_of, followed.capacity
     carriers = merged(whole, followed.carriers, group_of)
-    seconds = _seconds(whole, carriers, capacity, group_of, endless)[: len(result.seconds)]
+    seconds, *_ = _seconds(whole, carriers, capacity, group_of, endless)
     is_slowest = group_of == seconds.argmax()
     _, slowest = slowest_interval(whole, carriers, capacity, is_slowest, followed.connections, fabric, endless)
     return float(seconds.max()), None if slowest is None else slowest.busiest
@@ -259,8 +262,8 @@ def _seconds(
     capacity: Floats,
     group_of: Numbers,
     endless: EndlessFlows | None = None,
-) -> Floats:
-    """When each group has ended, then each rank [s], (group and rank,).
+) -> tuple[Floats, Floats, Floats]:
+    """When each group, each rank and each carrier has ended [s], (group,), (rank,) and (carrier,).
 
     Equal rounds in a row beyond the first ones take as long as the last. endless: flows of other jobs.
     """
@@ -270,12 +273,14 @@ def _seconds(
 
     followed = max(LEAST_ROUNDS, MOST_TRANSFERS // max(1, len(carriers.transfer)))
     longest = max(times for times, _ in rounds.intervals())
-    if longest <= followed:
-        return run(longest)
-    many, few = run(followed), run(followed // 2)
-    left = sum(max(0, times - followed) for times, _ in rounds.intervals())
-    repeated = sum(times > followed for times, _ in rounds.intervals())
-    return many + (many - few) / (repeated * (followed - followed // 2)) * left
+    ends = run(min(longest, followed))
+    if longest > followed:
+        left = sum(max(0, times - followed) for times, _ in rounds.intervals())
+        repeated = sum(times > followed for times, _ in rounds.intervals())
+        ends += (ends - run(followed // 2)) / (repeated * (followed - followed // 2)) * left
+    groups = int(group_of.max()) + 1
+    seconds, rank_s, carrier_s = np.split(ends, [groups, groups + rounds.ranks])
+    return seconds, rank_s, carrier_s
 
 
 def _run(
@@ -286,16 +291,19 @@ def _run(
     most: int,
     endless: EndlessFlows | None,
 ) -> Floats:
-    flows, transfer = ordered_flows(rounds, carriers, times=lambda times: min(times, most))
+    """When each group, then each rank, then each carrier has ended [s], of which up to `most` equal rounds in a row."""
+    flows, carrier = ordered_flows(rounds, carriers, times=lambda times: min(times, most))
     if endless is not None:
         flows = endless.beside(flows)
     quantum = min(max(QUANTA[0], len(carriers.transfer) / 1e6), QUANTA[1])
     ends = fluid_ends(flows, capacity, quantum_s=quantum * _least_s(rounds, carriers, capacity), slack=quantum)
-    ends, transfer = ends[: len(transfer)][transfer >= 0], transfer[transfer >= 0]
-    groups = int(group_of.max()) + 1
-    seconds = np.zeros(groups + rounds.ranks)
+    ends, carrier = ends[: len(carrier)][carrier >= 0], carrier[carrier >= 0]
+    transfer, groups = carriers.transfer[carrier], int(group_of.max()) + 1
+    others = groups + rounds.ranks
+    seconds = np.zeros(others + len(carriers.transfer))
     for number in (group_of, groups + rounds.table["source"], groups + rounds.table["target"]):
         np.maximum.at(seconds, number[transfer], ends)
+    np.maximum.at(seconds, others + carrier, ends)
     return seconds
 
 

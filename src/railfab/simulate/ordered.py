@@ -47,7 +47,7 @@ class Waits:
 def ordered_flows(
     rounds: TransferRounds, carriers: Carriers, waits: Waits | None = None, *, times: Callable[[int], int] = int
 ) -> tuple[FluidFlows, Numbers]:
-    """The flows of rounds, and the transfer of each, (flow,); -1 for the flows that only join others.
+    """The flows of rounds, and the carrier of each, (flow,); -1 for the flows that only join others.
 
     times: how many of a number of equal rounds in a row are wanted.
     """
@@ -55,7 +55,7 @@ def ordered_flows(
     for repeated, transfers in rounds.intervals():
         for _ in range(times(repeated)):
             rows.add_round(transfers)
-    return rows.flows(), np.concatenate(rows.transfers)
+    return rows.flows(), np.concatenate(rows.carrier_of)
 
 
 @dataclass(slots=True)
@@ -70,7 +70,7 @@ class _FlowRows:
     first: Numbers = field(init=False)
     channels: int = field(init=False)
     parts: list[tuple[Numbers, Numbers, Floats, Floats]] = field(default_factory=list)
-    transfers: list[Numbers] = field(default_factory=list)
+    carrier_of: list[Numbers] = field(default_factory=list)
     pairs: list[tuple[Numbers, Numbers]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -92,7 +92,7 @@ class _FlowRows:
         flow = self.count + np.arange(len(place))
         payload = self.given.payload_bytes[transfers][place] * self.carriers.share[carrier]
         route, latency_s = self.carriers.route[carrier], self.carriers.latency_s[carrier]
-        self._append((route, self.carriers.alike[carrier], payload, latency_s), transfers[place])
+        self._append((route, self.carriers.alike[carrier], payload, latency_s), carrier)
         source, target = self._keys(transfers, "source"), self._keys(transfers, "target")
         for keys in (source, target)[: 1 + self.waits.targets]:
             before = self.last[keys][place]
@@ -108,10 +108,10 @@ class _FlowRows:
         self.pairs.append((flow[kept], joins[np.searchsorted(keys, source)][place][kept]))
         self.last[keys] = joins
 
-    def _append(self, columns: tuple[Numbers, Numbers, Floats, Floats], transfers: Numbers) -> None:
+    def _append(self, columns: tuple[Numbers, Numbers, Floats, Floats], carriers: Numbers) -> None:
         self.parts.append(columns)
-        self.transfers.append(transfers)
-        self.count += len(transfers)
+        self.carrier_of.append(carriers)
+        self.count += len(carriers)
 
     def flows(self) -> FluidFlows:
         route, alike, payload, latency_s = (np.concatenate(column) for column in zip(*self.parts, strict=True))

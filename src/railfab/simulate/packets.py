@@ -13,6 +13,7 @@ from railfab.errors import RailfabError
 from railfab.sim import Balancing
 from railfab.sim.fast_forward import NEVER
 from railfab.simulate.canonical import canonical, numbered
+from railfab.simulate.component_groups import ComponentGroups, FairTimes
 from railfab.simulate.components import Component, Split
 from railfab.simulate.contention import PacketSample
 from railfab.simulate.memo import Memo
@@ -39,18 +40,12 @@ STEADY = 0.02
 STANDARD_ERROR = 0.01
 """Relative standard error of the mean of sampled components at which sampling ends."""
 LEAST_SAMPLE = 4
+DEVIATIONS = 2.0
+"""Standard deviations above the mean ratio with which a component may be the slowest, so that it is simulated, too."""
 
 
 class NotSimulated(Exception):
     """An operation whose packets are not simulated; the text says why."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class FairTimes:
-    """An operation at max-min fair rates. seconds: (group,) [s]. peak: (link,) as of `meeting_links`."""
-
-    seconds: Floats
-    peak: Floats
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -119,7 +114,7 @@ class PacketTier:
             network=self.colours,
             whole=self.whole,
         )
-        return _Sampling(self, split, group_of[carriers.transfer], fair.seconds).result()
+        return _Sampling(self, split, group_of[carriers.transfer], fair).result()
 
     def is_known(self, split: Split, component: int) -> bool:
         """Whether a component like this one was simulated on this fabric before."""
@@ -213,67 +208,87 @@ class PacketTier:
 
 
 class _Sampling:
-    """The components of an operation, of which as many are simulated as are needed.
-
-    group_of: (carrier,). fair_s: (group,) at max-min fair rates [s].
+    """The components of an operation, of which as many are simulated as are needed: some at random, until the mean of
+    their times over those at max-min fair rates is known, and those that may be the slowest. group_of: (carrier,).
     """
 
-    def __init__(self, tier: PacketTier, split: Split, group_of: Numbers, fair_s: Floats) -> None:
-        self._tier, self._split, self._group_of, self._fair_s = tier, split, group_of, fair_s
-        self._groups = [np.unique(group_of[members]) for members in split.members]
+    def __init__(self, tier: PacketTier, split: Split, group_of: Numbers, fair: FairTimes) -> None:
+        self._tier, self._split, self._fair = tier, split, fair
+        self._groups = [ComponentGroups.of(members, group_of, fair) for members in split.members]
         self._times: list[_ComponentTime] = []
-        self._ratios: list[float] = []
+        self._ratios: list[Floats] = []
+        self._seconds = np.zeros(len(fair.seconds))
 
     def result(self) -> tuple[Floats, PacketSample]:
         """When each group has ended [s], (group,), and what was simulated for it."""
-        seconds, left = np.zeros(len(self._fair_s)), []
+        left = []
         samples = not self._tier.whole and self._total_hops() > TOTAL_HOPS
         for number in self._order():
             if samples and self._is_precise() and not self._tier.is_known(self._split, number):
                 left.append(number)
-                continue
-            groups = self._groups[number]
-            fair_s = float(self._fair_s[groups].max())
-            time = self._tier.time(self._split, number, fair_s)
-            ends = time.group_seconds(np.searchsorted(groups, self._group_of[self._split.members[number]]))
-            self._times.append(time)
-            self._ratios.append(float(ends.max() / fair_s))
-            seconds[groups] = np.maximum(seconds[groups], ends)
-        ratio = float(np.mean(self._ratios))
-        for number in left:
-            groups = self._groups[number]
-            seconds[groups] = np.maximum(seconds[groups], ratio * self._fair_s[groups])
-        return np.where(seconds > 0, seconds, self._fair_s), self._sample(ratio)
+            else:
+                self._simulate(number)
+        for number in sorted(left, key=lambda number: -self._groups[number].slowest_s):
+            if self._may_be_slowest(number):
+                self._simulate(number)
+            else:
+                self._set(number, self._groups[number].expected(self._ratios))
+        return np.where(self._seconds > 0, self._seconds, self._fair.seconds), self._sample()
+
+    def _simulate(self, component: int) -> None:
+        groups = self._groups[component]
+        time = self._tier.time(self._split, component, groups.slowest_s)
+        ends = time.group_seconds(groups.place)
+        self._times.append(time)
+        self._ratios.append(groups.ratios(ends))
+        self._set(component, ends)
+
+    def _set(self, component: int, ends: Floats) -> None:
+        """Have groups end with a component, or with a later one. ends: (group of it,) [s]."""
+        groups = self._groups[component].numbers
+        self._seconds[groups] = np.maximum(self._seconds[groups], ends)
+
+    def _may_be_slowest(self, component: int) -> bool:
+        """Whether a component would be the slowest if it were late, in comparison with those that were simulated."""
+        ratios = self._slowest_ratios
+        late = float(np.mean(ratios)) + DEVIATIONS * float(np.std(ratios, ddof=1))
+        return bool(self._groups[component].slowest_s * late > self._seconds.max())
 
     def _total_hops(self) -> float:
         return sum(self._split.packet_hops(number, FRAMING.payload_bytes) for number in range(len(self._groups)))
 
     def _order(self) -> list[int]:
         """The component that is slowest at max-min fair rates, then the others at random."""
-        slowest = int(np.argmax([self._fair_s[groups].max() for groups in self._groups]))
+        slowest = int(np.argmax([groups.slowest_s for groups in self._groups]))
         rest = np.random.default_rng(1).permutation(len(self._groups)).tolist()
         return [slowest, *(number for number in rest if number != slowest)]
 
     def _is_precise(self) -> bool:
         """Whether the mean of the ratios is known well enough."""
         enough = len(self._ratios) >= LEAST_SAMPLE
-        return enough and self._standard_error() <= STANDARD_ERROR * float(np.mean(self._ratios))
+        return enough and self._standard_error() <= STANDARD_ERROR * float(np.mean(self._slowest_ratios))
+
+    @property
+    def _slowest_ratios(self) -> list[float]:
+        """Times of the slowest groups of components over those at max-min fair rates."""
+        return [float(ratios[-1]) for ratios in self._ratios]
 
     def _standard_error(self) -> float:
         """Standard error of the mean of the ratios, of a sample without replacement."""
         simulated, components = len(self._ratios), len(self._groups)
         if simulated == components or simulated < LEAST_SAMPLE:
             return 0.0
-        return float(np.std(self._ratios, ddof=1)) * sqrt((1 - simulated / components) / simulated)
+        return float(np.std(self._slowest_ratios, ddof=1)) * sqrt((1 - simulated / components) / simulated)
 
-    def _sample(self, ratio: float) -> PacketSample:
+    def _sample(self) -> PacketSample:
+        ratios = self._slowest_ratios
         return PacketSample(
             components=len(self._groups),
             simulated=len(self._times),
             kinds=len({time.key for time in self._times}),
-            ratio=ratio,
-            least_ratio=min(self._ratios),
-            most_ratio=max(self._ratios),
+            ratio=float(np.mean(ratios)),
+            least_ratio=min(ratios),
+            most_ratio=max(ratios),
             standard_error=self._standard_error(),
             marked=sum(time.outcome.marked for time in self._times),
             pauses=sum(time.outcome.pauses for time in self._times),
