@@ -101,8 +101,14 @@ def _bandwidth(
 
 def best_of(table: Routes, directions: Directions, at: NDArray[np.int64], verdicts: Verdicts) -> Best:
     """The best routes of the senders to the groups in these columns."""
-    rows = directions.rows[:, None]
-    return Best(table.best[rows, at], table.cost[rows, at], verdicts.of(directions.filters, at))
+    numbers, costs = (_cells(held, directions.rows, at) for held in (table.best, table.cost))
+    return Best(numbers, costs, verdicts.of(directions.filters, at))
+
+
+def _cells(table: NDArray[np.int32], rows: NDArray[np.int64], at: NDArray[np.int64]) -> NDArray[np.int32]:
+    """(row, column) a copy of some rows and columns of a table: whole rows where all columns are wanted."""
+    chosen = table[rows]
+    return chosen if len(at) == table.shape[1] else chosen[:, at]
 
 
 def offered(table: Routes, directions: Directions, best: Best) -> NDArray[np.bool_]:

@@ -266,7 +266,7 @@ def _lowest_med(members: Columns, neighbor_as: NDArray[np.int64], meds: NDArray[
 
 def _bounded(members: Columns, bgp: BgpSpeaker, cost: NDArray[np.int32]) -> Columns:
     """The first members, as many as a switch uses."""
-    if len(members) <= min(bgp.max_paths, bgp.max_paths_internal):
-        return members
     most = np.where(cost % LENGTH == 0, bgp.max_paths, bgp.max_paths_internal)
+    if (members.sum(axis=0, dtype=np.int32) <= most).all():
+        return members
     return members & (np.cumsum(members, axis=0) <= most)
