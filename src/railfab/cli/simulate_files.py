@@ -44,6 +44,10 @@ def write_run_files(job: str, runs: Sequence[tuple[Design, FabricEstimate]], fol
     paths = write_tables(runs, folder)
     for design, run in runs:
         paths += write_pictures(job, design, run, folder)
+    for design, run in runs:
+        if not any(detail.queues for detail in run.details):
+            reason = "no packets were simulated" if run.step.tier == "packets" else "only --tier packets has them"
+            echo_line(f"{design.intent.fabric}: no picture of queues, {reason}", err=True)
     echo_line(f"wrote {counted(len(paths), 'file')} to {folder}", err=True)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +13,7 @@ from railfab.simulate.contention import BusyLink
 from railfab.simulate.exchange import ExchangeTime, FollowedFlows
 from railfab.simulate.link_loads import SlowestInterval, alone_bytes_per_s
 from railfab.simulate.link_places import ROLE_NAMES
+from railfab.simulate.queue_series import QueueSeries
 from railfab.simulate.routed import RoutedFabric
 from railfab.topology import PortKey
 from railfab.workload.mapping import HostPorts
@@ -97,7 +98,8 @@ class OperationDetail:
     seconds: of the slowest group. link_bytes: (link,) payload that each link of the fabric carries [bytes]; capacity:
     (link,) that it can carry [bytes/s]; peak: (link,) the largest share of it in a round whose flows are all active.
     ranks: places of the ranks of the job; rank_s, rank_ideal_s: (rank,) as in RankWait, 0 for a rank without transfers;
-    group_of_rank: (rank,) -1 for none. waits: the links on which flows wait, the slowest group's first.
+    group_of_rank: (rank,) -1 for none. waits: the links on which flows wait, the slowest group's first. queues: runs
+    the packets of the slowest component again, where packets were simulated.
     """
 
     group: str
@@ -113,6 +115,7 @@ class OperationDetail:
     rank_ideal_s: Floats
     group_of_rank: Numbers
     waits: tuple[LinkWait, ...]
+    queues: Callable[[], QueueSeries] | None
 
     @property
     def load(self) -> Floats:
@@ -155,6 +158,7 @@ def operation_detail(
         rank_ideal_s=followed.rank_ideal_s,
         group_of_rank=groups,
         waits=tuple(waits),
+        queues=result.queues,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,6 +17,7 @@ from railfab.simulate.endless import EndlessFlows
 from railfab.simulate.link_loads import SlowestInterval, alone_bytes_per_s, slowest_interval
 from railfab.simulate.ordered import Carriers, Numbers, ordered_flows
 from railfab.simulate.packets import NotSimulated, PacketTier
+from railfab.simulate.queue_series import QueueSeries
 from railfab.simulate.route_links import RouteLinks
 from railfab.simulate.routed import RoutedFabric
 from railfab.topology import PortKey
@@ -80,8 +81,8 @@ class ExchangeTime:
     """Durations of a collective. seconds: (group,) [s]; ideal_s: where only NICs and hosts limit it.
 
     busiest: the link on which the slowest group waits at max-min fair rates; None where nothing but its own ports
-    limits it. followed: its flows. sample: the packets that were simulated; None: none were, and why not, if they were
-    asked for.
+    limits it. followed: its flows. sample: the packets that were simulated, and queues, which runs the slowest of them
+    again; None: none were, and why not, if they were asked for.
     """
 
     seconds: Floats
@@ -89,6 +90,7 @@ class ExchangeTime:
     busiest: BusyLink | None
     followed: FollowedFlows
     sample: PacketSample | None = None
+    queues: Callable[[], QueueSeries] | None = None
     why: str = ""
 
 
@@ -202,10 +204,10 @@ def _in_packets(
     """The result in packets; that at max-min fair rates, with the reason, where none are simulated."""
     times = FairTimes(seconds=fair.seconds, carrier_s=carrier_s, peak=fair.followed.peak)
     try:
-        seconds, sample = packets.seconds(fair.followed.rounds, carriers, fair.followed.group_of, times, scale_up)
+        in_packets = packets.seconds(fair.followed.rounds, carriers, fair.followed.group_of, times, scale_up)
     except NotSimulated as error:
         return replace(fair, why=str(error))
-    return replace(fair, seconds=seconds, sample=sample)
+    return replace(fair, seconds=in_packets.seconds, sample=in_packets.sample, queues=in_packets.queues)
 
 
 def exchange_beside(result: ExchangeTime, endless: EndlessFlows, fabric: RoutedFabric) -> tuple[float, BusyLink | None]:

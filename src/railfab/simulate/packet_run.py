@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -74,8 +75,11 @@ def run_packets(
     estimate_s: float,
     settings: PacketSettings,
     policy: FastForwardPolicy = POLICY,
+    advance: Callable[[FastForward, float], bool] = FastForward.run,
 ) -> PacketOutcome:
     """Run a component. network: of the whole fabric. estimate_s: about how long it takes. policy: of fast-forward.
+
+    advance: an engine to a time.
 
     Raises UnfinishedRun where packets wait for each other, or too many are lost.
     """
@@ -91,7 +95,7 @@ def run_packets(
     slice_ns = max(1e6, estimate_s * 1e9 / 5)
     hops = (chosen.paths >= 0).sum(axis=1)
     most = MOST_SENT_TIMES * int((-(-form.payload_bytes // FRAMING.payload_bytes) * hops).sum()) + 1_000_000
-    while not engine.run(engine.now_ns + slice_ns):
+    while not advance(engine, engine.now_ns + slice_ns):
         if queues := engine.deadlock(STUCK_NS):
             links = tuple(dict.fromkeys(int(form.links[queue // QUEUES]) for queue in queues))
             raise UnfinishedRun("packets wait for each other in a circle (a deadlock of PFC)", links)

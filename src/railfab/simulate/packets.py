@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from math import inf, sqrt
@@ -20,6 +21,7 @@ from railfab.simulate.memo import Memo
 from railfab.simulate.network_colours import NetworkColours
 from railfab.simulate.ordered import Carriers, Floats, Numbers
 from railfab.simulate.packet_run import FRAMING, PacketOutcome, PacketSettings, UnfinishedRun, run_packets
+from railfab.simulate.queue_series import QueueRecorder, QueueSeries
 from railfab.simulate.routed import RoutedFabric
 from railfab.workload import TransferRounds
 
@@ -73,6 +75,15 @@ class _ComponentTime:
         return ends
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PacketTimes:
+    """An operation in packets. seconds: (group,) when each has ended [s]. queues: runs its slowest component again."""
+
+    seconds: Floats
+    sample: PacketSample
+    queues: Callable[[], QueueSeries]
+
+
 @dataclass(eq=False)
 class PacketTier:
     """Runs components on a fabric. memo: of their results. whole: all flows of an operation at once, each packet of
@@ -96,8 +107,8 @@ class PacketTier:
 
     def seconds(
         self, rounds: TransferRounds, carriers: Carriers, group_of: Numbers, fair: FairTimes, scale_up: float | None
-    ) -> tuple[Floats, PacketSample]:
-        """When each group has ended [s], (group,), and what was simulated for it.
+    ) -> PacketTimes:
+        """When each group has ended, and what was simulated for it.
 
         group_of: (transfer,). scale_up: of a rank [bytes/s].
         Raises NotSimulated, and RailfabError for packets that wait for each other.
@@ -131,10 +142,7 @@ class PacketTier:
         """Simulate a component: the rounds beyond the first ones take as long as the last of these."""
         active = [(times, len(transfers)) for times, transfers in split.rounds_of(number)[0].intervals()]
         intervals = [times for times, _ in active]
-        longest, hops = max(intervals), split.packet_hops(number, FRAMING.payload_bytes)
-        followed = longest
-        if hops > WHOLE_HOPS and not self.whole:
-            followed = min(longest, max(LEAST_ROUNDS, int(WHOLE_HOPS * longest / hops)))
+        followed, _ = self._followed(split, number)
         flows = sum(min(times, followed) * transfers for times, transfers in active)
         if flows > MOST_FLOWS and not self.whole:
             raise NotSimulated(f"a component has {flows:,} transfers")
@@ -152,6 +160,26 @@ class PacketTier:
         repeated = sum(times > followed for times in intervals)
         later = left / (repeated * (followed - followed // 2))
         return _ComponentTime(key=key, seconds=seconds, early_s=early_s, later_rounds=later, outcome=outcome)
+
+    def _followed(self, split: Split, number: int) -> tuple[int, int]:
+        """Equal rounds in a row of a component that are simulated, and all of them."""
+        longest = max(times for times, _ in split.rounds_of(number)[0].intervals())
+        hops = split.packet_hops(number, FRAMING.payload_bytes)
+        if hops <= WHOLE_HOPS or self.whole:
+            return longest, longest
+        return min(longest, max(LEAST_ROUNDS, int(WHOLE_HOPS * longest / hops))), longest
+
+    def queues(self, split: Split, number: int, estimate_s: float) -> QueueSeries:
+        """The queues of a component over time, in a run of its own. estimate_s: about how long it takes."""
+        followed, longest = self._followed(split, number)
+        component = split.component(number, partial(min, followed))
+        share = min(1.0, MOST_HOPS / component.packet_hops(FRAMING.payload_bytes))
+        parts = [f"{followed:,} of {longest:,} rounds"] if followed < longest else []
+        if share < 1:
+            component, parts = component.scaled(share), [*parts, f"{100 * share:.1f} % of the payload"]
+        recorder, form = QueueRecorder(), canonical(component, split.colours)
+        run_packets(form, self.fabric.network, estimate_s * share, self.settings, advance=recorder.run)
+        return recorder.series(form.links, ", ".join(parts))
 
     def _carrier_ends(
         self, split: Split, component: Component, estimate_s: float
@@ -218,9 +246,10 @@ class _Sampling:
         self._times: list[_ComponentTime] = []
         self._ratios: list[Floats] = []
         self._seconds = np.zeros(len(fair.seconds))
+        self._slowest = (0, 0.0)
 
-    def result(self) -> tuple[Floats, PacketSample]:
-        """When each group has ended [s], (group,), and what was simulated for it."""
+    def result(self) -> PacketTimes:
+        """When each group has ended, and what was simulated for it."""
         left = []
         samples = not self._tier.whole and self._total_hops() > TOTAL_HOPS
         for number in self._order():
@@ -233,7 +262,11 @@ class _Sampling:
                 self._simulate(number)
             else:
                 self._set(number, self._groups[number].expected(self._ratios))
-        return np.where(self._seconds > 0, self._seconds, self._fair.seconds), self._sample()
+        return PacketTimes(
+            seconds=np.where(self._seconds > 0, self._seconds, self._fair.seconds),
+            sample=self._sample(),
+            queues=partial(self._tier.queues, self._split, *self._slowest),
+        )
 
     def _simulate(self, component: int) -> None:
         groups = self._groups[component]
@@ -241,6 +274,7 @@ class _Sampling:
         ends = time.group_seconds(groups.place)
         self._times.append(time)
         self._ratios.append(groups.ratios(ends))
+        self._slowest = max(self._slowest, (component, float(ends.max())), key=lambda each: each[1])
         self._set(component, ends)
 
     def _set(self, component: int, ends: Floats) -> None:

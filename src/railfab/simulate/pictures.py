@@ -1,4 +1,4 @@
-"""Pictures of a run: the step over time, and the loads of links by tier and rail. Needs matplotlib."""
+"""Pictures of a run: the step over time, loads of links by tier and rail, and queues. Needs matplotlib."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ import numpy as np
 
 from railfab.draw.figures import save_both
 from railfab.draw.link_loads import LinkLoads, load_histograms, load_maps
+from railfab.draw.queue_panels import QueuePanel, queue_panels
 from railfab.draw.step_timeline import BACKWARD, COMPUTE, FORWARD, IDLE, TimelineBlock, TimelineRow, step_timeline
 from railfab.fabric import Design
+from railfab.forwarding import LinkTable
 from railfab.simulate.details import OperationDetail
 from railfab.simulate.link_places import LinkPlaces, link_places
 from railfab.simulate.results import FabricEstimate
@@ -26,7 +28,8 @@ MOST_PANELS = 4
 
 
 def write_pictures(job: str, design: Design, run: FabricEstimate, folder: Path) -> list[Path]:
-    """Write the step of a run, and the loads of links where it has details, as SVG and PNG; the paths.
+    """Write the step of a run, and where it has details the loads of links and the queues of packets, as SVG and PNG;
+    the paths.
 
     job: its name. folder: exists.
     """
@@ -49,6 +52,8 @@ def write_pictures(job: str, design: Design, run: FabricEstimate, folder: Path) 
         panels = list(_panels(run, link_places(design.topology)))
         paths += save_both(load_histograms(f"Loads of links, {title}", panels), folder / f"{fabric}-loads")
         paths += save_both(load_maps(f"Loads of links by rail, {title}", panels), folder / f"{fabric}-rails")
+    if queues := list(_queues(run, LinkTable(design.topology))):
+        paths += save_both(queue_panels(f"Queues of {title}", queues), folder / f"{fabric}-queues")
     return paths
 
 
@@ -105,9 +110,32 @@ def _in_turn(parts: dict[str, float]) -> Iterator[TimelineBlock]:
         begin_s += duration_s
 
 
+def _longest(run: FabricEstimate) -> list[OperationDetail]:
+    return sorted(run.details, key=lambda detail: -detail.seconds * run.calls(detail))[:MOST_PANELS]
+
+
 def _panels(run: FabricEstimate, places: LinkPlaces) -> Iterator[LinkLoads]:
-    longest = sorted(run.details, key=lambda detail: -detail.seconds * run.calls(detail))[:MOST_PANELS]
-    return (_loads(detail, places) for detail in longest)
+    return (_loads(detail, places) for detail in _longest(run))
+
+
+def _queues(run: FabricEstimate, links: LinkTable) -> Iterator[tuple[QueuePanel, QueuePanel]]:
+    """Queues and buffers of the operations whose packets were simulated, and thresholds of the longest of each."""
+    for detail in _longest(run):
+        if detail.queues is None:
+            continue
+        series = detail.queues()
+        times_ms, part = series.times_s * 1e3, f" ({series.part})" if series.part else ""
+        marks, pauses = {}, {}
+        for queue in series.queues[:1]:
+            marks = {"Kmin": queue.kmin_bytes, "Kmax": queue.kmax_bytes}
+        for buffer in series.buffers[:1]:
+            pauses = {"XOFF": buffer.xoff_bytes}
+        ports = {" ".join(links.keys[queue.link]): queue.peak_bytes for queue in series.queues}
+        ends = {" ".join(links.far_key(buffer.link)): buffer.peak_bytes for buffer in series.buffers}
+        yield (
+            QueuePanel(f"{detail.group} {detail.op}{part}: queues before ports", times_ms, ports, marks),
+            QueuePanel("held in buffers behind ports", times_ms, ends, pauses),
+        )
 
 
 def _loads(detail: OperationDetail, places: LinkPlaces) -> LinkLoads:
