@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 import yaml
 
@@ -14,6 +15,7 @@ from railfab.forwarding import LinkTable
 from railfab.intent import Job
 from railfab.simulate import simulate_job
 from railfab.simulate.memo import Memo
+from railfab.simulate.named_faults import faults
 from railfab.simulate.routed import routed
 from railfab.workload import estimate
 
@@ -71,3 +73,35 @@ def test_it_limits_both_directions_of_the_ports_of_hosts_and_no_cable(
     assert set(network.rate_gbps[into].tolist()) == {100.0}
     assert set(network.rx_gbps[network.far[into]].tolist()) == {50.0}
     assert network.pfc_sent[into].any(axis=1).all()
+
+
+@pytest.mark.parametrize("packets", [None, Memo(None)])
+@pytest.mark.parametrize(
+    ("pcie_gbps", "healthy_gbps", "left_gbps"), [(None, 200, 100), (100, 100, 100), (150, 150, 100)]
+)
+def test_a_port_that_is_left_has_all_of_pcie(
+    packets: Memo | None,
+    pcie_gbps: int | None,
+    healthy_gbps: int,
+    left_gbps: int,
+    with_pcie: Callable[[int | None], Design],
+) -> None:
+    """A ring is as slow as its slowest NIC, which has lost one of two ports of 100 Gb/s."""
+    fabric = with_pcie(pcie_gbps)
+    cut = faults(["cable=pod1-seg1-host1:rail1-p0"], fabric.topology)
+    healthy, left = (simulate_job(RING, fabric, change=change, packets=packets).step.step_s for change in (None, cut))
+    assert left / healthy == pytest.approx(healthy_gbps / left_gbps, rel=0.03)
+
+
+def test_ports_share_pcie_while_both_are_up(with_pcie: Callable[[int | None], Design]) -> None:
+    fabric = with_pcie(150)
+    links = LinkTable(fabric.topology)
+    ends = [links.egress["pod1-seg1-host1", f"rail1-p{port}"] for port in (0, 1)]
+    cut = faults(["cable=pod1-seg1-host1:rail1-p0"], fabric.topology)
+    before, after = (routed(fabric, change).state.network for change in (None, cut))
+    assert before.rate_gbps[ends].tolist() == [75.0, 75.0]
+    assert before.rx_gbps[before.near[ends]].tolist() == [75.0, 75.0]
+    assert after.rate_gbps[ends[1]] == 100.0
+    assert after.rx_gbps[after.near[ends[1]]] > 100.0
+    rest = np.setdiff1d(links.nics, ends)
+    assert set(after.rate_gbps[rest].tolist()) == {75.0}

@@ -17,6 +17,7 @@ from railfab.forwarding.limits import Uncomputed, refuse, uncomputed
 from railfab.forwarding.links import LinkTable
 from railfab.forwarding.pending import NOTHING_PENDING
 from railfab.forwarding.sessions import BgpSession
+from railfab.forwarding.sim_network import PortUse
 from railfab.forwarding.state import TRAFFIC_CLASSES, ForwardingState, Marking
 from railfab.forwarding.timed import begin, settle
 
@@ -32,6 +33,7 @@ __all__ = [
     "ForwardingState",
     "LinkTable",
     "Marking",
+    "PortUse",
     "SwitchFault",
     "Uncomputed",
     "begin",

@@ -74,14 +74,33 @@ class LinkTable:
         return np.array([link for link, (node, _) in enumerate(self.keys) if node in self.hosts], np.int64)
 
     @cached_property
-    def pcie_gbps(self) -> dict[int, float]:
-        """Rate that PCIe leaves backend ports of hosts in each direction [Gb/s], by the link that leaves the port."""
-        limits = (
-            (link, self.nodes[self.keys[link][0]].port_gbps)
-            for link in self.nics.tolist()
-            if self.nodes[self.far_key(link)[0]].net is Net.BACKEND
-        )
-        return {link: gbps for link, gbps in limits if gbps is not None and gbps < self.near[link].rate_gbps}
+    def _nics_on_pcie(self) -> tuple[tuple[float, tuple[int, ...]], ...]:
+        """What PCIe carries of each NIC of the backend [Gb/s], where it limits it, and the links that leave its
+        ports."""
+        nics: dict[tuple[str, int | str], list[int]] = {}
+        for link in self.nics.tolist():
+            port = self.near[link]
+            limited = self.nodes[port.node].pcie_gbps is not None
+            if limited and self.nodes[self.far_key(link)[0]].net is Net.BACKEND:
+                nics.setdefault((port.node, port.rail or port.name), []).append(link)
+        limits = ((self.nodes[node].pcie_gbps, tuple(links)) for (node, _), links in nics.items())
+        return tuple((gbps, links) for gbps, links in limits if gbps is not None)
+
+    @property
+    def has_pcie_limits(self) -> bool:
+        """Whether PCIe may carry less than the ports of a NIC."""
+        return bool(self._nics_on_pcie)
+
+    def pcie_gbps(self, use: NDArray[np.float64]) -> dict[int, float]:
+        """What PCIe leaves ports of hosts in a direction [Gb/s], by the link that leaves the port, where that is less
+        than their rate. Ports of a NIC share it in proportion to their use, (link,), and equally without any."""
+        shares = {}
+        for gbps, links in self._nics_on_pcie:
+            used = use[list(links)]
+            whole = float(used.sum())
+            parts = (used / whole).tolist() if whole else [1 / len(links)] * len(links)
+            shares.update({link: gbps * part for link, part in zip(links, parts, strict=True) if part})
+        return {link: gbps for link, gbps in shares.items() if gbps < self.near[link].rate_gbps}
 
     @cached_property
     def near_node(self) -> Numbers:

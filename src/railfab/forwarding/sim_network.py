@@ -56,6 +56,10 @@ _FIELDS = {
 ALL_FIELDS = HashFields.SOURCE | HashFields.TARGET | HashFields.ENTROPY
 
 
+PortUse = tuple[NDArray[np.float64], NDArray[np.float64]]
+"""What leaves host ports, and what comes in by them, each (link,) of the link that leaves the port."""
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class NetworkParts:
     """What a network is made from: see `ForwardingState`. closed: links that no full packet passes.
@@ -64,7 +68,8 @@ class NetworkParts:
     Those of host ports are down; those of switches are not, since what is small passes (see `routing`).
     slow: rate at which hosts take packets from a NIC [Gb/s], by the link that leaves its port, where that is limited.
     reduced: greatest rate of links [Gb/s], where that is below the one of their ports.
-    priority: of the pause frames of NICs.
+    priority: of the pause frames of NICs. use: for which the PCIe of a NIC is divided; without it equally among its
+    ports that are up.
     """
 
     links: LinkTable
@@ -78,6 +83,7 @@ class NetworkParts:
     loss_per_byte: NDArray[np.float64]
     losing: Sequence[int]
     seed: int
+    use: PortUse | None
 
 
 def network(parts: NetworkParts) -> Network:
@@ -87,8 +93,9 @@ def network(parts: NetworkParts) -> Network:
     up[np.intersect1d(links.nics, np.array(list(parts.closed), np.int64))] = False
     nodes = len(links.switches) + len(links.nics)
     balancing = _Balancing(parts, nodes)
-    sent = rows.ingress_field("pfc_sent") > 0
-    losing, rate_gbps = np.array(parts.losing, np.int64), _rate_gbps(parts)
+    sends_pauses = rows.ingress_field("pfc_sent") > 0
+    sent, received = parts.use or (up.astype(float), up.astype(float))
+    losing, rate_gbps = np.array(parts.losing, np.int64), _rate_gbps(parts, links.pcie_gbps(sent))
     loss, pause_queue = parts.loss_per_byte.copy(), rows.egress_field("pause_queue").astype(np.int64)
     loss[losing], pause_queue[losing ^ 1] = ALL_LOST, -1
     found = Network(
@@ -111,13 +118,13 @@ def network(parts: NetworkParts) -> Network:
         weight=rows.egress_field("weight"),
         watchdog_detect_ns=rows.egress_field("watchdog_detect_ns"),
         watchdog_restore_ns=rows.egress_field("watchdog_restore_ns"),
-        watchdog_drops=np.zeros(sent.shape, bool),
-        pfc_sent=sent,
+        watchdog_drops=np.zeros(sends_pauses.shape, bool),
+        pfc_sent=sends_pauses,
         xoff_bytes=rows.ingress_field("xoff_bytes"),
         xoff_alpha=rows.ingress_field("xoff_alpha"),
         xon_gap_bytes=rows.ingress_field("xon_gap_bytes"),
-        headroom_bytes=np.where(sent, rows.ingress_field("headroom_bytes"), 0.0),
-        pause_refresh_ns=np.where(sent, _refresh_ns(rate_gbps)[:, None], 0.0),
+        headroom_bytes=np.where(sends_pauses, rows.ingress_field("headroom_bytes"), 0.0),
+        pause_refresh_ns=np.where(sends_pauses, _refresh_ns(rate_gbps)[:, None], 0.0),
         pause_queue=pause_queue,
         is_switch=np.arange(nodes) < len(links.switches),
         shared_bytes=_shared_bytes(parts, nodes),
@@ -129,22 +136,21 @@ def network(parts: NetworkParts) -> Network:
         rx_buffer_bytes=np.full(nodes, np.inf),
         nic_queue=np.array(NIC_QUEUES, np.int64),
     )
-    return _with_slow_hosts(found, parts)
+    return _with_slow_hosts(found, parts, links.pcie_gbps(received))
 
 
-def _rate_gbps(parts: NetworkParts) -> NDArray[np.float64]:
+def _rate_gbps(parts: NetworkParts, pcie: Mapping[int, float]) -> NDArray[np.float64]:
     """(link,) the rate of each, that of its port where nothing reduces it; a NIC sends no more than PCIe carries."""
     rate_gbps = parts.rows.rate_gbps
-    for limits in (parts.reduced, parts.links.pcie_gbps):
+    for limits in (parts.reduced, pcie):
         if limits:
             rate_gbps, links = rate_gbps.copy(), list(limits)
             rate_gbps[links] = np.minimum(rate_gbps[links], list(limits.values()))
     return rate_gbps
 
 
-def _with_slow_hosts(found: Network, parts: NetworkParts) -> Network:
+def _with_slow_hosts(found: Network, parts: NetworkParts, pcie: dict[int, float]) -> Network:
     """The network with hosts that take packets at a limited rate, whose NICs then send pause frames."""
-    pcie = parts.links.pcie_gbps
     slow = pcie | {link: min(gbps, pcie.get(link, gbps)) for link, gbps in parts.slow.items()}
     if not slow:
         return found

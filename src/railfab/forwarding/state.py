@@ -22,7 +22,7 @@ from railfab.forwarding.qos import SwitchEffect
 from railfab.forwarding.route_table import Routes, SessionCounts
 from railfab.forwarding.session_counts import session_counts
 from railfab.forwarding.sessions import BgpSession, Sessions
-from railfab.forwarding.sim_network import NetworkParts, network
+from railfab.forwarding.sim_network import NetworkParts, PortUse, network
 from railfab.forwarding.sim_routing import routing
 from railfab.sim import Network, Routing
 from railfab.topology import PortKey
@@ -158,6 +158,10 @@ class ForwardingState:
     @cached_property
     def network(self) -> Network:
         """The arrays of the simulator, made on first use."""
+        return self.network_in_use(None)
+
+    def network_in_use(self, use: PortUse | None) -> Network:
+        """These arrays where PCIe is divided among the ports of a NIC for such a use."""
         return network(
             NetworkParts(
                 links=self.links,
@@ -171,6 +175,7 @@ class ForwardingState:
                 loss_per_byte=self._loss_per_byte(),
                 losing=[self.links.egress[key] ^ 1 for key in self.silent.losing],
                 seed=self.marking.seed,
+                use=use,
             )
         )
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from railfab.forwarding import Connections
+from railfab.forwarding import Connections, PortUse
 from railfab.sim import Balancing
 from railfab.sim.fluid import fluid_ends
 from railfab.simulate.component_groups import FairTimes
@@ -165,12 +166,14 @@ def exchange(
         return None
     connections, route = _connections(planned)
     ends = merged(whole, _carriers(planned, fabric, fabric.ends(connections), route), group_of)
-    planned_bytes_per_s = np.concatenate((fabric.planned_bytes_per_s, scale_up))
+    planned_there = fabric.without_faults.in_use(partial(_port_use, whole, ends, fabric.links_count))
+    planned_bytes_per_s = np.concatenate((planned_there.payload_bytes_per_s, scale_up))
     ideal_s, rank_ideal_s, _ = _seconds(whole, ends, planned_bytes_per_s, group_of)
-    flows = _mapped(whole, hosts, fabric.in_use(hosts.nics))
+    flows = _mapped(whole, hosts, fabric.ports_up(hosts.nics))
     connections, route = _connections(flows)
     apart = _carriers(flows, fabric, fabric.paths(connections), route)
     carriers = merged(whole, apart, group_of)
+    fabric = fabric.in_use(partial(_port_use, whole, apart, fabric.links_count))
     capacity = np.concatenate((fabric.payload_bytes_per_s, scale_up))
     seconds, rank_s, carrier_s = _seconds(whole, carriers, capacity, group_of)
     is_slowest = group_of == seconds.argmax()
@@ -195,7 +198,21 @@ def exchange(
         return fair
     if Balancing.FLOWLET in fabric.balancing:
         carriers = merged(whole, _carriers(flows, fabric, fabric.candidates(connections), route), group_of)
+    if fabric is not packets.fabric:
+        packets = replace(packets, fabric=fabric)
     return _in_packets(fair, carriers, carrier_s, packets, hosts.scale_up)
+
+
+def _port_use(rounds: TransferRounds, carriers: Carriers, links: int) -> PortUse:
+    """The payload of all rounds that leaves host ports, and that comes in by them."""
+    paths = carriers.paths[carriers.route]
+    first, last = paths[:, 0], paths[np.arange(len(paths)), (paths >= 0).sum(axis=1) - 1]
+    on_network = first < links
+    payload = carriers.share * carriers.alike * (rounds.payload_bytes * rounds.table["times"])[carriers.transfer]
+    payload = payload[on_network]
+    sent = np.bincount(first[on_network], payload, minlength=links).astype(float)
+    received = np.bincount(last[on_network] ^ 1, payload, minlength=links).astype(float)
+    return sent, received
 
 
 def _in_packets(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NoReturn
@@ -20,6 +20,7 @@ from railfab.forwarding import (
     ForwardingState,
     LinkTable,
     Marking,
+    PortUse,
     connection_ends,
     converge,
     obstacle,
@@ -42,11 +43,13 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class RoutedFabric:
-    """The converged state of a fabric. planned: without faults. slow: what the rates of links are divided by."""
+    """The converged state of a fabric. planned: without faults. slow: what the rates of links are divided by. use: what
+    PCIe is divided for."""
 
     state: ForwardingState
     planned: ForwardingState
     slow: Mapping[int, float] = field(default_factory=dict)
+    use: PortUse | None = None
 
     @property
     def links(self) -> LinkTable:
@@ -62,15 +65,28 @@ class RoutedFabric:
         """The fabric whose links from these ports have their rates divided."""
         return replace(self, slow={self.links.egress[port]: factor for port, factor in factors.items()})
 
+    @cached_property
+    def without_faults(self) -> RoutedFabric:
+        """The fabric as it is planned, without slow links."""
+        return RoutedFabric(self.planned, self.planned)
+
+    def in_use(self, use: Callable[[], PortUse]) -> RoutedFabric:
+        """The fabric whose ports of a NIC have the share of PCIe that they use."""
+        return replace(self, use=use()) if self.links.has_pcie_limits else self
+
     @property
     def links_count(self) -> int:
         """Number of directed links."""
         return len(self.links.keys)
 
     @cached_property
+    def _network(self) -> Network:
+        return self.state.network if self.use is None else self.state.network_in_use(self.use)
+
+    @cached_property
     def network(self) -> Network:
         """The network of the state, with its slow links."""
-        network = self.state.network
+        network = self._network
         factors = np.ones(network.links)
         factors[list(self.slow)] = list(self.slow.values())
         return replace(network, rate_gbps=network.rate_gbps / factors)
@@ -78,17 +94,17 @@ class RoutedFabric:
     @cached_property
     def payload_bytes_per_s(self) -> Floats:
         """(link,) what a link carries of payload of RoCE [bytes/s]; 0 for one that is down."""
-        rates = _payload_bytes_per_s(self.state.network)
+        rates = _payload_bytes_per_s(self._network)
         for link, factor in self.slow.items():
             rates[link] /= factor
         return rates
 
-    @cached_property
+    @property
     def planned_bytes_per_s(self) -> Floats:
         """(link,) the same without faults."""
-        return _payload_bytes_per_s(self.planned.network)
+        return self.without_faults.payload_bytes_per_s
 
-    def in_use(self, nics: Mapping[Gpu, Sequence[PortKey]]) -> dict[Gpu, list[PortKey]]:
+    def ports_up(self, nics: Mapping[Gpu, Sequence[PortKey]]) -> dict[Gpu, list[PortKey]]:
         """The ports of each GPU whose links are up; all of them where none is."""
         return {
             gpu: [port for port in ports if self.state.port(port).oper_up] or list(ports) for gpu, ports in nics.items()

@@ -106,8 +106,8 @@ class Node:
     pod is 0 for super-spines and for switches of other networks.
 
     platform, model, asn and loopback are None on a host. reflector: a BGP route reflector (route server with eBGP).
-    vtep: source address of VXLAN, with an overlay. port_gbps: what PCIe leaves each port of a host [Gb/s]; None where
-    it limits none.
+    vtep: source address of VXLAN, with an overlay. pcie_gbps: what the PCIe of each NIC of a host carries [Gb/s]; None
+    where it limits none.
     """
 
     name: str
@@ -124,7 +124,7 @@ class Node:
     plane: int = 1
     reflector: bool = False
     vtep: Address | None = None
-    port_gbps: float | None = None
+    pcie_gbps: float | None = None
 
     @property
     def is_switch(self) -> bool:

@@ -50,10 +50,10 @@ def segments(plan: Dimensions) -> range:
 
 
 def hosts(plan: Dimensions) -> Iterator[Node]:
-    port_gbps = plan.intent.hosts.port_gbps if plan.intent.hosts.pcie_gbps is not None else None
+    pcie_gbps = plan.intent.hosts.pcie_gbps
     for pod, segment, host in product(pods(plan), segments(plan), numbers(plan.segments.hosts)):
         name = host_name(pod, segment, host)
-        yield Node(name=name, role=Role.HOST, pod=pod, segment=segment, index=host, port_gbps=port_gbps)
+        yield Node(name=name, role=Role.HOST, pod=pod, segment=segment, index=host, pcie_gbps=pcie_gbps)
 
 
 def leaves(plan: Dimensions, addresses: AddressPlan) -> Iterator[Node]:
