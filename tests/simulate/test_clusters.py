@@ -46,26 +46,34 @@ def dask_process(kind: str, folder: Path, *options: str) -> Iterator[subprocess.
 
 
 @contextmanager
-def dask_scheduler(folder: Path) -> Iterator[str]:
-    """The address of a scheduler."""
+def dask_scheduler(folder: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    """The address of a scheduler, and its process."""
     pytest.importorskip("distributed")
     file = folder / "scheduler.json"
-    with dask_process("scheduler", folder, "--host", "127.0.0.1", "--port", "0", "--scheduler-file", str(file)):
+    options = ("--host", "127.0.0.1", "--port", "0", "--scheduler-file", str(file))
+    with dask_process("scheduler", folder, *options) as process:
         deadline = time.monotonic() + START_S
         while not file.exists() or not file.read_text().endswith("}"):
             assert time.monotonic() < deadline, (folder / "scheduler.log").read_text()
             time.sleep(0.05)
-        yield json.loads(file.read_text())["address"]
+        yield json.loads(file.read_text())["address"], process
 
 
 @pytest.fixture(scope="module")
 def dask_address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A scheduler with a worker, whose process runs two calls at once."""
     folder = tmp_path_factory.mktemp("dask")
-    with dask_scheduler(folder) as address:
+    with dask_scheduler(folder) as (address, _):
         options = ("--nthreads", "2", "--no-nanny", "--local-directory", str(folder))
         with dask_process("worker", folder, address, *options):
             yield address
+
+
+def swept_on(address: str, runs: list[SweepRun], kept: Path, after: Callable[[], object]) -> None:
+    """Sweep on a cluster of Dask, one run at a time, and do this after each."""
+    with dask_cluster(address) as (executor, _):
+        for _ in sweep(runs, executor, kept, ahead=1):
+            after()
 
 
 def test_dask_gives_the_results_of_this_process_and_continues_an_interrupted_sweep(
@@ -93,12 +101,47 @@ def test_the_command_runs_on_dask_by_address(dask_address: str, runs: list[Sweep
 
 
 def test_a_scheduler_without_workers_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with dask_scheduler(tmp_path) as address:
+    with dask_scheduler(tmp_path) as (address, _):
         monkeypatch.setattr(clusters, "TIMEOUT_S", 2)
         with pytest.raises(RailfabError) as raised, dask_cluster(address):
             pass
     expected = f"--dask {address}: the scheduler has no workers. Start some with: dask worker {address}."
     assert str(raised.value) == expected
+
+
+def test_a_scheduler_that_is_killed_is_one_line_and_the_sweep_continues(
+    runs: list[SweepRun],
+    dask_address: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """With no errors from Dask itself in the log."""
+    monkeypatch.setattr(clusters, "TIMEOUT_S", START_S)
+    kept = tmp_path / "results.jsonl"
+    with dask_scheduler(tmp_path) as (address, scheduler):
+        options = ("--nthreads", "1", "--no-nanny", "--local-directory", str(tmp_path))
+        with dask_process("worker", tmp_path, address, *options), pytest.raises(RailfabError) as raised:
+            swept_on(address, runs, kept, scheduler.kill)
+    problem, remedy = str(raised.value).split("; ")
+    assert problem.startswith(f"--dask {address}: a run was lost (")
+    assert remedy == "the results so far are kept. Give the same command again, when scheduler and workers are up."
+    assert [record for record in caplog.records if record.name.startswith("distributed.client")] == []
+    before = len(kept.read_text().splitlines())
+    assert 1 <= before < len(runs)
+    with dask_cluster(dask_address) as (executor, _):
+        assert len(list(sweep(runs, executor, kept))) == len(runs)
+    assert len(kept.read_text().splitlines()) == len(runs)
+
+
+def test_a_result_that_cannot_be_written_is_no_fault_of_a_worker(
+    runs: list[SweepRun], dask_address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(clusters, "TIMEOUT_S", START_S)
+    (folder := tmp_path / "results").mkdir()
+    with pytest.raises(RailfabError) as raised:
+        swept_on(dask_address, runs, folder / "results.jsonl", lambda: folder.rename(tmp_path / "gone"))
+    assert str(raised.value).startswith(f"{folder / 'results.jsonl'}: cannot be written: No such file or directory; ")
 
 
 def test_an_unreachable_scheduler_is_one_line_and_exit_code_2(runs: list[SweepRun]) -> None:

@@ -105,10 +105,14 @@ def test_fewer_samples_have_the_same_peaks_and_end(incast, monkeypatch: pytest.M
     coarse, _ = recorded(*incast())
     assert 20 <= len(coarse.times_s) <= 40 < len(fine.times_s)
     assert coarse.times_s[-1] == fine.times_s[-1]
-    for few, many in zip((*coarse.queues, *coarse.buffers), (*fine.queues, *fine.buffers), strict=True):
-        assert few.peak_bytes.max() == many.peak_bytes.max()
-        for time_s, peak in zip(coarse.times_s, few.peak_bytes, strict=True):
-            assert peak >= many.peak_bytes[np.searchsorted(fine.times_s, time_s)], "the most of the interval"
+    for few, many in zip(peaks(coarse), peaks(fine), strict=True):
+        assert few.max() == many.max()
+        for time_s, peak in zip(coarse.times_s, few, strict=True):
+            assert peak >= many[np.searchsorted(fine.times_s, time_s)], "the most of the interval"
+
+
+def peaks(series: QueueSeries) -> list[Any]:
+    return [*(queue.peak_bytes for queue in series.queues), *(buffer.peak_bytes for buffer in series.buffers)]
 
 
 @pytest.fixture(scope="module")

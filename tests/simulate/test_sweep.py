@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
@@ -11,8 +12,10 @@ from typing import Any
 
 import pytest
 
+from railfab import __version__
 from railfab.errors import RailfabError
-from railfab.simulate import SweepRun, sweep
+from railfab.simulate import SweepRun, inputs, sweep, sweeps
+from railfab.simulate.inputs import installed_version
 from railfab.simulate.sweeps import placed
 from railfab.workload.recorded import load_any_job
 
@@ -109,6 +112,63 @@ def test_a_job_that_changed_runs_again(runs: list[SweepRun], tmp_path: Path) -> 
     job.write_text(job.read_text().replace("1MB", "2MB"))
     list(sweep(runs[:1], executor := AtOnce(), kept))
     assert executor.count == 1
+
+
+def test_results_of_another_railfab_are_not_continued(
+    runs: list[SweepRun], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = tmp_path / "results.jsonl"
+    before = list(sweep(runs[:1], AtOnce(), kept))
+    with monkeypatch.context() as patch:
+        patch.setattr(sweeps, "installed_version", lambda: "0.0.1 (00000000)")
+        list(sweep(runs[:1], executor := AtOnce(), kept))
+    assert executor.count == 1
+    assert len(kept.read_text().splitlines()) == 2
+    assert list(sweep(runs[:1], AtOnce(0), kept)) == before
+
+
+def test_a_worker_with_another_railfab_is_refused(runs: list[SweepRun], tmp_path: Path) -> None:
+    class Older(AtOnce):
+        def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+            run, asked = args
+            assert asked == installed_version()
+            return super().submit(fn, run, "9.9.9 (00000000)")
+
+    kept = tmp_path / "results.jsonl"
+    with pytest.raises(RailfabError) as raised:
+        list(sweep(runs[:1], Older(), kept))
+    here = installed_version()
+    assert str(raised.value) == (
+        f"sweep: a worker has railfab {here}, and the sweep 9.9.9 (00000000). "
+        "Install one on all, start workers again, and give the same command."
+    )
+    assert not kept.exists()
+
+
+def test_the_version_is_that_of_the_code(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Of each Python file of railfab and of platforms that others register, wherever they are."""
+    here = installed_version()
+    assert re.fullmatch(rf"{re.escape(__version__)} \([0-9a-f]{{8}}\)", here)
+    (folder := tmp_path / "acme").mkdir()
+    (source := folder / "__init__.py").write_text("RATE = 1\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(inputs, "registered_modules", lambda: ("acme",))
+    versions = [installed_version.__wrapped__()]
+    source.write_text("RATE = 2\n")
+    versions.append(installed_version.__wrapped__())
+    assert len({here, *versions}) == 3
+
+
+def test_a_result_that_cannot_be_written_is_named_with_its_file(runs: list[SweepRun], tmp_path: Path) -> None:
+    (folder := tmp_path / "results").mkdir()
+    kept = folder / "results.jsonl"
+    results = sweep(runs[:2], AtOnce(), kept)
+    next(results)
+    folder.rename(tmp_path / "gone")
+    with pytest.raises(RailfabError) as raised:
+        list(results)
+    problem = f"{kept}: cannot be written: No such file or directory; the results so far are kept"
+    assert str(raised.value) == f"{problem}. Make room for it, and give the same command again."
 
 
 def test_another_file_is_refused_and_kept(runs: list[SweepRun], tmp_path: Path) -> None:

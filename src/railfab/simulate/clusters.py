@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import socket
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError, Executor, Future
@@ -40,7 +41,7 @@ def dask_cluster(address: str) -> Iterator[ClusterWorkers]:
     except (OSError, ValueError, TypeError) as error:
         problem = f"no scheduler answers there: {_line(error)}"
         raise RailfabError(where, problem, "Start one with: dask scheduler") from None
-    with client:
+    with _silenced("distributed"), client:
         try:
             client.wait_for_workers(1, timeout=TIMEOUT_S)
         except TimeoutError:
@@ -52,6 +53,21 @@ def dask_cluster(address: str) -> Iterator[ClusterWorkers]:
             raise _lost(where, error) from None
         except (ImportError, OSError) as error:
             raise _unable(where, error) from None
+
+
+@contextmanager
+def _silenced(library: str) -> Iterator[None]:
+    """Keep what a library logs from the log, where that has errors only: the one that ends a sweep is its line."""
+    names = [name for name in logging.root.manager.loggerDict if name.partition(".")[0] == library]
+    loggers = [] if logging.root.isEnabledFor(logging.INFO) else [logging.getLogger(name) for name in names]
+    levels = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)
 
 
 @contextmanager
@@ -76,7 +92,7 @@ def ray_cluster(address: str) -> Iterator[ClusterWorkers]:
     try:
         yield ClusterWorkers(_RayExecutor(ray), int(ray.cluster_resources().get("CPU", 1)))
     except ray.exceptions.RayTaskError as error:
-        raise _unable(where, error.cause) from None
+        raise error.cause if isinstance(error.cause, RailfabError) else _unable(where, error.cause) from None
     except (ray.exceptions.RayError, CancelledError) as error:
         raise _lost(where, error) from None
     finally:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator
+from functools import cache
 from hashlib import blake2b
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -34,6 +35,17 @@ def software_version() -> str:
     """Digest of all that computes a run: railfab, the platforms of other packages, Python and libraries."""
     files = {path for module in ("railfab", *registered_modules()) for path in sources(module)}
     return digest_of(files, (sys.version, *(f"{name} {_version(name)}" for name in LIBRARIES)))
+
+
+@cache
+def installed_version() -> str:
+    """Version of railfab, with a digest of its code and of platforms of other packages: the same on any machine."""
+    digest = blake2b(digest_size=4)
+    for module in ("railfab", *sorted(registered_modules())):
+        for path in sorted(path for path in sources(module) if path.suffix == ".py"):
+            content = path.read_bytes()
+            digest.update(f"{path.name} {len(content)} ".encode() + content)
+    return f"{version('railfab')} ({digest.hexdigest()})"
 
 
 def _octets(path: Path) -> bytes:

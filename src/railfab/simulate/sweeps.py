@@ -17,7 +17,7 @@ from railfab.fabric import Design, design
 from railfab.intent import Job, Placement
 from railfab.intent.training import Spread
 from railfab.simulate.contention import PACKETS, TIER
-from railfab.simulate.inputs import inputs_digest
+from railfab.simulate.inputs import inputs_digest, installed_version
 from railfab.simulate.job import simulate_job
 from railfab.simulate.memo import Memo
 from railfab.simulate.named_faults import faults
@@ -49,10 +49,10 @@ class SweepRun:
 
     @property
     def key(self) -> str:
-        """Digest of the run and of what its files say now."""
+        """Digest of the run, of what its files say now, and of the railfab that is installed."""
         settings = (f"set {text}" for text in self.settings)
         placement = (f"placement {self.placement}",) if self.placement else ()
-        options = (str(self.seed), self.tier, *self.faults, *settings, *placement)
+        options = (installed_version(), str(self.seed), self.tier, *self.faults, *settings, *placement)
         return inputs_digest(Path(self.intent), Path(self.job), options)
 
     @property
@@ -117,13 +117,13 @@ def sweep(
     kept: file of results, a line of JSON each, to which new ones are added. A last line that an interrupted sweep has
     cut short is removed. Runs that have not begun are cancelled when the iterator is closed, or interrupted.
     ahead: runs that are given to the executor before it has ended others. Raises RailfabError for a file with other
-    lines, and for a worker that reads other files.
+    lines, and for a worker that reads other files or has another railfab.
     """
-    before = {} if kept is None else _read(kept)
+    before, here = {} if kept is None else _read(kept), installed_version()
     wanted = {run.key: run for run in runs}
     yield from (before[key] for key in wanted if key in before)
     left = iter([run for key, run in wanted.items() if key not in before])
-    waiting: set[Future[SweepResult]] = {executor.submit(run_once, run) for run in islice(left, ahead)}
+    waiting: set[Future[SweepResult]] = {executor.submit(run_once, run, here) for run in islice(left, ahead)}
     try:
         while waiting:
             done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
@@ -135,7 +135,7 @@ def sweep(
                 if kept is not None:
                     _append(kept, result)
                 yield result
-            waiting |= {executor.submit(run_once, run) for run in islice(left, len(done))}
+            waiting |= {executor.submit(run_once, run, here) for run in islice(left, len(done))}
     finally:
         for future in waiting:
             future.cancel()
@@ -149,8 +149,14 @@ def _result_of(future: Future[SweepResult]) -> SweepResult:
         raise RailfabError("sweep", problem, "Use fewer --workers") from None
 
 
-def run_once(run: SweepRun) -> SweepResult:
-    """One run, in the process of a worker, which keeps designs."""
+def run_once(run: SweepRun, asked: str) -> SweepResult:
+    """One run, in the process of a worker, which keeps designs.
+
+    asked: the railfab of the sweep. Raises RailfabError where the worker has another.
+    """
+    if (here := installed_version()) != asked:
+        problem = f"a worker has railfab {here}, and the sweep {asked}"
+        raise RailfabError("sweep", problem, "Install one on all, start workers again, and give the same command")
     content = run.content
     fabric, job = _design(run.intent, run.settings, content), placed(_job(run.job, content), run.placement)
     result = SweepResult(
@@ -250,5 +256,10 @@ def _read(kept: Path) -> dict[str, SweepResult]:
 
 
 def _append(kept: Path, result: SweepResult) -> None:
-    with kept.open("a") as file:
-        file.write(json.dumps(asdict(result)) + "\n")
+    """Add a result to a file. Raises RailfabError where it cannot be written."""
+    try:
+        with kept.open("a") as file:
+            file.write(json.dumps(asdict(result)) + "\n")
+    except OSError as error:
+        problem = f"cannot be written: {error.strerror}; the results so far are kept"
+        raise RailfabError(str(kept), problem, "Make room for it, and give the same command again") from None
