@@ -62,6 +62,13 @@ def _nats() -> str | None:
     return None if shutil.which("nats-server") else "needs nats-server; run: sudo make lab-deps"
 
 
+def _slurm() -> str | None:
+    if os.geteuid() != 0:
+        return "needs root; run the tests with sudo"
+    found = shutil.which("slurmctld") and shutil.which("scontrol")
+    return None if found else "needs slurmctld and scontrol; run: sudo make lab-deps"
+
+
 def _kafka() -> str | None:
     if not any(Path(os.environ.get("RAILFAB_KAFKA_JARS", "/nowhere")).glob("kafka_*.jar")):
         return "needs the jars of a Kafka broker; set RAILFAB_KAFKA_JARS (tests/README.md says how to get them)"
@@ -86,6 +93,7 @@ NEEDS: dict[str, Callable[[], str | None]] = {
     "lab": _lab,
     "prometheus": _prometheus,
     "nats": _nats,
+    "slurm": _slurm,
     "kafka": _kafka,
     "oracle": _oracle,
     "gnmic": _gnmic,

@@ -74,8 +74,8 @@ def test_tables_fit_80_columns_and_the_columns_that_are_stated(
 
 def test_files_are_counted_on_stderr_and_named_in_the_summary(tmp_path: Path) -> None:
     done = plan(POD64, "-o", "out", cwd=tmp_path)
-    assert done.stderr == "wrote 22 files, listed in out/summary.md\n"
-    assert len([path for path in (tmp_path / "out").rglob("*") if path.is_file()]) == 22
+    assert done.stderr == "wrote 25 files, listed in out/summary.md\n"
+    assert len([path for path in (tmp_path / "out").rglob("*") if path.is_file()]) == 25
 
 
 def test_json_is_one_document_and_nothing_else(tmp_path: Path) -> None:

@@ -57,6 +57,13 @@ def sources(incomplete: str) -> list[str]:
     return [name for name in ("twin", "lab") if name.startswith(incomplete)]
 
 
+def export_formats(incomplete: str) -> list[tuple[str, str]]:
+    """Formats of `export`, with what each is."""
+    from railfab.exports import export_formats as known
+
+    return [(name, export.help) for name, export in known().items() if name.startswith(incomplete)]
+
+
 def design_codes(incomplete: str) -> list[str]:
     """Codes of findings about a design."""
     return [code for code in DesignCode if code.startswith(incomplete)]

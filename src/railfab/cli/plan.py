@@ -52,8 +52,11 @@ def plan(intent: IntentFile, out: OutDir = None, output: OutputOption = Output.T
 
 def _written(fabric: Plan, out: Path, say: Callable[[str], None]) -> list[Path]:
     from railfab.documents.folder import write_documents
+    from railfab.exports import HostNames, export_formats
 
-    return write_documents(fabric, out, say)
+    exports = {name: export for name, export in export_formats().items() if export.with_plan}
+    further = {f"{name}/: {each.help}": each.documents(fabric, HostNames()) for name, each in exports.items()}
+    return write_documents(fabric, out, say, further)
 
 
 def _print_document(fabric: Plan) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
+from types import MappingProxyType
 
 from railfab.documents.addresses import addresses, as_numbers
 from railfab.documents.cabling import cabling
-from railfab.documents.files import Document, write_folder
 from railfab.documents.host_routes import BATCH_HEADING, host_batches
 from railfab.documents.plan import Plan
 from railfab.documents.prefixes import subnets
@@ -16,6 +17,7 @@ from railfab.documents.sizing import gpu_count
 from railfab.documents.summary import summary
 from railfab.documents.table import Table
 from railfab.fabric import Say
+from railfab.fabric.file_sets import Document, write_folder
 
 TABLES: Mapping[str, Callable[[Plan], Table]] = {
     "cabling": lambda plan: cabling(plan.topology, plan.intent, plan.positions),
@@ -28,27 +30,32 @@ TABLES: Mapping[str, Callable[[Plan], Table]] = {
     "failure-domains": lambda plan: plan.failures,
 }
 """The tables by the stem of their files."""
+EMPTY: Mapping[str, Iterable[Document]] = MappingProxyType({})
 HOSTS = "hosts"
 """Folder of the `ip -batch` files of hosts, and of the settings of their NICs."""
 
 
-def write_documents(plan: Plan, folder: Path, say: Say = lambda _: None) -> list[Path]:
+def write_documents(
+    plan: Plan, folder: Path, say: Say = lambda _: None, further: Mapping[str, Iterable[Document]] = EMPTY
+) -> list[Path]:
     """Write all documents into a folder. Other files are kept, except those of an earlier plan that are obsolete:
     batches for removed hosts, and NIC settings of a fabric that needs none.
 
-    say: called with the name of each document. Raises RailfabError if the folder cannot be used.
+    say: called with the name of each document. further: documents that are written with them, by what the summary says
+    of them.
+    Raises RailfabError if the folder cannot be used.
     """
-    files = write_folder(folder, _documents(plan, say))
+    files = write_folder(folder, chain(_documents(plan, say, further), *further.values()))
     _remove_stale(folder / HOSTS, set(files))
     return files
 
 
-def _documents(plan: Plan, say: Say) -> Iterator[Document]:
+def _documents(plan: Plan, say: Say, further: Iterable[str]) -> Iterator[Document]:
     from railfab.draw import topology_svg
     from railfab.hosts.files import nic_files
 
     say("summary.md")
-    yield "summary.md", summary(plan)
+    yield "summary.md", summary(plan, further)
     say("topology.svg")
     yield "topology.svg", topology_svg(plan.topology, plan.intent.hosts, plan.findings)
     for name, table in TABLES.items():

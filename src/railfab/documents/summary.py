@@ -28,8 +28,11 @@ FILES = (
 )
 
 
-def summary(plan: Plan) -> str:
-    """The whole page. Deterministic: the same intent gives the same text."""
+def summary(plan: Plan, further: Iterable[str] = ()) -> str:
+    """The whole page. Deterministic: the same intent gives the same text.
+
+    further: what to say of files that are written with it, as `slurm/: topology.conf`.
+    """
     sections = (
         _head(plan),
         _switches(plan),
@@ -41,6 +44,7 @@ def summary(plan: Plan) -> str:
         _findings(plan),
         _growth(plan),
         _files(plan),
+        (f"- {files}" for files in further),
     )
     return "\n".join(line for section in sections for line in section) + "\n"
 

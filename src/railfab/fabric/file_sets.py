@@ -1,4 +1,4 @@
-"""Write a folder of documents atomically: all of them or none, without touching other files."""
+"""Sets of files that are written into a folder together: all of them or none, without touching other files."""
 
 from __future__ import annotations
 

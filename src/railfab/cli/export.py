@@ -1,0 +1,65 @@
+"""export: the plan of a fabric in the format of another tool."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from railfab.cli import completion
+from railfab.cli.acceptance import AcceptOption
+from railfab.cli.common import IntentFile, Output, OutputOption, print_json, stop_at_errors, uncollected
+from railfab.cli.echo import echo, echo_line
+from railfab.fabric import design
+
+FormatArgument = Annotated[
+    str,
+    typer.Argument(metavar="FORMAT", help="The format.", show_default=False, autocompletion=completion.export_formats),
+]
+HostsOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--hosts",
+        metavar="FILE",
+        help="Names of the hosts in the cluster: YAML or CSV, the name in the plan first.",
+        show_default=False,
+    ),
+]
+
+
+@uncollected()
+def export(
+    format_name: FormatArgument,
+    intent: IntentFile,
+    out: Annotated[
+        Path | None,
+        typer.Option("-o", metavar="DIR", help="Write the files here. Default: stdout.", show_default=False),
+    ] = None,
+    hosts: HostsOption = None,
+    accept: AcceptOption = None,
+    output: OutputOption = Output.TABLE,
+) -> None:
+    """Write the plan for another tool: slurm, topograph. The files of a format replace earlier ones together."""
+    from railfab.exports import HostNames, export_named, read_host_names
+    from railfab.fabric.file_sets import write_folder
+
+    exported = export_named(format_name)
+    fabric = design(intent)
+    stop_at_errors(fabric, accept, output)
+    names = HostNames() if hosts is None else read_host_names(hosts, fabric.topology)
+    documents = list(exported.documents(fabric, names))
+    if out is not None:
+        files = write_folder(out, documents)
+        if output is Output.JSON:
+            print_json([str(file) for file in files])
+        else:
+            for file in files:
+                echo_line(f"wrote {file}", err=True)
+    elif output is Output.JSON:
+        print_json(dict(documents))
+    else:
+        for name, text in documents:
+            if len(documents) > 1:
+                echo_line(f"==> {name} <==")
+            echo(text, nl=len(documents) > 1)

@@ -1,0 +1,10 @@
+"""The plan of a fabric in the formats of other tools: schedulers, NCCL, simulators.
+
+A format is one module of `railfab.exports.formats`.
+"""
+
+from railfab.exports.contract import ExportFormat
+from railfab.exports.host_names import HostNames, read_host_names
+from railfab.exports.registry import export_formats, export_named
+
+__all__ = ["ExportFormat", "HostNames", "export_formats", "export_named", "read_host_names"]

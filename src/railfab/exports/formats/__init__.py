@@ -1,0 +1,1 @@
+"""The formats, one module each; see `railfab.exports.contract`."""
