@@ -113,12 +113,12 @@ def whole(fabric: str, layers: int) -> None:
     from functools import partial
 
     from railfab.fabric import design
+    from railfab.fabric.routed import routed
     from railfab.intent import Job
     from railfab.intent.load import load_job_file
     from railfab.simulate import job, simulate_job
     from railfab.simulate.memo import Memo
     from railfab.simulate.packets import PacketTier
-    from railfab.simulate.routed import routed
 
     inventory = Path(__file__).parents[1] / "inventory"
     document = load_job_file(inventory / "jobs" / "llama3-70b.yml")[0].model_dump(exclude_unset=True)

@@ -16,12 +16,12 @@ import pytest
 
 from railfab.errors import RailfabError
 from railfab.fabric import Design, design
+from railfab.fabric.routed import routed
 from railfab.forwarding import FabricChange, converge
 from railfab.intent import Job
 from railfab.simulate import FabricEstimate, faults, simulate_job
 from railfab.simulate import job as simulated
 from railfab.simulate.exchange import exchange
-from railfab.simulate.routed import routed
 
 FABRICS = Path(__file__).parents[2] / "inventory" / "fabrics"
 SHAPE = {"layers": 4, "hidden": 1024, "heads": 8, "ffn": 4096, "vocabulary": 32000, "sequence": 1024}

@@ -11,12 +11,12 @@ import pytest
 import yaml
 
 from railfab.fabric import Design, design
+from railfab.fabric.routed import routed
 from railfab.forwarding import LinkTable
 from railfab.intent import Job
 from railfab.simulate import simulate_job
 from railfab.simulate.memo import Memo
 from railfab.simulate.named_faults import faults
-from railfab.simulate.routed import routed
 from railfab.workload import estimate
 
 POD64 = Path(__file__).parents[2] / "inventory" / "fabrics" / "pod64.yml"

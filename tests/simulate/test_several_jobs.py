@@ -7,12 +7,12 @@ import pytest
 
 from railfab.errors import RailfabError
 from railfab.fabric import Design, design
+from railfab.fabric.route_links import RouteLinks
 from railfab.intent import Job
 from railfab.sim.fluid import FluidFlows, fluid_ends
 from railfab.simulate import SharedJob, simulate_job, simulate_jobs
 from railfab.simulate.endless import EndlessFlows
 from railfab.simulate.named_faults import faults
-from railfab.simulate.route_links import RouteLinks
 from railfab.simulate.several_jobs import MOST_STATES, _states
 from railfab.workload import estimate
 

@@ -14,10 +14,12 @@ import yaml
 from tests.sim.fabrics import leaf_spine, lossless, routes
 
 from railfab.device import BalancingMode, LoadBalancing
-from railfab.fabric import Design, design
+from railfab.fabric import Design, design, route_links
+from railfab.fabric.route_links import RouteLinks, candidate_links
+from railfab.fabric.routed import routed
 from railfab.intent import Job
 from railfab.sim import Balancing, Network
-from railfab.simulate import Contention, packets, route_links, simulate_job
+from railfab.simulate import Contention, packets, simulate_job
 from railfab.simulate import job as simulated_job
 from railfab.simulate.canonical import CanonicalForm, canonical
 from railfab.simulate.components import Component
@@ -25,8 +27,6 @@ from railfab.simulate.memo import Memo
 from railfab.simulate.named_faults import faults
 from railfab.simulate.network_colours import NetworkColours
 from railfab.simulate.packet_run import PacketSettings, run_packets
-from railfab.simulate.route_links import RouteLinks, candidate_links
-from railfab.simulate.routed import routed
 from railfab.workload.algorithms import TooManyTransfers
 
 INVENTORY = Path(__file__).parents[2] / "inventory" / "fabrics"

@@ -55,3 +55,12 @@ def bundled() -> Design:
 def unbundled() -> Design:
     """With the same links and no LAGs."""
     return _design_of(UNBUNDLED)
+
+
+OVERSUBSCRIBED = INTENT.replace("fabric: small", "fabric: narrow").replace("rate_gbps: 400", "rate_gbps: 100")
+
+
+@cache
+def oversubscribed() -> Design:
+    """With uplinks that have half of the rate of the NICs."""
+    return _design_of(OVERSUBSCRIBED)

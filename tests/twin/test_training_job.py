@@ -7,13 +7,21 @@ from typing import Any
 
 import pytest
 from tests.forwarding.fabrics import MS
-from tests.twin.small_fabric import small
+from tests.twin.small_fabric import LEAF, UPLINK, oversubscribed, small
+from tests.twin.twins import REPOSITORY
 
+from railfab.errors import RailfabError
+from railfab.fabric import Design, design
+from railfab.fabric.routed import models_in_effect
+from railfab.forwarding import Marking
 from railfab.intent import Job
 from railfab.simulate import faults, simulate_job
+from railfab.twin.ideal_steps import DesignLinks
 from railfab.twin.job_metrics import JobMetrics, registry
 from railfab.twin.live import LiveFabric
-from railfab.workload import Step
+from railfab.twin.served import require_served, require_traffic
+from railfab.workload import Step, stages
+from railfab.workload.ideal_times import between_host_ports
 
 HOST, OTHER_HOST = "pod1-seg1-host1", "pod1-seg2-host1"
 MODEL = {"layers": 8, "hidden": 1024, "heads": 8, "ffn": 2816, "vocabulary": 8192, "sequence": 1024}
@@ -24,11 +32,15 @@ def job(**fields: Any) -> Job:
     return Job.model_validate({"version": 1, "job": "made", "model": MODEL, "parallelism": PARALLELISM, **fields})
 
 
+def live(planned: Design) -> LiveFabric:
+    made = LiveFabric(planned.topology, design=planned, at_once=True)
+    made.configure_all(models_in_effect(planned, planned.models))
+    return made
+
+
 @cache
 def fabric() -> LiveFabric:
-    made = LiveFabric(small().topology, intent=small().intent, at_once=True)
-    made.configure_all(dict(small().models))
-    return made
+    return live(small())
 
 
 def steps(running: LiveFabric, wanted: Job, count: int = 1) -> tuple[Step, ...]:
@@ -99,3 +111,83 @@ def test_the_operations_of_a_step_are_measured_on_their_hosts() -> None:
     bandwidth = read("training_collective_bus_bandwidth_bytes_per_second", {**labels, "op": "reducescatter"})
     assert bandwidth is not None
     assert 6e9 < bandwidth < 12.5e9
+
+
+SPREAD = {"tp": 2, "micro_batches": 1}
+"""Replicas on all hosts, which reduce their gradients over the spines."""
+
+
+def fair_s(planned: Design, wanted: Job) -> float:
+    """The ideal before a step was measured."""
+    links = DesignLinks(planned, Marking().seed)
+    return stages(wanted, planned.topology, planned.intent, ideal=links.seconds)[0].ideal_s or 0.0
+
+
+def test_the_ideal_of_a_job_is_that_on_its_design_with_few_uplinks() -> None:
+    """Between the ports of hosts alone the step would be half as long again as it should."""
+    planned, wanted = oversubscribed(), job(parallelism=SPREAD)
+    (step,) = steps(live(planned), wanted)
+    ports = between_host_ports(planned.intent, planned.topology)
+    assert step.duration_s > 1.4 * ports(stages(wanted, planned.topology, planned.intent)[0].transfers)
+    assert fair_s(planned, wanted) < step.duration_s < 1.2 * fair_s(planned, wanted)
+    assert step.ideal_s == step.duration_s, "the fabric is as it is designed"
+
+
+def test_a_step_that_lost_an_uplink_is_slow_and_one_on_the_mended_fabric_is_not() -> None:
+    running, wanted = live(oversubscribed()), job(parallelism=SPREAD)
+    running.start(wanted)
+
+    def next_step() -> Step:
+        """The step after the present one."""
+        count = running.job_status().steps + 2
+        while running.job_status().steps < count:
+            running.advance(5 * MS)
+        return running.job_status().recent[-1]
+
+    healthy = next_step()
+    running.set_link(LEAF, UPLINK, up=False)
+    slow = next_step()
+    running.set_link(LEAF, UPLINK, up=True)
+    mended = next_step()
+    assert slow.duration_s > 1.2 * slow.ideal_s
+    assert slow.ideal_s == pytest.approx(healthy.ideal_s, rel=0.05)
+    assert mended.duration_s < 1.05 * mended.ideal_s
+
+
+def test_an_uplink_that_is_missing_from_the_first_step_on_makes_it_slow() -> None:
+    running = live(oversubscribed())
+    running.set_link(LEAF, UPLINK, up=False)
+    (step,) = steps(running, job(parallelism=SPREAD))
+    assert step.duration_s > 1.2 * step.ideal_s
+
+
+LAW_JOBS = {
+    "packed": {"parallelism": {"tp": 8, "micro_batches": 4}},
+    "scattered": {"parallelism": {"tp": 8, "pp": 2, "micro_batches": 4}, "placement": {"hosts": "scattered"}},
+    "stages in a host": {"parallelism": {"tp": 4, "pp": 4, "micro_batches": 4}},
+}
+FABRICS = {path.stem: path for path in (REPOSITORY / "inventory" / "fabrics").glob("*.yml")}
+LARGE = {"gpu131072", "gpu16384", "gpu32768"}
+"""Whose step has too many transfers for a twin, or takes hours."""
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        pytest.param(name, kind, marks=() if (name, kind) == ("pod64", "scattered") else pytest.mark.matrix)
+        for name in sorted(FABRICS.keys() - LARGE)
+        for kind in LAW_JOBS
+    ],
+)
+def test_no_job_is_slow_on_a_healthy_design(name: str, kind: str) -> None:
+    """Neither against the ideal that is computed, nor against that of the steps that were measured."""
+    planned = design(FABRICS[name])
+    try:
+        require_served(planned)
+        require_traffic(planned)
+    except RailfabError:
+        pytest.skip("the twin does not serve it")
+    wanted = job(**LAW_JOBS[kind], hosts=min(16, len(planned.topology.hosts())))
+    for step in steps(live(planned), wanted, 2):
+        assert step.duration_s < 1.2 * step.ideal_s
+        assert step.duration_s < 1.2 * fair_s(planned, wanted)

@@ -84,7 +84,7 @@ class Fixed(ClosedForm):
     def call(
         self, rates: object, group: str, op: str, size_bytes: float, span: object, algorithm: object = None
     ) -> CallTime:
-        return CallTime(algorithm="fixed", seconds=MS, nic_bytes=size_bytes)
+        return CallTime(algorithm="fixed", seconds=MS, latency_s=MS, nic_bytes=size_bytes)
 
 
 def step_of(path: Path, fabric: Design) -> JobEstimate:

@@ -156,17 +156,17 @@ def _closed_form_by_default(fabric: Design) -> str:
 
     if find_spec("numpy") is None:
         return f"numpy is not installed. {install('sim')}"
-    from railfab.simulate.routed import uncomputed_routes
+    from railfab.fabric.routed import uncomputed_routes
 
     gpus = len(fabric.topology.hosts()) * fabric.intent.hosts.gpus
     return f"the design has {gpus:,} GPUs, more than {MOST_GPUS:,}" if gpus > MOST_GPUS else uncomputed_routes(fabric)
 
 
 def _on_links(asked: _SimulateOptions, fabric: Design, why: str) -> JobResult:
+    from railfab.fabric.routed import routed
     from railfab.simulate import simulate_job
     from railfab.simulate.memo import Memo
     from railfab.simulate.named_faults import faults
-    from railfab.simulate.routed import routed
 
     memo = Memo.beside_kernels() if asked.tier is SimulationTier.PACKETS else None
     change = faults(asked.faults, fabric.topology)

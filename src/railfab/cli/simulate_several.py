@@ -68,9 +68,9 @@ class JobFiles:
 
     def on(self, fabric: Design, faults: Sequence[str], seeds: int) -> JobsResult:
         """The steps on a design with each seed. Raises RailfabError for jobs that it cannot run at once."""
+        from railfab.fabric.routed import routed, uncomputed_routes
         from railfab.simulate import faults as change_of
         from railfab.simulate import simulate_jobs
-        from railfab.simulate.routed import routed, uncomputed_routes
         from railfab.workload import estimate
 
         if text := uncomputed_routes(fabric):

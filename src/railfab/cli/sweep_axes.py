@@ -91,8 +91,8 @@ def _naming_settings(settings: Sequence[str]) -> Iterator[None]:
 
 def _check(fabric: Design, job: Path, placement: str, failures: Iterable[tuple[str, ...]]) -> None:
     """Raise RailfabError for a design without routes, and a job, placement or fault that cannot be on it."""
+    from railfab.fabric.routed import require_routes
     from railfab.simulate import faults
-    from railfab.simulate.routed import require_routes
     from railfab.simulate.sweeps import placed
     from railfab.workload import estimate
     from railfab.workload.recorded import load_any_job

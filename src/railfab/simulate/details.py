@@ -9,12 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from railfab.fabric.routed import RoutedFabric
 from railfab.simulate.contention import BusyLink
 from railfab.simulate.exchange import ExchangeTime, FollowedFlows
 from railfab.simulate.link_loads import SlowestInterval, alone_bytes_per_s
 from railfab.simulate.link_places import ROLE_NAMES
 from railfab.simulate.queue_series import QueueSeries
-from railfab.simulate.routed import RoutedFabric
 from railfab.topology import PortKey
 from railfab.workload.mapping import HostPorts
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from railfab.fabric.route_links import RouteLinks
 from railfab.sim.fluid import FluidFlows
-from railfab.simulate.route_links import RouteLinks
 
 Numbers = NDArray[np.int64]
 

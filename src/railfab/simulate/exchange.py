@@ -9,6 +9,8 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from railfab.fabric.route_links import RouteLinks
+from railfab.fabric.routed import RoutedFabric
 from railfab.forwarding import Connections, PortUse
 from railfab.sim import Balancing
 from railfab.sim.fluid import fluid_ends
@@ -19,8 +21,6 @@ from railfab.simulate.link_loads import SlowestInterval, alone_bytes_per_s, slow
 from railfab.simulate.ordered import Carriers, Numbers, ordered_flows
 from railfab.simulate.packets import NotSimulated, PacketTier
 from railfab.simulate.queue_series import QueueSeries
-from railfab.simulate.route_links import RouteLinks
-from railfab.simulate.routed import RoutedFabric
 from railfab.topology import PortKey
 from railfab.workload import MappedRounds, TransferRounds, mapped
 from railfab.workload.algorithms import check_transfers

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from math import inf
 
 from railfab.fabric import Design
+from railfab.fabric.routed import RoutedFabric, routed
 from railfab.forwarding import FabricChange
 from railfab.intent import Job
 from railfab.simulate.contention import PACKETS, TIER, Contention
@@ -16,7 +17,6 @@ from railfab.simulate.memo import Memo
 from railfab.simulate.packets import PacketTier
 from railfab.simulate.placed import PlacedJob, RankGroups, placed_job
 from railfab.simulate.results import FabricEstimate
-from railfab.simulate.routed import RoutedFabric, routed
 from railfab.simulate.storage_writes import WriteTime, written
 from railfab.text.counted import counted
 from railfab.topology import Net, Role

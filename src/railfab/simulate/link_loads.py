@@ -7,13 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from railfab.fabric.route_links import RouteLinks
+from railfab.fabric.routed import RoutedFabric
 from railfab.forwarding import Connections
 from railfab.sim.fluid import fluid_rates
 from railfab.simulate.contention import BusyLink
 from railfab.simulate.endless import EndlessFlows
 from railfab.simulate.ordered import Carriers, Floats, Numbers
-from railfab.simulate.route_links import RouteLinks
-from railfab.simulate.routed import RoutedFabric
 from railfab.topology import PortKey
 from railfab.workload import TransferRounds
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from railfab.errors import RailfabError
+from railfab.fabric.routed import RoutedFabric
 from railfab.sim import Balancing
 from railfab.sim.fast_forward import NEVER
 from railfab.simulate.canonical import canonical, numbered
@@ -22,7 +23,6 @@ from railfab.simulate.network_colours import NetworkColours
 from railfab.simulate.ordered import Carriers, Floats, Numbers
 from railfab.simulate.packet_run import FRAMING, PacketOutcome, PacketSettings, UnfinishedRun, run_packets
 from railfab.simulate.queue_series import QueueRecorder, QueueSeries
-from railfab.simulate.routed import RoutedFabric
 from railfab.workload import TransferRounds
 
 LEAST_ROUNDS = 4

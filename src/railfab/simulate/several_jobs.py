@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from railfab.errors import RailfabError
 from railfab.fabric import Design
+from railfab.fabric.routed import RoutedFabric, routed
 from railfab.forwarding import FabricChange
 from railfab.intent import Job
 from railfab.simulate.contention import BusyLink
@@ -20,7 +21,6 @@ from railfab.simulate.exchange import ExchangeTime, exchange_beside
 from railfab.simulate.job import CallKey, FabricCalls, Say, fabric_estimate
 from railfab.simulate.placed import PlacedJob, placed_job
 from railfab.simulate.results import FabricEstimate
-from railfab.simulate.routed import RoutedFabric, routed
 from railfab.text.counted import counted
 from railfab.topology import PortKey
 from railfab.workload import CollectiveTime, JobEstimate, RecordedJob, estimate

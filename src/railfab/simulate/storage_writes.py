@@ -8,14 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from railfab.fabric.route_links import RouteLinks
+from railfab.fabric.routed import Numbers, RoutedFabric, payload_share
 from railfab.forwarding import Connections
 from railfab.sim import Framing
 from railfab.sim.fluid import FluidFlows, fluid_ends
 from railfab.simulate.contention import BusyLink
 from railfab.simulate.exchange import QUANTA
 from railfab.simulate.link_loads import busiest_of
-from railfab.simulate.route_links import RouteLinks
-from railfab.simulate.routed import Numbers, RoutedFabric, payload_share
 from railfab.topology import Role
 from railfab.workload.checkpoints import StorageSide
 from railfab.workload.storage_stripes import NumberedPorts, storage_ports, stripes

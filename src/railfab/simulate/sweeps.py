@@ -14,6 +14,7 @@ from typing import Any, get_args
 
 from railfab.errors import IntentError, RailfabError, each
 from railfab.fabric import Design, design
+from railfab.fabric.routed import RoutedFabric, routed
 from railfab.intent import Job, Placement
 from railfab.intent.training import Spread
 from railfab.simulate.contention import PACKETS, TIER
@@ -21,7 +22,6 @@ from railfab.simulate.inputs import inputs_digest, installed_version
 from railfab.simulate.job import simulate_job
 from railfab.simulate.memo import Memo
 from railfab.simulate.named_faults import faults
-from railfab.simulate.routed import RoutedFabric, routed
 from railfab.text.remedies import either
 from railfab.workload import RecordedJob
 from railfab.workload.recorded import load_any_job

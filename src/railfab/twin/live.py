@@ -19,6 +19,7 @@ import numpy as np
 
 from railfab.device import DeviceModel
 from railfab.errors import TopologyError
+from railfab.fabric import Design
 from railfab.forwarding import (
     NOTHING_PENDING,
     BgpSession,
@@ -34,7 +35,7 @@ from railfab.forwarding import (
     settle,
     unconfigured,
 )
-from railfab.intent import FabricIntent, Job
+from railfab.intent import Job
 from railfab.sim import Dcqcn, Engine, Framing, Network, Paths, Transport
 from railfab.sim.fast_forward import FastForward
 from railfab.topology import PortKey, Topology
@@ -43,6 +44,7 @@ from railfab.twin.change_queue import ChangeQueue
 from railfab.twin.counters import TwinSample
 from railfab.twin.fair_lock import FairLock
 from railfab.twin.flaps import Flaps
+from railfab.twin.ideal_steps import DesignLinks
 from railfab.twin.job_flows import JobFlows
 from railfab.twin.link_parts import WHOLE_LINK, Direction, LinkPart
 from railfab.twin.lldp import Neighbors
@@ -98,14 +100,14 @@ class LiveFabric:
     at_once: it always does, for tests of what comes of it. changed: called after a change that came with time, by the
     thread that calls `advance`.
     stamp: the Unix time of what happens at a simulated time, both in ns; None: as much after the start.
-    marking: DSCPs of the hosts; its seed is that of all random draws. intent: of the fabric, for jobs with a model.
+    marking: DSCPs of the hosts; its seed is that of all random draws. design: of the fabric, for jobs with a model.
     """
 
     def __init__(
         self,
         topology: Topology,
         *,
-        intent: FabricIntent | None = None,
+        design: Design | None = None,
         marking: Marking | None = None,
         dcqcn: Dcqcn | None = None,
         framing: Framing | None = None,
@@ -113,7 +115,7 @@ class LiveFabric:
         changed: Callable[[], None] = lambda: None,
         at_once: bool = False,
     ) -> None:
-        self._links, self._intent = LinkTable(topology), intent
+        self._links, self._intent = LinkTable(topology), None if design is None else design.intent
         self._changed, self._at_once = changed, at_once
         self._deployed = False
         self._framing = framing or Framing()
@@ -121,6 +123,7 @@ class LiveFabric:
         self._stamp = stamp or partial(operator.add, time.time_ns())
         self._clock_ns = 0
         self._started_s = self._now_s()
+        self._planned = None if design is None else DesignLinks(design, (marking or Marking()).seed)
         self._state = unconfigured(self._links, framing=self._framing, marking=marking or Marking())
         self._ports = port_arrays(self._state)
         self._transitions = no_transitions(len(self._links.near), self._started_s)
@@ -252,7 +255,7 @@ class LiveFabric:
 
     def start(self, job: Job) -> None:
         """Run a job from its beginning, in place of any other. Raises IntentError, or Problems."""
-        work = stages(job, self._links.topology, self._intent)
+        work = self._stages(job)
         beside = background(job, self._links.topology)
         slow = link_factors(job, self._links.topology)
         with self._simulation.held():
@@ -263,6 +266,11 @@ class LiveFabric:
                 self._adopt()
                 self._engine.add(list(self._flows.begin_background(beside, self._engine.add_transport)))
             self._publish()
+
+    def _stages(self, job: Job) -> tuple[Stage, ...]:
+        """The stages of a job, whose ideals are those of the design whatever the fabric is like now."""
+        ideal = None if self._planned is None else self._planned.seconds
+        return stages(job, self._links.topology, self._intent, ideal=ideal)
 
     def stop(self) -> None:
         """End the job; packets in flight still arrive."""
@@ -483,6 +491,13 @@ class LiveFabric:
         self._readings.before_reroute()
         self._engine.reroute(self._network(), self._engine.routing if same_routing else state.routing)
         self._simulated, self._simulated_slow = state, self._slow_links
+        self._judge_step()
+
+    def _judge_step(self) -> None:
+        """Note in a training step whether the fabric is as it is designed."""
+        if self._run is not None and self._run.as_designed and self._planned is not None:
+            engine = self._engine
+            self._run.as_designed = self._planned.are(engine.network, engine.routing)
 
     def _network(self) -> Network:
         """The network of the present state, with the links that the job states to be slow."""
@@ -607,6 +622,7 @@ class LiveFabric:
         engine.forget_finished()
         engine.add(self._flows.begin(stage.transfers, math.ceil(engine.now_ns)))
         if stage.ideal_s is not None:
+            self._judge_step()
             return stage.ideal_s
         engine.run(math.ceil(engine.now_ns) + 1, stop_when_done=False)
         payload_share = self._framing.octets_per_wire / self._framing.octets_per_payload

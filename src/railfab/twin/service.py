@@ -94,7 +94,7 @@ class Twin:
         self._clock = Clock(self._advance, self._recover, cpu=cpu, speed=speed)
         self._live = LiveFabric(
             design.topology,
-            intent=design.intent,
+            design=design,
             marking=_marking(design, seed),
             stamp=self._clock.stamps.stamp_ns,
             changed=self._touch_all,

@@ -15,13 +15,13 @@ from railfab.units import NS_PER_S
 from railfab.workload.algorithms import ALGORITHMS, TransferRounds, transfer_rounds
 from railfab.workload.algorithms.rounds import ROW
 from railfab.workload.mapping import HostPorts, MappedRounds, mapped
-from railfab.workload.ranks import RanksByHost, Span
-from railfab.workload.rates import CALL_S, NETWORK_STEP_S, SCALE_UP_STEP_S, LinkRates
+from railfab.workload.ranks import RanksByHost
+from railfab.workload.rates import CALL_S, NETWORK_STEP_S, SCALE_UP_STEP_S, CallTime
 from railfab.workload.transfer import Transfer
 
 MOST_FOLLOWED = 512
 """Transfers of a collective that follow each other round by round; one with more has a single flow for each connection,
-all at once, with the latency of all rounds."""
+all at once, with the latency of the call, and takes as long as in closed form or longer."""
 MOST_TRANSFERS = 200_000
 """Transfers and computations of a step, for which an engine has about 200 MB."""
 FEW = 4
@@ -72,13 +72,16 @@ class RankTransfer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupFlows:
-    """A collective of a group. rounds: each waits for the one before. network_s, latency_s: latency of what crosses the
-    network in a round, and of the whole. ports: of each rank, where it computes.
+    """A collective of a group. rounds: each waits for the one before. begin_s, network_s, latency_s: latency before the
+    first round, of what crosses the network in each, and of the whole. least_s: least duration of a call for each rank.
+    ports: of each rank, where it computes.
     """
 
     rounds: tuple[tuple[RankTransfer, ...], ...]
+    begin_s: float
     network_s: float
     latency_s: float
+    least_s: float
     ports: tuple[PortKey, ...]
 
     @property
@@ -97,15 +100,11 @@ class GroupFlows:
         return run.ends()
 
 
-def group_rounds(
-    rates: LinkRates, op: str, size_bytes: float, ranks: RanksByHost, *, span: Span, algorithm: str | None
-) -> TransferRounds:
-    """The rounds of an operation by an algorithm, by default NCCL's choice; of the first one where ranks lack what it
-    needs. Raises IntentError where a named algorithm cannot be."""
-    name = rates.call(op, size_bytes, span, algorithm).algorithm
-    if ALGORITHMS[op][name].obstacle(ranks):
-        name = next(iter(ALGORITHMS[op]))
-    return transfer_rounds(op, name, ranks, size_bytes, channels=rates.channels(op, span))
+def group_rounds(op: str, size_bytes: float, ranks: RanksByHost, *, algorithm: str, channels: int) -> TransferRounds:
+    """The rounds of an operation by an algorithm, or by the first one where ranks lack what it needs."""
+    able = ALGORITHMS[op]
+    name = next(iter(able)) if able[algorithm].obstacle(ranks) else algorithm
+    return transfer_rounds(op, name, ranks, size_bytes, channels=channels)
 
 
 def one_way(rounds: TransferRounds) -> TransferRounds:
@@ -113,38 +112,30 @@ def one_way(rounds: TransferRounds) -> TransferRounds:
     return replace(rounds, table=rounds.table[rounds.table["source"] == 0])
 
 
-def group_flows(rounds: TransferRounds, ranks: Sequence[int], hosts: HostPorts) -> GroupFlows:
-    """The flows of a collective of these ranks of a job."""
-    followed = rounds if rounds.table["times"].sum() <= MOST_FOLLOWED else _in_one(rounds)
+def group_flows(rounds: TransferRounds, ranks: Sequence[int], hosts: HostPorts, call: CallTime) -> GroupFlows:
+    """The flows of a collective of these ranks of a job. call: its duration in closed form."""
+    at_once = rounds.table["times"].sum() > MOST_FOLLOWED
+    followed = _in_one(rounds) if at_once else rounds
     gpus = [hosts.gpus[rank] for rank in ranks]
-    flows = mapped(followed, gpus, hosts.nics, scale_up=hosts.scale_up is not None)
-    crossing = len(np.unique(flows.flows["transfer"])) / len(followed.table)
-    latency_s = rounds.count * (crossing * NETWORK_STEP_S + (1 - crossing) * SCALE_UP_STEP_S)
-    at_once = followed is not rounds
-    network_s, copy_s = (latency_s, latency_s) if at_once else (NETWORK_STEP_S, SCALE_UP_STEP_S)
-    parts = _RowParts(flows, hosts.scale_up or np.inf, copy_s)
+    parts = _RowParts(mapped(followed, gpus, hosts.nics, scale_up=hosts.scale_up is not None), hosts.scale_up or np.inf)
     rows = [
         [parts.transfer(number) for number in transfers.tolist()]
         for times, transfers in followed.intervals()
         for _ in range(times)
     ]
     return GroupFlows(
-        rounds=tuple(tuple(_merged(transfers) if at_once else transfers) for transfers in rows),
-        network_s=network_s,
-        latency_s=latency_s,
+        rounds=tuple(tuple(_without_copies(transfers) if at_once else transfers) for transfers in rows),
+        begin_s=0.0 if at_once else CALL_S,
+        network_s=call.latency_s if at_once else NETWORK_STEP_S,
+        latency_s=call.latency_s,
+        least_s=call.seconds if at_once else 0.0,
         ports=tuple(hosts.nics[gpu][0] for gpu in gpus),
     )
 
 
-def _merged(transfers: Sequence[RankTransfer]) -> Iterator[RankTransfer]:
-    """Transfers between two ranks on all channels as one: each copy takes the time of all that share its links."""
-    pairs: defaultdict[tuple[int, int], list[RankTransfer]] = defaultdict(list)
-    for transfer in transfers:
-        pairs[transfer.source, transfer.target].append(transfer)
-    for (source, target), alike in pairs.items():
-        copies = [transfer.copy_s for transfer in alike if transfer.copy_s is not None]
-        flows = tuple(flow for transfer in alike for flow in transfer.flows)
-        yield RankTransfer(source=source, target=target, channel=0, flows=flows, copy_s=max(copies, default=None))
+def _without_copies(transfers: Sequence[RankTransfer]) -> Iterator[RankTransfer]:
+    """What crosses the network; all channels wait for the same."""
+    return (replace(transfer, channel=0, copy_s=None) for transfer in transfers if transfer.flows)
 
 
 def _in_one(rounds: TransferRounds) -> TransferRounds:
@@ -161,9 +152,8 @@ def _in_one(rounds: TransferRounds) -> TransferRounds:
 class _RowParts:
     """Flows and copies of each row of rounds."""
 
-    def __init__(self, flows: MappedRounds, scale_up: float, latency_s: float) -> None:
-        self._table, self._sizes = flows.rounds.table, flows.rounds.payload_bytes
-        self._scale_up, self._latency_s = scale_up, latency_s
+    def __init__(self, flows: MappedRounds, scale_up: float) -> None:
+        self._table, self._sizes, self._scale_up = flows.rounds.table, flows.rounds.payload_bytes, scale_up
         self._flows: defaultdict[int, list[tuple[PortKey, PortKey, int, float]]] = defaultdict(list)
         for flow, size in zip(flows.flows.tolist(), flows.payload_bytes.tolist(), strict=True):
             transfer, source, target, stream, _ = flow
@@ -195,7 +185,7 @@ class _RowParts:
             source, target = self._copies[number]
             begin = int(row["begin"])
             sharing = max(self._sharing[begin, "out", source], self._sharing[begin, "in", target])
-            copy_s = self._latency_s + sharing * float(self._sizes[number]) / self._scale_up
+            copy_s = SCALE_UP_STEP_S + sharing * float(self._sizes[number]) / self._scale_up
         return RankTransfer(
             source=int(row["source"]),
             target=int(row["target"]),
@@ -211,7 +201,7 @@ class _GroupRun:
     def __init__(self, flows: GroupFlows, to: TransferList, ready: Sequence[Places], calls: float) -> None:
         self._flows, self._to, self._ready = flows, to, ready
         self._last: dict[tuple[int, int], Places] = {}
-        self._first_s = CALL_S + max(0.0, calls - 1) * (CALL_S + flows.latency_s)
+        self._first_s = flows.begin_s + max(0.0, calls - 1) * flows.latency_s
 
     def add_round(self, transfers: Sequence[RankTransfer]) -> None:
         fresh: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
@@ -240,7 +230,11 @@ class _GroupRun:
 
     def ends(self) -> list[Places]:
         """Transfers that end the part of each rank."""
-        ends: list[list[int]] = [[] for _ in self._ready]
+        ports, least_s = self._flows.ports, self._first_s + self._flows.least_s
+        ends: list[list[int]] = [
+            [self._to.rest(port, ready, least_s)] if self._flows.least_s else []
+            for port, ready in zip(ports, self._ready, strict=True)
+        ]
         for (rank, _), places in self._last.items():
             ends[rank] += places
         return [

@@ -44,10 +44,13 @@ DIRECT = "direct"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallTime:
-    """Duration of a call. nic_bytes: payload that the NICs of a rank send in it, the busiest of them."""
+    """Duration of a call. latency_s: of it, what it takes without a byte. nic_bytes: payload that the NICs of a rank
+    send in it, the busiest of them.
+    """
 
     algorithm: str
     seconds: float
+    latency_s: float
     nic_bytes: float
 
 
@@ -137,11 +140,12 @@ class LinkRates:
 
     def _direct(self, op: str, size_bytes: float, span: Span) -> CallTime:
         """Every rank sends to all others at once, or to one."""
-        step_s = NETWORK_STEP_S if span.hosts > 1 else SCALE_UP_STEP_S
+        latency_s = CALL_S + (NETWORK_STEP_S if span.hosts > 1 else SCALE_UP_STEP_S)
         away = 1.0 if op == "sendrecv" else 1 - span.ranks_per_host / span.ranks
         return CallTime(
             algorithm=DIRECT,
-            seconds=CALL_S + step_s + self._volume_s(op, size_bytes, span),
+            seconds=latency_s + self._volume_s(op, size_bytes, span),
+            latency_s=latency_s,
             nic_bytes=away * size_bytes if span.hosts > 1 else 0.0,
         )
 
@@ -149,15 +153,16 @@ class LinkRates:
         """Rings over several hosts have the latency of Simple at every size, as the AllGathers of CHUNK_S have."""
         steps, volume_s = ring_steps(op, span.ranks), self._volume_s(op, size_bytes, span)
         if span.hosts == 1:
-            seconds = CALL_S + steps * SCALE_UP_STEP_S + volume_s
-            if choice is not None:
-                seconds = min(seconds, choice.seconds(size_bytes))
-            return CallTime(algorithm=RING, seconds=seconds, nic_bytes=0.0)
+            latency_s = CALL_S + steps * SCALE_UP_STEP_S
+            seconds = latency_s + volume_s
+            if choice is not None and choice.seconds(size_bytes) < seconds:
+                seconds, latency_s = choice.seconds(size_bytes), choice.latency_s
+            return CallTime(algorithm=RING, seconds=seconds, latency_s=latency_s, nic_bytes=0.0)
         crossing = (2 if op == "allreduce" else 1) * (span.hosts - 1)
         latency_s = crossing * NETWORK_STEP_S + (steps - crossing) * SCALE_UP_STEP_S
-        latency_s *= PLATEAU if op == "allreduce" else 1.0
+        latency_s = CALL_S + latency_s * (PLATEAU if op == "allreduce" else 1.0)
         nic_bytes = OPERATIONS[op].bus_factor(span.ranks) * size_bytes / span.ranks_per_host
-        return CallTime(algorithm=RING, seconds=CALL_S + latency_s + volume_s, nic_bytes=nic_bytes)
+        return CallTime(algorithm=RING, seconds=latency_s + volume_s, latency_s=latency_s, nic_bytes=nic_bytes)
 
     def _by_prediction(self, choice: Prediction, size_bytes: float, span: Span) -> CallTime:
         """NCCL's prediction, less headers; a rank of a host has up to two edges of trees to other hosts."""
@@ -166,7 +171,12 @@ class LinkRates:
         crossing = min(2.0, span.hosts - 1.0) / span.ranks_per_host
         if choice.algorithm == PAT:
             crossing = 1 - 1 / span.ranks
-        return CallTime(algorithm=choice.algorithm, seconds=seconds, nic_bytes=crossing * size_bytes)
+        return CallTime(
+            algorithm=choice.algorithm,
+            seconds=seconds,
+            latency_s=choice.latency_s,
+            nic_bytes=crossing * size_bytes,
+        )
 
     def _by_rounds(self, op: str, size_bytes: float, span: Span, algorithm: str) -> CallTime:
         """An algorithm that NCCL does not have: its rounds one after another."""
@@ -176,7 +186,12 @@ class LinkRates:
         rounds = transfer_rounds(op, algorithm, ranks, size_bytes)
         network, scale_up = RankLink(self.nic, NETWORK_STEP_S), RankLink(self.scale_up or self.nic, SCALE_UP_STEP_S)
         seconds, nic_bytes = rounds.seconds_on_hosts(ranks, network, scale_up)
-        return CallTime(algorithm=algorithm, seconds=CALL_S + seconds, nic_bytes=nic_bytes)
+        latency_s, _ = rounds.seconds_on_hosts(
+            ranks, replace(network, bytes_per_s=inf), replace(scale_up, bytes_per_s=inf)
+        )
+        return CallTime(
+            algorithm=algorithm, seconds=CALL_S + seconds, latency_s=CALL_S + latency_s, nic_bytes=nic_bytes
+        )
 
 
 def roce_payload_share(intent: FabricIntent) -> float:

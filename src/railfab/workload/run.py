@@ -21,8 +21,8 @@ Launch = Callable[[Stage], float]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
     """A finished pass through the stages of a job. ideal_s: duration of its transfers with fair sharing of the links
-    throughout; of a training step that of the step, see `Stage`. communication_s: in which transfers were under way.
-    calls: operations of a training step over the network.
+    throughout; of a training step see `IdealSteps`. communication_s: in which transfers were under way. calls:
+    operations of a training step over the network.
     """
 
     duration_s: float
@@ -54,8 +54,23 @@ class JobStatus(JobSteps):
     simulated_s: float
 
 
+class IdealSteps:
+    """Ideals of the steps of a training job: at fair rates, and no shorter than the fastest step that the fabric ran as
+    it is designed: congestion control takes time that fair rates do not have, where flows meet."""
+
+    def __init__(self) -> None:
+        self._fastest: dict[float, float] = {}
+
+    def ideal_s(self, fair_s: float, duration_s: float, *, as_designed: bool) -> float:
+        """The ideal of a step of this duration; steps with equal stages have equal fair durations [s]."""
+        if as_designed:
+            self._fastest[fair_s] = min(duration_s, self._fastest.get(fair_s, duration_s))
+        return max(fair_s, self._fastest.get(fair_s, 0.0))
+
+
 class JobRun:
-    """Runs the stages of a job on an engine."""
+    """Runs the stages of a job on an engine. as_designed: whether all of the present step runs as in the design; only
+    of a job with ideals and without stragglers."""
 
     def __init__(
         self, name: str, stages: tuple[Stage, ...], repeat: int | None, engine: FastForward, launch: Launch
@@ -69,6 +84,9 @@ class JobRun:
         self._in_stage = self._sending = False
         self._communication_ns, self._ideal_s = 0, 0.0
         self._calls: tuple[CallTimes, ...] = ()
+        self._ideals = IdealSteps()
+        self._is_healthy = all(stage.ideal_s is not None and not stage.slowed for stage in stages)
+        self.as_designed = self._is_healthy
 
     @property
     def stage(self) -> str:
@@ -144,12 +162,16 @@ class JobRun:
 
     def _end_step(self, now_ns: int) -> None:
         self.steps += 1
+        duration_s, ideal_s = (now_ns - self._step_began_ns) / 1e9, self._ideal_s
+        if self._is_healthy:
+            ideal_s = self._ideals.ideal_s(ideal_s, duration_s, as_designed=self.as_designed)
         self.recent.append(
             Step(
-                duration_s=(now_ns - self._step_began_ns) / 1e9,
+                duration_s=duration_s,
                 communication_s=self._communication_ns / 1e9,
-                ideal_s=self._ideal_s,
+                ideal_s=ideal_s,
                 calls=self._calls,
             )
         )
         self._step_began_ns, self._communication_ns, self._ideal_s, self._calls = now_ns, 0, 0.0, ()
+        self.as_designed = self._is_healthy

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from railfab.errors import IntentError
 from railfab.intent import AtMost, Collective, FabricIntent, Job, Phase, Traffic
@@ -13,6 +14,9 @@ from railfab.units import NS_PER_MS
 from railfab.workload.job_hosts import gpu_nics, hosts_of, refusal
 from railfab.workload.ranks import RanksByHost
 from railfab.workload.transfer import Gpu, Stage, Transfer
+
+if TYPE_CHECKING:
+    from railfab.workload.ideal_times import Ideal
 
 QUEUE_PAIRS = 2
 """Queue pairs between two NIC ports in a collective; each is a separate flow, for better ECMP spreading.
@@ -32,8 +36,10 @@ def ring_pairs(job: Job, topology: Topology) -> Iterator[tuple[PortKey, PortKey]
                 yield from zip(nics[here, rail], nics[there, rail], strict=False)
 
 
-def stages(job: Job, topology: Topology, intent: FabricIntent | None = None) -> tuple[Stage, ...]:
-    """The stages of a step of a job on a fabric. intent: of the fabric, for a job with a model.
+def stages(
+    job: Job, topology: Topology, intent: FabricIntent | None = None, *, ideal: Ideal | None = None
+) -> tuple[Stage, ...]:
+    """The stages of a step of a job on a fabric. intent, ideal: for a job with a model, see `training_stages`.
 
     Raises IntentError, or Problems, for a job that the fabric cannot run.
     """
@@ -41,7 +47,7 @@ def stages(job: Job, topology: Topology, intent: FabricIntent | None = None) -> 
         from railfab.workload.training_stages import training_stages  # needs numpy, which the closed form does not
 
         assert intent is not None
-        return training_stages(job, intent, topology)
+        return training_stages(job, intent, topology, ideal)
     hosts = hosts_of(job, topology)
     nics = gpu_nics(topology, hosts)
     run: list[Stage] = []

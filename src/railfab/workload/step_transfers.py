@@ -84,8 +84,10 @@ class _Groups:
         key = (ranks, op, name, size_bytes)
         if key not in self.known:
             by_host, span = ranks_by_host(ranks, self.hosts), self.work.plan.ranks.span(group)
-            rounds = group_rounds(self.rates, op, size_bytes, by_host, span=span, algorithm=name)
-            self.known[key] = group_flows(one_way(rounds) if group == "pp" else rounds, ranks, self.hosts)
+            call, channels = self.rates.call(op, size_bytes, span, name), self.rates.channels(op, span)
+            rounds = group_rounds(op, size_bytes, by_host, algorithm=call.algorithm, channels=channels)
+            kept = one_way(rounds) if group == "pp" else rounds
+            self.known[key] = group_flows(kept, ranks, self.hosts, call)
         return self.known[key]
 
 

@@ -3,46 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-
-import numpy as np
+from dataclasses import replace
 
 from railfab.errors import IntentError
 from railfab.intent import FabricIntent, Job
 from railfab.intent.step_conditions import Checkpoint
-from railfab.sim.fluid import FluidFlows, fluid_ends
-from railfab.topology import Net, PortKey, Role, Topology
-from railfab.units import NS_PER_S, bytes_per_s
+from railfab.topology import Net, Role, Topology
+from railfab.units import NS_PER_S
 from railfab.workload.checkpoints import StorageSide, checkpoint_time, host_bytes, storage_side
+from railfab.workload.ideal_times import Ideal, between_host_ports
 from railfab.workload.job_hosts import gpu_nics, hosts_of
 from railfab.workload.mapping import HostPorts
 from railfab.workload.plan import TrainingPlan
-from railfab.workload.rates import link_rates, roce_payload_share
+from railfab.workload.rates import link_rates
 from railfab.workload.step_transfers import step_transfers
 from railfab.workload.storage_stripes import storage_ports, stripes
 from railfab.workload.training_work import training_work
 from railfab.workload.transfer import Stage, Transfer
 
-QUANTUM_S = 1e-6
-"""Time within which events of an ideal step are one [s]."""
 
+def training_stages(
+    job: Job, intent: FabricIntent, topology: Topology, ideal: Ideal | None = None
+) -> tuple[Stage, ...]:
+    """The stages of a job with a model. ideal: durations where nothing is slow, by default between the ports of hosts.
 
-def training_stages(job: Job, intent: FabricIntent, topology: Topology) -> tuple[Stage, ...]:
-    """The stages of a job with a model. Raises IntentError, or Problems, for a job that a twin cannot run."""
+    Raises IntentError, or Problems, for a job that a twin cannot run.
+    """
+    ideal = ideal or between_host_ports(intent, topology)
     hosts = hosts_of(job, topology)
     work, rates = training_work(job, intent, hosts), link_rates(intent)
     gpus = [(host, gpu // intent.hosts.gpus_per_nic + 1) for host in hosts for gpu in range(intent.hosts.gpus)]
     ports = HostPorts(gpus=gpus, nics=gpu_nics(topology, hosts), scale_up=rates.scale_up)
     step = step_transfers(work, rates, ports)
     healthy = step_transfers(work, rates, ports, {}) if work.slow else step
-    share = bytes_per_s(roce_payload_share(intent))
-    port_rates = {
-        (port.node, port.name): share * min(port.rate_gbps, intent.hosts.port_gbps) for port, _, _ in topology.ports()
-    }
-    ideal_s = ideal_seconds(healthy.transfers, port_rates)
-    run = Stage(name="step", transfers=step.transfers, calls=step.calls, ideal_s=ideal_s)
+    ideal_s = ideal(healthy.transfers)
+    run = Stage(name="step", transfers=step.transfers, calls=step.calls, ideal_s=ideal_s, slowed=bool(job.stragglers))
     if job.checkpoint is None:
         return (run,)
-    return (run, _checkpoint(job.checkpoint, work.plan, storage_side(job.checkpoint, intent), topology, hosts, ideal_s))
+    writes = _checkpoint(job.checkpoint, work.plan, storage_side(job.checkpoint, intent), topology, hosts, ideal_s)
+    return (run, replace(writes, ideal_s=max(writes.compute_ns / NS_PER_S, ideal(writes.transfers))))
 
 
 def _checkpoint(
@@ -74,24 +73,4 @@ def _checkpoint(
         compute_ns=round(written.write_s * NS_PER_S),
         transfers=transfers,
         every=written.steps,
-        ideal_s=written.write_s,
     )
-
-
-def ideal_seconds(transfers: Sequence[Transfer], port_bytes_per_s: dict[PortKey, float]) -> float:
-    """Duration of transfers that wait for each other, where only the ports of hosts limit them [s]."""
-    number = {port: 2 * place for place, port in enumerate(port_bytes_per_s)}
-    crossing = np.array([transfer.payload_bytes > 0 for transfer in transfers])
-    ends = [(number[transfer.source], number[transfer.target] + 1) for transfer in transfers]
-    pairs = [(earlier, later) for later, transfer in enumerate(transfers) for earlier in transfer.after]
-    earlier, later = np.array(pairs, np.int64).reshape(-1, 2).T
-    flows = FluidFlows(
-        paths=np.array(ends, np.int64),
-        route=np.where(crossing, np.arange(len(transfers)), -1),
-        alike=np.ones(len(transfers), np.int64),
-        payload_bytes=np.array([transfer.payload_bytes for transfer in transfers]),
-        latency_s=np.array([transfer.gap_ns for transfer in transfers]) / NS_PER_S,
-        earlier=earlier,
-        later=later,
-    )
-    return float(fluid_ends(flows, np.repeat(list(port_bytes_per_s.values()), 2), quantum_s=QUANTUM_S).max())

@@ -41,8 +41,8 @@ class StageCall:
 class Stage:
     """A part of a step: computing for compute_ns, and transfers; the next stage starts when both have ended.
 
-    every: it is in each so many-th step. calls: of a training step. ideal_s: its duration where nothing is slow and
-    only the ports of hosts limit it; None: computed from the paths of its transfers when they start.
+    every: it is in each so many-th step. calls: of a training step. ideal_s: its duration where nothing is slow;
+    None: computed from the paths of its transfers when they start. slowed: by stragglers of the job.
     """
 
     name: str
@@ -51,3 +51,4 @@ class Stage:
     every: int = 1
     calls: tuple[StageCall, ...] = ()
     ideal_s: float | None = None
+    slowed: bool = False

@@ -14,6 +14,7 @@ from railfab.device import DeviceModel, Qos
 from railfab.errors import RailfabError
 from railfab.fabric import Design
 from railfab.fabric.design import render_text
+from railfab.fabric.route_links import RouteLinks, candidate_links
 from railfab.forwarding import (
     Connections,
     FabricChange,
@@ -30,7 +31,6 @@ from railfab.forwarding import (
 from railfab.platforms import platform
 from railfab.sim import Balancing, Framing, Network
 from railfab.sim.walks import flow_links
-from railfab.simulate.route_links import RouteLinks, candidate_links
 from railfab.topology import Net, PortKey, Role
 from railfab.units import bytes_per_s
 from railfab.workload.transfer import Gpu
