@@ -112,7 +112,7 @@ class RoutedFabric:
 
     @cached_property
     def balancing(self) -> frozenset[Balancing]:
-        """How the configured switches choose links."""
+        """Ways in which the configured switches choose links."""
         modes = self.state.network.balancing[[self.links.switches[name] for name in self.state.configs]]
         return frozenset(map(Balancing, modes.tolist()))
 
@@ -160,7 +160,7 @@ class RoutedFabric:
 
 
 def uncomputed_routes(design: Design) -> str:
-    """Why no routes can be computed for a design; empty where they can."""
+    """Reason why no routes can be computed for a design; empty where they can."""
     if design.intent.profile.transport == "uet":
         return "the routes of Ultra Ethernet are not computed"
     parts = ((model.name, part) for model in _used_models(design).values() for part in uncomputed(model))

@@ -1,4 +1,4 @@
-"""What a fabric would do as it is designed: durations of transfers on its links, and whether a network is that one."""
+"""The fabric as it is designed: durations of transfers on its links, and whether a network is that one."""
 
 from __future__ import annotations
 

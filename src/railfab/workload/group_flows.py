@@ -134,7 +134,7 @@ def group_flows(rounds: TransferRounds, ranks: Sequence[int], hosts: HostPorts, 
 
 
 def _without_copies(transfers: Sequence[RankTransfer]) -> Iterator[RankTransfer]:
-    """What crosses the network; all channels wait for the same."""
+    """Transfers that cross the network; all channels wait for the same."""
     return (replace(transfer, channel=0, copy_s=None) for transfer in transfers if transfer.flows)
 
 
