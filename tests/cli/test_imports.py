@@ -97,6 +97,15 @@ def test_a_design_in_files_needs_no_terminal_no_network_and_no_list_of_packages(
     assert modules.isdisjoint({"email", "http", "importlib.metadata", "rich", "socket", "ssl", "urllib3", "xml"})
 
 
+def test_a_run_that_is_kept_needs_no_numbers_and_no_compiler() -> None:
+    program = """
+import sys
+from railfab.simulate.kept_runs import KeptRuns
+assert {"llvmlite", "numba", "numpy"}.isdisjoint(sys.modules)
+"""
+    subprocess.run([sys.executable, "-c", program], timeout=120, check=True)
+
+
 def test_each_command_is_found_by_its_name() -> None:
     found = Commands()
     assert {name: found[name].name for name in found} == {name: name for name in PLACES}
