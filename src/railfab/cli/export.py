@@ -40,7 +40,10 @@ def export(
     accept: AcceptOption = None,
     output: OutputOption = Output.TABLE,
 ) -> None:
-    """Write the plan for another tool: slurm, topograph. The files of a format replace earlier ones together."""
+    """Write the plan for another tool: slurm, topograph, ns3, htsim, simai or astra-sim.
+
+    The files of a format replace earlier ones together, or not at all.
+    """
     from railfab.exports import HostNames, export_named, read_host_names
     from railfab.fabric.file_sets import write_folder
 
