@@ -161,7 +161,7 @@ def test_an_uplink_that_is_missing_from_the_first_step_on_makes_it_slow() -> Non
     assert step.duration_s > 1.2 * step.ideal_s
 
 
-LAW_JOBS = {
+LAW_JOBS: dict[str, dict[str, Any]] = {
     "packed": {"parallelism": {"tp": 8, "micro_batches": 4}},
     "scattered": {"parallelism": {"tp": 8, "pp": 2, "micro_batches": 4}, "placement": {"hosts": "scattered"}},
     "stages in a host": {"parallelism": {"tp": 4, "pp": 4, "micro_batches": 4}},
@@ -191,3 +191,37 @@ def test_no_job_is_slow_on_a_healthy_design(name: str, kind: str) -> None:
     for step in steps(live(planned), wanted, 2):
         assert step.duration_s < 1.2 * step.ideal_s
         assert step.duration_s < 1.2 * fair_s(planned, wanted)
+
+
+def collective_counts(metrics: JobMetrics) -> dict[str, float]:
+    read = registry(metrics).get_sample_value
+    labels = {"fabric": "small", "job_id": "made", "host": HOST}
+    counts = {
+        op: read("training_collective_duration_seconds_count", {**labels, "op": op})
+        for op in ("sendrecv", "reducescatter")
+    }
+    return {op: count or 0.0 for op, count in counts.items()}
+
+
+def test_operations_are_counted_while_their_step_runs_and_once() -> None:
+    """A step of a large model takes minutes of a core, and a mistake shows in its operations before."""
+    metrics, running = JobMetrics("small", tuple(node.name for node in small().topology.hosts())), fabric()
+    wanted = job().model_copy(update={"repeat": 2})
+    metrics.begin(wanted)
+    running.start(wanted)
+    during: list[dict[str, float]] = []
+    while running.job_status().steps < 1:
+        running.advance(MS)
+        if running.job_status().steps == 0:
+            metrics.take_calls(running.ended_calls())
+            during.append(collective_counts(metrics))
+    metrics.take(running.finished_steps())
+    step_of = collective_counts(metrics)
+    assert step_of["sendrecv"] == 2 * 2 * 4
+    assert any(0 < counts["sendrecv"] < step_of["sendrecv"] for counts in during)
+    assert sum(during[-1].values()) < sum(step_of.values())
+    while running.job_status().steps < 2:
+        running.advance(MS)
+        metrics.take(running.finished_steps())
+        metrics.take_calls(running.ended_calls())
+    assert collective_counts(metrics) == {op: 2 * count for op, count in step_of.items()}

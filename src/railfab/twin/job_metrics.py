@@ -17,6 +17,7 @@ from railfab.metrics import metric
 from railfab.twin.clock import Clock
 from railfab.units import NS_PER_S
 from railfab.workload import OPERATIONS, JobSteps, Step
+from railfab.workload.call_times import CallTimes
 
 BUCKETS_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 STEP = "training_step_duration_seconds"
@@ -63,11 +64,13 @@ class JobMetrics(Collector):
         self._job: Job | None = None
         self._names: dict[str, None] = {}
         self._seen = 0
+        self._counted: dict[Labels, int] = {}
 
     def begin(self, job: Job | None) -> None:
         """Count for another job, or for none, from its beginning."""
         with self._lock:
             self._job, self._seen = job, 0
+            self._counted.clear()
             if job is not None:
                 self._names[job.job] = None
 
@@ -80,6 +83,12 @@ class JobMetrics(Collector):
             self._seen = status.steps
             for step in status.recent[-fresh:]:
                 self._count(self._job, step)
+
+    def take_calls(self, calls: Sequence[CallTimes]) -> None:
+        """Count the operations of the present step that have ended since the last time: a step may take minutes."""
+        with self._lock:
+            if self._job is not None:
+                self._count_calls(self._job, calls)
 
     def collect(self) -> Iterator[Metric]:
         with self._lock:
@@ -117,11 +126,20 @@ class JobMetrics(Collector):
         if job.model is not None:
             key = (self._fabric, job.job)
             self._ideal_s[key] = self._ideal_s.get(key, 0.0) + step.ideal_s
-        for calls in step.calls:
-            for host in calls.hosts:
-                series = (self._fabric, job.job, host, calls.op)
-                self._collectives.observe(series, *calls.seconds.tolist())
-                self._bandwidth[series] = calls.bus_bytes_per_s
+        self._count_calls(job, step.calls)
+        self._counted.clear()
+
+    def _count_calls(self, job: Job, calls: Sequence[CallTimes]) -> None:
+        """Count the operations of a step that are not counted yet: the last ones of each kind."""
+        for each in calls:
+            kind = (each.op, *each.hosts)
+            fresh = each.seconds[self._counted.get(kind, 0) :].tolist()
+            self._counted[kind] = max(len(each.seconds), self._counted.get(kind, 0))
+            for host in each.hosts:
+                series = (self._fabric, job.job, host, each.op)
+                if fresh:
+                    self._collectives.observe(series, *fresh)
+                    self._bandwidth[series] = each.bus_bytes_per_s
 
     def _hosts(self, job: Job) -> tuple[str, ...]:
         if job.hosts == "all":

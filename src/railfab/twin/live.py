@@ -57,6 +57,7 @@ from railfab.twin.tries import Tries, Trying
 from railfab.twin.virtual_ports import virtual_chassis
 from railfab.units import NS_PER_MS, NS_PER_S
 from railfab.workload import JobRun, JobStatus, JobSteps, Stage, background, link_factors, stages
+from railfab.workload.call_times import CallTimes
 
 logger = logging.getLogger(__name__)
 
@@ -361,6 +362,11 @@ class LiveFabric:
         """The steps of the job that have ended, without a publication."""
         with self._simulation.held():
             return self._run.finished_steps() if self._run else JobSteps(job=None, steps=0, recent=())
+
+    def ended_calls(self) -> tuple[CallTimes, ...]:
+        """The operations of the present step of a job that have ended so far."""
+        with self._simulation.held():
+            return self._run.ended_calls() if self._run and self._engine_error is None else ()
 
     def counted_ns(self) -> int:
         """Simulated time of the newest counters [ns]."""

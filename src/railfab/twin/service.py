@@ -6,6 +6,7 @@ import json
 import logging
 import os
 import threading
+import time
 from contextlib import ExitStack
 from math import inf
 from pathlib import Path
@@ -49,6 +50,9 @@ LOCALHOST = "127.0.0.1"
 
 FILES_A_SWITCH, OTHER_FILES = 2, 200
 """Open files of a twin: for each switch the socket on which it listens and one connection, and those beside them."""
+
+CALLS_S = 2.0
+"""Interval in which the operations of a step that runs are counted, which takes milliseconds [s]."""
 
 COUNTERS_AGE_S = 0.05
 """Maximum age of published counters that are used again; publishing those of all links takes milliseconds [s]."""
@@ -103,6 +107,7 @@ class Twin:
         self._servers: dict[str, SwitchServers] = {}
         self._operations = SwitchOperations(self._live, self._switches, self._servers)
         self._job_metrics = JobMetrics(self.fabric, tuple(node.name for node in design.topology.hosts()))
+        self._calls_s = 0.0
         self._stack = ExitStack()
 
     @property
@@ -266,6 +271,9 @@ class Twin:
     def _advance(self, dt_ns: int) -> None:
         self._live.advance(dt_ns)
         self._job_metrics.take(self._live.finished_steps())
+        if time.monotonic() - self._calls_s >= CALLS_S:
+            self._job_metrics.take_calls(self._live.ended_calls())
+            self._calls_s = time.monotonic()
 
     def _recover(self) -> None:
         self._live.recover()

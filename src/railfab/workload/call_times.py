@@ -18,7 +18,7 @@ Times = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class CallTimes:
-    """Calls of an operation of the groups on the same hosts. seconds: of each call, in the order of the stage.
+    """Calls of an operation of the groups on the same hosts. seconds: of each call, in the order in which they ended.
 
     bus_bytes_per_s: bus bandwidth of the last of them.
     """
@@ -39,13 +39,20 @@ def transferring_ns(transfers: Sequence[Transfer], start_ns: Times, finish_ns: T
 
 
 def call_times(calls: Sequence[StageCall], start_ns: Times, finish_ns: Times) -> Iterator[CallTimes]:
-    """The calls of a stage by operation and hosts. start_ns, finish_ns: (transfer,)."""
-    kinds: defaultdict[tuple[str, tuple[str, ...]], list[StageCall]] = defaultdict(list)
-    for call in calls:
-        kinds[call.op, call.hosts].append(call)
+    """The calls of a stage that have ended, by operation and hosts.
+
+    start_ns, finish_ns: (transfer,), infinite of one that has not ended.
+    """
+    bounds = [bound for call in calls for bound in (call.places.start, call.places.stop)]
+    if not bounds:
+        return
+    begin_ns = np.minimum.reduceat(np.append(start_ns, np.inf), bounds)[::2]
+    end_ns = np.maximum.reduceat(np.append(finish_ns, -np.inf), bounds)[::2]
+    kinds: defaultdict[tuple[str, tuple[str, ...]], list[int]] = defaultdict(list)
+    for number in np.argsort(end_ns, kind="stable").tolist():
+        if end_ns[number] < np.inf:
+            kinds[calls[number].op, calls[number].hosts].append(number)
     for (op, hosts), alike in kinds.items():
-        parts = [slice(call.places.start, call.places.stop) for call in alike]
-        seconds = np.array([finish_ns[part].max() - start_ns[part].min() for part in parts]) / NS_PER_S
-        last = alike[-1]
+        seconds, last = (end_ns[alike] - begin_ns[alike]) / NS_PER_S, calls[alike[-1]]
         bus_bytes_per_s = OPERATIONS[op].bus_factor(last.ranks) * last.size_bytes / float(seconds[-1])
         yield CallTimes(op=op, hosts=hosts, seconds=seconds, bus_bytes_per_s=bus_bytes_per_s)

@@ -7,9 +7,11 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from railfab.sim import FlowResults
+import numpy as np
+
 from railfab.sim.fast_forward import FastForward
-from railfab.workload.call_times import CallTimes, call_times, transferring_ns
+from railfab.sim.kernel.records import DONE
+from railfab.workload.call_times import CallTimes, Times, call_times, transferring_ns
 from railfab.workload.transfer import Stage
 
 RECENT_STEPS = 256
@@ -97,6 +99,20 @@ class JobRun:
         """The steps that have ended so far."""
         return JobSteps(job=self.name, steps=self.steps, recent=tuple(self.recent))
 
+    def ended_calls(self) -> tuple[CallTimes, ...]:
+        """The operations of the present step that have ended so far."""
+        stage = self._stages[self._stage_index]
+        if not self._sending or not stage.calls:
+            return self._calls
+        start_ns, finish_ns = self._times(stage)
+        return (*self._calls, *call_times(stage.calls, start_ns, finish_ns))
+
+    def _times(self, stage: Stage) -> tuple[Times, Times]:
+        """(transfer,) when the transfers of the present stage began and ended, infinite for those that have not."""
+        flows, count = self._engine.flows(), len(stage.transfers)
+        finish_ns = np.where(flows.state == DONE, flows.finish_ns, np.inf)
+        return flows.start_ns[-count:], finish_ns[-count:]
+
     @property
     def _now_ns(self) -> int:
         """The engine's time, which may stop between two nanoseconds."""
@@ -141,14 +157,14 @@ class JobRun:
             if not engine.run(until_ns):
                 return False
             self._sending = False
-            self._end_transfers(engine.flows())
+            self._end_transfers()
         engine.run(min(until_ns, self.rests_until_ns), stop_when_done=False)
         return self._now_ns >= self.rests_until_ns
 
-    def _end_transfers(self, flows: FlowResults) -> None:
-        """Note when the transfers of the stage were under way, the last of these flows."""
+    def _end_transfers(self) -> None:
+        """Note when the transfers of the stage were under way."""
         stage = self._stages[self._stage_index]
-        start_ns, finish_ns = (times[-len(stage.transfers) :] for times in (flows.start_ns, flows.finish_ns))
+        start_ns, finish_ns = self._times(stage)
         self.rests_until_ns = max(self.rests_until_ns, math.ceil(finish_ns.max(initial=0)))
         self._communication_ns += transferring_ns(stage.transfers, start_ns, finish_ns)
         self._calls = (*self._calls, *call_times(stage.calls, start_ns, finish_ns))
