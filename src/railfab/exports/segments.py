@@ -29,6 +29,11 @@ class HostPlaces:
     pods: Mapping[str, tuple[HostSegment, ...]]
     fabric: str | None
 
+    def layers(self, segment: HostSegment) -> list[str]:
+        """The segment and what it is in, nearest first."""
+        pod = [segment.pod] if segment.pod in self.pods else []
+        return [segment.name, *pod, *([self.fabric] if self.fabric is not None else [])]
+
 
 def places(design: Design) -> HostPlaces:
     """The places of the GPU servers. Raises RailfabError for a fabric without any."""

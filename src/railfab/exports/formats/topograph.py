@@ -13,7 +13,7 @@ from typing import Any
 from railfab.exports.contract import ExportFormat
 from railfab.exports.host_names import HostNames
 from railfab.exports.hostlist import hostlists
-from railfab.exports.segments import HostPlaces, HostSegment, places
+from railfab.exports.segments import HostPlaces, places
 from railfab.fabric import Design
 from railfab.fabric.file_sets import Document
 
@@ -49,13 +49,8 @@ def _model(tree: HostPlaces, names: HostNames, fabric: str) -> str:
 def _graph(tree: HostPlaces, names: HostNames) -> str:
     """The layers above each host, closest first; one host a line."""
     lines = [
-        json.dumps({"id": names[host], "network_layers": _layers(tree, segment)})
+        json.dumps({"id": names[host], "network_layers": tree.layers(segment)})
         for segment in tree.segments
         for host in segment.hosts
     ]
     return '{"instances": [\n' + ",\n".join(lines) + "\n]}\n"
-
-
-def _layers(tree: HostPlaces, segment: HostSegment) -> list[str]:
-    pod = [segment.pod] if segment.pod in tree.pods else []
-    return [segment.name, *pod, *([tree.fabric] if tree.fabric is not None else [])]
