@@ -19,7 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -38,6 +38,11 @@ INTENT = {
     },
 }
 LLAMA3_70B = {"hidden": 8192, "heads": 64, "kv_heads": 8, "ffn": 28672, "vocabulary": 128256, "sequence": 8192}
+MOST_APART = 0.02
+"""Relative difference of a step in packets from that at max-min fair rates, for a job whose computation hides most of
+its communication."""
+OPERATION_RATIOS = (0.98, 1.5)
+"""Least and greatest time of an operation in packets over that at max-min fair rates, with which it meets no queue."""
 Work = Callable[[], object]
 
 
@@ -82,7 +87,10 @@ def idle() -> Work:
 
 
 def tiers(fabric: str) -> None:
-    """Print CPU seconds and memory of whole commands, with compiled kernels and a memo that is empty at first."""
+    """Print CPU seconds and memory of whole commands, with compiled kernels and a memo that is empty at first.
+
+    Exits with what `tier_problems` names.
+    """
     from railfab.compiled.cache import cache_base
 
     subprocess.run([sys.executable, "-m", "railfab.sim.warm"], check=True)
@@ -90,22 +98,53 @@ def tiers(fabric: str) -> None:
     assert kernels is not None
     inventory = Path(__file__).parents[1] / "inventory"
     run = [sys.executable, "-m", "railfab", "simulate", str(inventory / "fabrics" / f"{fabric}.yml")]
-    run += ["--job", str(inventory / "jobs" / "llama3-70b.yml"), "--tier"]
+    run += ["--job", str(inventory / "jobs" / "llama3-70b.yml"), "--output", "json", "--tier"]
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "railfab").mkdir()
         for kernel in kernels.glob("kernel-*"):
             (Path(folder) / "railfab" / kernel.name).symlink_to(kernel)
         environment = {**os.environ, "NUMBA_CACHE_DIR": folder}
+        documents: list[Any] = []
         for name, tier in (
             ("max-min", "max-min"),
             ("packets, empty memo", "packets"),
             ("packets, full memo", "packets"),
         ):
-            with subprocess.Popen([*run, tier], stdout=subprocess.DEVNULL, env=environment) as process:
+            output = Path(folder) / "output.json"
+            with output.open("wb") as file, subprocess.Popen([*run, tier], stdout=file, env=environment) as process:
                 _, status, used = os.wait4(process.pid, 0)
                 process.returncode = os.waitstatus_to_exitcode(status)
-            assert process.returncode == 0
+            if process.returncode:
+                sys.exit(f"{fabric}, {name}: exit code {process.returncode}")
+            documents.append(json.loads(output.read_text()))
             print(f"{fabric}, {name}: {used.ru_utime + used.ru_stime:.2f} CPU-s, {used.ru_maxrss / 1024:,.0f} MB")
+    if problems := list(tier_problems(*documents)):
+        sys.exit("\n".join(f"{fabric}: {problem}" for problem in problems))
+    steps = [document["designs"][0]["estimate"]["step_s"] for document in documents]
+    print(f"{fabric}: step {steps[0]:.4f} s at max-min fair rates, {steps[1] / steps[0] - 1:+.2%} in packets")
+
+
+def tier_problems(max_min: Any, packets: Any, again: Any) -> Iterator[str]:
+    """What is wrong with the documents of a job at max-min fair rates, in packets, and again: tiers that were not used,
+    operations whose packets were not simulated, and times that differ by more than the bounds above."""
+    steps = []
+    for document, tier in ((max_min, "max-min"), (packets, "packets"), (again, "packets")):
+        (there,) = document["designs"]
+        steps.append(there["estimate"]["step_s"])
+        if there["estimate"]["tier"] != tier:
+            yield f"the tier is {there['estimate']['tier']} where {tier} was asked for"
+        for held in (held for run in there["runs"] for held in run["contentions"]):
+            if held["tier"] != tier:
+                yield f"{held['group']} {held['op']} is at {held['tier']}: {held['why']}"
+    fair, sent = (document["designs"][0]["runs"][0]["contentions"] for document in (max_min, packets))
+    for before, held in zip(fair, sent, strict=True):
+        ratio = held["slowest_s"] / before["slowest_s"]
+        if not OPERATION_RATIOS[0] <= ratio <= OPERATION_RATIOS[1]:
+            yield f"{held['group']} {held['op']} takes {ratio:.2f} times as long in packets as at max-min fair rates"
+    if abs(steps[1] / steps[0] - 1) > MOST_APART:
+        yield f"a step takes {steps[1]:.4f} s in packets and {steps[0]:.4f} at max-min fair rates"
+    if packets != again:
+        yield f"a step takes {steps[2]:.4f} s with a full memo and {steps[1]:.4f} with an empty one"
 
 
 def whole(fabric: str, layers: int) -> None:
