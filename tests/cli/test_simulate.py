@@ -14,6 +14,11 @@ import pytest
 from tests import commands
 from tests.docs.schemas import conforming
 
+from railfab.cli.common import Output
+from railfab.cli.simulate_several import JobFiles, print_several
+from railfab.fabric import design
+from railfab.simulate import several_jobs
+
 ROOT = Path(__file__).resolve().parents[2]
 FABRICS, JOBS = ROOT / "inventory" / "fabrics", ROOT / "inventory" / "jobs"
 CUT_OFF = ("--fault", "switch=pod1-seg1-leaf1", "--fault", "switch=pod1-seg1-leaf2")
@@ -149,7 +154,7 @@ SHARED_SPINE = [word for number in (1, 2, 3) for word in ("--fault", f"switch=po
 
 
 def test_jobs_that_share_a_fabric_have_their_steps_side_by_side(two_jobs: list[object]) -> None:
-    lines = simulate(POD64, *two_jobs, *SHARED_SPINE, "--why").stdout.splitlines()
+    lines = simulate(POD64, *two_jobs, *SHARED_SPINE, "--why", "--tier", "packets").stdout.splitlines()
     assert lines[0] == "2 jobs on pod64, max-min"
     ratios = {line.split()[0]: [float(line.split()[place]) for place in (4, 6)] for line in lines[2:4]}
     assert list(ratios) == ["first", "second"]
@@ -157,6 +162,7 @@ def test_jobs_that_share_a_fabric_have_their_steps_side_by_side(two_jobs: list[o
     text = " ".join(" ".join(lines).split())
     assert re.search(r"first: all alltoall takes .* pod1-spine4 .* flows of it and \d+ of second all alltoall: ", text)
     assert "A max-min run of several jobs does not see: queues" in text
+    assert text.endswith("It was used because packets of several jobs are not simulated.")
     assert max(map(len, lines)) <= 80
 
 
@@ -168,11 +174,29 @@ def test_json_of_several_jobs_has_each_seed_and_why_packets_are_not_simulated(tw
     assert (first["seed"], second["seed"]) == (1, 2)
     for job in (*first["jobs"], *second["jobs"]):
         assert job["alone"]["step_s"] < job["expected"]["step_s"] <= job["worst"]["step_s"]
+        assert job["varying"] is None
         assert (job["alone"]["tier"], len(job["hosts"]), job["calls"][0]["beside"] != job["job"]) == (
             "max-min",
             4,
             True,
         )
+
+
+def test_a_step_that_does_not_settle_is_a_line(
+    two_jobs: list[Path], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(several_jobs, "MOST_TURNS", 1)
+    monkeypatch.setattr(several_jobs, "AGREED", -1.0)
+    fabric = design(POD64)
+    result = JobFiles.read([two_jobs[1], two_jobs[3]], None, None).on(fabric, (), 1)
+    print_several([result], Output.TABLE, why=False)
+    text = " ".join(capsys.readouterr().out.split())
+    step = r"[\d.e-]+ to [\d.e-]+ s in the last 1 turn"
+    assert re.search(rf"first: the expected step does not settle, {step}; all alltoall takes [\d.]+ to [\d.]+ ms", text)
+    print_several([result], Output.JSON, why=False)
+    (document,) = conforming("simulate-jobs", capsys.readouterr().out)
+    varying = document["runs"][0]["jobs"][0]["varying"]
+    assert (varying["turns"], varying["group"], varying["op"]) == (1, "all", "alltoall")
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from railfab.fabric import Design, design
 from railfab.fabric.route_links import RouteLinks
 from railfab.intent import Job
 from railfab.sim.fluid import FluidFlows, fluid_ends
-from railfab.simulate import SharedJob, simulate_job, simulate_jobs
+from railfab.simulate import SharedJob, several_jobs, simulate_job, simulate_jobs
 from railfab.simulate.endless import EndlessFlows
 from railfab.simulate.named_faults import faults
 from railfab.simulate.several_jobs import MOST_STATES, _states
@@ -86,6 +86,27 @@ def test_the_expected_step_agrees_with_the_shares_of_time_in_which_the_others_co
     assert a.expected.step_s == b.expected.step_s == pytest.approx(alone_s * (2 + duty * on_links), rel=1e-3)
     assert a.calls[0].duty == pytest.approx(duty, rel=1e-3)
     assert a.worst.step_s == pytest.approx(alone_s * (2 + on_links), rel=1e-3)
+
+
+def test_steps_that_do_not_settle_say_between_what_they_vary(narrow: Design, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In two turns: with the duty of a job alone, and with that of the step that follows from it."""
+    alone_s = simulate_job(A, narrow).step.step_s
+    jobs = [*(ring(job, f"1-{job}", f"2-{job}", ms=1e3 * alone_s) for job in ("1", "2")), INSIDE]
+    assert [job.varying for job in simulate_jobs(jobs, narrow)] == [None] * 3
+    monkeypatch.setattr(several_jobs, "MOST_TURNS", 2)
+    first, second, inside = simulate_jobs(jobs, narrow)
+    assert inside.varying is None
+    assert first.varying == second.varying
+    varying, (call,) = first.varying, first.calls
+    assert varying is not None
+    assert (varying.turns, varying.group, varying.op) == (2, "rail", "allreduce")
+    assert varying.least_s < varying.most_s == first.expected.step_s
+    assert varying.least_call_s < varying.most_call_s == call.expected_s
+    duty = first.alone.contentions[0].slowest_s / first.alone.step.step_s
+    slowed = call.alone_s * (1 + duty)
+    assert varying.least_call_s == pytest.approx(slowed, rel=0.02)
+    monkeypatch.setattr(several_jobs, "LAST_TURNS", 1)
+    assert simulate_jobs(jobs, narrow)[0].varying is None, "the last turn alone"
 
 
 def test_a_job_that_never_communicates_slows_nobody_down(narrow: Design) -> None:

@@ -24,7 +24,7 @@ from railfab.lab.contract import NodeStatus
 from railfab.platforms.hazard_kinds import hazard_kinds
 from railfab.sim.replay.results import SeedResult
 from railfab.sim.replay.why import CountedPort, Ecn, Pfc, Sender
-from railfab.simulate import Contention, OperationDifference, OperationWait, SharedCall
+from railfab.simulate import Contention, OperationDifference, OperationWait, SharedCall, VaryingStep
 from railfab.simulate.sweeps import SweepResult
 from railfab.topology import Bond, CabledPort, Gateway, Node, Summary
 from railfab.twin.detached import FoundTwin
@@ -605,7 +605,7 @@ class Estimated:
 class SharedStep:
     """A job beside others: its step alone, expected and at worst. calls: what the others add to a step first.
 
-    unfollowed: operations in closed form, and why.
+    unfollowed: operations in closed form, and why. varying: where the expected step does not settle.
     """
 
     job: str
@@ -615,6 +615,7 @@ class SharedStep:
     worst: JobEstimate
     calls: tuple[SharedCall, ...]
     unfollowed: tuple[str, ...]
+    varying: VaryingStep | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,7 +98,10 @@ def print_several(results: Sequence[JobsResult], output: Output, *, why: bool) -
         seed, jobs = result.slowest
         title = f"{counted(len(jobs), 'job')} on {result.fabric}, {jobs[0].alone.step.tier}"
         print_table(title, STEP_COLUMNS, _steps(result))
-        lines = [*_spread(result), *(line for job in jobs for line in (*_waits(job), *job.alone.unfollowed))]
+        lines = [
+            *_spread(result),
+            *(line for job in jobs for line in (*_waits(job), *_varying(job), *job.alone.unfollowed)),
+        ]
         _print_lines(lines)
         for job in jobs if why else ():
             _print_lines([""])
@@ -127,6 +130,7 @@ def _document(result: JobsResult) -> dict[str, object]:
                     "worst": asdict(job.worst),
                     "calls": list(map(asdict, job.calls)),
                     "unfollowed": job.alone.unfollowed,
+                    "varying": None if job.varying is None else asdict(job.varying),
                 }
                 for job in jobs
             ],
@@ -165,6 +169,14 @@ def _waits(job: SharedJob) -> Iterator[str]:
         return
     times = f"{call.expected_s * 1e3:.2f} expected and {call.worst_s * 1e3:.2f} at worst"
     yield f"{job.job}: {call.group} {call.op} takes {call.alone_s * 1e3:.2f} ms alone, {times}; {_where(call)}"
+
+
+def _varying(job: SharedJob) -> Iterator[str]:
+    """How the expected step varies, where it does not settle."""
+    if (varying := job.varying) is not None:
+        steps = f"{varying.least_s:.6g} to {varying.most_s:.6g} s in the last {counted(varying.turns, 'turn')}"
+        call = f"{varying.least_call_s * 1e3:.6g} to {varying.most_call_s * 1e3:.6g} ms"
+        yield f"{job.job}: the expected step does not settle, {steps}; {varying.group} {varying.op} takes {call}"
 
 
 def _where(call: SharedCall) -> str:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from railfab.simulate.job import simulate_job
     from railfab.simulate.named_faults import faults
     from railfab.simulate.pictures import write_pictures
-    from railfab.simulate.several_jobs import SharedCall, SharedJob, simulate_jobs
+    from railfab.simulate.several_jobs import SharedCall, SharedJob, VaryingStep, simulate_jobs
     from railfab.simulate.sweep_picture import write_distribution
     from railfab.simulate.sweeps import SweepResult, SweepRun, sweep
     from railfab.simulate.tables import write_results, write_tables
@@ -28,7 +28,7 @@ else:
             "named_faults": ("faults",),
             "job": ("simulate_job",),
             "pictures": ("write_pictures",),
-            "several_jobs": ("SharedCall", "SharedJob", "simulate_jobs"),
+            "several_jobs": ("SharedCall", "SharedJob", "VaryingStep", "simulate_jobs"),
             "sweeps": ("SweepResult", "SweepRun", "sweep"),
             "sweep_picture": ("write_distribution",),
             "tables": ("write_results", "write_tables"),
@@ -46,6 +46,7 @@ __all__ = [
     "SharedJob",
     "SweepResult",
     "SweepRun",
+    "VaryingStep",
     "differences",
     "faults",
     "simulate_job",

@@ -39,6 +39,8 @@ MOST_TURNS = 30
 """Times that the steps of all jobs are computed again from the shares of time in which the others communicate."""
 AGREED = 1e-4
 """Relative difference of steps that counts as none."""
+LAST_TURNS = 10
+"""Turns whose steps are said where they do not agree."""
 MOST_NAMED = 8
 """Free hosts that a remedy names."""
 
@@ -73,11 +75,26 @@ class SharedCall:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class VaryingStep:
+    """An expected step that does not agree with the shares of time in which the jobs communicate: the least and the
+    most [s] of the last of so many turns, and of a call of the operation that varies most."""
+
+    turns: int
+    least_s: float
+    most_s: float
+    group: str
+    op: str
+    least_call_s: float
+    most_call_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SharedJob:
     """A job beside others. alone: its step on the fabric without them. expected: beside operations that each of the
     others has active in the share of its step in which it communicates. worst: with one active all the time of each.
 
-    calls: those of the operations that cross the network, what the others add to a step first.
+    calls: those of the operations that cross the network, what the others add to a step first. varying: where the
+    expected step is that of the last turn, since it does not settle.
     """
 
     job: str
@@ -86,6 +103,7 @@ class SharedJob:
     expected: JobEstimate
     worst: JobEstimate
     calls: tuple[SharedCall, ...]
+    varying: VaryingStep | None = None
 
     @property
     def slowest(self) -> SharedCall | None:
@@ -261,6 +279,32 @@ def _drawn(choices: Sequence[Sequence[tuple[Operation, float]]], draw: NDArray[n
                 break
 
 
+@dataclass(frozen=True, slots=True)
+class _Turn:
+    """Mean durations of the operations of each job, and the steps with them."""
+
+    expected: list[Seconds]
+    steps: list[JobEstimate]
+
+
+def _varying(number: int, turns: Sequence[_Turn]) -> VaryingStep | None:
+    """How the expected step of a job varies in turns; None where it does not."""
+    steps = [turn.steps[number].step_s for turn in turns]
+    if max(steps) - min(steps) <= AGREED * min(steps):
+        return None
+    calls = {key: [turn.expected[number][key] for turn in turns] for key in turns[-1].expected[number]}
+    key = max(calls, key=lambda key: max(calls[key]) / min(calls[key]))
+    return VaryingStep(
+        turns=len(turns),
+        least_s=min(steps),
+        most_s=max(steps),
+        group=key[0],
+        op=key[1],
+        least_call_s=min(calls[key]),
+        most_call_s=max(calls[key]),
+    )
+
+
 class _Sharing:
     """Jobs on a fabric at once."""
 
@@ -282,15 +326,12 @@ class _Sharing:
 
     def result(self) -> tuple[SharedJob, ...]:
         """The steps of all jobs."""
-        expected, steps = self._settled()
-        return tuple(
-            self._shared(number, tenant, expected[number], steps[number]) for number, tenant in enumerate(self._tenants)
-        )
+        turns = self._turns()
+        return tuple(self._shared(number, tenant, turns) for number, tenant in enumerate(self._tenants))
 
-    def _settled(self) -> tuple[list[Seconds], list[JobEstimate]]:
-        """Mean durations of the operations of each job, and steps, that agree with the shares of time in which each
-        communicates."""
-        steps, expected = [tenant.alone.step for tenant in self._tenants], []
+    def _turns(self) -> list[_Turn]:
+        """A turn that agrees with the shares of time in which each job communicates, or the last ones."""
+        turns, steps = [], [tenant.alone.step for tenant in self._tenants]
         for _ in range(MOST_TURNS):
             duties = {
                 (number, key): share
@@ -300,11 +341,13 @@ class _Sharing:
             expected = [{key: call.expected_s(duties) for key, call in calls.items()} for calls in self._beside]
             before = steps
             steps = [tenant.step(seconds) for tenant, seconds in zip(self._tenants, expected, strict=True)]
+            turns.append(_Turn(expected, steps))
             if all(abs(new.step_s - old.step_s) <= AGREED * old.step_s for new, old in zip(steps, before, strict=True)):
-                break
-        return expected, steps
+                return turns[-1:]
+        return turns[-LAST_TURNS:]
 
-    def _shared(self, number: int, tenant: _Tenant, expected: Seconds, step: JobEstimate) -> SharedJob:
+    def _shared(self, number: int, tenant: _Tenant, turns: Sequence[_Turn]) -> SharedJob:
+        expected, step = turns[-1].expected[number], turns[-1].steps[number]
         worst = {key: call.worst() for key, call in self._beside[number].items()}
         worst_s = {key: self._beside[number][key].seconds(active) for key, active in worst.items()}
         duties = tenant.duties(step)
@@ -319,6 +362,7 @@ class _Sharing:
             expected=step,
             worst=tenant.step(worst_s),
             calls=tuple(calls),
+            varying=_varying(number, turns),
         )
 
     def _call(
