@@ -1,4 +1,4 @@
-"""How much later the last flow of a permutation is done with one path a flow than with spray, at 1,024 hosts.
+"""How much later the last flow of a permutation is done with one path than with spray at switches, at 1,024 hosts.
 
     python benchmarks/bench_load_balancing.py [--permutations 20]
 
@@ -25,7 +25,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     seeds = range(1, parser.parse_args(arguments).permutations + 1)
     tree = Permutation(cables=tuple(fat_tree_cables(16)), hosts=HOSTS, rate_gbps=100.0, payload_bytes=4000)
     results = {balance.name: [tree.ends(balance, seed) for seed in seeds] for balance in BALANCES}
-    spray = [float(ends.max()) for ends, _ in results["spray"]]
+    spray = [float(ends.max()) for ends, _ in results["spray at switches"]]
     print(f"{HOSTS} hosts, {len(seeds)} permutations: last completion [us], times spray, CPU s")
     for name, runs in results.items():
         last = [float(ends.max()) for ends, _ in runs]

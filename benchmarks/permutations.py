@@ -1,7 +1,7 @@
 """Permutations on the networks of htsim's benchmarks: one path, spray, adaptive routing and flowlets.
 
 There is PFC and no ECN. Senders send at line rate (RoCE with PFC). Those whose packets take several paths have
-receivers with selective recovery and a window for reordering.
+receivers with selective recovery and a window for reordering. NICs spray by 64 entropy values, which switches hash.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from railfab.sim.replay.routes import shortest_paths
 
 SHARED_BYTES, ALPHA, PRIORITY = 32e6, 0.125, 3
 REORDER_PACKETS = 1024
+ENTROPIES = 64
 LIMIT_NS = 50e6
 Cables = Iterator[tuple[int, int]]
 
@@ -36,7 +37,8 @@ BALANCES = (
     Balance("one path (ECMP)", Balancing.FLOW, ONE_PATH),
     Balance("flowlets", Balancing.FLOWLET, MANY_PATHS),
     Balance("adaptive", Balancing.ADAPTIVE, MANY_PATHS),
-    Balance("spray", Balancing.SPRAY, MANY_PATHS),
+    Balance("spray at switches", Balancing.SPRAY, MANY_PATHS),
+    Balance("spray", Balancing.FLOW, replace(MANY_PATHS, entropies=ENTROPIES)),
 )
 
 
@@ -67,17 +69,18 @@ def fat_tree_cables(ports: int) -> Cables:
 
 @dataclass(frozen=True, kw_only=True)
 class Permutation:
-    """A network with a flow from each host to another one. header_bytes: of data and of acknowledgements, which each
-    packet has; slow: links at a quarter of their rate, the first ones between switches."""
+    """A network with a flow from each host to another one. header_bytes: of data and of acknowledgements, one for each
+    `ack_every` packets; slow: switches all of whose links have a quarter of their rate."""
 
     cables: tuple[tuple[int, int], ...]
     hosts: int
     rate_gbps: float
     payload_bytes: int
     header_bytes: int = 64
+    ack_every: int = 1
     flow_bytes: int = 2_000_000
     delay_ns: float = 1000.0
-    slow: int = 0
+    slow: tuple[int, ...] = ()
     _routing: list[Routing] = field(default_factory=list)
 
     @property
@@ -88,7 +91,7 @@ class Permutation:
             header_bytes=self.header_bytes,
             gap_bytes=0,
             ack_bytes=self.header_bytes,
-            ack_every=1,
+            ack_every=self.ack_every,
         )
 
     def network(self, balancing: Balancing) -> Network:
@@ -97,8 +100,7 @@ class Permutation:
         near, far = ends.ravel(), ends[:, ::-1].ravel()
         is_switch = np.arange(int(ends.max()) + 1) >= self.hosts
         rate_gbps = np.full(len(near), self.rate_gbps)
-        between = np.flatnonzero(is_switch[near] & is_switch[far])
-        rate_gbps[between[: 2 * self.slow]] /= 4
+        rate_gbps[np.isin(near, self.slow) | np.isin(far, self.slow)] /= 4
         plain = plain_network(near, far, is_switch, rate_gbps, delay_ns=self.delay_ns)
         lossless = np.zeros_like(plain.pfc_sent)
         lossless[:, PRIORITY] = True

@@ -145,7 +145,11 @@ def _transports(random: np.random.Generator) -> list[Transport]:
     return [
         Transport(dcqcn=dcqcn, recovery=Recovery.GO_BACK_N, timeout_ns=timeout),
         Transport(
-            dcqcn=None, recovery=Recovery.SELECTIVE, timeout_ns=timeout, reorder_packets=int(random.choice([0, 16]))
+            dcqcn=None,
+            recovery=Recovery.SELECTIVE,
+            timeout_ns=timeout,
+            reorder_packets=int(random.choice([0, 16])),
+            entropies=int(random.choice([1, 2, 64])),
         ),
         Transport(dcqcn=None, recovery=Recovery.NONE, rate_gbps=3.0),
     ]

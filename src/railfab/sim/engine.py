@@ -39,6 +39,7 @@ from railfab.sim.kernel.records import (
 from railfab.sim.layout import (
     PS_PER_NS,
     chunks_of,
+    entropies_of,
     new_state,
     pool_of,
     records,
@@ -172,7 +173,7 @@ class Engine:
         missing = free - int(st.sim[0].free_count)
         if missing > 0:
             self._st = st._replace(packets=pool_of(len(st.packets) + missing, st))
-            self._st = self._st._replace(arrivals=chunks_of(self._st))
+            self._st = self._st._replace(arrivals=chunks_of(self._st), entropy_values=entropies_of(self._st))
         self._keys = np.zeros(len(self._st.packets) + 1, np.int64)
         self._spare = np.zeros(len(self._st.packets) + 1, np.int64)
 

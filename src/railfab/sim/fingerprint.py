@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from railfab.sim.kernel.records import EXPIRED, KEYS, NAK, PACKET_MASK, XOFF, XON, State
+from railfab.sim.kernel.records import DATA, EXPIRED, KEYS, NAK, PACKET_MASK, XOFF, XON, State
 from railfab.sim.network import Ints
 
 _WINDOW = ("begin", "number", "stamp")
@@ -63,7 +63,11 @@ def _content(st: State, at: Ints) -> Ints:
     for kind, fields in _MEANINGLESS.items():
         for field in fields:
             packets[field][packets.kind == kind] = 0
-    return np.column_stack([packets[name] for name in _FIELDS]).astype(np.int64)
+    sprayed = np.flatnonzero(packets.kind == DATA)
+    sprayed = sprayed[st.flows.entropies[packets.flow[sprayed]] > 0]
+    entropies = np.zeros(len(at), np.int64)
+    entropies[sprayed] = st.entropy_values[at[sprayed]]
+    return np.column_stack([*(packets[name] for name in _FIELDS), entropies]).astype(np.int64)
 
 
 def _chain(st: State, head: int) -> list[int]:

@@ -74,6 +74,7 @@ def _set_transport(flows: Records, transports: Records) -> None:
     flows.counts_bytes = flows.reacts * (transports.byte_counter > 0)
     flows.bytes_left = transports.byte_counter
     flows.cnp_interval = transports.cnp_interval
+    flows.entropies = transports.entropies
 
 
 def with_flows(st: State, fresh: Records, pairs: Ints) -> State:

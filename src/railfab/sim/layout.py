@@ -150,6 +150,7 @@ def _zeroed(network: Network, *, queues: int) -> State:
         nic_flows=np.zeros(0, np.int32),
         dependents=np.zeros(0, np.int32),
         masks=np.zeros(0, np.int64),
+        entropy_values=np.zeros(0, np.int32),
         pauses=records(0, PAUSE),
     )
 
@@ -293,6 +294,7 @@ def transport_records(transports: Sequence[Transport]) -> Records:
         t.recovery, t.timeout = transport.recovery, int(transport.timeout_ns * PS_PER_NS)
         t.start_rate = transport.rate_gbps or 0.0
         t.reorder = transport.reorder_packets
+        t.entropies = transport.entropies if transport.entropies > 1 else 0
         t.nak_interval = int(transport.nak_interval_ns * PS_PER_NS)
         t.loss_factor, t.timeout_factor = transport.loss_factor, transport.timeout_factor
         t.alpha_interval = t.cut_interval = t.increase_interval = NEVER
@@ -341,6 +343,13 @@ def pool_of(count: int, st: State) -> Records:
     st.sim[0].free = len(old) if len(new) else st.sim[0].free
     st.sim[0].free_count += len(new)
     return packets
+
+
+def entropies_of(st: State) -> NDArray[np.int32]:
+    """An entropy value for each packet; those that exist stay."""
+    values = np.zeros(len(st.packets), np.int32)
+    values[: len(st.entropy_values)] = st.entropy_values
+    return values
 
 
 def chunks_of(st: State) -> NDArray[np.int64]:

@@ -29,8 +29,9 @@ Bools = NDArray[np.bool_]
 class Balancing(IntEnum):
     """How a switch chooses among the links of a next-hop group.
 
-    FLOW: by a hash of header fields. FLOWLET: at random for each burst of a flow, bursts being apart by a gap (LetFlow:
-    Vanini et al., NSDI 2017). ADAPTIVE: the shortest queue for each packet. SPRAY: at random for each packet.
+    FLOW: by a hash of header fields, which differ between packets of NICs that spray (`Transport.entropies`). FLOWLET:
+    at random for each burst of a flow, bursts being apart by a gap (LetFlow: Vanini et al., NSDI 2017). ADAPTIVE: for
+    each packet one of the links in the best of eight bands of load. SPRAY: at random for each packet.
     """
 
     FLOW = FLOW_HASH

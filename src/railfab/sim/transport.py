@@ -50,6 +50,8 @@ class Transport:
     None: of the link. timeout_ns: of the retransmission timer (IBTA local ACK timeout 14: 67 ms). reorder_packets: with
     selective recovery, how far packets may overtake each other before one is taken to be lost. nak_interval_ns: with
     go-back-N, a receiver whose missing packet does not come asks again in this interval while others come (0: never).
+    entropies: values of a header field that switches hash, a power of two, which the NIC gives to the packets of a flow
+    in turn (host spraying; with Ultra Ethernet the entropy value); 1: all packets of a flow have one.
     loss_factor, timeout_factor: what is left of the rate when packets have to be sent again.
     """
 
@@ -59,5 +61,10 @@ class Transport:
     timeout_ns: float = 67_108_864.0
     reorder_packets: int = 0
     nak_interval_ns: float = 0.0
+    entropies: int = 1
     loss_factor: float = 0.5
     timeout_factor: float = 0.5
+
+    def __post_init__(self) -> None:
+        if self.entropies < 1 or self.entropies & (self.entropies - 1):
+            raise ValueError(f"entropies: {self.entropies} is no power of two")

@@ -23,7 +23,7 @@ from railfab.sim.kernel.records import (
 )
 from railfab.sim.kernel.routing import given_links, step_of, walk
 from railfab.sim.kernel.transmit import acknowledgements, transmit
-from railfab.sim.kernel.wheel import activate, allocate, release_packet
+from railfab.sim.kernel.wheel import activate, allocate, next_random, release_packet
 
 
 @inlined
@@ -123,7 +123,7 @@ def start_flow(st: State, flow: int, time: int) -> None:
         f.state = STALLED
         f.back_hops = 0
         return
-    f.dynamic = dynamic
+    f.dynamic = int(dynamic or f.entropies > 0)
     _set_steps(st, flow, there)
     f.back_hops, f.back_delay = back, delay
     if f.rate == 0.0:
@@ -233,6 +233,18 @@ def _next_packet(st: State, flow: int) -> int:
 
 
 @inlined
+def _next_entropy(st: State, n: int, flow: int) -> int:
+    """The entropy value of a flow's next packet: each is used once in a round, in an order drawn anew."""
+    f, nic = st.flows[flow], st.nodes[n]
+    if f.entropy_turn == 0:
+        nic.random = next_random(nic.random)
+        f.entropy_shift = nic.random & (f.entropies - 1)
+    value = f.entropy_turn ^ f.entropy_shift
+    f.entropy_turn = (f.entropy_turn + 1) & (f.entropies - 1)
+    return int(value)
+
+
+@inlined
 def _send(st: State, n: int, place: int, time: int) -> None:
     """Send the next packet of a flow."""
     sim, nic = st.sim[0], st.nodes[n]
@@ -252,6 +264,8 @@ def _send(st: State, n: int, place: int, time: int) -> None:
     seq = _next_packet(st, flow)
     packet = st.packets[p]
     packet.kind, packet.flow, packet.seq, packet.ce, packet.hop, packet.group = DATA, flow, seq, 0, -1, NONE
+    if f.entropies:
+        st.entropy_values[p] = _next_entropy(st, n, flow)
     if seq == f.packets - 1:
         packet.size, frames = f.last_frame, int(f.last_train)
         f.next_at = time + pacing_interval(f.last_frame, sim.gap * f.last_train, f.rate, sim.quantum)

@@ -305,10 +305,14 @@ FLOW = _in_lines(
     ("duplicates", "i8"),
     ("id", "i8"),
     ("given", "i4"),
+    ("entropies", "i4"),
+    ("entropy_turn", "i4"),
+    ("entropy_shift", "i4"),
 )
 """frame, train: octets and frames of its packets; last_frame, last_train: of the last one. train_before: frames of the
 packets with a number below train_from. parked: whether fast-forward counts what it sends (see `park`). given: which of
-its links are in `State.path` and `State.back` before it starts (GIVEN, GIVEN_BACK)."""
+its links are in `State.path` and `State.back` before it starts (GIVEN, GIVEN_BACK). entropies: how many values its
+packets take in turn (0: none but its own); entropy_turn, entropy_shift: of the next one."""
 
 TRANSPORT = np.dtype(
     [
@@ -331,7 +335,7 @@ TRANSPORT = np.dtype(
         ("timeout_factor", "f8"),
         ("start_rate", "f8"),
         ("reorder", "i4"),
-        ("spare", "i4"),
+        ("entropies", "i4"),
     ]
 )
 
@@ -406,7 +410,7 @@ class State(NamedTuple):
     links for each flow, of its packets and of their acknowledgements; steps: what is at each switch between them
     (`STEP_BITS`), NONE where switches choose; path_time: when each was chosen last. nic_flows: the flows that each NIC
     serves in turn, from `flows_at` on. dependents: the flows that wait for each. masks: bitmaps of receivers, in words
-    of 32.
+    of 32. entropy_values: of each packet of a flow that has several.
     """
 
     sim: Any
@@ -427,4 +431,5 @@ class State(NamedTuple):
     nic_flows: Any
     dependents: Any
     masks: Any
+    entropy_values: Any
     pauses: Any

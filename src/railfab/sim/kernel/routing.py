@@ -26,6 +26,12 @@ from railfab.sim.kernel.wheel import next_random
 
 _MASK = 0xFFFFFFFF
 _HASHED_BYTES = 12
+ENTROPY_STEP = 0x9E3779B1
+"""How far the words of two entropy values of a flow are apart."""
+LOAD_BANDS, BAND_FRAMES = 8, 8.0
+"""Bands by which adaptive routing knows the load of links, as many as Juniper documents (Customize Egress Port Link
+Quality Metrics for DLB: quality bands 0 to 7), and frames at which the first one ends. Queue lengths of bands are not
+published; with 4 to 32 frames the last completions are about the same (benchmarks/jobs.md)."""
 
 
 @inlined
@@ -140,25 +146,43 @@ def given_links(st: State, way: Any, at: int) -> tuple[int, int]:
     return hops, delay
 
 
+@inlined
+def _load_band(frames: float) -> int:
+    """The band of a load, which is the time until a link is idle, in times of a frame. Each band ends at twice the load
+    at which the one before it ends."""
+    band, end = 0, BAND_FRAMES
+    while frames >= end and band < LOAD_BANDS - 1:
+        band += 1
+        end *= 2
+    return band
+
+
 @called
 def _least_loaded(st: State, begin: int, size: int, start: int, queue: int, time: int) -> int:
-    """The member whose queue is empty soonest, the first from `start` on among equals."""
+    """The member with the least load, the first from `start` on among equals.
+
+    A load is known by its band only. With exact loads each of several full inputs would find that link idle which its
+    last packet has left, and all packets of a flow would take one path, as with a hash.
+    """
     sim = st.sim[0]
-    best, soonest = NONE, 0
+    best, least = NONE, 0
     for step in range(size):
         out = st.table[sim.at_members + begin + (start + step) % size]
         if out < 0:
             continue
         link = st.links[out]
-        empty = max(link.free_at - time, 0) + int(st.queues[out * QUEUES + queue].bytes * link.ps_per_byte)
-        if best < 0 or empty < soonest:
-            best, soonest = out, empty
+        wait = max(link.free_at - time, 0) + int(st.queues[out * QUEUES + queue].bytes * link.ps_per_byte)
+        band = _load_band(wait / (sim.frame * link.ps_per_byte))
+        if best < 0 or band < least:
+            best, least = out, band
     return best
 
 
 @called
-def choose(st: State, n: int, flow: int, hop: int, into: int, queue: int, time: int) -> int:
+def choose(st: State, n: int, p: int, queue: int, time: int) -> int:
     """The link by which a switch sends a packet on; NONE without a route, or after too many links."""
+    packet = st.packets[p]
+    flow, hop = packet.flow, packet.hop
     sim, node, f = st.sim[0], st.nodes[n], st.flows[flow]
     if hop >= MAX_HOPS - 2:
         return NONE
@@ -172,7 +196,10 @@ def choose(st: State, n: int, flow: int, hop: int, into: int, queue: int, time: 
     if size == 1:
         return int(st.table[sim.at_members + begin])
     if node.balancing == FLOW_HASH:
-        digest = flow_hash(node, f.source_word, f.target_word, f.entropy_word, into)
+        entropy = f.entropy_word
+        if f.entropies:
+            entropy = (entropy + st.entropy_values[p] * ENTROPY_STEP) & _MASK
+        digest = flow_hash(node, f.source_word, f.target_word, entropy, packet.link)
         return int(st.table[sim.at_members + begin + digest % size])
     if node.balancing == FLOWLET:
         at = flow * MAX_HOPS + hop

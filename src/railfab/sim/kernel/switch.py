@@ -156,7 +156,7 @@ def _chosen_step(st: State, n: int, p: int, time: int) -> int:
     queue = st.table[sim.at_classes + 2 * (packet.link * sim.classes + traffic_class)]
     if st.nodes[n].balancing == ADAPTIVE:
         settle_switch(st, n, time)
-    out = choose(st, n, packet.flow, packet.hop, packet.link, queue, time)
+    out = choose(st, n, p, queue, time)
     return step_of(st, packet.link, out, traffic_class) if out >= 0 else NONE
 
 
