@@ -185,7 +185,8 @@ def _edit_lines(lines: list[str], place: Sequence[str], edit: Edit) -> None:
         start = _line_at(lines, section, start, end) + 1
         end = _end_of(lines, start - 1)
     if "add" in edit:
-        margin = _margin(lines[start]) if start < end else _margin(lines[start - 1]) + "   "
+        below = (line for line in lines[start:end] if line.strip())
+        margin = next(map(_margin, below), _margin(lines[start - 1]) + "   ")
         at = start if place else len(lines) - (lines[-1:] == ["end"])
         lines[at:at] = [f"{margin if place else ''}{line}" for line in edit["add"].splitlines()]
         return

@@ -14,8 +14,9 @@ from railfab.device import DeviceModel, Port
 from railfab.fabric import audit
 from railfab.fabric.audit import switch_audit
 from railfab.fabric.design import render_text
+from railfab.fabric.explained import with_replaced
 from railfab.findings import DifferenceCode, Finding
-from railfab.platforms import Platform, platform
+from railfab.platforms import Difference, Platform, Side, platform
 
 LEAF = "pod1-seg1-leaf1"
 OF_MTU = [name for name in PLATFORMS if name != "frr"]
@@ -76,3 +77,41 @@ def test_a_difference_of_another_field_does_not_bring_it_back(name: str) -> None
     findings = switch_audit(fabric, LEAF, render_text(model)).findings
     assert [finding.where for finding in differing(findings)] == [f"{LEAF}: interfaces[{renamed.name}].description"]
     assert "small-mtu" in {finding.code for finding in findings}
+
+
+WARNINGS = {
+    "eos": "thresholds ten times as high",
+    "sonic": "every packet is marked at Kmax",
+    "nxos": "the watchdog waits for a second",
+    "cumulus": "a BFD multiplier of ten",
+    "srlinux": "the default timers of other vendors",
+    "junos": "watchdog that waits for longer",
+    "frr": "BFD packets every three seconds",
+}
+
+
+@pytest.mark.parametrize("name", WARNINGS)
+def test_no_error_stands_beside_the_warning_that_names_all_lines_that_differ(name: str) -> None:
+    case = next(case for case in cases("mistakes", [name]) if case.words == WARNINGS[name])
+    assert [str(finding.severity) for finding in case.findings] == ["warning"] * len(case.findings)
+
+
+@pytest.mark.parametrize(
+    ("missing", "added", "is_replaced"),
+    [
+        ("section: no timers 3 9", "section: timers 60 180", True),
+        ("section: no action drop", "section: action log", True),
+        ("section: no timers 3 9", "other: timers 60 180", False),
+        ("section: no neighbor swp1 bfd", "section: neighbor swp2 bfd", False),
+        ("delete schedulers roce buffer 3", "schedulers roce buffer 5", True),
+    ],
+)
+def test_a_line_takes_the_place_of_another_with_the_same_words_before_its_value(
+    missing: str, added: str, is_replaced: bool
+) -> None:
+    differences = [
+        Difference(side=Side.MISSING, path=missing, text=missing, section=""),
+        Difference(side=Side.ADDED, path=added, text=added, section=""),
+    ]
+    assert with_replaced(frozenset({added}), differences) == {added, *([missing] if is_replaced else [])}
+    assert with_replaced(frozenset(), differences) == frozenset()

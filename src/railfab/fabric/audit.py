@@ -9,8 +9,9 @@ from typing import TypeVar
 from railfab.device import DeviceModel, PlatformTraits, Port, deviations, disagreements, without_secrets
 from railfab.errors import ConfigError, Problems, each
 from railfab.fabric.design import Design, external_text, render_text
-from railfab.fabric.explained import explained_changes
+from railfab.fabric.explained import explained_changes, with_replaced
 from railfab.fabric.foreign import OtherConfiguration, parsed
+from railfab.fabric.router_ids import with_duplicates
 from railfab.findings import DifferenceCode, Finding, Severity, error, note, warning
 from railfab.platforms import Difference, Platform, Side, Support, platform
 from railfab.platforms.admission import support_of
@@ -57,8 +58,12 @@ def _drained(name: str) -> Finding:
 
 def findings_of_audits(fabric: Design, audits: Mapping[str, SwitchAudit]) -> tuple[Finding, ...]:
     """The findings of audited switches and those between them, likewise."""
-    findings = [finding for audit in audits.values() for finding in audit.findings]
     models = {name: audit.model for name, audit in audits.items() if audit.model is not None}
+    findings = [
+        finding
+        for audit in audits.values()
+        for finding in with_duplicates(audit.findings, audit.model, models.values())
+    ]
     traits = {name: platform_traits(name) for name in {model.platform for model in models.values()}}
     return most_harmful_first(
         (*findings, *disagreements(fabric.topology, models, traits, fabric.intent.profile.lossless))
@@ -150,7 +155,8 @@ def switch_audit(fabric: Design, name: str, text: str, *, drained: bool = False)
     """Audit the configuration of a switch. drained: compare it with that of a drained one."""
     findings: list[Finding] = []
     try:
-        return SwitchAudit(_audited(*_intended(fabric, name, drained), text, findings), tuple(findings))
+        model = _audited(*_intended(fabric, name, drained), text, findings)
+        return SwitchAudit(model, with_duplicates(findings, model, fabric.models.values()))
     except (ConfigError, Problems) as invalid:
         if isinstance(invalid, OtherConfiguration):
             findings.clear()  # of such a file hundreds of lines are refused
@@ -191,14 +197,16 @@ def _audited(intended: DeviceModel, rendered: str, text: str, findings: list[Fin
         intended, rendered = programmed, render_text(programmed)
     differences = switch_platform.differences(text, rendered)
     harmful = tuple(_by_place(matches(switch_platform.hazards(), differences, intended, model)))
-    named = frozenset(difference.text for _, difference in harmful)
-    findings.extend(deviations(model, intended, tuple(explained_changes(intended, model, named))))
+    named = with_replaced(frozenset(difference.text for _, difference in harmful), differences)
+    unmodelled = _unmodelled(switch_platform, model, text, differences)
+    of_fabric = _of_the_fabric(switch_platform, intended, model, unmodelled, named)
+    deciding = {each.text for each in differences} - {each.text for each in unmodelled if each.side is Side.ADDED}
+    explained = explained_changes(intended, model, named, deciding | of_fabric)
+    findings.extend(deviations(model, intended, tuple(explained)))
     findings.extend(_hazards(name, harmful))
-    if differences:
-        unmodelled = {difference.text for difference in switch_platform.differences(text, render_text(model))} - named
-        differing = _differing(switch_platform, intended, model, differences, unmodelled)
-        said = [refusal for refusal in refused if refusal.severity is not Severity.NOTE]
-        findings.extend(finding for finding in differing if not _is_said(finding, said))
+    said = [refusal for refusal in refused if refusal.severity is not Severity.NOTE]
+    left = [difference for difference in unmodelled if difference.text not in named]
+    findings.extend(finding for finding in _differing(name, left, of_fabric) if not _is_said(finding, said))
     return model
 
 
@@ -247,35 +255,45 @@ def _hazards(name: str, harmful: Iterable[tuple[Hazard, Difference]]) -> Iterato
         yield replace(harm, more=_more([difference for _, difference in pairs]))
 
 
-def _differing(
+def _unmodelled(
+    switch_platform: Platform, model: DeviceModel, text: str, differences: Sequence[Difference]
+) -> list[Difference]:
+    """Those of the differences that are also between a configuration and the rendering of its own model."""
+    if not differences:
+        return []
+    texts = {difference.text for difference in switch_platform.differences(text, render_text(model))}
+    return [difference for difference in differences if difference.text in texts]
+
+
+def _of_the_fabric(
     switch_platform: Platform,
     intended: DeviceModel,
     model: DeviceModel,
-    differences: Iterable[Difference],
-    unmodelled: set[str],
-) -> Iterator[Finding]:
-    """Findings about differences that the model has no word for, and that are no hazards.
+    unmodelled: Iterable[Difference],
+    named: Collection[str],
+) -> frozenset[str]:
+    """The texts of unmodelled settings more than the intent's that are of the fabric, and no hazards."""
+    sections = switch_platform.sections() if switch_platform.sections else Sections()
+    added = [line for line in unmodelled if line.side is Side.ADDED and line.text not in named]
+    return settings_of_the_fabric(sections, added, intended, model)
 
-    model: of the configuration. unmodelled: texts of the differences between the configuration and the rendering of
-    its own model, without those of hazards.
-    """
-    others = [difference for difference in differences if difference.text in unmodelled]
-    rendered = (difference for difference in others if difference.side is not Side.ADDED)
+
+def _differing(name: str, unmodelled: Sequence[Difference], of_fabric: Collection[str]) -> Iterator[Finding]:
+    """Findings about differences that the model has no word for, and that are no hazards."""
+    rendered = (difference for difference in unmodelled if difference.side is not Side.ADDED)
     for same in grouped(rendered, lambda difference: difference.path):
-        where = f"{intended.name}: {without_secrets(same[0].text)}"
+        where = f"{name}: {without_secrets(same[0].text)}"
         differing = warning(DifferenceCode.UNMODELLED_DIFFERENCE, where, _rendered(same[0]), DEPLOY)
         yield replace(differing, more=_more(same))
-    added = [difference for difference in others if difference.side is Side.ADDED]
-    sections = switch_platform.sections() if switch_platform.sections else Sections()
-    of_fabric = settings_of_the_fabric(sections, added, intended, model)
+    added = [difference for difference in unmodelled if difference.side is Side.ADDED]
     for same in grouped((line for line in added if line.text in of_fabric), lambda difference: difference.path):
-        where = f"{intended.name}: {without_secrets(same[0].text)}"
+        where = f"{name}: {without_secrets(same[0].text)}"
         problem, remedy = "railfab does not model this setting of the fabric", "Check it, and remove it where in doubt"
         yield replace(warning(DifferenceCode.UNMODELLED_IN_FABRIC, where, problem, remedy), more=_more(same))
     foreign = (difference for difference in added if difference.text not in of_fabric)
     for same in grouped(foreign, lambda difference: difference.section):
         line = without_secrets(same[0].text)
-        where, problem = f"{intended.name}: {same[0].section}", f"railfab does not model '{line}'"
+        where, problem = f"{name}: {same[0].section}", f"railfab does not model '{line}'"
         unmodelled_line = note(
             DifferenceCode.UNMODELLED, where, problem, "Check that nothing there concerns the fabric"
         )

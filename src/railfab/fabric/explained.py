@@ -2,27 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 
 from railfab.device import Change, DeviceModel, changes, partly_changed
 from railfab.fabric.design import render_text
-from railfab.platforms import platform
+from railfab.platforms import Difference, Side, platform
 from railfab.topology.grouping import grouped
 
+QUANTITY = re.compile(r"\d+(?:\.\d+)?")
 WHOLE = "qos"
 """Part of a model whose names refer to each other, so that only numbers of it are rendered without the rest."""
 
 
-def explained_changes(intended: DeviceModel, configured: DeviceModel, named: Collection[str]) -> Iterator[Change]:
+def explained_changes(
+    intended: DeviceModel, configured: DeviceModel, named: Set[str], deciding: Set[str]
+) -> Iterator[Change]:
     """The changes from a configuration to the intent that lines of hazards explain.
 
-    named: texts of the differences that hazards name. A part of the model is explained where the intent with this part
-    of the configuration is rendered with differences that are all among them.
+    named: texts of the differences that hazards name. deciding: those of all differences that may change the model.
+    Where these are all named, every change is explained. Otherwise a part of the model is explained where the intent
+    with this part of the configuration is rendered with differences that are all among those named.
     """
-    if named:
+    if named and named >= deciding:
+        yield from changes(configured, intended)
+    elif named:
         attribution = _Attribution(intended, configured, frozenset(named), render_text(intended))
         yield from attribution.explained(changes(configured, intended))
+
+
+def with_replaced(named: Set[str], differences: Iterable[Difference]) -> frozenset[str]:
+    """The texts that hazards name, with those of the missing lines that a named line takes the place of.
+
+    A line takes the place of another of its section where both begin with the same words up to the first number, or
+    without a number up to the last word.
+    """
+    differences = tuple(differences)
+    heads = {_head(line.path) for line in differences if line.side is Side.ADDED and line.text in named}
+    missing = (line for line in differences if line.side is Side.MISSING)
+    return frozenset(named) | {line.text for line in missing if _head(line.path) in heads}
+
+
+def _head(path: str) -> tuple[str, ...]:
+    """The section of a line, and the words by which it is told from the others there."""
+    section, _, line = path.rpartition(": ")
+    words = line.removeprefix("no ").removeprefix("delete ").split(" ")
+    number = next((place for place, word in enumerate(words) if QUANTITY.fullmatch(word)), len(words) - 1)
+    return (section, *words[: max(number, 1)])
 
 
 @dataclass(frozen=True, slots=True)

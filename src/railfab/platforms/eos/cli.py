@@ -13,7 +13,8 @@ from railfab.platforms.eos.answers import lines_text
 from railfab.platforms.eos.config_sessions import ConfigSession, ConfigSessions
 from railfab.platforms.eos.configuration import EosConfiguration
 from railfab.platforms.eos.lines import FORMAT
-from railfab.platforms.eos.running_text import full_interface, shown, twin_grammar
+from railfab.platforms.eos.names import full_interface
+from railfab.platforms.eos.running_text import shown, twin_grammar
 from railfab.platforms.eos.shows import EosShows
 from railfab.platforms.shared.line_tree import Line
 from railfab.platforms.shared.statements import Reading, schema_of

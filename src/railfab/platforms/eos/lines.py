@@ -91,7 +91,8 @@ def _plain(lines: tuple[Line, ...]) -> Iterator[Line]:
         if line.text in _DEFAULTS[""] and not line.children:
             continue
         if kind in ("ip", "ipv6") and (entry := _PREFIX_ENTRY.fullmatch(line.text)):
-            yield Line(f"{entry[1]} prefix-list {entry[2]}", (Line(entry[3], (), line.number),), line.number)
+            entries = (Line(entry[3], (), line.number),)
+            yield spelled(Line(f"{entry[1]} prefix-list {entry[2]}", entries, line.number))
             continue
         if kind.endswith("-server") and (server := _SERVER_WITH_KEY.fullmatch(line.text)):
             yield Line(server[1], line.children, line.number)

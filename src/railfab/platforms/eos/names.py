@@ -133,3 +133,16 @@ def default_traffic_class(dscp: int) -> int:
     """
     selector = dscp // 8
     return 1 - selector if selector < 2 else selector
+
+
+INTERFACES = ("Ethernet", "Loopback", "Management", "Port-Channel", "Vlan", "Vxlan")
+_TYPED = re.compile(r"interface ([A-Za-z-]+) ?(\d\S*)")
+
+
+def full_interface(line: str) -> str:
+    """A line that opens an interface, with the name in full: `interface Ethernet1/1` of `interface et1/1`."""
+    match = _TYPED.fullmatch(line)
+    if match is None:
+        return line
+    kinds = [kind for kind in INTERFACES if kind.lower().startswith(match[1].lower())]
+    return f"interface {kinds[0]}{match[2]}" if len(kinds) == 1 else line

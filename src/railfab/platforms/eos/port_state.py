@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 from railfab.device import DEFAULT_INSTANCE
-from railfab.platforms.eos.names import native_name
-from railfab.platforms.eos.running_text import full_interface
+from railfab.platforms.eos.names import full_interface, native_name
 from railfab.platforms.shared.port_facts import interface_sections
 from railfab.platforms.shared.virtual_readings import SwitchReadings
 from railfab.platforms.twin_face import VirtualDevice, VirtualPort

@@ -11,8 +11,6 @@ from railfab.platforms.eos.lines import FORMAT, text
 from railfab.platforms.shared.line_tree import Line
 from railfab.yaml_reader.packaged import packaged
 
-INTERFACES = ("Ethernet", "Loopback", "Management", "Port-Channel", "Vlan", "Vxlan")
-_TYPED = re.compile(r"interface ([A-Za-z-]+) ?(\d\S*)")
 _NUMBER = re.compile(r"\d+")
 
 
@@ -26,15 +24,6 @@ def twin_grammar() -> Mapping[str, Any]:
 def shown(configuration: str) -> str:
     """The text of a running configuration, so that equal configurations are equal texts."""
     return text(tuple(sorted(FORMAT.tree(configuration), key=_place)))
-
-
-def full_interface(line: str) -> str:
-    """A line that opens an interface, with the name in full: `interface Ethernet1/1` of `interface et1/1`."""
-    match = _TYPED.fullmatch(line)
-    if match is None:
-        return line
-    kinds = [kind for kind in INTERFACES if kind.lower().startswith(match[1].lower())]
-    return f"interface {kinds[0]}{match[2]}" if len(kinds) == 1 else line
 
 
 def _place(line: Line) -> tuple[int, list[tuple[str, int]]]:

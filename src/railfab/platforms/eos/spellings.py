@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from ipaddress import IPv4Address, IPv4Interface, ip_address
 
 from railfab.platforms.eos.group_descriptions import with_descriptions
-from railfab.platforms.eos.names import speed_name
+from railfab.platforms.eos.names import full_interface, speed_name
 from railfab.platforms.shared.first_words import ByFirstWord
 from railfab.platforms.shared.line_tree import Line
 from railfab.platforms.shared.native_names import numbers_in
@@ -60,6 +60,7 @@ _ROUTER = _rewritings(
     (re.compile(r"bgp asn notation asdot"), lambda _: ""),
     (re.compile(r"bgp default ipv4-unicast"), lambda _: ""),
 )
+_ENTRY = _rewritings((re.compile(r"(seq .*) ge (\d+) le \2"), lambda match: f"{match[1]} eq {match[2]}"))
 _HEADER = re.compile(rf"router bgp ({_ASN})")
 _OVER_INTERFACES = re.compile(r"neighbor interface (?P<ports>\S*[,-]\S*)(?P<rest> peer-group .*)")
 _PORT = re.compile(r"(?P<kind>[A-Za-z]+)?(?P<place>\d+(?:/\d+)*)")
@@ -76,7 +77,9 @@ NO_DEFAULT_FAMILY, FAMILY = "no bgp default ipv4-unicast", "address-family ipv4"
 def spelled(line: Line) -> Line:
     """A section with each line in the form of a rendered one."""
     if line.kind == "interface" and line.children:
-        return _changed(line, line.text, tuple(_of_interface(line)))
+        return _changed(line, full_interface(line.text), tuple(_of_interface(line)))
+    if line.text.startswith(("ip prefix-list ", "ipv6 prefix-list ")):
+        return _changed(line, line.text, tuple(_rewritten(child, _ENTRY) for child in line.children))
     if line.text.startswith("router bgp "):
         header = _HEADER.fullmatch(line.text)
         text = f"router bgp {_number_of_as(header[1])}" if header else line.text

@@ -26,7 +26,14 @@ BGP = frozenset(
 """Lines of a router and of its address families."""
 BFD = frozenset({"minimum-ttl 254", "echo receive-interval 50", "echo transmit-interval 50", "no minimum-ttl"})
 """Lines of a BFD profile."""
-TOP = frozenset({"no ip nht resolve-via-default", "no ipv6 nht resolve-via-default", "zebra nexthop-group keep 180"})
+TOP = frozenset(
+    {
+        "no ip nht resolve-via-default",
+        "no ipv6 nht resolve-via-default",
+        "zebra nexthop-group keep 180",
+        "bgp session-dscp 48",
+    }
+)
 """Lines outside of sections."""
 _OFF = re.compile(
     r"no (?P<setting>bgp (?:always-compare-med|bestpath (?:compare-routerid|med missing-as-worst)|shutdown|dampening"

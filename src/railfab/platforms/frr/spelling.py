@@ -21,6 +21,9 @@ STEP = 5
 """FRR gives this distance to the numbers of entries that state none."""
 
 _LIST = re.compile(r"(ip|ipv6) prefix-list (\S+) (?:seq (\d+) )?(permit|deny) (\S+)(.*)")
+_LE_GE, _BOUNDS = re.compile(r" le (\d+) ge (\d+)"), r" ge \2 le \1"
+_BFD = re.compile(r"(neighbor \S+ bfd) (profile \S+|\d+ \d+ \d+)")
+_DEFAULT_TIMES = f"{DEFAULT_BFD_MULTIPLIER} {DEFAULT_BFD_INTERVAL_MS} {DEFAULT_BFD_INTERVAL_MS}"
 _GROUP = re.compile(r"neighbor (\S+) peer-group")
 _MEMBER = re.compile(r"neighbor (\S+) (interface (?:v6only )?)?peer-group (\S+)")
 _LISTEN = re.compile(r"bgp listen range \S+ peer-group (\S+)")
@@ -45,8 +48,8 @@ _PROFILE_DEFAULTS = frozenset(
 def as_running(lines: tuple[Line, ...]) -> tuple[Line, ...]:
     """The lines of a configuration as FRR writes them when it runs it."""
     lines = _merged(lines)
-    profile = profile_of(lines)
-    routers = [_router(line, profile) if line.text.startswith("router bgp ") else line for line in lines]
+    profile, bfd = profile_of(lines), _default_profile(lines)
+    routers = [_router(line, profile, bfd) if line.text.startswith("router bgp ") else line for line in lines]
     if profile == PROFILE:
         routers = [line for line in routers if line.text not in TOP]
     return tuple(_prefix_lists(_advertising([_without_defaults(line) for line in routers])))
@@ -98,7 +101,7 @@ def _prefix_lists(lines: Iterable[Line]) -> Iterator[Line]:
             continue
         stated = numbers.setdefault((match[1], match[2]), {})
         number = int(match[3]) if match[3] else max(stated, default=0) // STEP * STEP + STEP
-        entry = f"{match[4]} {_masked(match[5])}{match[6]}"
+        entry = f"{match[4]} {_masked(match[5])}{_LE_GE.sub(_BOUNDS, match[6])}"
         if entry not in stated.values():
             stated[number] = entry
             entries.append((line, match, number, entry))
@@ -132,10 +135,10 @@ def repeated_prefixes(lines: Iterable[Line]) -> Iterator[Line]:
 # Routers
 
 
-def _router(router: Line, profile: str) -> Line:
+def _router(router: Line, profile: str, bfd: str | None) -> Line:
     lines = _joined(_expanded(router.children))
     timers_s = DEFAULT_TIMERS_S.get(profile)
-    with_bfd = _with_bfd(_timed(line, timers_s) for line in lines)
+    with_bfd = _with_bfd((_timed(line, timers_s) for line in lines), bfd)
     present = _stated(with_bfd)
     if profile != PROFILE:
         return replace(router, children=tuple(present))
@@ -224,16 +227,27 @@ def _timed(line: Line, default_s: tuple[int, int] | None) -> Line | None:
     return None if timers_s == default_s else replace(line, text=f"{match[1]} {timers_s[0]} {timers_s[1]}")
 
 
-def _with_bfd(lines: Iterable[Line | None]) -> Iterator[Line]:
-    """The lines that are left, with the plain line of each session that has a BFD profile."""
+def _with_bfd(lines: Iterable[Line | None], profile: str | None) -> Iterator[Line]:
+    """The lines that are left, with the plain line of each session that has a BFD profile, or times in a line.
+
+    profile: one with the default times, which a session that states them has.
+    """
     present = [line for line in lines if line is not None]
     texts = {line.text for line in present}
     for line in present:
-        match = re.fullmatch(r"(neighbor \S+ bfd) profile \S+", line.text)
+        match = _BFD.fullmatch(line.text)
         if match and match[1] not in texts:
             texts.add(match[1])
             yield replace(line, text=match[1])
-        yield line
+        is_default = match is not None and match[2] == _DEFAULT_TIMES and profile is not None
+        yield replace(line, text=f"{match[1]} profile {profile}") if match and is_default else line
+
+
+def _default_profile(lines: Iterable[Line]) -> str | None:
+    """A BFD profile that states nothing but defaults; None without one."""
+    sections = [_without_defaults(line) for line in lines if line.text == "bfd"]
+    profiles = (child for section in sections for child in section.children if child.kind == "profile")
+    return next((child.text.partition(" ")[2] for child in profiles if not child.children), None)
 
 
 def _stated(lines: Iterable[Line]) -> Iterator[Line]:

@@ -14,6 +14,7 @@ from itertools import pairwise
 from railfab.platforms.hazard_facts import DSCP_NAMES
 from railfab.platforms.junos import statements
 from railfab.platforms.junos.inheritance import GROUPS, inherited
+from railfab.platforms.junos.names import FLAGS_OF_AS
 from railfab.platforms.shared.brace_text import Statement
 
 COS = "class-of-service"
@@ -47,6 +48,9 @@ SINGLE_VALUES = frozenset(
 PAUSE_PROFILES = (COS, "congestion-notification-profile")
 """Place of the objects that are called as a leaf of ports is."""
 _INTERFACE = re.compile(r"(?P<stem>[a-z]+-(?:\d+/){2}|ae)(?P<number>\d+)")
+AS_LISTS = ("policy-options", "as-list")
+_OF_ONE = re.compile(r"(\d+)-\1")
+"""A range of one AS number."""
 _SET = re.compile(r"\[([\d,-]+)\]")
 
 
@@ -147,7 +151,8 @@ def _with_members(statement: Statement, names: Mapping[str, Sequence[str]]) -> I
 
 def _is_single(statement: Statement) -> bool:
     """Whether a statement is a leaf with one value; an object without statements is none, whatever its kind."""
-    return statement[-2:-1] != () and statement[-2] in SINGLE_VALUES and statement[-3:-1] != PAUSE_PROFILES
+    has_value = statement[-2:-1] != () and statement[-2] in SINGLE_VALUES and statement[-3:-1] != PAUSE_PROFILES
+    return has_value and not (statement[-2] == "autonomous-system" and statement[-1] in FLAGS_OF_AS)
 
 
 def _without_overridden(inherited: Iterable[Statement], stated: Iterable[Statement]) -> Iterator[Statement]:
@@ -171,7 +176,7 @@ def _with_last_values(stated: tuple[Statement, ...]) -> tuple[Statement, ...]:
     repeated: set[Statement] = set()
     kept = []
     for statement in stated:
-        value = last.get(statement[:-1])
+        value = last.get(statement[:-1]) if _is_single(statement) else None
         if value is None or (value == statement[-1] and statement not in repeated):
             kept.append(statement)
         repeated.add(statement)
@@ -206,8 +211,8 @@ def _with_bits(statement: Statement, points: Mapping[str, str]) -> Statement:
 
 
 def _with_one_form(stated: tuple[Statement, ...]) -> tuple[Statement, ...]:
-    """One of several ways to state the same: balancing, drop profiles of packets, all of which have the low priority,
-    and equal intervals of BFD in both directions."""
+    """One of several ways to state the same: balancing, ranges of one AS number, drop profiles of packets, all of which
+    have the low priority, and equal intervals of BFD in both directions."""
     priorities = {statement[7] for statement in stated if statement[:2] == (COS, "classifiers") and len(statement) > 7}
     present = set(stated)
     forms = (_one_form(statement, present, priorities <= {"low"}) for statement in stated)
@@ -215,6 +220,8 @@ def _with_one_form(stated: tuple[Statement, ...]) -> tuple[Statement, ...]:
 
 
 def _one_form(statement: Statement, present: set[Statement], all_low: bool) -> Statement | None:
+    if statement[:2] == AS_LISTS and (one := _OF_ONE.fullmatch(statement[-1])):
+        return (*statement[:-1], one[1])
     if statement[-2:] == ("load-balance", "per-flow"):
         return (*statement[:-1], "per-packet")
     if statement[:2] == (COS, "schedulers") and statement[3:6] == (DROPS, "loss-priority", "low") and all_low:

@@ -28,6 +28,8 @@ AS_LIST = "AS-"
 PREPARED = frozenset({LOAD_BALANCE, NEXT_HOP_SELF, TYPE_5})
 """Policies that railfab adds, besides those whose names begin with SUMMARY."""
 
+FLAGS_OF_AS = ("asdot-notation", "independent-domain", "loops")
+"""Words beside the AS number of a switch, which do not take its place."""
 EXTERNAL_GROUP, INTERNAL_GROUP, CLIENT_GROUP = "FABRIC", "FABRIC-INTERNAL", "FABRIC-CLIENTS"
 """Groups of the sessions with other switches: external, internal, and internal to clients of this route reflector."""
 UNNUMBERED_GROUP = "FABRIC-"

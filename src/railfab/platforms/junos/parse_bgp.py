@@ -19,7 +19,7 @@ from railfab.device import (
     NextHop,
     Remote,
 )
-from railfab.platforms.junos.names import CLIENT_GROUP, NEXT_HOP_SELF, interface_name, summary_policy
+from railfab.platforms.junos.names import CLIENT_GROUP, FLAGS_OF_AS, NEXT_HOP_SELF, interface_name, summary_policy
 from railfab.platforms.junos.parse_policy import is_prepared
 from railfab.platforms.junos.render_bgp import OWN_CLUSTER, PATHS, UNICAST, path_limit
 from railfab.platforms.shared.words import Words
@@ -67,6 +67,14 @@ def speakers_of(root: Words) -> Mapping[str, Words]:
     return {name: words.at("bgp") for name, words in protocols.items() if "bgp" in words}
 
 
+def _number_of_as(root: Words) -> int:
+    """The AS number of the switch, without the words beside it; 0 where none is stated."""
+    stated = [text for text in root.texts("routing-options", "autonomous-system") if text not in FLAGS_OF_AS]
+    if stated and stated[-1].isdecimal():
+        return int(stated[-1])
+    return root.number("routing-options", "autonomous-system") or 0
+
+
 def bgp_of(root: Words, interfaces: Sequence[Interface]) -> tuple[BgpSpeaker | None, bool]:
     """The speaker, and whether it is drained."""
     speakers = speakers_of(root)
@@ -74,7 +82,7 @@ def bgp_of(root: Words, interfaces: Sequence[Interface]) -> tuple[BgpSpeaker | N
         return None, False
     speaker = speakers.get(DEFAULT_INSTANCE) or next(iter(speakers.values()))
     sessions = [session for name, words in speakers.items() for session in _sessions(name, words)]
-    asn = root.number("routing-options", "autonomous-system") or 0
+    asn = _number_of_as(root)
     neighbors = [_neighbor(session, root, interfaces) for session in sessions]
     multipath = _multipath(speaker)
     paths = _paths(root, speaker, multipath)

@@ -181,6 +181,7 @@ def _queue_line(text: str) -> str:
 # Interfaces
 
 _MASKED = re.compile(r"ip address ([\d.]+) (255[\d.]+|0\.0\.0\.0)((?: .+)?)")
+_TAG = re.compile(r"(?<=\S) tag \d+")
 _CHANNEL = re.compile(r"channel-group (\d+)(?: force)?(?: mode (\w+))?")
 _INTERFACE_WORDS = frozenset({"ip", "channel-group", "service-policy", "priority-flow-control", "switchport"})
 _ALL_VLANS = ("switchport trunk allowed vlan all", "switchport trunk allowed vlan 1-4094")
@@ -199,6 +200,8 @@ def _interface(line: Line) -> Line:
 
 def _interface_line(text: str) -> str:
     word = text.partition(" ")[0]
+    if word == "ip" and text.startswith("ip address "):
+        text = _TAG.sub("", text)
     if word == "ip" and (match := _MASKED.fullmatch(text)):
         try:
             return f"ip address {match[1]}/{ip_network(f'0.0.0.0/{match[2]}').prefixlen}{match[3]}"

@@ -43,11 +43,31 @@ def aligned(configuration: str, rendered: str) -> tuple[str, tuple[str, ...]]:
     """
     configured, wanted = plain_tree(configuration), plain_tree(rendered)
     renamed: list[str] = []
+    configured = _with_names_of_ports(configured, renamed)
     while step := next(_renamings(configured, wanted), None):
         named, old, new = step
         renamed.append(f"/ {' '.join(named.place)} {old}")
         configured = _with_name(configured, named, old, new, schema().nodes, "", ())
     return (text(configured), tuple(renamed)) if renamed else (configuration, ())
+
+
+def _with_names_of_ports(configured: Json, renamed: list[str]) -> Json:
+    """The tree with entries of QoS of ports named after the ports that they refer to. renamed: takes the old names."""
+    qos = configured.get("qos", {})
+    entries = qos.get("interfaces", {}).get("interface", ())
+    present = {entry.get("interface-id") for entry in entries}
+    named = {id(entry): name for entry in entries if (name := _port_of(entry)) and name not in present}
+    if not named:
+        return configured
+    renamed += (f"/ qos interfaces interface {entry['interface-id']}" for entry in entries if id(entry) in named)
+    changed = [entry | {"interface-id": named.get(id(entry), entry["interface-id"])} for entry in entries]
+    return configured | {"qos": qos | {"interfaces": qos["interfaces"] | {"interface": changed}}}
+
+
+def _port_of(entry: Json) -> str | None:
+    """The interface that an entry refers to, with its subinterface; None where it states none."""
+    steps = [entry.get("interface-ref", {}).get(step) for step in ("interface", "subinterface")]
+    return ".".join(str(step) for step in steps if step is not None) if steps[0] else None
 
 
 def _renamings(configured: Json, wanted: Json) -> Iterator[tuple[NamedList, str, str]]:
