@@ -100,7 +100,7 @@ CHANGES: tuple[tuple[str, Change], ...] = (
     ("wrong-address", (f"{UPLINK} ipv4 address 192.0.2.1/31", {})),
     ("wrong-address", ("interface lo ipv4 address 10.255.9.9/32", {})),
     ("wrong-address", (f"{PORT} neighbor ipv4 10.16.0.9 lladdr", "00:00:5e:00:53:01")),
-    ("wrong-address", ("router bgp router-id", "10.255.1.9")),
+    ("wrong-router-id", ("router bgp router-id", "10.255.1.9")),
     ("forwarding-off", (f"{UPLINK} ipv4 forward", "disabled")),
     ("wrong-vlan", (f"{UPLINK} vrf", "tenant")),
     ("wrong-address", ("interface lo ipv4 address 10.255.1.1/32", GONE)),
