@@ -89,7 +89,7 @@ HARMFUL = (
         "a neighbour of another AS",
         "swp15 interface v6only remote-as 65001",
         "swp15 interface v6only remote-as 65009",
-        "configuration-differs",
+        "session-down",
     ),
     # time
     taken("no BFD", BFD, "bfd-off"),

@@ -117,7 +117,7 @@ def test_a_broken_line_stands_before_the_links_that_it_breaks(mixed: Design) -> 
 def test_a_broken_line_stands_before_a_setting_that_differs_by_itself(mixed: Design) -> None:
     texts = mixed.texts["pod1-spine1"].replace("   priority-flow-control priority 3 no-drop\n", "", 1)
     found = configuration_findings(mixed, {"pod1-spine1": texts.replace("   mtu 9000\n", "   mtu 9014\n", 1)})
-    assert [one.code for one in found if one.severity is Severity.ERROR][0] == "wrong-pfc-priority"
+    assert next(one.code for one in found if one.severity is Severity.ERROR) == "wrong-pfc-priority"
     assert any(one.where.endswith("mtu_bytes") for one in found)
 
 

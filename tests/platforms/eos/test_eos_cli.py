@@ -13,7 +13,8 @@ from railfab.endpoints import Endpoint
 from railfab.fabric.design import Design, design
 from railfab.platforms.eos.cli import EosCli
 from railfab.platforms.eos.config_sessions import ConfigSessions
-from railfab.platforms.eos.running_text import full_interface, shown
+from railfab.platforms.eos.names import full_interface
+from railfab.platforms.eos.running_text import shown
 from railfab.platforms.twin_face import VirtualDevice
 from railfab.ssh import END_OF_TEXT, CliUser
 from railfab.twin import Twin
