@@ -79,7 +79,7 @@ def test_one_session_of_the_other_management_is_one_finding(fabric: Design) -> N
         ("local_addr", "192.0.2.1", {"session-down"}),
         ("holdtime", "180", {"slow-hold-time"}),
         ("holdtime", None, {"slow-hold-time", "configuration-differs"}),
-        ("keepalive", "60", {"configuration-differs"}),
+        ("keepalive", "60", {"slow-hold-time"}),
         ("admin_status", "down", {"session-down"}),
         ("name", "another", set()),
     ],

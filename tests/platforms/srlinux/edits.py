@@ -258,7 +258,7 @@ HARMFUL: Mapping[str, Edit] = {
     "no IPv4 on a port of a host": Edit(
         f"/interface[name={LANE}]/subinterface[index=0]/ipv4/admin-state", "disable", "wrong-address"
     ),
-    "the router ID of another switch": Edit(f"{BGP}/router-id", "10.255.1.2", "wrong-address"),
+    "the router ID of another switch": Edit(f"{BGP}/router-id", "10.255.1.2", "wrong-router-id"),
     "a fixed MAC address": Edit(
         f"{UNIT}/ipv4/arp/neighbor[ipv4-address=10.17.0.1]",
         {"link-layer-address": "02:00:00:00:00:01"},

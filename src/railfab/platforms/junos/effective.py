@@ -220,8 +220,8 @@ def _with_one_form(stated: tuple[Statement, ...]) -> tuple[Statement, ...]:
 
 
 def _one_form(statement: Statement, present: set[Statement], all_low: bool) -> Statement | None:
-    if statement[:2] == AS_LISTS and (one := _OF_ONE.fullmatch(statement[-1])):
-        return (*statement[:-1], one[1])
+    if statement[:2] == AS_LISTS and (single := _OF_ONE.fullmatch(statement[-1])):
+        return (*statement[:-1], single[1])
     if statement[-2:] == ("load-balance", "per-flow"):
         return (*statement[:-1], "per-packet")
     if statement[:2] == (COS, "schedulers") and statement[3:6] == (DROPS, "loss-priority", "low") and all_low:
