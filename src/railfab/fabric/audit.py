@@ -258,7 +258,7 @@ def _hazards(name: str, harmful: Iterable[tuple[Hazard, Difference]]) -> Iterato
 def _unmodelled(
     switch_platform: Platform, model: DeviceModel, text: str, differences: Sequence[Difference]
 ) -> list[Difference]:
-    """Those of the differences that are also between a configuration and the rendering of its own model."""
+    """Differences that are also between a configuration and the rendering of its own model."""
     if not differences:
         return []
     texts = {difference.text for difference in switch_platform.differences(text, render_text(model))}
