@@ -160,6 +160,8 @@ class DifferenceCode(StrEnum):
     LOOPBACK_DIFFERS = "loopback-differs"
     ASN_DIFFERS = "asn-differs"
     ASN_UNREGISTERED = "asn-unregistered"
+    SEGMENT_DIFFERS = "segment-differs"
+    POD_DIFFERS = "pod-differs"
     CABLES_SWAPPED = "cables-swapped"
     MISCABLED = "miscabled"
     UNCABLED = "uncabled"

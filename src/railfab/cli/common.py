@@ -52,6 +52,15 @@ IntentFile = Annotated[
         autocompletion=completion.intents,
     ),
 ]
+HostNamesOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--hosts",
+        metavar="FILE",
+        help="Names of the hosts in the cluster: YAML or CSV, the name in the plan first.",
+        show_default=False,
+    ),
+]
 OutputOption = Annotated[Output, typer.Option("--output", help="Tables for people, JSON for machines.")]
 StateOption = Annotated[Path, typer.Option("--state", metavar="DIR", help="State directory of labs and twins.")]
 OnOption = Annotated[

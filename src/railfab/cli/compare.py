@@ -9,10 +9,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from railfab.cli.common import IntentFile, Output, OutputOption, findings_exit, print_findings, print_json
+from railfab.cli.common import (
+    HostNamesOption,
+    IntentFile,
+    Output,
+    OutputOption,
+    findings_exit,
+    print_findings,
+    print_json,
+)
 from railfab.cli.echo import echo_line
 from railfab.errors import RailfabError
-from railfab.fabric import design
+from railfab.fabric import Design, design
 from railfab.findings import Finding
 from railfab.text.counted import counted
 
@@ -24,7 +32,13 @@ if TYPE_CHECKING:
 TOKEN_VARIABLE = "NETBOX_TOKEN"
 
 WithOption = Annotated[
-    str, typer.Option("--with", metavar="FILE|URL", help="A containerlab topology, or a NetBox.", show_default=False)
+    str,
+    typer.Option(
+        "--with",
+        metavar="FILE|URL",
+        help="A containerlab topology, a NetBox, or Slurm's topology.conf or topology.yaml.",
+        show_default=False,
+    ),
 ]
 SiteOption = Annotated[
     str | None, typer.Option("--site", metavar="SLUG", help="NetBox: only devices of this site.", show_default=False)
@@ -57,21 +71,31 @@ def compare(
     token_file: TokenFileOption = None,
     ca: CaOption = None,
     skip_verify: SkipVerifyOption = False,
+    hosts: HostNamesOption = None,
     output: OutputOption = Output.TABLE,
 ) -> None:
-    """Compare an existing topology with the intent: nodes, cables, speeds, addresses, AS numbers. Changes nothing."""
+    """Compare an existing topology with the intent: nodes, cables, speeds, addresses, AS numbers; of Slurm's topology
+    the hosts of each segment and pod. Changes nothing."""
     from railfab.imports import NetBox, read_containerlab, read_netbox
     from railfab.imports.compare import differences, match_topology
+    from railfab.imports.slurm import is_slurm
 
     if skip_verify and ca is not None:
         raise typer.BadParameter("--skip-verify checks no certificate: leave out --ca.")
-    topology = design(intent).topology
-    if existing.startswith(("http://", "https://")):
-        token = _token(token_file)
-        found = read_netbox(NetBox(url=existing, token=token, site=site, tag=tag, ca=ca, skip_verify=skip_verify))
-    elif any((site, tag, token_file, ca, skip_verify)):
+    fabric = design(intent)
+    topology = fabric.topology
+    is_url = existing.startswith(("http://", "https://"))
+    if not is_url and any((site, tag, token_file, ca, skip_verify)):
         remedy = "Leave out --site, --tag, --token-file, --ca and --skip-verify"
         raise RailfabError(existing, "is a file, not the URL of a NetBox", remedy)
+    if is_slurm(existing):
+        _compare_slurm(fabric, Path(existing), hosts, output)
+        return
+    if hosts is not None:
+        raise RailfabError(existing, "is no topology of Slurm, which --hosts is for", "Leave out --hosts")
+    if is_url:
+        token = _token(token_file)
+        found = read_netbox(NetBox(url=existing, token=token, site=site, tag=tag, ca=ca, skip_verify=skip_verify))
     else:
         found = read_containerlab(Path(existing), os.environ)
     matching = match_topology(topology, found)
@@ -81,6 +105,36 @@ def compare(
     else:
         findings = differences(topology, found, matching)
         _print(topology, found, matching, findings)
+    findings_exit(findings)
+
+
+def _compare_slurm(fabric: Design, path: Path, hosts: Path | None, output: Output) -> None:
+    """Compare the hosts of Slurm's leaf switches or blocks with the segments and pods of the plan."""
+    from railfab.fabric.host_names import HostNames, read_host_names
+    from railfab.fabric.segments import places
+    from railfab.imports.slurm import read_slurm
+    from railfab.imports.slurm_compare import slurm_differences
+
+    names = HostNames() if hosts is None else read_host_names(hosts, fabric.topology)
+    tree, slurm = places(fabric), read_slurm(path)
+    if output is Output.JSON:
+        findings = slurm_differences(tree, slurm, names, most=None)
+        print_json(
+            {
+                "fabric": fabric.topology.fabric,
+                "with": slurm.source,
+                "nodes": len(slurm.hosts),
+                "links": 0,
+                "not_compared": ["cables"],
+                "findings": [asdict(finding) for finding in findings],
+            }
+        )
+    else:
+        findings = slurm_differences(tree, slurm, names)
+        print_findings(findings)
+        counts = f"{counted(len(slurm.hosts), 'host')} in {counted(len(slurm.groups), 'group')} of {slurm.source}"
+        verdict = counted(len(findings), "finding") if findings else "no difference"
+        echo_line(f"{counts} compared with {fabric.topology.fabric}: {verdict}")
     findings_exit(findings)
 
 

@@ -9,22 +9,21 @@ import typer
 
 from railfab.cli import completion
 from railfab.cli.acceptance import AcceptOption
-from railfab.cli.common import IntentFile, Output, OutputOption, print_json, stop_at_errors, uncollected
+from railfab.cli.common import (
+    HostNamesOption,
+    IntentFile,
+    Output,
+    OutputOption,
+    print_json,
+    stop_at_errors,
+    uncollected,
+)
 from railfab.cli.echo import echo, echo_line
 from railfab.fabric import design
 
 FormatArgument = Annotated[
     str,
     typer.Argument(metavar="FORMAT", help="The format.", show_default=False, autocompletion=completion.export_formats),
-]
-HostsOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--hosts",
-        metavar="FILE",
-        help="Names of the hosts in the cluster: YAML or CSV, the name in the plan first.",
-        show_default=False,
-    ),
 ]
 
 
@@ -36,7 +35,7 @@ def export(
         Path | None,
         typer.Option("-o", metavar="DIR", help="Write the files here. Default: stdout.", show_default=False),
     ] = None,
-    hosts: HostsOption = None,
+    hosts: HostNamesOption = None,
     accept: AcceptOption = None,
     output: OutputOption = Output.TABLE,
 ) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from railfab.exports.host_names import HostNames
 from railfab.fabric import Design
 from railfab.fabric.file_sets import Document
+from railfab.fabric.host_names import HostNames
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -76,10 +76,10 @@ def differences(
         _link_differences(intended, found, matching),
         _port_differences(intended, matching),
     )
-    return tuple(_grouped(chain.from_iterable(every), most))
+    return tuple(grouped_differences(chain.from_iterable(every), most))
 
 
-def _grouped(differences: Iterable[Difference], most: int | None) -> Iterator[Finding]:
+def grouped_differences(differences: Iterable[Difference], most: int | None) -> Iterator[Finding]:
     """Findings by category, in the order of the first difference of each category."""
     by_category: dict[Category, list[tuple[str, str]]] = {}
     for category, where, problem in differences:

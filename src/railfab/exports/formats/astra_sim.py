@@ -12,10 +12,10 @@ from collections.abc import Iterator
 
 from railfab.exports.contract import ExportFormat
 from railfab.exports.graph import METRES_PER_NS
-from railfab.exports.host_names import HostNames
-from railfab.exports.segments import places
 from railfab.fabric import Design
 from railfab.fabric.file_sets import Document
+from railfab.fabric.host_names import HostNames
+from railfab.fabric.segments import places
 from railfab.topology import Net
 
 SCALE_UP_NS = 250.0

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from railfab.errors import RailfabError
 from railfab.exports.contract import ExportFormat
 from railfab.exports.graph import BackendGraph, backend_graph, delay_ns
-from railfab.exports.host_names import HostNames
 from railfab.fabric import Design
 from railfab.fabric.file_sets import Document
+from railfab.fabric.host_names import HostNames
 from railfab.topology import TIERS, Link, Node
 
 NAME = "htsim/fat_tree.topo"

@@ -15,10 +15,10 @@ from typing import Any
 
 from railfab.errors import RailfabError, raise_all
 from railfab.exports.contract import ExportFormat
-from railfab.exports.host_names import HostNames
-from railfab.exports.segments import HostPlaces, places
 from railfab.fabric import Design
 from railfab.fabric.file_sets import Document
+from railfab.fabric.host_names import HostNames
+from railfab.fabric.segments import HostPlaces, places
 
 TIER = "fabric.topograph.run/tier-"
 FABRIC, RAILS, PLANES = "railfab/fabric", "railfab/rails", "railfab/planes"

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 
 from railfab.exports.contract import ExportFormat
 from railfab.exports.graph import BackendGraph, backend_graph, delay_ns, nic_table
-from railfab.exports.host_names import HostNames
 from railfab.fabric import Design
 from railfab.fabric.file_sets import Document
+from railfab.fabric.host_names import HostNames
 
 ERROR_RATE = "0"
 

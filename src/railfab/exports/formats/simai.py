@@ -12,9 +12,9 @@ from railfab.errors import RailfabError
 from railfab.exports.contract import ExportFormat
 from railfab.exports.formats.ns3 import ERROR_RATE, milliseconds
 from railfab.exports.graph import BackendGraph, backend_graph, delay_ns, nic_table
-from railfab.exports.host_names import HostNames
 from railfab.fabric import Design
 from railfab.fabric.file_sets import Document
+from railfab.fabric.host_names import HostNames
 
 GPU_TYPES = {2400: "A100", 3600: "H100"}
 """GPUs that SimAI knows, by their rate over NVLink [Gb/s]; of others it assumes nothing."""

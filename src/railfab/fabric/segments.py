@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from railfab.errors import RailfabError
-from railfab.fabric import Design
+from railfab.fabric.design import Design
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
