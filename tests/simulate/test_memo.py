@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from railfab.simulate import kept_files
+from railfab.simulate import kept_files, memo
 from railfab.simulate.memo import Memo
 from railfab.simulate.packet_run import PacketOutcome
 
@@ -40,6 +40,23 @@ def test_another_version_of_the_engine_computes_anew(tmp_path: Path) -> None:
     assert equal(Memo(tmp_path, "v2").outcome("key", lambda: outcome(5)), outcome(5))
 
 
+def test_the_version_is_that_of_every_source_of_the_engine_and_of_what_runs_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(memo, "__file__", str(tmp_path / "simulate" / "memo.py"))
+    sources = [tmp_path / name for name in ("sim/engine.py", "sim/kernel/switch.py", "simulate/packet_run.py")]
+    for source in sources:
+        source.parent.mkdir(parents=True, exist_ok=True)
+        source.write_text("1")
+    versions = [memo.engine_version()]
+    for source in sources:
+        source.write_text("2")
+        versions.append(memo.engine_version())
+    assert len(set(versions)) == 4
+    (tmp_path / "sim" / "notes.txt").write_text("1")
+    assert memo.engine_version() == versions[-1]
+
+
 @pytest.mark.parametrize("damage", [lambda text: b"", lambda text: text[:-1], lambda text: text[:-1] + b"x"])
 def test_a_damaged_entry_is_computed_and_written_again(tmp_path: Path, damage: Callable[[bytes], bytes]) -> None:
     Memo(tmp_path, "v1").outcome("key", outcome)
@@ -62,14 +79,14 @@ def test_a_folder_that_cannot_be_written_is_done_without(tmp_path: Path) -> None
 
 
 def test_the_entries_used_least_recently_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    memo = Memo(tmp_path, "v1")
+    used = Memo(tmp_path, "v1")
     for number in range(10):
-        memo.outcome(str(number), outcome)
+        used.outcome(str(number), outcome)
         os.utime(tmp_path / f"v1-{number}", (1000 + number, 1000 + number))
     Memo(tmp_path, "v1").outcome("0", never)
     size = (tmp_path / "v1-0").stat().st_size
-    memo.trim()
+    used.trim()
     assert len(list(tmp_path.iterdir())) == 10
     monkeypatch.setattr(kept_files, "MOST_BYTES", 8 * size)
-    memo.trim()
+    used.trim()
     assert {path.name for path in tmp_path.iterdir()} == {"v1-0", *(f"v1-{number}" for number in range(5, 10))}
