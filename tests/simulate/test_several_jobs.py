@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from railfab.errors import RailfabError
 from railfab.fabric import Design, design
 from railfab.fabric.route_links import RouteLinks
+from railfab.fabric.routed import routed
+from railfab.forwarding import LinkTable
 from railfab.intent import Job
 from railfab.sim.fluid import FluidFlows, fluid_ends
 from railfab.simulate import SharedJob, several_jobs, simulate_job, simulate_jobs
 from railfab.simulate.endless import EndlessFlows
 from railfab.simulate.named_faults import faults
-from railfab.simulate.several_jobs import MOST_STATES, _states
+from railfab.simulate.placed import placed_job
+from railfab.simulate.several_jobs import MOST_STATES, _states, _Tenant
 from railfab.workload import estimate
 
 NARROW = """version: 1
@@ -170,6 +175,12 @@ def test_only_flows_that_share_a_link_are_joined_also_over_others() -> None:
     joined = flows.joined_to(mask)
     assert joined is not None
     assert (joined.crossing(2), joined.crossing(3), joined.crossing(4)) == (3, 1, 0)
+    assert np.flatnonzero(mask).tolist() == [1], "what is given is not changed"
+    mask[:] = False
+    mask[4] = True
+    alone = flows.joined_to(mask)
+    assert alone is not None
+    assert (alone.crossing(5), alone.crossing(2)) == (1, 0)
     mask[:] = False
     mask[7] = True
     assert flows.joined_to(mask) is None
@@ -225,3 +236,68 @@ def test_a_shared_run_says_what_it_does_not_see(narrow: Design) -> None:
     assert "other jobs" not in a.expected.not_seen
     assert any("incasts, checkpoints" in text for text in a.expected.not_seen)
     assert "other jobs" in estimate(A, narrow.intent, narrow.topology).not_seen
+
+
+def test_an_operation_runs_in_the_share_of_a_step_that_all_of_its_calls_take(narrow: Design) -> None:
+    """Those of its own algorithm; operations that take longer than the step together share it."""
+    tenant = _Tenant.alone_on(placed_job(A, narrow), narrow, routed(narrow).with_seed(1), lambda _: None)
+    ((key, _),) = tenant.exchanges.items()
+    step = tenant.alone.step
+    (turn,) = step.collectives
+    turns = replace(turn, calls=3, call_s=1.0), replace(turn, algorithm="tree", calls=5, call_s=1.0)
+    assert tenant.duties(replace(step, step_s=4.0, collectives=turns)) == {key: 0.75}
+    assert tenant.duties(replace(step, step_s=2.0, collectives=turns)) == {key: 1.0}
+
+
+def test_as_many_states_as_are_tried_are_all_of_their_combinations() -> None:
+    choices = [[((job, ("rail", "allreduce", "ring", 0)), 0.25)] for job in range(6)]
+    shares = {active: share for share, active in _states(choices)}
+    assert len(shares) == MOST_STATES == 64
+    assert shares[frozenset()] == 0.75**6
+
+
+def test_the_slowest_group_counts_beside_no_others(narrow: Design) -> None:
+    port = next(name for node, name in LinkTable(narrow.topology).keys if node == "pod1-seg1-host3")
+    slow = faults([f"slow-port=pod1-seg1-host3:{port}:100"], narrow.topology)
+    _, inside = simulate_jobs([A, INSIDE], narrow, change=slow)
+    assert inside.alone.contentions[0].median_s > 0
+    assert inside.expected.step_s == inside.alone.step.step_s == inside.worst.step_s
+
+
+def test_the_seed_is_that_of_the_hashes(narrow: Design) -> None:
+    assert {job.alone.seed for job in simulate_jobs([A, INSIDE], narrow, seed=3)} == {3}
+
+
+def test_the_operation_to_which_others_add_most_comes_first_and_the_job_with_most_flows_is_named(
+    narrow: Design,
+) -> None:
+    exchange = {"collective": {"op": "alltoall", "bytes": "100MB", "group": "all"}}
+    reduction = {"collective": {"op": "allreduce", "algorithm": "ring", "bytes": "1GB"}}
+    hosts = ["pod1-seg1-host2", "pod1-seg2-host2"]
+    orders = [
+        Job.model_validate({"version": 1, "job": "mixed", "hosts": hosts, "phases": phases})
+        for phases in ([exchange, reduction], [reduction, exchange])
+    ]
+    firsts = [simulate_jobs([A, job], narrow)[1].calls[0].op for job in orders]
+    assert firsts == ["allreduce", "allreduce"]
+    hosts = [f"pod1-seg{segment}-host{number}" for segment in (1, 2) for number in (2, 3)]
+    wide = Job.model_validate({"version": 1, "job": "wide", "hosts": hosts, "phases": [exchange]})
+    few = ring("few", "1-4", "2-4")
+    alone = [simulate_jobs([A, rival], narrow)[0].calls[0].beside_flows for rival in (few, wide)]
+    (call,) = simulate_jobs([A, few, wide], narrow)[0].calls
+    assert alone[0] < alone[1] == call.beside_flows
+    assert call.beside == "wide"
+
+
+def test_a_link_that_jobs_state_to_be_slow_is_as_slow_as_the_slowest_of_them_for_all(narrow: Design) -> None:
+    shape = {"layers": 2, "hidden": 1024, "heads": 8, "ffn": 4096, "vocabulary": 32000, "sequence": 512}
+
+    def slow(name: str, factor: int, *hosts: str) -> Job:
+        link = {"link": UPLINK.replace(" ", ":"), "factor": factor}
+        return Job.model_validate({"version": 1, "job": name, "hosts": hosts, "model": shape, "stragglers": [link]})
+
+    alone = simulate_job(A, narrow).contentions[0].slowest_s
+    inside, outside = ("pod1-seg1-host3", "pod1-seg1-host4"), ("pod1-seg2-host3", "pod1-seg2-host4")
+    for factors in ((4, 2), (2, 4)):
+        a, *_ = simulate_jobs([A, slow("b", factors[0], *inside), slow("c", factors[1], *outside)], narrow)
+        assert a.calls[0].alone_s == pytest.approx(4 * alone, rel=2e-3)
