@@ -64,3 +64,24 @@ OVERSUBSCRIBED = INTENT.replace("fabric: small", "fabric: narrow").replace("rate
 def oversubscribed() -> Design:
     """With uplinks that have half of the rate of the NICs."""
     return _design_of(OVERSUBSCRIBED)
+
+
+STORAGE = """
+storage:
+  protocol: PROTOCOL
+  nic_ports: 2
+  rate_gbps: 100
+  servers: 2
+  server_ports: 2
+  leaves: {count: 2, model: 7220-ixr-d5, platform: srlinux, cable_m: 5}
+  spines: {count: 1, rate_gbps: 100, model: 7220-ixr-d5, platform: srlinux, cable_m: 40}
+"""
+
+
+@cache
+def stored(protocol: str) -> Design:
+    """With a storage network of two servers."""
+    room = INTENT.replace("fabric: small", "fabric: stored").replace(
+        "backend:\n", "backend:\n  growth: {hosts: 2, segments: 2, pods: 1}\n"
+    )
+    return _design_of(room + STORAGE.replace("PROTOCOL", protocol).lstrip())

@@ -219,7 +219,7 @@ def test_after_a_change_every_flow_has_the_path_that_the_new_state_gives_it() ->
             running.configure(name, found)
             state, fresh = running.state(), JobFlows(LinkTable(planned()[0]))
             engine = Engine(state.network, state.routing)
-            engine.add(fresh.begin(tuple(running._flows.transfers.values()), 0))
+            engine.add(fresh.begin(tuple(running._flows.transfers.values()), 0, engine.add_transport))
             engine.run(1, stop_when_done=False)
             expected, seen_now = engine.flow_paths(), running._engine.flow_paths()
             np.testing.assert_array_equal(seen_now.stalled, expected.stalled)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from tests.forwarding.fabrics import MS
-from tests.twin.small_fabric import LEAF, UPLINK, oversubscribed, small
+from tests.twin.small_fabric import LEAF, UPLINK, oversubscribed, small, stored
 from tests.twin.twins import REPOSITORY
 
 from railfab.errors import RailfabError
@@ -16,6 +16,7 @@ from railfab.fabric.routed import models_in_effect
 from railfab.forwarding import Marking
 from railfab.intent import Job
 from railfab.simulate import faults, simulate_job
+from railfab.topology import Role
 from railfab.twin.ideal_steps import DesignLinks
 from railfab.twin.job_metrics import JobMetrics, registry
 from railfab.twin.live import LiveFabric
@@ -225,3 +226,32 @@ def test_operations_are_counted_while_their_step_runs_and_once() -> None:
         metrics.take(running.finished_steps())
         metrics.take_calls(running.ended_calls())
     assert collective_counts(metrics) == {op: 2 * count for op, count in step_of.items()}
+
+
+@pytest.mark.parametrize("protocol", ["roce", "nvme-tcp"])
+def test_a_checkpoint_is_written_to_the_storage_servers(protocol: str) -> None:
+    """Its bytes cross the ports of servers in every second step, which takes as long as the ports and servers need."""
+    planned, wanted = stored(protocol), job(checkpoint={"every_steps": 2, "bytes": "400MB"})
+    running = live(planned)
+    to_servers = {
+        (near.node, near.name)
+        for near, far, _ in planned.topology.ports()
+        if planned.topology.node(far.node).role is Role.SERVER
+    }
+
+    def sent_bytes() -> float:
+        """Bytes that the leaves of the storage network have sent to servers."""
+        return sum(
+            sample.value
+            for leaf in {node for node, _ in to_servers}
+            for sample in running.samples(leaf)
+            if sample.metric == "fabric_interface_transmit_bytes_total"
+            and (leaf, sample.labels["interface"]) in to_servers
+        )
+
+    (first,) = steps(running, wanted, 1)
+    assert sent_bytes() == 0
+    first, second = steps(running, wanted, 2)
+    write_s = 400e6 / (2 * 2 * 100e9 / 8)
+    assert second.duration_s - first.duration_s == pytest.approx(write_s, rel=0.6 if protocol == "roce" else 0.1)
+    assert sent_bytes() == pytest.approx(400e6, rel=0.03)

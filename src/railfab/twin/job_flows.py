@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -31,15 +31,23 @@ class JobFlows:
     def clear(self) -> None:
         self.transfers.clear()
         self.background.clear()
+        self._begun = ((), [])
 
     def use(self, links: LinkTable) -> None:
         """Make flows for other cables from now on."""
         self._links, self._begun = links, ((), [])
 
-    def begin(self, transfers: tuple[Transfer, ...], now_ns: int) -> list[Flow]:
-        """New flows for these transfers, in place of the former ones; a number is never used again."""
+    def begin(
+        self, transfers: tuple[Transfer, ...], now_ns: int, add_transport: Callable[[Transport], int]
+    ) -> list[Flow]:
+        """New flows for these transfers, in place of the former ones; a number is never used again.
+
+        add_transport: makes a transport known to the engine; its number.
+        """
         if transfers is not self._begun[0]:
-            self._begun = (transfers, [self._flow(transfer) for transfer in transfers])
+            rates = {transfer.rate_gbps for transfer in transfers} - {None}
+            paced = {rate: add_transport(Transport(dcqcn=None, rate_gbps=rate)) for rate in rates}
+            self._begun = (transfers, [self._flow(transfer, paced) for transfer in transfers])
         first = self._last + 1
         self._last += len(transfers)
         self.transfers = dict(enumerate(transfers, first))
@@ -65,11 +73,12 @@ class JobFlows:
             number = TRAFFIC_CLASSES.index(found.traffic_class)
             yield replace(plain, traffic_class=number, transport=add_transport(transport), endless=True)
 
-    def _flow(self, transfer: Transfer) -> Flow:
-        """The flow of a transfer, without a number, and without those that it waits for."""
+    def _flow(self, transfer: Transfer, paced: Mapping[float | None, int]) -> Flow:
+        """The flow of a transfer, without a number, and without those that it waits for. paced: transports by rate."""
         size = max(1, round(transfer.payload_bytes)) if transfer.payload_bytes else 0
         plain = flow(self._links, 0, transfer.source, transfer.target, size, stream=transfer.stream)
-        return replace(plain, gap_ns=transfer.gap_ns)
+        transport = paced.get(transfer.rate_gbps, plain.transport)
+        return replace(plain, gap_ns=transfer.gap_ns, transport=transport)
 
     def stalled(self, state: ForwardingState, paths: Paths) -> Iterator[str]:
         """Why the flows without a path have none."""

@@ -626,7 +626,7 @@ class LiveFabric:
         self._adopt()
         engine = self._engine
         engine.forget_finished()
-        engine.add(self._flows.begin(stage.transfers, math.ceil(engine.now_ns)))
+        engine.add(self._flows.begin(stage.transfers, math.ceil(engine.now_ns), engine.add_transport))
         if stage.ideal_s is not None:
             self._judge_step()
             return stage.ideal_s

@@ -9,13 +9,13 @@ from railfab.errors import IntentError
 from railfab.intent import FabricIntent, Job
 from railfab.intent.step_conditions import Checkpoint
 from railfab.topology import Net, Role, Topology
-from railfab.units import NS_PER_S
+from railfab.units import NS_PER_S, bytes_per_s
 from railfab.workload.checkpoints import StorageSide, checkpoint_time, host_bytes, storage_side
 from railfab.workload.ideal_times import Ideal, between_host_ports
 from railfab.workload.job_hosts import gpu_nics, hosts_of
 from railfab.workload.mapping import HostPorts
 from railfab.workload.plan import TrainingPlan
-from railfab.workload.rates import link_rates
+from railfab.workload.rates import link_rates, roce_payload_share
 from railfab.workload.step_transfers import step_transfers
 from railfab.workload.storage_stripes import storage_ports, stripes
 from railfab.workload.training_work import training_work
@@ -41,7 +41,18 @@ def training_stages(
     if job.checkpoint is None:
         return (run,)
     writes = _checkpoint(job.checkpoint, work.plan, storage_side(job.checkpoint, intent), topology, hosts, ideal_s)
-    return (run, replace(writes, ideal_s=max(writes.compute_ns / NS_PER_S, ideal(writes.transfers))))
+    write_s = max(writes.compute_ns / NS_PER_S, ideal(writes.transfers))
+    transfers = writes.transfers
+    if intent.storage is not None and intent.storage.protocol == "nvme-tcp":
+        transfers = _paced(transfers, write_s, intent)
+    return (run, replace(writes, transfers=transfers, ideal_s=write_s))
+
+
+def _paced(transfers: Sequence[Transfer], write_s: float, intent: FabricIntent) -> tuple[Transfer, ...]:
+    """Writes over TCP, whose windows are not modelled: each is sent at its mean rate, in place of RoCE, which loses
+    packets on switches without a lossless class."""
+    wire_gbps = 1 / (write_s * roce_payload_share(intent) * bytes_per_s(1.0))
+    return tuple(replace(transfer, rate_gbps=wire_gbps * transfer.payload_bytes) for transfer in transfers)
 
 
 def _checkpoint(

@@ -15,7 +15,8 @@ class Transfer:
     """A transfer from one host port to another. stream: distinguishes flows between the same two ports.
 
     after: places of the transfers of its stage that it waits for; it begins gap_ns after the last of them. Without
-    payload only this time passes, on the host of its source.
+    payload only this time passes, on the host of its source. rate_gbps: on the wire, at which it is sent; None: that of
+    congestion control.
     """
 
     source: PortKey
@@ -24,6 +25,7 @@ class Transfer:
     stream: int = 0
     after: tuple[int, ...] = ()
     gap_ns: int = 0
+    rate_gbps: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
