@@ -12,7 +12,7 @@ from tests.sim.fabrics import leaf_spine, lossless, marking
 from railfab.sim import Network
 from railfab.sim.network import LINK_AXES, NODE_AXES, part_of
 from railfab.simulate import canonical as canonical_module
-from railfab.simulate.canonical import canonical
+from railfab.simulate.canonical import canonical, numbered
 from railfab.simulate.components import Component, component_of, connected, meeting_links
 from railfab.simulate.network_colours import NetworkColours
 from railfab.simulate.ordered import Carriers
@@ -122,6 +122,33 @@ def test_each_property_of_a_link_or_node_in_use_makes_a_difference_and_of_others
         values[place] = ~values[place] if values.dtype == bool else 7
         keys.append(key(CROSSING, replace(network, **{name: values})))
     assert keys[0] != key(CROSSING, network) == keys[1]
+
+
+def test_a_flow_alone_has_another_key_with_another_latency(network: Network) -> None:
+    alone = component([(0, 4, 0)], [], [10])
+    later = replace(alone, latency_ns=alone.latency_ns + 1)
+    assert key(later, network) != key(alone, network)
+
+
+def numbered_key(part: Component, network: Network) -> str:
+    """Of the form whose flows are in the order given, which colours do not decide."""
+    return numbered(part, NetworkColours.of(network), np.arange(len(part.paths))).key
+
+
+def test_flows_that_wait_have_another_key_than_those_that_begin_at_once(network: Network) -> None:
+    ends = [(0, 4, 0), (1, 5, 0)]
+    waiting, at_once = (component(ends, pairs, [10, 10]) for pairs in ([(0, 1)], []))
+    assert numbered_key(waiting, network) != numbered_key(at_once, network)
+
+
+def test_links_of_one_switch_have_another_key_than_those_of_two(network: Network) -> None:
+    """Between hosts of one leaf, or of two, of which one waits: what is on a switch shares its buffer."""
+    keys = set()
+    for second in (2, HOSTS):
+        pairs = np.array([[0, 2 * 1 + 1], [2 * second, 2 * (second + 1) + 1]])
+        part = replace(component([(0, 4, 0)] * 2, [(0, 1)], [10, 10]), paths=pairs, shares=np.ones((2, 2)))
+        keys.add(numbered_key(part, network))
+    assert len(keys) == 2
 
 
 @pytest.mark.parametrize("name", ["shared_bytes", "rx_gbps", "balancing", "rate_gbps", "kmin_bytes"])
