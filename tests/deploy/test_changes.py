@@ -325,7 +325,6 @@ def test_a_setting_that_differs_from_the_intent_and_the_far_end_is_named_with_bo
     assert [str(found) for found in seen(nornir, fabric)] == [
         f"{LEAF}: set / qos interfaces interface {UPLINK} pfc pfc-enable false: the port neither sends "
         "nor obeys pause frames, so that lossless packets are dropped here or at its peer. Deploy the intent.",
-        f"{LEAF}: qos.ports[{UPLINK}].pfc: is none, the intent says 3. Deploy the intent.",
         f"{LEAF} {UPLINK} and pod1-spine1 ethernet-1/1: PFC of priority 3 differs: off and on. "
         "Configure both ends with the same value.",
     ]

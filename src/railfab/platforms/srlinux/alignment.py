@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -53,21 +54,30 @@ def aligned(configuration: str, rendered: str) -> tuple[str, tuple[str, ...]]:
 
 def _with_names_of_ports(configured: Json, renamed: list[str]) -> Json:
     """The tree with entries of QoS of ports named after the ports that they refer to. renamed: takes the old names."""
-    qos = configured.get("qos", {})
-    entries = qos.get("interfaces", {}).get("interface", ())
-    present = {entry.get("interface-id") for entry in entries}
-    named = {id(entry): name for entry in entries if (name := _port_of(entry)) and name not in present}
+    qos = _mapping(configured.get("qos"))
+    listed = _mapping(qos.get("interfaces")).get("interface")
+    entries: list[Json] = listed if listed is not None and is_list(listed) else []  # what is malformed is refused later
+    present = {str(entry.get("interface-id")) for entry in entries}
+    ports = {id(entry): _port_of(entry) for entry in entries if "interface-id" in entry}
+    times = Counter(ports.values())
+    named = {entry: name for entry, name in ports.items() if name and times[name] == 1 and name not in present}
     if not named:
         return configured
     renamed += (f"/ qos interfaces interface {entry['interface-id']}" for entry in entries if id(entry) in named)
-    changed = [entry | {"interface-id": named.get(id(entry), entry["interface-id"])} for entry in entries]
+    changed = [entry | {"interface-id": named[id(entry)]} if id(entry) in named else entry for entry in entries]
     return configured | {"qos": qos | {"interfaces": qos["interfaces"] | {"interface": changed}}}
 
 
 def _port_of(entry: Json) -> str | None:
     """The interface that an entry refers to, with its subinterface; None where it states none."""
-    steps = [entry.get("interface-ref", {}).get(step) for step in ("interface", "subinterface")]
+    reference = _mapping(entry.get("interface-ref"))
+    steps = [reference.get(step) for step in ("interface", "subinterface")]
     return ".".join(str(step) for step in steps if step is not None) if steps[0] else None
+
+
+def _mapping(value: object) -> Json:
+    """The container in a tree that may be malformed there; empty in place of anything else."""
+    return value if isinstance(value, dict) else {}
 
 
 def _renamings(configured: Json, wanted: Json) -> Iterator[tuple[NamedList, str, str]]:
