@@ -36,7 +36,21 @@ def test_another_file_is_yaml(suffix: str, tmp_path: Path) -> None:
     assert names.of(HOSTS) == list(GIVEN.values())
 
 
+def test_names_are_as_they_are_written(tmp_path: Path) -> None:
+    written = ["007", "on", "1e3"]
+    lines = [f"{host}: {name}" for host, name in zip(HOSTS, written, strict=True)]
+    assert read_host_names(file_of(tmp_path, ".yml", lines), PLAN).of(HOSTS) == written
+
+
 FAULTS = {
+    "a host with an empty name": (
+        [f"{host}:" for host in HOSTS[:1]] + [f"{host}: {name}" for host, name in list(GIVEN.items())[1:]],
+        "names.yml:1: '' is no host name. Use letters, digits, hyphens and dots.",
+    ),
+    "a host with a list": (
+        [f"{HOSTS[0]}: [a]"] + [f"{host}: {name}" for host, name in list(GIVEN.items())[1:]],
+        "names.yml:1: '' is no host name. Use letters, digits, hyphens and dots.",
+    ),
     "a host that the plan does not have": (
         [*(f"{host}: {name}" for host, name in GIVEN.items()), "pod9-seg1-host1: gpu99"],
         f"names.yml:{len(HOSTS) + 1}: the plan has no GPU server 'pod9-seg1-host1'. Use its name in the plan",

@@ -127,6 +127,33 @@ def test_a_file_that_cannot_be_read_is_one_line_with_its_place(text: str, tmp_pa
     assert str(refused.value).startswith(f"{tmp_path}/{FAULTS[text]}")
 
 
+YAML_FAULTS = {
+    "- tree: {switches: 5}\n": "topology.yaml:1: switches is no list. Name a topology.conf",
+    "- tree: {switches: [{switch: s, nodes: [a, b]}]}\n": "topology.yaml:1: nodes is no text. Write it as",
+    "- tree:\n    switches:\n    - {switch: s, children: [a]}\n": "topology.yaml:3: children is no text. Write it as",
+    "- block: {blocks: [{nodes: a}]}\n": "topology.yaml:1: an entry of blocks has no block. Name a topology.conf",
+    "- tree: [1]\n": "topology.yaml: has no switch or block with nodes. Name a topology.conf",
+    "tree: {}\n": "topology.yaml: has no switch or block with nodes. Name a topology.conf",
+    "": "topology.yaml: has no switch or block with nodes. Name a topology.conf",
+    "- [1\n": "topology.yaml:2: is not YAML",
+}
+
+
+@pytest.mark.parametrize("text", YAML_FAULTS)
+def test_a_yaml_file_that_is_no_topology_is_one_line_with_its_place(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "topology.yaml"
+    path.write_text(text)
+    with pytest.raises(SourceError) as refused:
+        read_slurm(path)
+    assert str(refused.value).startswith(f"{tmp_path}/{YAML_FAULTS[text]}")
+
+
+def test_names_in_a_yaml_file_are_as_they_are_written(tmp_path: Path) -> None:
+    path = tmp_path / "topology.yaml"
+    path.write_text("- block:\n    block_sizes: [2]\n    blocks:\n    - {block: 1e3, nodes: 007}\n")
+    assert read_slurm(path).groups == {"1e3": ("007",)}
+
+
 @pytest.mark.slurm
 @pytest.mark.parametrize("hostlist", ["gpu[08-11,3]", "r[1-2]n[01-02]", "a,b[1-3],c[2,4]", "x1y,x2y"])
 def test_hostlists_have_the_names_that_slurm_gives_them(hostlist: str, tmp_path: Path) -> None:

@@ -13,8 +13,8 @@ from railfab.text.counted import counted
 from railfab.text.folding import folded
 from railfab.topology import Topology
 from railfab.yaml_reader.files import UnreadableFile, file_text
-from railfab.yaml_reader.sections import SETTINGS, Faulty, values_in
-from railfab.yaml_reader.tree import Keyed
+from railfab.yaml_reader.sections import SETTINGS, Faulty, composed
+from railfab.yaml_reader.tree import Keyed, Scalar
 
 NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
 """A host name (RFC 1123), also one with the underscores that some clusters have."""
@@ -28,10 +28,9 @@ Entry = tuple[int, str, str]
 
 @dataclass(frozen=True, slots=True)
 class HostNames:
-    """Names of hosts. source: the file that gives them; None where they are those of the plan."""
+    """Names of hosts: those given, by the names of the plan, and these themselves for others."""
 
     given: Mapping[str, str] = field(default_factory=dict)
-    source: Path | None = None
 
     def __getitem__(self, host: str) -> str:
         """The name in the cluster of a host of the plan."""
@@ -54,7 +53,7 @@ def read_host_names(path: Path, topology: Topology) -> HostNames:
     entries = list(_rows(path, text) if path.suffix == ".csv" else _keys(path, text))
     planned = [node.name for node in topology.hosts()]
     raise_all([*_faults(path, entries, frozenset(planned)), *_missing(path, entries, planned)])
-    return HostNames({host: name for _, host, name in entries}, path)
+    return HostNames({host: name for _, host, name in entries})
 
 
 def _rows(path: Path, text: str) -> Iterator[Entry]:
@@ -70,14 +69,15 @@ def _rows(path: Path, text: str) -> Iterator[Entry]:
 
 
 def _keys(path: Path, text: str) -> Iterator[Entry]:
+    """The lines of a mapping, with names as they are written: `007` and `on` are names."""
     try:
-        values, tree = values_in(text, LIMITS, text_levels=1)
+        tree = composed(text, LIMITS)
     except Faulty as error:
         raise RailfabError(f"{path}:{error.fault.line}", f"invalid YAML ({error})", "Correct its syntax") from None
-    if not isinstance(values, dict) or not isinstance(tree, Keyed):
+    if not isinstance(tree, Keyed):
         raise RailfabError(str(path), "the file contains no mapping", "Give a line `PLAN: CLUSTER` for each host")
-    for host, name in values.items():
-        yield tree.lines.get(host, tree.line), str(host), str(name)
+    for host, value in tree.entries.items():
+        yield tree.lines[host], host, value.text if isinstance(value, Scalar) else ""
 
 
 def _faults(path: Path, entries: Sequence[Entry], planned: frozenset[str]) -> Iterator[RailfabError]:

@@ -7,12 +7,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
-from typing import Any
 
-from railfab.imports.document import read_text
+from railfab.imports.document import read_text, read_tree
 from railfab.imports.existing import SourceError
 from railfab.yaml_reader.files import Unread
-from railfab.yaml_reader.sections import Faulty, values_in
+from railfab.yaml_reader.tree import Keyed, Listed, Scalar, Tree
 
 MAX_BYTES = 50_000_000
 MOST_NAMES = 1_000_000
@@ -76,19 +75,38 @@ def _conf(path: Path, text: str) -> Iterator[Entry]:
 
 
 def _yaml(path: Path, text: str) -> Iterator[Entry]:
-    """The entries of a topology.yaml."""
-    try:
-        document, _ = values_in(text)
-    except Faulty as error:
-        raise SourceError(f"{path}:{error.fault.line}", f"is not YAML ({error})", "Correct this line") from None
-    plugins = [each for each in document if isinstance(each, dict)] if isinstance(document, list) else []
-    chosen: Any = next((each["tree"] for each in plugins if "tree" in each), None)
-    chosen = chosen or next((each["block"] for each in plugins if "block" in each), {})
-    for kind, key in (("switches", "switch"), ("blocks", "block")):
-        for entry in chosen.get(kind, ()) if isinstance(chosen, dict) else ():
-            if not isinstance(entry, dict) or not isinstance(entry.get(key), str):
-                raise SourceError(str(path), f"an entry of {kind} has no {key}", OTHER_FILE)
-            yield str(path), entry[key], entry.get("nodes"), entry.get("children")
+    """The entries of a topology.yaml: of the first tree, or of the first blocks without one."""
+    document = read_tree(str(path), text)
+    plugins = document.entries if isinstance(document, Listed) else ()
+    for plugin, kind, key in (("tree", "switches", "switch"), ("block", "blocks", "block")):
+        chosen = next(
+            (listed for each in plugins if (listed := _member(_member(each, plugin), kind)) is not None), None
+        )
+        if chosen is None:
+            continue
+        if not isinstance(chosen, Listed):
+            raise SourceError(f"{path}:{chosen.line}", f"{kind} is no list", OTHER_FILE)
+        for entry in chosen.entries:
+            where = f"{path}:{entry.line}"
+            name = _text(where, entry, key)
+            if name is None:
+                raise SourceError(where, f"an entry of {kind} has no {key}", OTHER_FILE)
+            yield where, name, _text(where, entry, "nodes"), _text(where, entry, "children")
+        return
+
+
+def _member(tree: Tree | None, key: str) -> Tree | None:
+    return tree.entries.get(key) if isinstance(tree, Keyed) else None
+
+
+def _text(where: str, entry: Tree, key: str) -> str | None:
+    """A text of an entry; None without one."""
+    value = _member(entry, key)
+    if value is None or (isinstance(value, Scalar) and value.is_null):
+        return None
+    if not isinstance(value, Scalar):
+        raise SourceError(where, f"{key} is no text", "Write it as gpu[001-008,012]")
+    return value.text
 
 
 def _expanded(where: str, hostlist: str) -> Iterator[str]:
@@ -120,7 +138,7 @@ def _choices(where: str, bracket: str) -> list[str]:
         if not first.isdecimal() or (dash and not last.isdecimal()):
             raise SourceError(where, f"[{bracket}] is no list of numbers", "Write it as [001-008,012]")
         low, high = int(first), int(last or first)
-        if high - low >= MOST_NAMES:
+        if high - low + len(numbers) >= MOST_NAMES:
             raise SourceError(where, f"[{bracket}] has more than {MOST_NAMES:,} numbers", "Write it as [001-008,012]")
         numbers += [str(number).zfill(len(first)) for number in range(low, high + 1)]
     return numbers
