@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 from tests.commands import run
+from tests.docs.schemas import conforming
 from tests.documents.designs import FABRICS, topology
 
 from railfab.exports import export_formats
@@ -31,7 +31,10 @@ def test_several_files_on_stdout_have_their_names_above_them(tmp_path: Path) -> 
     written = files(tmp_path)
     done = run("export", "slurm", POD64)
     assert done.stdout == "".join(f"==> {name} <==\n{written[name]}\n" for name in SLURM)
-    assert json.loads(run("export", "slurm", POD64, "--output", "json").stdout) == written
+    printed = conforming("export", run("export", "slurm", POD64, "--output", "json").stdout)
+    assert printed == [{"name": name, "file": None, "text": written[name]} for name in SLURM]
+    printed = conforming("export", run("export", "slurm", POD64, "-o", tmp_path, "--output", "json").stdout)
+    assert printed == [{"name": name, "file": f"{tmp_path}/{name}", "text": None} for name in SLURM]
 
 
 def test_a_plan_has_the_files_of_schedulers_too(tmp_path: Path) -> None:

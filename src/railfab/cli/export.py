@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import zip_longest
 from pathlib import Path
 from typing import Annotated
 
@@ -51,16 +52,16 @@ def export(
     stop_at_errors(fabric, accept, output)
     names = HostNames() if hosts is None else read_host_names(hosts, fabric.topology)
     documents = list(exported.documents(fabric, names))
-    if out is not None:
-        files = write_folder(out, documents)
-        if output is Output.JSON:
-            print_json([str(file) for file in files])
-        else:
-            for file in files:
-                echo_line(f"wrote {file}", err=True)
-    elif output is Output.JSON:
-        print_json(dict(documents))
-    else:
+    files = write_folder(out, documents) if out is not None else []
+    if output is Output.JSON:
+        places = zip_longest(documents, map(str, files))
+        print_json(
+            [{"name": name, "file": file, "text": text if file is None else None} for (name, text), file in places]
+        )
+        return
+    for file in files:
+        echo_line(f"wrote {file}", err=True)
+    if out is None:
         for name, text in documents:
             if len(documents) > 1:
                 echo_line(f"==> {name} <==")

@@ -265,6 +265,15 @@ class PlanDocument:
 
 
 @dataclass(frozen=True, slots=True)
+class ExportedFile:
+    """A file of `export`. name: below the folder. file: where it was written, and text: its content; one is null."""
+
+    name: str
+    file: str | None
+    text: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class RenderedFile:
     """A configuration that was written."""
 
@@ -684,6 +693,7 @@ RECORDS: Mapping[str, Any] = {
     "design-errors": DesignErrors,
     "drain": DrainReport,
     "errors": CommandErrors,
+    "export": tuple[ExportedFile, ...],
     "explain": tuple[Section, ...],
     "lab-doctor": tuple[LabRequirement, ...],
     "lab-down": LabRemoval,
