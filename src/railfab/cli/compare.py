@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -101,7 +102,8 @@ def compare(
     matching = match_topology(topology, found)
     if output is Output.JSON:
         findings = differences(topology, found, matching, most=None)
-        print_json(_document(topology, found, matching, findings))
+        counts = len(found.nodes), len(found.links)
+        print_json(_document(topology.fabric, found.source, *counts, matching.not_compared, findings))
     else:
         findings = differences(topology, found, matching)
         _print(topology, found, matching, findings)
@@ -119,35 +121,25 @@ def _compare_slurm(fabric: Design, path: Path, hosts: Path | None, output: Outpu
     tree, slurm = places(fabric), read_slurm(path)
     if output is Output.JSON:
         findings = slurm_differences(tree, slurm, names, most=None)
-        print_json(
-            {
-                "fabric": fabric.topology.fabric,
-                "with": slurm.source,
-                "nodes": len(slurm.hosts),
-                "links": 0,
-                "not_compared": ["cables"],
-                "findings": [asdict(finding) for finding in findings],
-            }
-        )
+        print_json(_document(fabric.topology.fabric, slurm.source, len(slurm.hosts), 0, ["cables"], findings))
     else:
         findings = slurm_differences(tree, slurm, names)
         print_findings(findings)
         counts = f"{counted(len(slurm.hosts), 'host')} in {counted(len(slurm.groups), 'group')} of {slurm.source}"
-        verdict = counted(len(findings), "finding") if findings else "no difference"
-        echo_line(f"{counts} compared with {fabric.topology.fabric}: {verdict}")
+        _print_verdict(counts, fabric.topology.fabric, findings)
     findings_exit(findings)
 
 
 def _document(
-    topology: Topology, found: ExistingTopology, matching: Matching, findings: tuple[Finding, ...]
+    fabric: str, source: str, nodes: int, links: int, not_compared: Sequence[str], findings: Sequence[Finding]
 ) -> dict[str, Any]:
     """The comparison as a JSON document."""
     return {
-        "fabric": topology.fabric,
-        "with": found.source,
-        "nodes": len(found.nodes),
-        "links": len(found.links),
-        "not_compared": list(matching.not_compared),
+        "fabric": fabric,
+        "with": source,
+        "nodes": nodes,
+        "links": links,
+        "not_compared": list(not_compared),
         "findings": [asdict(finding) for finding in findings],
     }
 
@@ -157,8 +149,12 @@ def _print(topology: Topology, found: ExistingTopology, matching: Matching, find
     for words in matching.not_compared:
         echo_line(f"not compared: {words}")
     counts = f"{counted(len(found.nodes), 'node')} and {counted(len(found.links), 'link')} of {found.source}"
+    _print_verdict(counts, topology.fabric, findings)
+
+
+def _print_verdict(counts: str, fabric: str, findings: Sequence[Finding]) -> None:
     verdict = counted(len(findings), "finding") if findings else "no difference"
-    echo_line(f"{counts} compared with {topology.fabric}: {verdict}")
+    echo_line(f"{counts} compared with {fabric}: {verdict}")
 
 
 def _token(file: Path | None) -> str | None:

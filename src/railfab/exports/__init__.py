@@ -1,4 +1,4 @@
-"""The plan of a fabric in the formats of other tools: schedulers, NCCL, simulators.
+"""The plan of a fabric in the formats of other tools: schedulers and simulators.
 
 A format is one module of `railfab.exports.formats`.
 """

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from railfab.errors import RailfabError
 from railfab.fabric import Design
+from railfab.fabric.host_names import HostNames
 from railfab.topology import Link, Net, Node
 from railfab.topology.model import link_network
 
@@ -46,11 +46,9 @@ class BackendGraph:
 
 
 def backend_graph(design: Design) -> BackendGraph:
-    """The graph of the backend. Raises RailfabError for a fabric without GPU servers."""
+    """The graph of the backend."""
     topology, rails = design.topology, range(1, design.intent.hosts.nics + 1)
     nics = tuple(Nic(host.name, rail) for host in topology.hosts() for rail in rails)
-    if not nics:
-        raise RailfabError(str(design.path), "the plan has no GPU servers", "Name an intent with hosts")
     nodes = topology.by_name
     return BackendGraph(
         nics=nics,
@@ -68,9 +66,7 @@ def delay_ns(link: Link) -> float:
     return link.cable_m / METRES_PER_NS
 
 
-def nic_table(graph: BackendGraph, numbers: Mapping[Nic, int], names: Mapping[str, str] | None = None) -> str:
-    """CSV with the host and rail of each node that is a NIC. names: of hosts, where these are not the plan's."""
-    hosts = names or {}
-    by_number = sorted(graph.nics, key=numbers.__getitem__)
-    rows = [f"{numbers[nic]},{hosts.get(nic.host, nic.host)},{nic.rail}" for nic in by_number]
+def nic_table(graph: BackendGraph, names: HostNames) -> str:
+    """CSV with the host and rail of each node that is a NIC."""
+    rows = [f"{graph.numbers[nic]},{names[nic.host]},{nic.rail}" for nic in graph.nics]
     return "\n".join(("node,host,rail", *rows, ""))

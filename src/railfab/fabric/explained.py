@@ -45,7 +45,7 @@ def with_replaced(named: Set[str], differences: Iterable[Difference]) -> frozens
 
 
 def _head(path: str) -> tuple[str, ...]:
-    """The section of a line, and the words by which it is told from the others there."""
+    """The section of a line, and the words that identify the line in it."""
     section, _, line = path.rpartition(": ")
     words = line.removeprefix("no ").removeprefix("delete ").split(" ")
     number = next((place for place, word in enumerate(words) if QUANTITY.fullmatch(word)), len(words) - 1)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from railfab.errors import RailfabError
 from railfab.fabric.design import Design
 
 
@@ -36,14 +35,12 @@ class HostPlaces:
 
 
 def places(design: Design) -> HostPlaces:
-    """The places of the GPU servers. Raises RailfabError for a fabric without any."""
+    """The places of the GPU servers."""
     prefix = design.intent.names.prefix
     hosts: dict[tuple[str, str], list[str]] = {}
     for node in design.topology.hosts():
         pod = f"{prefix}pod{node.pod}"
         hosts.setdefault((pod, f"{pod}-seg{node.segment}"), []).append(node.name)
-    if not hosts:
-        raise RailfabError(str(design.path), "the plan has no GPU servers", "Name an intent with hosts")
     segments = tuple(HostSegment(name=name, pod=pod, hosts=tuple(names)) for (pod, name), names in hosts.items())
     pods: dict[str, list[HostSegment]] = {}
     if design.intent.backend.spines is not None:

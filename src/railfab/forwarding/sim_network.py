@@ -149,20 +149,20 @@ def _rate_gbps(parts: NetworkParts, pcie: Mapping[int, float]) -> NDArray[np.flo
     return rate_gbps
 
 
-def _with_slow_hosts(found: Network, parts: NetworkParts, pcie: dict[int, float]) -> Network:
+def _with_slow_hosts(network: Network, parts: NetworkParts, pcie: dict[int, float]) -> Network:
     """The network with hosts that take packets at a limited rate, whose NICs then send pause frames."""
     slow = pcie | {link: min(gbps, pcie.get(link, gbps)) for link, gbps in parts.slow.items()}
     if not slow:
-        return found
+        return network
     out = np.array(list(slow), np.int64)
-    into, node, priority = out ^ 1, found.near[out], parts.priority
-    found.rx_gbps[node] = np.maximum(list(slow.values()), _STUCK_GBPS)
-    found.rx_buffer_bytes[node] = NIC_BUFFER_BYTES
-    found.pfc_sent[into, priority] = True
-    found.xoff_bytes[into, priority] = NIC_XOFF_BYTES
-    found.headroom_bytes[into, priority] = NIC_BUFFER_BYTES - NIC_XOFF_BYTES
-    found.pause_refresh_ns[into, priority] = _refresh_ns(found.rate_gbps[into])
-    return found
+    into, node, priority = out ^ 1, network.near[out], parts.priority
+    network.rx_gbps[node] = np.maximum(list(slow.values()), _STUCK_GBPS)
+    network.rx_buffer_bytes[node] = NIC_BUFFER_BYTES
+    network.pfc_sent[into, priority] = True
+    network.xoff_bytes[into, priority] = NIC_XOFF_BYTES
+    network.headroom_bytes[into, priority] = NIC_BUFFER_BYTES - NIC_XOFF_BYTES
+    network.pause_refresh_ns[into, priority] = _refresh_ns(network.rate_gbps[into])
+    return network
 
 
 def _refresh_ns(rate_gbps: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -24,7 +24,7 @@ class FairTimes:
 class ComponentGroups:
     """Groups of a component. numbers: (group,) of the operation. place: (carrier,) the group of each, from 0.
 
-    fair_s: (group,) when it has ended what is in the component at max-min fair rates [s], whatever it has in others.
+    fair_s: (group,) when it has ended what is in the component at max-min fair rates [s]; not what it has in others.
     """
 
     numbers: Numbers

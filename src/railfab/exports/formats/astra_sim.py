@@ -15,7 +15,6 @@ from railfab.exports.graph import METRES_PER_NS
 from railfab.fabric import Design
 from railfab.fabric.file_sets import Document
 from railfab.fabric.host_names import HostNames
-from railfab.fabric.segments import places
 from railfab.topology import Net
 
 SCALE_UP_NS = 250.0
@@ -26,14 +25,14 @@ GIB_PER_GBIT = 1e9 / 8 / 2**30
 
 def documents(design: Design, names: HostNames) -> Iterator[Document]:  # noqa: ARG001 (a dimension has no hosts)
     """The network and the logical dimensions."""
-    hosts, count = design.intent.hosts, sum(len(segment.hosts) for segment in places(design).segments)
+    hosts, count = design.intent.hosts, len(design.topology.hosts())
     path_m = sum(cable_m for cable_m, _ in design.topology.longest_path(Net.BACKEND))
     rail_gbps = hosts.rate_gbps * hosts.nic_ports / hosts.gpus_per_nic
-    dimensions = [(count, rail_gbps, path_m / 2 / METRES_PER_NS)]
-    if hosts.scale_up is not None:
-        dimensions.insert(0, (hosts.gpus, hosts.scale_up.gbps_per_gpu, SCALE_UP_NS))
+    link_ns = path_m / 2 / METRES_PER_NS
+    if hosts.scale_up is None:
+        dimensions = [(count * hosts.gpus, rail_gbps, link_ns)]
     else:
-        dimensions = [(count * hosts.gpus, rail_gbps, path_m / 2 / METRES_PER_NS)]
+        dimensions = [(hosts.gpus, hosts.scale_up.gbps_per_gpu, SCALE_UP_NS), (count, rail_gbps, link_ns)]
     sizes, rates, delays = zip(*dimensions, strict=True)
     yield "astra-sim/network.yml", _network(sizes, rates, delays)
     yield "astra-sim/logical.json", json.dumps({"logical-dims": [str(size) for size in sizes]}) + "\n"

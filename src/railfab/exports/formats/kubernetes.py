@@ -35,7 +35,7 @@ def documents(design: Design, names: HostNames) -> Iterator[Document]:
     """
     tree, fabric = places(design), design.topology.fabric
     nodes = {segment.name: names.of(segment.hosts) for segment in tree.segments}
-    raise_all(list(_refused((fabric, *(name for hosts in nodes.values() for name in hosts)))))
+    raise_all(list(_refused(name for hosts in nodes.values() for name in hosts)))
     common = {
         FABRIC: fabric,
         RAILS: str(design.intent.hosts.nics),

@@ -21,7 +21,7 @@ def documents(design: Design, names: HostNames) -> Iterator[Document]:
     """The topology, and the NIC of each node."""
     graph = backend_graph(design)
     yield "ns3/topology.txt", _topology(graph)
-    yield "ns3/nodes.csv", nic_table(graph, {nic: graph.numbers[nic] for nic in graph.nics}, names.given)
+    yield "ns3/nodes.csv", nic_table(graph, names)
 
 
 EXPORT = ExportFormat(

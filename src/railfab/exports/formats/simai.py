@@ -33,7 +33,7 @@ def documents(design: Design, names: HostNames) -> Iterator[Document]:
         raise RailfabError(design.document.where(("hosts", "scale_up")), problem, remedy)
     graph = backend_graph(design)
     yield "simai/topology.txt", _topology(graph, len(graph.nics) // hosts.gpus, hosts.gpus, hosts.scale_up.gbps_per_gpu)
-    yield "simai/nodes.csv", nic_table(graph, {nic: graph.numbers[nic] for nic in graph.nics}, names.given)
+    yield "simai/nodes.csv", nic_table(graph, names)
 
 
 EXPORT = ExportFormat(

@@ -74,28 +74,25 @@ def _parents(tree: HostPlaces) -> Iterator[tuple[str, str]]:
 def block_sizes(segments: int, in_pod: int, base: int) -> list[int]:
     """The sizes of blocks [hosts]: of a segment, and of 2, 4, ... segments.
 
-    Blocks of one size follow each other, so that only sizes are stated that fill a pod, or several. base: hosts of the
-    smallest segment. in_pod: segments of a pod.
+    Blocks of one size follow each other, so that only sizes are stated that fill a pod, or several. base: hosts of a
+    segment. in_pod: segments of a pod.
     """
     counts = [2**level for level in range(MOST_LEVELS + 1) if 2**level <= segments]
     return [base * count for count in counts if in_pod % count == 0 or count % in_pod == 0]
 
 
 def _sizes(tree: HostPlaces) -> list[int]:
-    smallest = min(len(segment.hosts) for segment in tree.segments)
+    """The sizes of the blocks of a plan, whose segments, and whose pods, are equal."""
+    hosts = len(tree.segments[0].hosts)
     if not tree.pods:
-        return [smallest]
-    in_pod = {len(segments) for segments in tree.pods.values()}
-    return block_sizes(len(tree.segments), in_pod.pop() if len(in_pod) == 1 else 1, smallest)
+        return [hosts]
+    return block_sizes(len(tree.segments), len(next(iter(tree.pods.values()))), hosts)
 
 
 def _block(tree: HostPlaces, lists: dict[str, str], fabric: str) -> str:
     lines = [
         f"# {fabric}: topology/block of Slurm (23.11). BlockName is a segment: all rail switches of a group of hosts."
     ]
-    hosts = sorted({len(segment.hosts) for segment in tree.segments})
-    if len(hosts) > 1:
-        lines.append(f"# Segments have {hosts[0]} to {hosts[-1]} hosts, and BlockSizes begins with the smallest.")
     lines += [f"BlockName={segment.name} Nodes={lists[segment.name]}" for segment in tree.segments]
     lines.append(f"BlockSizes={','.join(map(str, _sizes(tree)))}")
     return "\n".join((*lines, ""))
