@@ -88,6 +88,12 @@ def test_commands_are_run_or_pasted_or_it_is_said_why_not(page: Path) -> None:
     assert [found["body"] for found in UNMARKED.finditer(page.read_text())] == []
 
 
+@pytest.mark.parametrize("reader", ["head", "grep -q", "grep -m"])
+def test_no_example_ends_its_pipe_before_the_command_has_written(reader: str) -> None:
+    """Whether such a command ends with 0 or with 141 (SIGPIPE) depends on the machine."""
+    assert [step.command for step in STEPS if f"| {reader}" in step.command] == []
+
+
 def test_every_design_of_the_readme_is_rendered(repository: Path) -> None:
     goldens = {path.name for path in (repository / "tests" / "golden" / "configurations").iterdir()}
     assert goldens >= set(designs())
