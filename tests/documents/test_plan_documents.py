@@ -26,7 +26,7 @@ TABLES = (
     "power.csv",
     "subnets.csv",
 )
-NICS = ("hosts/nic.py", "hosts/nic.json", "hosts/nccl.env", "hosts/railfab-nic.service")
+NICS = ("hosts/nic.py", "hosts/nic.json", "hosts/railfab-nic.service")
 
 
 def files(folder: Path) -> dict[str, str]:
@@ -83,14 +83,16 @@ def test_others_files_stay_and_batches_of_hosts_that_are_gone_go(tmp_path: Path)
 
 
 def test_nic_settings_of_an_earlier_plan_go_with_the_lossless_class(tmp_path: Path) -> None:
-    """Files of these names that `plan` did not write stay."""
+    """Files of these names that `plan` did not write stay; one that it wrote once goes."""
     out = tmp_path / "out"
     write_documents(planned(POD64), out)
     assert set(NICS) <= set(files(out))
-    (out / "hosts" / "nccl.env").write_text("NCCL_DEBUG=INFO\n")
+    (out / "hosts" / "nic.json").write_text("{}\n")
+    (out / "hosts" / "nccl.env").write_text("# NCCL and RCCL on every host\n")
     lossy = changed(tmp_path, ("  lossless: {dscp: 26, priority: 3, cnp_dscp: 48}", "  lossless: off"))
     write_documents(planned(lossy), out)
-    assert set(NICS) & set(files(out)) == {"hosts/nccl.env"}
+    assert set(NICS) & set(files(out)) == {"hosts/nic.json"}
+    assert "hosts/nccl.env" not in files(out)
     assert "nic.py" not in files(out)["summary.md"]
 
 

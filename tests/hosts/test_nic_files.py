@@ -10,7 +10,6 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from functools import cache
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, get_args
 from uuid import uuid4
@@ -20,7 +19,9 @@ from tests.hosts.rig import fabric, host
 
 from railfab.hosts import nic_models
 from railfab.hosts.catalogue import Family, nic_findings
+from railfab.hosts.environment import environment
 from railfab.hosts.files import nic_files, nic_settings
+from railfab.hosts.ports import roce_ports
 from railfab.intent import FabricIntent, Lossless, StorageClass, load_intent
 from railfab.topology import wire
 
@@ -41,11 +42,6 @@ def files(intent: FabricIntent) -> dict[str, str]:
 def settings(intent: FabricIntent) -> dict[str, Any]:
     found: dict[str, Any] = json.loads(files(intent)["nic.json"])
     return found
-
-
-def variables(intent: FabricIntent) -> dict[str, str]:
-    lines = files(intent)["nccl.env"].splitlines()
-    return dict(line.split("=", 1) for line in lines if not line.startswith("#"))
 
 
 def edited(intent: FabricIntent, **keys: Any) -> FabricIntent:
@@ -159,65 +155,11 @@ def test_nothing_is_written_where_the_nics_need_nothing(keys: dict[str, Any]) ->
     assert files(edited(named("pod64"), **keys)) == {}
 
 
-def test_the_environment_of_a_pod() -> None:
-    assert variables(named("pod64")) == {
-        "NCCL_IB_TC": "104",
-        "NCCL_IB_ADDR_FAMILY": "AF_INET",
-        "NCCL_IB_ROCE_VERSION_NUM": "2",
-        "NCCL_IB_ADDR_RANGE": "10.16.0.0/12",
-        "NCCL_IB_QPS_PER_CONNECTION": "4",
-        "NCCL_IB_SPLIT_DATA_ON_QPS": "0",
-        "NCCL_CROSS_NIC": "1",
-        "NCCL_IB_TIMEOUT": "20",
-        "NCCL_IB_RETRY_CNT": "7",
-    }
-
-
-def test_every_variable_has_its_reason_before_it_and_no_comment_looks_like_one() -> None:
-    """NCCL reads each line with an equals sign of its file as a variable."""
-    lines = files(named("pod64"))["nccl.env"].splitlines()
-    assert [line for line in lines if line.startswith("#") and "=" in line] == []
-    for before, line in pairwise(lines):
-        assert line.startswith("#") or before.startswith("# ")
-
-
-def test_rails_on_different_switches_keep_rings_on_their_rail() -> None:
-    apart = variables(fabric())
-    assert apart["NCCL_CROSS_NIC"] == "0"
-    assert "NCCL_PXN_DISABLE" not in apart
-
-
-def test_without_spines_data_changes_rails_inside_the_host() -> None:
-    rails = fabric()
-    alone = rails.model_copy(update={"backend": rails.backend.model_copy(update={"spines": None})})
-    found = variables(alone)
-    assert (found["NCCL_CROSS_NIC"], found["NCCL_PXN_DISABLE"]) == ("0", "0")
-    assert found["NCCL_IB_QPS_PER_CONNECTION"] == "1"
-
-
-def test_queue_pairs_spread_over_the_ports_of_a_lag_too() -> None:
-    assert named("dual-mlag").backend.spines is None
-    assert variables(named("dual-mlag"))["NCCL_IB_QPS_PER_CONNECTION"] == "4"
-    assert variables(named("single-switch"))["NCCL_IB_QPS_PER_CONNECTION"] == "1"
-
-
-def test_sprayed_packets_need_one_queue_pair_and_adaptive_routing() -> None:
-    spraying = edited(fabric(), ecmp="packet")
-    hosts = spraying.hosts.model_copy(update={"reorder": True})
-    found = variables(spraying.model_copy(update={"hosts": hosts}))
-    assert (found["NCCL_IB_QPS_PER_CONNECTION"], found["NCCL_IB_ADAPTIVE_ROUTING"]) == ("1", "1")
-
-
-def test_without_bfd_a_try_lasts_longer_than_the_hold_time() -> None:
-    slow = edited(fabric(), bfd=None)
-    slow = edited(slow, bgp=slow.profile.bgp.model_copy(update={"hold_s": 90, "keepalive_s": 30}))
-    assert variables(slow)["NCCL_IB_TIMEOUT"] == "23"
-    assert variables(fabric())["NCCL_IB_TIMEOUT"] == "20"
-
-
-def test_ipv6_and_amd_have_variables_of_their_own() -> None:
-    found = variables(fabric("pollara-400", family="ipv6"))
-    assert (found["NCCL_IB_ADDR_FAMILY"], found["NCCL_IB_FIFO_TC"]) == ("AF_INET6", str(48 * 4))
+def test_the_script_has_the_environment_of_nccl() -> None:
+    intent = named("pod64")
+    topology = wire(intent)
+    written = {entry["name"]: entry["value"] for entry in settings(intent)["environment"]}
+    assert written == {each.name: each.value for each in environment(topology, intent, roce_ports(topology, intent))}
 
 
 def test_the_unit_applies_the_settings_at_every_boot() -> None:

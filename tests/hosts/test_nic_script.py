@@ -352,19 +352,35 @@ def test_the_ports_of_a_lag_share_an_rdma_device_and_take_the_mtu_of_the_bond(tm
     made.run("--apply")
     assert made.check()["nics"] == {"rail1-p0": NVIDIA, "rail1-p1": NVIDIA}
     assert "ip link set dev bond1 mtu 9216" in made.calls()
-    assert "NCCL_IB_HCA==mlx5_1:1" in made.run("--env").splitlines()
+    assert "NCCL_IB_HCA==mlx5_1:1:1:1" in made.run("--env").splitlines()
+    assert "MERGE" not in made.run("--env")
 
 
 def test_the_environment_has_the_devices_by_rail(configured: Configured) -> None:
     made = configured(NVIDIA)
-    fixed = [line for line in (made.folder / "plan" / "nccl.env").read_text().splitlines() if line[0] != "#"]
+    planned = json.loads((made.folder / "plan" / "nic.json").read_text())["environment"]
+    fixed = [f"{variable['name']}={variable['value']}" for variable in planned]
     said = made.run("--env").splitlines()
     assert said[: len(fixed)] == fixed
-    assert said[len(fixed) :] == ["NCCL_IB_HCA==mlx5_1:1,mlx5_2:1", "# for NCCL before 2.21: NCCL_IB_GID_INDEX=3"]
+    assert said[len(fixed) :] == [
+        "NCCL_IB_HCA==mlx5_1:1:1:1,mlx5_2:1:2:1",
+        "# for NCCL before 2.21: NCCL_IB_GID_INDEX=3",
+    ]
     made.file("/sys/class/infiniband/mlx5_2/ports/1/gid_attrs/types/3", "IB/RoCE v1")
     assert "GID_INDEX" not in made.run("--env")
     shutil.rmtree(next(made.root.glob("sys/devices/*/*/*/0000:02:02.0/infiniband")))
     assert made.run("--env", code=2).endswith("rail2-p0: no RDMA device. Load the RoCE driver of the NIC\n")
+
+
+def test_the_ports_of_a_nic_in_two_planes_are_devices_of_one_rail(tmp_path: Path) -> None:
+    document = fabric(NVIDIA).model_dump(mode="json", exclude_unset=True)
+    document["hosts"] = {"gpus": 1, "nic_ports": 2, "rate_gbps": 200, "nic": NVIDIA}
+    document["backend"]["planes"] = 2
+    document["backend"]["segments"]["rail_switches"] = 1
+    made = host(tmp_path, FabricIntent.model_validate(document), NVIDIA)
+    made.change(lambda state: state["nics"]["enp2s0"].update(name="rail1-p1"))
+    said = made.run("--env").splitlines()
+    assert said[-3:-1] == ["NCCL_IB_HCA==mlx5_1:1:1:1,mlx5_2:1:1:2", "NCCL_NET_MERGE_POLICY=RAIL"]
 
 
 def test_a_file_that_is_no_settings_is_refused(configured: Configured) -> None:

@@ -71,6 +71,7 @@ hosts:
   lane_gbps: 100
   model: gpu-server-8
   pcie_gbps: 400
+  rdma_devices: [mlx5_0, mlx5_1]
   power_w: 10200
   units: 8
   gpu_memory_gb: 80

@@ -198,4 +198,4 @@ def _files(plan: Plan) -> Iterator[str]:
     yield from (f"- [{name}]({name}): {what}" for name, what in FILES)
     yield f"- hosts/: {HOST_ROUTES[plan.intent.hosts.attach]}"
     if needs_settings(plan.intent):
-        yield "- hosts/nic.py, hosts/nic.json: settings of the NICs of all hosts; hosts/nccl.env: environment of NCCL"
+        yield "- hosts/nic.py, hosts/nic.json: settings of the NICs of all hosts"

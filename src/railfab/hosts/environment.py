@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from railfab.hosts.catalogue import NicModel
+from railfab.hosts.catalogue import nic_of
 from railfab.hosts.ports import RocePort
 from railfab.hosts.settings import tos
-from railfab.intent import FabricIntent, Lossless, Profile
+from railfab.intent import FabricIntent, Profile
 from railfab.topology.model import Net, Topology
 
 USER_GUIDE = "NCCL user guide, Environment Variables"
@@ -30,30 +30,58 @@ class Variable:
     source: str = USER_GUIDE
 
 
-def environment(
-    topology: Topology, intent: FabricIntent, ports: Sequence[RocePort], lossless: Lossless, nic: NicModel | None
-) -> Iterator[Variable]:
-    """The variables that the fabric decides. RCCL reads the same names (RCCL documentation, environment variables)."""
-    profile, family = intent.profile, {"ipv4": "AF_INET", "ipv6": "AF_INET6"}[intent.profile.family]
-    reason = f"DSCP {lossless.dscp} in the upper six bits; without it, RoCE leaves in the lossy class"
-    yield Variable(name="NCCL_IB_TC", value=str(tos(lossless)), reason=reason)
-    if nic is not None and nic.family == "ionic":
-        reason = f"clear-to-send messages in the class of CNPs, DSCP {lossless.cnp_dscp}, as AMD recommends"
-        yield Variable(name="NCCL_IB_FIFO_TC", value=str(lossless.cnp_dscp << 2), reason=reason)
+def environment(topology: Topology, intent: FabricIntent, ports: Sequence[RocePort]) -> Iterator[Variable]:
+    """The variables that the fabric decides, without the devices of a host. Those of RoCE are not for Ultra Ethernet.
+
+    RCCL reads the same names (RCCL documentation, environment variables).
+    """
+    if intent.profile.transport == "rocev2":
+        yield from _roce(topology, intent)
+        yield from _queue_pairs(intent, ports)
+        yield _timeout(intent.profile)
+        reason = "retries; 7 is the most"
+        yield Variable(name="NCCL_IB_RETRY_CNT", value=str(RETRIES), reason=reason)
+    yield from _rails(intent, ports)
+
+
+def devices(intent: FabricIntent, ports: Sequence[RocePort]) -> Iterator[Variable]:
+    """The RDMA devices that the intent names, with the rail and the plane of each port.
+
+    NCCL before 2.30.7 and RCCL read the port and leave out what is behind it, so that one list is for all versions.
+    """
+    backend = [port for port in ports if port.net is Net.BACKEND]
+    places = dict.fromkeys((port.rail, port.bond or port.name, port.plane) for port in backend)
+    named = intent.hosts.rdma_devices
+    if not named or intent.profile.transport != "rocev2":
+        return
+    entries = (f"{device}:1:{rail}:{plane}" for device, (rail, _, plane) in zip(named, places, strict=True))
+    reason = "exact names: device, port, rail and plane"
+    yield Variable(name="NCCL_IB_HCA", value="=" + ",".join(entries), reason=reason)
+    if intent.hosts.devices_per_nic > 1:
+        reason = "the ports of a NIC are one device for a GPU, and those of two rails are not"
+        yield Variable(name="NCCL_NET_MERGE_POLICY", value="RAIL", reason=reason, source="NCCL 2.30.7, graph/topo.cc")
+
+
+def _roce(topology: Topology, intent: FabricIntent) -> Iterator[Variable]:
+    """Traffic classes and GIDs."""
+    lossless, nic = intent.profile.lossless, nic_of(intent)
+    if lossless is not None:
+        reason = f"DSCP {lossless.dscp} in the upper six bits; without it, RoCE leaves in the lossy class"
+        yield Variable(name="NCCL_IB_TC", value=str(tos(lossless)), reason=reason)
+        if nic is not None and nic.family == "ionic":
+            reason = f"clear-to-send messages in the class of CNPs, DSCP {lossless.cnp_dscp}, as AMD recommends"
+            yield Variable(name="NCCL_IB_FIFO_TC", value=str(lossless.cnp_dscp << 2), reason=reason)
+    family = {"ipv4": "AF_INET", "ipv6": "AF_INET6"}[intent.profile.family]
     reason = "address family of the GID that NCCL chooses while NCCL_IB_GID_INDEX is unset"
     yield Variable(name="NCCL_IB_ADDR_FAMILY", value=family, reason=reason)
     yield Variable(name="NCCL_IB_ROCE_VERSION_NUM", value="2", reason="the GID of RoCE v2, which is routed")
     if topology.pools is not None:
         reason = "the GIDs of the backend: the addresses of its hosts"
         yield Variable(name="NCCL_IB_ADDR_RANGE", value=str(topology.pools.hosts), reason=reason)
-    yield from _paths(intent, ports)
-    yield _timeout(profile)
-    reason = "retries; 7 is the most"
-    yield Variable(name="NCCL_IB_RETRY_CNT", value=str(RETRIES), reason=reason)
 
 
-def _paths(intent: FabricIntent, ports: Sequence[RocePort]) -> Iterator[Variable]:
-    """Queue pairs and rails."""
+def _queue_pairs(intent: FabricIntent, ports: Sequence[RocePort]) -> Iterator[Variable]:
+    """Queue pairs, and the order of packets."""
     several = intent.backend.spines is not None or any(port.bond for port in ports)
     spread = intent.profile.ecmp in ("flow", "collective") and several
     why = "each queue pair is a flow, which ECMP and LAGs place on one of several paths"
@@ -64,6 +92,9 @@ def _paths(intent: FabricIntent, ports: Sequence[RocePort]) -> Iterator[Variable
     if intent.profile.ecmp in ("packet", "adaptive"):
         reason = "the fabric sprays packets, and the NICs reorder them"
         yield Variable(name="NCCL_IB_ADAPTIVE_ROUTING", value="1", reason=reason)
+
+
+def _rails(intent: FabricIntent, ports: Sequence[RocePort]) -> Iterator[Variable]:
     apart = len(_switches_of_rails(ports)) > 1
     reason = "rails are on different switches: rings and trees stay on theirs" if apart else "all rails share switches"
     yield Variable(name="NCCL_CROSS_NIC", value="0" if apart else "1", reason=reason)

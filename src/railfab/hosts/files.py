@@ -17,7 +17,7 @@ from railfab.hosts.settings import Setting, as_document
 from railfab.intent import FabricIntent, Lossless, StorageClass
 from railfab.topology.model import Net, Topology
 
-SCRIPT, SETTINGS, ENVIRONMENT, UNIT = "nic.py", "nic.json", "nccl.env", "railfab-nic.service"
+SCRIPT, SETTINGS, UNIT = "nic.py", "nic.json", "railfab-nic.service"
 DRIVERS: Mapping[Family, str] = {"mlx5": "mlx5_core", "bnxt": "bnxt_en", "ionic": "ionic"}
 """Kernel driver of each family, as `DRIVER` of sysfs names it."""
 FAMILIES: Mapping[Family, Callable[[Lossless], Iterator[Setting]]] = {
@@ -28,10 +28,10 @@ FAMILIES: Mapping[Family, Callable[[Lossless], Iterator[Setting]]] = {
 MARKS: Mapping[str, str] = {
     SCRIPT: "#!/usr/bin/env python3",
     SETTINGS: '{"railfab": "nic settings"',
-    ENVIRONMENT: "# NCCL and RCCL",
+    "nccl.env": "# NCCL and RCCL",
     UNIT: "# Set the NICs",
 }
-"""How the first line of each file begins, by which a later plan knows it."""
+"""How the first line of each file begins, by which a later plan knows it; also of one that is written no more."""
 UNIT_TEXT = """\
 # Set the NICs of this host for RoCE at every boot, since most of their settings do not survive one.
 # Install: mkdir -p /etc/railfab; cp nic.py nic.json /etc/railfab; cp railfab-nic.service /etc/systemd/system
@@ -64,7 +64,7 @@ def nic_settings(family: Family, lossless: Lossless, storage: StorageClass | Non
 
 
 def nic_files(topology: Topology, intent: FabricIntent) -> Iterator[tuple[str, str]]:
-    """Name and text of the files: the script, its settings, the environment of NCCL, and a unit of systemd.
+    """Name and text of the files: the script, its settings, and a unit of systemd.
 
     None where NICs need no settings: without a lossless class, and with Ultra Ethernet. Raises TopologyError for an
     unknown NIC model.
@@ -72,10 +72,9 @@ def nic_files(topology: Topology, intent: FabricIntent) -> Iterator[tuple[str, s
     nic, ports, lossless = nic_of(intent), roce_ports(topology, intent), intent.profile.lossless
     if lossless is None or not needs_settings(intent) or not ports:
         return
-    variables = tuple(environment(topology, intent, ports, lossless, nic))
+    variables = tuple(environment(topology, intent, ports))
     yield SCRIPT, files(__package__).joinpath(SCRIPT).read_text(encoding="utf-8")
     yield SETTINGS, _settings(topology, ports, lossless, intent.profile.storage_class, variables, nic)
-    yield ENVIRONMENT, _environment(topology.fabric, variables)
     yield UNIT, UNIT_TEXT
 
 
@@ -135,16 +134,6 @@ def _port(port: RocePort, nic: NicModel | None) -> dict[str, Any]:
         "bond": port.bond,
         "mtu": port.mtu,
         "cable_m": port.cable_m,
+        "rail": port.rail,
+        "plane": port.plane,
     }
-
-
-def _environment(fabric: str, variables: tuple[Variable, ...]) -> str:
-    """A file for /etc/nccl.conf (RCCL: /etc/rccl.conf), or for `set -a; . ./nccl.env`."""
-    lines = [
-        f"{MARKS[ENVIRONMENT]} on every host of {fabric}: /etc/nccl.conf, or `set -a; . ./nccl.env`.",
-        "# `nic.py --env` prints these and the names of a host's devices: NCCL_IB_HCA by rail, NCCL_SOCKET_IFNAME and,",
-        "# for NCCL before 2.21, NCCL_IB_GID_INDEX.",
-    ]
-    for variable in variables:
-        lines += [f"# {variable.reason} ({variable.source})", f"{variable.name}={variable.value}"]
-    return "\n".join(lines) + "\n"

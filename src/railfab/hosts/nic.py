@@ -540,12 +540,16 @@ def environment(data: dict[str, Any], ports: Sequence[HostPort], system: System)
     """Print the environment of NCCL and RCCL: that of the fabric, and the devices of this host by rail."""
     for variable in data["environment"]:
         say(f"{variable['name']}={variable['value']}")
-    nets = {wanted["name"]: wanted["net"] for wanted in data["ports"]}
-    backend = [port for port in ports if nets[port.name] == "backend"]
+    places = {wanted["name"]: wanted for wanted in data["ports"] if wanted["net"] == "backend"}
+    backend = [port for port in ports if port.name in places]
     missing = [port.name for port in backend if "rdma" not in port.values]
     if missing:
         raise Impossible(f"{', '.join(missing)}: no RDMA device. Load the RoCE driver of the NIC")
-    say("NCCL_IB_HCA==" + ",".join(dict.fromkeys(f"{port.values['rdma']}:1" for port in backend)))
+    rails = {port.values["rdma"]: places[port.name] for port in backend}
+    entries = [f"{rdma}:1:{place['rail']}:{place['plane']}" for rdma, place in rails.items()]
+    say("NCCL_IB_HCA==" + ",".join(entries))
+    if len(rails) > len({place["rail"] for place in rails.values()}):
+        say("NCCL_NET_MERGE_POLICY=RAIL")
     indexes = {gid_index(port, system) for port in backend}
     if len(indexes) == 1 and None not in indexes:
         say(f"# for NCCL before 2.21: NCCL_IB_GID_INDEX={indexes.pop()}")

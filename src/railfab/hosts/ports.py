@@ -16,13 +16,14 @@ class RocePort:
     """One port of a NIC that carries RoCE.
 
     name: as in the cabling plan; the host knows its interface by this name or alternative name. rail: from 1; None on
-    the storage network. switch: its peer. bond: the LAG that it belongs to.
+    the storage network. switch: its peer, in this plane. bond: the LAG that it belongs to.
     """
 
     name: str
     net: Net
     rail: int | None
     rate_gbps: int
+    plane: int
     switch: str
     cable_m: int
     mtu: int
@@ -42,6 +43,7 @@ def roce_ports(topology: Topology, intent: FabricIntent) -> tuple[RocePort, ...]
             net=net,
             rail=link.a.rail,
             rate_gbps=link.a.rate_gbps,
+            plane=topology.node(link.z.node).plane,
             switch=link.z.node,
             cable_m=ceil(link.cable_m),
             mtu=intent.profile.mtu - (vxlan if (link.z.node, link.z.vlan) in overlaid else 0),

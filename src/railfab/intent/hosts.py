@@ -5,7 +5,11 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from railfab.intent.model import KeyFault, Model, OrOff, Rate, Text, or_off
+from railfab.intent.model import KeyFault, Listed, Model, OrOff, Rate, Text, or_off
+from railfab.text.counted import counted
+
+RdmaDevice = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,21}$")]
+"""A name of the kernel, such as mlx5_0. NCCL reads 1,023 characters of NCCL_IB_HCA, and 32 devices."""
 
 
 class ScaleUp(Model):
@@ -43,6 +47,11 @@ class Hosts(Model):
         default=None,
         description="NIC model, from the catalogue: `plan -o` writes its settings; by default those of all NICs",
     )
+    rdma_devices: Annotated[Listed[RdmaDevice], Field(max_length=32)] = Field(
+        default=(),
+        description="names of the RDMA devices by rail, then by port of the NIC; one a rail where its ports are a LAG: "
+        "for NCCL_IB_HCA",
+    )
     lane_gbps: Literal[10, 25, 50, 100, 200] | None = Field(
         default=None, description="speed of an electrical lane of a NIC port [Gb/s]; by default that of the switch port"
     )
@@ -67,6 +76,12 @@ class Hosts(Model):
         if self.gpus % self.gpus_per_nic:
             problem = f"{self.gpus} GPUs per host do not divide into groups of {self.nic_per} per NIC"
             yield KeyFault("nic_per", problem, f"Use a divisor of {self.gpus}, or gpu")
+        devices, expected = len(self.rdma_devices), self.nics * self.devices_per_nic
+        if devices and devices != expected:
+            problem = f"{counted(devices, 'RDMA device')} for {counted(expected, 'port')} of NICs"
+            yield KeyFault("rdma_devices", problem, "Name one for each, or none")
+        elif len(set(self.rdma_devices)) < devices:
+            yield KeyFault("rdma_devices", "an RDMA device is named twice", "Name each once")
 
     @property
     def port_gbps(self) -> float:
@@ -76,6 +91,11 @@ class Hosts(Model):
     @property
     def gpus_per_nic(self) -> int:
         return 1 if self.nic_per == "gpu" else self.nic_per
+
+    @property
+    def devices_per_nic(self) -> int:
+        """RDMA devices of a NIC: one of each port, or of the LAG that these are."""
+        return 1 if self.attach in ("mlag", "esi") else self.nic_ports
 
     @property
     def nics(self) -> int:
