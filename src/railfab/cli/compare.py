@@ -1,4 +1,4 @@
-"""compare: differences between an existing topology, from containerlab or NetBox, and the intent."""
+"""compare: differences between an existing topology, from containerlab, DSX Air or NetBox, and the intent."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ WithOption = Annotated[
     typer.Option(
         "--with",
         metavar="FILE|URL",
-        help="A containerlab topology, a NetBox, or Slurm's topology.conf or topology.yaml.",
+        help="A topology of containerlab or DSX Air, a NetBox, or Slurm's topology.conf or topology.yaml.",
         show_default=False,
     ),
 ]
@@ -77,7 +77,7 @@ def compare(
 ) -> None:
     """Compare an existing topology with the intent: nodes, cables, speeds, addresses, AS numbers; of Slurm's topology
     the hosts of each segment and pod. Changes nothing."""
-    from railfab.imports import NetBox, read_containerlab, read_netbox
+    from railfab.imports import NetBox, is_air, read_air, read_containerlab, read_netbox
     from railfab.imports.compare import differences, match_topology
     from railfab.imports.slurm import is_slurm
 
@@ -97,6 +97,8 @@ def compare(
     if is_url:
         token = _token(token_file)
         found = read_netbox(NetBox(url=existing, token=token, site=site, tag=tag, ca=ca, skip_verify=skip_verify))
+    elif is_air(Path(existing)):
+        found = read_air(Path(existing))
     else:
         found = read_containerlab(Path(existing), os.environ)
     matching = match_topology(topology, found)

@@ -40,7 +40,8 @@ def export(
     accept: AcceptOption = None,
     output: OutputOption = Output.TABLE,
 ) -> None:
-    """Write the plan for another tool: slurm, topograph, kubernetes, nccl, ns3, htsim, simai or astra-sim.
+    """Write the plan for another tool: slurm, topograph, kubernetes, nccl, dsx-air, ns3, htsim, simai or
+    astra-sim.
 
     The files of a format replace earlier ones together, or not at all.
     """

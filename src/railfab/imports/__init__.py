@@ -1,5 +1,6 @@
-"""Existing topologies, read from containerlab topology files and from NetBox, and their comparison with an intent."""
+"""Existing topologies, from files of containerlab and DSX Air and from NetBox, and their comparison with an intent."""
 
+from railfab.imports.air import is_air, read_air
 from railfab.imports.containerlab import read_containerlab
 from railfab.imports.existing import (
     ExistingLink,
@@ -20,6 +21,8 @@ __all__ = [
     "NetBox",
     "SourceError",
     "existing_topology",
+    "is_air",
+    "read_air",
     "read_containerlab",
     "read_netbox",
 ]
