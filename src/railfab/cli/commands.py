@@ -38,6 +38,7 @@ PLACES: Mapping[str, tuple[str, str]] = {
     "dashboards": ("dashboards", "app"),
     "simulate": ("simulate", "simulate"),
     "sweep": ("sweep", "sweep"),
+    "measured": ("measured", "measured"),
     "twin": ("twin_faults", "twin_app"),
     "sim": ("sim", "sim_app"),
 }

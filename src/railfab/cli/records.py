@@ -25,6 +25,7 @@ from railfab.platforms.hazard_kinds import hazard_kinds
 from railfab.sim.replay.results import SeedResult
 from railfab.sim.replay.why import CountedPort, Ecn, Pfc, Sender
 from railfab.simulate import Contention, OperationDifference, OperationWait, SharedCall, VaryingStep
+from railfab.simulate.measured import CauseCeiling, SizeCeiling
 from railfab.simulate.sweeps import SweepResult
 from railfab.topology import Bond, CabledPort, Gateway, Node, Summary
 from railfab.twin.detached import FoundTwin
@@ -682,6 +683,57 @@ class PortExplanation:
     notes: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class MeasuredFile:
+    """A run of nccl-tests. ranks, hosts: of a group. hosts_assumed: the plan names none of its hosts. sizes from
+    bandwidth_from_bytes on are limited by bandwidth; null: none is."""
+
+    file: str
+    op: str
+    groups: int
+    ranks: int
+    hosts: int
+    hosts_assumed: bool
+    bandwidth_from_bytes: int | None
+    sizes: tuple[SizeCeiling, ...]
+    causes: tuple[CauseCeiling, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedSize:
+    """A size of two runs. ratio: of the bandwidths, after over before. noise: factor by which it may differ from 1
+    without meaning; null: not known."""
+
+    size_bytes: int
+    before_bytes_per_s: float
+    after_bytes_per_s: float
+    ratio: float
+    noise: float | None
+    differs: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedRuns:
+    """Two runs. ratio: of the sizes that bandwidth limits, with its interval of confidence; null: fewer than two."""
+
+    before: str
+    after: str
+    sizes: tuple[ComparedSize, ...]
+    ratio: float | None
+    least: float | None
+    most: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredDocument:
+    """`measured`. not_simulated: why not; empty where the collective was simulated."""
+
+    fabric: str
+    not_simulated: str
+    runs: tuple[MeasuredFile, ...]
+    differences: tuple[ComparedRuns, ...]
+
+
 RECORDS: Mapping[str, Any] = {
     "audit": Checked,
     "targets-check": TargetChecks,
@@ -701,6 +753,7 @@ RECORDS: Mapping[str, Any] = {
     "lab-restart": LabRestart,
     "lab-status": LabState,
     "lab-up": Endpoints,
+    "measured": MeasuredDocument,
     "new": Starter,
     "new-list": tuple[DesignChoice, ...],
     "plan": PlanDocument,

@@ -21,7 +21,6 @@ from railfab.cli.common import (
 from railfab.cli.job_result import Estimates, JobResult
 from railfab.cli.packet_tier import PACKET_COLUMNS, packet_lines, packet_rows
 from railfab.cli.simulate_options import (
-    MOST_GPUS,
     FaultOption,
     FilesOption,
     IntentFiles,
@@ -30,13 +29,13 @@ from railfab.cli.simulate_options import (
     SimulationTier,
     TierOption,
     WhyOption,
+    closed_form_by_default,
     designs_of,
 )
 from railfab.errors import RailfabError
 from railfab.fabric import Design
 from railfab.fabric.design import naming
 from railfab.text.counted import counted, listed
-from railfab.text.remedies import install
 
 if TYPE_CHECKING:
     from railfab.intent import Job
@@ -143,23 +142,11 @@ def _result(asked: _SimulateOptions, fabric: Design) -> JobResult:
     from railfab.workload import estimate
 
     on_links = asked.tier in (SimulationTier.MAX_MIN, SimulationTier.PACKETS) or bool(asked.faults) or asked.seeds > 1
-    why = "" if on_links else "as asked" if asked.tier else _closed_form_by_default(fabric)
+    why = "" if on_links else "as asked" if asked.tier else closed_form_by_default(fabric)
     if why:
         with naming(asked.document):
             return JobResult(estimate(asked.job, fabric.intent, fabric.topology), why)
     return _on_links(asked, fabric, "as asked" if on_links else "default")
-
-
-def _closed_form_by_default(fabric: Design) -> str:
-    """Why collectives are not run on the links of a design unless that is asked for; empty where they are."""
-    from importlib.util import find_spec
-
-    if find_spec("numpy") is None:
-        return f"numpy is not installed. {install('sim')}"
-    from railfab.fabric.routed import uncomputed_routes
-
-    gpus = len(fabric.topology.hosts()) * fabric.intent.hosts.gpus
-    return f"the design has {gpus:,} GPUs, more than {MOST_GPUS:,}" if gpus > MOST_GPUS else uncomputed_routes(fabric)
 
 
 def _on_links(asked: _SimulateOptions, fabric: Design, why: str) -> JobResult:

@@ -14,6 +14,7 @@ from railfab.cli.acceptance import AcceptOption
 from railfab.cli.common import Output, stop_at_errors
 from railfab.errors import RailfabError
 from railfab.fabric import Design, design
+from railfab.text.remedies import install
 
 MOST_GPUS = 16_384
 """GPUs up to which collectives are run on the links of the fabric unless --tier says otherwise."""
@@ -103,3 +104,15 @@ def designs_of(intents: Iterable[Path], accept: AcceptOption, output: Output) ->
             raise RailfabError(str(path), f"a second fabric is named {name}", "Rename one of them")
         names.add(name)
         yield fabric
+
+
+def closed_form_by_default(fabric: Design) -> str:
+    """Why collectives are not run on the links of a design unless that is asked for; empty where they are."""
+    from importlib.util import find_spec
+
+    if find_spec("numpy") is None:
+        return f"numpy is not installed. {install('sim')}"
+    from railfab.fabric.routed import uncomputed_routes
+
+    gpus = len(fabric.topology.hosts()) * fabric.intent.hosts.gpus
+    return f"the design has {gpus:,} GPUs, more than {MOST_GPUS:,}" if gpus > MOST_GPUS else uncomputed_routes(fabric)

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 TIER = "max-min"
 PACKETS = "packets"
+COLLISIONS = "hashes collide"
+"""The reason of a link that would not limit its flows if they were spread evenly."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,7 +25,7 @@ class BusyLink:
         """Whether the link would limit its flows if they were spread evenly, and whether they are not."""
         unevenness = self.flows / self.fair_flows
         if self.share * unevenness > 0.99:
-            return "hashes collide"
+            return COLLISIONS
         return "the links are too few, and hashes collide" if unevenness > 1.1 else "the links are too few"
 
 

@@ -162,19 +162,23 @@ class Prediction:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CostModel:
-    """NCCL's cost model for a group on hosts whose GPUs have these line rates [bytes/s]. scale_up: None without one."""
+    """NCCL's cost model for a group on hosts whose GPUs have these line rates [bytes/s]. scale_up: None without one.
+
+    missing: GPUs of a host whose NICs are not used; they send by those of others.
+    """
 
     generation: GpuGeneration
     nic: float
     scale_up: float | None
     span: Span
+    missing: int = 0
 
     def ring_channels(self) -> Channels:
         """The channels of rings, and of trees."""
         several = self.span.ranks_per_host > 1
         return search(
             self.generation.inside if self.span.hosts == 1 else self.generation.between,
-            ranks_per_host=self.span.ranks_per_host,
+            ranks_per_host=self.span.ranks_per_host - self.missing,
             nic=None if self.span.hosts == 1 else self.nic,
             scale_up=self.scale_up if several else None,
         )
@@ -264,6 +268,7 @@ class CostModel:
         if span.hosts > 1:
             between = max((speed for speed in fitting if speed * 1e9 <= self.nic), default=speeds[-1])
             rates += [between * (2 if span.hosts == 2 else 1), generation.nvls_tree[min(span.hosts, 3) - 1]]
+            rates[1:] = [rate * (heads - self.missing) / heads for rate in rates[1:]]
         climb = 2 * (span.hosts.bit_length() - 1) * NETWORK_S[NVLS_TREE][2]
         yield Prediction(
             algorithm=NVLS_TREE,

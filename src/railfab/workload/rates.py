@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import inf
+from math import ceil, inf
 
 from railfab.intent import FabricIntent, Hosts
 from railfab.units import ETHERNET_OVERHEAD_BYTES, IP_BYTES, ROCE_BYTES, ROCE_PATH_MTU_BYTES, bytes_per_s
@@ -59,13 +59,14 @@ class LinkRates:
     """Payload that a GPU sends in each direction [bytes/s]. scale_up: None on hosts without such a network.
 
     payload_share: of the line rate of the NIC. generation: of the GPUs, whose channels NCCL's search finds; None: rings
-    use the links whole, and NCCL chooses nothing else.
+    use the links whole, and NCCL chooses nothing else. missing: GPUs of a host whose NICs are not used.
     """
 
     nic: float
     scale_up: float | None
     payload_share: float = 1.0
     generation: GpuGeneration | None = None
+    missing: int = 0
 
     def of_hosts(self, span: Span) -> Span:
         """The group as NCCL sees it: without a scale-up network every GPU is a host of its own."""
@@ -86,9 +87,10 @@ class LinkRates:
         if op == "sendrecv":
             return self.nic
         if op == "alltoall":
+            nic = self.nic / self._gpus_at_a_nic(span)
             away = span.ranks - span.ranks_per_host
             local = (span.ranks - 1) / (span.ranks_per_host - 1) if span.ranks_per_host > 1 else inf
-            return min(self.nic * (span.ranks - 1) / away, inside * local)
+            return min(nic * (span.ranks - 1) / away, inside * local)
         if self.generation is None:
             nics = span.ranks_per_host * self.nic
             return nics if span.ranks_per_host == 1 else min(inside, nics)
@@ -96,7 +98,11 @@ class LinkRates:
 
     def _model(self, span: Span, generation: GpuGeneration) -> CostModel:
         nic = self.nic / self.payload_share
-        return CostModel(generation=generation, nic=nic, scale_up=self.scale_up, span=span)
+        return CostModel(generation=generation, nic=nic, scale_up=self.scale_up, span=span, missing=self.missing)
+
+    def _gpus_at_a_nic(self, span: Span) -> int:
+        """GPUs that send by the share of a NIC that is used most."""
+        return ceil(span.ranks_per_host / (span.ranks_per_host - self.missing))
 
     def choice(self, op: str, size_bytes: float, span: Span, algorithm: str | None = None) -> Prediction | None:
         """Choose as NCCL does, or among the protocols of a named algorithm; None where NCCL has none."""

@@ -1,0 +1,1 @@
+#include "nccl.h"
