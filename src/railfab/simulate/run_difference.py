@@ -85,7 +85,7 @@ def _pairs(before: MeasuredSize, after: MeasuredSize | None) -> list[tuple[float
     """Bandwidths of a size in both runs: out-of-place with out-of-place, in the order of the cycles."""
     if after is None:
         return []
-    pairs = []
+    pairs: list[tuple[float, float]] = []
     for in_place in (False, True):
         halves = [
             [each.bus_bytes_per_s for each in size.valid if each.in_place is in_place] for size in (before, after)
