@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from math import isnan
 from typing import Any
 
-from railfab.imports.nccl_tests import PROGRAMS
+from railfab.imports.nccl_tests_run import PROGRAMS
 from railfab.workload.operations import OPERATIONS
 
 HEADINGS = """\

@@ -20,7 +20,7 @@ from railfab.fabric.host_names import HostNames
 from railfab.fabric.routed import routed
 from railfab.simulate.measured import DESIGN, LEAST_SHARE, beside_ceilings, nearest_cause, placed_run, simulated_calls
 from railfab.simulate.run_difference import run_difference, t_quantile
-from railfab.workload.measured_run import MeasuredRun, MeasuredSize, Measurement
+from railfab.workload.measured_run import MeasuredRun, MeasuredSize, MeasuredTime
 from railfab.workload.ranks import Span
 from railfab.workload.rates import link_rates
 
@@ -37,7 +37,7 @@ def fabric_named(name: str) -> Design:
 
 def run_of(op: str, rate: float, hosts: tuple[str, ...] = HOSTS, sizes: list[int] = SIZES) -> MeasuredRun:
     """A run with this bus bandwidth [bytes/s] at every size."""
-    halves = [Measurement(in_place=in_place, bus_bytes_per_s=rate, wrong=0) for in_place in (False, True)]
+    halves = [MeasuredTime(in_place=in_place, bus_bytes_per_s=rate, wrong=0) for in_place in (False, True)]
     return MeasuredRun(
         source="run.txt",
         op=op,

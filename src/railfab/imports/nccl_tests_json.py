@@ -10,7 +10,7 @@ from typing import Any
 
 from railfab.bounded_json import load_json
 from railfab.imports.existing import SourceError
-from railfab.imports.nccl_tests import OTHER_FILE, RankDevice, ResultRow, measured_run, operation
+from railfab.imports.nccl_tests_run import OTHER_FILE, RankDevice, ResultRow, measured_run, operation
 from railfab.workload.measured_run import MeasuredRun
 
 FORMAT_VERSION = 3

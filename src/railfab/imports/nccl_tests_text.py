@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from railfab.imports.existing import SourceError
-from railfab.imports.nccl_tests import OTHER_FILE, RankDevice, ResultRow, measured_run, operation
+from railfab.imports.nccl_tests_run import OTHER_FILE, RankDevice, ResultRow, measured_run, operation
 from railfab.workload.measured_run import MeasuredRun
 
 PREFIX = re.compile(r"^(?:\[\d+,\d+\](?:<std(?:out|err)>)?:? ?|\s*\d+: )")

@@ -13,7 +13,7 @@ HostGpu = tuple[str, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Measurement:
+class MeasuredTime:
     """The iterations of a size, out-of-place or in-place. bus_bytes_per_s: of their mean time; not finite where that
     was not measured. wrong: elements; None: not checked. variation:
     standard deviation of the iterations over their mean; None where they were not recorded.
@@ -34,10 +34,10 @@ class MeasuredSize:
     """The measurements of a size, in the order of the run: two in each of its cycles."""
 
     size_bytes: int
-    measurements: tuple[Measurement, ...]
+    measurements: tuple[MeasuredTime, ...]
 
     @property
-    def valid(self) -> tuple[Measurement, ...]:
+    def valid(self) -> tuple[MeasuredTime, ...]:
         return tuple(each for each in self.measurements if each.is_measured)
 
     @property
