@@ -126,6 +126,9 @@ def _waiting_byte_ps(st: State) -> Floats:
 
     A packet's queue is that of the packet before it, and the first one's is the queue that it heads.
     """
+    heads = np.flatnonzero(st.queues.head >= 0)
+    if not len(heads):
+        return np.zeros(len(st.queues))
     waiting = np.flatnonzero((st.packets.kind == DATA) & (st.packets.time < st.sim[0].now))
     found = st.packets[waiting]
     place = np.full(len(st.packets), NONE)
@@ -135,7 +138,6 @@ def _waiting_byte_ps(st: State) -> Floats:
     first[place[found.next[followed]]] = followed
     while not np.array_equal(further := first[first], first):
         first = further
-    heads = np.flatnonzero(st.queues.head >= 0)
     queue = np.full(len(st.packets), NONE)
     queue[st.queues.head[heads]] = heads
     at = queue[waiting[first]]

@@ -10,6 +10,7 @@ import numpy as np
 from railfab.sim.counters import Counters, FlowResults, Paths
 from railfab.sim.fingerprint import digest_of
 from railfab.sim.flow_tables import (
+    ENDLESS,
     endless,
     flow_records,
     forget,
@@ -97,7 +98,7 @@ class Engine:
         self._acks = np.zeros(network.links, np.int64)
         self._notices = np.zeros(network.links, np.int64)
         self._st = with_tables(self._st, network, routing)
-        self._used = False
+        self._used = self._has_endless = False
         self._first: Counters | None = None
         self._reserve()
 
@@ -126,6 +127,7 @@ class Engine:
         """Add flows; each starts at its time, or after the flows it waits for."""
         if flows:
             self._used, self._first = True, None
+        self._has_endless = self._has_endless or any(flow.endless for flow in flows)
         fresh = flow_records(flows, self._st, self.network, self.framing)
         fresh.start = np.maximum(fresh.start, self._st.sim[0].now)
         first = len(self._st.flows)
@@ -223,12 +225,17 @@ class Engine:
     @property
     def is_active(self) -> bool:
         """Whether a flow is not done."""
-        return bool((self._st.flows.state != DONE).any())
+        return bool(self._st.sim[0].open_flows) or bool((self._st.flows.state != DONE).any())
 
     @property
     def sending_count(self) -> int:
         """How many flows send, or wait for acknowledgements."""
         return int(np.count_nonzero(self._st.flows.state == SENDING))
+
+    @property
+    def open_count(self) -> int:
+        """How many flows are not done, those that wait for others included."""
+        return int(np.count_nonzero(self._st.flows.state != DONE))
 
     def start_waiting(self, first: int) -> None:
         """Start the flows from this number on that wait for nothing but their time."""
@@ -240,18 +247,20 @@ class Engine:
 
     def _fold_control(self) -> None:
         """Add the acknowledgements and notifications since the last time to the links of their way back."""
-        st, flows = self._st, self._st.flows
-        back = st.back.reshape(-1, MAX_HOPS)
-        used = (np.arange(MAX_HOPS) < flows.back_hops[:, None]) & ~endless(st)[:, None]
-        for counted, total in ((flows.acks, self._acks), (flows.notices, self._notices)):
-            np.add.at(total, back[used], np.broadcast_to(counted[:, None], back.shape)[used])
-        flows.acks = flows.notices = 0
+        flows = self._st.flows
+        counted = np.flatnonzero((flows.acks != 0) | (flows.notices != 0))
+        fresh, back = flows[counted], self._st.back.reshape(-1, MAX_HOPS)[counted]
+        used = (np.arange(MAX_HOPS) < fresh.back_hops[:, None]) & (fresh.packets != ENDLESS)[:, None]
+        for counts, total in ((fresh.acks, self._acks), (fresh.notices, self._notices)):
+            np.add.at(total, back[used], np.broadcast_to(counts[:, None], back.shape)[used])
+        flows.acks[counted] = flows.notices[counted] = 0
 
     # Time
 
     def run(self, until_ns: float, *, stop_when_done: bool = True) -> bool:
         """Advance to this time, or until all flows are done but for endless ones. Whether they are."""
-        renumber_endless(self._st)
+        if self._has_endless:
+            renumber_endless(self._st)
         until = round(until_ns * PS_PER_NS)
         while True:
             reason = self._call(ADVANCE, until, stop_when_done)
@@ -306,6 +315,7 @@ class Engine:
     def restore(self, snapshot: EngineSnapshot) -> None:
         self._used, self._first = True, None
         self._st = _copied(snapshot.state)
+        self._has_endless = bool(endless(self._st).any())
         self.network, self.routing = snapshot.network, snapshot.routing
         self._acks, self._notices = snapshot.acks.copy(), snapshot.notices.copy()
         self._grow(0)

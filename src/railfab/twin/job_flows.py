@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from railfab.forwarding import TRAFFIC_CLASSES, Blocked, ForwardingState, LinkTable, blocked, flow, obstacle
 from railfab.sim import Flow, Paths, Recovery, Transport
 from railfab.sim.fluid import fluid_rates
+from railfab.topology import PortKey
 from railfab.units import bytes_per_s
 from railfab.workload import Background, Transfer
 
@@ -47,7 +48,8 @@ class JobFlows:
         if transfers is not self._begun[0]:
             rates = {transfer.rate_gbps for transfer in transfers} - {None}
             paced = {rate: add_transport(Transport(dcqcn=None, rate_gbps=rate)) for rate in rates}
-            self._begun = (transfers, [self._flow(transfer, paced) for transfer in transfers])
+            known: dict[tuple[PortKey, PortKey, int], Flow] = {}
+            self._begun = (transfers, [self._flow(transfer, paced, known) for transfer in transfers])
         first = self._last + 1
         self._last += len(transfers)
         self.transfers = dict(enumerate(transfers, first))
@@ -73,12 +75,22 @@ class JobFlows:
             number = TRAFFIC_CLASSES.index(found.traffic_class)
             yield replace(plain, traffic_class=number, transport=add_transport(transport), endless=True)
 
-    def _flow(self, transfer: Transfer, paced: Mapping[float | None, int]) -> Flow:
-        """The flow of a transfer, without a number, and without those that it waits for. paced: transports by rate."""
-        size = max(1, round(transfer.payload_bytes)) if transfer.payload_bytes else 0
-        plain = flow(self._links, 0, transfer.source, transfer.target, size, stream=transfer.stream)
+    def _flow(
+        self,
+        transfer: Transfer,
+        paced: Mapping[float | None, int],
+        known: dict[tuple[PortKey, PortKey, int], Flow],
+    ) -> Flow:
+        """The flow of a transfer, without a number, and without those that it waits for. paced: transports by rate.
+
+        known: flows so far by their ends and stream.
+        """
+        ends = (transfer.source, transfer.target, transfer.stream)
+        if ends not in known:
+            known[ends] = flow(self._links, 0, transfer.source, transfer.target, 0, stream=transfer.stream)
+        plain, size = known[ends], max(1, round(transfer.payload_bytes)) if transfer.payload_bytes else 0
         transport = paced.get(transfer.rate_gbps, plain.transport)
-        return replace(plain, gap_ns=transfer.gap_ns, transport=transport)
+        return replace(plain, payload_bytes=size, gap_ns=transfer.gap_ns, transport=transport)
 
     def stalled(self, state: ForwardingState, paths: Paths) -> Iterator[str]:
         """Why the flows without a path have none."""

@@ -263,6 +263,12 @@ class FastForward:
         return self.engine.sending_count
 
     @property
+    def open_count(self) -> int:
+        """How many flows are not done, those that wait for others included."""
+        self._settle()
+        return self.engine.open_count
+
+    @property
     def is_active(self) -> bool:
         """Whether a flow is not done."""
         return self.engine.is_active

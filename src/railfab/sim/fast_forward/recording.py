@@ -127,7 +127,7 @@ class Recorder:
         self.passed_ps.append(int(st.sim[0].now) - self.begin_ps)
         flows = np.asarray(st.flows[self.first :])
         numbers = np.flatnonzero(flows["state"] == SENDING)
-        self.flows.append((numbers, repack_fields(flows[list(SAMPLED)])[numbers]))
+        self.flows.append((numbers, repack_fields(flows[numbers][list(SAMPLED)])))
         counted = joined(st, CUMULATIVE) - self.base
         columns = np.flatnonzero(counted)
         self.counts.append((columns, counted[columns]))
