@@ -44,9 +44,11 @@ def fabric() -> LiveFabric:
     return live(small())
 
 
-def steps(running: LiveFabric, wanted: Job, count: int = 1) -> tuple[Step, ...]:
+def steps(running: LiveFabric, wanted: Job, count: int = 1, metrics: JobMetrics | None = None) -> tuple[Step, ...]:
     """The first steps of a job."""
-    running.start(wanted.model_copy(update={"repeat": count}))
+    begun = running.start(wanted.model_copy(update={"repeat": count}))
+    if metrics is not None:
+        metrics.begin(begun)
     while running.job_status().steps < count:
         running.advance(5 * MS)
     return running.job_status().recent
@@ -74,9 +76,8 @@ def test_a_step_on_a_slow_host_takes_as_long_as_simulate_says() -> None:
 
 def over_ideal(running: LiveFabric, wanted: Job) -> float:
     """Duration of two steps over their ideal, from the metrics that `FabricJobSlow` reads."""
-    metrics = JobMetrics("small", tuple(node.name for node in small().topology.hosts()))
-    metrics.begin(wanted)
-    steps(running, wanted, 2)
+    metrics = JobMetrics("small")
+    steps(running, wanted, 2, metrics)
     metrics.take(running.finished_steps())
     read = registry(metrics).get_sample_value
     labels = {"fabric": "small", "job_id": "made"}
@@ -96,9 +97,8 @@ def test_a_healthy_job_is_as_fast_as_its_ideal_and_stragglers_are_slower() -> No
 
 
 def test_the_operations_of_a_step_are_measured_on_their_hosts() -> None:
-    metrics = JobMetrics("small", tuple(node.name for node in small().topology.hosts()))
-    metrics.begin(job())
-    (step,) = steps(fabric(), job())
+    metrics = JobMetrics("small")
+    (step,) = steps(fabric(), job(), metrics=metrics)
     metrics.take(fabric().finished_steps())
     read = registry(metrics).get_sample_value
     labels = {"fabric": "small", "job_id": "made", "host": HOST}
@@ -206,10 +206,9 @@ def collective_counts(metrics: JobMetrics) -> dict[str, float]:
 
 def test_operations_are_counted_while_their_step_runs_and_once() -> None:
     """A step of a large model takes minutes of a core, and a mistake shows in its operations before."""
-    metrics, running = JobMetrics("small", tuple(node.name for node in small().topology.hosts())), fabric()
+    metrics, running = JobMetrics("small"), fabric()
     wanted = job().model_copy(update={"repeat": 2})
-    metrics.begin(wanted)
-    running.start(wanted)
+    metrics.begin(running.start(wanted))
     during: list[dict[str, float]] = []
     while running.job_status().steps < 1:
         running.advance(MS)

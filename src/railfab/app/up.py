@@ -39,6 +39,7 @@ from railfab.twin.control import Control, connect
 from railfab.twin.files import claimed
 from railfab.twin.status import TwinStatus
 from railfab.units import COLLECTOR_PORT
+from railfab.workload import RecordedJob
 
 STARTS_WITHIN_S = 30.0
 STARTS_WITHIN_S_PER_SWITCH = 0.5
@@ -78,7 +79,7 @@ class Options:
     cpu: how much of a core the simulation may use. accept: codes of the design's errors that are accepted.
     """
 
-    jobs: tuple[Job, ...]
+    jobs: tuple[Job | RecordedJob, ...]
     state: Path
     sampling: Sampling
     for_s: float | None = None
@@ -339,7 +340,9 @@ class _Run:
             jobs=tuple(summary for summary in self._summaries.values() if summary.seconds),
         )
 
-    def _turn(self, job: Job | None, stop_requested: threading.Event, show: Callable[[Scene], None]) -> bool:
+    def _turn(
+        self, job: Job | RecordedJob | None, stop_requested: threading.Event, show: Callable[[Scene], None]
+    ) -> bool:
         """Run a job for one turn, then none until every switch has sent what it counted; whether another follows."""
         self._totals.begin_job()
         self._rates.restart()
@@ -417,6 +420,9 @@ class _Run:
             steps=status.steps,
             step_s=status.last_step_s,
             communication_s=status.last_communication_s,
+            share=status.step_share,
+            elapsed_s=status.step_elapsed_s,
+            ideal_s=status.step_ideal_s,
             ended=turn.ended,
         )
         return Scene(

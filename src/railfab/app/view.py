@@ -22,6 +22,8 @@ SLOW_PACE = 0.9
 """A twin slower than this share of real time is shown as slow."""
 STARTS_WITHIN_S = 5.0
 """Time from the start in which a twin is slow on any machine: its pace says nothing yet."""
+LONG_STEP_S = 1.0
+"""A step that takes as long is shown while it runs [simulated s]."""
 LATE_S = 1.0
 """A collector later than this is shown as late."""
 
@@ -48,13 +50,24 @@ JOB_COLUMNS = (
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobState:
     """The job that runs. steps, step_s, communication_s: finished steps, and duration and communication of the last,
-    None before the first. ended: it has stopped, and the samples of what was on its way are awaited."""
+    None before the first. share, elapsed_s, ideal_s: of the present step, as in `TwinStatus`. ended: it has stopped,
+    and the samples of what was on its way are awaited."""
 
     job: str
     steps: int = 0
     step_s: float | None = None
     communication_s: float | None = None
+    share: float | None = None
+    elapsed_s: float | None = None
+    ideal_s: float | None = None
     ended: bool = False
+
+    @property
+    def present(self) -> str:
+        """The step that runs, where that takes long enough to be seen; empty elsewhere."""
+        if self.share is None or self.elapsed_s is None or self.ideal_s is None or self.ideal_s < LONG_STEP_S:
+            return ""
+        return f"step {self.steps + 1:,} at {self.share:.0%}: {self.elapsed_s:.1f} of about {self.ideal_s:.1f} s"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,6 +162,9 @@ def _job(job: JobState) -> Text:
     line = Text.assemble("job ", (job.job, "bold cyan"))
     if job.ended:
         return line.append(": stopped, waiting for its last samples")
+    if job.present:
+        line.append(f": {job.present}")
+        return line if job.step_s is None else line.append(f", the last one took {_ms(job.step_s)}")
     if job.step_s is not None:
         line.append(f": step {job.steps:,} took {_ms(job.step_s)}")
     if job.step_s and job.communication_s is not None:
@@ -299,6 +315,8 @@ def line(scene: Scene) -> str:
     """One frame as a line, for logs and pipes."""
     found, totals = scene.reading, scene.reading.totals
     step = "-" if scene.job.step_s is None else f"{scene.job.step_s * 1000:.0f} ms"
+    if scene.job.step_s is None and scene.job.present:
+        step = f"at {scene.job.share:.0%}"
     sent = _together(found, [*found.rail_gbps])
     return (
         f"{scene.elapsed_s:6.1f} s  job {scene.job.job:<8} step {step:>8}  "

@@ -41,10 +41,15 @@ if TYPE_CHECKING:
     from railfab.fabric import Design
     from railfab.intent import Job
     from railfab.twin import FoundTwin, Twin, TwinStatus
+    from railfab.workload import RecordedJob
 
 JobOption = Annotated[
     Path | None,
-    typer.Option("--job", metavar="FILE", help="Job of the hosts (YAML); a running twin changes to it at once."),
+    typer.Option(
+        "--job",
+        metavar="FILE",
+        help="Job of the hosts, of any format that `simulate` takes; a running twin changes to it at once.",
+    ),
 ]
 PortOption = Annotated[
     int,
@@ -142,7 +147,7 @@ def twin(
     serve(served, started=lambda: _announce(served, wanted))
 
 
-def _announce(served: Twin, job: Job | None) -> None:
+def _announce(served: Twin, job: Job | RecordedJob | None) -> None:
     rows = [
         (node.name, node.host, node.gnmi_port or "-", node.ssh_port or "-", node.platform)
         for node in served.endpoints.nodes
@@ -198,6 +203,8 @@ def _row(found: FoundTwin) -> tuple[object, ...]:
     up = sum(switch.running for switch in status.switches)
     ends = f"{status.sessions_up}/{status.sessions}"
     job = status.job or "-"
+    if status.step_share is not None:
+        job += f", step {status.steps + 1:,} at {status.step_share:.0%}"
     unmodelled = sum(len(switch.unmodelled) for switch in status.switches)
     switches = f"{up}/{len(status.switches)}"
     return found.fabric, found.pid, switches, ends, job, f"{status.simulated_s:.0f}", unmodelled

@@ -41,14 +41,15 @@ if TYPE_CHECKING:
     from railfab.app.view import Scene
     from railfab.fabric import Design
     from railfab.intent import Job
+    from railfab.workload import RecordedJob
 
 JobsOption = Annotated[
     list[Path] | None,
     typer.Option(
         "--job",
         metavar="FILE",
-        help="A job; several run in turn. [default: ring.yml and incast.yml, those in jobs/ beside the fabric's folder"
-        " if it has both]",
+        help="A job, of any format that `simulate` takes; several run in turn. [default: ring.yml and incast.yml, those"
+        " in jobs/ beside the fabric's folder if it has both]",
         show_default=False,
     ),
 ]
@@ -147,7 +148,7 @@ def up(
         raise typer.Exit(FOUND)
 
 
-def _jobs(fabric: Design, given: list[Path] | None) -> tuple[Job, ...]:
+def _jobs(fabric: Design, given: list[Path] | None) -> tuple[Job | RecordedJob, ...]:
     """The given jobs, or the default ones; none by default on a design whose traffic the twin does not simulate.
 
     Raises IntentError where one does not fit.

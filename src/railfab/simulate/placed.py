@@ -9,11 +9,10 @@ from railfab.fabric import Design
 from railfab.intent import Job
 from railfab.topology import PortKey
 from railfab.workload import RecordedJob
-from railfab.workload.job_hosts import gpu_nics, hosts_of
-from railfab.workload.mapping import HostPorts
+from railfab.workload.job_hosts import first_hosts, hosts_of
+from railfab.workload.mapping import HostPorts, host_ports
 from railfab.workload.plan import training_plan
 from railfab.workload.ranks import GROUPS
-from railfab.workload.rates import link_rates
 from railfab.workload.stragglers import link_factors
 
 RankGroups = Mapping[str, Sequence[Sequence[int]]]
@@ -34,31 +33,24 @@ class PlacedJob:
 
 def placed_job(job: Job | RecordedJob, design: Design) -> PlacedJob:
     """The ranks of a job on a design. Raises IntentError, or Problems, for a job that the design cannot run."""
-    hosts = hosts_of(job, design.topology) if isinstance(job, Job) else _first_hosts(job, design)
-    gpus_per_host, per_nic = design.intent.hosts.gpus, design.intent.hosts.gpus_per_nic
-    gpus = [(host, gpu // per_nic + 1) for host in hosts for gpu in range(gpus_per_host)]
+    intent, topology = design.intent, design.topology
+    gpus_per_host, per_nic = intent.hosts.gpus, intent.hosts.gpus_per_nic
+    hosts = hosts_of(job, topology) if isinstance(job, Job) else first_hosts(job.ranks, topology, gpus_per_host)
+    count = len(hosts) * gpus_per_host if isinstance(job, Job) else job.ranks(len(hosts) * gpus_per_host)
     groups: dict[str, Sequence[Sequence[int]]]
     if not isinstance(job, Job):
-        gpus = gpus[: job.ranks(len(gpus))]
-        groups = dict(job.groups(len(gpus)))
+        groups = dict(job.groups(count))
     elif job.model is None:
-        ranks = range(len(gpus))
+        ranks = range(count)
         rails = [list(ranks[gpu::gpus_per_host]) for gpu in range(0, gpus_per_host, per_nic)]
         groups = {"rail": rails, "all": [list(ranks)]}
     else:
         plan = training_plan(job, hosts=len(hosts), gpus_per_host=gpus_per_host)
         groups = {group: list(plan.ranks.groups(group)) for group in GROUPS}
-    nics = gpu_nics(design.topology, hosts)
     return PlacedJob(
         job=job,
         hosts=hosts,
-        ports=HostPorts(gpus=gpus, nics=nics, scale_up=link_rates(design.intent).scale_up),
+        ports=host_ports(intent, topology, hosts, count),
         groups=groups,
-        slow_links=link_factors(job, design.topology) if isinstance(job, Job) else {},
+        slow_links=link_factors(job, topology) if isinstance(job, Job) else {},
     )
-
-
-def _first_hosts(job: RecordedJob, design: Design) -> tuple[str, ...]:
-    """The first hosts of a design, as many as a recorded job needs."""
-    hosts, per_host = [node.name for node in design.topology.hosts()], design.intent.hosts.gpus
-    return tuple(hosts[: -(-job.ranks(len(hosts) * per_host) // per_host)])

@@ -17,8 +17,13 @@ from railfab.topology import PortKey
 from railfab.twin.files import twin_files
 from railfab.twin.link_parts import Direction
 from railfab.twin.status import SwitchOperation, TwinStatus
+from railfab.workload import RecordedJob
 
 TIMEOUT_S = 30
+JOB_WITHIN_S = 300
+"""Time in which a job starts: of the largest a twin makes 200,000 transfers."""
+RECORDED = "recorded"
+"""Key of the path of a recorded job."""
 METRICS_WITHIN_S = 5.0
 """Less than Prometheus waits for a scrape."""
 
@@ -40,9 +45,16 @@ class Control:
     def status(self) -> TwinStatus:
         return TwinStatus.from_json(self._call("GET", "/status"))
 
-    def switch_job(self, job: Job | None) -> None:
-        """Start this job in place of the one that runs; None stops it. Raises DeviceError when it does not fit."""
-        self._call("POST", "/job", None if job is None else job.model_dump(mode="json", exclude_unset=True))
+    def switch_job(self, job: Job | RecordedJob | None) -> None:
+        """Start this job in place of the one that runs; None stops it. Raises DeviceError when it does not fit.
+
+        The twin reads the files of a recorded job itself.
+        """
+        if job is None or isinstance(job, Job):
+            body = None if job is None else job.model_dump(mode="json", exclude_unset=True)
+        else:
+            body = {RECORDED: str(job.path.absolute())}
+        self._call("POST", "/job", body, within_s=JOB_WITHIN_S)
 
     def set_link(
         self,
@@ -85,7 +97,7 @@ class Control:
         """Stop or start the servers of a switch, have its control plane hang or resume, or switch its power."""
         self._call("POST", "/switch", {"name": name, "operation": operation})
 
-    def _call(self, method: str, path: str, body: Any = None) -> Any:
+    def _call(self, method: str, path: str, body: Any = None, *, within_s: float = TIMEOUT_S) -> Any:
         request = urllib.request.Request(
             self.url + path,
             method=method,
@@ -93,7 +105,7 @@ class Control:
             headers={"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"},
         )
         try:
-            with _opener().open(request, timeout=TIMEOUT_S) as response:
+            with _opener().open(request, timeout=within_s) as response:
                 return json.load(response)
         except urllib.error.HTTPError as error:
             said = json.load(error)

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import asdict
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any, Protocol
 
 from prometheus_client import CollectorRegistry, generate_latest
@@ -20,8 +21,11 @@ from railfab.errors import LabError, RailfabError
 from railfab.intent import Job
 from railfab.process.background_server import BackgroundServer
 from railfab.topology import PortKey
+from railfab.twin.control import RECORDED
 from railfab.twin.link_parts import Direction
 from railfab.twin.status import SwitchOperation, TwinStatus
+from railfab.workload import RecordedJob
+from railfab.workload.recorded import load_any_job
 
 logger = logging.getLogger(__name__)
 
@@ -36,7 +40,7 @@ class Controlled(Protocol):
 
     def status(self) -> TwinStatus: ...
 
-    def switch_job(self, job: Job | None) -> None: ...
+    def switch_job(self, job: Job | RecordedJob | None) -> None: ...
 
     def set_link(
         self,
@@ -98,6 +102,9 @@ class _ControlHandler(BaseHTTPRequestHandler):
         """Write no log line for a request."""
 
     def _job(self, body: Any) -> Action:
+        if isinstance(body, dict) and RECORDED in body:
+            path = Path(str(body[RECORDED]))
+            return lambda: self.twin.switch_job(load_any_job(path)[0])
         job = None if body is None else Job.model_validate(body)
         return lambda: self.twin.switch_job(job)
 

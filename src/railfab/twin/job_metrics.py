@@ -12,11 +12,11 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Histo
 from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 
-from railfab.intent import Collective, Job
+from railfab.intent import Collective
 from railfab.metrics import metric
 from railfab.twin.clock import Clock
 from railfab.units import NS_PER_S
-from railfab.workload import OPERATIONS, JobSteps, Step
+from railfab.workload import OPERATIONS, JobSteps, StagedJob, Step, StepProgress
 from railfab.workload.call_times import CallTimes
 
 BUCKETS_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
@@ -24,6 +24,11 @@ STEP = "training_step_duration_seconds"
 IDEAL = "training_step_ideal_seconds_total"
 COLLECTIVE = "training_collective_duration_seconds"
 RUNNING = "training_job_running"
+PRESENT_STEP = (
+    "training_step_progress_ratio",
+    "training_step_present_elapsed_seconds",
+    "training_step_present_ideal_seconds",
+)
 BANDWIDTH = "training_collective_bus_bandwidth_bytes_per_second"
 
 Labels = tuple[str, ...]
@@ -53,20 +58,23 @@ class Durations:
 
 
 class JobMetrics(Collector):
-    """The job's steps as the training_* metrics: each step counts once, on every host of the job."""
+    """The job's steps as the training_* metrics: each step counts once, on every host of the job.
 
-    def __init__(self, fabric: str, all_hosts: tuple[str, ...]) -> None:
-        self._fabric, self._all_hosts = fabric, all_hosts
+    progress: of the step that runs; None where it is not known.
+    """
+
+    def __init__(self, fabric: str, progress: Callable[[], StepProgress | None] = lambda: None) -> None:
+        self._fabric, self._progress = fabric, progress
         self._lock = threading.Lock()
         self._steps, self._collectives = Durations(STEP), Durations(COLLECTIVE)
         self._bandwidth: dict[Labels, float] = {}
         self._ideal_s: dict[Labels, float] = {}
-        self._job: Job | None = None
+        self._job: StagedJob | None = None
         self._names: dict[str, None] = {}
         self._seen = 0
         self._counted: dict[Labels, int] = {}
 
-    def begin(self, job: Job | None) -> None:
+    def begin(self, job: StagedJob | None) -> None:
         """Count for another job, or for none, from its beginning."""
         with self._lock:
             self._job, self._seen = job, 0
@@ -103,6 +111,17 @@ class JobMetrics(Collector):
                 bandwidth.add_metric(labels, bytes_per_s)
             yield bandwidth
             yield self._running()
+            yield from self._present_step()
+
+    def _present_step(self) -> Iterator[Metric]:
+        """The step that runs, which of a large model takes minutes: its share, its time so far, and the ideal one."""
+        progress = None if self._job is None else self._progress()
+        values = (None, None, None) if progress is None else (progress.share, progress.elapsed_s, progress.ideal_s)
+        for name, value in zip(PRESENT_STEP, values, strict=True):
+            family = GaugeMetricFamily(name, metric(name).help, labels=metric(name).labels)
+            if value is not None and self._job is not None:
+                family.add_metric((self._fabric, self._job.job), value)
+            yield family
 
     def _running(self) -> Metric:
         """Whether each job that was started has steps before it."""
@@ -114,22 +133,20 @@ class JobMetrics(Collector):
             family.add_metric((self._fabric, name), float(has_steps))
         return family
 
-    def _count(self, job: Job, step: Step) -> None:
-        hosts = self._hosts(job)
-        collective = _only_collective(job)
-        for host in hosts:
+    def _count(self, job: StagedJob, step: Step) -> None:
+        for host in job.hosts:
             self._steps.observe((self._fabric, job.job, host), step.duration_s)
-            if collective is not None and step.communication_s > 0:
-                labels = (self._fabric, job.job, host, collective.op)
+            if job.collective is not None and step.communication_s > 0:
+                labels = (self._fabric, job.job, host, job.collective.op)
                 self._collectives.observe(labels, step.communication_s)
-                self._bandwidth[labels] = bus_bytes(collective, len(hosts)) / step.communication_s
-        if job.model is not None:
+                self._bandwidth[labels] = bus_bytes(job.collective, len(job.hosts)) / step.communication_s
+        if job.ideal_s is not None:
             key = (self._fabric, job.job)
             self._ideal_s[key] = self._ideal_s.get(key, 0.0) + step.ideal_s
         self._count_calls(job, step.calls)
         self._counted.clear()
 
-    def _count_calls(self, job: Job, calls: Sequence[CallTimes]) -> None:
+    def _count_calls(self, job: StagedJob, calls: Sequence[CallTimes]) -> None:
         """Count the operations of a step that are not counted yet: the last ones of each kind."""
         for each in calls:
             kind = (each.op, *each.hosts)
@@ -141,21 +158,10 @@ class JobMetrics(Collector):
                     self._collectives.observe(series, *fresh)
                     self._bandwidth[series] = each.bus_bytes_per_s
 
-    def _hosts(self, job: Job) -> tuple[str, ...]:
-        if job.hosts == "all":
-            return self._all_hosts
-        return self._all_hosts[: job.hosts] if isinstance(job.hosts, int) else job.hosts
-
 
 def bus_bytes(collective: Collective, ranks: int) -> float:
     """The bytes that a collective moves over the link of each rank, as in nccl-tests."""
     return OPERATIONS[collective.op].bus_factor(ranks) * collective.bytes
-
-
-def _only_collective(job: Job) -> Collective | None:
-    """The collective of a job that communicates in nothing else: a step's communication time is then that of it."""
-    talking = [phase for phase in job.phases if phase.compute is None]
-    return talking[0].collective if len(talking) == 1 else None
 
 
 class TwinMetrics(Collector):

@@ -56,7 +56,7 @@ from railfab.twin.transitions import TransitionCounters, no_transitions
 from railfab.twin.tries import Tries, Trying
 from railfab.twin.virtual_ports import virtual_chassis
 from railfab.units import NS_PER_MS, NS_PER_S
-from railfab.workload import JobRun, JobStatus, JobSteps, Stage, background, link_factors, stages
+from railfab.workload import JobRun, JobStatus, JobSteps, RecordedJob, Stage, StagedJob, staged
 from railfab.workload.call_times import CallTimes
 
 logger = logging.getLogger(__name__)
@@ -138,7 +138,8 @@ class LiveFabric:
         self._flows = JobFlows(self._links)
         self._booted_s: Mapping[str, float] = {}
         self._run: JobRun | None = None
-        self._slow_links = self._simulated_slow = dict[PortKey, float]()
+        self._slow_links: Mapping[PortKey, float] = {}
+        self._simulated_slow: Mapping[PortKey, float] = {}
         self._simulated = self._state
         self._engine = self._new_engine()
         self._readings = CounterReadings(self._engine, self._attempts())
@@ -254,24 +255,22 @@ class LiveFabric:
             raise TopologyError(f"{host} {interface or ''}".strip(), problem, "Use a host of railfab plan and its NIC")
         self._changes.apply(FabricChange({}, slow=dict.fromkeys(keys, rx_gbps)))
 
-    def start(self, job: Job) -> None:
-        """Run a job from its beginning, in place of any other. Raises IntentError, or Problems."""
-        work = self._stages(job)
-        beside = background(job, self._links.topology)
-        slow = link_factors(job, self._links.topology)
+    def start(self, job: Job | RecordedJob) -> StagedJob:
+        """Run a job from its beginning, in place of any other; what runs. Raises IntentError, or Problems.
+
+        Its ideals are those of the design whatever the fabric is like now.
+        """
+        ideal = None if self._planned is None else self._planned.seconds
+        work = staged(job, self._links.topology, self._intent, ideal=ideal)
         with self._simulation.held():
             self._end_job()
-            self._slow_links = slow
-            self._run = JobRun(job.job, work, job.repeat, self._engine, self._launch)
-            if beside:
+            self._slow_links = work.slow_links
+            self._run = JobRun(work, self._engine, self._launch)
+            if work.background:
                 self._adopt()
-                self._engine.add(list(self._flows.begin_background(beside, self._engine.add_transport)))
+                self._engine.add(list(self._flows.begin_background(work.background, self._engine.add_transport)))
             self._publish()
-
-    def _stages(self, job: Job) -> tuple[Stage, ...]:
-        """The stages of a job, whose ideals are those of the design whatever the fabric is like now."""
-        ideal = None if self._planned is None else self._planned.seconds
-        return stages(job, self._links.topology, self._intent, ideal=ideal)
+        return work
 
     def stop(self) -> None:
         """End the job; packets in flight still arrive."""
@@ -620,6 +619,7 @@ class LiveFabric:
             stalled_flows=stalled,
             stalled=tuple(dict.fromkeys(reasons)),
             simulated_s=self._clock_ns / NS_PER_S,
+            progress=run.progress() if run else None,
         )
 
     def _launch(self, stage: Stage) -> float:

@@ -41,6 +41,7 @@ from railfab.twin.ssh_server import SwitchSsh
 from railfab.twin.status import SwitchOperation, SwitchStatus, TwinStatus
 from railfab.twin.switch import VirtualSwitch
 from railfab.units import NS_PER_S
+from railfab.workload import RecordedJob
 
 logger = logging.getLogger(__name__)
 
@@ -79,7 +80,7 @@ class Twin:
         host: str = LOCALHOST,
         base_port: int = BASE_PORT,
         configured: bool = False,
-        job: Job | None = None,
+        job: Job | RecordedJob | None = None,
         seed: int = 1,
         new_credentials: bool = False,
         cpu: float = 1.0,
@@ -106,7 +107,7 @@ class Twin:
         self._switches: dict[str, VirtualSwitch] = {}
         self._servers: dict[str, SwitchServers] = {}
         self._operations = SwitchOperations(self._live, self._switches, self._servers)
-        self._job_metrics = JobMetrics(self.fabric, tuple(node.name for node in design.topology.hosts()))
+        self._job_metrics = JobMetrics(self.fabric, lambda: self._live.job_status().progress)
         self._calls_s = 0.0
         self._stack = ExitStack()
 
@@ -147,6 +148,7 @@ class Twin:
 
     def status(self) -> TwinStatus:
         job, state = self._live.job_status(), self._live.state()
+        progress = job.progress
         present = faults(self.design.topology, state, self._operations.stopped(), self._operations.slow())
         sessions = [session for held in state.sessions.values() for session in held.values()]
         return TwinStatus(
@@ -156,6 +158,9 @@ class Twin:
             steps=job.steps,
             last_step_s=job.recent[-1].duration_s if job.recent else None,
             last_communication_s=job.recent[-1].communication_s if job.recent else None,
+            step_share=None if progress is None else progress.share,
+            step_elapsed_s=None if progress is None else progress.elapsed_s,
+            step_ideal_s=None if progress is None else progress.ideal_s,
             stalled=job.stalled,
             faults=tuple(map(str, present)),
             fault_details=present,
@@ -184,20 +189,21 @@ class Twin:
         """By switch, the lines of its configuration that have no effect."""
         return {name: switch.unmodelled for name, switch in self._switches.items()}
 
-    def switch_job(self, job: Job | None) -> None:
+    def switch_job(self, job: Job | RecordedJob | None) -> None:
         """Start this job in place of the one that runs; None stops it.
 
         Raises IntentError when it does not fit the fabric, UnsupportedFeature when its hosts do not send RoCEv2,
         LabError when simulated time has stopped for good.
         """
+        work = None
         if job is None:
             self._live.stop()
         else:
             require_traffic(self.design)
             self._check_simulation()
             self._clock.failure = ""
-            self._live.start(job)
-        self._job_metrics.begin(job)
+            work = self._live.start(job)
+        self._job_metrics.begin(work)
         logger.info("%s: %s", self.fabric, "no job" if job is None else f"job {job.job}")
 
     def _check_simulation(self) -> None:

@@ -90,6 +90,8 @@ class TwinStatus:
     sessions_up, sessions: BGP sessions established and configured, both ends counted. simulated_s: that of the counters
     which the switches show; never behind it. slipped_s: wall time that the
     simulation fell behind by. failure: the error that stopped the simulation's job; empty when there is none.
+    step_share: of the computations and transfers of the present step those that have ended. step_elapsed_s: simulated
+    time since it began; step_ideal_s: how long it takes where nothing is slow; all None of a job of phases.
     """
 
     fabric: str
@@ -108,6 +110,9 @@ class TwinStatus:
     failure: str
     switches: tuple[SwitchStatus, ...]
     fault_details: tuple[Fault, ...] = ()
+    step_share: float | None = None
+    step_elapsed_s: float | None = None
+    step_ideal_s: float | None = None
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> TwinStatus:

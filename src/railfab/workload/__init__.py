@@ -10,14 +10,14 @@ from railfab.workload.closed_form import CollectiveTime, JobEstimate, RecordedJo
 from railfab.workload.operations import OPERATIONS
 from railfab.workload.ranks import RanksByHost
 from railfab.workload.stages import stages
-from railfab.workload.stragglers import link_factors
 from railfab.workload.transfer import Stage, Transfer
 
 if TYPE_CHECKING:
     from railfab.workload.algorithms import ALGORITHMS, Algorithm, TransferRounds, transfer_rounds
     from railfab.workload.background_traffic import Background, background
     from railfab.workload.mapping import MappedRounds, mapped
-    from railfab.workload.run import JobRun, JobStatus, JobSteps, Step
+    from railfab.workload.run import JobRun, JobStatus, JobSteps, Step, StepProgress
+    from railfab.workload.staged_job import StagedJob, staged
 else:
     __getattr__ = imported_on_use(
         __name__,
@@ -25,7 +25,8 @@ else:
             "algorithms": ("ALGORITHMS", "Algorithm", "TransferRounds", "transfer_rounds"),
             "background_traffic": ("Background", "background"),
             "mapping": ("MappedRounds", "mapped"),
-            "run": ("JobRun", "JobStatus", "JobSteps", "Step"),
+            "run": ("JobRun", "JobStatus", "JobSteps", "Step", "StepProgress"),
+            "staged_job": ("StagedJob", "staged"),
         },
     )
 
@@ -43,13 +44,15 @@ __all__ = [
     "RanksByHost",
     "RecordedJob",
     "Stage",
+    "StagedJob",
     "Step",
+    "StepProgress",
     "Transfer",
     "TransferRounds",
     "background",
     "estimate",
-    "link_factors",
     "mapped",
+    "staged",
     "stages",
     "transfer_rounds",
 ]

@@ -18,6 +18,7 @@ from railfab.workload.operations import OPERATIONS
 from railfab.workload.plan import TrainingPlan
 from railfab.workload.ranks import Group, Span
 from railfab.workload.rates import NETWORK_STEP_S, CallTime, LinkRates, link_rates
+from railfab.workload.recorded_step import RecordedStep
 from railfab.workload.shapes import attention_flop, mlp_flop, parameters
 from railfab.workload.stages import in_phase, incast_ends
 from railfab.workload.step import Costs, PipelineTime, StepTime, step_time
@@ -168,15 +169,8 @@ class _ModelStep:
         return max(times, key=lambda each: each[0].total_s)
 
 
-class RecordedJob(Protocol):
-    """A job that another tool wrote down. job: its name."""
-
-    @property
-    def job(self) -> str: ...
-
-    def ranks(self, gpus: int) -> int:
-        """Number of its ranks on a fabric with so many GPUs. Raises IntentError where those are too few."""
-        ...
+class RecordedJob(RecordedStep, Protocol):
+    """A job that another tool wrote down."""
 
     def groups(self, ranks: int) -> Mapping[str, Sequence[Sequence[int]]]:
         """The ranks of every group, by kind; groups of a kind communicate at once."""

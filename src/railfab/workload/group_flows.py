@@ -33,15 +33,16 @@ Places = tuple[int, ...]
 
 @dataclass(slots=True, eq=False)
 class TransferList:
-    """The transfers of a step."""
+    """The transfers of a step. where: the place of its job in an error."""
 
+    where: str = "model"
     transfers: list[Transfer] = field(default_factory=list)
 
     def add(self, transfer: Transfer) -> int:
         """Add a transfer; its place. Raises IntentError for one too many."""
         if len(self.transfers) >= MOST_TRANSFERS:
             problem = f"a step has more than {MOST_TRANSFERS:,} computations and transfers, which is the most of a twin"
-            raise IntentError("model", problem, "Use fewer hosts or micro_batches, or `railfab simulate`")
+            raise IntentError(self.where, problem, "Use fewer hosts, micro-batches or steps, or `railfab simulate`")
         self.transfers.append(transfer)
         return len(self.transfers) - 1
 

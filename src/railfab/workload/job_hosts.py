@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable
 from itertools import zip_longest
 
 from railfab.errors import IntentError
@@ -31,6 +32,12 @@ def hosts_of(job: Job, topology: Topology) -> tuple[str, ...]:
         if name not in known:
             raise refusal(job, "hosts", f"the fabric has no host {name!r}", f"Use names such as {known[0]}")
     return tuple(job.hosts)
+
+
+def first_hosts(ranks: Callable[[int], int], topology: Topology, gpus_per_host: int) -> tuple[str, ...]:
+    """The first hosts of a fabric that a job needs. ranks: their number on so many GPUs."""
+    hosts = [node.name for node in topology.hosts()]
+    return tuple(hosts[: -(-ranks(len(hosts) * gpus_per_host) // gpus_per_host)])
 
 
 def _scattered(topology: Topology) -> tuple[str, ...]:

@@ -9,10 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from railfab.errors import IntentError
-from railfab.topology import PortKey
+from railfab.intent import FabricIntent
+from railfab.topology import PortKey, Topology
 from railfab.workload.algorithms import TransferRounds
 from railfab.workload.algorithms.rounds import Rows
+from railfab.workload.job_hosts import gpu_nics
 from railfab.workload.ranks import RanksByHost
+from railfab.workload.rates import link_rates
 from railfab.workload.transfer import Gpu
 
 FLOW = np.dtype(
@@ -37,6 +40,16 @@ class HostPorts:
     gpus: Sequence[Gpu]
     nics: Mapping[Gpu, Sequence[PortKey]]
     scale_up: float | None
+
+    def port(self, rank: int) -> PortKey:
+        """The first NIC port of a rank, where it computes."""
+        return self.nics[self.gpus[rank]][0]
+
+
+def host_ports(intent: FabricIntent, topology: Topology, hosts: tuple[str, ...], ranks: int | None = None) -> HostPorts:
+    """The GPUs of these hosts, a rank each, or the first of them."""
+    gpus = [(host, gpu // intent.hosts.gpus_per_nic + 1) for host in hosts for gpu in range(intent.hosts.gpus)]
+    return HostPorts(gpus=gpus[:ranks], nics=gpu_nics(topology, hosts), scale_up=link_rates(intent).scale_up)
 
 
 def ranks_by_host(members: Sequence[int], hosts: HostPorts) -> RanksByHost:

@@ -11,7 +11,9 @@ import numpy as np
 
 from railfab.sim.fast_forward import FastForward
 from railfab.sim.kernel.records import DONE
+from railfab.units import NS_PER_S
 from railfab.workload.call_times import CallTimes, Times, call_times, transferring_ns
+from railfab.workload.staged_job import StagedJob
 from railfab.workload.transfer import Stage
 
 RECENT_STEPS = 256
@@ -43,8 +45,25 @@ class JobSteps:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StepProgress:
+    """The step that runs: its computations and transfers that have ended, of all, the simulated time since it began,
+    and how long it takes where nothing is slow [s]; None where that is not known before."""
+
+    ended: int
+    total: int
+    elapsed_s: float
+    ideal_s: float | None
+
+    @property
+    def share(self) -> float:
+        """Share of its computations and transfers that have ended."""
+        return self.ended / self.total
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class JobStatus(JobSteps):
-    """State of a job. stage: empty when nothing runs. active_flows: those that send.
+    """State of a job. stage: empty when nothing runs. active_flows: those that send. progress: of a step with a model,
+    or of a recorded one; None of others.
 
     stalled: reasons for which flows have no path, without duplicates. simulated_s: simulated time since the start.
     """
@@ -54,6 +73,7 @@ class JobStatus(JobSteps):
     stalled_flows: int
     stalled: tuple[str, ...]
     simulated_s: float
+    progress: StepProgress | None = None
 
 
 class IdealSteps:
@@ -74,10 +94,8 @@ class JobRun:
     """Runs the stages of a job on an engine. as_designed: whether all of the present step runs as in the design; only
     of a job with ideals and without stragglers."""
 
-    def __init__(
-        self, name: str, stages: tuple[Stage, ...], repeat: int | None, engine: FastForward, launch: Launch
-    ) -> None:
-        self.name, self._stages, self._repeat = name, stages, repeat
+    def __init__(self, job: StagedJob, engine: FastForward, launch: Launch) -> None:
+        self.name, self._stages, self._repeat, self._step_s = job.job, job.stages, job.repeat, job.ideal_s
         self._engine, self._launch = engine, launch
         self.steps = 0
         self.recent: deque[Step] = deque(maxlen=RECENT_STEPS)
@@ -87,7 +105,7 @@ class JobRun:
         self._communication_ns, self._ideal_s = 0, 0.0
         self._calls: tuple[CallTimes, ...] = ()
         self._ideals = IdealSteps()
-        self._is_healthy = all(stage.ideal_s is not None and not stage.slowed for stage in stages)
+        self._is_healthy = all(stage.ideal_s is not None and not stage.slowed for stage in job.stages)
         self.as_designed = self._is_healthy
 
     @property
@@ -106,6 +124,26 @@ class JobRun:
             return self._calls
         start_ns, finish_ns = self._times(stage)
         return (*self._calls, *call_times(stage.calls, start_ns, finish_ns))
+
+    def progress(self) -> StepProgress | None:
+        """The step that runs; None of a job whose stages have no ideal, and after the end."""
+        if self._step_s is None or self.finished:
+            return None
+        due = [(number, stage) for number, stage in enumerate(self._stages) if self._is_due(stage)]
+        ended = sum(len(stage.transfers) for number, stage in due if number < self._stage_index)
+        if self._in_stage:
+            stage = self._stages[self._stage_index]
+            ended += len(stage.transfers) - (self._engine.open_count if self._sending else 0)
+        return StepProgress(
+            ended=ended,
+            total=sum(len(stage.transfers) for _, stage in due),
+            elapsed_s=(self._now_ns - self._step_began_ns) / NS_PER_S,
+            ideal_s=self._step_s,
+        )
+
+    def _is_due(self, stage: Stage) -> bool:
+        """Whether a stage is in the present step."""
+        return (self.steps + 1) % stage.every == 0
 
     def _times(self, stage: Stage) -> tuple[Times, Times]:
         """(transfer,) when the transfers of the present stage began and ended, infinite for those that have not."""
@@ -141,7 +179,7 @@ class JobRun:
     def _begin_stage(self) -> None:
         stage, now_ns = self._stages[self._stage_index], self._now_ns
         self._in_stage, self.stage_began_ns, self.rests_until_ns = True, now_ns, now_ns
-        if (self.steps + 1) % stage.every:
+        if not self._is_due(stage):
             return
         self.rests_until_ns += stage.compute_ns
         self._ideal_s += stage.ideal_s or 0.0
@@ -178,13 +216,13 @@ class JobRun:
 
     def _end_step(self, now_ns: int) -> None:
         self.steps += 1
-        duration_s, ideal_s = (now_ns - self._step_began_ns) / 1e9, self._ideal_s
+        duration_s, ideal_s = (now_ns - self._step_began_ns) / NS_PER_S, self._ideal_s
         if self._is_healthy:
             ideal_s = self._ideals.ideal_s(ideal_s, duration_s, as_designed=self.as_designed)
         self.recent.append(
             Step(
                 duration_s=duration_s,
-                communication_s=self._communication_ns / 1e9,
+                communication_s=self._communication_ns / NS_PER_S,
                 ideal_s=ideal_s,
                 calls=self._calls,
             )

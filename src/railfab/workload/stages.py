@@ -17,6 +17,7 @@ from railfab.workload.transfer import Gpu, Stage, Transfer
 
 if TYPE_CHECKING:
     from railfab.workload.ideal_times import Ideal
+    from railfab.workload.recorded_step import RecordedStep
 
 QUEUE_PAIRS = 2
 """Queue pairs between two NIC ports in a collective; each is a separate flow, for better ECMP spreading.
@@ -37,17 +38,19 @@ def ring_pairs(job: Job, topology: Topology) -> Iterator[tuple[PortKey, PortKey]
 
 
 def stages(
-    job: Job, topology: Topology, intent: FabricIntent | None = None, *, ideal: Ideal | None = None
+    job: Job | RecordedStep, topology: Topology, intent: FabricIntent | None = None, *, ideal: Ideal | None = None
 ) -> tuple[Stage, ...]:
-    """The stages of a step of a job on a fabric. intent, ideal: for a job with a model, see `training_stages`.
+    """The stages of a step of a job on a fabric. intent, ideal: for one that is not of phases, see `training_stages`.
 
     Raises IntentError, or Problems, for a job that the fabric cannot run.
     """
-    if job.model is not None:
-        from railfab.workload.training_stages import training_stages  # needs numpy, which the closed form does not
+    if not isinstance(job, Job) or job.model is not None:
+        from railfab.workload.training_stages import recorded_stages, training_stages  # the closed form needs no numpy
 
         assert intent is not None
-        return training_stages(job, intent, topology, ideal)
+        if isinstance(job, Job):
+            return training_stages(job, intent, topology, ideal)
+        return recorded_stages(job, intent, topology, ideal)
     hosts = hosts_of(job, topology)
     nics = gpu_nics(topology, hosts)
     run: list[Stage] = []

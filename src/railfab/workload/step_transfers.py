@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
-from railfab.workload.graph import Communication, WorkPhase
-from railfab.workload.group_flows import GroupFlows, Places, TransferList, group_flows, group_rounds, one_way
-from railfab.workload.mapping import HostPorts, ranks_by_host
-from railfab.workload.ranks import Group
+from railfab.intent.algorithms import StepAlgorithms
+from railfab.workload.graph import Communication, Computation, StageGraph, WorkPhase
+from railfab.workload.group_calls import GroupCall, GroupCalls, StepTransfers
+from railfab.workload.group_flows import Places, TransferList
+from railfab.workload.mapping import HostPorts
+from railfab.workload.ranks import GROUPS, Group, Ranks
 from railfab.workload.rates import LinkRates
 from railfab.workload.schedule import BACKWARD, FORWARD, StagePass, StageWork, pipeline_passes
 from railfab.workload.step import exposed_s, parts_beside
-from railfab.workload.training_work import TrainingWork
-from railfab.workload.transfer import StageCall, Transfer
 
 PHASES: tuple[WorkPhase, WorkPhase] = ("forward", "backward")
 """By direction."""
@@ -23,72 +23,40 @@ Replicas = list[Places]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StepTransfers:
-    """A training step. calls: its collectives and sends over the network."""
+class StepWork:
+    """The work of a step on its ranks. graphs: of each stage. computation_s: duration of a call of a computation [s].
 
-    transfers: tuple[Transfer, ...]
-    calls: tuple[StageCall, ...]
+    slow: multiples of the duration of computation, by slow rank.
+    """
+
+    ranks: Ranks
+    graphs: Sequence[StageGraph]
+    micro_batches: int
+    vpp: int
+    computation_s: Callable[[Computation], float]
+    algorithms: StepAlgorithms
+    slow: Mapping[int, float]
 
 
-def step_transfers(
-    work: TrainingWork, rates: LinkRates, hosts: HostPorts, slow: Mapping[int, float] | None = None
-) -> StepTransfers:
+def step_transfers(work: StepWork, rates: LinkRates, hosts: HostPorts, *, where: str = "model") -> StepTransfers:
     """The transfers of a step, whose stages do their passes in the order of the schedule.
 
-    slow: multiples of the duration of computation by rank, by default those of the job. Operations of one kind that a
-    pass waits for, or has beside one of its computations, are one, with the bytes and latencies of all.
-    Raises IntentError for a step with too many transfers.
+    Operations of one kind that a pass waits for, or has beside one of its computations, are one, with the bytes and
+    latencies of all. Raises IntentError at `where` for a step with too many transfers.
     """
-    run = _Step(work, rates, hosts, work.slow if slow is None else slow)
+    run = _Step(work, GroupCalls(rates, hosts, TransferList(where)))
     run.gather()
     for each in _in_order(work):
         run.add_pass(each)
-    run.reduce_at_end()
-    return StepTransfers(transfers=tuple(run.to.transfers), calls=tuple(run.groups.calls))
+    run.finish()
+    return run.groups.step()
 
 
-def _in_order(work: TrainingWork) -> list[StagePass]:
+def _in_order(work: StepWork) -> list[StagePass]:
     """The passes of all stages, each behind those that it waits for."""
-    parallelism = work.plan.parallelism
-    alike = [StageWork(forward_s=1.0, backward_s=1.0)] * parallelism.pp
-    passes = pipeline_passes(alike, micro_batches=parallelism.micro_batches, vpp=parallelism.vpp)
+    alike = [StageWork(forward_s=1.0, backward_s=1.0)] * len(work.graphs)
+    passes = pipeline_passes(alike, micro_batches=work.micro_batches, vpp=work.vpp)
     return sorted(passes, key=lambda each: each.begin_s)
-
-
-@dataclass(slots=True, eq=False)
-class _Groups:
-    """Collectives of the groups of a stage, or sends between two stages. known: flows by ranks, operation and size."""
-
-    work: TrainingWork
-    rates: LinkRates
-    hosts: HostPorts
-    to: TransferList
-    calls: list[StageCall] = field(default_factory=list)
-    known: dict[tuple[tuple[int, ...], str, str | None, float], GroupFlows] = field(default_factory=dict)
-
-    def begin(
-        self, group: Group, op: str, size_bytes: float, ranks: tuple[int, ...], ready: Sequence[Places], calls: float
-    ) -> list[Places]:
-        """Add a collective of these ranks; what ends it for each."""
-        flows = self._flows(group, op, size_bytes, ranks)
-        first = len(self.to.transfers)
-        ends = flows.begin(self.to, ready, calls)
-        if flows.crosses:
-            places = range(first, len(self.to.transfers))
-            hosts = tuple(dict.fromkeys(self.hosts.gpus[rank][0] for rank in ranks))
-            self.calls.append(StageCall(op=op, size_bytes=size_bytes, ranks=len(ranks), hosts=hosts, places=places))
-        return ends
-
-    def _flows(self, group: Group, op: str, size_bytes: float, ranks: tuple[int, ...]) -> GroupFlows:
-        name, _ = self.work.algorithms.stated(group, op) or (None, "")
-        key = (ranks, op, name, size_bytes)
-        if key not in self.known:
-            by_host, span = ranks_by_host(ranks, self.hosts), self.work.plan.ranks.span(group)
-            call, channels = self.rates.call(op, size_bytes, span, name), self.rates.channels(op, span)
-            rounds = group_rounds(op, size_bytes, by_host, algorithm=call.algorithm, channels=channels)
-            kept = one_way(rounds) if group == "pp" else rounds
-            self.known[key] = group_flows(kept, ranks, self.hosts, call)
-        return self.known[key]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,16 +73,16 @@ class _PassWork:
 class _Step:
     """A step that is put together. free, link: what each replica of a stage has done, and has moved of its state."""
 
-    def __init__(self, work: TrainingWork, rates: LinkRates, hosts: HostPorts, slow: Mapping[int, float]) -> None:
-        self.to = TransferList()
-        self.groups = _Groups(work, rates, hosts, self.to)
-        self._work, self._rates = work, rates
-        parallelism = work.plan.parallelism
-        self._pp, self._vpp, self._batches = parallelism.pp, parallelism.vpp, parallelism.micro_batches
-        self._members = _members(work)
-        self._factors = [[max(slow.get(rank, 1.0) for rank in ranks) for ranks in stage] for stage in self._members]
-        self._ports = [[hosts.nics[hosts.gpus[ranks[0]]][0] for ranks in stage] for stage in self._members]
-        self._pipelines = {rank: ranks for ranks in work.plan.ranks.groups("pp") for rank in ranks}
+    def __init__(self, work: StepWork, groups: GroupCalls) -> None:
+        self.groups, self._to, self._work = groups, groups.to, work
+        self._pp, self._vpp, self._batches = len(work.graphs), work.vpp, work.micro_batches
+        self._members = _members(work.ranks)
+        self._factors = [
+            [max(work.slow.get(rank, 1.0) for rank in ranks) for ranks in stage] for stage in self._members
+        ]
+        self._ports = [[groups.hosts.port(ranks[0]) for ranks in stage] for stage in self._members]
+        self._pipelines = {rank: ranks for ranks in work.ranks.groups("pp") for rank in ranks}
+        self._spans = {group: work.ranks.span(group) for group in GROUPS}
         self._passes = {(stage, phase): self._pass_work(stage, phase) for stage in range(self._pp) for phase in PHASES}
         none: Replicas = [()] * len(self._members[0])
         self._none = none
@@ -125,27 +93,30 @@ class _Step:
 
     # Communication
 
-    def _crosses(self, group: Group) -> bool:
-        """Whether groups of a kind are on several hosts, or on hosts without a scale-up network."""
-        return self._rates.scale_up is None or self._work.plan.ranks.span(group).hosts > 1
-
-    def _call_s(self, talk: Communication) -> float:
-        """Duration of a call inside a host [s]."""
-        name, _ = self._work.algorithms.stated(talk.group, talk.op) or (None, "")
-        span = self._work.plan.ranks.span(talk.group)
-        return self._rates.call(talk.op, talk.size_bytes, span, name).seconds
+    def _group_call(self, group: Group, op: str, size_bytes: float, calls: float) -> GroupCall:
+        """Calls of an operation as one, of this size each."""
+        name, _ = self._work.algorithms.stated(group, op) or (None, "")
+        return GroupCall(
+            op=op,
+            size_bytes=calls * size_bytes,
+            span=self._spans[group],
+            algorithm=name,
+            calls=calls,
+            one_way=group == "pp",
+        )
 
     def _call(self, stage: int, talk: Communication, calls: float, ready: Replicas) -> Replicas:
         """Add calls of an operation of all groups of a stage; what ends them for each replica."""
-        if not self._crosses(talk.group):
-            return self._rest(stage, ready, [calls * self._call_s(talk)] * len(ready))
+        call = self._group_call(talk.group, talk.op, talk.size_bytes, calls)
+        if not self.groups.crosses(call.span):
+            return self._rest(stage, ready, [self.groups.inside_s(call)] * len(ready))
         replica = {rank: number for number, ranks in enumerate(self._members[stage]) for rank in ranks}
         ends: Replicas = [()] * len(ready)
-        for ranks in self._work.plan.ranks.groups(talk.group):
+        for ranks in self._work.ranks.groups(talk.group):
             if ranks[0] not in replica:
                 continue
             waits = [ready[replica[rank]] for rank in ranks]
-            done = self.groups.begin(talk.group, talk.op, calls * talk.size_bytes, ranks, waits, calls)
+            done = self.groups.begin(call, ranks, waits)
             for rank, places in zip(ranks, done, strict=True):
                 ends[replica[rank]] += places
         return self._joined(stage, ends)
@@ -153,14 +124,14 @@ class _Step:
     def _joined(self, stage: int, *ends: Replicas) -> Replicas:
         """Transfers that each replica of a stage waits for, those of several at once."""
         return [
-            self.to.joined(port, [place for places in parts for place in places])
+            self._to.joined(port, [place for places in parts for place in places])
             for port, *parts in zip(self._ports[stage], *ends, strict=True)
         ]
 
     def _rest(self, stage: int, ready: Replicas, seconds: Sequence[float]) -> Replicas:
         """Let each replica of a stage compute for a time."""
         return [
-            (self.to.rest(port, after, lasting_s),) if lasting_s > 0 else after
+            (self._to.rest(port, after, lasting_s),) if lasting_s > 0 else after
             for port, after, lasting_s in zip(self._ports[stage], ready, seconds, strict=True)
         ]
 
@@ -172,7 +143,7 @@ class _Step:
         spare: list[dict[str, float]] = [{} for _ in self._factors[stage]]
         for computation in graph.computations:
             if computation.phase == phase:
-                seconds = computation.calls * computation.flop / self._work.flop_per_s / passes
+                seconds = computation.calls * self._work.computation_s(computation) / passes
                 for parts, factor in zip(spare, self._factors[stage], strict=True):
                     parts[computation.part] = parts.get(computation.part, 0.0) + factor * seconds
         rest_s = [sum(parts.values()) for parts in spare]
@@ -180,10 +151,11 @@ class _Step:
         for talk in graph.communications:
             if talk.phase != phase or talk.group == "pp":
                 continue
-            if self._crosses(talk.group):
+            if self.groups.crosses(self._spans[talk.group]):
                 beside[parts_beside(talk)].append((talk, talk.calls / passes))
                 continue
-            seconds = talk.calls / passes * self._call_s(talk)
+            call = self._group_call(talk.group, talk.op, talk.size_bytes, talk.calls / passes)
+            seconds = self.groups.inside_s(call)
             rest_s = [whole + exposed_s(talk, seconds, parts) for whole, parts in zip(rest_s, spare, strict=True)]
         after = beside.pop((), [])
         taken = [
@@ -227,24 +199,25 @@ class _Step:
         return self._rest(each.stage, ready, [share * lasting_s for lasting_s in seconds])
 
     def _send(self, each: StagePass, place: int, ends: Replicas) -> None:
-        """Send what a pass has computed to the next stage; the last one turns around."""
+        """Send what a pass has computed to the next stage; without bytes it is there at once. The last turns around."""
         following = place - 1 if each.direction else place + 1
         if each.direction == FORWARD and following == self._pp * self._vpp:
             self._arrived[BACKWARD, place, each.batch] = ends
         if not 0 <= following < self._pp * self._vpp:
             return
-        talk = next(
-            talk
-            for talk in self._work.graphs[each.stage].communications
-            if talk.group == "pp" and talk.phase == PHASES[each.direction]
-        )
+        talks = self._work.graphs[each.stage].communications
+        talk = next((talk for talk in talks if talk.group == "pp" and talk.phase == PHASES[each.direction]), None)
+        if talk is None:
+            self._arrived[each.direction, following, each.batch] = ends
+            return
         target = following % self._pp
         ready = self._joined(each.stage, ends, self._sent[each.stage, each.direction])
         sent: Replicas = [()] * len(ends)
+        call = self._group_call("pp", talk.op, talk.size_bytes, 1.0)
         for number, ranks in enumerate(self._members[each.stage]):
             for rank in ranks:
                 pair = (rank, self._pipelines[rank][target])
-                done = self.groups.begin("pp", talk.op, talk.size_bytes, pair, (ready[number], ()), 1.0)
+                done = self.groups.begin(call, pair, (ready[number], ()))
                 sent[number] += done[0]
         self._sent[each.stage, each.direction] = sent = self._joined(each.stage, sent)
         self._arrived[each.direction, following, each.batch] = sent
@@ -265,7 +238,7 @@ class _Step:
         """Gather the parameters: all, or those of a chunk after those of another beside the computation."""
         for stage in range(self._pp):
             for talk in self._state(stage, gathers=True, beside=False):
-                self._free[stage] = self._call(stage, talk, 1.0, self._free[stage])
+                self._free[stage] = self._call(stage, talk, talk.calls, self._free[stage])
             for chunk in range(self._vpp):
                 for talk in self._state(stage, gathers=True, beside=True):
                     share = 1 / max(1, talk.pieces // self._vpp)
@@ -299,17 +272,22 @@ class _Step:
             self._link[each.stage] = self._call(each.stage, talk, share / self._vpp, last)
         return ends
 
-    def reduce_at_end(self) -> None:
-        """Reduce the gradients that nothing hides, when all passes are done."""
-        for stage in range(self._pp):
+    def finish(self) -> None:
+        """Do what is once in a step when all passes are done: computation, and reductions that nothing hides."""
+        for stage, graph in enumerate(self._work.graphs):
+            once = [work for work in graph.computations if work.phase == "step"]
+            seconds = sum(work.calls * self._work.computation_s(work) for work in once)
+            self._free[stage] = self._rest(
+                stage, self._free[stage], [factor * seconds for factor in self._factors[stage]]
+            )
             for talk in self._state(stage, gathers=False, beside=False):
-                self._free[stage] = self._call(stage, talk, 1.0, self._free[stage])
+                self._free[stage] = self._call(stage, talk, talk.calls, self._free[stage])
 
 
-def _members(work: TrainingWork) -> list[list[tuple[int, ...]]]:
+def _members(ranks: Ranks) -> list[list[tuple[int, ...]]]:
     """The ranks of each replica of each stage, which wait for each other in every layer (tp, cp)."""
-    stages: list[defaultdict[tuple[int, int], list[int]]] = [defaultdict(list) for _ in range(work.plan.parallelism.pp)]
-    for rank in range(work.plan.ranks.count):
-        place = work.plan.ranks.place(rank)
+    stages: list[defaultdict[tuple[int, int], list[int]]] = [defaultdict(list) for _ in range(ranks.sizes["pp"])]
+    for rank in range(ranks.count):
+        place = ranks.place(rank)
         stages[place["pp"]][place["dp"], place["ep"]].append(rank)
-    return [[tuple(ranks) for _, ranks in sorted(stage.items())] for stage in stages]
+    return [[tuple(members) for _, members in sorted(stage.items())] for stage in stages]

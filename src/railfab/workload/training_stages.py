@@ -1,4 +1,4 @@
-"""The stages of a training job on a twin: its step, and its checkpoints."""
+"""The stages of a training job on a twin: its step, also one that another tool recorded, and its checkpoints."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ from railfab.topology import Net, Role, Topology
 from railfab.units import NS_PER_S, bytes_per_s
 from railfab.workload.checkpoints import StorageSide, checkpoint_time, host_bytes, storage_side
 from railfab.workload.ideal_times import Ideal, between_host_ports
-from railfab.workload.job_hosts import gpu_nics, hosts_of
-from railfab.workload.mapping import HostPorts
+from railfab.workload.job_hosts import first_hosts, hosts_of
+from railfab.workload.mapping import host_ports
 from railfab.workload.plan import TrainingPlan
 from railfab.workload.rates import link_rates, roce_payload_share
-from railfab.workload.step_transfers import step_transfers
+from railfab.workload.recorded_step import RecordedStep
+from railfab.workload.step_transfers import StepWork, step_transfers
 from railfab.workload.storage_stripes import storage_ports, stripes
-from railfab.workload.training_work import training_work
+from railfab.workload.training_work import TrainingWork, training_work
 from railfab.workload.transfer import Stage, Transfer
 
 
@@ -31,21 +32,49 @@ def training_stages(
     """
     ideal = ideal or between_host_ports(intent, topology)
     hosts = hosts_of(job, topology)
-    work, rates = training_work(job, intent, hosts), link_rates(intent)
-    gpus = [(host, gpu // intent.hosts.gpus_per_nic + 1) for host in hosts for gpu in range(intent.hosts.gpus)]
-    ports = HostPorts(gpus=gpus, nics=gpu_nics(topology, hosts), scale_up=rates.scale_up)
+    training, rates, ports = training_work(job, intent, hosts), link_rates(intent), host_ports(intent, topology, hosts)
+    work = _step_work(training)
     step = step_transfers(work, rates, ports)
-    healthy = step_transfers(work, rates, ports, {}) if work.slow else step
+    healthy = step_transfers(replace(work, slow={}), rates, ports) if work.slow else step
     ideal_s = ideal(healthy.transfers)
     run = Stage(name="step", transfers=step.transfers, calls=step.calls, ideal_s=ideal_s, slowed=bool(job.stragglers))
     if job.checkpoint is None:
         return (run,)
-    writes = _checkpoint(job.checkpoint, work.plan, storage_side(job.checkpoint, intent), topology, hosts, ideal_s)
+    writes = _checkpoint(job.checkpoint, training.plan, storage_side(job.checkpoint, intent), topology, hosts, ideal_s)
     write_s = max(writes.compute_ns / NS_PER_S, ideal(writes.transfers))
     transfers = writes.transfers
     if intent.storage is not None and intent.storage.protocol == "nvme-tcp":
         transfers = _paced(transfers, write_s, intent)
     return (run, replace(writes, transfers=transfers, ideal_s=write_s))
+
+
+def _step_work(work: TrainingWork) -> StepWork:
+    parallelism = work.plan.parallelism
+    return StepWork(
+        ranks=work.plan.ranks,
+        graphs=work.graphs,
+        micro_batches=parallelism.micro_batches,
+        vpp=parallelism.vpp,
+        computation_s=lambda computation: computation.flop / work.flop_per_s,
+        algorithms=work.algorithms,
+        slow=work.slow,
+    )
+
+
+def recorded_stages(
+    job: RecordedStep, intent: FabricIntent, topology: Topology, ideal: Ideal | None = None
+) -> tuple[Stage, ...]:
+    """The stage of a step that another tool recorded, on the first hosts of a fabric. ideal: as of `training_stages`.
+
+    Raises IntentError for a job that a twin cannot run.
+    """
+    hosts = first_hosts(job.ranks, topology, intent.hosts.gpus)
+    ports = host_ports(intent, topology, hosts, job.ranks(len(hosts) * intent.hosts.gpus))
+    step = job.step_transfers(intent, ports)
+    ideal_s = (ideal or between_host_ports(intent, topology))(step.transfers)
+    if not ideal_s:
+        raise IntentError(str(job.path), "nothing takes any time", "Use a job with computation or bytes")
+    return (Stage(name="step", transfers=step.transfers, calls=step.calls, ideal_s=ideal_s),)
 
 
 def _paced(transfers: Sequence[Transfer], write_s: float, intent: FabricIntent) -> tuple[Transfer, ...]:

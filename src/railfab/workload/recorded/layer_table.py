@@ -6,9 +6,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from railfab.errors import IntentError
 from railfab.intent import FabricIntent
+from railfab.intent.algorithms import StepAlgorithms
 from railfab.intent.training import Dimension
 from railfab.text.counted import listed
 from railfab.text.display import display
@@ -18,6 +20,10 @@ from railfab.workload.graph import Communication, Computation, Part, StageGraph,
 from railfab.workload.ranks import GROUPS, Group, Ranks, Span
 from railfab.workload.rates import CallTime, link_rates
 from railfab.workload.step import Costs, step_time
+
+if TYPE_CHECKING:
+    from railfab.workload.group_calls import StepTransfers
+    from railfab.workload.mapping import HostPorts
 
 MICRO, TRAINING = "MICRO", ("HYBRID_TRANSFORMER_FWD_IN_BCKWD", "HYBRID_TRANSFORMER")
 POLICIES = (MICRO, *TRAINING)
@@ -61,9 +67,9 @@ class Header:
 
     @property
     def chunks(self) -> int:
-        """Chunks of a stage that interleave: 1 where the micro-batches are no multiple of the stages, as that schedule
-        needs; AICB states vpp for such jobs, too."""
-        return 1 if self.micro_batches % self.pp else self.vpp
+        """Chunks of a stage that interleave: 1 where it is the only one, or the micro-batches are no multiple of the
+        stages, as that schedule needs; AICB states vpp for such jobs, too."""
+        return 1 if self.pp == 1 or self.micro_batches % self.pp else self.vpp
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,7 +120,7 @@ class LayerTable:
         sizes: dict[Dimension, int] = {"tp": tp, "cp": 1, "ep": ep, "dp": dp, "pp": pp}
         return Ranks(sizes=sizes, order=("tp", "cp", "ep", "dp", "pp"), gpus_per_host=gpus_per_host)
 
-    def graph(self, ranks: int) -> StageGraph:
+    def graph(self, ranks: int, stage: int = 0) -> StageGraph:
         """The work of a stage in a step, without what groups of one rank say."""
         placed = self._placed(ranks, 1)
         talks = [
@@ -124,16 +130,17 @@ class LayerTable:
         computations = tuple(
             Computation(phase=phase, part="mlp", calls=1, seconds=seconds) for phase, seconds in self.seconds.items()
         )
-        spoken = (talk for talk in (*talks, *self._pipeline_talk()) if talk.calls and talk.size_bytes)
+        spoken = (talk for talk in (*talks, *self._pipeline_talk(stage)) if talk.calls and talk.size_bytes)
         communications = tuple(talk for talk in spoken if placed.group_size(talk.group) > 1)
-        return StageGraph(stage=0, computations=computations, communications=communications)
+        return StageGraph(stage=stage, computations=computations, communications=communications)
 
-    def _pipeline_talk(self) -> Iterator[Communication]:
-        """Activations to the next stage, and gradients back from it, for each chunk, as of a job with a model."""
+    def _pipeline_talk(self, stage: int) -> Iterator[Communication]:
+        """Activations to the next stage, and gradients to the one before, for each chunk, as of a job with a model."""
         chunks, size_bytes = self.header.chunks, self.header.pp_bytes
         beside: Part | None = "mlp" if chunks > 1 else None
-        passes: tuple[tuple[WorkPhase, int], ...] = (("forward", chunks), ("backward", chunks - 1))
-        for phase, sent in passes:
+        ends: tuple[tuple[WorkPhase, int], ...] = (("forward", self.header.pp - 1), ("backward", 0))
+        for phase, end in ends:
+            sent = chunks - 1 if stage == end else chunks
             yield Communication(
                 phase=phase,
                 part="mlp",
@@ -174,6 +181,22 @@ class LayerTable:
             collectives=tuple(collective_times(graph, spans, time)),
             not_modelled=self.not_modelled,
         )
+
+    def step_transfers(self, intent: FabricIntent, hosts: HostPorts) -> StepTransfers:
+        """A step as transfers: that of a job with a model, in whose stages the work of the first one is done."""
+        from railfab.workload.step_transfers import StepWork, step_transfers  # needs numpy, the closed form does not
+
+        ranks, header = len(hosts.gpus), self.header
+        work = StepWork(
+            ranks=self._placed(ranks, intent.hosts.gpus),
+            graphs=[self.graph(ranks, stage) for stage in range(header.pp)],
+            micro_batches=header.micro_batches,
+            vpp=header.chunks,
+            computation_s=lambda computation: computation.seconds or 0.0,
+            algorithms=StepAlgorithms(),
+            slow={},
+        )
+        return step_transfers(work, link_rates(intent), hosts, where=str(self.path))
 
 
 def is_layer_table(text: str) -> bool:

@@ -22,13 +22,18 @@ class TraceCosts:
 
 @dataclass(slots=True)
 class TraceRun:
-    """A run of traces. end_s: when the last rank ends [s]. computed, spoken: intervals of each rank [s]."""
+    """A run of traces. end_s: when the last rank ends [s]. computed, spoken: intervals of each rank [s].
+
+    order: the nodes as they begin, those of an operation together when the last of its ranks is there; a receive comes
+    behind its send.
+    """
 
     costs: TraceCosts
     end_s: float = 0.0
     last: int = 0
     computed: dict[int, list[Interval]] = field(default_factory=dict)
     spoken: dict[int, list[tuple[float, float, JointOperation]]] = field(default_factory=dict)
+    order: list[Part] = field(default_factory=list)
 
     def parts(self) -> tuple[float, dict[str, float], float]:
         """Seconds of the rank that ends last: computation, operations beside which nothing is computed, by kind of
@@ -80,7 +85,7 @@ class _Events:
         self.result = TraceRun(costs)
         self._traces, self._matches, self._costs = traces, matches, costs
         self._heap: list[tuple[float, int, Part]] = []
-        self._count = self._done = 0
+        self._done = 0
         self._left = [[len(set(node.after)) for node in trace] for trace in traces]
         self._later: list[list[list[int]]] = [[[] for _ in trace] for trace in traces]
         for rank, trace in enumerate(traces):
@@ -118,8 +123,8 @@ class _Events:
         return None
 
     def _schedule(self, part: Part, end_s: float) -> None:
-        self._count += 1
-        heappush(self._heap, (end_s, self._count, part))
+        self.result.order.append(part)
+        heappush(self._heap, (end_s, len(self.result.order), part))
 
     def _end(self, part: Part, now_s: float) -> None:
         rank, place = part

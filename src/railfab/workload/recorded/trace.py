@@ -7,17 +7,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from railfab.errors import IntentError
 from railfab.intent import FabricIntent
 from railfab.text.counted import counted
 from railfab.topology import Topology
-from railfab.workload.closed_form import Calls, CollectiveTime, JobEstimate, collective_time
+from railfab.workload.closed_form import CLOSED_FORM, Calls, CollectiveTime, JobEstimate, collective_time
 from railfab.workload.ranks import Span
 from railfab.workload.rates import CallTime, LinkRates, link_rates
 from railfab.workload.recorded.matches import matches
-from railfab.workload.recorded.nodes import JointOperation, NodeKind, Traces, pair, place_of
+from railfab.workload.recorded.nodes import JointOperation, NodeKind, Part, Traces, pair, place_of
 from railfab.workload.recorded.replay import TraceCosts, TraceRun, replay
+
+if TYPE_CHECKING:
+    from railfab.workload.group_calls import StepTransfers
+    from railfab.workload.mapping import HostPorts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,14 +82,9 @@ class RankTraces:
 
     def estimate(self, intent: FabricIntent, topology: Topology, calls: Calls) -> JobEstimate:
         """A step on a design: a replay, of the rank that ends last."""
-        gpus = len(topology.hosts()) * intent.hosts.gpus
-        count, costs = self.ranks(gpus), _TraceCalls(self, link_rates(intent), calls, intent.hosts.gpus)
-        run = replay(
-            self.traces,
-            matches(self.traces, self.path),
-            TraceCosts(seconds=costs.seconds, kind_of=self.kind_of),
-            where=lambda rank, node: place_of(self.path, rank, node),
-        )
+        count = self.ranks(len(topology.hosts()) * intent.hosts.gpus)
+        costs = _TraceCalls(self, link_rates(intent), calls, intent.hosts.gpus)
+        run = self._replayed(costs)
         if not run.end_s:
             kinds = "".join(f", {count:,} {kind}" for kind, count in self.not_modelled.items())
             raise IntentError(str(self.path), f"nothing takes any time{kinds}", "Use traces with durations or bytes")
@@ -100,6 +100,41 @@ class RankTraces:
             step_s=run.end_s,
             collectives=costs.table(run),
             not_modelled=self.not_modelled,
+        )
+
+    def step_transfers(self, intent: FabricIntent, hosts: HostPorts) -> StepTransfers:
+        """A step as transfers: computations and operations in the order of a replay in closed form."""
+        from railfab.workload.recorded import trace_transfers as numeric  # needs numpy, the closed form does not
+
+        rates = link_rates(intent)
+        ordered = numeric.OrderedTraces(
+            path=self.path,
+            traces=self.traces,
+            matches=self.matches,
+            spans=self._spans(hosts),
+            order=self._replayed(_TraceCalls(self, rates, CLOSED_FORM, intent.hosts.gpus)).order,
+        )
+        return numeric.trace_transfers(ordered, rates, hosts)
+
+    def _spans(self, hosts: HostPorts) -> Mapping[str, Span]:
+        """The hosts of each process group."""
+        counts = {name: Counter(hosts.gpus[rank][0] for rank in ranks) for name, ranks in self.members.items()}
+        return {
+            name: Span(ranks=held.total(), hosts=len(held), ranks_per_host=min(held.values()))
+            for name, held in counts.items()
+        }
+
+    @cached_property
+    def matches(self) -> Mapping[Part, JointOperation]:
+        """The operation of each communication."""
+        return matches(self.traces, self.path)
+
+    def _replayed(self, costs: _TraceCalls) -> TraceRun:
+        return replay(
+            self.traces,
+            self.matches,
+            TraceCosts(seconds=costs.seconds, kind_of=self.kind_of),
+            where=lambda rank, node: place_of(self.path, rank, node),
         )
 
 
