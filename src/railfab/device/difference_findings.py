@@ -6,10 +6,10 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 
 from railfab.device.diff import Change, FieldStep, changes
-from railfab.device.interfaces import IpInterface, Lag, Loopback, NetworkInstance, Port, Svi, Vlan
+from railfab.device.interfaces import Fec, IpInterface, Lag, Loopback, NetworkInstance, Port, Svi, Vlan
 from railfab.device.model import DeviceModel, fabric_prefixes
 from railfab.device.qos import Classifier, PortProfile, PortQos
-from railfab.device.routing import Policy, Remote
+from railfab.device.routing import BgpNeighbor, Policy, Remote
 from railfab.device.system import HashField, LoadBalancing
 from railfab.findings import DifferenceCode, Finding, error, note
 
@@ -24,6 +24,11 @@ FIVE_TUPLE = {
 }
 INTERVALS = ("lldp.hello_s", "lldp.hold_multiplier")
 """Fields of how often neighbours are informed, without effect on packets."""
+ONE_FEC_GBPS = 200
+"""Ports of this speed and more have lanes with one code, RS(544,514), which the words for RS mean there (IEEE 802.3,
+clause 119)."""
+SOON_S = 10
+"""A session whose attempts are no further apart comes back in time."""
 NATIVE_ECN = FieldStep("native_ecn")
 DROPS_FOR_MARKS = "drops by WRED what the intent marks by ECN"
 Steps = tuple[FieldStep, ...]
@@ -81,6 +86,13 @@ def _is_harmless(change: Change, running: DeviceModel, intended: DeviceModel) ->
         return is_longer and is_loopback and _is_outside(more, intended)
     if last == "remote_as" and change.before is Remote.EXTERNAL and intended.bgp is not None:
         return isinstance(change.after, int) and change.after not in (0, intended.bgp.asn)
+    if last == "fec" and change.before in (Fec.RS_528, Fec.RS_544) and change.after is None:
+        port = intended.interface(change.steps[0].key or "")
+        return isinstance(port, Port) and port.rate_gbps is not None and port.rate_gbps >= ONE_FEC_GBPS
+    if last == "connect_retry_s" and change.after is None:
+        return change.before is not None and change.before <= SOON_S
+    if last == "max_paths_internal":
+        return not (_has_internal(running) or _has_internal(intended))
     if change.is_order or change.after not in (None, ()):
         return False
     added = change.before
@@ -88,6 +100,8 @@ def _is_harmless(change: Change, running: DeviceModel, intended: DeviceModel) ->
         return True
     if isinstance(added, Loopback | NetworkInstance | Vlan):
         return True
+    if isinstance(added, BgpNeighbor):
+        return not added.enabled
     if isinstance(added, LoadBalancing):  # the hash that every platform has by default
         return replace(added, fields=()) == LoadBalancing() and set(added.fields) >= FIVE_TUPLE
     if isinstance(added, Port | Lag | Svi):
@@ -104,6 +118,11 @@ def _is_harmless(change: Change, running: DeviceModel, intended: DeviceModel) ->
     if isinstance(added, Classifier):
         return all(port.classifier != added.name for port in bound)
     return isinstance(added, PortProfile) and all(port.profile != added.name for port in bound)
+
+
+def _has_internal(model: DeviceModel) -> bool:
+    """Whether a switch has an iBGP session."""
+    return model.bgp is not None and any(neighbor.is_internal(model.bgp.asn) for neighbor in model.neighbors)
 
 
 def _is_outside(addresses: Iterable[IpInterface], intended: DeviceModel) -> bool:

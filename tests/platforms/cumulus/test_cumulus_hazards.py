@@ -90,7 +90,6 @@ CHANGES: tuple[tuple[str, Change], ...] = (
     ("packet-trimming", ("system forwarding packet-trim state", "enabled")),
     ("small-mtu", (f"{PORT} link mtu", 1500)),
     ("wrong-fec", (f"{PORT} link fec", "off")),
-    ("wrong-fec", (f"{PORT} link fec", "rs")),
     ("wrong-speed", (f"{PORT} link speed", GONE)),
     ("wrong-speed", (f"{PORT} link auto-negotiate", "disabled")),
     ("wrong-speed", (f"{PORT} link breakout", "4x")),

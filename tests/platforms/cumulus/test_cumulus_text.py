@@ -254,7 +254,7 @@ def test_what_is_unset_and_was_not_set_is_said_unless_it_is_set_later() -> None:
     (difference,) = CUMULUS.differences(f"{unset}- set: {{qos: {{roce: {{}}}}}}\n", "- set: {qos: {roce: {}}}\n")
     assert (difference.text, difference.path) == (
         "nv unset interface swp1 storm-control",
-        "/unset/interface/storm-control/all",
+        "/unused/unset/interface/storm-control/all",
     )
 
 

@@ -85,6 +85,7 @@ EDITS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("dead-link-used", (f"+ {PORT} hold-time down 1000",)),
     ("slow-link-up", (f"+ {PORT} damping enable",)),
     ("wrong-fec", (f"+ {PORT} ether-options fec none",)),
+    ("wrong-address", ("+ interfaces lo0 unit 0 family inet address 10.255.9.9/32",)),
     ("small-mtu", (f"+ {PORT} mtu 1514",)),
     ("small-mtu", (f"- {PORT} mtu",)),
     ("wrong-speed", (f"+ {PORT} speed 100g",)),

@@ -171,6 +171,11 @@ def test_a_foreign_configuration_is_read_alike_in_both_forms() -> None:
         ("{master:0}set a b\n\n{master:0}", [("a", "b")]),
         ("set a [ b c ]", [("a", "b"), ("a", "c")]),
         ("set a b\ndeactivate c", [("a", "b"), ("inactive:", "c")]),
+        ("set a b\nset a c\nset a d e\ninsert a d before b", [("a", "d", "e"), ("a", "b"), ("a", "c")]),
+        ("set a x b 1\nset a x c 1\ninsert a x b after x c", [("a", "x", "c", "1"), ("a", "x", "b", "1")]),
+        ("set a b\ninsert a b after c", [("a", "b"), ("insert:", "a", "b", "after", "c")]),
+        ("/* a\n comment */\nset a b\n# another\nannotate a text", [("a", "b")]),
+        ("set a et-0/0/[0-3] b", [("a", "et-0/0/[0-3]", "b")]),
         ("set a b c\nset a d\ndelete a b", [("a", "d")]),
         ("set a b 1\ndelete a b\nset a b 2", [("a", "b", "2")]),
         ("set a b\ndelete a b\ndelete a b\ndelete a bc", [("delete:", "a", "b"), ("delete:", "a", "bc")]),
@@ -193,8 +198,8 @@ def test_a_text_has_these_statements(text: str, expected: list[tuple[str, ...]])
         ("a [ b [ c ] ];", "line 1: '[' is not expected here. Balance the braces."),
         ('a "b;', 'line 1: " is not closed. Close it.'),
         (
-            "set a b\ninsert a b after c",
-            "line 2: 'insert' is not applied, so the configuration is not that of the switch. "
+            "set a b\ncopy a b to c",
+            "line 2: 'copy' is not applied, so the configuration is not that of the switch. "
             "Use what `show configuration | display set` prints, with set, delete and deactivate lines.",
         ),
     ],

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 from railfab.platforms.cumulus.defaults import default_of
 from railfab.platforms.cumulus.parse import configuration_of, tree_of
 from railfab.platforms.cumulus.qos import GLOBAL
-from railfab.platforms.cumulus.qos_defaults import part
+from railfab.platforms.cumulus.qos_defaults import part, with_defaults
 from railfab.platforms.cumulus.schema import SchemaPlace, model
 from railfab.platforms.cumulus.tree import value_words, word
 from railfab.platforms.differences import Difference, Side
@@ -45,6 +45,9 @@ class NvueSetting:
         return command if self.value is None else f"{command} {value_words(command, self.value)}"
 
 
+QOS = "qos"
+IMPLIED = (("egress-queue-mapping",), ("traffic-pool",))
+"""Parts of QoS that `qos roce` sets as a whole, and that a configuration leaves out."""
 UNUSED, UNSET = "/unused", "/unset"
 """Begin the path of a setting of an object that the rendered configuration lacks, and of one that is unset."""
 EQUAL = {
@@ -73,16 +76,29 @@ def differences(text: str, rendered: str) -> tuple[Difference, ...]:
     tree, wanted_tree = tree_of(text), tree_of(rendered)
     configured, wanted = settings_of(text), settings_of(rendered)
     by_text: dict[str, Difference] = {}
+    queues = cache(lambda: (with_defaults(part(tree, QOS)), with_defaults(part(wanted_tree, QOS))))
     for words in {**configured, **wanted}:
         difference = _difference(configured.get(words), wanted.get(words))
-        if difference is not None:
+        if difference is not None and not (words[0] == QOS and _is_implied(words[1:], *queues())):
             is_added = difference.side is Side.ADDED
             placed = _of_new_object(difference, words, wanted_tree) if is_added else _whole(difference, words, tree)
             by_text[placed.text] = placed
     for path in configuration_of(text).absent:
-        unset = _unset(path)
+        unset = _unset(path, wanted_tree)
         by_text[unset.text] = unset
     return tuple(by_text[line] for line in sorted(by_text))
+
+
+def _is_implied(words: Words, configured: Json, wanted: Json) -> bool:
+    """Whether two configurations of QoS have the same at a place with what a switch does where they state nothing."""
+    implied = _at(configured, words) if words[:1] in IMPLIED else ABSENT
+    return bool(implied != ABSENT and implied == _at(wanted, words))
+
+
+def _at(tree: Any, words: Words) -> Any:
+    for step in words:
+        tree = tree.get(step, ABSENT) if isinstance(tree, Mapping) else ABSENT
+    return tree
 
 
 def _of_new_object(difference: Difference, words: Words, wanted: Mapping[str, Any]) -> Difference:
@@ -117,15 +133,16 @@ def _whole(difference: Difference, words: Words, tree: Mapping[str, Any]) -> Dif
     return difference
 
 
-def _unset(path: Words) -> Difference:
-    """The difference for what is unset and was not set."""
+def _unset(path: Words, wanted: Mapping[str, Any]) -> Difference:
+    """The difference for what is unset and was not set; of a port that the intent does not have, at another path."""
     tree: Json = {"all": {}}
     for step in reversed(path):
         tree = {step: tree}
     ((_, setting),) = _settings(tree)
     keys = {f"{name}.key": key for name, key in setting.keys.items()}
     text = f"nv unset {' '.join(map(word, path))}"
-    return Difference(side=Side.ADDED, path=f"{UNSET}{setting.path}", text=text, section=setting.section, values=keys)
+    unset = Difference(side=Side.ADDED, path=f"{UNSET}{setting.path}", text=text, section=setting.section, values=keys)
+    return _of_new_object(unset, path, wanted)
 
 
 @lru_cache(maxsize=4)

@@ -143,9 +143,10 @@ def _leaf(text: str, place: SchemaPlace | None) -> str:
 def completed(tree: Json) -> Json:
     """The tree with what its settings imply, stated where a configuration can state it too. Changes it in place."""
     bgp, of_vrf = part(tree, "router", "bgp"), part(tree, "vrf", DEFAULT_INSTANCE, "router", "bgp")
-    asn = str(of_vrf.get(ASN, ""))
-    if asn.isdecimal() and bgp.get(ASN, "none") in ("none", asn):
-        tree.setdefault("router", {}).setdefault("bgp", {})[ASN] = of_vrf.pop(ASN)
+    for leaf in (ASN, "router-id"):
+        value = str(of_vrf.get(leaf, "auto"))
+        if value not in ("auto", "none") and bgp.get(leaf, "none") in ("none", "auto", value):
+            tree.setdefault("router", {}).setdefault("bgp", {})[leaf] = of_vrf.pop(leaf)
     for _, vrf in _entries(tree, "vrf"):
         _complete_sessions(part(vrf, "router", "bgp"))
     for name, interface in _entries(tree, "interface"):
@@ -166,7 +167,9 @@ def _complete_sessions(bgp: Json) -> None:
         if isinstance(group, dict):
             used.add(neighbor.pop("peer-group"))
             inherited = {setting: child for setting, child in group.items() if setting != "description"}
-            bgp["neighbor"][name] = merged(_copied(inherited), neighbor)
+            neighbor = bgp["neighbor"][name] = merged(_copied(inherited), neighbor)
+        if kind_of(name):
+            neighbor.setdefault("type", "unnumbered")
     listening = {prefix.get("peer-group") for _, prefix in _entries(part(bgp, "dynamic-neighbor"), "listen-range")}
     for name in used - listening:
         del groups[name]

@@ -7,7 +7,7 @@ and so is a line that differs from the one by which this platform renders the mo
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from dataclasses import replace
 from ipaddress import ip_address
 
@@ -44,7 +44,7 @@ from railfab.platforms.frr.render_bgp import (
     MULTIPATH_RELAX,
     REQUIRES_POLICY,
 )
-from railfab.platforms.frr.spelling import as_running
+from railfab.platforms.frr.spelling import as_running, unused_groups
 from railfab.platforms.frr.system import command, settings_in
 from railfab.platforms.shared.line_grammar import line_differences, read, unmodelled
 from railfab.platforms.shared.line_tree import Line
@@ -53,6 +53,8 @@ from railfab.platforms.shared.route_maps import policies_of
 NAME = "frr"
 VERSION = "frr version"
 ROUTER = re.compile(r"router bgp (\d+)(?: vrf (\S+))?")
+PEER = re.compile(r"router bgp .*: (?:no )?neighbor (\S+) .*")
+INTEGRATED, UNUSED = "service integrated-vtysh-config", "(unused) "
 NO_PROFILES = Line("bfd")
 """FRR shows this section even after its last profile is removed."""
 
@@ -76,13 +78,25 @@ def differences(text: str, rendered: str) -> tuple[Difference, ...]:
     Settings of ports in its comments (see `system`) are lines too where both have them. A line that only reports, of
     `log`, is not missed: that it is not there is something that the configuration has more.
     """
-    wanted = _lines(rendered)
-    differing = line_differences(_with_as_numbers(_lines(text), wanted), wanted)
-    reports = (
-        replace(difference, side=Side.ADDED) if difference.path.startswith("no log ") else difference
-        for difference in differing
-    )
-    return (*_port_differences(text, rendered), *reports)
+    wanted, lines = _lines(rendered), _lines(text)
+    differing = line_differences(_with_as_numbers(lines, wanted), wanted)
+    unused = unused_groups(lines)
+    placed = (_placed(difference, unused) for difference in differing)
+    return (*_port_differences(text, rendered), *placed)
+
+
+def _placed(difference: Difference, unused: Set[str]) -> Difference:
+    """The difference; that of a peer group without members has another path, and a missing report is one more.
+
+    So is the line for one file of all daemons, which vtysh looks for without it (doc/user, vtysh, integrated
+    configuration mode).
+    """
+    if difference.path.startswith("no log "):
+        return replace(difference, side=Side.ADDED)
+    if difference.path == f"no {INTEGRATED}" and difference.side is Side.MISSING:
+        return replace(difference, side=Side.ADDED, path=f"{UNUSED}{difference.path}")
+    peer = PEER.fullmatch(difference.path) if unused else None
+    return replace(difference, path=f"{UNUSED}{difference.path}") if peer and peer[1] in unused else difference
 
 
 def _with_as_numbers(lines: tuple[Line, ...], wanted: tuple[Line, ...]) -> tuple[Line, ...]:

@@ -17,9 +17,15 @@ from railfab.platforms.frr.render_bgp import DEFAULT_TIMERS_S
 from railfab.platforms.shared.line_tree import Line
 
 IPV4 = "address-family ipv4 unicast"
+NO_FAMILY = "no bgp default ipv4-unicast"
+DEFAULT_VRF = "default"
 STEP = 5
 """FRR gives this distance to the numbers of entries that state none."""
 
+_IN_VRF = re.compile(r"(interface \S+) vrf (\S+)")
+_ROUTER_ID = re.compile(r"ip router-id (\S+)(?: vrf (\S+))?")
+_ROUTER = re.compile(r"router bgp \d+(?: vrf (\S+))?")
+_FAMILIES = {f"address-family {family}": f"address-family {family} unicast" for family in ("ipv4", "ipv6")}
 _LIST = re.compile(r"(ip|ipv6) prefix-list (\S+) (?:seq (\d+) )?(permit|deny) (\S+)(.*)")
 _LE_GE, _BOUNDS = re.compile(r" le (\d+) ge (\d+)"), r" ge \2 le \1"
 _BFD = re.compile(r"(neighbor \S+ bfd) (profile \S+|\d+ \d+ \d+)")
@@ -28,7 +34,8 @@ _GROUP = re.compile(r"neighbor (\S+) peer-group")
 _MEMBER = re.compile(r"neighbor (\S+) (interface (?:v6only )?)?peer-group (\S+)")
 _LISTEN = re.compile(r"bgp listen range \S+ peer-group (\S+)")
 _SETTING = re.compile(r"(no )?neighbor (\S+) (.+)")
-_INTERFACE = re.compile(r"neighbor (\S+) interface( v6only)?")
+_INTERFACE = re.compile(r"neighbor (\S+) interface( v6only)?(?: remote-as \S+)?")
+_REMOTE = re.compile(r"neighbor (\S+) (?:interface (?:v6only )?)?(remote-as \S+)")
 _DIRECTED = ("route-map", "prefix-list", "filter-list", "distribute-list")
 """Settings of a neighbor that it has once for each direction, the last word."""
 _SEVERAL = ("bfd", "capability", "timers")
@@ -47,7 +54,7 @@ _PROFILE_DEFAULTS = frozenset(
 
 def as_running(lines: tuple[Line, ...]) -> tuple[Line, ...]:
     """The lines of a configuration as FRR writes them when it runs it."""
-    lines = _merged(lines)
+    lines = _with_router_ids(_merged(map(_in_words_of_frr, lines)))
     profile, bfd = profile_of(lines), _default_profile(lines)
     routers = [_router(line, profile, bfd) if line.text.startswith("router bgp ") else line for line in lines]
     if profile == PROFILE:
@@ -55,15 +62,47 @@ def as_running(lines: tuple[Line, ...]) -> tuple[Line, ...]:
     return tuple(_prefix_lists(_advertising([_without_defaults(line) for line in routers])))
 
 
+def _in_words_of_frr(line: Line) -> Line:
+    """The line with the whole names of address families; the VRF of an interface as a line of its section.
+
+    One name is one device of Linux, whose VRF is another thing than its settings.
+    """
+    if line.kind == "interface" and (match := _IN_VRF.fullmatch(line.text)):
+        others = () if match[2] == DEFAULT_VRF else (Line(f"vrf {match[2]}", number=line.number),)
+        return replace(line, text=match[1], children=(*others, *line.children))
+    if not line.text.startswith("router bgp "):
+        return line
+    children = (replace(child, text=_FAMILIES.get(child.text, child.text)) for child in line.children)
+    return replace(line, children=tuple(children))
+
+
+def _with_router_ids(lines: Sequence[Line]) -> tuple[Line, ...]:
+    """The lines with the identifier of each router that takes the one of its VRF."""
+    stated = {match[2]: line for line in lines if (match := _ROUTER_ID.fullmatch(line.text))}
+    if not stated:
+        return tuple(lines)
+    identified: list[Line] = []
+    taken: set[str] = set()
+    for line in lines:
+        match = _ROUTER.fullmatch(line.text)
+        has_own = any(child.text.startswith("bgp router-id ") for child in line.children)
+        if match and not has_own and match[1] in stated:
+            setting = stated[match[1]].text
+            taken.add(setting)
+            line = replace(line, children=(Line(f"bgp router-id {setting.split()[2]}"), *line.children))
+        identified.append(line)
+    return tuple(line for line in identified if line.text not in taken)
+
+
 def _merged(lines: Iterable[Line]) -> tuple[Line, ...]:
-    """Each section once, with the lines of all its parts."""
+    """Each section once, with the lines of all its parts, and each line of a section once."""
     merged: list[Line] = []
     places: dict[str, int] = {}
     for line in lines:
         place = places.setdefault(line.text, len(merged))
         if line.children and place < len(merged):
             merged[place] = replace(merged[place], children=(*merged[place].children, *line.children))
-        else:
+        elif place == len(merged):
             merged.append(line)
     return tuple(Line(line.text, _merged(line.children), line.number) if line.children else line for line in merged)
 
@@ -202,15 +241,19 @@ def _key(setting: str) -> tuple[str, ...]:
 
 def _joined(lines: Sequence[Line]) -> Iterator[Line]:
     """The interface and the AS number of an unnumbered session on one line."""
-    numbers = {
-        match[2]: match[3]
-        for line in lines
-        if (match := _SETTING.fullmatch(line.text)) and match[3].startswith("remote-as ")
-    }
-    interfaces = {match[1] for line in lines if (match := _INTERFACE.fullmatch(line.text))}
+    numbers = {match[1]: match[2] for line in lines if (match := _REMOTE.fullmatch(line.text))}
+    parts = [match for line in lines if (match := _INTERFACE.fullmatch(line.text))]
+    interfaces = {match[1] for match in parts}
+    v6only = {match[1] for match in parts if match[2]}
+    joined: set[str] = set()
     for line in lines:
-        if (match := _INTERFACE.fullmatch(line.text)) and match[1] in numbers:
-            yield replace(line, text=f"{line.text} {numbers[match[1]]}")
+        match = _INTERFACE.fullmatch(line.text)
+        if match and match[1] in joined:
+            continue
+        if match and (match[1] in numbers or match[1] in v6only):
+            joined.add(match[1])
+            words = (" v6only" if match[1] in v6only else "", f" {number}" if (number := numbers.get(match[1])) else "")
+            yield replace(line, text=f"neighbor {match[1]} interface{''.join(words)}")
         elif not (
             (match := _SETTING.fullmatch(line.text)) and match[2] in interfaces and match[3].startswith("remote-as ")
         ):
@@ -251,17 +294,40 @@ def _default_profile(lines: Iterable[Line]) -> str | None:
 
 
 def _stated(lines: Iterable[Line]) -> Iterator[Line]:
-    """The lines without those that state a default."""
+    """The lines without those that state a default. Sessions that no line activates are named by `no ... activate`."""
     present = list(lines)
-    activates = not any(line.text == "no bgp default ipv4-unicast" for line in present)
+    if any(line.text == NO_FAMILY for line in present):
+        present = list(_with_inactive(present))
     for line in present:
         if line.text in _ROUTER_DEFAULTS:
             continue
-        if line.text == IPV4 and activates:
+        if line.text == IPV4:
             children = (child for child in line.children if not _FAMILY_DEFAULT.fullmatch(child.text))
             yield replace(line, children=tuple(children))
         else:
             yield line
+
+
+def _with_inactive(lines: Sequence[Line]) -> Iterator[Line]:
+    """The lines with what `no bgp default ipv4-unicast` says: the family is off where a session does not turn it on."""
+    peers = dict.fromkeys(match[1] for line in lines if (match := _REMOTE.fullmatch(line.text)))
+    family = next((line for line in lines if line.text == IPV4), Line(IPV4))
+    texts = {child.text for child in family.children}
+    inactive = (peer for peer in peers if f"neighbor {peer} activate" not in texts)
+    off = [text for peer in inactive if (text := f"no neighbor {peer} activate") not in texts]
+    whole = replace(family, children=(*family.children, *map(Line, off)))
+    yield from (line for line in lines if line.text not in (NO_FAMILY, IPV4))
+    if whole.children:
+        yield whole
+
+
+def unused_groups(lines: Iterable[Line]) -> frozenset[str]:
+    """Peer groups of routers that no session and no range of dynamic neighbours has."""
+    routers = (line.children for line in lines if line.text.startswith("router bgp "))
+    children = [child.text for router in routers for child in router]
+    defined = {match[1] for text in children if (match := _GROUP.fullmatch(text))}
+    used = {match[3] for text in children if (match := _MEMBER.fullmatch(text))}
+    return frozenset(defined - used - {match[1] for text in children if (match := _LISTEN.fullmatch(text))})
 
 
 def _advertising(lines: Sequence[Line]) -> Iterator[Line]:

@@ -15,6 +15,7 @@ from operator import itemgetter
 from railfab.platforms.differences import Difference, Side
 from railfab.platforms.junos import defaults, statements
 from railfab.platforms.junos.effective import COS, SINGLE_VALUES
+from railfab.platforms.junos.filters import passing
 from railfab.platforms.junos.names import PORT
 from railfab.platforms.shared.brace_text import INACTIVE, Statement, shown
 
@@ -124,18 +125,21 @@ def _placed(difference: Difference, unused: _Unused) -> Difference:
 
 
 class _Unused:
-    """Spare ports, and objects without a use, of a configuration."""
+    """Spare ports, objects without a use, and filters that drop nothing, of a configuration."""
 
     def __init__(self, configured: Sequence[Statement], wanted: Sequence[Statement]) -> None:
         self._ports = {statement[1] for statement in wanted if statement[0] == "interfaces"}
         self._objects = frozenset(_without_use(configured))
+        self._filters = frozenset(map(shown, passing(configured)))
 
     def has(self, path: str) -> bool:
         words = path.removeprefix("insert ").split()
         names = words[2:3] if words[:2] == [COS, "interfaces"] else words[1:2] if words[:1] == ["interfaces"] else []
+        if "interface" in words[:-1] and words[0] in ("protocols", "routing-instances") and "bgp" not in words:
+            names = [words[words.index("interface") + 1].partition(".")[0]]
         if names and PORT.fullmatch(names[0]):
-            return names[0] not in self._ports
-        return any(tuple(words[:length]) in self._objects for length in range(2, 6))
+            return names[0] not in self._ports or path in self._filters
+        return path in self._filters or any(tuple(words[:length]) in self._objects for length in range(2, 6))
 
 
 def _without_use(configured: Sequence[Statement]) -> Iterator[Statement]:

@@ -13,6 +13,7 @@ LEAVES = frozenset(
         *(("multiplier", "3"), ("interface-mode", "access"), ("poll-interval", "100"), ("detection", "2")),
         *(("recovery", "200"), ("watchdog-action", "drop"), ("up", "0"), ("down", "0"), ("priority", "low")),
         *(("out-delay", "0"), ("loops", "1"), ("cable-length", "100"), ("port-id-subtype", "locally-assigned")),
+        EXTERNAL,
     )
 )
 """Values that leaves have without a statement (junos-qfx-conf 24.4R1; Juniper, bfd-liveness-detection, PFC Watchdog,

@@ -8,19 +8,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
 from functools import lru_cache
 from itertools import pairwise
 
 from railfab.platforms.hazard_facts import DSCP_NAMES
 from railfab.platforms.junos import statements
 from railfab.platforms.junos.inheritance import GROUPS, inherited
-from railfab.platforms.junos.names import FLAGS_OF_AS
+from railfab.platforms.junos.names import FLAGS_OF_AS, LAG, PORT, SUB_PORTS, WILDCARD
 from railfab.platforms.shared.brace_text import Statement
 
 COS = "class-of-service"
 RANGE = ("interfaces", "interface-range")
 MEMBER, MEMBERS = "member", "member-range"
 ALIASES = (COS, "code-point-aliases")
+COS_PORTS = (COS, "interfaces")
 NAMED_POINTS: Mapping[str, str] = {
     **{name.lower(): f"{point:06b}" for point, name in DSCP_NAMES.items()},
     **{"be": "000000", "nc1": "110000", "nc2": "111000"},
@@ -51,6 +53,12 @@ _INTERFACE = re.compile(r"(?P<stem>[a-z]+-(?:\d+/){2}|ae)(?P<number>\d+)")
 AS_LISTS = ("policy-options", "as-list")
 _OF_ONE = re.compile(r"(\d+)-\1")
 """A range of one AS number."""
+_ASDOT = re.compile(r"(\d{1,5})\.(\d{1,5})")
+"""An AS number in two halves (RFC 5396)."""
+_NUMBERED = ("autonomous-system", "peer-as", "local-as")
+"""Statements whose first value is an AS number."""
+POLICY, TERM, LAST_TERM = ("policy-options", "policy-statement"), "term", "default"
+QUEUES = (COS, "forwarding-classes", "queue")
 _SET = re.compile(r"\[([\d,-]+)\]")
 
 
@@ -58,7 +66,8 @@ _SET = re.compile(r"\[([\d,-]+)\]")
 def read(text: str) -> tuple[Statement, ...]:
     """The statements in effect of a text. Raises ConfigError for one that is no configuration."""
     stated = _with_groups(_with_ranges(statements.read(text)))
-    return _with_one_form(_with_named_points(_with_last_values(stated)))
+    named = _with_named_points(_with_last_values(_with_matched_ports(stated)))
+    return _with_one_form(_with_last_terms(named))
 
 
 # Groups and ranges
@@ -101,6 +110,37 @@ def _with_ranges(stated: tuple[Statement, ...]) -> tuple[Statement, ...]:
         for used in _with_members(statement, names)
     ]
     return (*_without_overridden(expanded, kept), *kept)
+
+
+def _with_matched_ports(stated: tuple[Statement, ...]) -> tuple[Statement, ...]:
+    """Classes of service of the ports and LAGs that a wildcard stands for: those that have none of their own.
+
+    A cage that is split is no port.
+    """
+    named = dict.fromkeys(statement[2] for statement in stated if statement[:2] == COS_PORTS and len(statement) > 3)
+    patterns = [name for name in named if WILDCARD.search(name)]
+    if not patterns:
+        return stated
+    split = {statement[1] for statement in stated if statement[0] == "interfaces" and SUB_PORTS in statement}
+    ports = dict.fromkeys(statement[1] for statement in stated if statement[0] == "interfaces" and len(statement) > 2)
+    others = [name for name in ports if name not in named and name not in split]
+    others = [name for name in others if PORT.fullmatch(name) or LAG.fullmatch(name)]
+    members = {pattern: [name for name in others if fnmatchcase(name, pattern)] for pattern in patterns}
+    return tuple(
+        matched
+        for statement in stated
+        for matched in (
+            [_of_port(statement, port) for port in members[statement[2]]] or [statement]
+            if statement[:2] == COS_PORTS and statement[2:3] and members.get(statement[2])
+            else [statement]
+        )
+    )
+
+
+def _of_port(statement: Statement, port: str) -> Statement:
+    """A statement of a wildcard at a port that it stands for, whose only unit is the first."""
+    place, rest = statement[:2], statement[3:]
+    return (*place, port, "unit", "0", *rest[2:]) if rest[:2] == ("unit", "*") else (*place, port, *rest)
 
 
 def _range_members(rest: Iterable[Statement], present: Iterable[str]) -> Iterator[str]:
@@ -210,6 +250,20 @@ def _with_bits(statement: Statement, points: Mapping[str, str]) -> Statement:
     return statement
 
 
+def _with_last_terms(stated: tuple[Statement, ...]) -> tuple[Statement, ...]:
+    """What a policy with terms does with routes that none of them matches, as its last term."""
+    with_terms = {statement[2] for statement in stated if statement[:2] == POLICY and statement[3:4] == (TERM,)}
+    last = [
+        statement
+        for statement in stated
+        if statement[:2] == POLICY and statement[3:4] == ("then",) and statement[2] in with_terms
+    ]
+    if not last:
+        return stated
+    terms = ((*statement[:3], TERM, LAST_TERM, *statement[3:]) for statement in last)
+    return (*(statement for statement in stated if statement not in last), *terms)
+
+
 def _with_one_form(stated: tuple[Statement, ...]) -> tuple[Statement, ...]:
     """One of several ways to state the same: balancing, ranges of one AS number, drop profiles of packets, all of which
     have the low priority, and equal intervals of BFD in both directions."""
@@ -220,8 +274,12 @@ def _with_one_form(stated: tuple[Statement, ...]) -> tuple[Statement, ...]:
 
 
 def _one_form(statement: Statement, present: set[Statement], all_low: bool) -> Statement | None:
+    if "." in statement[-1] and (number := _ASDOT.fullmatch(statement[-1])) and _is_numbered(statement):
+        return (*statement[:-1], str(int(number[1]) << 16 | int(number[2])))
     if statement[:2] == AS_LISTS and (single := _OF_ONE.fullmatch(statement[-1])):
         return (*statement[:-1], single[1])
+    if statement[:3] == QUEUES and len(statement) == 5:
+        return (COS, "forwarding-classes", "class", statement[4], "queue-num", statement[3])
     if statement[-2:] == ("load-balance", "per-flow"):
         return (*statement[:-1], "per-packet")
     if statement[:2] == (COS, "schedulers") and statement[3:6] == (DROPS, "loss-priority", "low") and all_low:
@@ -233,3 +291,8 @@ def _one_form(statement: Statement, present: set[Statement], all_low: bool) -> S
     if statement[-3:-1] == (BFD, RECEIVED):
         return None if (*statement[:-2], SENT, INTERVAL, statement[-1]) in present else statement
     return statement
+
+
+def _is_numbered(statement: Statement) -> bool:
+    """Whether the last word of a statement is an AS number."""
+    return statement[-2] in _NUMBERED or statement[:2] == AS_LISTS

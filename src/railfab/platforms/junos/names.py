@@ -11,6 +11,8 @@ LOOPBACK_DEVICE = "lo0"
 LAG_DEVICE = "ae"
 SVI_DEVICE = "irb"
 PORT = re.compile(r"(?:et|xe|ge)-\d+/\d+/\d+(?::\d+)?")
+LAG = re.compile(rf"{LAG_DEVICE}\d+")
+SUB_PORTS = "number-of-sub-ports"
 WILDCARD = re.compile(r"[*\[<?]")
 """Marks of a name that stands for several interfaces."""
 

@@ -29,6 +29,8 @@ from railfab.platforms.shared.words import Words
 
 POLICY, COMMUNITY = ("policy-options", "policy-statement"), ("policy-options", "community")
 AS_LISTS = ("policy-options", "as-list")
+OVERRIDDEN = ("hold-time", "local-preference", "preference", "peer-as", "import", "export")
+"""Statements of BGP that a group states in their place."""
 DISCOVERY = ("dynamic-neighbor", "PEER")
 INTERFACE = "interface"
 
@@ -164,7 +166,9 @@ class JunosSpeaker:
         if rest[-2:-1] == ("peer-as-list",):
             rest = (*rest[:-1], self.as_lists.get(rest[-1], rest[-1]))
         if rest[:1] != ("group",):
-            return self._of_sessions(rest, (*self._peers(rest[:1]),))
+            peers = tuple(self._peers(rest[:1]))
+            is_overridden = not peers and rest[0] in OVERRIDDEN and len(rest) == 2
+            return () if is_overridden else self._of_sessions(rest, peers)
         if len(rest) < 3:
             return None
         group, tail = rest[1], rest[2:]

@@ -27,13 +27,12 @@ from railfab.platforms.junos.names import (
     LAG_DEVICE,
     LOOPBACK_DEVICE,
     PORT,
+    SUB_PORTS,
     SVI_DEVICE,
     WILDCARD,
 )
 from railfab.platforms.junos.render_interfaces import FAMILIES, FECS, VIRTUAL_MAC
 from railfab.platforms.shared.words import Words
-
-SUB_PORTS = "number-of-sub-ports"
 
 
 @dataclass(frozen=True, slots=True)

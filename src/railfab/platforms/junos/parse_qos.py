@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from fnmatch import fnmatchcase
 
 from railfab.device import (
     BalancingMode,
@@ -22,8 +21,7 @@ from railfab.device import (
 )
 from railfab.platforms.hazard_facts import DSCP_NAMES
 from railfab.platforms.junos.fill_levels import Levels, queue_bytes
-from railfab.platforms.junos.names import LAG_DEVICE, LOSSLESS_BY_DEFAULT, PORT, WILDCARD, interface_name
-from railfab.platforms.junos.parse_interfaces import SUB_PORTS
+from railfab.platforms.junos.names import LAG, LOSSLESS_BY_DEFAULT, PORT, interface_name
 from railfab.platforms.junos.render_qos import (
     BOTH_LAYERS,
     EXACT,
@@ -43,7 +41,6 @@ DEFAULT_POLLS, DEFAULT_RECOVERY_MS = 2, 200
 """Defaults of the watchdog (Juniper, PFC Watchdog)."""
 _ALIASES = {name.lower(): point for point, name in DSCP_NAMES.items()} | {"be": 0}
 _OWN_PAUSE = re.compile(r"(?:(?P<profile>[^_]+)_)?pfc(?P<priorities>(?:-[0-7])*)(?:_.*)?")
-_LAG = re.compile(rf"{LAG_DEVICE}\d+")
 
 
 def qos_of(root: Words) -> Qos | None:
@@ -212,29 +209,19 @@ def _ports(root: Words, classes: Sequence[TrafficClass], classifiers: Sequence[C
     for name, node in cos_interfaces(root).items():
         used = node.text("scheduler-map") or NO_PROFILE
         profile = used.partition(ONLY)[0]
-        unit = "0" if "0" in node.at("unit") else "*"
         yield PortQos(
             interface=interface_name(name),
             profile=None if profile == NO_PROFILE else profile,
-            classifier=node.text("unit", unit, "classifiers", "dscp"),
+            classifier=node.text("unit", "0", "classifiers", "dscp"),
             pfc=_paused(node.text("congestion-notification-profile"), words, classes, classifiers),
             ecn=tuple(_marked(used, words, classes)),
         )
 
 
 def cos_interfaces(root: Words) -> Mapping[str, Words]:
-    """The statements of each port and LAG with QoS. A wildcard stands for those that have none of their own; a cage
-    that is split is no port."""
-    named = dict(root.entries("class-of-service", "interfaces"))
-    others = [name for name, words in root.entries("interfaces") if name not in named and SUB_PORTS not in words]
-    matched = {
-        name: node
-        for pattern, node in named.items()
-        if WILDCARD.search(pattern)
-        for name in others
-        if fnmatchcase(name, pattern)
-    }
-    return {name: node for name, node in (named | matched).items() if PORT.fullmatch(name) or _LAG.fullmatch(name)}
+    """The statements of each port and LAG with QoS."""
+    named = root.entries("class-of-service", "interfaces")
+    return {name: node for name, node in named if PORT.fullmatch(name) or LAG.fullmatch(name)}
 
 
 def _marked(name: str, words: Words, classes: Sequence[TrafficClass]) -> Iterator[str]:

@@ -13,12 +13,16 @@ from railfab.errors import ConfigError
 from railfab.platforms.shared.brace_text import INACTIVE, PROTECT, Statement, brace_statements
 
 SET, DELETE, DEACTIVATE, ACTIVATE, GUARD, UNGUARD = "set", "delete", "deactivate", "activate", "protect", "unprotect"
-COMMANDS = frozenset((SET, DELETE, DEACTIVATE, ACTIVATE, GUARD, UNGUARD))
-UNREAD = frozenset(("annotate", "copy", "edit", "exit", "insert", "load", "rename", "replace", "top", "up", "wildcard"))
+INSERT, BEFORE, AFTER = "insert", "before", "after"
+ANNOTATE = "annotate"
+"""A command that adds a comment."""
+COMMANDS = frozenset((SET, DELETE, DEACTIVATE, ACTIVATE, GUARD, UNGUARD, INSERT, ANNOTATE))
+UNREAD = frozenset(("copy", "edit", "exit", "load", "rename", "replace", "top", "up", "wildcard"))
 """Commands of the configuration mode that are not applied here."""
-WITHOUT_EFFECT = {f"{command}:": command for command in (DELETE, ACTIVATE, UNGUARD)}
+WITHOUT_EFFECT = {f"{command}:": command for command in (DELETE, ACTIVATE, UNGUARD, INSERT)}
 """First word of a statement for a command that names nothing of the configuration, and the command."""
 
+_COMMENT = re.compile(r"^\s*/\*.*?\*/", re.MULTILINE | re.DOTALL)
 _ROLE = re.compile(r"^\{(?:master|backup|linecard|primary|secondary)(?::\w+)?\}", re.MULTILINE)
 """Role of a member of a chassis, which the CLI prints before its prompt, and so after an output."""
 
@@ -32,7 +36,7 @@ def statements(text: str, leaves: Leaves = lambda stated: (stated,)) -> tuple[St
     leaves: those of a statement that is written on one line. Raises ConfigError for a text that is no configuration.
     """
     text = _ROLE.sub("", text)
-    lines = [line.strip() for line in text.splitlines()]
+    lines = [line.strip() for line in _COMMENT.sub(_blank, text).splitlines()]
     commands = [(number, line) for number, line in enumerate(lines, start=1) if line and not line.startswith("#")]
     words = {line.split(None, 1)[0] for _, line in commands}
     if not words or not words <= COMMANDS | UNREAD or not words & COMMANDS:
@@ -47,6 +51,11 @@ def statements(text: str, leaves: Leaves = lambda stated: (stated,)) -> tuple[St
             for leaf in leaves(tuple(path)):
                 edited.apply(command, leaf)
     return tuple(edited.statements())
+
+
+def _blank(comment: re.Match[str]) -> str:
+    """As many lines as a comment has."""
+    return "\n" * comment[0].count("\n")
 
 
 @dataclass(slots=True)
@@ -66,7 +75,9 @@ class EditedStatements:
             self._delete(path)
         elif command in (DEACTIVATE, GUARD):
             (self.inactive if command == DEACTIVATE else self.guarded).append(path)
-        else:
+        elif command == INSERT:
+            self._insert(path)
+        elif command != ANNOTATE:
             self._unmark(command, path)
 
     def _delete(self, path: Statement) -> None:
@@ -74,6 +85,20 @@ class EditedStatements:
             self.idle.append((f"{DELETE}:", *path))
         for kept in (self.stated, self.inactive, self.guarded):
             kept[:] = (statement for statement in kept if not _is_at(path, statement))
+
+    def _insert(self, path: Statement) -> None:
+        """Move what is at a path before or after its neighbour: `insert TERMS term A before term B`."""
+        at = next((place for place in range(len(path) - 2, 0, -1) if path[place] in (BEFORE, AFTER)), len(path))
+        moved, neighbor = path[:at], path[at + 1 :]
+        beside = (*moved[: len(moved) - len(neighbor)], *neighbor)
+        block = [statement for statement in self.stated if _is_at(moved, statement)]
+        rest = [statement for statement in self.stated if not _is_at(moved, statement)]
+        places = [place for place, statement in enumerate(rest) if _is_at(beside, statement)]
+        if not (neighbor and block and places):
+            self.idle.append((f"{INSERT}:", *path))
+            return
+        place = places[0] if path[at] == BEFORE else places[-1] + 1
+        self.stated[:] = [*rest[:place], *block, *rest[place:]]
 
     def _unmark(self, command: str, path: Statement) -> None:
         marked = self.inactive if command == ACTIVATE else self.guarded
