@@ -251,7 +251,7 @@ def _with_bits(statement: Statement, points: Mapping[str, str]) -> Statement:
 
 
 def _with_last_terms(stated: tuple[Statement, ...]) -> tuple[Statement, ...]:
-    """What a policy with terms does with routes that none of them matches, as its last term."""
+    """Give each policy with terms its action for other routes as the last term."""
     with_terms = {statement[2] for statement in stated if statement[:2] == POLICY and statement[3:4] == (TERM,)}
     last = [
         statement
