@@ -69,6 +69,12 @@ def _slurm() -> str | None:
     return None if found else "needs slurmctld and scontrol; run: sudo make lab-deps"
 
 
+def _lldp() -> str | None:
+    if os.geteuid() != 0:
+        return "needs root; run the tests with sudo"
+    return None if shutil.which("lldpd") else "needs lldpd; run: sudo make lab-deps"
+
+
 def _kafka() -> str | None:
     if not any(Path(os.environ.get("RAILFAB_KAFKA_JARS", "/nowhere")).glob("kafka_*.jar")):
         return "needs the jars of a Kafka broker; set RAILFAB_KAFKA_JARS (tests/README.md says how to get them)"
@@ -94,6 +100,7 @@ NEEDS: dict[str, Callable[[], str | None]] = {
     "prometheus": _prometheus,
     "nats": _nats,
     "slurm": _slurm,
+    "lldp": _lldp,
     "kafka": _kafka,
     "oracle": _oracle,
     "gnmic": _gnmic,

@@ -164,6 +164,8 @@ class DifferenceCode(StrEnum):
     POD_DIFFERS = "pod-differs"
     CABLES_SWAPPED = "cables-swapped"
     MISCABLED = "miscabled"
+    NIC_ORDER_DIFFERS = "nic-order-differs"
+    LLDP_CONFLICT = "lldp-conflict"
     UNCABLED = "uncabled"
     CABLE_UNEXPECTED = "cable-unexpected"
     RATE_DIFFERS = "rate-differs"

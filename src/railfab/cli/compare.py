@@ -26,6 +26,7 @@ from railfab.findings import Finding
 from railfab.text.counted import counted
 
 if TYPE_CHECKING:
+    from railfab.fabric.host_names import HostNames
     from railfab.imports import ExistingTopology
     from railfab.imports.compare import Matching
     from railfab.topology import Topology
@@ -36,8 +37,9 @@ WithOption = Annotated[
     str,
     typer.Option(
         "--with",
-        metavar="FILE|URL",
-        help="A topology of containerlab or DSX Air, a NetBox, or Slurm's topology.conf or topology.yaml.",
+        metavar="FILE|DIR|URL",
+        help="A topology of containerlab or DSX Air, a NetBox, Slurm's topology.conf or topology.yaml, or a folder "
+        "with the LLDP of hosts.",
         show_default=False,
     ),
 ]
@@ -76,7 +78,7 @@ def compare(
     output: OutputOption = Output.TABLE,
 ) -> None:
     """Compare an existing topology with the intent: nodes, cables, speeds, addresses, AS numbers; of Slurm's topology
-    the hosts of each segment and pod. Changes nothing."""
+    the hosts of each segment and pod; of LLDP of hosts the cabling of each NIC. Changes nothing."""
     from railfab.imports import NetBox, is_air, read_air, read_containerlab, read_netbox
     from railfab.imports.compare import differences, match_topology
     from railfab.imports.slurm import is_slurm
@@ -92,8 +94,12 @@ def compare(
     if is_slurm(existing):
         _compare_slurm(fabric, Path(existing), hosts, output)
         return
+    if not is_url and Path(existing).is_dir():
+        _compare_lldp(fabric, Path(existing), hosts, output)
+        return
     if hosts is not None:
-        raise RailfabError(existing, "is no topology of Slurm, which --hosts is for", "Leave out --hosts")
+        problem = "is no topology of Slurm and no folder of LLDP, which --hosts is for"
+        raise RailfabError(existing, problem, "Leave out --hosts")
     if is_url:
         token = _token(token_file)
         found = read_netbox(NetBox(url=existing, token=token, site=site, tag=tag, ca=ca, skip_verify=skip_verify))
@@ -114,12 +120,11 @@ def compare(
 
 def _compare_slurm(fabric: Design, path: Path, hosts: Path | None, output: Output) -> None:
     """Compare the hosts of Slurm's leaf switches or blocks with the segments and pods of the plan."""
-    from railfab.fabric.host_names import HostNames, read_host_names
     from railfab.fabric.segments import places
     from railfab.imports.slurm import read_slurm
     from railfab.imports.slurm_compare import slurm_differences
 
-    names = HostNames() if hosts is None else read_host_names(hosts, fabric.topology)
+    names = _names(fabric, hosts)
     tree, slurm = places(fabric), read_slurm(path)
     if output is Output.JSON:
         findings = slurm_differences(tree, slurm, names, most=None)
@@ -130,6 +135,36 @@ def _compare_slurm(fabric: Design, path: Path, hosts: Path | None, output: Outpu
         counts = f"{counted(len(slurm.hosts), 'host')} in {counted(len(slurm.groups), 'group')} of {slurm.source}"
         _print_verdict(counts, fabric.topology.fabric, findings)
     findings_exit(findings)
+
+
+def _names(fabric: Design, hosts: Path | None) -> HostNames:
+    """The names of the hosts in the cluster."""
+    from railfab.fabric.host_names import HostNames, read_host_names
+
+    return HostNames() if hosts is None else read_host_names(hosts, fabric.topology)
+
+
+def _compare_lldp(fabric: Design, folder: Path, hosts: Path | None, output: Output) -> None:
+    """Compare what hosts see by LLDP with the cabling of the plan, down to the NIC."""
+    from railfab.imports.compare import LISTED
+    from railfab.imports.lldp import read_host_neighbors
+    from railfab.imports.lldp_compare import lldp_comparison
+
+    most = None if output is Output.JSON else LISTED
+    files = read_host_neighbors(folder)
+    compared = lldp_comparison(fabric.topology, files, _names(fabric, hosts), most)
+    gap = f"hosts without a file: {compared.gap}" if compared.without_file else ""
+    if output is Output.JSON:
+        links = sum(len(file.neighbors) for file in files)
+        not_compared = [gap] if gap else []
+        print_json(_document(fabric.intent.fabric, folder.name, len(files), links, not_compared, compared.findings))
+    else:
+        print_findings(compared.findings)
+        ports = f"{compared.proved:,} of {counted(compared.ports, 'NIC port')} proved, {compared.wrong:,} wrong"
+        echo_line(
+            f"cabling of {fabric.intent.fabric}: {ports}, {compared.unknown:,} unknown{f' ({gap})' if gap else ''}"
+        )
+    findings_exit(compared.findings)
 
 
 def _document(

@@ -39,6 +39,15 @@ class HostNames:
     def of(self, hosts: Iterable[str]) -> list[str]:
         return [self[host] for host in hosts]
 
+    def planned(self, hosts: Iterable[str]) -> dict[str, str]:
+        """The names in the plan of these hosts, by those in the cluster without a domain."""
+        return {short_name(self[host]): host for host in hosts}
+
+
+def short_name(host: str) -> str:
+    """A name without its domain."""
+    return host.partition(".")[0]
+
 
 def read_host_names(path: Path, topology: Topology) -> HostNames:
     """The names in a file: YAML with `plan: cluster` a line, or CSV with two columns, with or without a heading.

@@ -8,7 +8,7 @@ from statistics import median
 
 from railfab.errors import RailfabError
 from railfab.fabric import Design
-from railfab.fabric.host_names import HostNames
+from railfab.fabric.host_names import HostNames, short_name
 from railfab.fabric.routed import RoutedFabric
 from railfab.simulate.contention import COLLISIONS
 from railfab.simulate.job import FabricCalls
@@ -99,9 +99,9 @@ def placed_run(run: MeasuredRun, design: Design, names: HostNames) -> PlacedRun:
     Raises RailfabError for hosts and GPUs that the plan does not have.
     """
     intent, planned = design.intent, [host.name for host in design.topology.hosts()]
-    of_cluster = {names[host].partition(".")[0]: host for host in planned}
+    of_cluster = names.planned(planned)
     hosts = list(dict.fromkeys(host for host, _ in run.gpus))
-    known = {host: of_cluster[short] for host in hosts if (short := host.partition(".")[0]) in of_cluster}
+    known = {host: of_cluster[short] for host in hosts if (short := short_name(host)) in of_cluster}
     if known and len(known) < len(hosts):
         missing = [host for host in hosts if host not in known]
         problem = f"{listed(missing)}: the plan has no such host"
