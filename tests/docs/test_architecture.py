@@ -51,6 +51,7 @@ def test_the_architecture_picture_shows_existing_packages(repository: Path) -> N
         "cli",
         "compiled",
         "endpoints",
+        "netbox",
         "process",
         "ssh",
         "testing",

@@ -196,7 +196,7 @@ def trace(end: Json, far: list[Json]) -> None:
     end["connected_endpoints_reachable"] = True
 
 
-class _Handler(BaseHTTPRequestHandler):
+class Handler(BaseHTTPRequestHandler):
     world: World
 
     def do_GET(self) -> None:
@@ -206,28 +206,38 @@ class _Handler(BaseHTTPRequestHandler):
         time.sleep(self.world.slow.get(path, 0.0))
         if path in self.world.answers:
             code, body = self.world.answers[path]
-            return self._send(code, body)
-        if (refusal := self._refusal()) is not None:
-            return self._send(403, json.dumps({"detail": refusal}))
+            return self.send(code, body)
+        if (refusal := self.refusal()) is not None:
+            return self.send(403, json.dumps({"detail": refusal}))
         if path == "/api/status/":
-            return self._send(200, json.dumps({"netbox-version": self.world.version, "plugins": {}}))
+            return self.send(200, json.dumps({"netbox-version": self.world.version, "plugins": {}}))
         endpoint = path.removeprefix("/api/").rstrip("/")
         if endpoint not in self.world.records:
-            return self._send(404, json.dumps({"detail": "Not found."}))
-        wrong = _wrong_choice(query)
-        return self._send(400, json.dumps(wrong)) if wrong else self._send(200, json.dumps(self._page(endpoint, query)))
+            return self.send(404, json.dumps({"detail": "Not found."}))
+        wrong = self.wrong_choice(query)
+        return self.send(400, json.dumps(wrong)) if wrong else self.send(200, json.dumps(self._page(endpoint, query)))
 
     def other(self) -> None:
         self.world.refused.append(f"{self.command} {self.path}")
-        self._send(405, json.dumps({"detail": f'Method "{self.command}" not allowed.'}))
+        self.send(405, json.dumps({"detail": f'Method "{self.command}" not allowed.'}))
 
-    def _refusal(self) -> str | None:
+    def refusal(self) -> str | None:
         scheme, _, value = self.headers.get("Authorization", "").partition(" ")
         if not scheme:
             return "Authentication credentials were not provided." if self.world.login_required else None
         if (scheme, value) in (("Token", TOKEN), ("Bearer", V2_TOKEN)):
             return None
         return f"Invalid v{2 if scheme == 'Bearer' else 1} token"
+
+    def wrong_choice(self, query: dict[str, list[str]]) -> Json | None:
+        for name, known in (("site", self.sites()), ("tag", [TAG])):
+            for value in query.get(name, []):
+                if value not in known:
+                    return {name: [f"Select a valid choice. {value} is not one of the available choices."]}
+        return None
+
+    def sites(self) -> list[str]:
+        return [SITE]
 
     def _page(self, endpoint: str, query: dict[str, list[str]]) -> Json:
         chosen = [record for record in self.world.records[endpoint] if _is_chosen(endpoint, record, query)]
@@ -242,7 +252,7 @@ class _Handler(BaseHTTPRequestHandler):
             "results": [self.world.spoiled.get((endpoint, one["id"]), one) for one in chosen[offset : offset + limit]],
         }
 
-    def _send(self, code: int, body: str) -> None:
+    def send(self, code: int, body: str) -> None:
         content = body.encode()
         self.send_response(code)
         self.send_header("Content-Type", "application/json" if body[:1] in "{[" else "text/html")
@@ -254,14 +264,6 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: Any) -> None:
         """Say nothing."""
-
-
-def _wrong_choice(query: dict[str, list[str]]) -> Json | None:
-    for name, known in (("site", SITE), ("tag", TAG)):
-        for value in query.get(name, []):
-            if value != known:
-                return {name: [f"Select a valid choice. {value} is not one of the available choices."]}
-    return None
 
 
 def _is_chosen(endpoint: str, record: Json, query: dict[str, list[str]]) -> bool:
@@ -282,10 +284,11 @@ def _is_chosen(endpoint: str, record: Json, query: dict[str, list[str]]) -> bool
 
 
 @contextmanager
-def served(world: World, identity: Path | None = None) -> Iterator[str]:
+def served(world: World, identity: Path | None = None, kind: type[Handler] | None = None) -> Iterator[str]:
     """The URL of a server that answers from a world. identity: PEM file with its certificate and key, for HTTPS."""
-    others = {f"do_{verb}": _Handler.other for verb in ("POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS")}
-    handler = type("Handler", (_Handler,), {"world": world, **others})
+    kind, verbs = kind or Handler, ("POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS")
+    others = {f"do_{verb}": Handler.other for verb in verbs if not hasattr(kind, f"do_{verb}")}
+    handler = type("Answers", (kind,), {"world": world, **others})
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     server.daemon_threads = True
     if identity is not None:

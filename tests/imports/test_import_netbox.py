@@ -35,10 +35,10 @@ from tests.topology.fabric_intents import fabric
 
 from railfab.errors import RailfabError
 from railfab.gnmi.certificates import Authority
-from railfab.imports import ExistingTopology, NetBox, SourceError, read_netbox
+from railfab.imports import ExistingTopology, NetBox, read_netbox
 from railfab.imports.compare import compare, match_topology
 from railfab.imports.netbox import AT_ONCE
-from railfab.imports.netbox_client import _ReadOnly
+from railfab.netbox.client import Client
 from railfab.topology import Role, Topology, wire
 
 LEAF, SPINE = "pod1-seg1-leaf1", "pod1-spine1"
@@ -74,7 +74,7 @@ def said(world: World, topology: Topology) -> list[str]:
 
 
 def refusal(world: World, **options: Any) -> str:
-    with pytest.raises(SourceError) as error:
+    with pytest.raises(RailfabError) as error:
         read(world, **options)
     assert TOKEN not in str(error.value)
     assert "\n" not in str(error.value)
@@ -443,7 +443,7 @@ def test_a_certificate_is_verified_unless_the_user_disables_it(
     ca, identity = authority
     with served(world, identity) as url:
         netbox = NetBox(url=url, token=TOKEN)
-        with pytest.raises(SourceError) as error:
+        with pytest.raises(RailfabError) as error:
             read_netbox(netbox)
         assert str(error.value) == (
             f"{url}: its certificate is not trusted (unable to get local issuer certificate). Name the CA with "
@@ -453,7 +453,7 @@ def test_a_certificate_is_verified_unless_the_user_disables_it(
         assert read_netbox(replace(netbox, ca=str(ca))).nodes
         monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(identity))
         assert read_netbox(replace(netbox, skip_verify=True)).nodes
-        with pytest.raises(SourceError, match=r"cannot be reached|is not trusted"):
+        with pytest.raises(RailfabError, match=r"cannot be reached|is not trusted"):
             read_netbox(replace(netbox, ca=__file__))
     assert not [found for found in recwarn.list if found.category is not ResourceWarning]  # of what others left open
 
@@ -465,13 +465,13 @@ def test_neither_netrc_nor_a_url_with_a_password_replaces_the_token(
     netrc.write_text("machine 127.0.0.1 login somebody password else\n")
     monkeypatch.setenv("NETRC", str(netrc))
     assert read(world).nodes
-    with pytest.raises(SourceError, match=r"is not an HTTP URL\. Write https://HOST"):
+    with pytest.raises(RailfabError, match=r"is not an HTTP URL\. Write https://HOST"):
         read_netbox(NetBox(url="https://somebody:else@netbox", token=TOKEN))
 
 
 def test_only_get_requests_are_sent() -> None:
-    with pytest.raises(SourceError) as caught:
-        _ReadOnly(NetBox(url="https://netbox", token=TOKEN)).post("https://netbox/api/dcim/devices/")
+    with pytest.raises(RailfabError) as caught:
+        Client(NetBox(url="https://netbox", token=TOKEN)).create("dcim.devices", [{"name": "a"}])
     assert str(caught.value) == "https://netbox: 'POST' would change it. This is a defect of railfab: report it."
 
 

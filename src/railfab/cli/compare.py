@@ -20,6 +20,7 @@ from railfab.cli.common import (
     print_json,
 )
 from railfab.cli.echo import echo_line
+from railfab.cli.netbox_options import CaOption, SiteOption, SkipVerifyOption, TagOption, TokenFileOption, netbox_at
 from railfab.errors import RailfabError
 from railfab.fabric import Design, design
 from railfab.findings import Finding
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
     from railfab.imports.compare import Matching
     from railfab.topology import Topology
 
-TOKEN_VARIABLE = "NETBOX_TOKEN"
-
 WithOption = Annotated[
     str,
     typer.Option(
@@ -42,27 +41,6 @@ WithOption = Annotated[
         "with the LLDP of hosts.",
         show_default=False,
     ),
-]
-SiteOption = Annotated[
-    str | None, typer.Option("--site", metavar="SLUG", help="NetBox: only devices of this site.", show_default=False)
-]
-TagOption = Annotated[
-    str | None, typer.Option("--tag", metavar="SLUG", help="NetBox: only devices with this tag.", show_default=False)
-]
-TokenFileOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--token-file", metavar="FILE", help=f"NetBox's token, if not in {TOKEN_VARIABLE}.", show_default=False
-    ),
-]
-CaOption = Annotated[
-    str | None,
-    typer.Option(
-        "--ca", metavar="FILE", help="Authority of NetBox's certificate; else the system's.", show_default=False
-    ),
-]
-SkipVerifyOption = Annotated[
-    bool, typer.Option("--skip-verify", metavar="", help="Do not check NetBox's certificate.", show_default=False)
 ]
 
 
@@ -79,12 +57,10 @@ def compare(
 ) -> None:
     """Compare an existing topology with the intent: nodes, cables, speeds, addresses, AS numbers; of Slurm's topology
     the hosts of each segment and pod; of LLDP of hosts the cabling of each NIC. Changes nothing."""
-    from railfab.imports import NetBox, is_air, read_air, read_containerlab, read_netbox
+    from railfab.imports import is_air, read_air, read_containerlab, read_netbox
     from railfab.imports.compare import differences, match_topology
     from railfab.imports.slurm import is_slurm
 
-    if skip_verify and ca is not None:
-        raise typer.BadParameter("--skip-verify checks no certificate: leave out --ca.")
     fabric = design(intent)
     topology = fabric.topology
     is_url = existing.startswith(("http://", "https://"))
@@ -101,8 +77,7 @@ def compare(
         problem = "is no topology of Slurm and no folder of LLDP, which --hosts is for"
         raise RailfabError(existing, problem, "Leave out --hosts")
     if is_url:
-        token = _token(token_file)
-        found = read_netbox(NetBox(url=existing, token=token, site=site, tag=tag, ca=ca, skip_verify=skip_verify))
+        found = read_netbox(netbox_at(existing, token_file, ca, skip_verify, site, tag))
     elif is_air(Path(existing)):
         found = read_air(Path(existing))
     else:
@@ -192,16 +167,3 @@ def _print(topology: Topology, found: ExistingTopology, matching: Matching, find
 def _print_verdict(counts: str, fabric: str, findings: Sequence[Finding]) -> None:
     verdict = counted(len(findings), "finding") if findings else "no difference"
     echo_line(f"{counts} compared with {fabric}: {verdict}")
-
-
-def _token(file: Path | None) -> str | None:
-    """NetBox token from the file, else from the environment; None without either."""
-    if file is None:
-        return os.environ.get(TOKEN_VARIABLE, "").strip() or None
-    try:
-        token = file.read_text().strip()
-    except (OSError, UnicodeDecodeError):
-        raise RailfabError(str(file), "holds no token", "Name a readable file with NetBox's token in it") from None
-    if not token or not token.isprintable() or " " in token:
-        raise RailfabError(str(file), "holds no token", "Name a readable file with NetBox's token in it")
-    return token

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from itertools import zip_longest
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,15 +17,36 @@ from railfab.cli.common import (
     Output,
     OutputOption,
     print_json,
+    print_table,
     stop_at_errors,
     uncollected,
 )
 from railfab.cli.echo import echo, echo_line
-from railfab.fabric import design
+from railfab.cli.netbox_options import CaOption, SkipVerifyOption, TokenFileOption, netbox_at
+from railfab.errors import RailfabError
+from railfab.fabric import Design, design
+
+if TYPE_CHECKING:
+    from railfab.fabric.file_sets import Document
+    from railfab.fabric.host_names import HostNames
+    from railfab.netbox import NetBox
 
 FormatArgument = Annotated[
     str,
     typer.Argument(metavar="FORMAT", help="The format.", show_default=False, autocompletion=completion.export_formats),
+]
+
+
+ToOption = Annotated[
+    str | None, typer.Option("--to", metavar="URL", help="A NetBox, to create what it misses.", show_default=False)
+]
+SiteOption = Annotated[
+    str | None,
+    typer.Option("--site", metavar="SLUG", help="NetBox: the site. Default: the fabric.", show_default=False),
+]
+DryRunOption = Annotated[
+    bool,
+    typer.Option("--dry-run", metavar="", help="NetBox: show what is missing, create nothing.", show_default=False),
 ]
 
 
@@ -37,22 +59,41 @@ def export(
         typer.Option("-o", metavar="DIR", help="Write the files here. Default: stdout.", show_default=False),
     ] = None,
     hosts: HostNamesOption = None,
+    to: ToOption = None,
+    site: SiteOption = None,
+    dry_run: DryRunOption = False,
+    token_file: TokenFileOption = None,
+    ca: CaOption = None,
+    skip_verify: SkipVerifyOption = False,
     accept: AcceptOption = None,
     output: OutputOption = Output.TABLE,
 ) -> None:
-    """Write the plan for another tool: slurm, topograph, kubernetes, nccl, dsx-air, ns3, htsim, simai or
+    """Write the plan for another tool: slurm, topograph, kubernetes, nccl, netbox, dsx-air, ns3, htsim, simai or
     astra-sim.
 
     The files of a format replace earlier ones together, or not at all.
     """
     from railfab.exports import HostNames, export_named, read_host_names
-    from railfab.fabric.file_sets import write_folder
 
     exported = export_named(format_name)
+    if to is None and any((site, dry_run, token_file, ca, skip_verify)):
+        problem = "--site, --dry-run, --token-file, --ca and --skip-verify are of a NetBox"
+        raise RailfabError(format_name, problem, "Name it with --to, or leave them out")
+    if to is not None and (format_name != "netbox" or out is not None):
+        raise RailfabError(to, "--to is for the format netbox, without -o", "Leave out one of them")
     fabric = design(intent)
     stop_at_errors(fabric, accept, output)
     names = HostNames() if hosts is None else read_host_names(hosts, fabric.topology)
-    documents = list(exported.documents(fabric, names))
+    if to is not None:
+        _push(fabric, names, netbox_at(to, token_file, ca, skip_verify, site), dry_run, output)
+    else:
+        _write(list(exported.documents(fabric, names)), out, output)
+
+
+def _write(documents: list[Document], out: Path | None, output: Output) -> None:
+    """Write the files, or show them."""
+    from railfab.fabric.file_sets import write_folder
+
     files = write_folder(out, documents) if out is not None else []
     if output is Output.JSON:
         places = zip_longest(documents, map(str, files))
@@ -67,3 +108,15 @@ def export(
             if len(documents) > 1:
                 echo_line(f"==> {name} <==")
             echo(text, nl=len(documents) > 1)
+
+
+def _push(fabric: Design, names: HostNames, netbox: NetBox, dry_run: bool, output: Output) -> None:
+    """Create what a NetBox does not have, and show how much of each kind that was."""
+    from railfab.exports.netbox_push import push
+
+    kinds = list(push(fabric, names, netbox, dry_run=dry_run))
+    if output is Output.JSON:
+        print_json([asdict(kind) for kind in kinds])
+        return
+    rows = [(kind.objects, f"{kind.present:,}", f"{kind.created:,}") for kind in kinds]
+    print_table(netbox.url, ("objects", "there", "missing" if dry_run else "created"), rows)

@@ -17,6 +17,7 @@ from railfab.documents.equipment import Equipment
 from railfab.documents.explain import Section
 from railfab.documents.growth import Room
 from railfab.endpoints import Endpoints
+from railfab.exports.netbox_push import PushedKind
 from railfab.findings import DesignCode, DifferenceCode, HazardCode, Severity
 from railfab.imports.gnmic.conversion import Renamed
 from railfab.imports.gnmic.notes import Note
@@ -746,6 +747,7 @@ RECORDS: Mapping[str, Any] = {
     "drain": DrainReport,
     "errors": CommandErrors,
     "export": tuple[ExportedFile, ...],
+    "export-netbox": tuple[PushedKind, ...],
     "explain": tuple[Section, ...],
     "lab-doctor": tuple[LabRequirement, ...],
     "lab-down": LabRemoval,

@@ -11,7 +11,7 @@ from railfab.imports.existing import (
     existing_topology,
 )
 from railfab.imports.netbox import read_netbox
-from railfab.imports.netbox_source import NetBox
+from railfab.netbox import NetBox
 
 __all__ = [
     "ExistingLink",

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 
 from railfab.imports import netbox_records as records
 from railfab.imports.existing import ExistingTopology, SourceError
-from railfab.imports.netbox_records import Record
-from railfab.imports.netbox_source import NetBox
+from railfab.netbox import NetBox, Record
 
 if TYPE_CHECKING:
-    from railfab.imports.netbox_client import Client
+    from railfab.netbox.client import Client
 
 AT_ONCE = 100
 """Devices per request, since their ids are in its URL."""
@@ -21,9 +20,9 @@ AT_ONCE = 100
 def read_netbox(netbox: NetBox) -> ExistingTopology:
     """The topology of a site, of the devices with a tag, or of all devices in a NetBox.
 
-    Raises SourceError if NetBox cannot be read.
+    Raises SourceError or NetBoxError if NetBox cannot be read.
     """
-    from railfab.imports.netbox_client import Client
+    from railfab.netbox.client import Client
 
     with Client(netbox) as client:
         devices = _devices(client, netbox)

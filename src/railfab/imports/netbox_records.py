@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 from railfab.imports.existing import ExistingLink, ExistingNode, ExistingPort, SourceError
 from railfab.imports.naming import platform_named, role_named
+from railfab.netbox import Record
 from railfab.topology.model import Address, Interface
 
 INTERFACE = "dcim.interface"
@@ -25,7 +26,6 @@ LOOPBACK = re.compile(r"(lo|loopback|system)[\d.]*", re.IGNORECASE)
 TYPE_RATE = re.compile(r"(?P<rate>\d+)gbase-")
 KBPS_PER_GBPS = 1_000_000
 
-Record = Mapping[str, Any]
 T = TypeVar("T")
 
 

@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
+
+from railfab.errors import RailfabError
+
+Record = Mapping[str, Any]
+
+
+class NetBoxError(RailfabError):
+    """A NetBox could not be read, or refused what it was to create."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
