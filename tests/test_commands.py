@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 from tests import commands
 
-POD64 = Path(__file__).parents[1] / "inventory" / "fabrics" / "pod64.yml"
+ROOT = Path(__file__).parents[1]
+POD64, JOBS = ROOT / "inventory" / "fabrics" / "pod64.yml", ROOT / "inventory" / "jobs"
 
 
 @pytest.mark.parametrize("arguments", [("plan", POD64), ("plan", "none.yml", "--output", "json"), ("render", POD64)])
@@ -68,3 +69,14 @@ def test_a_command_that_takes_too_long_is_ended(tmp_path: Path) -> None:
     with pytest.raises(subprocess.TimeoutExpired):
         commands.run("plan", "intent.yml", cwd=tmp_path, timeout_s=0.5)
     assert commands.run("--version").stdout.startswith("railfab ")
+
+
+def test_a_job_is_simulated_with_the_kernel_of_its_environment() -> None:
+    """The kernel is imported once, with the environment of the first command, and kept where that says."""
+    arguments = ("simulate", POD64, "--job", JOBS / "ring.yml")
+    compiled = commands.run(*arguments)
+    interpreted = commands.run(*arguments, environment={**os.environ, "RAILFAB_INTERPRETED": "1"})
+    again = commands.run(*arguments)
+    assert "RAILFAB_INTERPRETED is set" in interpreted.stderr
+    assert (compiled.stderr, again.stderr) == ("", "")
+    assert compiled.stdout == interpreted.stdout == again.stdout

@@ -20,9 +20,9 @@ import selectors
 import socket
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 MESSAGE_BYTES = 1 << 17
 """A request is one message; Linux allows 208 KiB."""
@@ -38,6 +38,13 @@ FOR_SWITCHES = (
     "railfab.platforms.frr.session",
     "railfab.platforms.frr.parse",
 )
+FOR_JOBS = (
+    *("railfab.cli.job_result", "railfab.cli.simulate", "railfab.cli.simulate_comparison", "railfab.cli.simulate_files"),
+    *("railfab.cli.simulate_waits", "railfab.fabric.trial", "railfab.sim.engine", "railfab.sim.warm"),
+    *("railfab.simulate.job", "railfab.simulate.named_faults", "railfab.workload.recorded"),
+    *("railfab.platforms.srlinux.cli", "railfab.platforms.srlinux.parse", "railfab.platforms.srlinux.refusals"),
+)
+"""Numba with them, which takes longer than the step of a job in closed form."""
 MORE = {
     "audit": FOR_SWITCHES,
     "collect": ("railfab.telemetry",),
@@ -47,9 +54,13 @@ MORE = {
     "lab": ("railfab.lab.netns", "railfab.platforms.frr.session", "railfab.platforms.frr.parse"),
     "rollback": FOR_SWITCHES,
     "sim": ("railfab.sim.engine",),
+    "simulate": FOR_JOBS,
+    "sweep": (*FOR_JOBS, "concurrent.futures.process", "railfab.cli.sweep"),
     "verify": FOR_SWITCHES,
 }
 """What a command, or the playbook of this name, imports besides."""
+READ_BY_KERNELS = ("HOME", "NUMBA_", "RAILFAB_INTERPRETED", "XDG_CACHE_HOME")
+"""Beginnings of the variables that decide, when a kernel is imported, whether it is compiled and where it is kept."""
 SCRIPT = ".py"
 
 
@@ -98,8 +109,32 @@ def imported(modules: Sequence[str]) -> None:
     if not sys.modules.keys() >= set(modules):
         for name in modules:
             importlib.import_module(name)
+        for name in AT_IMPORT.keys() & set(modules):
+            AT_IMPORT[name]()
         gc.collect()
         gc.freeze()
+
+
+def _read_intents() -> None:
+    """Build the model that pydantic builds with the first intent."""
+    from railfab.intent.fabric import FabricIntent
+
+    FabricIntent.model_rebuild()
+
+
+def _run_jobs() -> None:
+    """Build the model of jobs, and load the kernel where it is compiled."""
+    from railfab.intent.job import Job
+    from railfab.sim.readiness import is_ready
+    from railfab.sim.warm import compile_kernel
+
+    Job.model_rebuild()
+    if is_ready():
+        compile_kernel()
+
+
+AT_IMPORT = {"railfab.intent": _read_intents, "railfab.simulate.job": _run_jobs}
+"""What the first command of many would do after the import of a module."""
 
 
 def answer(pid: int, connection: socket.socket) -> None:
@@ -117,6 +152,23 @@ def own(streams: list[int]) -> None:
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
     os.closerange(STREAMS, os.sysconf("SC_OPEN_MAX"))
+
+
+def needs_interpreter(environment: Mapping[str, str], before: Mapping[str, str]) -> bool:
+    """Whether the kernels that are imported would be others in this environment than in that of the server."""
+    kernels, others = (
+        {name: value for name, value in variables.items() if name.startswith(READ_BY_KERNELS)}
+        for variables in (environment, before)
+    )
+    return "railfab.compiled.kernel" in sys.modules and kernels != others
+
+
+def replaced(request: dict[str, Any]) -> NoReturn:
+    """Run the request with an interpreter of its own."""
+    words = request["arguments"]
+    os.chdir(request["cwd"])
+    program = words if words[0].endswith(SCRIPT) else ["-m", "railfab", *words[1:]]
+    os.execve(sys.executable, [sys.executable, *program], request["environment"])
 
 
 def become(request: dict[str, Any], made: dict[str, str]) -> None:
@@ -150,6 +202,8 @@ def main() -> None:
     made = {name: value for name, value in os.environ.items() if before.get(name) != value}
     request = serve(socket.socket(fileno=int(sys.argv[1])))
     if request is not None:
+        if needs_interpreter(request["environment"], before):
+            replaced(request)
         become(request, made)
         run()
 
