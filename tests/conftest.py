@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import shutil
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
@@ -23,7 +23,8 @@ from xdist.workermanage import WorkerController
 gc.disable()
 """Until all tests are collected (`pytest_collection_finish`)."""
 
-REPOSITORY = Path(__file__).resolve().parent.parent
+TESTS = Path(__file__).resolve().parent
+REPOSITORY = TESTS.parent
 FRR_DAEMONS = Path("/usr/lib/frr")
 collect_ignore = ["toy_platform"]
 """A project of its own, whose tests run where it is installed (integration/test_toy_platform.py)."""
@@ -148,6 +149,23 @@ def begins_with_computing(worker: str) -> bool:
     return int(worker.removeprefix("gw")) >= WORKERS_THAT_WAIT
 
 
+def waits_only(config: pytest.Config) -> bool:
+    """Whether this worker of a run of all tests runs those that wait, and ends when none is left.
+
+    To collect the others, four fifths of all, it would take as much CPU as to run a hundred of them.
+    """
+    given = getattr(config, "workerinput", None)
+    if given is None or begins_with_computing(given["workerid"]) or given["workercount"] <= WORKERS_THAT_WAIT:
+        return False
+    return [(config.invocation_params.dir / name).resolve() for name in config.args] == [TESTS]
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave to others what a worker that waits does not run."""
+    inside = collection_path.is_relative_to(TESTS) and collection_path != TESTS
+    return True if inside and _rank_of(collection_path) == len(WAITING) and waits_only(config) else None
+
+
 class ByFile(LoadScopeScheduling):
     """Spreads tests over processes by file, or by class where there are classes.
 
@@ -155,10 +173,41 @@ class ByFile(LoadScopeScheduling):
     take them from its end, so that no core is idle while tests wait, and what is left for the end of the run is short.
     """
 
+    def __init__(self, config: pytest.Config, log: Producer) -> None:
+        super().__init__(config, log)
+        self._places: dict[WorkerController, dict[str, int]] = {}
+        """Place of each test in the collection of a worker."""
+
+    def add_node_collection(self, node: WorkerController, collection: Sequence[str]) -> None:
+        super().add_node_collection(node, collection)
+        self._places[node] = {test: place for place, test in enumerate(collection)}
+
+    def schedule(self) -> None:
+        """Begin with the workers that have collected all tests: their collection is that of the run."""
+        for of_workers in (self.registered_collections, self.assigned_work):
+            ordered = sorted(of_workers.items(), key=lambda entry: -len(self._places.get(entry[0], ())))
+            of_workers.clear()
+            of_workers.update(ordered)
+        super().schedule()
+
+    def _check_nodes_have_same_collection(self) -> bool:
+        """Whether each worker has collected all tests, or those at their beginning."""
+        every = next(iter(self.registered_collections.values()))
+        if all(collection == every[: len(collection)] for collection in self.registered_collections.values()):
+            return True
+        return super()._check_nodes_have_same_collection()
+
     def _assign_work_unit(self, node: WorkerController) -> None:
-        if begins_with_computing(node.gateway.id):
-            self.workqueue.move_to_end(next(reversed(self.workqueue)), last=False)
-        super()._assign_work_unit(node)
+        places = self._places[node]
+        scopes = reversed(self.workqueue) if begins_with_computing(node.gateway.id) else iter(self.workqueue)
+        scope = next((scope for scope in scopes if self.workqueue[scope].keys() <= places.keys()), None)
+        if scope is None:
+            node.shutdown()
+            return
+        unit = self.workqueue.pop(scope)
+        pending = {name: tests for name, tests in self.assigned_work[node].items() if not all(tests.values())}
+        self.assigned_work[node] = {**pending, scope: unit}
+        node.send_runtest_some([places[test] for test, completed in unit.items() if not completed])
 
     def _split_scope(self, nodeid: str) -> str:
         scope = nodeid.partition("[")[0].rpartition("::")[0]
@@ -196,9 +245,10 @@ def _rank(item: pytest.Item) -> int:
 
 
 @cache
-def _rank_of(file: Path) -> int:
-    folder = file.relative_to(REPOSITORY).parts[1]
-    return WAITING.index(folder) if folder in WAITING else len(WAITING)
+def _rank_of(path: Path) -> int:
+    inside = path.relative_to(TESTS)
+    computes = inside.parts[0] not in WAITING or f"tests/{inside}" in WIRED
+    return len(WAITING) if computes else WAITING.index(inside.parts[0])
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -254,7 +304,12 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     given = getattr(session.config, "workerinput", None)
     if given is None or session.config.args != session.config.getini("testpaths"):
         return
-    modules = sorted(path for path in (REPOSITORY / "tests").rglob("test_*.py") if collect_ignore[0] not in path.parts)
+    fewer = waits_only(session.config)
+    modules = sorted(
+        path
+        for path in TESTS.rglob("test_*.py")
+        if collect_ignore[0] not in path.parts and not (fewer and _rank_of(path) == len(WAITING))
+    )
     first = len(modules) * int(given["workerid"].removeprefix("gw")) // given["workercount"]
     for path in modules[first:] + modules[:first]:
         with suppress(Exception, pytest.skip.Exception):  # collecting it imports it again, and reports the error

@@ -89,9 +89,13 @@ def test_what_the_machine_lacks_is_skipped_with_one_line(tmp_path: Path, reposit
 def test_five_workers_begin_with_what_waits_and_a_further_one_with_what_computes_and_gives_way(
     tmp_path: Path, repository: Path
 ) -> None:
-    (tmp_path / "nice").mkdir()
+    for name in ("nice", "collected"):
+        (tmp_path / name).mkdir()
     said = f"""
 import os
+from pathlib import Path
+
+Path("{tmp_path / "collected"}", f"{{Path(__file__).parent.name}} {{os.environ['PYTEST_XDIST_WORKER']}}").touch()
 
 def test_it(worker_id):
     with open(f"{tmp_path / "nice"}/{{worker_id}}", "w") as file:
@@ -103,6 +107,8 @@ def test_it(worker_id):
     runs = re.findall(r"\[(gw\d)\] .*PASSED (?:.*/)?(faults|sim)/test_", done.stdout)
     assert {worker for worker, folder in runs if folder == "sim"} == {"gw5"}
     assert {worker for worker, folder in runs if folder == "faults"} == {f"gw{number}" for number in range(5)}
+    collected = {path.name for path in (tmp_path / "collected").iterdir()}
+    assert collected == {"sim gw5", *(f"faults gw{number}" for number in range(6))}
     priority = {path.name: int(path.read_text()) for path in (tmp_path / "nice").iterdir()}
     assert priority["gw5"] == min(19, priority["gw0"] + 3)
 
