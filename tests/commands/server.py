@@ -39,9 +39,10 @@ FOR_SWITCHES = (
     "railfab.platforms.frr.parse",
 )
 FOR_JOBS = (
-    *("railfab.cli.job_result", "railfab.cli.simulate", "railfab.cli.simulate_comparison", "railfab.cli.simulate_files"),
-    *("railfab.cli.simulate_waits", "railfab.fabric.trial", "railfab.sim.engine", "railfab.sim.warm"),
-    *("railfab.simulate.job", "railfab.simulate.named_faults", "railfab.workload.recorded"),
+    *("railfab.cli.job_result", "railfab.cli.simulate", "railfab.cli.simulate_comparison"),
+    *("railfab.cli.simulate_files", "railfab.cli.simulate_waits", "railfab.fabric.trial"),
+    *("railfab.sim.engine", "railfab.sim.warm", "railfab.simulate.job", "railfab.simulate.named_faults"),
+    "railfab.workload.recorded",
     *("railfab.platforms.srlinux.cli", "railfab.platforms.srlinux.parse", "railfab.platforms.srlinux.refusals"),
 )
 """Numba with them, which takes longer than the step of a job in closed form."""
