@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
-from railfab.documents.prefixes import rail_prefixes
 from railfab.intent import FabricIntent
 from railfab.topology.model import (
     TIERS,
@@ -21,6 +20,7 @@ from railfab.topology.model import (
     link_kind,
     link_network,
 )
+from railfab.topology.rail_prefixes import rail_prefixes
 
 T = TypeVar("T")
 

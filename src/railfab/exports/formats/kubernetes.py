@@ -15,6 +15,7 @@ from typing import Any
 
 from railfab.errors import RailfabError, raise_all
 from railfab.exports.contract import ExportFormat
+from railfab.exports.nvidia_objects import nvidia_manifest
 from railfab.fabric import Design
 from railfab.fabric.file_sets import Document
 from railfab.fabric.host_names import HostNames
@@ -29,7 +30,7 @@ MOST_CHARACTERS = 253
 
 
 def documents(design: Design, names: HostNames) -> Iterator[Document]:
-    """A script that labels the nodes, and the objects of Kueue and Volcano.
+    """A script that labels the nodes, the objects of Kueue and Volcano, and of NVIDIA's operators for its NICs.
 
     Raises RailfabError, or Problems, for names that Kubernetes does not take.
     """
@@ -44,10 +45,13 @@ def documents(design: Design, names: HostNames) -> Iterator[Document]:
     yield "kubernetes/label-nodes.sh", _script(tree, nodes, common)
     yield "kubernetes/kueue.yaml", _yaml(_kueue(tree, fabric))
     yield "kubernetes/volcano.yaml", _yaml(_volcano(tree, nodes))
+    nvidia = nvidia_manifest(design, names, {FABRIC: fabric})
+    if nvidia is not None:
+        yield "kubernetes/nvidia.yaml", nvidia
 
 
 EXPORT = ExportFormat(
-    help="labels of Kubernetes nodes, and the topologies of Kueue and Volcano",
+    help="labels of Kubernetes nodes, topologies of Kueue and Volcano, and what NVIDIA's operators want",
     documents=documents,
 )
 
