@@ -39,9 +39,16 @@ def _with_interface(interface: Port | Lag | Svi) -> DeviceModel:
 
 
 @pytest.mark.parametrize("spare", [SPARE, SVI, Lag(name="lag9", members=(), enabled=False)], ids=lambda it: it.name)
-def test_an_interface_that_the_intent_does_not_use_is_an_error_only_while_it_is_up(spare: Port | Lag | Svi) -> None:
+def test_an_interface_of_others_is_an_error_only_up_and_in_the_fabric(
+    spare: Port | Lag | Svi,
+) -> None:
     assert _severities(_with_interface(spare)) == [Severity.NOTE]
-    assert _severities(_with_interface(replace(spare, enabled=True, network_instance="default"))) == [Severity.ERROR]
+    active = replace(spare, enabled=True, network_instance="default")
+    of_fabric = replace(active, addresses=(ip_interface("10.17.200.1/24"),))
+    assert _severities(_with_interface(of_fabric)) == [Severity.ERROR]
+    if not isinstance(spare, Port):
+        outside = replace(active, addresses=(ip_interface("192.0.2.1/24"),))
+        assert _severities(_with_interface(outside)) == [Severity.NOTE]
 
 
 def test_qos_of_a_spare_port_is_a_note() -> None:

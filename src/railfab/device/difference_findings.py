@@ -91,6 +91,8 @@ def _is_harmless(change: Change, running: DeviceModel, intended: DeviceModel) ->
         return isinstance(port, Port) and port.rate_gbps is not None and port.rate_gbps >= ONE_FEC_GBPS
     if last == "connect_retry_s" and change.after is None:
         return change.before is not None and change.before <= SOON_S
+    if last == "keepalive_s" and change.before and change.after:
+        return bool(change.before < change.after)
     if last == "max_paths_internal":
         return not (_has_internal(running) or _has_internal(intended))
     if change.is_order or change.after not in (None, ()):
@@ -108,7 +110,7 @@ def _is_harmless(change: Change, running: DeviceModel, intended: DeviceModel) ->
         is_routed = added.network_instance is not None and (added.addresses or added.unnumbered)
         attached = is_routed or getattr(added, "vlans", None) is not None
         is_outside = bool(added.addresses) and _is_outside(added.addresses, intended)
-        return not added.enabled or (isinstance(added, Port) and (not attached or is_outside))
+        return not added.enabled or not attached or is_outside
     if isinstance(added, PortQos):
         spare = running.interface(added.interface)
         return spare is None or not spare.enabled

@@ -18,6 +18,7 @@ def test_every_pattern_is_of_a_command_that_frr_has_or_of_a_missing_line() -> No
     model = design(ROOT / "labs" / "frr-pod" / "intent.yml").models[LEAF]
     seen = [hazard for _, hazards in judged(model) for hazard in hazards]
     assert sorted(hazard.kind for hazard in platform("frr").hazards() if hazard not in seen) == [
+        "bfd-off",  # peers of the examples are of others
         "fewer-paths",  # numbers of the examples are the largest
         "fewer-paths",  # of iBGP
         "forwarding-off",  # of IPv6, which the fabric has not
@@ -25,6 +26,8 @@ def test_every_pattern_is_of_a_command_that_frr_has_or_of_a_missing_line() -> No
         "no-multipath-relax",
         "not-announced",
         "port-disabled",  # a comment, which FRR does not read
+        "session-down",  # no session
+        "session-down",  # another AS number of the switch
         "slow-hold-time",  # a value that the grammar leaves open
         "small-mtu",  # a comment
         "wrong-address",  # no address of the loopback
@@ -32,5 +35,8 @@ def test_every_pattern_is_of_a_command_that_frr_has_or_of_a_missing_line() -> No
         "wrong-overlay",  # of EVPN, which the fabric has not
         "wrong-overlay",  # of a tenant
         "wrong-route-policy",  # lists of the examples are of no policy of the fabric
+        "wrong-route-policy",  # an entry without lines
+        "wrong-route-policy",  # no policy of a session
+        "wrong-router-id",  # of a tenant
         "wrong-vlan",  # a section
     ]

@@ -101,7 +101,7 @@ def _cluster(node: ConfigNode) -> IPv4Address | None:
 
 def _requires_policy(neighbors: tuple[BgpNeighbor, ...], asn: int) -> bool:
     """Whether no external session lacks a policy; then it makes no difference, and is as in a design."""
-    external = [neighbor for neighbor in neighbors if not neighbor.is_internal(asn)]
+    external = [neighbor for neighbor in neighbors if neighbor.enabled and not neighbor.is_internal(asn)]
     return all(neighbor.import_policies and neighbor.export_policies for neighbor in external)
 
 

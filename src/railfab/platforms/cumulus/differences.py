@@ -59,6 +59,8 @@ EQUAL = {
 """Values with the same effect: of trust for IP packets, whose code points decide (Quality of Service, Classification),
 and no interval between updates, which is the default (NVUE reference, Show Commands, BGP)."""
 _PHYSICAL = re.compile(r"swp\d+(?:s\d+)?")
+SVI = "vlan"
+_LOGICAL = re.compile(rf"(?:bond|{SVI})\d+")
 _OBJECTS = re.compile(
     r"/acl/|/vrf/router/bgp/peer-group/|/vrf/|/router/bfd/profile/|/router/policy/[\w-]+/|/router/pbr/"
     r"|/qos/(?:mapping|remark|egress-scheduler|egress-shaper|congestion-control|pfc|link-pause)/"
@@ -82,6 +84,8 @@ def differences(text: str, rendered: str) -> tuple[Difference, ...]:
         if difference is not None and not (words[0] == QOS and _is_implied(words[1:], *queues())):
             is_added = difference.side is Side.ADDED
             placed = _of_new_object(difference, words, wanted_tree) if is_added else _whole(difference, words, tree)
+            if is_added and (_is_spare(words, tree, wanted_tree) or _passes_all(words, tree)):
+                placed = replace(difference, path=f"{UNUSED}{difference.path}")
             by_text[placed.text] = placed
     for path in configuration_of(text).absent:
         unset = _unset(path, wanted_tree)
@@ -99,6 +103,23 @@ def _at(tree: Any, words: Words) -> Any:
     for step in words:
         tree = tree.get(step, ABSENT) if isinstance(tree, Mapping) else ABSENT
     return tree
+
+
+def _is_spare(words: Words, tree: Json, wanted: Json) -> bool:
+    """Whether a setting is of an SVI of others, or of their bond, with spare ports alone."""
+    interfaces = part(wanted, "interface")
+    if words[0] != "interface" or len(words) < 2 or words[1] in interfaces or not _LOGICAL.fullmatch(words[1]):
+        return False
+    members = part(tree, "interface", words[1], "bond", "member")
+    return words[1].startswith(SVI) or (bool(members) and interfaces.keys().isdisjoint(members))
+
+
+def _passes_all(words: Words, tree: Json) -> bool:
+    """Whether a setting applies an ACL to a port all of whose rules permit, as what no rule matches passes too."""
+    if words[0] != "interface" or words[2:3] != ("acl",) or len(words) < 4:
+        return False
+    rules = part(tree, "acl", words[3], "rule").values()
+    return bool(rules) and all(part(rule, "action").keys() <= {"permit", "log", "count"} for rule in rules)
 
 
 def _of_new_object(difference: Difference, words: Words, wanted: Mapping[str, Any]) -> Difference:

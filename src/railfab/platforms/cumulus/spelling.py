@@ -22,6 +22,8 @@ from railfab.platforms.shared.json_tree import Json, leaf_text
 
 OLD_SWITCH = {"on": "enabled", "off": "disabled", "enable": "enabled", "disable": "disabled"}
 OLD_ENABLE = {"on": "enable", "off": "disable", "enabled": "enable", "disabled": "disable"}
+LONGEST = ("32", "128")
+"""Length of an address of IPv4, and of IPv6."""
 ASN = "autonomous-system"
 OLD_NAMES = {"enable": "state", "peer": "neighbor"}
 """Words of earlier releases, where the model has the other one at that place instead."""
@@ -149,6 +151,11 @@ def completed(tree: Json) -> Json:
             tree.setdefault("router", {}).setdefault("bgp", {})[leaf] = of_vrf.pop(leaf)
     for _, vrf in _entries(tree, "vrf"):
         _complete_sessions(part(vrf, "router", "bgp"))
+    for _, prefixes in _entries(part(tree, "router", "policy"), "prefix-list"):
+        for _, rule in _entries(prefixes, "rule"):
+            for prefix, bounds in _entries(rule, "match"):
+                if bounds.get("min-prefix-len") == (longest := LONGEST[":" in prefix]):
+                    bounds.setdefault("max-prefix-len", longest)
     for name, interface in _entries(tree, "interface"):
         if kind := kind_of(name):
             interface.setdefault("type", kind)

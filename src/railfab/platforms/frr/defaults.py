@@ -19,7 +19,7 @@ BGP = frozenset(
         *("bgp hard-administrative-reset", "bgp graceful-restart notification", "bgp default local-preference 100"),
         *("bgp listen limit 100", "bgp graceful-restart stalepath-time 360", "bgp graceful-restart restart-time 120"),
         *("bgp graceful-restart select-defer-time 360", "update-delay 0", "read-quanta 10", "write-quanta 64"),
-        *("bgp default subgroup-pkt-queue-max 40", "bgp route-map delay-timer 5"),
+        *("coalesce-time 1000", "bgp default subgroup-pkt-queue-max 40", "bgp route-map delay-timer 5"),
         *("bgp conditional-advertisement timer 60", "distance bgp 20 200 200"),
     )
 )
@@ -39,7 +39,10 @@ _OFF = re.compile(
     r"no (?P<setting>bgp (?:always-compare-med|bestpath (?:compare-routerid|med missing-as-worst)|shutdown|dampening"
     r"|graceful-shutdown|graceful-restart|confederation identifier|cluster-id|fast-convergence|reject-as-sets)"
     r"|neighbor \S+ (?:shutdown|passive|enforce-first-as|override-capability|dont-capability-negotiate|next-hop-self"
-    r"|allowas-in|as-override|soft-reconfiguration inbound|remove-private-AS|default-originate))"
+    r"|allowas-in|as-override|soft-reconfiguration inbound|remove-private-AS|default-originate|password|ttl-security.*"
+    r"|ebgp-multihop|local-as|update-source|disable-connected-check|strict-capability-match|solo|tcp-mss|weight"
+    r"|route-reflector-client|route-server-client|addpath-tx-\S+|maximum-prefix|graceful-restart.*|attribute-unchanged"
+    r"|capability dynamic))"
 )
 """Lines that switch off what is off."""
 SHOWN: Mapping[str, str] = {"timers connect": "10", "advertisement-interval": "0"}

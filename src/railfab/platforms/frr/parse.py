@@ -82,7 +82,15 @@ def differences(text: str, rendered: str) -> tuple[Difference, ...]:
     differing = line_differences(_with_as_numbers(lines, wanted), wanted)
     unused = unused_groups(lines)
     placed = (_placed(difference, unused) for difference in differing)
-    return (*_port_differences(text, rendered), *placed)
+    return (*_port_differences(text, rendered), *_other_numbers(lines, wanted), *placed)
+
+
+def _other_numbers(lines: tuple[Line, ...], wanted: tuple[Line, ...]) -> Iterator[Difference]:
+    """The routers with another AS number."""
+    routers = {match[2]: line.text for line in wanted if (match := ROUTER.fullmatch(line.text))}
+    for line in lines:
+        if (match := ROUTER.fullmatch(line.text)) and routers.get(match[2], line.text) != line.text:
+            yield Difference(side=Side.CHANGED, path=line.text, text=line.text, section="router bgp")
 
 
 def _placed(difference: Difference, unused: Set[str]) -> Difference:

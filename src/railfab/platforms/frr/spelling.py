@@ -22,12 +22,19 @@ DEFAULT_VRF = "default"
 STEP = 5
 """FRR gives this distance to the numbers of entries that state none."""
 
+_OF_FAMILY = re.compile(
+    r"(?:no )?(?:(?:redistribute|maximum-paths|network|aggregate-address) .*|neighbor \S+ (?:route-map|prefix-list"
+    r"|filter-list|distribute-list|unsuppress-map|maximum-prefix|weight|allowas-in|as-override|next-hop-self"
+    r"|soft-reconfiguration|send-community|activate|default-originate|remove-private-AS|attribute-unchanged"
+    r"|route-reflector-client|route-server-client)(?: .*)?)"
+)
 _IN_VRF = re.compile(r"(interface \S+) vrf (\S+)")
 _ROUTER_ID = re.compile(r"ip router-id (\S+)(?: vrf (\S+))?")
 _ROUTER = re.compile(r"router bgp \d+(?: vrf (\S+))?")
 _FAMILIES = {f"address-family {family}": f"address-family {family} unicast" for family in ("ipv4", "ipv6")}
 _LIST = re.compile(r"(ip|ipv6) prefix-list (\S+) (?:seq (\d+) )?(permit|deny) (\S+)(.*)")
 _LE_GE, _BOUNDS = re.compile(r" le (\d+) ge (\d+)"), r" ge \2 le \1"
+_LONGEST, _TO_ITS_END = re.compile(r" ge (32|128)$"), r" ge \1 le \1"
 _BFD = re.compile(r"(neighbor \S+ bfd) (profile \S+|\d+ \d+ \d+)")
 _DEFAULT_TIMES = f"{DEFAULT_BFD_MULTIPLIER} {DEFAULT_BFD_INTERVAL_MS} {DEFAULT_BFD_INTERVAL_MS}"
 _GROUP = re.compile(r"neighbor (\S+) peer-group")
@@ -140,7 +147,7 @@ def _prefix_lists(lines: Iterable[Line]) -> Iterator[Line]:
             continue
         stated = numbers.setdefault((match[1], match[2]), {})
         number = int(match[3]) if match[3] else max(stated, default=0) // STEP * STEP + STEP
-        entry = f"{match[4]} {_masked(match[5])}{_LE_GE.sub(_BOUNDS, match[6])}"
+        entry = f"{match[4]} {_masked(match[5])}{_LONGEST.sub(_TO_ITS_END, _LE_GE.sub(_BOUNDS, match[6]))}"
         if entry not in stated.values():
             stated[number] = entry
             entries.append((line, match, number, entry))
@@ -175,7 +182,7 @@ def repeated_prefixes(lines: Iterable[Line]) -> Iterator[Line]:
 
 
 def _router(router: Line, profile: str, bfd: str | None) -> Line:
-    lines = _joined(_expanded(router.children))
+    lines = _joined(_expanded(_in_family(router.children)))
     timers_s = DEFAULT_TIMERS_S.get(profile)
     with_bfd = _with_bfd((_timed(line, timers_s) for line in lines), bfd)
     present = _stated(with_bfd)
@@ -183,6 +190,15 @@ def _router(router: Line, profile: str, bfd: str | None) -> Line:
         return replace(router, children=tuple(present))
     families = (replace(line, children=tuple(without_bgp_defaults(line.children))) for line in present)
     return replace(router, children=tuple(without_bgp_defaults(tuple(families))))
+
+
+def _in_family(lines: Sequence[Line]) -> tuple[Line, ...]:
+    """The lines with those of the family IPv4 unicast in its section, that may stand outside of it."""
+    moved = [line for line in lines if _OF_FAMILY.fullmatch(line.text)]
+    if not moved:
+        return tuple(lines)
+    left = [line for line in lines if line not in moved]
+    return _merged((*left, Line(IPV4, tuple(moved))))
 
 
 def _expanded(lines: Sequence[Line]) -> tuple[Line, ...]:

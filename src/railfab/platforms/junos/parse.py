@@ -54,6 +54,11 @@ def differences(text: str, rendered: str) -> tuple[Difference, ...]:
     return comparison.differences(configured, left.wanted, whole=whole)
 
 
+def model_of(text: str) -> DeviceModel:
+    """The model of a text, without what is unmodelled. Raises ConfigError, or Problems."""
+    return _read(text)[1]
+
+
 @lru_cache(maxsize=4)
 def _read(text: str) -> tuple[Words, DeviceModel]:
     """The words in effect of a text, and their model without what is unmodelled."""
