@@ -164,6 +164,7 @@ CHANGES: tuple[tuple[str, Change], ...] = (
     ("wrong-route-policy", (f"{SESSION} address-family ipv4-unicast community-advertise regular", "disabled")),
     ("blackhole-route", ("vrf default router static 10.0.0.0/8 via blackhole", {})),
     ("static-route", ("vrf default router static 10.0.0.0/8 via 192.0.2.1", {})),
+    ("session-down", ("router bgp autonomous-system", 65010)),
     ("static-route", ("vrf default router static 0.0.0.0/0 via 10.0.0.1", {})),
     ("prefix-limit", (f"{SESSION} address-family ipv4-unicast prefix-limits inbound maximum", 5)),
     (

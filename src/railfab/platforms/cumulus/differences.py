@@ -78,10 +78,13 @@ def differences(text: str, rendered: str) -> tuple[Difference, ...]:
     tree, wanted_tree = tree_of(text), tree_of(rendered)
     configured, wanted = settings_of(text), settings_of(rendered)
     by_text: dict[str, Difference] = {}
+    left_out = [name for name in IMPLIED if name[0] not in part(tree, QOS)]
     queues = cache(lambda: (with_defaults(part(tree, QOS)), with_defaults(part(wanted_tree, QOS))))
     for words in {**configured, **wanted}:
         difference = _difference(configured.get(words), wanted.get(words))
-        if difference is not None and not (words[0] == QOS and _is_implied(words[1:], *queues())):
+        if difference is not None and not (
+            words[0] == QOS and words[1:2] in left_out and _is_implied(words[1:], *queues())
+        ):
             is_added = difference.side is Side.ADDED
             placed = _of_new_object(difference, words, wanted_tree) if is_added else _whole(difference, words, tree)
             if is_added and (_is_spare(words, tree, wanted_tree) or _passes_all(words, tree)):
@@ -95,7 +98,7 @@ def differences(text: str, rendered: str) -> tuple[Difference, ...]:
 
 def _is_implied(words: Words, configured: Json, wanted: Json) -> bool:
     """Whether two configurations of QoS have the same at a place with what a switch does where they state nothing."""
-    implied = _at(configured, words) if words[:1] in IMPLIED else ABSENT
+    implied = _at(configured, words)
     return bool(implied != ABSENT and implied == _at(wanted, words))
 
 
