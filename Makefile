@@ -98,7 +98,7 @@ record: $(READY) ## docs/up.svg and docs/up-light.svg, the live view of a moment
 bench: $(READY) ## measure what benchmarks/ describes
 	@set -e; for bench in benchmarks/bench_*.py; do $(BIN)/python "$$bench" $(ARGS); done
 
-oracle-deps: $(VENV)/oracles.stamp ## PyAVD, with which the tests compare the configurations of EOS
+oracle-deps: $(VENV)/oracles.stamp ## PyAVD, with which the tests compare the configurations of EOS, and Chakra's reader
 
 fuzz-deps: $(VENV)/fuzz.stamp ## atheris, for `make fuzz-guided`
 
@@ -127,7 +127,7 @@ $(VENV)/dev.stamp: $(VENV)/railfab.stamp requirements-dev.txt
 	@touch $@
 
 $(VENV)/oracles.stamp: $(VENV)/dev.stamp requirements-oracles.txt
-	@.ci/step "Installing PyAVD" $(PIP) $(INSTALL) --no-deps -r requirements-oracles.txt
+	@.ci/step "Installing PyAVD and mlc-chakra" $(PIP) $(INSTALL) --no-deps -r requirements-oracles.txt
 	@touch $@
 
 $(VENV)/fuzz.stamp: $(READY) requirements-fuzz.txt

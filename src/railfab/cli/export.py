@@ -25,11 +25,16 @@ from railfab.cli.echo import echo, echo_line
 from railfab.cli.netbox_options import CaOption, SkipVerifyOption, TokenFileOption, netbox_at
 from railfab.errors import RailfabError
 from railfab.fabric import Design, design
+from railfab.fabric.design import naming
+from railfab.intent.load import load_job_file
 
 if TYPE_CHECKING:
-    from railfab.fabric.file_sets import Document
+    from railfab.fabric.file_sets import Content
     from railfab.fabric.host_names import HostNames
     from railfab.netbox import NetBox
+
+MOST_SHOWN = 20
+"""Files whose names are shown."""
 
 FormatArgument = Annotated[
     str,
@@ -37,6 +42,10 @@ FormatArgument = Annotated[
 ]
 
 
+JobOption = Annotated[
+    Path | None,
+    typer.Option("--job", metavar="FILE", help="Write a job too: chakra and ns3.", show_default=False),
+]
 ToOption = Annotated[
     str | None, typer.Option("--to", metavar="URL", help="A NetBox, to create what it misses.", show_default=False)
 ]
@@ -59,6 +68,7 @@ def export(
         typer.Option("-o", metavar="DIR", help="Write the files here. Default: stdout.", show_default=False),
     ] = None,
     hosts: HostNamesOption = None,
+    job: JobOption = None,
     to: ToOption = None,
     site: SiteOption = None,
     dry_run: DryRunOption = False,
@@ -68,8 +78,8 @@ def export(
     accept: AcceptOption = None,
     output: OutputOption = Output.TABLE,
 ) -> None:
-    """Write the plan for another tool: slurm, topograph, kubernetes, nccl, netbox, dsx-air, ns3, htsim, simai or
-    astra-sim.
+    """Write the plan for another tool: slurm, topograph, kubernetes, nccl, netbox, dsx-air, ns3, htsim, simai,
+    astra-sim or chakra.
 
     The files of a format replace earlier ones together, or not at all.
     """
@@ -81,28 +91,41 @@ def export(
         raise RailfabError(format_name, problem, "Name it with --to, or leave them out")
     if to is not None and (format_name != "netbox" or out is not None):
         raise RailfabError(to, "--to is for the format netbox, without -o", "Leave out one of them")
+    if (job is None and exported.only_jobs) or (job is not None and exported.of_job is None):
+        problem, remedy = ("has no job", "Leave out --job") if job else ("is of a job", "Name it with --job")
+        raise RailfabError(format_name, problem, remedy)
     fabric = design(intent)
     stop_at_errors(fabric, accept, output)
     names = HostNames() if hosts is None else read_host_names(hosts, fabric.topology)
     if to is not None:
         _push(fabric, names, netbox_at(to, token_file, ca, skip_verify, site), dry_run, output)
     else:
-        _write(list(exported.documents(fabric, names)), out, output)
+        contents: list[Content] = [*exported.documents(fabric, names)]
+        if job is not None and exported.of_job is not None:
+            wanted, document = load_job_file(job)
+            with naming(document):
+                contents += exported.of_job(fabric, names, wanted)
+        _write(contents, out, output)
 
 
-def _write(documents: list[Document], out: Path | None, output: Output) -> None:
+def _write(contents: list[Content], out: Path | None, output: Output) -> None:
     """Write the files, or show them."""
     from railfab.fabric.file_sets import write_folder
 
-    files = write_folder(out, documents) if out is not None else []
+    documents = [(name, content) for name, content in contents if isinstance(content, str)]
+    if out is None and len(documents) < len(contents):
+        raise RailfabError(contents[0][0], "is no text", "Give a folder with -o")
+    files = write_folder(out, contents) if out is not None else []
     if output is Output.JSON:
-        places = zip_longest(documents, map(str, files))
+        places = zip_longest(contents, map(str, files))
         print_json(
             [{"name": name, "file": file, "text": text if file is None else None} for (name, text), file in places]
         )
         return
-    for file in files:
+    for file in files[:MOST_SHOWN]:
         echo_line(f"wrote {file}", err=True)
+    if len(files) > MOST_SHOWN:
+        echo_line(f"wrote {len(files) - MOST_SHOWN:,} more, to {files[-1]}", err=True)
     if out is None:
         for name, text in documents:
             if len(documents) > 1:

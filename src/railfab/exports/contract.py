@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from railfab.fabric import Design
-from railfab.fabric.file_sets import Document
+from railfab.fabric.file_sets import Content, Document
 from railfab.fabric.host_names import HostNames
+from railfab.intent import Job
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -15,9 +16,12 @@ class ExportFormat:
     """One format. help: the files that it has and the tool that reads them.
 
     documents: name and text of each file; the same design gives the same texts. It raises RailfabError for a design
-    that the format cannot say. with_plan: whether `railfab plan -o` writes them too.
+    that the format cannot say. with_plan: whether `railfab plan -o` writes them too. of_job: the files of a job on the
+    design, text or bytes, beside those; only_jobs: there are no others.
     """
 
     help: str
     documents: Callable[[Design, HostNames], Iterator[Document]]
     with_plan: bool = False
+    of_job: Callable[[Design, HostNames, Job], Iterator[Content]] | None = None
+    only_jobs: bool = False

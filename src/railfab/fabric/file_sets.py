@@ -14,9 +14,11 @@ from railfab.errors import RailfabError
 
 Document = tuple[str, str]
 """Name below the folder, and text."""
+Content = tuple[str, str | bytes]
+"""Name below the folder, and text or bytes."""
 
 
-def write_folder(folder: Path, documents: Iterable[Document]) -> list[Path]:
+def write_folder(folder: Path, documents: Iterable[Content]) -> list[Path]:
     """Write the documents into a folder, which may exist and contain other files; returns the paths, in order.
 
     They are written into a temporary folder first, so that an error changes nothing.
@@ -50,13 +52,14 @@ def _temporary(folder: Path) -> Iterator[Path]:
                 folder.rmdir()
 
 
-def _written(folder: Path, name: str, text: str) -> str:
+def _written(folder: Path, name: str, content: str | bytes) -> str:
     path = folder / name
+    octets = content.encode() if isinstance(content, str) else content
     try:
-        path.write_text(text, encoding="utf-8")
+        path.write_bytes(octets)
     except FileNotFoundError:
         path.parent.mkdir(parents=True)
-        path.write_text(text, encoding="utf-8")
+        path.write_bytes(octets)
     return name
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from railfab.topology import PortKey
 from railfab.workload.group_flows import GroupFlows, Places, TransferList, group_flows, group_rounds, one_way
 from railfab.workload.mapping import HostPorts, ranks_by_host
 from railfab.workload.ranks import Span
@@ -44,6 +45,10 @@ class GroupCalls:
     to: TransferList
     added: list[StageCall] = field(default_factory=list)
     known: dict[tuple[tuple[int, ...], GroupCall], GroupFlows] = field(default_factory=dict)
+
+    def place(self, ranks: tuple[int, ...]) -> PortKey:
+        """The port of the first rank."""
+        return self.hosts.port(ranks[0])
 
     def crosses(self, span: Span) -> bool:
         """Whether a group is on several hosts, or on a host without a scale-up network."""

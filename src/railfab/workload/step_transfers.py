@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar
 
 from railfab.intent.algorithms import StepAlgorithms
 from railfab.workload.graph import Communication, Computation, StageGraph, WorkPhase
 from railfab.workload.group_calls import GroupCall, GroupCalls, StepTransfers
 from railfab.workload.group_flows import Places, TransferList
 from railfab.workload.mapping import HostPorts
-from railfab.workload.ranks import GROUPS, Group, Ranks
+from railfab.workload.ranks import GROUPS, Group, Ranks, Span
 from railfab.workload.rates import LinkRates
 from railfab.workload.schedule import BACKWARD, FORWARD, StagePass, StageWork, pipeline_passes
 from railfab.workload.step import exposed_s, parts_beside
@@ -38,18 +39,49 @@ class StepWork:
     slow: Mapping[int, float]
 
 
+Place = TypeVar("Place")
+"""Place of the ranks of a replica."""
+
+
+At = TypeVar("At", contravariant=True)
+
+
+class StepList(Protocol[At]):
+    """Parts of a step: transfers, or nodes of a graph."""
+
+    def rest(self, port: At, after: Places, seconds: float) -> int: ...
+    def joined(self, port: At, after: Sequence[int]) -> Places: ...
+
+
+class StepGroups(Protocol[Place]):
+    """Operations of groups, as `GroupCalls` has them. place: of the ranks of a replica."""
+
+    @property
+    def to(self) -> StepList[Place]: ...
+    def place(self, ranks: tuple[int, ...]) -> Place: ...
+    def crosses(self, span: Span) -> bool: ...
+    def inside_s(self, call: GroupCall) -> float: ...
+    def begin(self, call: GroupCall, ranks: tuple[int, ...], ready: Sequence[Places]) -> list[Places]: ...
+
+
+def add_step(work: StepWork, groups: StepGroups[Place]) -> None:
+    """Add the passes and operations of a step to those of groups, in the order of its schedule."""
+    run = _Step(work, groups)
+    run.gather()
+    for each in _in_order(work):
+        run.add_pass(each)
+    run.finish()
+
+
 def step_transfers(work: StepWork, rates: LinkRates, hosts: HostPorts, *, where: str = "model") -> StepTransfers:
     """The transfers of a step, whose stages do their passes in the order of the schedule.
 
     Operations of one kind that a pass waits for, or has beside one of its computations, are one, with the bytes and
     latencies of all. Raises IntentError at `where` for a step with too many transfers.
     """
-    run = _Step(work, GroupCalls(rates, hosts, TransferList(where)))
-    run.gather()
-    for each in _in_order(work):
-        run.add_pass(each)
-    run.finish()
-    return run.groups.step()
+    groups = GroupCalls(rates, hosts, TransferList(where))
+    add_step(work, groups)
+    return groups.step()
 
 
 def _in_order(work: StepWork) -> list[StagePass]:
@@ -70,17 +102,17 @@ class _PassWork:
     after: Sequence[tuple[Communication, float]]
 
 
-class _Step:
+class _Step(Generic[Place]):
     """A step that is put together. free, link: what each replica of a stage has done, and has moved of its state."""
 
-    def __init__(self, work: StepWork, groups: GroupCalls) -> None:
+    def __init__(self, work: StepWork, groups: StepGroups[Place]) -> None:
         self.groups, self._to, self._work = groups, groups.to, work
         self._pp, self._vpp, self._batches = len(work.graphs), work.vpp, work.micro_batches
         self._members = _members(work.ranks)
         self._factors = [
             [max(work.slow.get(rank, 1.0) for rank in ranks) for ranks in stage] for stage in self._members
         ]
-        self._ports = [[groups.hosts.port(ranks[0]) for ranks in stage] for stage in self._members]
+        self._ports = [[groups.place(ranks) for ranks in stage] for stage in self._members]
         self._pipelines = {rank: ranks for ranks in work.ranks.groups("pp") for rank in ranks}
         self._spans = {group: work.ranks.span(group) for group in GROUPS}
         self._passes = {(stage, phase): self._pass_work(stage, phase) for stage in range(self._pp) for phase in PHASES}

@@ -33,7 +33,7 @@ def training_stages(
     ideal = ideal or between_host_ports(intent, topology)
     hosts = hosts_of(job, topology)
     training, rates, ports = training_work(job, intent, hosts), link_rates(intent), host_ports(intent, topology, hosts)
-    work = _step_work(training)
+    work = step_work(training)
     step = step_transfers(work, rates, ports)
     healthy = step_transfers(replace(work, slow={}), rates, ports) if work.slow else step
     ideal_s = ideal(healthy.transfers)
@@ -48,7 +48,8 @@ def training_stages(
     return (run, replace(writes, transfers=transfers, ideal_s=write_s))
 
 
-def _step_work(work: TrainingWork) -> StepWork:
+def step_work(work: TrainingWork) -> StepWork:
+    """The work of a step of a job with a model."""
     parallelism = work.plan.parallelism
     return StepWork(
         ranks=work.plan.ranks,

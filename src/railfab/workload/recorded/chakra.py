@@ -57,7 +57,7 @@ OTHER_OPS = {1: "reduce", 3: "gather", 4: "scatter", 9: "barrier"}
 
 
 @cache
-def _messages() -> dict[str, type[Message]]:
+def chakra_messages() -> dict[str, type[Message]]:
     """The classes of GlobalMetadata and Node. Raises RailfabError without protobuf."""
     try:
         from google.protobuf.descriptor_pb2 import FieldDescriptorProto, FileDescriptorProto
@@ -174,7 +174,7 @@ class _Reader:
             yield self._node(message, tuple(dict.fromkeys(after)))
 
     def _messages(self, most: int) -> Iterator[Any]:
-        kinds, held = _messages(), _bytes(self._file)
+        kinds, held = chakra_messages(), _bytes(self._file)
         from google.protobuf.message import DecodeError
         from google.protobuf.proto import parse_length_prefixed
 
