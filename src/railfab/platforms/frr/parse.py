@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Set
 from dataclasses import replace
+from functools import lru_cache
 from ipaddress import ip_address
 
 from railfab.device import (
@@ -124,7 +125,9 @@ def _port_differences(text: str, rendered: str) -> Iterator[Difference]:
             yield Difference(side=Side.ADDED, path=line, text=line, section="ip link")
 
 
+@lru_cache(maxsize=4)
 def _lines(text: str) -> tuple[Line, ...]:
+    """The lines as FRR runs them; an audit asks for those of each of its texts several times."""
     lines = as_running(effective(FORMAT.tree(text)))
     return tuple(line for line in lines if line != NO_PROFILES and not line.text.startswith(VERSION))
 

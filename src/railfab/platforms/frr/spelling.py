@@ -79,6 +79,8 @@ def _in_words_of_frr(line: Line) -> Line:
         return replace(line, text=match[1], children=(*others, *line.children))
     if not line.text.startswith("router bgp "):
         return line
+    if not any(child.text in _FAMILIES for child in line.children):
+        return line
     children = (replace(child, text=_FAMILIES.get(child.text, child.text)) for child in line.children)
     return replace(line, children=tuple(children))
 
