@@ -6,7 +6,15 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from railfab.device import DeviceModel, PlatformTraits, Port, deviations, disagreements, without_secrets
+from railfab.device import (
+    DEFAULT_INSTANCE,
+    DeviceModel,
+    PlatformTraits,
+    Port,
+    deviations,
+    disagreements,
+    without_secrets,
+)
 from railfab.errors import ConfigError, Problems, each
 from railfab.fabric.design import Design, external_text, render_text
 from railfab.fabric.explained import explained_changes, with_replaced
@@ -189,6 +197,7 @@ def _audited(intended: DeviceModel, rendered: str, text: str, findings: list[Fin
     if switch_platform.aligned is not None:
         text, renamed = switch_platform.aligned(text, rendered)
     model = parsed(switch_platform, text if switch_platform.scoped is None else switch_platform.scoped(text, rendered))
+    model = _in_instances_of(model, intended)
     if foreign := _without_ports(model, intended):
         raise foreign
     findings.extend(_renamed(name, renamed))
@@ -210,6 +219,15 @@ def _audited(intended: DeviceModel, rendered: str, text: str, findings: list[Fin
     return model
 
 
+def _in_instances_of(model: DeviceModel, intended: DeviceModel) -> DeviceModel:
+    """The model without sessions in routing tables that the intent does not have, such as that of management."""
+    known = {DEFAULT_INSTANCE, *(instance.name for instance in intended.network_instances)}
+    if model.bgp is None or all(neighbor.network_instance in known for neighbor in model.neighbors):
+        return model
+    neighbors = tuple(neighbor for neighbor in model.neighbors if neighbor.network_instance in known)
+    return replace(model, bgp=replace(model.bgp, neighbors=neighbors))
+
+
 def _without_ports(model: DeviceModel, intended: DeviceModel) -> OtherConfiguration | None:
     """The error of a configuration without any port of the intent; None of one with a port."""
     wanted = [interface.name for interface in intended.interfaces if isinstance(interface, Port)]
@@ -227,7 +245,8 @@ def _refused(switch_platform: Platform, name: str, text: str) -> Iterator[Findin
             severity = note if refusal.is_foreign else warning
             yield severity(DifferenceCode.UNKNOWN_SETTING, where, refusal.problem, "Remove it, or check its spelling")
         else:
-            yield error(DifferenceCode.CONFIGURATION_REFUSED, where, refusal.problem, "Correct or remove it")
+            severity = note if refusal.is_foreign else error
+            yield severity(DifferenceCode.CONFIGURATION_REFUSED, where, refusal.problem, "Correct or remove it")
 
 
 def _is_said(finding: Finding, refused: Iterable[Finding]) -> bool:

@@ -141,7 +141,8 @@ class Refusal:
     """A leaf or line that the schema of a switch does not take.
 
     is_unknown: one that the release we know lacks. is_foreign: one in a part of the configuration that railfab leaves
-    to others, where a newer release may have it. said: the text of the switch itself, where one is published.
+    to others, where a newer release, or the rest of its configuration, may have what it lacks. said: the text of the
+    switch itself, where one is published.
     """
 
     where: str

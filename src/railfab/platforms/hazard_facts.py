@@ -47,6 +47,16 @@ def _strict_classes(model: DeviceModel, _of: str | None) -> tuple[str, ...]:
     return tuple(traffic_class.name for traffic_class in classes if traffic_class.scheduling is Scheduling.STRICT)
 
 
+def _default_classes(model: DeviceModel, _of: str | None) -> tuple[str, ...]:
+    return (model.qos.default_class,) if model.qos else ()
+
+
+def _lossy_weight(model: DeviceModel, _of: str | None) -> int | None:
+    """The largest weight of a class that is not lossless."""
+    classes, lossless = (model.qos.classes, model.qos.lossless()) if model.qos else ((), ())
+    return max((each.weight for each in classes if each.weight is not None and each not in lossless), default=None)
+
+
 def _profiles(model: DeviceModel, _of: str | None) -> tuple[str, ...]:
     return tuple(profile.name for profile in model.qos.profiles) if model.qos else ()
 
@@ -181,6 +191,19 @@ def _interfaces(model: DeviceModel, _of: str | None) -> tuple[str, ...]:
     return (*names, *(f"{CLI_WORDS[match[1]]}{match[2]}" for match in named if match))
 
 
+def _bridged(model: DeviceModel, _of: str | None) -> tuple[str, ...]:
+    """The names of ports and LAGs that are in VLANs, as `interfaces` has them."""
+    routed = {port.name for port in model.interfaces if isinstance(port, Port) and port.vlans is None}
+    return tuple(name for name in _interfaces(model, None) if name not in routed)
+
+
+def _cages(model: DeviceModel, _of: str | None) -> tuple[str, ...]:
+    """The numbers of the ports of the intent on their module, as CLIs have them: `20` of `Ethernet1/20`."""
+    names = (port.name for port in model.interfaces if isinstance(port, Port))
+    numbers = (re.fullmatch(r"[A-Za-z]+\d+/(\d+)(?:/\d+)?", name) for name in names)
+    return tuple(sorted({match[1] for match in numbers if match} | {breakout.cage for breakout in model.breakouts}))
+
+
 def _vrfs(model: DeviceModel, _of: str | None) -> tuple[str, ...]:
     return tuple(instance.name for instance in model.network_instances)
 
@@ -193,6 +216,17 @@ def _peers(model: DeviceModel, _of: str | None) -> tuple[str, ...]:
     return tuple(str(neighbor.peer) for neighbor in model.neighbors)
 
 
+def _router_ids(model: DeviceModel, _of: str | None) -> tuple[str, ...]:
+    return (str(model.bgp.router_id),) if model.bgp and model.bgp.router_id else ()
+
+
+def _bfd_timers(model: DeviceModel, _of: str | None) -> tuple[str, ...]:
+    """The BFD timers of sessions, in the words of CLIs in the manner of Cisco's."""
+    timers = {neighbor.bfd for neighbor in model.neighbors if neighbor.bfd}
+    words = [(bfd, word) for bfd in timers for word in ("min-rx", "min_rx")]
+    return tuple(f"{bfd.interval_ms} {word} {bfd.interval_ms} multiplier {bfd.multiplier}" for bfd, word in words)
+
+
 def _unnumbered(model: DeviceModel, _of: str | None) -> tuple[str, ...]:
     return tuple(port.name for port in model.interfaces if port.unnumbered)
 
@@ -201,6 +235,12 @@ def _families(model: DeviceModel, peer: str | None) -> tuple[str, ...]:
     """The address families of the session with this peer, or where there is none of every session."""
     sessions = [neighbor for neighbor in model.neighbors if str(neighbor.peer) == peer] or model.neighbors
     return tuple(sorted({str(family) for neighbor in sessions for family in neighbor.families}))
+
+
+def _family_words(model: DeviceModel, _of: str | None) -> tuple[str, ...]:
+    """The address families of all sessions, and the words of CLIs for them: `ipv4` for `ipv4-unicast`, `evpn`."""
+    families = _families(model, None)
+    return tuple(word for family in families for word in (family, *family.split("-")))
 
 
 def _lag_count(model: DeviceModel, _of: str | None) -> int | None:
@@ -236,6 +276,8 @@ FACTS: Mapping[str, Fact] = {
     "lossless_dscp": _lossless_dscp,
     "classes": _classes,
     "strict_classes": _strict_classes,
+    "default_classes": _default_classes,
+    "lossy_weight": _lossy_weight,
     "profiles": _profiles,
     "cable_m": _cable_m,
     "headroom_pool_percent": _headroom_pool_percent,
@@ -254,10 +296,15 @@ FACTS: Mapping[str, Fact] = {
     "max_paths_internal": _max_paths_internal,
     "hold_s": _hold_s,
     "interfaces": _interfaces,
+    "bridged": _bridged,
+    "cages": _cages,
     "vlans": _vlans,
     "vrfs": _vrfs,
     "peers": _peers,
     "unnumbered": _unnumbered,
+    "router_ids": _router_ids,
+    "bfd_timers": _bfd_timers,
+    "families": _family_words,
     "policies": _policies,
     "prefixes": _prefixes,
 }

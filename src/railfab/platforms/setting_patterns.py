@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import partial
+from functools import cache, partial
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import Any, Generic, TypeVar
 
@@ -18,6 +18,7 @@ from railfab.platforms.hazard_facts import CONFIGURED_FACTS, FACTS
 
 ABSENT = "absent"
 """The value of a leaf that is not set and has no default."""
+NEGATION, OPTIONAL_NO = "no ", "(?:no )?"
 BELOW_IT = "/..."
 """End of a path that stands for a node and everything below it."""
 
@@ -124,12 +125,12 @@ class PatternIndex(Generic[P]):
     def __init__(self, patterns: Iterable[P]) -> None:
         self._exact: dict[str, list[P]] = {}
         self._below: dict[str, list[P]] = {}
-        self._lines: list[tuple[re.Pattern[str], P]] = []
+        self._lines: list[tuple[re.Pattern[str], re.Pattern[str], P]] = []
         for pattern in patterns:
             for path in pattern.paths:
                 places = self._below if path.endswith(BELOW_IT) else self._exact
                 places.setdefault(path.removesuffix(BELOW_IT), []).append(pattern)
-            self._lines.extend((line, pattern) for line in pattern.lines)
+            self._lines.extend((line, _without_optional_no(line), pattern) for line in pattern.lines)
 
     def at(self, difference: Difference) -> Iterator[tuple[P, Mapping[str, str]]]:
         """Patterns of the place of a difference, each once, with the named groups of its pattern."""
@@ -139,9 +140,17 @@ class PatternIndex(Generic[P]):
             for length in range(2, len(steps) + 1):
                 candidates += self._below.get("/".join(steps[:length]), ())
         yield from ((pattern, {}) for pattern in {id(pattern): pattern for pattern in candidates}.values())
-        for line, pattern in self._lines:
-            if match := line.fullmatch(difference.path):
+        is_taken_back = difference.side is Side.ADDED and _parted(difference.path)[1].startswith(NEGATION)
+        for line, without, pattern in self._lines:
+            if match := (without if is_taken_back else line).fullmatch(difference.path):
                 yield pattern, match.groupdict()
+
+
+@cache
+def _without_optional_no(line: re.Pattern[str]) -> re.Pattern[str]:
+    """The pattern of lines of which `no` may take back none: `no X` where the intent has no X changes nothing, unless
+    a pattern names it."""
+    return re.compile(line.pattern.replace(OPTIONAL_NO, "")) if OPTIONAL_NO in line.pattern else line
 
 
 def _holds(

@@ -88,7 +88,7 @@ ADDED: tuple[tuple[str, tuple[str, str]], ...] = (
     ("fewer-paths", ("router bgp", "maximum-paths 2")),
     ("prefix-limit", ("router bgp", "neighbor FABRIC maximum-routes 12000")),
     ("slow-hold-time", ("router bgp", "neighbor FABRIC timers 60 180")),
-    ("router-advertisements-off", ("interface Ethernet1/1", "ipv6 nd ra disabled")),
+    ("router-advertisements-off", ("interface Ethernet57/1", "ipv6 nd ra disabled")),
     ("static-route", ("", "ip route 10.0.0.0/24 192.0.2.1")),
     ("drained", ("maintenance: unit System", "quiesce")),
     ("dynamic-load-balancing", ("", "ip hardware fib load-balance distribution dynamic")),

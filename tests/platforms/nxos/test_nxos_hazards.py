@@ -58,7 +58,7 @@ ADDED: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("lag-min-links", ("interface port-channel1", "lacp min-links 2")),
     ("hash-fields", ("ip load-sharing address source-destination universal-id 1",)),
     ("dynamic-load-balancing", ("hardware profile dlb", "mode per-packet")),
-    ("not-in-effect", ("hardware access-list tcam region ing-racl 256",)),
+    ("not-in-effect", ("hardware access-list tcam region ing-l2-qos 0",)),
     ("hash-fields", ("port-channel load-balance src-mac",)),
     ("fewer-paths", (*FAMILY, "maximum-paths 1")),
     ("session-down", (*NEIGHBOR, "shutdown")),

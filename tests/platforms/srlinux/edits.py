@@ -189,7 +189,7 @@ HARMFUL: Mapping[str, Edit] = {
     "one path": Edit(f"{FAMILY}/multipath/ebgp/maximum-paths", 1, "fewer-paths"),
     "one AS path": Edit(f"{FAMILY}/multipath/allow-multiple-as", False, "no-multipath-relax"),
     "a resilient hash": Edit(
-        f"{INSTANCE}/ip-load-balancing/resilient-hash-prefix[ip-prefix=10.0.0.0/8]/max-paths", 2, "load-balancing-mode"
+        f"{INSTANCE}/ip-load-balancing/resilient-hash-prefix[ip-prefix=10.0.0.0/8]/max-paths", 64, "load-balancing-mode"
     ),
     "weighted ECMP": Edit(f"{FAMILY}/multipath/ebgp/weighted-ecmp/admin-state", "enable", "weighted-ecmp"),
     "a check of IPv4 on unnumbered ports": Edit(f"{INSTANCE}/ip-forwarding/receive-ipv4-check", True, "forwarding-off"),

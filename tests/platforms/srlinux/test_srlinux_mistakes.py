@@ -387,7 +387,7 @@ MISTAKES: tuple[Mistake, ...] = (
         ],
         [],
     ),
-    (wrong_code_point, ["qos.classifiers[fabric].dscp[26]: roce -> default"], []),
+    (wrong_code_point, ["qos.classifiers[fabric].dscp[26]: roce -> not set"], None),
     (code_points_by_name, [], None),
     (prefix_with_host_bits, [], None),
     (

@@ -30,6 +30,7 @@ from railfab.device import (
 from railfab.errors import raise_all
 from railfab.platforms.differences import Difference
 from railfab.platforms.eos import bgp, interfaces, policy, qos, system
+from railfab.platforms.eos.comparison import headers, with_entries_of, with_number
 from railfab.platforms.eos.interfaces import VLAN, NativeInterface
 from railfab.platforms.eos.lines import FORMAT, canonical
 from railfab.platforms.eos.names import GATEWAY_MAC, JERICHO, PEER_VLAN, VXLAN_INTERFACE, interface_name
@@ -277,28 +278,17 @@ def parse(text: str) -> DeviceModel:
     reading.read(configuration, stated)
     raise_all(reading.errors)
     model = in_order(model_of(configuration))
-    return replace(model, unmodelled=unmodelled(stated, canonical(render(model))))
+    rendering = canonical(render(model))
+    return replace(model, unmodelled=unmodelled(with_entries_of(stated, rendering), rendering))
 
 
 def differences(text: str, rendered: str) -> tuple[Difference, ...]:
     """The lines in which a configuration differs from a rendered one; of a section that it lacks only the header."""
     stated, wanted = canonical(FORMAT.tree(text)), canonical(FORMAT.tree(rendered))
-    lines = tuple(_with_number(stated, wanted))
-    differing = (*line_differences(lines, wanted), *line_differences(_headers(stated, lines), _headers(lines, stated)))
+    stated = with_entries_of(stated, wanted)
+    lines = tuple(with_number(stated, wanted))
+    differing = (*line_differences(lines, wanted), *line_differences(headers(stated, lines), headers(lines, stated)))
     return marked(tuple(without_those_below(differing)), stated, wanted)
-
-
-def _with_number(stated: tuple[Line, ...], wanted: tuple[Line, ...]) -> Iterator[Line]:
-    """The lines with the AS number of the other ones, where both have one: what is below it is compared by itself."""
-    ours, theirs = ([each.text for each in lines if each.text.startswith(ROUTER)] for lines in (stated, wanted))
-    number = theirs[0] if len(ours) == len(theirs) == 1 else None
-    for each in stated:
-        yield Line(number, each.children, each.number) if number and each.text.startswith(ROUTER) else each
-
-
-def _headers(lines: tuple[Line, ...], others: tuple[Line, ...]) -> tuple[Line, ...]:
-    """The first lines of sections whose first lines are others in the second lines."""
-    return tuple(Line(line.text) for line, renamed in zip(lines, others, strict=True) if line.text != renamed.text)
 
 
 def model_of(configuration: EosConfiguration) -> DeviceModel:

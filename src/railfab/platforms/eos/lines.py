@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from railfab.platforms.eos.names import default_traffic_class
 from railfab.platforms.eos.spellings import spelled, with_profiles
 from railfab.platforms.shared.line_tree import Line, LineFormat, Literal, SectionKind
+from railfab.platforms.shared.native_names import numbers_in
 
 _SPACED = ("address-family", "vlan", "vrf", "uc-tx-queue", "tx-queue", "evpn", "profile", "unit", "port")
 
@@ -31,7 +32,7 @@ SIZES = {"kbytes": 1_000, "mbytes": 1_000_000}
 
 _SIZE = re.compile(r"(\d+) (kbytes|mbytes)")
 _ZEROS = re.compile(r"(?<=\d)\.0+(?= |$)|(?<=\.\d)0+(?= |$)|(?<=\.\d\d)0+(?= |$)")
-_DSCP_MAP = re.compile(r"qos map dscp (\d+(?: \d+)*) to traffic-class (\d)")
+_DSCP_MAP = re.compile(r"qos map dscp (\d[\d ,-]*) to traffic-class (\d)")
 _QUEUE_MAP = re.compile(r"qos map traffic-class (\d) to (?:uc-)?tx-queue (\d)")
 _ETHERNET = re.compile(r"interface Ethernet\d+(?:/\d+)*")
 _DEFAULTS = {
@@ -106,13 +107,21 @@ def _plain(lines: tuple[Line, ...]) -> Iterator[Line]:
 def _deciding(lines: tuple[Line, ...]) -> dict[int, Line]:
     """The line that decides for each code point: of several that name it the last one."""
     maps = ((line, match) for line in lines if line.kind == "qos" and (match := _DSCP_MAP.fullmatch(line.text)))
-    return {int(point): line for line, match in maps for point in match[1].split()}
+    return {point: line for line, match in maps for point in _points(match[1])}
+
+
+def _points(listed: str) -> tuple[int, ...]:
+    """The code points of a list with spaces or commas, and ranges; none of another text."""
+    try:
+        return numbers_in(listed.replace(" ", ","), 0, 63)
+    except ValueError:
+        return ()
 
 
 def _quality(line: Line, deciding: Mapping[int, Line]) -> Iterator[Line]:
     """A line of QoS: a map by its values, without EOS's own ones; thresholds in bytes; times without trailing zeros."""
     if named := _DSCP_MAP.fullmatch(line.text):
-        for point in map(int, named[1].split()):
+        for point in _points(named[1]):
             if default_traffic_class(point) != int(named[2]) and deciding[point] is line:
                 yield Line(f"qos map dscp {point} to traffic-class {named[2]}", (), line.number)
         return

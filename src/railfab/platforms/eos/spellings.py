@@ -12,6 +12,7 @@ from ipaddress import IPv4Address, IPv4Interface, ip_address
 
 from railfab.platforms.eos.group_descriptions import with_descriptions
 from railfab.platforms.eos.names import full_interface, speed_name
+from railfab.platforms.eos.usual_places import FAMILY, in_usual_places
 from railfab.platforms.shared.first_words import ByFirstWord
 from railfab.platforms.shared.line_tree import Line
 from railfab.platforms.shared.native_names import numbers_in
@@ -44,6 +45,7 @@ def _paths(match: re.Match[str]) -> str:
 
 
 MOST_PATHS = 600
+LIST_STEP = 10
 _ASN = r"\d{1,5}\.\d{1,5}"
 _INTERFACE = _rewritings(
     (re.compile(r"speed forced (\d+)gfull"), lambda match: f"speed {speed_name(int(match[1]))}"),
@@ -51,6 +53,10 @@ _INTERFACE = _rewritings(
     (re.compile(r"ip address (\d+(?:\.\d+){3}) (\d+(?:\.\d+){3})( secondary)?"), _address),
     (re.compile(r"spanning-tree portfast edge"), lambda _: "spanning-tree portfast"),
     (re.compile(r"switchport trunk allowed vlan all"), lambda _: "switchport trunk allowed vlan 1-4094"),
+    (
+        re.compile(r"switchport trunk allowed vlan (\d[\d,-]*)"),
+        lambda m: f"switchport trunk allowed vlan {_joined(m[1])}",
+    ),
 )
 _ROUTER = _rewritings(
     (re.compile(r"neighbor (\S+) peer-group( \S+)?"), lambda match: f"neighbor {match[1]} peer group{match[2] or ''}"),
@@ -59,8 +65,16 @@ _ROUTER = _rewritings(
     (re.compile(r"maximum-paths (\d+)"), _paths),
     (re.compile(r"bgp asn notation asdot"), lambda _: ""),
     (re.compile(r"bgp default ipv4-unicast"), lambda _: ""),
+    (
+        re.compile(r"(neighbor \S+ send-community)(?: extended| large| link-bandwidth)* standard(?: \S+)*"),
+        lambda m: m[1],
+    ),
 )
-_ENTRY = _rewritings((re.compile(r"(seq .*) ge (\d+) le \2"), lambda match: f"{match[1]} eq {match[2]}"))
+_ENTRY = _rewritings(
+    (re.compile(r"(seq .*) ge (\d+) le \2"), lambda match: f"{match[1]} eq {match[2]}"),
+    (re.compile(r"(seq \d+ \S+ [\d.]+/\d+) ge 32"), lambda match: f"{match[1]} eq 32"),
+    (re.compile(r"(seq \d+ \S+ [\da-f:]+/\d+) ge 128"), lambda match: f"{match[1]} eq 128"),
+)
 _HEADER = re.compile(rf"router bgp ({_ASN})")
 _OVER_INTERFACES = re.compile(r"neighbor interface (?P<ports>\S*[,-]\S*)(?P<rest> peer-group .*)")
 _PORT = re.compile(r"(?P<kind>[A-Za-z]+)?(?P<place>\d+(?:/\d+)*)")
@@ -71,7 +85,7 @@ _ALLOWED = re.compile(r"switchport trunk allowed vlan ([\d,-]+)")
 _MEMBER = re.compile(r"neighbor (\S+) peer group (\S+)")
 _REMOTE = re.compile(r"neighbor (\S+) remote-as \S+")
 _ACTIVATED = re.compile(r"(no )?neighbor (\S+) activate")
-NO_DEFAULT_FAMILY, FAMILY = "no bgp default ipv4-unicast", "address-family ipv4"
+NO_DEFAULT_FAMILY = "no bgp default ipv4-unicast"
 
 
 def spelled(line: Line) -> Line:
@@ -79,13 +93,26 @@ def spelled(line: Line) -> Line:
     if line.kind == "interface" and line.children:
         return _changed(line, full_interface(line.text), tuple(_of_interface(line)))
     if line.text.startswith(("ip prefix-list ", "ipv6 prefix-list ")):
-        return _changed(line, line.text, tuple(_rewritten(child, _ENTRY) for child in line.children))
+        return _changed(line, line.text, tuple(_rewritten(child, _ENTRY) for child in _numbered(line.children)))
     if line.text.startswith("router bgp "):
         header = _HEADER.fullmatch(line.text)
         text = f"router bgp {_number_of_as(header[1])}" if header else line.text
         lines = with_descriptions(tuple(_of_router(line.children)))
-        return _changed(line, text, _with_default_family(lines))
+        return _changed(line, text, _with_default_family(in_usual_places(lines)))
     return line
+
+
+def _numbered(entries: tuple[Line, ...]) -> Iterator[Line]:
+    """The entries of a list, those without a sequence number with that which EOS gives them."""
+    number = 0
+    for entry in entries:
+        words = entry.text.split()
+        if words[0] in ("permit", "deny"):
+            number += LIST_STEP
+            yield Line(f"seq {number} {entry.text}", (), entry.number)
+        else:
+            number = int(words[1]) if words[0] == "seq" and words[1].isdecimal() else number
+            yield entry
 
 
 def _changed(line: Line, text: str, children: tuple[Line, ...]) -> Line:
@@ -150,7 +177,8 @@ def _ports(ranges: str) -> Iterator[str]:
         if begin is None or end is None:
             yield part
             continue
-        kind = begin["kind"] or kind
+        if begin["kind"]:
+            kind = full_interface(f"interface {begin[0]}").split()[1].removesuffix(begin["place"])
         (low, *rest), (high, *_) = begin["place"].split("/"), end["place"].split("/")
         if not dash or int(high) - int(low) > _MOST_PORTS:
             yield f"{kind}{part.removeprefix(begin['kind'] or '')}"
@@ -174,7 +202,7 @@ def _with_default_family(lines: tuple[Line, ...]) -> tuple[Line, ...]:
     names = dict.fromkeys(groups.get(peer, peer) for peer in over_ipv4)
     added = tuple(Line(f"neighbor {name} activate") for name in names if name not in stated)
     if not added:
-        return lines
+        return (*lines, Line(NO_DEFAULT_FAMILY))
     kept = tuple(line for line in lines if line is not family)
     return (*kept, Line(NO_DEFAULT_FAMILY), Line(FAMILY, (*added, *family.children), family.number))
 

@@ -31,6 +31,10 @@ _OBJECTS = tuple(
 )
 """Sections, and lines, that have no effect unless a line elsewhere has their name."""
 
+ROUTER = "router bgp "
+_OF_PEER = re.compile(r"router bgp \d+: (?:address-family [^:]+: )?(?:no )?neighbor (\S+) .*")
+_GROUP = re.compile(r"neighbor (\S+) peer group")
+_MEMBERS = re.compile(r"(?:bgp listen range|neighbor) .* peer[ -]group (\S+)(?: .*)?")
 _INTERFACE = re.compile(r"interface [A-Za-z-]+\d\S*")
 
 
@@ -38,14 +42,35 @@ def marked(
     differences: Sequence[Difference], parsed: tuple[Line, ...], rendered: tuple[Line, ...]
 ) -> tuple[Difference, ...]:
     """The differences, with `unused ` before the path of lines in sections that the fabric does not use."""
-    unused = _unused(parsed, {line.text for line in rendered})
-    if not unused:
+    unused = _unused(parsed, {line.text for line in rendered}) | _routers(parsed) - _routers(rendered)
+    groups = _groups(parsed)
+    if not (unused or groups):
         return tuple(differences)
+
+    def is_unused(path: str) -> bool:
+        named = _OF_PEER.fullmatch(path) if groups else None
+        return _section(path, unused) or (named is not None and named[1] in groups)
+
     return tuple(
         replace(difference, path=UNUSED + difference.path)
-        if difference.side is Side.ADDED and _section(difference.path, unused)
+        if difference.side is Side.ADDED and is_unused(difference.path)
         else difference
         for difference in differences
+    )
+
+
+def _groups(lines: tuple[Line, ...]) -> frozenset[str]:
+    """The peer groups that no session is in."""
+    stated = [child.text for line in lines if line.text.startswith(ROUTER) for child in line.children]
+    declared = {match[1] for text in stated if (match := _GROUP.fullmatch(text))}
+    return frozenset(declared - {match[1] for text in stated if (match := _MEMBERS.fullmatch(text))})
+
+
+def _routers(lines: tuple[Line, ...]) -> frozenset[str]:
+    """The headers of routing tables that BGP is in beside that of the switch."""
+    routers = (line for line in lines if line.text.startswith(ROUTER))
+    return frozenset(
+        f"{router.text}: {child.text}" for router in routers for child in router.children if child.text[:4] == "vrf "
     )
 
 

@@ -340,7 +340,7 @@ def _bounds(text: str) -> str:
     except ValueError:
         return text
     least, most = match[5], match[6] or match[7]
-    only = match[4] or (least if least == most else None)
+    only = match[4] or (least if least in (most, str(prefix.max_prefixlen)) else None)
     if only is not None:
         bounds = f" eq {only}" if int(only) != prefix.prefixlen else ""
     else:

@@ -18,17 +18,21 @@ from railfab.yaml_reader.packaged import packaged
 
 TOP = "top"
 _RANGE = re.compile(r"<(\d+)-(\d+)>")
+_VERB = re.compile(r"[a-z][a-z\d-]*")
 _WORDS = re.compile(r"[a-z][a-z\d-]*(?: [a-z][a-z\d-]*)*(?= |$)")
 
 
 @dataclass(frozen=True, slots=True)
 class KnownLine:
-    """A line that NX-OS takes. ranges: of its numbers, in their order. words: the keywords that it begins with."""
+    """A line that NX-OS takes. ranges: of its numbers, in their order. words: the keywords that it begins with.
+    verb: the first of these, also of a line that may end with it.
+    """
 
     text: str
     pattern: re.Pattern[str]
     ranges: tuple[tuple[int, int], ...]
     words: str
+    verb: str
     source: str
 
     def takes(self, line: str) -> bool | None:
@@ -60,7 +64,7 @@ class KnownSection:
             return "has a number that NX-OS does not take"
         positive = line.removeprefix("no ")
         same = any(known.words and f"{positive} ".startswith(f"{known.words} ") for known in self.lines)
-        if line.startswith("no ") and same:
+        if line.startswith("no ") and (same or any(known.verb == positive.split()[0] for known in self.lines)):
             return None
         return "is no line of NX-OS here" if self.whole or same else None
 
@@ -87,8 +91,9 @@ def _known(text: str, source: str) -> KnownLine:
     ranges = tuple((int(low), int(high)) for low, high in _RANGE.findall(text))
     places = iter(range(len(ranges)))
     pattern = re.compile(_RANGE.sub(lambda _: rf"(?P<n{next(places)}>\d+)", text))
-    start = _WORDS.match(text.removeprefix("(?:no )?"))
-    return KnownLine(text, pattern, ranges, start[0] if start else "", source)
+    plain = text.removeprefix("(?:no )?")
+    start, verb = _WORDS.match(plain), _VERB.match(plain)
+    return KnownLine(text, pattern, ranges, start[0] if start else "", verb[0] if verb else "", source)
 
 
 def refusals(text: str) -> tuple[Refusal, ...]:

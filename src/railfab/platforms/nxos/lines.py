@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from railfab.platforms.nxos.canonical import canonical
+from railfab.platforms.nxos.switch_policies import with_classifiers
 from railfab.platforms.shared.line_tree import Line, LineFormat, Literal
 from railfab.platforms.shared.native_names import numbers_in
 from railfab.text.folding import number_ranges
@@ -27,6 +28,7 @@ FORMAT = LineFormat(
 )
 """`show running-config` indents by two, and has an empty line between sections."""
 
+VLAN1 = "interface Vlan1"
 _ALWAYS_THERE = re.compile(r"interface (?:Ethernet\d+(?:/\d+)+|Vlan1)")
 _ALLOWED = re.compile(r"switchport trunk allowed vlan (?:add )?([\d,-]+)")
 _VLANS = re.compile(r"vlan ([\d,-]+)")
@@ -38,19 +40,21 @@ PORT_DEFAULTS = frozenset(
         "flowcontrol receive off", "flowcontrol send off", "fec auto", "speed auto", "duplex auto", "negotiate auto",
         "no ip directed-broadcast", "ip redirects", "ipv6 redirects", "lacp rate normal", "lacp port-priority 32768",
         "bfd interval 50 min_rx 50 multiplier 3", "switchport trunk native vlan 1", "lldp transmit", "lldp receive",
-        "no beacon",
+        "no beacon", "medium broadcast", "ipv6 nd ra-lifetime 1800", "no ip proxy-arp", "link debounce time 0",
     }
 )  # fmt: skip
 """Nexus 9000 Interfaces guide, Default Settings of each chapter."""
 BRIDGED_DEFAULTS = frozenset({"no shutdown", "switchport", "switchport mode access", "switchport access vlan 1"})
 UP_DEFAULTS = frozenset({"no shutdown"})
 DOWN_DEFAULTS = frozenset({"shutdown"})
+VLAN1_DEFAULTS = frozenset({"shutdown", "no shutdown", "no ip redirects", "no ipv6 redirects"})
 VLAN_DEFAULTS = frozenset({"state active", "no shutdown"})
 SWITCH_DEFAULTS = frozenset(
     {
         "system jumbomtu 9216", "lldp timer 30", "lldp holdtime 120", "copp profile strict",
         "priority-flow-control watch-dog interval 100", "priority-flow-control watch-dog shutdown-multiplier 1",
-        "priority-flow-control auto-restore multiplier 10", "port-channel load-balance src-dst ip-l4port",
+        "priority-flow-control auto-restore multiplier 10", "bfd slow-timer 2000",
+        "port-channel load-balance src-dst ip-l4port",
     }
 )  # fmt: skip
 """Nexus 9000 guides, Default Settings: Interfaces, System Management (LLDP), Security (CoPP), QoS (PFC watchdog)."""
@@ -58,7 +62,7 @@ BGP_DEFAULTS = frozenset(
     {
         "graceful-restart", "graceful-restart restart-time 120", "graceful-restart stalepath-time 300",
         "enforce-first-as", "fast-external-fallover", "timers bgp 60 180", "no shutdown", "distance 20 200 220",
-        "suppress-fib-pending",
+        "suppress-fib-pending", "weight 0", "maximum-paths ibgp 1",
     }
 )  # fmt: skip
 """Nexus 9000 Unicast Routing guide, Default Settings of basic and advanced BGP."""
@@ -80,6 +84,7 @@ def _plain(line: Line) -> Line:
 
 def _top(lines: Iterable[Line]) -> Iterator[Line]:
     kept = [line for line in lines if line.text not in SWITCH_DEFAULTS and not line.text.startswith("version ")]
+    kept = with_classifiers(kept)
     texts = {line.text for line in kept}
     for line in kept:
         if vlans := _VLANS.fullmatch(line.text):
@@ -91,7 +96,8 @@ def _top(lines: Iterable[Line]) -> Iterator[Line]:
         elif line.text.startswith("interface "):
             yield from _interface(line)
         elif line.text.startswith("router bgp "):
-            yield Line(line.text, _sessions(line.children), line.number)
+            lines_of_all = sorted(_sessions(line.children), key=lambda child: child.text.startswith("vrf "))
+            yield Line(line.text, tuple(lines_of_all), line.number)
         else:
             yield _without_default_vrf(line)
 
@@ -137,6 +143,8 @@ def _interface(line: Line) -> Iterator[Line]:
 def _defaults(header: str, texts: set[str]) -> frozenset[str]:
     """Lines that NX-OS does not show: a routed port is down unless it is enabled, a bridged one is up, as a LAG is
     (Nexus 9000 Interfaces guide, Default Settings for Layer 2 and Layer 3 interfaces)."""
+    if header == VLAN1 and not any(text.startswith(("ip address", "ipv6 address")) for text in texts):
+        return VLAN1_DEFAULTS
     if header.startswith("interface Ethernet"):
         return DOWN_DEFAULTS if "no switchport" in texts else BRIDGED_DEFAULTS
     if header.startswith("interface port-channel"):

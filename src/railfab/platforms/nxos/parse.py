@@ -85,6 +85,8 @@ def _router(lines: Iterable[Line]) -> Line | None:
 
 
 _SESSION = re.compile(r"router bgp \S+: (?:vrf \S+: )?neighbor \S+")
+_INSTANCE = re.compile(r"router bgp \S+: vrf \S+")
+"""Section of another routing table than those of the intent."""
 
 
 def _causes(differences: tuple[Difference, ...]) -> Iterator[Difference]:
@@ -96,7 +98,9 @@ def _causes(differences: tuple[Difference, ...]) -> Iterator[Difference]:
         steps = difference.path.split(": ")
         if difference.side is Side.ADDED:
             headers = added.intersection(": ".join(steps[:depth]) for depth in range(1, len(steps)))
-            if not any(map(_SESSION.fullmatch, headers)):
+            if any(map(_INSTANCE.fullmatch, (*headers, difference.path))):
+                yield replace(difference, path=f"unused {difference.path}")
+            elif not any(map(_SESSION.fullmatch, headers)):
                 yield replace(difference, values={"section": "added"}) if steps[0] in headers else difference
             continue
         lost = [*steps[:-1], steps[-1].removeprefix("no ")]

@@ -92,7 +92,7 @@ def _used(name: str, base: str) -> QueuingPolicy:
 def _classes(draft: NxosDraft, base: str) -> Iterator[TrafficClass]:
     """The queues that have a share or strict priority, that are paused, or that a classifier names."""
     pauses = draft.qos.network.get(draft.qos.system.get("network-qos", ""), {})
-    named = {group for groups in draft.qos.groups.values() for group in groups.values()}
+    named = set(_named_groups(draft))
     paused = {group for group, pause in pauses.items() if pause.priority is not None}
     queues = draft.qos.outputs.get(base) or DEFAULT_QUEUES
     used = [group for group, queue in queues.items() if queue.strict or queue.weight or group in named | paused]
@@ -108,6 +108,13 @@ def _classes(draft: NxosDraft, base: str) -> Iterator[TrafficClass]:
             obeyed_priority=priority,
             rate_percent=_rate_percent(draft, base, group),
         )
+
+
+def _named_groups(draft: NxosDraft) -> Iterator[int]:
+    """The QoS groups of the classifiers that the switch or a port uses; of all where none is used."""
+    used = {draft.qos.system.get("qos input"), *(interface.classifier for interface in draft.interfaces.values())}
+    for groups in [groups for name, groups in draft.qos.groups.items() if name in used] or draft.qos.groups.values():
+        yield from groups.values()
 
 
 def _rate_percent(draft: NxosDraft, base: str, group: int) -> int | None:

@@ -34,6 +34,7 @@ KEYS: dict[str, tuple[tuple[str, ...], ...]] = {
 """Names of the parts of a key in the values of a difference, `TABLE.PART`, for each number of parts; a row of another
 number, or of a table that is not here, has `TABLE.key`."""
 
+ENABLED = "admin_status"
 LISTS = {"pfc_enable", "pfcwd_sw_enable"}
 """Fields of several numbers with commas between them."""
 
@@ -65,6 +66,10 @@ class TreePair:
             return []
         fields = {**(stated or {}), **(intended or {})}
         changed = [name for name in fields if (stated or {}).get(name) != (intended or {}).get(name)]
+        if table == "BGP_NEIGHBOR" and stated and ENABLED not in stated and (intended or {}).get(ENABLED) == "up":
+            changed.remove(ENABLED)  # the default (frrcfgd.py, BGP_NEIGHBOR)
+            if not changed:
+                return []
         if not changed or ((stated is None or intended is None) and not fields):
             return [self._difference(table, row, None)]
         return [self._difference(table, row, name) for name in changed]

@@ -23,6 +23,7 @@ from railfab.platforms.sonic.tables import FALSE, SEPARATOR, TRUE, Row, Tables, 
 from railfab.platforms.sonic.template_sessions import template_rows
 from railfab.text.counted import counted
 from railfab.topology.grouping import grouped
+from railfab.yaml_reader.packaged import packaged
 
 RELEASE = "SONiC of August 2026"
 BOOLEANS = (TRUE, FALSE, "True", "False")
@@ -57,13 +58,26 @@ def schema() -> SonicSchema:
     return SonicSchema(types=tuple(document["types"]), tables=document["tables"])
 
 
+@cache
+def fabric_tables() -> frozenset[str]:
+    """The tables of the fabric, of `sections.yml`."""
+    sections = packaged(__package__, "sections.yml")["fabric"]
+    return frozenset(path.split("/")[1] for entry in sections for path in entry["path"])
+
+
 def refusals(text: str) -> tuple[Refusal, ...]:
     """Rows and fields that the models do not know or take, and what they refuse together: one for each cause. Raises
     ConfigError."""
     tree = tree_of(text)
     old, several = bracketed(tree), joined(tree)
     refused = tree_refusals(_with_templates(plain(tree) if old or several else tree))
-    return (*_of_spelling(old, several), *_by_cause(tree, refused))
+    return (*_of_spelling(old, several), *map(_foreign, _by_cause(tree, refused)))
+
+
+def _foreign(refusal: Refusal) -> Refusal:
+    """The refusal, as one of the operator's where its table is no part of the fabric: the image has what it lacks."""
+    is_of_fabric = refusal.where.partition(" ")[0].partition(SEPARATOR)[0] in fabric_tables()
+    return refusal if is_of_fabric else replace(refusal, is_foreign=True)
 
 
 def _with_templates(tree: Tables) -> Tables:

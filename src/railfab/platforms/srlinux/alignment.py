@@ -82,8 +82,8 @@ def _mapping(value: object) -> Json:
 
 def _renamings(configured: Json, wanted: Json) -> Iterator[tuple[NamedList, str, str]]:
     """Objects of one configuration that the other has under another name: their list, and both names."""
-    others = {named.place: named for named in _named_lists(wanted, schema().nodes)}
-    for named in _named_lists(configured, schema().nodes):
+    others = {named.place: named for named in named_lists(wanted, schema().nodes)}
+    for named in named_lists(configured, schema().nodes):
         if (counterpart := others.get(named.place)) is None:
             continue
         free = [name for name in counterpart.entries if name not in named.entries]
@@ -95,7 +95,7 @@ def _renamings(configured: Json, wanted: Json) -> Iterator[tuple[NamedList, str,
                     yield named, name, new
 
 
-def _named_lists(tree: Json, node: Node, path: str = "", place: Place = ()) -> Iterator[NamedList]:
+def named_lists(tree: Json, node: Node, path: str = "", place: Place = ()) -> Iterator[NamedList]:
     """Every list of objects with free names."""
     for name, child in tree.items():
         below = node.get(name) if isinstance(node, dict) else None
@@ -103,13 +103,13 @@ def _named_lists(tree: Json, node: Node, path: str = "", place: Place = ()) -> I
             continue
         at, here = f"{path}/{name}", (*place, name)
         if isinstance(child, dict):
-            yield from _named_lists(child, below, at, here)
+            yield from named_lists(child, below, at, here)
         elif is_list(child):
             if key := _free_key(at, below):
                 entries = {entry[key]: entry for entry in child if isinstance(entry.get(key), str)}
                 yield NamedList(path=at, place=here, key=key, entries=entries, node=below)
             for entry in child:
-                yield from _named_lists(entry, below, at, (*here, *_keys(entry, below)))
+                yield from named_lists(entry, below, at, (*here, *_keys(entry, below)))
 
 
 def _keys(entry: Json, node: Node) -> Place:

@@ -12,6 +12,7 @@ from railfab.platforms.shared.json_tree import Json, is_list, leaf_text
 from railfab.platforms.srlinux.filters import Filtering, filtering, present_path
 from railfab.platforms.srlinux.schema import schema
 from railfab.platforms.srlinux.tree import cli_value, key_words, keys_of, plain_tree
+from railfab.platforms.srlinux.unused import UNUSED, is_below, next_hops_that_drop, unused_places
 
 SECTION_DEPTH = {"/system": 2}
 """Containers whose children are the sections of a configuration; elsewhere those at the top are."""
@@ -19,6 +20,8 @@ LEFT_BY_DRAIN = "/system/maintenance"
 """Container that is a setting only when it is empty: it stays when a drain ends, and has no meaning."""
 DISABLED_IS_NONE = "/network-instance/aggregate-routes/route"
 """List of which a disabled entry is as one that is missing: its leaves are no difference of their own."""
+
+STATIC_ROUTES = "/network-instance/static-routes/route"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +61,25 @@ class TreeSetting:
         return "/".join(steps[: 1 + SECTION_DEPTH.get(f"/{steps[1]}", 1)])
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Context:
+    """What of a configuration decides about the effect of a setting.
+
+    unused: places of objects without use. drops: groups of next hops that drop packets.
+    """
+
+    filters: Filtering
+    unused: tuple[str, ...]
+    drops: frozenset[tuple[str, str]]
+
+    def values(self, entry: ListEntry) -> Mapping[str, Any]:
+        """Values of a setting, by its list entry: those of filters, and `route.drops` of a static route."""
+        if entry.path == STATIC_ROUTES:
+            group = str(entry.tree.get("next-hop-group"))
+            return {"route.drops": (entry.keys.get("network-instance.name", ""), group) in self.drops}
+        return self.filters.values(entry.path, entry.keys)
+
+
 def settings(tree: Json) -> Iterator[TreeSetting]:
     """Every setting of a tree without module prefixes."""
     yield from _below("", "", tree, ListEntry(path="", place="", keys={}, tree=tree))
@@ -65,17 +87,20 @@ def settings(tree: Json) -> Iterator[TreeSetting]:
 
 def differences(text: str, rendered: str) -> tuple[Difference, ...]:
     """Every leaf in which a configuration differs from a rendered one, sorted. Raises ConfigError for broken JSON."""
-    stated, wanted = map(_by_place, _unequal(plain_tree(text), plain_tree(rendered), ""))
+    configured, intended = plain_tree(text), plain_tree(rendered)
+    unequal = _unequal(configured, intended, "")
+    unused = unused_places(configured, *unequal)
+    stated, wanted = map(_by_place, unequal)
     entries = _entries(stated) & _entries(wanted)
     stated = {
         place: setting
         for place, setting in stated.items()
         if setting.entry.place not in entries or not _is_none(setting.entry)
     }
-    filters = filtering(plain_tree(text), plain_tree(rendered))
+    context = Context(filters=filtering(configured, intended), unused=unused, drops=next_hops_that_drop(configured))
     places = {**stated, **wanted}
     places = {place: setting for place, setting in places.items() if setting.path != LEFT_BY_DRAIN}
-    different = (_difference(stated.get(place), wanted.get(place), entries, filters) for place in places)
+    different = (_difference(stated.get(place), wanted.get(place), entries, context) for place in places)
     return tuple(sorted(filter(None, different), key=lambda difference: difference.text))
 
 
@@ -130,18 +155,19 @@ def _unequal_entries(configured: list[Json], wanted: list[Json], keys: Sequence[
 
 
 def _difference(
-    configured: TreeSetting | None, wanted: TreeSetting | None, entries: Container[str], filters: Filtering
+    configured: TreeSetting | None, wanted: TreeSetting | None, entries: Container[str], context: Context
 ) -> Difference | None:
     """The difference of two settings at one place; None where they have the same effect.
 
-    entries: list entries that both configurations have; in the others a default is not in effect. filters: of the
+    entries: list entries that both configurations have; in the others a default is not in effect. context: of the
     configuration.
     """
     setting = configured or wanted
     assert setting is not None
     if setting.place == setting.entry.place and setting.place in entries:
         return None  # an entry with its keys alone, which the other one has with settings
-    default = schema().default(setting.path) if setting.entry.place in entries else None
+    usual = schema().default(setting.path)
+    default = usual if setting.entry.place in entries else None
     effect, intended = (default if side is None else side.value or "" for side in (configured, wanted))
     if effect == intended or schema().is_plain_container(setting.path):
         return None
@@ -149,11 +175,13 @@ def _difference(
         **setting.entry.keys,
         "value": ABSENT if effect is None else effect,
         "intended": ABSENT if intended is None else intended,
-        **filters.values(setting.entry.path, setting.entry.keys),
+        "default": ABSENT if usual is None else usual,
+        **context.values(setting.entry),
     }
+    path = present_path(setting.path)
     return Difference(
         side=Side.MISSING if configured is None else Side.ADDED if wanted is None else Side.CHANGED,
-        path=present_path(setting.path),
+        path=UNUSED + path if is_below(setting.place, context.unused) else path,
         text=f"delete /{setting.place}" if configured is None else f"set {configured.line}",
         section=setting.section,
         values=values,

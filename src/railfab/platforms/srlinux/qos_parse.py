@@ -156,9 +156,10 @@ class _QosReader:
         return self._common(("pfc",), "pfc-mapping-profile", self._mappings) or ""
 
     def classifiers(self) -> Iterator[Classifier]:
+        unsaid = (None, self.default_class())
         for name, node in self._classifiers.items():
             points = ((_code_point(entry), entry.text("forwarding-class")) for entry in node.entries("dscp", "value"))
-            known = {point: cls for point, cls in points if point is not None and cls is not None}
+            known = {point: cls for point, cls in points if point is not None and cls not in unsaid}
             yield Classifier(name=name, dscp=tuple(sorted(known.items())))
 
     def watchdog(self) -> PfcWatchdog | None:
