@@ -16,7 +16,7 @@ def with_entries_of(stated: tuple[Line, ...], wanted: tuple[Line, ...]) -> tuple
     """The lines with the prefix lists of the other ones where these differ in sequence numbers alone, not in order."""
     lists = {line.text: line for line in wanted if _LIST.fullmatch(line.text)}
     return tuple(
-        other if (other := lists.get(line.text)) and _unnumbered(other) == _unnumbered(line) else line
+        planned if (planned := lists.get(line.text)) and _unnumbered(planned) == _unnumbered(line) else line
         for line in stated
     )
 

@@ -16,7 +16,7 @@ _TIMERS = re.compile(r"timers bgp (\d+ \d+)")
 _GROUP = re.compile(r"neighbor (\S+) peer group")
 _MEMBER = re.compile(r"neighbor (\S+) peer group (\S+)")
 _OF_SESSION = re.compile(r"(?:peer group|remote-as|description) .*")
-"""What each session states by itself."""
+"""Settings that each session states by itself."""
 _OWN_TIMERS = re.compile(r"neighbor (\S+) timers .*")
 _MOVABLE = re.compile(r"redistribute (?:connected|attached-host)|neighbor \S+ route-map \S+ (?:in|out)")
 
@@ -55,8 +55,8 @@ def _of_group(lines: tuple[Line, ...], group: str, peers: list[str]) -> tuple[Li
     added = {f"neighbor {group} {text}" for text in shared}
     if asn:
         number = asn.rpartition(" ")[2]
-        own = {peer for peer in peers if any(text.startswith(f"neighbor {peer} remote-as ") for text in texts)}
-        added |= {f"neighbor {peer} remote-as {number}" for peer in peers if peer not in own}
+        timed = {peer for peer in peers if any(text.startswith(f"neighbor {peer} remote-as ") for text in texts)}
+        added |= {f"neighbor {peer} remote-as {number}" for peer in peers if peer not in timed}
     kept = (line for line in lines if line.text not in dropped)
     return (*kept, *(Line(text) for text in sorted(added - texts)))
 
@@ -66,11 +66,11 @@ def _with_timers(lines: tuple[Line, ...]) -> Iterator[Line]:
     if usual is None:
         yield from lines
         return
-    own = {match[1] for line in lines if (match := _OWN_TIMERS.fullmatch(line.text))}
+    timed = {match[1] for line in lines if (match := _OWN_TIMERS.fullmatch(line.text))}
     for line in lines:
         if line is not usual:
             yield line
-        if (group := _GROUP.fullmatch(line.text)) and group[1] not in own:
+        if (group := _GROUP.fullmatch(line.text)) and group[1] not in timed:
             yield Line(f"neighbor {group[1]} {usual.text.replace(' bgp', '')}", (), usual.number)
 
 

@@ -62,8 +62,8 @@ class TreeSetting:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Context:
-    """What of a configuration decides about the effect of a setting.
+class SettingContext:
+    """Facts of a configuration that decide about the effect of a setting.
 
     unused: places of objects without use. drops: groups of next hops that drop packets.
     """
@@ -97,7 +97,9 @@ def differences(text: str, rendered: str) -> tuple[Difference, ...]:
         for place, setting in stated.items()
         if setting.entry.place not in entries or not _is_none(setting.entry)
     }
-    context = Context(filters=filtering(configured, intended), unused=unused, drops=next_hops_that_drop(configured))
+    context = SettingContext(
+        filters=filtering(configured, intended), unused=unused, drops=next_hops_that_drop(configured)
+    )
     places = {**stated, **wanted}
     places = {place: setting for place, setting in places.items() if setting.path != LEFT_BY_DRAIN}
     different = (_difference(stated.get(place), wanted.get(place), entries, context) for place in places)
@@ -155,7 +157,7 @@ def _unequal_entries(configured: list[Json], wanted: list[Json], keys: Sequence[
 
 
 def _difference(
-    configured: TreeSetting | None, wanted: TreeSetting | None, entries: Container[str], context: Context
+    configured: TreeSetting | None, wanted: TreeSetting | None, entries: Container[str], context: SettingContext
 ) -> Difference | None:
     """The difference of two settings at one place; None where they have the same effect.
 

@@ -38,8 +38,8 @@ def unused_places(configured: Json, differing: Json, wanted: Json) -> tuple[str,
         if name not in others.get(named.place, {})
     ]
     times = Counter(_values(configured)) if candidates else Counter[str]()
-    own = Counter(name for name, _ in candidates)
-    return tuple(place for name, place in candidates if times[name] == own[name])
+    keys = Counter(name for name, _ in candidates)
+    return tuple(place for name, place in candidates if times[name] == keys[name])
 
 
 def is_below(place: str, places: tuple[str, ...]) -> bool:
