@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 from tests import commands
 from tests.docs.schemas import conforming
+
+from railfab.cli.sweep import _cluster
 
 ROOT = Path(__file__).resolve().parents[2]
 FABRICS = ROOT / "inventory" / "fabrics"
@@ -109,3 +112,10 @@ def test_a_sweep_of_many_failures_says_how_many_rows_its_table_leaves_out() -> N
     assert lines[0] == "33 runs of ring"
     assert sum(line.startswith("pod64 ") for line in lines) == 30
     assert lines[-1] == "and 3 rows more; --output json has each run"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere each worker imports by itself")
+def test_workers_begin_with_the_imports_of_one_process() -> None:
+    with _cluster(None, None, 2) as (executor, workers):
+        loaded = executor.map(eval, ["'numba' in __import__('sys').modules"] * workers)
+        assert all(loaded)

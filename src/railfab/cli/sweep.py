@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import closing, contextmanager
@@ -170,8 +171,9 @@ def _cluster(dask: str | None, ray: str | None, workers: int) -> Iterator[tuple[
     from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import get_context
 
-    spawned = get_context("spawn")
-    with ProcessPoolExecutor(workers, spawned, signal.signal, (signal.SIGINT, signal.SIG_IGN)) as executor:
+    context = get_context("forkserver" if sys.platform == "linux" else "spawn")
+    context.set_forkserver_preload(["railfab.simulate.job", "railfab.sim.engine"])  # once for all workers
+    with ProcessPoolExecutor(workers, context, signal.signal, (signal.SIGINT, signal.SIG_IGN)) as executor:
         yield executor, workers
 
 
