@@ -249,6 +249,15 @@ def test_merged_changes_are_the_changes_one_after_the_other(data: st.DataObject)
     assert together.reduced == one_by_one.reduced
 
 
+def test_the_rate_of_one_end_counts_for_the_cable_although_both_had_one_before() -> None:
+    _, links, models = fabric("pod64")
+    near = links.keys[-1]
+    far = links.far_key(links.egress[near])
+    changes = [FabricChange({}, reduced={near: 10.0, far: 10.0}), FabricChange({}, reduced={near: 50.0})]
+    state = converge(at_once(links, models, frozenset()), merged(changes))
+    assert state.reduced == {near: 50.0, far: 50.0}
+
+
 def test_a_cable_that_is_restored_at_one_end_and_then_cut_at_the_other_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     running = deployed()
     link = running.state().links.links_of[LEAF][-1]

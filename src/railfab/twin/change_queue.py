@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -136,7 +136,7 @@ def merged(changes: Sequence[FabricChange]) -> FabricChange:
         models.update(change.models)
         slow.update(change.slow)
         cut, restored = (cut - change.restored) | change.cut, (restored - change.cut) | change.restored
-    reduced = {key: rate_gbps for change in changes for key, rate_gbps in change.reduced.items()}
+    reduced = _latest_last(change.reduced for change in changes)
     dirt = {key: loss_db for change in changes for key, loss_db in change.dirt.items()}
     flapped = next((change.flapped for change in reversed(changes) if change.flapped is not None), None)
     fibres = {key: fibre for change in changes for key, fibre in change.fibres.items()}
@@ -152,3 +152,11 @@ def merged(changes: Sequence[FabricChange]) -> FabricChange:
         fibres=fibres,
         switch_faults=faults,
     )
+
+
+def _latest_last(rates: Iterable[Mapping[PortKey, float]]) -> dict[PortKey, float]:
+    """The latest rate that each port was given, in the order of these: of two ends of a cable the later one counts."""
+    latest: dict[PortKey, float] = {}
+    for given in rates:
+        latest = {**{key: rate_gbps for key, rate_gbps in latest.items() if key not in given}, **given}
+    return latest
