@@ -55,6 +55,16 @@ def test_a_shell_starts_them_by_name() -> None:
     assert (code, done.stderr) == ("2", "")
 
 
+def test_a_shell_starts_scripts_with_arguments_and_python_itself_without(tmp_path: Path) -> None:
+    (tmp_path / "made.py").write_text("import sys\nprint(__name__, *sys.argv, 'railfab.cli' in sys.modules)\n")
+    path = f"{commands.folder()}{os.pathsep}{os.environ['PATH']}"
+    script = "python made.py a 'b c'; python -c 'import sys; print(*sys.argv)' d; echo 'print(7)' | python -"
+    done = subprocess.run(
+        ["sh", "-c", script], cwd=tmp_path, env={**os.environ, "PATH": path}, capture_output=True, text=True
+    )
+    assert (done.stdout, done.stderr) == ("__main__ made.py a b c True\n-c d\n7\n", "")
+
+
 def test_a_signal_to_one_that_a_shell_starts_ends_the_command(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "intent.yml")
     process = subprocess.Popen([commands.folder() / "railfab", "plan", "intent.yml"], cwd=tmp_path, stderr=-1)

@@ -112,11 +112,18 @@ def server() -> bytes:
 
 @functools.cache
 def folder() -> Path:
-    """A folder for the PATH of a shell: its `railfab` runs as `run` does, as long as this process does."""
+    """A folder for the PATH of a shell: its `railfab`, and its `python` with a script, run as `run` does, as long as this
+    process does."""
     made = tempfile.TemporaryDirectory(prefix="railfab-commands-")
     atexit.register(made.cleanup)
-    program = Path(made.name) / NAME
-    words = shlex.join([sys.executable, "-IS", str(CLIENT), server().decode().removeprefix("\0"), NAME])
-    program.write_text(f'#!/bin/sh\nexec {words} "$@"\n')
-    program.chmod(0o755)
-    return program.parent
+    forked = shlex.join([sys.executable, "-IS", str(CLIENT), server().decode().removeprefix("\0")])
+    alone = shlex.quote(sys.executable)
+    texts = {
+        NAME: f'exec {forked} {NAME} "$@"',
+        "python": f'case "$1" in *.py) exec {forked} "$@" ;; *) exec {alone} "$@" ;; esac',
+    }
+    for name, text in texts.items():
+        program = Path(made.name) / name
+        program.write_text(f"#!/bin/sh\n{text}\n")
+        program.chmod(0o755)
+    return Path(made.name)

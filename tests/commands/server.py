@@ -181,7 +181,7 @@ def become(request: dict[str, Any], made: dict[str, str]) -> None:
     os.environ.update({**made, **request["environment"]})
     os.chdir(request["cwd"])
     sys.argv = request["arguments"]
-    sys.path[0] = str(Path(sys.argv[0]).parent) if sys.argv[0].endswith(SCRIPT) else request["cwd"]
+    sys.path[0] = str(Path(sys.argv[0]).resolve().parent) if sys.argv[0].endswith(SCRIPT) else request["cwd"]
     unbuffered = bool(os.environ.get("PYTHONUNBUFFERED"))
     sys.stdin = sys.__stdin__ = io.TextIOWrapper(io.BufferedReader(io.FileIO(0, closefd=False)))  # type: ignore[misc]
     sys.stdout = sys.__stdout__ = _writer(1, unbuffered, "strict", os.isatty(1))  # type: ignore[misc]
