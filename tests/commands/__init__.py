@@ -112,8 +112,10 @@ def server() -> bytes:
 
 @functools.cache
 def folder() -> Path:
-    """A folder for the PATH of a shell: its `railfab`, and its `python` with a script, run as `run` does, as long as this
-    process does."""
+    """A folder for the PATH of a shell: its `railfab`, and its `python` with a script, run as `run` does.
+
+    It works as long as this process does.
+    """
     made = tempfile.TemporaryDirectory(prefix="railfab-commands-")
     atexit.register(made.cleanup)
     forked = shlex.join([sys.executable, "-IS", str(CLIENT), server().decode().removeprefix("\0")])

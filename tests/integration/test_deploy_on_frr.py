@@ -176,9 +176,11 @@ def test_hazards_of_a_live_switch_are_those_of_its_configuration_in_a_file(
     assert {line for line in offline if not line.startswith("note")} <= set(verified.stdout.splitlines())
 
 
+@pytest.mark.matrix
 def test_a_broken_line_is_refused_by_name_and_every_session_stays_up(
     deployed: RunningLab, fabric: Design, frr_lab: tuple[Path, Path]
 ) -> None:
+    """As on one switch, which frr/test_frr_session.py tries in `make test`."""
     nornir = nornir_of(fabric, resolve_endpoints(fabric, "lab", frr_lab[1]))
     texts = fabric.configurations()
     broken = {**texts, SPINE: texts[SPINE].replace("bgp router-id", "bgp bogus-knob", 1)}
@@ -218,9 +220,11 @@ def test_a_cut_cable_is_found_at_both_ends(deployed: RunningLab, railfab: Railfa
     assert f"{LEAF} swp16: is down, its link to {SPINE} does not work." in verified.stdout
 
 
+@pytest.mark.matrix
 def test_a_wrong_password_is_a_one_line_error_and_changes_nothing(
     deployed: RunningLab, fabric: Design, frr_lab: tuple[Path, Path], repository: Path, tmp_path: Path
 ) -> None:
+    """As on one switch, which frr/test_frr_session.py tries in `make test`."""
     intent, state = frr_lab
     wrong = tmp_path / "wrong.yml"
     wrong.write_text("username: root\npassword: not-the-password\n")

@@ -178,9 +178,11 @@ def test_a_change_of_somebody_else_stops_a_deploy_that_names_it(
     assert "by hand" in running(fabric, frr_lab[1], SPINE)
 
 
+@pytest.mark.matrix
 def test_a_dead_daemon_is_named_and_the_startup_configuration_stays(
     deployed: RunningLab, railfab: Railfab, frr_lab: tuple[Path, Path]
 ) -> None:
+    """As on one switch, which frr/test_frr_failing.py tries in `make test`."""
     assert railfab("deploy", "--yes", *BOTH).returncode == 0
     startup = startup_file(deployed, SPINE)
     before = startup.read_text()

@@ -218,7 +218,9 @@ def test_a_program_killed_while_it_applies_leaves_a_change_that_can_be_reverted_
         assert finish(leaf, former, confirming=True) == "reverted"
 
 
+@pytest.mark.matrix
 def test_a_program_killed_before_it_changes_anything_leaves_nothing(leaf: Node, tmp_path: Path) -> None:
+    """Between two steps, and while it applies, one is killed in `make test`."""
     former = leaf.running()
     with booting_only_what_was_confirmed(leaf):
         with deploy_that_waits_for_the_lock(leaf, tmp_path, "staged"):

@@ -7,11 +7,12 @@ import json
 import pytest
 from tests.docs.schemas import conforming
 from tests.integration.switches.racks import LEAF, OVER_SSH, Railfab, left_behind, opened
+from tests.sampled import sampled
 
 from railfab.endpoints import Endpoint
 from railfab.twin import Twin
 
-on_each = pytest.mark.parametrize("system", OVER_SSH, indirect=True)
+on_each = pytest.mark.parametrize("system", sampled(OVER_SSH, few=["eos", "sonic"]), indirect=True)
 
 
 def running(endpoint: Endpoint) -> str:

@@ -140,7 +140,7 @@ def finish(site: Site, wanted: tuple[Texts, Texts], intent: int, step: str | Non
     assert left_behind(site.leaf) == "", step
 
 
-@pytest.mark.parametrize("system", sampled(SYSTEMS, few=["srlinux", "eos", "sonic"]), indirect=True)
+@pytest.mark.parametrize("system", sampled(SYSTEMS, few=["srlinux", "sonic"]), indirect=True)
 def test_a_second_deploy_is_refused_while_the_first_is_pending_and_finds_it_when_that_is_killed(
     site: Site, wanted: tuple[Texts, Texts]
 ) -> None:
@@ -158,7 +158,7 @@ def test_a_second_deploy_is_refused_while_the_first_is_pending_and_finds_it_when
     finish(site, wanted, 0, step)
 
 
-@pytest.mark.parametrize("system", OVER_SSH, indirect=True)
+@pytest.mark.parametrize("system", sampled(OVER_SSH, few=["eos", "cumulus"]), indirect=True)
 def test_a_switch_that_reboots_under_the_timer_runs_what_it_ran_before_and_the_deploy_says_so(
     site: Site, wanted: tuple[Texts, Texts]
 ) -> None:
