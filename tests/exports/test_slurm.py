@@ -72,13 +72,24 @@ def test_a_plan_that_grew_moves_no_host_and_renames_no_switch(sizes: tuple[Fabri
 
 @given(st.integers(1, 200), st.integers(1, 12), st.integers(1, 64))
 def test_blocks_of_each_size_fill_pods_or_lie_in_one(pods: int, in_pod: int, base: int) -> None:
-    sizes = block_sizes(pods * in_pod, in_pod, base)
+    sizes = block_sizes([in_pod] * pods, base)
     assert sizes[0] == base
     for size in sizes:
         count = size // base
         places = range(pods * in_pod // count)
         of_pods = [{segment // in_pod for segment in range(place * count, (place + 1) * count)} for place in places]
         assert all(len(of_pod) == 1 or len(of_pod) * in_pod == count for of_pod in of_pods)
+
+
+@given(st.lists(st.integers(1, 9), min_size=1, max_size=9), st.integers(1, 64))
+def test_blocks_of_unequal_pods_fill_whole_pods_or_lie_in_one(in_pods: list[int], base: int) -> None:
+    pod_of = [pod for pod, segments in enumerate(in_pods) for _ in range(segments)]
+    sizes = block_sizes(in_pods, base)
+    assert sizes[0] == base
+    for count in (2**level for level in range(7) if 2**level <= len(pod_of)):
+        rows = [pod_of[row : row + count] for row in range(0, len(pod_of) - count + 1, count)]
+        whole = [all(pod_of.count(pod) == row.count(pod) for pod in row) or len({*row}) == 1 for row in rows]
+        assert (base * count in sizes) is all(whole)
 
 
 def test_names_of_the_cluster_take_the_place_of_those_of_the_plan() -> None:

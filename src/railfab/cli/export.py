@@ -12,16 +12,23 @@ import typer
 from railfab.cli import completion
 from railfab.cli.acceptance import AcceptOption
 from railfab.cli.common import (
+    STATE_DEFAULT,
     HostNamesOption,
     IntentFile,
+    OnOption,
     Output,
     OutputOption,
+    StateOption,
+    given_parameters,
     print_json,
     print_table,
+    refuse,
+    refuse_state,
     stop_at_errors,
     uncollected,
 )
 from railfab.cli.echo import echo, echo_line
+from railfab.cli.export_live import ExportSource, SourceOption, live_fabric
 from railfab.cli.netbox_options import CaOption, SkipVerifyOption, TokenFileOption, netbox_at
 from railfab.errors import RailfabError
 from railfab.fabric import Design, design
@@ -61,6 +68,7 @@ DryRunOption = Annotated[
 
 @uncollected()
 def export(
+    context: typer.Context,
     format_name: FormatArgument,
     intent: IntentFile,
     out: Annotated[
@@ -69,6 +77,9 @@ def export(
     ] = None,
     hosts: HostNamesOption = None,
     job: JobOption = None,
+    source: SourceOption = ExportSource.PLAN,
+    on: OnOption = None,
+    state: StateOption = STATE_DEFAULT,
     to: ToOption = None,
     site: SiteOption = None,
     dry_run: DryRunOption = False,
@@ -94,8 +105,13 @@ def export(
     if (job is None and exported.only_jobs) or (job is not None and exported.of_job is None):
         problem, remedy = ("has no job", "Leave out --job") if job else ("is of a job", "Name it with --job")
         raise RailfabError(format_name, problem, remedy)
+    if source is ExportSource.PLAN:
+        refuse(given_parameters(context), {"on": "--on", "state": "--state"}, "Add --from live, or leave out")
+    refuse_state(context, on)
     fabric = design(intent)
     stop_at_errors(fabric, accept, output)
+    if source is ExportSource.LIVE:
+        fabric = live_fabric(fabric, exported, on, state)
     names = HostNames() if hosts is None else read_host_names(hosts, fabric.topology)
     if to is not None:
         _push(fabric, names, netbox_at(to, token_file, ca, skip_verify, site), dry_run, output)

@@ -17,7 +17,8 @@ class ExportFormat:
 
     documents: name and text of each file; the same design gives the same texts. It raises RailfabError for a design
     that the format cannot say. with_plan: whether `railfab plan -o` writes them too. of_job: the files of a job on the
-    design, text or bytes, beside those; only_jobs: there are no others.
+    design, text or bytes, beside those; only_jobs: there are no others. equal: why it can say only fabrics whose parts
+    are equal, as those of a live one may not be; empty for a format that can say others.
     """
 
     help: str
@@ -25,3 +26,4 @@ class ExportFormat:
     with_plan: bool = False
     of_job: Callable[[Design, HostNames, Job], Iterator[Content]] | None = None
     only_jobs: bool = False
+    equal: str = ""

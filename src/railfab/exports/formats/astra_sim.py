@@ -41,6 +41,7 @@ def documents(design: Design, names: HostNames) -> Iterator[Document]:  # noqa: 
 EXPORT = ExportFormat(
     help="the network of ASTRA-sim's analytical back ends, and the logical dimensions for its ns-3",
     documents=documents,
+    equal="a dimension of ASTRA-sim's networks has equal hosts",
 )
 
 

@@ -49,7 +49,11 @@ def documents(design: Design, names: HostNames) -> Iterator[Document]:
     yield "htsim/nodes.csv", "\n".join(("node,host,rail,port", *rows, ""))
 
 
-EXPORT = ExportFormat(help="the fat tree of htsim, with the NIC port of each node", documents=documents)
+EXPORT = ExportFormat(
+    help="the fat tree of htsim, with the NIC port of each node",
+    documents=documents,
+    equal="the switches of a tier of htsim's fat trees are equal",
+)
 
 
 def _refused(design: Design, problem: str) -> RailfabError:

@@ -8,6 +8,7 @@ Sources: Slurm's topology.conf(5), topology.yaml(5) and Topology Guide, releases
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import accumulate
 from typing import Any
 
 from railfab.errors import RailfabError, raise_all
@@ -71,28 +72,45 @@ def _parents(tree: HostPlaces) -> Iterator[tuple[str, str]]:
         yield tree.fabric, hostlist(tree.pods)
 
 
-def block_sizes(segments: int, in_pod: int, base: int) -> list[int]:
+def block_sizes(in_pods: Sequence[int], base: int) -> list[int]:
     """The sizes of blocks [hosts]: of a segment, and of 2, 4, ... segments.
 
-    Blocks of one size follow each other, so that only sizes are stated that fill a pod, or several. base: hosts of a
-    segment. in_pod: segments of a pod.
+    Blocks of one size follow each other, so that only sizes are stated of which each fills pods, or lies in one. base:
+    hosts of the smallest segment. in_pods: segments of each pod, in the order of the blocks.
     """
+    segments, ends = sum(in_pods), frozenset(accumulate(in_pods, initial=0))
     counts = [2**level for level in range(MOST_LEVELS + 1) if 2**level <= segments]
-    return [base * count for count in counts if in_pod % count == 0 or count % in_pod == 0]
+    return [base * count for count in counts if _fits(count, ends)]
+
+
+def _fits(count: int, ends: frozenset[int]) -> bool:
+    """Whether each row of so many blocks lies in a pod, or begins and ends where pods do. ends: of pods, from 0."""
+    for row in range(0, max(ends) - max(ends) % count, count):
+        inside = any(row < end < row + count for end in ends)
+        if inside and not {row, row + count} <= ends:
+            return False
+    return True
 
 
 def _sizes(tree: HostPlaces) -> list[int]:
-    """The sizes of the blocks of a plan, whose segments, and whose pods, are equal."""
-    hosts = len(tree.segments[0].hosts)
-    if not tree.pods:
-        return [hosts]
-    return block_sizes(len(tree.segments), len(next(iter(tree.pods.values()))), hosts)
+    """The sizes of the blocks: a block of Slurm has at least the hosts of the base."""
+    base = min(len(segment.hosts) for segment in tree.segments)
+    return block_sizes([len(within) for within in tree.pods.values()], base) if tree.pods else [base]
+
+
+def _unequal(tree: HostPlaces) -> list[str]:
+    """A comment for segments of which some have fewer hosts."""
+    hosts = [len(segment.hosts) for segment in tree.segments]
+    if min(hosts) == max(hosts):
+        return []
+    return [f"# Segments are unequal, of {min(hosts)} to {max(hosts)} hosts: the base of BlockSizes is the smallest."]
 
 
 def _block(tree: HostPlaces, lists: dict[str, str], fabric: str) -> str:
     lines = [
         f"# {fabric}: topology/block of Slurm (23.11). BlockName is a segment: all rail switches of a group of hosts."
     ]
+    lines += _unequal(tree)
     lines += [f"BlockName={segment.name} Nodes={lists[segment.name]}" for segment in tree.segments]
     lines.append(f"BlockSizes={','.join(map(str, _sizes(tree)))}")
     return "\n".join((*lines, ""))
@@ -113,5 +131,8 @@ def _yaml(tree: HostPlaces, lists: dict[str, str], fabric: str) -> str:
             "block": {"block_sizes": _sizes(tree), "blocks": blocks},
         },
     ]
-    heading = f"# {fabric}: topologies of Slurm (25.05), which reads no topology.conf where this file is.\n---\n"
-    return heading + yaml.safe_dump(entries, sort_keys=False, width=1_000_000)
+    notes = [
+        f"# {fabric}: topologies of Slurm (25.05), which reads no topology.conf where this file is.",
+        *_unequal(tree),
+    ]
+    return "\n".join((*notes, "---", "")) + yaml.safe_dump(entries, sort_keys=False, width=1_000_000)
