@@ -247,7 +247,8 @@ def test_the_command_exports_what_a_twin_shows(tmp_path: Path) -> None:
         assert (
             whole.stderr == "live: 4 of 12 links of the backend seen, 8 unknown and taken from the plan: as planned\n"
         )
-        ports = [port.name for port, peer, _ in twin_ports(intent, LEAF) if peer == "pod1-seg1-host2"]
+        topology = design(intent).topology
+        ports = [port.name for port, peer, _ in topology.ports_of(LEAF) if peer.node == "pod1-seg1-host2"]
         for port in ports:
             twin.control.set_link(LEAF, port, up=False)
         cut = command("export", "slurm", *arguments)
@@ -261,10 +262,6 @@ def test_the_command_exports_what_a_twin_shows(tmp_path: Path) -> None:
             "railfab: --from live: the switches of a tier of htsim's fat trees are equal, and the live fabric is not "
             "as planned. Use --from plan."
         )
-
-
-def twin_ports(intent: Path, node: str) -> list[tuple[object, str, object]]:
-    return [(port, peer.node, link) for port, peer, link in design(intent).topology.ports_of(node)]
 
 
 def test_a_twin_is_not_asked_for_the_plan() -> None:
