@@ -320,3 +320,15 @@ def test_a_slow_pace_stands_out(scene: Scene) -> None:
 def test_a_history_is_one_character_a_value(values: list[float | None], text: str) -> None:
     """Nothing is lower than a little, what is unknown is blank, and the newest value is at the right end."""
     assert sparkline(values, most=100.0, width=5) == text
+
+
+def test_a_long_step_is_shown_while_it_runs(scene: Scene) -> None:
+    present = JobState(job="large", share=0.424, elapsed_s=2.33, ideal_s=5.72)
+    assert present.present == "step 1 at 42%: 2.3 of about 5.7 s"
+    assert f"job large: {present.present}" in "\n".join(rendered(replace(scene, job=present)))
+    assert "step   at 42%" in line(replace(scene, job=present))
+    later = replace(present, steps=3, step_s=5.8, communication_s=2.0)
+    assert "step 4 at 42%: 2.3 of about 5.7 s, the last one took 5,800 ms" in "\n".join(
+        rendered(replace(scene, job=later))
+    )
+    assert replace(present, ideal_s=0.2).present == "", "it has ended before it is read"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from pathlib import Path
 
 import pytest
@@ -61,6 +62,17 @@ def test_a_turn_shorter_than_the_samples_of_a_job_is_refused(pod64: Design, repo
     problem = r"--turn 10: is too short: samples every 5 s measure a job after 15 s\. Use 15 or more, or a shorter --i"
     with pytest.raises(LabError, match=problem):
         up(pod64, options, show=print, report=print, stop_requested=None)  # type: ignore[arg-type]
+
+
+def test_a_single_job_without_an_end_runs_on(pod64: Design, repository: Path, tmp_path: Path) -> None:
+    """Started again in every turn, the step of a large model would never end."""
+    ring, model = (load_job(repository / "inventory" / "jobs" / f"{name}.yml") for name in ("ring", "llama3-70b"))
+    ending = ring.model_copy(update={"repeat": 3})
+    turns_s = [
+        Options(jobs=jobs, state=tmp_path, sampling=choose_sampling(pod64, 1.0)).job_turn_s
+        for jobs in ((model,), (ring,), (ending,), (model, ring))
+    ]
+    assert turns_s == [inf, inf, 10.0, 10.0]
 
 
 def test_a_turn_is_long_enough_for_the_interval(pod64: Design, tmp_path: Path) -> None:

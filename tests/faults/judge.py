@@ -47,18 +47,20 @@ def wanted_metrics(extra: Iterable[str] = ()) -> frozenset[str]:
 
 
 class Judge:
-    """A Prometheus with the scrapes of these trials."""
+    """A Prometheus with the scrapes of these trials, and what recording rules make of them."""
 
-    def __init__(self, folder: Path, trials: Sequence[Sequence[Scrape]]) -> None:
+    def __init__(
+        self, folder: Path, trials: Sequence[Sequence[Scrape]], rules: Sequence[RecordingRule] = RECORDING
+    ) -> None:
         self._folder = folder
         end_s = int(time.time()) // SLOT_S * SLOT_S
         self._begins_s = [end_s - SLOT_S * (len(trials) - place) for place in range(len(trials))]
         self._lasts_s = [max((at_s for at_s, _ in scrapes), default=0.0) for scrapes in trials]
         for place, scrapes in enumerate(trials):
             self._write_blocks(place, samples(scrapes))
-        for rules in levels(RECORDING):
+        for level in levels(rules):
             with self._running():
-                recorded = [list(self._recorded(place, rules)) for place in range(len(trials))]
+                recorded = [list(self._recorded(place, level)) for place in range(len(trials))]
             for place, found in enumerate(recorded):
                 if found:
                     self._write_blocks(place, found)
@@ -73,7 +75,11 @@ class Judge:
 
     def holds(self, place: int, expr: str, until_s: float) -> float | None:
         """When an expression first has a result in a trial; None when it never has."""
-        return min((at_s for times in self._evaluated(place, expr, until_s) for at_s in times), default=None)
+        return min(self.results(place, expr, until_s), default=None)
+
+    def results(self, place: int, expr: str, until_s: float) -> list[float]:
+        """When an expression has a result in a trial, in simulated time since its beginning."""
+        return sorted(at_s for times in self._evaluated(place, expr, until_s) for at_s in times)
 
     def fires(self, place: int, alert: Alert, until_s: float) -> float | None:
         """When an alert first fires in a trial, in simulated time since its beginning; None when it does not."""

@@ -254,3 +254,31 @@ def test_a_checkpoint_is_written_to_the_storage_servers(protocol: str) -> None:
     write_s = 400e6 / (2 * 2 * 100e9 / 8)
     assert second.duration_s - first.duration_s == pytest.approx(write_s, rel=0.6 if protocol == "roce" else 0.1)
     assert sent_bytes() == pytest.approx(400e6, rel=0.03)
+
+
+def test_the_progress_of_a_step_is_shown_from_its_beginning_to_its_end() -> None:
+    """With what it should take, known before a step has ended; a job of phases, whose ideal is not, has none."""
+    running = fabric()
+    metrics = JobMetrics("small", lambda: running.job_status().progress)
+    metrics.begin(running.start(job().model_copy(update={"repeat": 1})))
+    seen: list[tuple[float, float]] = []
+    while running.job_status().steps < 1:
+        read = registry(metrics).get_sample_value
+        values = [
+            read(f"training_step_{name}", {"fabric": "small", "job_id": "made"})
+            for name in ("progress_ratio", "present_elapsed_seconds", "present_ideal_seconds")
+        ]
+        share, elapsed_s, ideal_s = (value for value in values if value is not None)
+        seen.append((share, elapsed_s))
+        running.advance(MS)
+    (step,) = running.job_status().recent
+    assert seen == sorted(seen)
+    assert seen[0] == (0.0, 0.0)
+    assert 0.7 < seen[-1][0] < 1.0
+    assert step.duration_s - seen[-1][1] < 0.002
+    assert ideal_s == pytest.approx(step.duration_s, rel=0.05)
+    assert running.job_status().progress is None, "it has ended"
+    phases = [{"collective": {"op": "allreduce", "bytes": 10**6}}]
+    running.start(Job.model_validate({"version": 1, "job": "made", "phases": phases}))
+    assert running.job_status().progress is None
+    running.stop()

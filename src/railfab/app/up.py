@@ -11,6 +11,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import cycle
+from math import inf
 from pathlib import Path
 
 from railfab.app.children import Child, Children
@@ -72,7 +73,8 @@ NO_JOB = "none"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """jobs: run in turn, turn_s each; None is long enough for the sample interval. Without jobs only the switches run.
+    """jobs: run in turn, turn_s each; None is long enough for the sample interval, and for the first step of a job with
+    a model, or of another tool. Without jobs only the switches run.
     for_s: end by itself after so long.
 
     Ports: 0 is any free one. prometheus_port: 0 starts no Prometheus, None takes PROMETHEUS_PORT or any free one.
@@ -101,8 +103,11 @@ class Options:
 
     @property
     def job_turn_s(self) -> float:
-        """Time that one job runs before the next."""
-        return max(TURN_S, TURN_INTERVALS * self.interval_s) if self.turn_s is None else self.turn_s
+        """Time that one job runs before the next; a single one without an end runs on."""
+        if self.turn_s is not None:
+            return self.turn_s
+        repeats = [job.repeat if isinstance(job, Job) else None for job in self.jobs]
+        return inf if repeats == [None] else max(TURN_S, TURN_INTERVALS * self.interval_s)
 
 
 class _StopRequested(Exception):
@@ -350,7 +355,7 @@ class _Run:
         summary = self._summaries[job.job] if job else JobSummary(NO_JOB)
         turn = Turn(summary, self._last, self._read_clock().simulated_s)
         until_s = time.monotonic() + self._options.job_turn_s
-        while time.monotonic() < until_s:
+        while time.monotonic() < until_s or self._awaits_step():
             if self._is_over(stop_requested):
                 return False
             self._next_frame(turn, show)
@@ -358,6 +363,10 @@ class _Run:
         ended_s = self._read_clock().simulated_s
         turn.end(ended_s)
         return self._passes(ended_s + ARRIVED_WITHIN_S, turn, stop_requested, show)
+
+    def _awaits_step(self) -> bool:
+        """Whether the first step of the present job is under way, which of a large model takes longer than a turn."""
+        return self._options.turn_s is None and self._status.steps == 0 and self._status.step_share is not None
 
     def _passes(
         self, simulated_s: float, turn: Turn, stop_requested: threading.Event, show: Callable[[Scene], None]
@@ -399,9 +408,9 @@ class _Run:
 
     def _read_clock(self) -> TwinStatus:
         """The status of the twin; notes simulated time."""
-        status = self._control.status()
-        self._clock.add(time.time(), status.simulated_s)
-        return status
+        self._status = self._control.status()
+        self._clock.add(time.time(), self._status.simulated_s)
+        return self._status
 
     @property
     def _window_s(self) -> float:

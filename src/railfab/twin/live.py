@@ -61,8 +61,11 @@ from railfab.workload.call_times import CallTimes
 
 logger = logging.getLogger(__name__)
 
-SLICE_NS, BUSY_SLICE_NS = 20 * NS_PER_MS, NS_PER_MS
-"""Interval in which the lock of the simulation is released [simulated ns]: without flows, and with flows."""
+SLICE_NS, BUSY_SLICES_NS = 20 * NS_PER_MS, (NS_PER_MS, 8 * NS_PER_MS)
+"""Interval in which the lock of the simulation is released [simulated ns]: without flows, and with flows the least and
+the most; a slice that takes less than BRIEF_S doubles it, one that takes twice as long halves it."""
+BRIEF_S = 0.001
+"""Time of a slice with flows [s]: readers of all switches wait no longer for the lock."""
 
 PUBLISH_S = 0.05
 """Maximum age of the published counters while the simulation runs without a pause and they are read [s]."""
@@ -146,6 +149,7 @@ class LiveFabric:
         self._switches: dict[str, SwitchSamples] = {}
         self._engine_error: Exception | None = None
         self._behind, self._read = False, False
+        self._busy_slice_ns = BUSY_SLICES_NS[0]
         self._published_s = 0.0
         self._published = self._publish()
 
@@ -558,7 +562,9 @@ class LiveFabric:
         due_ns = self._state.pending.next_ns
         if due_ns is not None and due_ns > self._clock_ns and self._engine.is_active:
             until_ns = min(until_ns, due_ns)  # without flows, what follows in one slice is taken together at its end
+        began_s = time.monotonic()
         self._pass(min(until_ns, self._slice_end_ns(), self._readings.next_window_ns(self._clock_ns)))
+        self._adapt_slice(time.monotonic() - began_s)
         self._behind = True
         if self._publication_due():
             self._publish()
@@ -574,11 +580,19 @@ class LiveFabric:
         self._clock_ns = until_ns
         self._readings.pass_time(until_ns)
 
+    def _adapt_slice(self, took_s: float) -> None:
+        """Choose the next slice with flows by the time that one took: computing flows take none, packets much."""
+        least, most = BUSY_SLICES_NS
+        if took_s < BRIEF_S:
+            self._busy_slice_ns = min(2 * self._busy_slice_ns, most)
+        elif took_s > 2 * BRIEF_S:
+            self._busy_slice_ns = max(self._busy_slice_ns // 2, least)
+
     def _slice_end_ns(self) -> int:
         """Until when to run before the lock is released: briefly while there are flows, and where they begin."""
         if self._run is not None and self._run.rests_until_ns > self._clock_ns and not self._engine.is_active:
             return min(self._clock_ns + SLICE_NS, self._run.rests_until_ns)
-        return self._clock_ns + (BUSY_SLICE_NS if self._engine.is_active else SLICE_NS)
+        return self._clock_ns + (self._busy_slice_ns if self._engine.is_active else SLICE_NS)
 
     def _publication_due(self) -> bool:
         return time.monotonic() - self._published_s >= (PUBLISH_S if self._read else UNREAD_PUBLISH_S)

@@ -212,11 +212,14 @@ class FastForward:
         if self._recorder is not None:
             self._recorder.sample(st)
         waiting = bool((st.flows.state == WAITING).any())
-        loads = Loads.of(st, self.network.queue_of)
-        if self.policy.parking and not waiting:
-            self._park(loads)
-        if self.policy.trains:
-            self._couple(loads, waiting)
+        if waiting and not (st.flows.train > 1).any():
+            self._progress.pressure = _pressure(self.engine)  # nothing is parked, and no train is longer than a frame
+        else:
+            loads = Loads.of(st, self.network.queue_of)
+            if self.policy.parking and not waiting:
+                self._park(loads)
+            if self.policy.trains:
+                self._couple(loads, waiting)
         self._look_again(min(2 * self._progress.interval_ns, self.policy.longest_look_ns))
 
     def _park(self, loads: Loads) -> None:
