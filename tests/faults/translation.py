@@ -38,9 +38,24 @@ class NotExpressible(Exception):
 
 
 def translated(mistake: Mistake, served: str) -> Mistake:
-    """The mistake on switches of a platform: its configurations as texts. Raises NotExpressible."""
-    if served == LISTED:
-        return mistake
+    """A mistake of the list on switches of a platform: its configurations as texts. Raises NotExpressible."""
+    there = mistake if served == LISTED else _translation(mistake.id, served)
+    if isinstance(there, NotExpressible):
+        raise there
+    return there
+
+
+@cache
+def _translation(name: str, served: str) -> Mistake | NotExpressible:
+    """The mistake of this name in the list, or why switches of a platform cannot have or show it."""
+    listed = next(mistake for mistake in mistakes() if mistake.id == name)
+    try:
+        return _translated(listed, served)
+    except NotExpressible as error:
+        return error
+
+
+def _translated(mistake: Mistake, served: str) -> Mistake:
     mistake = replace(mistake, **_stated(mistake, served))
     _check_shown(mistake, served)
     ports = {name: _ports(name, served) for name in rack(served).models}
