@@ -16,7 +16,7 @@ from railfab.fabric.routed import models_in_effect
 from railfab.forwarding import Marking
 from railfab.intent import Job
 from railfab.simulate import faults, simulate_job
-from railfab.topology import Role
+from railfab.topology import PortKey, Role
 from railfab.twin.ideal_steps import DesignLinks
 from railfab.twin.job_metrics import JobMetrics, registry
 from railfab.twin.live import LiveFabric
@@ -227,33 +227,36 @@ def test_operations_are_counted_while_their_step_runs_and_once() -> None:
     assert collective_counts(metrics) == {op: 2 * count for op, count in step_of.items()}
 
 
-@pytest.mark.parametrize("protocol", ["roce", "nvme-tcp"])
-def test_a_checkpoint_is_written_to_the_storage_servers(protocol: str) -> None:
-    """Its bytes cross the ports of servers in every second step, which takes as long as the ports and servers need."""
-    planned, wanted = stored(protocol), job(checkpoint={"every_steps": 2, "bytes": "400MB"})
-    running = live(planned)
-    to_servers = {
+def to_servers(planned: Design) -> set[PortKey]:
+    """The ports of the storage network that lead to servers."""
+    return {
         (near.node, near.name)
         for near, far, _ in planned.topology.ports()
         if planned.topology.node(far.node).role is Role.SERVER
     }
 
-    def sent_bytes() -> float:
-        """Bytes that the leaves of the storage network have sent to servers."""
-        return sum(
-            sample.value
-            for leaf in {node for node, _ in to_servers}
-            for sample in running.samples(leaf)
-            if sample.metric == "fabric_interface_transmit_bytes_total"
-            and (leaf, sample.labels["interface"]) in to_servers
-        )
 
+def sent_bytes(running: LiveFabric, ports: set[PortKey]) -> float:
+    """Bytes that the leaves of the storage network have sent to servers."""
+    return sum(
+        sample.value
+        for leaf in {node for node, _ in ports}
+        for sample in running.samples(leaf)
+        if sample.metric == "fabric_interface_transmit_bytes_total" and (leaf, sample.labels["interface"]) in ports
+    )
+
+
+@pytest.mark.parametrize("protocol", ["roce", "nvme-tcp"])
+def test_a_checkpoint_is_written_to_the_storage_servers(protocol: str) -> None:
+    """Its bytes cross the ports of servers in every second step, which takes as long as the ports and servers need."""
+    planned, wanted = stored(protocol), job(checkpoint={"every_steps": 2, "bytes": "400MB"})
+    running, servers = live(planned), to_servers(planned)
     (first,) = steps(running, wanted, 1)
-    assert sent_bytes() == 0
+    assert sent_bytes(running, servers) == 0
     first, second = steps(running, wanted, 2)
     write_s = 400e6 / (2 * 2 * 100e9 / 8)
     assert second.duration_s - first.duration_s == pytest.approx(write_s, rel=0.6 if protocol == "roce" else 0.1)
-    assert sent_bytes() == pytest.approx(400e6, rel=0.03)
+    assert sent_bytes(running, servers) == pytest.approx(400e6, rel=0.03)
 
 
 def test_the_progress_of_a_step_is_shown_from_its_beginning_to_its_end() -> None:
@@ -282,3 +285,35 @@ def test_the_progress_of_a_step_is_shown_from_its_beginning_to_its_end() -> None
     running.start(Job.model_validate({"version": 1, "job": "made", "phases": phases}))
     assert running.job_status().progress is None
     running.stop()
+
+
+def mean_s(running: LiveFabric, wanted: Job, count: int) -> float:
+    """Mean duration of the last steps of a job, of which each second one ends with a checkpoint."""
+    recent = steps(running, wanted, count)
+    return sum(step.duration_s for step in recent[-2:]) / 2
+
+
+@pytest.mark.parametrize("protocol", ["nvme-tcp", pytest.param("roce", marks=pytest.mark.matrix)])
+def test_an_asynchronous_checkpoint_is_written_beside_the_next_steps(protocol: str) -> None:
+    """GPUs wait for the copy to their hosts, and for the checkpoint before where its write takes longer than two steps:
+    as `railfab simulate` says."""
+    planned = stored(protocol)
+    running = live(planned)
+    for size, storage_gbps in (("40MB", 400), ("200MB", 20)):
+        stated = {"bytes": size, "storage_gbps": storage_gbps, "asynchronous": True, "copy_gbps": 100}
+        wanted = job(checkpoint={"every_steps": 2, **stated})
+        told = simulate_job(wanted, planned).step
+        assert told.checkpoint is not None
+        assert (told.checkpoint.waits_s > 5 * told.checkpoint.copy_s) == (storage_gbps == 20), "what the case is about"
+        assert mean_s(running, wanted, 6) == pytest.approx(told.step_s, rel=0.03)
+
+
+def test_a_checkpoint_in_the_background_has_its_ideal_and_all_of_its_bytes() -> None:
+    planned = stored("roce")
+    running, servers = live(planned), to_servers(planned)
+    before = sent_bytes(running, servers)
+    made = steps(running, job(checkpoint={"every_steps": 1, "bytes": "40MB", "asynchronous": True}), 4)
+    for step in made:
+        assert step.duration_s == pytest.approx(step.ideal_s, rel=0.05)
+    running.advance(50 * MS)
+    assert sent_bytes(running, servers) - before == pytest.approx(4 * 40e6, rel=0.03)

@@ -118,16 +118,12 @@ def test_checkpoints_come_every_so_many_steps() -> None:
 @pytest.mark.parametrize(
     ("fields", "problem"),
     [
-        ({"checkpoint": {"every_steps": 3, "asynchronous": True}}, "a twin does not write beside the next steps"),
         ({"checkpoint": {"every_steps": 3}}, "the design has no storage network"),
         ({"parallelism": {"tp": 3}}, "tp 3 x cp 1 x pp 1 = 3 does not divide the 32 GPUs of the job"),
         ({"parallelism": {"tp": 4, "ep": 8, "micro_batches": 2000}}, "a step has more than 200,000 computations"),
     ],
 )
 def test_what_a_twin_cannot_run_is_refused_with_the_key(fields: dict[str, Any], problem: str) -> None:
-    storage = {"profile": SHARED} if "asynchronous" in str(fields) else {}
-    intent = fabric(hosts={"gpus": 4, "nic_ports": 2, "rate_gbps": 100}, **storage)
-    if storage:
-        fields["checkpoint"]["storage_gbps"] = 800
+    intent = fabric(hosts={"gpus": 4, "nic_ports": 2, "rate_gbps": 100})
     with pytest.raises(RailfabError, match=problem):
         stages(job(EXPERTS, **fields), wire(intent), intent)

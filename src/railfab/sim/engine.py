@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -234,8 +234,16 @@ class Engine:
 
     @property
     def open_count(self) -> int:
-        """How many flows are not done, those that wait for others included."""
-        return int(np.count_nonzero(self._st.flows.state != DONE))
+        """How many flows are not done, those that wait for others included, and endless ones not."""
+        return int(self._st.sim[0].open_flows)
+
+    def places_of(self, numbers: Collection[int]) -> Ints:
+        """Where these flows are in the tables until flows are forgotten."""
+        return np.flatnonzero(np.isin(self._st.flows.id, list(numbers)))
+
+    def open_at(self, places: Ints) -> int:
+        """How many of the flows at these places are not done."""
+        return int(np.count_nonzero(self._st.flows.state[places] != DONE))
 
     def start_waiting(self, first: int) -> None:
         """Start the flows from this number on that wait for nothing but their time."""

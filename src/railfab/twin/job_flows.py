@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -20,10 +20,11 @@ BACKGROUND_STREAM = 1 << 16
 
 
 class JobFlows:
-    """The flows of the present stage. Not thread-safe."""
+    """The flows of the present stage, and those of former ones that go on beside it. Not thread-safe."""
 
     def __init__(self, links: LinkTable) -> None:
         self.transfers: dict[int, Transfer] = {}
+        self.beside: dict[int, Transfer] = {}
         self.background: dict[int, Background] = {}
         self._links = links
         self._last = 0
@@ -31,6 +32,7 @@ class JobFlows:
 
     def clear(self) -> None:
         self.transfers.clear()
+        self.beside.clear()
         self.background.clear()
         self._begun = ((), [])
 
@@ -39,11 +41,15 @@ class JobFlows:
         self._links, self._begun = links, ((), [])
 
     def begin(
-        self, transfers: tuple[Transfer, ...], now_ns: int, add_transport: Callable[[Transport], int]
+        self,
+        transfers: tuple[Transfer, ...],
+        now_ns: int,
+        add_transport: Callable[[Transport], int],
+        active: Collection[int] = (),
     ) -> list[Flow]:
         """New flows for these transfers, in place of the former ones; a number is never used again.
 
-        add_transport: makes a transport known to the engine; its number.
+        add_transport: makes a transport known to the engine; its number. active: flows that are under way.
         """
         if transfers is not self._begun[0]:
             rates = {transfer.rate_gbps for transfer in transfers} - {None}
@@ -52,13 +58,18 @@ class JobFlows:
             self._begun = (transfers, [self._flow(transfer, paced, known) for transfer in transfers])
         first = self._last + 1
         self._last += len(transfers)
-        self.transfers = dict(enumerate(transfers, first))
+        self.beside = {number: transfer for number, transfer in self.beside.items() if number in active}
+        before: tuple[int, ...] = ()
+        if any(transfer.beside for transfer in transfers):
+            before = tuple(self.beside)
+            self.beside |= {number: each for number, each in enumerate(transfers, first) if each.beside}
+        self.transfers = {number: each for number, each in enumerate(transfers, first) if not each.beside}
         return [
             replace(
                 plain,
                 id=number,
-                after=tuple(first + place for place in transfer.after),
-                start_ns=0 if transfer.after else now_ns + transfer.gap_ns,
+                after=tuple(first + place for place in transfer.after) or before,
+                start_ns=0 if transfer.after or before else now_ns + transfer.gap_ns,
             )
             for number, (transfer, plain) in enumerate(zip(transfers, self._begun[1], strict=True), first)
         ]
@@ -109,7 +120,7 @@ class JobFlows:
         """Number and ends of each, and its links there and back, as far as they lead."""
         for place in np.flatnonzero(paths.stalled).tolist():
             number = int(paths.id[place])
-            transfer = self.transfers.get(number) or self.background[number]
+            transfer = self.transfers.get(number) or self.beside.get(number) or self.background[number]
             there, back = (row[row >= 0].tolist() for row in (paths.links[place], paths.back[place]))
             yield number, transfer, there, back
 

@@ -141,6 +141,7 @@ class LiveFabric:
         self._flows = JobFlows(self._links)
         self._booted_s: Mapping[str, float] = {}
         self._run: JobRun | None = None
+        self._beside_places = np.zeros(0, np.int64)
         self._slow_links: Mapping[PortKey, float] = {}
         self._simulated_slow: Mapping[PortKey, float] = {}
         self._simulated = self._state
@@ -269,7 +270,7 @@ class LiveFabric:
         with self._simulation.held():
             self._end_job()
             self._slow_links = work.slow_links
-            self._run = JobRun(work, self._engine, self._launch)
+            self._run = JobRun(work, self._engine, self._launch, self._under_way_beside)
             if work.background:
                 self._adopt()
                 self._engine.add(list(self._flows.begin_background(work.background, self._engine.add_transport)))
@@ -640,13 +641,19 @@ class LiveFabric:
         self._adopt()
         engine = self._engine
         engine.forget_finished()
-        engine.add(self._flows.begin(stage.transfers, math.ceil(engine.now_ns), engine.add_transport))
+        active = engine.active() if self._flows.beside else ()
+        engine.add(self._flows.begin(stage.transfers, math.ceil(engine.now_ns), engine.add_transport, active))
+        self._beside_places = engine.places_of(self._flows.beside) if self._flows.beside else np.zeros(0, np.int64)
         if stage.ideal_s is not None:
             self._judge_step()
             return stage.ideal_s
         engine.run(math.ceil(engine.now_ns) + 1, stop_when_done=False)
         payload_share = self._framing.octets_per_wire / self._framing.octets_per_payload
         return self._flows.ideal_s(engine.flow_paths(), engine.network.rate_gbps * payload_share)
+
+    def _under_way_beside(self) -> int:
+        """Transfers of the present job that are under way, and for which no stage waits."""
+        return self._engine.open_at(self._beside_places) if self._flows.beside else 0
 
     def _end_job(self) -> None:
         if self._engine_error is not None:

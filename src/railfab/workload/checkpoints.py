@@ -47,7 +47,8 @@ Write = Callable[[Sequence[float], StorageSide], float]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckpointTime:
-    """A checkpoint. bytes: of the job. steps: from one to the next. write_s: until the storage has it.
+    """A checkpoint. bytes: of the job. steps: from one to the next. write_s: until the storage has it. copy_s: to the
+    memory of hosts, if asynchronous.
 
     waits_s: that the GPUs wait for one: for the write, or if asynchronous for the copy to their host, for the write
     before where that is not done yet, and for collectives that share NICs with it.
@@ -58,6 +59,7 @@ class CheckpointTime:
     steps: int
     write_s: float
     waits_s: float
+    copy_s: float = 0.0
 
     @property
     def step_s(self) -> float:
@@ -142,11 +144,16 @@ def checkpoint_time(
     by_host = host_bytes(checkpoint, plan)
     write_s = side.write_s(by_host) if write is None else write(by_host, side)
     steps = checkpoint.every_steps or max(1, ceil((checkpoint.every_s or 0.0) / step_s))
-    waits_s = write_s
+    waits_s, copy_s = write_s, 0.0
     if checkpoint.asynchronous:
         copy_s = max(by_host) / (plan.ranks.gpus_per_host * bytes_per_s(checkpoint.copy_gbps))
         met_s = min(write_s, (shared_step_s - step_s) * min(float(steps), write_s / step_s))
         waits_s = copy_s + max(0.0, write_s - steps * step_s) + met_s
     return CheckpointTime(
-        network=side.net.value, bytes=round(sum(by_host)), steps=steps, write_s=write_s, waits_s=waits_s
+        network=side.net.value,
+        bytes=round(sum(by_host)),
+        steps=steps,
+        write_s=write_s,
+        waits_s=waits_s,
+        copy_s=copy_s,
     )

@@ -20,6 +20,8 @@ RECENT_STEPS = 256
 
 Launch = Callable[[Stage], float]
 """Starts the transfers of a stage on the engine; returns their ideal duration [s]."""
+POLL_NS = 100_000
+"""Time within which the end of a stage is noticed while transfers beside it are under way [simulated ns]."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,11 +94,14 @@ class IdealSteps:
 
 class JobRun:
     """Runs the stages of a job on an engine. as_designed: whether all of the present step runs as in the design; only
-    of a job with ideals and without stragglers."""
+    of a job with ideals and without stragglers. beside: counts the transfers of former stages that are under way beside
+    the present one."""
 
-    def __init__(self, job: StagedJob, engine: FastForward, launch: Launch) -> None:
+    def __init__(
+        self, job: StagedJob, engine: FastForward, launch: Launch, beside: Callable[[], int] = lambda: 0
+    ) -> None:
         self.name, self._stages, self._repeat, self._step_s = job.job, job.stages, job.repeat, job.ideal_s
-        self._engine, self._launch = engine, launch
+        self._engine, self._launch, self._beside = engine, launch, beside
         self.steps = 0
         self.recent: deque[Step] = deque(maxlen=RECENT_STEPS)
         self._stage_index = 0
@@ -133,13 +138,17 @@ class JobRun:
         ended = sum(len(stage.transfers) for number, stage in due if number < self._stage_index)
         if self._in_stage:
             stage = self._stages[self._stage_index]
-            ended += len(stage.transfers) - (self._engine.open_count if self._sending else 0)
+            ended += len(stage.transfers) - (self._open_count() if self._sending else 0)
         return StepProgress(
             ended=ended,
             total=sum(len(stage.transfers) for _, stage in due),
             elapsed_s=(self._now_ns - self._step_began_ns) / NS_PER_S,
             ideal_s=self._step_s,
         )
+
+    def _open_count(self) -> int:
+        """Transfers for which the present stage waits."""
+        return self._engine.open_count - self._beside()
 
     def _is_due(self, stage: Stage) -> bool:
         """Whether a stage is in the present step."""
@@ -192,19 +201,32 @@ class JobRun:
         """Run to the end of the stage, when the last flow is acknowledged; False when `until_ns` is reached first."""
         engine = self._engine
         if self._sending:
-            if not engine.run(until_ns):
+            if not self._run_transfers(until_ns):
                 return False
             self._sending = False
             self._end_transfers()
         engine.run(min(until_ns, self.rests_until_ns), stop_when_done=False)
         return self._now_ns >= self.rests_until_ns
 
+    def _run_transfers(self, until_ns: int) -> bool:
+        """Run to the end of the transfers for which the stage waits; False when `until_ns` is reached first."""
+        engine = self._engine
+        while self._beside():
+            if self._open_count() <= 0:
+                return True
+            if self._now_ns >= until_ns:
+                return False
+            engine.run(min(until_ns, self._now_ns + POLL_NS), stop_when_done=False)
+        return engine.run(until_ns)
+
     def _end_transfers(self) -> None:
         """Note when the transfers of the stage were under way."""
         stage = self._stages[self._stage_index]
-        start_ns, finish_ns = self._times(stage)
+        waited = np.array([not transfer.beside for transfer in stage.transfers])
+        start_ns, finish_ns = (times[waited] for times in self._times(stage))
         self.rests_until_ns = max(self.rests_until_ns, math.ceil(finish_ns.max(initial=0)))
-        self._communication_ns += transferring_ns(stage.transfers, start_ns, finish_ns)
+        transfers = [transfer for transfer in stage.transfers if not transfer.beside]
+        self._communication_ns += transferring_ns(transfers, start_ns, finish_ns)
         self._calls = (*self._calls, *call_times(stage.calls, start_ns, finish_ns))
 
     def _end_stage(self) -> None:

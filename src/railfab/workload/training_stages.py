@@ -8,9 +8,9 @@ from dataclasses import replace
 from railfab.errors import IntentError
 from railfab.intent import FabricIntent, Job
 from railfab.intent.step_conditions import Checkpoint
-from railfab.topology import Net, Role, Topology
+from railfab.topology import Net, PortKey, Role, Topology
 from railfab.units import NS_PER_S, bytes_per_s
-from railfab.workload.checkpoints import StorageSide, checkpoint_time, host_bytes, storage_side
+from railfab.workload.checkpoints import CheckpointTime, StorageSide, checkpoint_time, host_bytes, storage_side
 from railfab.workload.ideal_times import Ideal, between_host_ports
 from railfab.workload.job_hosts import first_hosts, hosts_of
 from railfab.workload.mapping import host_ports
@@ -45,7 +45,21 @@ def training_stages(
     transfers = writes.transfers
     if intent.storage is not None and intent.storage.protocol == "nvme-tcp":
         transfers = _paced(transfers, write_s, intent)
-    return (run, replace(writes, transfers=transfers, ideal_s=write_s))
+    if not job.checkpoint.asynchronous:
+        return (run, replace(writes, transfers=transfers, ideal_s=write_s))
+    side = storage_side(job.checkpoint, intent)
+    time = checkpoint_time(
+        job.checkpoint, training.plan, side, step_s=ideal_s, shared_step_s=ideal_s, write=lambda *_: write_s
+    )
+    return (run, _beside(replace(writes, transfers=transfers), time, ports.port(0)))
+
+
+def _beside(writes: Stage, time: CheckpointTime, port: PortKey) -> Stage:
+    """A checkpoint that is written beside the next steps: all GPUs wait for the copy to the memory of their hosts."""
+    copied = Transfer(source=port, target=port, payload_bytes=0, gap_ns=round(time.copy_s * NS_PER_S))
+    least = replace(copied, gap_ns=writes.compute_ns)
+    written = (replace(each, after=(0,), beside=True) for each in (least, *writes.transfers))
+    return replace(writes, compute_ns=0, transfers=(copied, *written), ideal_s=time.waits_s)
 
 
 def step_work(work: TrainingWork) -> StepWork:
@@ -93,11 +107,8 @@ def _checkpoint(
     hosts: Sequence[str],
     step_s: float,
 ) -> Stage:
-    """The write of a checkpoint, for which all GPUs wait. Its packets cross the storage network if there are servers,
-    and it takes at least as long as the ports of hosts and the storage need."""
-    if checkpoint.asynchronous:
-        problem = "a twin does not write beside the next steps"
-        raise IntentError("checkpoint.asynchronous", problem, "Leave it out, or use `railfab simulate`")
+    """The write of a checkpoint. Its packets cross the storage network if there are servers, and it takes at least as
+    long as the ports of hosts and the storage need."""
     by_host = host_bytes(checkpoint, plan)
     written = checkpoint_time(checkpoint, plan, side, step_s=step_s, shared_step_s=step_s)
     ports = [storage_ports(topology, role) for role in (Role.HOST, Role.SERVER)]

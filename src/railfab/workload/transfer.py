@@ -16,7 +16,8 @@ class Transfer:
 
     after: places of the transfers of its stage that it waits for; it begins gap_ns after the last of them. Without
     payload only this time passes, on the host of its source. rate_gbps: on the wire, at which it is sent; None: that of
-    congestion control.
+    congestion control. beside: the stage does not wait for it: it goes on beside the next stages, until one that has
+    such transfers, too, whose first transfers wait for it.
     """
 
     source: PortKey
@@ -26,6 +27,7 @@ class Transfer:
     after: tuple[int, ...] = ()
     gap_ns: int = 0
     rate_gbps: float | None = None
+    beside: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

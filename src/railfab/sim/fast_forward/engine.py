@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -267,9 +267,18 @@ class FastForward:
 
     @property
     def open_count(self) -> int:
-        """How many flows are not done, those that wait for others included."""
+        """How many flows are not done, those that wait for others included, and endless ones not."""
         self._settle()
         return self.engine.open_count
+
+    def places_of(self, numbers: Collection[int]) -> Ints:
+        """Where these flows are in the tables until flows are forgotten."""
+        return self.engine.places_of(numbers)
+
+    def open_at(self, places: Ints) -> int:
+        """How many of the flows at these places are not done."""
+        self._settle()
+        return self.engine.open_at(places)
 
     @property
     def is_active(self) -> bool:
