@@ -7,6 +7,10 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+NEGATION = "no "
+"""Beginning of a line that takes back another."""
+TAKES_BACK = "takes_back"
+
 
 class Side(StrEnum):
     """ADDED: only the configuration has it. CHANGED: both do, with other values. MISSING: only the intent has it."""
@@ -26,7 +30,8 @@ class Difference:
         `delete /interface ethernet-1/1 mtu`; of a line its path. Equal texts are equal settings.
     section: the part of the configuration that it belongs to, as a note names it.
     values: of a leaf, `value` (what is in effect, where the leaf is missing its default), `intended`, and the keys of
-        the lists around it as `LIST.KEY`. of a line nothing: its values are in its path.
+        the lists around it as `LIST.KEY`. of a line, whose values are in its path, `takes_back` where it is the
+        negation of a line of the intent.
     entry: of a leaf, the innermost list entry that it is in, without module prefixes.
     """
 

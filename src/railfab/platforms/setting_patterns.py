@@ -13,12 +13,12 @@ from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import Any, Generic, TypeVar
 
 from railfab.device import DeviceModel
-from railfab.platforms.differences import Difference, Side
+from railfab.platforms.differences import NEGATION, TAKES_BACK, Difference, Side
 from railfab.platforms.hazard_facts import CONFIGURED_FACTS, FACTS
 
 ABSENT = "absent"
 """The value of a leaf that is not set and has no default."""
-NEGATION, OPTIONAL_NO = "no ", "(?:no )?"
+OPTIONAL_NO = "(?:no )?"
 BELOW_IT = "/..."
 """End of a path that stands for a node and everything below it."""
 
@@ -140,10 +140,16 @@ class PatternIndex(Generic[P]):
             for length in range(2, len(steps) + 1):
                 candidates += self._below.get("/".join(steps[:length]), ())
         yield from ((pattern, {}) for pattern in {id(pattern): pattern for pattern in candidates}.values())
-        is_taken_back = difference.side is Side.ADDED and _parted(difference.path)[1].startswith(NEGATION)
+        is_idle = is_idle_negation(difference)
         for line, without, pattern in self._lines:
-            if match := (without if is_taken_back else line).fullmatch(difference.path):
+            if match := (without if is_idle else line).fullmatch(difference.path):
                 yield pattern, match.groupdict()
+
+
+def is_idle_negation(difference: Difference) -> bool:
+    """Whether a line is the negation of one that the intent does not have."""
+    is_negation = difference.side is Side.ADDED and _parted(difference.path)[1].startswith(NEGATION)
+    return is_negation and not difference.value(TAKES_BACK)
 
 
 @cache

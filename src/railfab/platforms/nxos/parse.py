@@ -101,7 +101,11 @@ def _causes(differences: tuple[Difference, ...]) -> Iterator[Difference]:
             if any(map(_INSTANCE.fullmatch, (*headers, difference.path))):
                 yield replace(difference, path=f"unused {difference.path}")
             elif not any(map(_SESSION.fullmatch, headers)):
-                yield replace(difference, values={"section": "added"}) if steps[0] in headers else difference
+                yield (
+                    replace(difference, values={**difference.values, "section": "added"})
+                    if steps[0] in headers
+                    else difference
+                )
             continue
         lost = [*steps[:-1], steps[-1].removeprefix("no ")]
         gone = {": ".join((*lost[:depth], f"no {lost[depth]}")) for depth in range(len(lost) - 1)}

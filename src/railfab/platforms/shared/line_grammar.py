@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Generic, TypeVar
 
 from railfab.errors import ConfigError, RailfabError
-from railfab.platforms.differences import Difference, Side
+from railfab.platforms.differences import NEGATION, TAKES_BACK, Difference, Side
 from railfab.platforms.shared.first_words import ByFirstWord
 from railfab.platforms.shared.line_tree import Line
 
@@ -87,16 +87,25 @@ def unmodelled(parsed: tuple[Line, ...], rendered: tuple[Line, ...]) -> tuple[st
 def line_differences(parsed: tuple[Line, ...], wanted: tuple[Line, ...]) -> tuple[Difference, ...]:
     """Every line that one of two configurations has and the other lacks, sorted by its text after its sections."""
     lines, expected = Counter(_paths(parsed)), Counter(_paths(wanted))
-    added = [(Side.ADDED, path) for path in (lines - expected).elements()]
-    missing = [(Side.MISSING, (*above, _negated(line))) for *above, line in (expected - lines).elements()]
-    differences = (_difference(side, path) for side, path in (*added, *missing))
-    return tuple(sorted(differences, key=lambda difference: difference.text))
+    added = [_difference(Side.ADDED, path, _takes_back(path, expected)) for path in (lines - expected).elements()]
+    missing = [_difference(Side.MISSING, (*above, _negated(line))) for *above, line in (expected - lines).elements()]
+    return tuple(sorted((*added, *missing), key=lambda difference: difference.text))
 
 
-def _difference(side: Side, path: tuple[str, ...]) -> Difference:
+def _difference(side: Side, path: tuple[str, ...], takes_back: bool = False) -> Difference:
     """The section of a line that is in none is its first word."""
     text = ": ".join(path)
-    return Difference(side=side, path=text, text=text, section=path[0] if len(path) > 1 else path[0].partition(" ")[0])
+    section = path[0] if len(path) > 1 else path[0].partition(" ")[0]
+    return Difference(side=side, path=text, text=text, section=section, values={TAKES_BACK: True} if takes_back else {})
+
+
+def _takes_back(path: tuple[str, ...], expected: Iterable[tuple[str, ...]]) -> bool:
+    """Whether a line is the negation of an expected one, or of its first words."""
+    *above, line = path
+    if not line.startswith(NEGATION):
+        return False
+    positive = f"{line.removeprefix(NEGATION)} "
+    return any(wanted[:-1] == tuple(above) and f"{wanted[-1]} ".startswith(positive) for wanted in expected)
 
 
 def _paths(lines: tuple[Line, ...], above: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
