@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from ipaddress import IPv4Address
 from pathlib import Path
 from typing import Any
@@ -204,7 +204,12 @@ def switch(repository: Path) -> DeviceModel:
 
 def matched(intended: DeviceModel, tree: Json) -> list[Hazard]:
     """The hazards of a configuration."""
-    return patterns(CUMULUS, CUMULUS.text(tree), CUMULUS.text(CUMULUS.render(intended)), intended)
+    return patterns(CUMULUS, CUMULUS.text(tree), rendered(intended), intended)
+
+
+@cache
+def rendered(intended: DeviceModel) -> str:
+    return CUMULUS.text(CUMULUS.render(intended))
 
 
 def changed(switch: DeviceModel, change: Change) -> Json:

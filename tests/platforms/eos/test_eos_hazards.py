@@ -134,10 +134,12 @@ def matched(changed: str, fabric: str) -> list[Hazard]:
     return patterns(EOS, changed, text, model)
 
 
+@cache
 def with_more(sections: str, line: str) -> list[Hazard]:
     return matched(with_line(leaf("multi-rail")[1], sections, line), "multi-rail")
 
 
+@cache
 def with_less(beginning: str) -> list[Hazard]:
     fabric = "dual-esi" if "vxlan" in beginning else "multi-rail"
     lines = leaf(fabric)[1].splitlines(keepends=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 import pytest
@@ -194,6 +194,7 @@ def edited(model: DeviceModel, edits: tuple[str, ...]) -> str:
     return "\n".join([*(f"set {line}" for line in lines), *made])
 
 
+@cache
 def matched(model: DeviceModel, edits: tuple[str, ...]) -> list[Hazard]:
     text = edited(model, edits)
     return patterns(JUNOS, text, JUNOS.text(JUNOS.render(model)), model, JUNOS.parse(text))

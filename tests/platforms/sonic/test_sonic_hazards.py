@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from ipaddress import IPv4Address
 from pathlib import Path
 from typing import Any
@@ -111,7 +111,12 @@ def switch(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Device
 
 def matched(intended: DeviceModel, tree: Tables) -> list[Hazard]:
     """The hazards of a configuration."""
-    return patterns(SONIC, SONIC.text(tree), SONIC.text(SONIC.render(intended)), intended)
+    return patterns(SONIC, SONIC.text(tree), rendered(intended), intended)
+
+
+@cache
+def rendered(intended: DeviceModel) -> str:
+    return SONIC.text(SONIC.render(intended))
 
 
 def changed(switch: DeviceModel, change: Change) -> Tables:
