@@ -200,6 +200,22 @@ def test_one_host_alone_says_nothing_of_the_rail_of_a_name(tmp_path: Path) -> No
     assert (code, problem) == ("miscabled", f"is on rail 1 ({' '.join(cables[nic(1)])}), where {NEXT} belongs")
 
 
+def test_names_that_two_of_four_hosts_have_elsewhere_say_nothing(tmp_path: Path) -> None:
+    few = {key: at for key, at in planned_cables(MULTI_RAIL).items() if key[0].startswith("pod1-seg1-")}
+    for host in (HOST, NEXT):
+        swapped(few, nic(1, host), nic(2, host))
+    result = compared(tmp_path, documents(few))
+    assert (result.findings, result.proved, result.wrong) == ((), 24, 0)
+
+
+def test_a_host_that_sees_one_port_of_another_has_a_nic_there_and_not_its_cables(tmp_path: Path) -> None:
+    planned = planned_cables(MULTI_RAIL)
+    cables = {key: at for key, at in planned.items() if key[0] != HOST and key != nic(1, NEXT)}
+    cables[nic(1)] = planned[nic(1, NEXT)]
+    first, *_ = found(compared(tmp_path, documents(cables)))
+    assert first[:2] == ("miscabled", " ".join(nic(1)))
+
+
 def test_hosts_and_switches_may_have_names_with_a_domain_and_those_of_the_cluster(tmp_path: Path) -> None:
     planned = [node.name for node in MULTI_RAIL.hosts()]
     names = HostNames({host: f"gpu{number:02}.site.example" for number, host in enumerate(planned)})

@@ -107,6 +107,18 @@ def test_hashes_that_collide_are_a_range_of_seeds_below_the_design() -> None:
     assert {size.limit for size in ceilings.sizes} == {"network"}
 
 
+def test_links_that_are_too_few_are_the_ceiling_of_the_design() -> None:
+    fabric = design(FABRICS / "routed.yml", settings=("backend.spines.count=2", "backend.spines.links_per_leaf=1"))
+    hosts = tuple(f"pod1-seg{segment}-host{host}" for host in range(1, 5) for segment in (1, 2))
+    placed = placed_run(run_of("allgather", 120e9, hosts), fabric, HostNames())
+    there = routed(fabric)
+    calls = [simulated_calls(placed, fabric, there.with_seed(seed)) for seed in (1, 2)]
+    first, *others = beside_ceilings(placed, fabric, calls).causes
+    assert first.cause.startswith("the design (the links are too few")
+    assert first.fits
+    assert all(cause.bus_bytes_per_s < first.bus_bytes_per_s for cause in others)
+
+
 def test_a_run_above_the_design_or_below_all_faults_fits_nothing() -> None:
     fabric = fabric_named("multi-rail")
     for rate in (900e9, 1e9):

@@ -267,7 +267,8 @@ def _causes(
     """The ceilings, that of the design first, then from the highest on; causes of one ceiling are one."""
     largest = sizes[-1].size_bytes
     design, *collisions = _ranges(largest, built, seeds)
-    lower = [_Range([cause], kind, kind) for cause, kind in kinds.items() if kind.bus(largest) < built.bus(largest)]
+    most = design.fastest.bus(largest)
+    lower = [_Range([cause], kind, kind) for cause, kind in kinds.items() if kind.bus(largest) < most]
     merged = [design]
     for each in sorted((*collisions, *lower), key=lambda each: -each.fastest.bus(largest)):
         last = merged[-1]
