@@ -81,7 +81,6 @@ CHANGES: tuple[tuple[str, Change], ...] = (
     ("port-disabled", ("PORT", PORT, "admin_status", "down")),
     ("wrong-fec", ("PORT", PORT, "fec", "none")),
     ("wrong-speed", ("BREAKOUT_CFG", PORT, "brkout_mode", "4x200G")),
-    ("lag-min-links", ("PORTCHANNEL", "PortChannel1", "min_links", "1")),
     ("wrong-mlag", ("MCLAG_DOMAIN", "7", "peer_ip", "10.255.1.9")),
     ("wrong-mlag", ("FEATURE", "iccpd", "state", "disabled")),
     ("storm-control", ("PORT_STORM_CONTROL", f"{PORT}|broadcast", "kbps", "1000")),

@@ -236,7 +236,7 @@ HARMFUL: Mapping[str, Edit] = {
     "BFD off on a port": Edit(f"{BFD}/admin-state", "disable", "bfd-off"),
     "slow BFD": Edit(f"{BFD}/detection-multiplier", 20, "bfd-detection-time"),
     "BFD of 10 ms": Edit(f"{BFD}/required-minimum-receive", 10_000, "bfd-detection-time"),
-    "another AS": Edit(f"{BGP}/autonomous-system", 65009, "session-mismatch"),
+    "another AS": Edit(f"{BGP}/autonomous-system", 65009, "session-down"),
     "a policy that accepts everything": Edit(
         "/routing-policy/policy[name=fabric-export]/default-action/policy-result", "accept", "wrong-route-policy"
     ),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from railfab.device import DEFAULT_INSTANCE
 from railfab.platforms.differences import Difference, Side
 from railfab.platforms.setting_patterns import ABSENT
 from railfab.platforms.sonic.canonical import canonical
@@ -38,6 +39,13 @@ ENABLED = "admin_status"
 LISTS = {"pfc_enable", "pfcwd_sw_enable"}
 """Fields of several numbers with commas between them."""
 
+OF_INSTANCE = {"BGP_GLOBALS", "BGP_GLOBALS_AF"}
+OF_PORT = {
+    **dict.fromkeys(("INTERFACE", "PORTCHANNEL", "PORTCHANNEL_INTERFACE", "QUEUE", "BUFFER_PG", "BUFFER_QUEUE"), 0),
+    **dict.fromkeys(("PORT_QOS_MAP", "PFC_WD"), 0),
+    "VLAN_MEMBER": 1,
+}
+"""Place of a port or LAG in the keys of tables."""
 OTHERS = "/other"
 """Beginning of the paths of rows that are judged elsewhere."""
 TEMPLATES = "/template"
@@ -84,7 +92,18 @@ class TreePair:
         """Whether a row is judged elsewhere: where it is named, or where its session is missing."""
         if table == "BGP_NEIGHBOR_AF":
             return row.rpartition(SEPARATOR)[0] not in self.configured.get("BGP_NEIGHBOR", {})
-        return table in NAMED and not is_of_intent(self.wanted, table, row)
+        return self._is_spare(table, row) or (table in NAMED and not is_of_intent(self.wanted, table, row))
+
+    def _is_spare(self, table: str, row: str) -> bool:
+        """Whether a row is of a port or LAG that the intent does not have, or of BGP in another routing table."""
+        parts = row.split(SEPARATOR)
+        if table in OF_INSTANCE:
+            known = {DEFAULT_INSTANCE, *(vrf.partition(SEPARATOR)[0] for vrf in self.wanted.get("BGP_GLOBALS", {}))}
+            return parts[0] not in known
+        place = OF_PORT.get(table, len(parts))
+        if place >= len(parts) or not parts[place].startswith(("Ethernet", "PortChannel")):
+            return False
+        return not any(parts[place] in self.wanted.get(ports, {}) for ports in ("PORT", "PORTCHANNEL"))
 
     def _difference(self, table: str, name: str, field: str | None) -> Difference:
         """A difference in a field, or in a row without fields that only one side has."""
