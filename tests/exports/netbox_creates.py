@@ -73,7 +73,8 @@ class CreatingHandler(Handler):
             made = [_create(self.world, endpoint, payload) for payload in payloads]
         except RefusedError as error:
             self.world.records = before
-            return self.send(400, json.dumps([{"__all__": [str(error)]}]))
+            errors = [{"index": 0, "errors": {"__all__": [str(error)]}}]
+            return self.send(400, json.dumps({"detail": "1 object could not be created.", "errors": errors}))
         return self.send(201, json.dumps(made))
 
 

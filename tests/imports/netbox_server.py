@@ -273,6 +273,8 @@ def _is_chosen(endpoint: str, record: Json, query: dict[str, list[str]]) -> bool
         return all(slug in slugs for slug in query.get("tag", [])) and record["site"]["slug"] in (
             query.get("site", [record["site"]["slug"]])
         )
+    if endpoint == "dcim/racks":
+        return record["site"]["slug"] in query.get("site", [record["site"]["slug"]])
     if "device_id" not in query:
         return True
     keys = {int(key) for key in query["device_id"]}

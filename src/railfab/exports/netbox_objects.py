@@ -83,6 +83,7 @@ class _Fabric:
     def __init__(self, design: Design, names: HostNames, site: str) -> None:
         self._intent, self._topology, self._names = design.intent, design.topology, names
         self._site = {"slug": site}
+        self._devices = {node.name: {"name": names[node.name], "site": self._site} for node in design.topology.nodes}
         self._positions = racks(design.topology, design.intent)
         host = host_of(design.intent.hosts)
         models = design.topology.models.values()
@@ -131,15 +132,15 @@ class _Fabric:
         for link in self._topology.links:
             upper = nodes[link.z.node]
             managed = link_network(nodes[link.a.node], upper) is Net.MANAGEMENT
-            for port, _ in link.ends():
-                yield {
-                    "device": self._of(port.node),
-                    "name": port.name,
-                    "type": TYPES.get(port.rate_gbps, "other"),
-                    "speed": port.rate_gbps * KBPS_PER_GBPS,
-                    "mgmt_only": managed and not port.cage,
-                    "description": "" if port.rail is None else f"rail {port.rail}, plane {upper.plane}",
-                } | self._lag(port, bonds)
+            for port in (link.a, link.z):
+                payload = self._interface(port)
+                if managed and not port.cage:
+                    payload["mgmt_only"] = True
+                if port.rail is not None:
+                    payload["description"] = f"rail {port.rail}, plane {upper.plane}"
+                if (bond := bonds.get((port.node, port.name))) is not None:
+                    payload["lag"] = {"device": self._of(port.node), "name": bond}
+                yield payload
 
     def asns(self) -> Iterator[Payload]:
         for asn in dict.fromkeys(node.asn for node in self._topology.nodes if node.asn is not None):
@@ -190,7 +191,7 @@ class _Fabric:
         return _slug(self._vendors[self._model(node)])
 
     def _of(self, node: str) -> Payload:
-        return {"name": self._names[node], "site": self._site}
+        return self._devices[node]
 
     def _end(self, node: str, port: str) -> Payload:
         return {"object_type": "dcim.interface", "object": {"device": self._of(node), "name": port}}
@@ -200,9 +201,13 @@ class _Fabric:
         place = {"assigned_object_type": end["object_type"], "assigned_object": end["object"]}
         return {"address": address, "status": "active", **place}
 
-    def _lag(self, port: CabledPort, bonds: dict[tuple[str, str], str]) -> Payload:
-        bond = bonds.get((port.node, port.name))
-        return {} if bond is None else {"lag": {"device": self._of(port.node), "name": bond}}
+    def _interface(self, port: CabledPort) -> Payload:
+        return {
+            "device": self._of(port.node),
+            "name": port.name,
+            "type": TYPES.get(port.rate_gbps, "other"),
+            "speed": port.rate_gbps * KBPS_PER_GBPS,
+        }
 
 
 def _named(name: str, slug: str) -> Payload:

@@ -15,8 +15,8 @@ from railfab.netbox import NetBox, Record
 if TYPE_CHECKING:
     from railfab.netbox.client import Client
 
-AT_ONCE = 100
-"""Objects, or devices, of a request."""
+READ_AT_ONCE, CREATED_AT_ONCE = 100, 20
+"""Devices whose objects a request reads, and objects that one creates: cables take a NetBox some tenths of a second."""
 SITED = ("dcim.racks", "dcim.devices")
 OF_DEVICES = ("dcim.interfaces", "ipam.ip_addresses", "dcim.cables")
 Key = Any
@@ -56,7 +56,7 @@ class _NetBoxState:
     def pushed(self, group: NetBoxObjects, *, dry_run: bool) -> PushedKind:
         known = self._present(group.endpoint)
         missing = list(_missing(group, known))
-        for payloads in () if dry_run else _batches(missing):
+        for payloads in () if dry_run else _batches(missing, CREATED_AT_ONCE):
             made = self._client.create(group.endpoint, [self._numbered(payload) for payload in payloads])
             known |= {_key(group.endpoint, record): int(record["id"]) for record in made}
         return PushedKind(objects=group.name, present=len(group.payloads) - len(missing), created=len(missing))
@@ -69,7 +69,7 @@ class _NetBoxState:
 
     def _records(self, endpoint: str) -> Iterator[Record]:
         if endpoint in OF_DEVICES:
-            for devices in _batches(list(self._known["dcim.devices"].values())):
+            for devices in _batches(list(self._known["dcim.devices"].values()), READ_AT_ONCE):
                 yield from self._client.records(endpoint, {"device_id": devices})
         elif endpoint not in SITED:
             yield from self._client.records(endpoint, {})
@@ -122,7 +122,7 @@ def _port(interface: Mapping[str, Any]) -> tuple[Any, Any]:
     return device["name"] if device is not None else None, interface.get("name")
 
 
-def _batches(values: Iterable[Any]) -> Iterator[list[Any]]:
+def _batches(values: Iterable[Any], most: int) -> Iterator[list[Any]]:
     rest = iter(values)
-    while some := list(islice(rest, AT_ONCE)):
+    while some := list(islice(rest, most)):
         yield some

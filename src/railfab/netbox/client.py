@@ -20,6 +20,8 @@ from railfab.netbox.address import NetBox, NetBoxError, Record
 E = TypeVar("E", bound=BaseException)
 
 OLDEST = (3, 3)
+CREATING = 10
+"""Times the time limit of an answer, of a request that creates: NetBox traces the path of each cable first."""
 PAGE = 1000
 """Records per page: the default of NetBox's limit MAX_PAGE_SIZE."""
 
@@ -143,7 +145,8 @@ class _Session(requests.Session):
         if method not in self._methods:
             raise NetBoxError(self._netbox.url, f"{method!r} would change it", "This is a defect of railfab: report it")
         asked = urlsplit(str(url))
-        options.update(timeout=self._netbox.timeout_s, allow_redirects=False)
+        timeout_s = self._netbox.timeout_s * (1 if method == "GET" else CREATING)
+        options.update(timeout=timeout_s, allow_redirects=False)
         if self._verify is not None:
             options["verify"] = self._verify
         at_home = urlunsplit((self._home.scheme, self._home.netloc, *asked[2:]))
@@ -179,6 +182,8 @@ def _detail(answer: requests.Response) -> str:
         said = answer.json()
     except requests.exceptions.JSONDecodeError:
         return f"{answer.status_code} {answer.reason}"
+    if isinstance(said, dict) and isinstance(said.get("errors"), list):  # NetBox 4.7, of several objects
+        said = [each.get("errors") for each in said["errors"]]
     if isinstance(said, list):
         said = next((each for each in said if each), {})
     if isinstance(said, dict):

@@ -14,8 +14,9 @@ from railfab.fabric.host_names import HostNames
 
 def documents(design: Design, names: HostNames) -> Iterator[Document]:
     """A list of payloads a file, one a line. The site has the name of the fabric."""
+    encoded = json.JSONEncoder(check_circular=False).encode
     for number, group in enumerate(netbox_objects(design, names, design.topology.fabric), start=1):
-        lines = ",\n".join(map(json.dumps, group.payloads))
+        lines = ",\n".join(map(encoded, group.payloads))
         yield f"netbox/{number:02}-{group.name}.json", f"[\n{lines}\n]\n"
 
 
