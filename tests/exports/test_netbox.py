@@ -1,6 +1,6 @@
 """NetBox: what is created is the plan, once. The rules are those of NetBox 4.7.3 (see `netbox_creates`).
 
-NetBox itself, which needs Python 3.12, PostgreSQL, Redis and long migrations, has taken plans by hand (see docs/interop.md).
+NetBox itself, which needs Python 3.12, PostgreSQL and Redis, has taken a plan by hand (see docs/interop.md).
 """
 
 from __future__ import annotations
