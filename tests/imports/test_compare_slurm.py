@@ -176,4 +176,5 @@ def test_the_command_says_how_many_hosts_it_has_compared(tmp_path: Path) -> None
 def test_names_of_hosts_are_refused_for_what_is_no_topology_of_slurm(tmp_path: Path) -> None:
     done = run("compare", FABRICS / "pod64.yml", "--with", "lab.clab.yml", "--hosts", "names.csv", cwd=tmp_path)
     assert done.returncode == 2
-    assert done.stderr == "railfab: lab.clab.yml: is no topology of Slurm, which --hosts is for. Leave out --hosts.\n"
+    problem = "is no topology of Slurm and no folder of LLDP, which --hosts is for"
+    assert done.stderr == f"railfab: lab.clab.yml: {problem}. Leave out --hosts.\n"
