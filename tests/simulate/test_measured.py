@@ -185,6 +185,17 @@ def test_iterations_that_vary_more_than_the_halves_are_the_noise() -> None:
     assert not any(size.differs for size in run_difference(replace(before, sizes=sizes), after, SIZES).sizes)
 
 
+def test_noise_of_sizes_that_latency_limits_hides_no_change_of_the_others() -> None:
+    random = Random(3)
+    small = [1 << power for power in range(10, 16)]
+    few, many = (_noisy(300e9, noise, random) for noise in (0.001, 0.2))
+    short = [replace(size, size_bytes=bytes_) for size, bytes_ in zip(many.sizes, small, strict=True)]
+    lower = run_of("allgather", 290e9, sizes=[*small, *SIZES])
+    found = run_difference(replace(few, sizes=[*short, *few.sizes]), lower, SIZES).sizes
+    assert all(size.differs for size in found if size.size_bytes in SIZES)
+    assert not all(size.differs for size in found if size.size_bytes in small)
+
+
 def test_one_measurement_of_each_size_has_no_noise_that_is_known() -> None:
     run = run_of("allgather", 300e9)
     single = replace(run, sizes=[replace(size, measurements=size.measurements[:1]) for size in run.sizes])
