@@ -127,13 +127,12 @@ def test_audit_warns_of_lines_of_the_fabric_that_the_model_has_no_word_for(tmp_p
     railfab("render", POD64, "-o", "out", cwd=tmp_path)
     leaf = next((tmp_path / "out").glob("pod1-seg1-leaf1.*"))
     tree = json.loads(leaf.read_text())
-    next(port for port in tree["srl_nokia-interfaces:interface"] if port["name"] == "ethernet-1/32")["tpid"] = (
-        "TPID_0X8100"
-    )
+    port = next(port for port in tree["srl_nokia-interfaces:interface"] if port["name"] == "ethernet-1/32")
+    port.setdefault("ethernet", {})["dac-link-training"] = True
     leaf.write_text(json.dumps(tree))
     done = railfab("audit", POD64, "--configs", "out", cwd=tmp_path)
     assert done.returncode == 1
-    line = "set / interface ethernet-1/32 tpid TPID_0X8100"
+    line = "set / interface ethernet-1/32 ethernet dac-link-training true"
     assert f"warning pod1-seg1-leaf1: {line}: railfab does not model this setting of the fabric. Check" in done.stdout
     assert "8 of 8 switches checked, 1 warning\n" in done.stdout
 
