@@ -191,6 +191,23 @@ def test_a_missing_line_may_be_excused_by_another_value_in_its_section() -> None
         assert [hazard.kind for hazard, _ in matches([hazard_of(entry)], edits, LEAF_MODEL)] == names
 
 
+@pytest.mark.parametrize(
+    ("field", "beside", "with_it", "without"),
+    [
+        ("when_added", difference("policy-map a: police 10"), ["rate-limit"], []),
+        ("when_missing", difference("policy-map a: police 10", side=Side.MISSING), ["rate-limit"], []),
+        ("unless_missing", difference("policy-map a: police 10", side=Side.MISSING), [], ["rate-limit"]),
+    ],
+)
+def test_a_line_may_need_or_exclude_another_line(
+    field: str, beside: Difference, with_it: list[str], without: list[str]
+) -> None:
+    entry = line(r"interface \S+: service-policy (?P<policy>\S+)", **{field: "policy-map {policy}: police .*"})
+    for policy, names in (("a", with_it), ("b", without)):
+        edits = [difference(f"interface x: service-policy {policy}"), beside]
+        assert [hazard.kind for hazard, _ in matches([hazard_of(entry)], edits, LEAF_MODEL)] == names
+
+
 def test_a_hazard_may_be_of_added_or_missing_settings_only() -> None:
     entry = {"sides": ["missing"]}
     assert found(entry, difference(), difference(side=Side.MISSING)) == ["rate-limit"]

@@ -68,6 +68,12 @@ def _cable_m(model: DeviceModel, profile: str | None) -> int | None:
     return max((candidate.cable_m for candidate in chosen if candidate.cable_m is not None), default=None)
 
 
+def _port_cable_m(model: DeviceModel, interface: str | None) -> int | None:
+    """Length of the cable of a port; None for another interface."""
+    profiles = [port.profile for port in model.qos.ports if port.interface == interface] if model.qos else []
+    return _cable_m(model, profiles[0]) if profiles else None
+
+
 def _headroom_pool_percent(model: DeviceModel, _of: str | None) -> int | None:
     return model.qos.headroom_pool_percent if model.qos else None
 
@@ -261,6 +267,13 @@ def _prefixes(model: DeviceModel, _of: str | None) -> tuple[str, ...]:
     return tuple(sorted(map(str, fabric_prefixes(model))))
 
 
+def _marked_queues(model: DeviceModel, profile: str | None) -> tuple[int, ...]:
+    """The queues that a profile marks, or where there is none of this name any."""
+    queues = {traffic_class.name: traffic_class.queue for traffic_class in model.qos.classes} if model.qos else {}
+    marked = (thresholds.traffic_class for thresholds in _thresholds(model, profile) if thresholds.ecn is not None)
+    return tuple(sorted(queues[name] for name in marked if name in queues))
+
+
 def _marked_classes(model: DeviceModel, interface: str | None) -> tuple[str, ...]:
     """The classes that an interface marks, whose name may be that of a CLI."""
     name = re.sub(r"port-channel(?=\d)", "lag", interface or "")
@@ -280,6 +293,7 @@ FACTS: Mapping[str, Fact] = {
     "lossy_weight": _lossy_weight,
     "profiles": _profiles,
     "cable_m": _cable_m,
+    "port_cable_m": _port_cable_m,
     "headroom_pool_percent": _headroom_pool_percent,
     "lag_count": _lag_count,
     "kmin_bytes": _kmin_bytes,
@@ -316,6 +330,7 @@ CONFIGURED_FACTS: Mapping[str, Fact] = {
     "configured_headroom_bytes": _least_headroom_bytes,
     "configured_lossless_dscp": _lossless_dscp,
     "configured_marked_classes": _marked_classes,
+    "configured_marked_queues": _marked_queues,
     "configured_mtu_bytes": _mtu_bytes_of,
     "configured_max_paths": _max_paths,
     "configured_families": _families,

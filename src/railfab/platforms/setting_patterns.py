@@ -19,6 +19,8 @@ from railfab.platforms.hazard_facts import CONFIGURED_FACTS, FACTS
 ABSENT = "absent"
 """The value of a leaf that is not set and has no default."""
 OPTIONAL_NO = "(?:no )?"
+LINES_BESIDE = ("unless_added", "when_added", "when_missing", "unless_missing")
+"""Fields of a pattern with patterns of further lines."""
 BELOW_IT = "/..."
 """End of a path that stands for a node and everything below it."""
 
@@ -58,7 +60,8 @@ class SettingPattern:
     paths: places without keys; lines: patterns of whole lines after their sections; one of them is set.
     sides: differences to which it applies. unless: conditions any of which excuses it. unless_added: patterns of lines
     that excuse a missing one where the configuration has such a line more in the same section: another value of it.
-    `{NAME}` in them stands for the text of that group of the line.
+    when_added, when_missing, unless_missing: patterns of whole lines of which the configuration has one more, or lacks
+    one. `{NAME}` in all of these stands for the text of that group of the line.
     """
 
     paths: tuple[str, ...] = ()
@@ -66,6 +69,9 @@ class SettingPattern:
     when: tuple[Condition, ...] = ()
     unless: tuple[Condition, ...] = ()
     unless_added: tuple[str, ...] = ()
+    when_added: tuple[str, ...] = ()
+    when_missing: tuple[str, ...] = ()
+    unless_missing: tuple[str, ...] = ()
     sides: tuple[Side, ...] = tuple(Side)
 
 
@@ -85,10 +91,12 @@ def matches(
     """
     index, differences = PatternIndex(patterns), tuple(differences)
     added: dict[str, list[str]] = {}
-    for difference in differences:
-        if difference.side is Side.ADDED:
-            section, line = _parted(difference.path)
-            added.setdefault(section, []).append(line)
+    lines, missing = (
+        [difference.path for difference in differences if difference.side is side]
+        for side in (Side.ADDED, Side.MISSING)
+    )
+    for section, line in map(_parted, lines):
+        added.setdefault(section, []).append(line)
     for difference in differences:
         for pattern, groups in index.at(difference):
             holds = partial(_holds, difference=difference, groups=groups, intended=intended, configured=configured)
@@ -97,6 +105,9 @@ def matches(
                 and all(map(holds, pattern.when))
                 and not any(map(holds, pattern.unless))
                 and not (difference.side is Side.MISSING and _is_replaced(pattern, difference, groups, added))
+                and (not pattern.when_added or _has_line(pattern.when_added, groups, lines))
+                and (not pattern.when_missing or _has_line(pattern.when_missing, groups, missing))
+                and not _has_line(pattern.unless_missing, groups, missing)
             ):
                 yield pattern, difference
 
@@ -111,10 +122,15 @@ def _is_replaced(
     pattern: SettingPattern, difference: Difference, groups: Mapping[str, str], added: Mapping[str, Sequence[str]]
 ) -> bool:
     """Whether a line that excuses it is added to the same section. added: lines by section."""
-    for text in pattern.unless_added:
+    return _has_line(pattern.unless_added, groups, added.get(_parted(difference.path)[0], ()))
+
+
+def _has_line(patterns: Iterable[str], groups: Mapping[str, str], lines: Sequence[str]) -> bool:
+    """Whether a line matches one of the patterns, in which the names of groups stand for their text."""
+    for text in patterns:
         for name, value in groups.items():
             text = text.replace(f"{{{name}}}", re.escape(value or ""))
-        if any(re.fullmatch(text, line) for line in added.get(_parted(difference.path)[0], ())):
+        if any(re.fullmatch(text, line) for line in lines):
             return True
     return False
 
@@ -256,7 +272,7 @@ def place_of(fields: dict[str, Any]) -> dict[str, Any]:
         "lines": tuple(map(re.compile, lines)),
         "when": when,
         "unless": unless,
-        "unless_added": _listed(fields.pop("unless_added", ())),
+        **{name: _listed(fields.pop(name, ())) for name in LINES_BESIDE},
         "sides": tuple(map(Side, _listed(fields.pop("sides", list(Side))))),
     }
     _check(SettingPattern(**place))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+
 from railfab.platforms.srlinux.alignment import aligned
 
 
@@ -56,3 +58,44 @@ def test_an_object_whose_name_is_no_text_has_no_other_name() -> None:
     """Its name cannot be replaced by that of the rendered one."""
     text = json.dumps({"routing-policy": {"policy": [{"name": 7, "statement": statements("x")}]}})
     assert aligned(text, policies(a=statements("x"))) == (text, ())
+
+
+def speaker(instance: dict[str, Any], group: dict[str, Any], *neighbors: dict[str, Any], **more: Any) -> str:
+    named = [{"peer-address": f"192.0.2.{number}", "peer-group": "g"} | own for number, own in enumerate(neighbors)]
+    bgp = instance | {"group": [{"group-name": "g"} | group], "neighbor": named} | more
+    return json.dumps({"network-instance": [{"name": "default", "protocols": {"bgp": bgp}}]})
+
+
+HOLD: dict[str, Any] = {"timers": {"hold-time": 9}}
+POLICY: dict[str, Any] = {"import-policy": ["a"]}
+FAMILY: dict[str, Any] = {"afi-safi": [{"afi-safi-name": "ipv4-unicast", "admin-state": "enable"}]}
+
+
+@pytest.mark.parametrize(
+    ("configured", "wanted"),
+    [
+        (speaker(POLICY, {}, {}), speaker({}, POLICY, {})),
+        (speaker({}, POLICY, {}), speaker(POLICY, {}, {})),
+        (speaker(FAMILY, FAMILY, {}), speaker(FAMILY, {}, {})),
+        (speaker({}, HOLD, HOLD, {}), speaker({}, HOLD, {}, {})),
+        (speaker({}, HOLD, {}, {}), speaker({}, {}, HOLD, HOLD)),
+        (speaker({}, {}, HOLD, HOLD), speaker({}, HOLD, {}, {})),
+    ],
+)
+def test_an_inherited_setting_is_at_the_level_of_the_other_configuration(configured: str, wanted: str) -> None:
+    assert json.loads(aligned(configured, wanted)[0]) == json.loads(wanted)
+
+
+@pytest.mark.parametrize(
+    ("configured", "wanted"),
+    [
+        (speaker({}, {}, HOLD, {}), speaker({}, HOLD, {}, {})),
+        (speaker({}, HOLD, {"timers": {"hold-time": 90}}), speaker({}, HOLD, {})),
+        (
+            speaker({}, {}, HOLD, **{"dynamic-neighbors": {"interface": [{"peer-group": "g"}]}}),
+            speaker({}, HOLD, {}),
+        ),
+    ],
+)
+def test_a_setting_that_would_change_a_session_stays(configured: str, wanted: str) -> None:
+    assert aligned(configured, wanted) == (configured, ())

@@ -58,6 +58,7 @@ EQUAL = {
 }
 """Values with the same effect: of trust for IP packets, whose code points decide (Quality of Service, Classification),
 and no interval between updates, which is the default (NVUE reference, Show Commands, BGP)."""
+_PROFILE = re.compile(r"/interface/qos/([\w-]+)/profile")
 _PHYSICAL = re.compile(r"swp\d+(?:s\d+)?")
 SVI = "vlan"
 _LOGICAL = re.compile(rf"(?:bond|{SVI})\d+")
@@ -85,6 +86,7 @@ def differences(text: str, rendered: str) -> tuple[Difference, ...]:
         if difference is not None and not (
             words[0] == QOS and words[1:2] in left_out and _is_implied(words[1:], *queues())
         ):
+            difference = _with_targets(difference, tree, wanted_tree)
             is_added = difference.side is Side.ADDED
             placed = _of_new_object(difference, words, wanted_tree) if is_added else _whole(difference, words, tree)
             if is_added and (_is_spare(words, tree, wanted_tree) or _passes_all(words, tree)):
@@ -94,6 +96,21 @@ def differences(text: str, rendered: str) -> tuple[Difference, ...]:
         unset = _unset(path, wanted_tree)
         by_text[unset.text] = unset
     return tuple(by_text[line] for line in sorted(by_text))
+
+
+def _with_targets(difference: Difference, tree: Json, wanted: Json) -> Difference:
+    """The difference; of the profile of a port with the settings of both profiles, `target` and `intended_target`."""
+    match = _PROFILE.fullmatch(difference.path)
+    if match is None:
+        return difference
+    named = {"target": (tree, "value"), "intended_target": (wanted, "intended")}
+    targets = {
+        f"{name}.{leaf}": value
+        for name, (side, chosen) in named.items()
+        for leaf, value in part(side, QOS, match[1], str(difference.values[chosen])).items()
+        if not isinstance(value, Mapping)
+    }
+    return replace(difference, values={**difference.values, **targets})
 
 
 def _is_implied(words: Words, configured: Json, wanted: Json) -> bool:

@@ -79,7 +79,23 @@ _BESIDE_PROFILE = _DEFAULTS["interface"] - {"no priority-flow-control"}
 
 def canonical(lines: tuple[Line, ...]) -> tuple[Line, ...]:
     """The lines without defaults, and with every setting in the form of a rendered configuration."""
-    return tuple(_joined(_plain(with_profiles(lines))))
+    return tuple(_joined(_plain(with_profiles(_reopened(lines)))))
+
+
+def _reopened(lines: tuple[Line, ...]) -> tuple[Line, ...]:
+    """The lines with those of a section that is opened again where it was opened first; the same ones without such."""
+    children: dict[str, tuple[Line, ...]] = {}
+    for line in lines:
+        if line.children:
+            children[line.text] = (*children.get(line.text, ()), *line.children)
+    if len(children) == sum(1 for line in lines if line.children):
+        return lines
+    first = {line.text: line for line in reversed(lines) if line.children}
+    return tuple(
+        Line(line.text, children[line.text], line.number) if line.children else line
+        for line in lines
+        if not line.children or first[line.text] is line
+    )
 
 
 def _plain(lines: tuple[Line, ...]) -> Iterator[Line]:

@@ -18,12 +18,14 @@ DEFAULTS: Mapping[str, Mapping[str, str]] = {
     "BGP_NEIGHBOR": {
         **{"desired_minimum_tx_interval": "300", "required_minimum_receive": "300", "detection_multiplier": "3"},
         **{"peer_port": "179", "capability_ext_nexthop": "true"},
+        **{"min_adv_interval": "0"},
     },
     "BGP_NEIGHBOR_AF": {"weight": "0"},
     "PORTCHANNEL": {"min_links": "1"},
 }
 """Fields of which a default has no effect: of FRR 8.4 (doc/user/bgp.rst, bfd.rst; IPv6 next hops are those of sessions
-over link-local addresses), and of teamd, a LAG of which is up with one member (teamd.conf(5), runner.min_ports)."""
+over link-local addresses; updates wait for no interval), and of teamd, a LAG of which is up with one member
+(teamd.conf(5), runner.min_ports)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +48,7 @@ def aligned(configuration: str, rendered: str) -> tuple[str, tuple[str, ...]]:
     """
     stated, wanted = canonical(tree_of(configuration)), canonical(tree_of(rendered))
     tree = _with_same_defaults(with_template_sessions(stated, wanted), wanted)
+    tree = _with_equal_rows(tree, wanted)
     renamed: dict[str, None] = {}
     for _ in range(DEPTH):
         uses = [*_renamed_uses(tree, wanted)]
@@ -69,6 +72,17 @@ def _with_defaults_of(fields: Row, planned: Row | None, defaults: Mapping[str, s
         return fields
     stated = {field: value for field, value in fields.items() if field in planned or defaults.get(field) != value}
     return {field: default for field, default in defaults.items() if planned.get(field) == default} | stated
+
+
+def _with_equal_rows(tree: Tables, wanted: Tables) -> Tables:
+    """The tree with the row that the other names in place of one with the same fields; the same tree without such."""
+    equal = [
+        use
+        for use in _uses(tree, wanted)
+        if (use.target not in PARTS.values() and (rows := tree.get(use.target, {})).keys() >= {use.name, use.wanted})
+        and rows[use.name] == rows[use.wanted]
+    ]
+    return _with_fields(tree, equal) if equal else tree
 
 
 def _renamed_uses(tree: Tables, wanted: Tables) -> Iterator[RowReference]:
@@ -102,11 +116,17 @@ def _single(value: object) -> str | None:
     return None if value is None else str(value)
 
 
-def _with_names(tree: Tables, uses: list[RowReference]) -> Tables:
+def _with_fields(tree: Tables, uses: list[RowReference]) -> Tables:
+    """A copy of the tree with the names that these uses are to have."""
     tables: Tables = {table: {row: dict(fields) for row, fields in rows.items()} for table, rows in tree.items()}
     for use in uses:
         value = tables[use.table][use.row][use.field]
         tables[use.table][use.row][use.field] = [use.wanted] if isinstance(value, list) else use.wanted
+    return tables
+
+
+def _with_names(tree: Tables, uses: list[RowReference]) -> Tables:
+    tables = _with_fields(tree, uses)
     left = _names(tables)
     for target, name, wanted in dict.fromkeys((use.target, use.name, use.wanted) for use in uses):
         tables[target][wanted] = dict(tree[target][name])

@@ -25,20 +25,30 @@ RAMP = ("wred_{}_enable", "{}_min_threshold", "{}_max_threshold", "{}_drop_proba
 GROUPS = {"BGP_NEIGHBOR": "BGP_PEER_GROUP", "BGP_NEIGHBOR_AF": "BGP_PEER_GROUP_AF"}
 PLACEHOLDER: Row = {"if_type": "PortChannel"}
 """Field of a LAG of two switches that says nothing, as all are LAGs (sonic-mclag, if_type)."""
+ADDRESSES = ("INTERFACE", "VLAN_INTERFACE", "PORTCHANNEL_INTERFACE", "LOOPBACK_INTERFACE", "VLAN_SUB_INTERFACE")
+"""Tables with the addresses of interfaces, by an interface and a prefix."""
+SAID_BY_PREFIX = (("scope", "global"), ("family", "IPv4"), ("family", "IPv6"))
+"""Fields of an address that intfmgrd sets itself, by the prefix (sonic-swss, intfmgr.cpp; sonic-interface)."""
+TIMERS = ("keepalive", "holdtime")
+"""Timers that are set together: of all sessions by `timers bgp`, of one by those of its own (frrcfgd.py)."""
 NUMBERED_PARTS = 4
 """Parts of the key of a prefix with a number."""
 
 
 def canonical(tree: Tables) -> Tables:
-    """The plain tree, with settings of groups in their sessions, the ramps of all colours, and no needless numbers."""
+    """The plain tree, with settings of groups and of BGP in its sessions, the ramps of all colours, no needless numbers
+    of prefixes, and nothing of an address that its prefix says.
+    """
     tables = plain(tree)
+    tables |= {name: dict(map(_address, tables[name].items())) for name in ADDRESSES if name in tables}
     if "WRED_PROFILE" in tables:
         tables["WRED_PROFILE"] = {name: _ramps(row) for name, row in tables["WRED_PROFILE"].items()}
     if "PREFIX" in tables:
         tables["PREFIX"] = _prefixes(tables["PREFIX"])
     if "MCLAG_INTERFACE" in tables:
         tables["MCLAG_INTERFACE"] = {name: PLACEHOLDER | row for name, row in tables["MCLAG_INTERFACE"].items()}
-    return _without_groups(tables) if "BGP_PEER_GROUP" in tables else tables
+    grouped = _without_groups(tables) if "BGP_PEER_GROUP" in tables else tables
+    return _with_own_timers(grouped)
 
 
 def plain(tree: Tables) -> Tables:
@@ -107,6 +117,31 @@ def _prefixes(rows: Table) -> Table:
         plain = key(name, *parts[1:]) if len(parts) == NUMBERED_PARTS - 1 and name not in denied else row
         table[plain] = fields
     return table
+
+
+def _address(entry: tuple[str, Row]) -> tuple[str, Row]:
+    """An address without its scope and its family, where these are what its prefix says."""
+    row, fields = entry
+    version = "IPv6" if ":" in row.partition(SEPARATOR)[2] else "IPv4"
+    said = {field: value for field, value in SAID_BY_PREFIX if field == "scope" or value == version}
+    return row, {field: value for field, value in fields.items() if said.get(field) != value}
+
+
+def _with_own_timers(tree: Tables) -> Tables:
+    """The tree with the timers of all sessions of a VRF in those that state none."""
+    stated = {vrf: fields for vrf, fields in tree.get("BGP_GLOBALS", {}).items() if fields.keys() >= {*TIMERS}}
+    if not stated:
+        return tree
+    timers = {vrf: {name: fields[name] for name in TIMERS} for vrf, fields in stated.items()}
+    sessions = {
+        row: fields if fields.keys() & {*TIMERS} else timers.get(row.partition(SEPARATOR)[0], {}) | fields
+        for row, fields in tree.get("BGP_NEIGHBOR", {}).items()
+    }
+    speakers = {
+        vrf: {name: value for name, value in fields.items() if vrf not in timers or name not in TIMERS}
+        for vrf, fields in tree["BGP_GLOBALS"].items()
+    }
+    return tree | {"BGP_GLOBALS": speakers} | ({"BGP_NEIGHBOR": sessions} if sessions else {})
 
 
 def _without_groups(tree: Tables) -> Tables:

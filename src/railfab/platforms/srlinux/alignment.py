@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from railfab.platforms.shared.json_tree import Json, is_list, text
+from railfab.platforms.srlinux.inheritance import with_levels_of
 from railfab.platforms.srlinux.schema import MARK, Node, schema
 from railfab.platforms.srlinux.tree import plain_tree
 
@@ -40,16 +41,17 @@ class NamedList:
 def aligned(configuration: str, rendered: str) -> tuple[str, tuple[str, ...]]:
     """The configuration with the names of the rendered one for objects that are equal but for their names.
 
-    With it, a line for each of these: `/ qos queues queue q3`. References follow the names. Raises ConfigError.
+    With it, a line for each of these: `/ qos queues queue q3`. References follow the names. Settings of BGP that are
+    inherited are at the level at which the rendered one has them. Raises ConfigError.
     """
-    configured, wanted = plain_tree(configuration), plain_tree(rendered)
+    stated, wanted = plain_tree(configuration), plain_tree(rendered)
     renamed: list[str] = []
-    configured = _with_names_of_ports(configured, renamed)
+    configured = _with_names_of_ports(with_levels_of(stated, wanted), renamed)
     while step := next(_renamings(configured, wanted), None):
         named, old, new = step
         renamed.append(f"/ {' '.join(named.place)} {old}")
         configured = _with_name(configured, named, old, new, schema().nodes, "", ())
-    return (text(configured), tuple(renamed)) if renamed else (configuration, ())
+    return (configuration, ()) if configured is stated else (text(configured), tuple(renamed))
 
 
 def _with_names_of_ports(configured: Json, renamed: list[str]) -> Json:
