@@ -110,7 +110,8 @@ def _is_harmless(change: Change, running: DeviceModel, intended: DeviceModel) ->
         is_routed = added.network_instance is not None and (added.addresses or added.unnumbered)
         attached = is_routed or getattr(added, "vlans", None) is not None
         is_outside = bool(added.addresses) and _is_outside(added.addresses, intended)
-        return not added.enabled or not attached or is_outside
+        takes_ports = isinstance(added, Lag) and any(map(intended.interface, added.members))
+        return not takes_ports and (not added.enabled or not attached or is_outside)
     if isinstance(added, PortQos):
         spare = running.interface(added.interface)
         return spare is None or not spare.enabled
