@@ -80,11 +80,15 @@ OFF = (
     *("bgp always-compare-med", "bgp bestpath compare-routerid", "bgp bestpath med missing-as-worst", "bgp shutdown"),
     *("bgp graceful-shutdown", "bgp graceful-restart", "bgp confederation identifier", "bgp cluster-id"),
     *("bgp fast-convergence", "bgp reject-as-sets", f"{PEER} shutdown", f"{PEER} passive", f"{PEER} enforce-first-as"),
-    *(f"{PEER} override-capability", f"{PEER} dont-capability-negotiate"),
+    *(f"{PEER} override-capability", f"{PEER} dont-capability-negotiate", f"{PEER} password", f"{PEER} update-source"),
+    *(f"{PEER} ebgp-multihop", f"{PEER} disable-connected-check", f"{PEER} strict-capability-match", f"{PEER} solo"),
+    *(f"{PEER} local-as", f"{PEER} tcp-mss", f"{PEER} graceful-restart", f"{PEER} capability dynamic"),
 )
 OFF_IN_FAMILY = (
     *("bgp dampening", f"{PEER} next-hop-self", f"{PEER} allowas-in", f"{PEER} as-override"),
     *(f"{PEER} soft-reconfiguration inbound", f"{PEER} remove-private-AS", f"{PEER} default-originate"),
+    *(f"{PEER} weight", f"{PEER} route-reflector-client", f"{PEER} route-server-client", f"{PEER} maximum-prefix"),
+    *(f"{PEER} addpath-tx-all-paths", f"{PEER} attribute-unchanged"),
 )
 IN_FAMILY = {"distance bgp 20 200 200"}
 DEFAULTS = (

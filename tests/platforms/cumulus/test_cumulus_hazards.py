@@ -46,6 +46,8 @@ CHANGES: tuple[tuple[str, Change], ...] = (
     ("headroom-differs", (f"{PFC} cable-length", 1000)),
     ("headroom-differs", (f"{PFC} xoff-threshold", 10000)),
     ("pfc-off", (f"{PORT} qos pfc profile", GONE)),
+    ("wrong-qos-profile", (f"{PORT} qos pfc profile", "p-400g-40m")),
+    ("small-headroom", (f"{UPLINK} qos pfc profile", "p-400g-5m")),
     ("link-pause", (f"{PORT} qos link-pause profile", "every")),
     ("headroom-differs", ("qos roce cable-length", 300)),
     ("watchdog-off", (f"{PORT} qos pfc-watchdog", GONE)),
@@ -160,7 +162,7 @@ CHANGES: tuple[tuple[str, Change], ...] = (
     ("preferred-path", (f"{BGP} path-selection med compare-always", "enabled")),
     ("as-path-loops", (f"{BGP} path-selection aspath compare-lengths", "disabled")),
     ("as-path-loops", (f"{SESSION} address-family ipv4-unicast aspath private-as", "remove")),
-    ("wrong-route-policy", (f"{BGP} address-family ipv4-unicast redistribute connected route-map", "NONE")),
+    ("not-announced", (f"{BGP} address-family ipv4-unicast redistribute connected route-map", "NONE")),
     ("wrong-route-policy", (f"{SESSION} address-family ipv4-unicast community-advertise regular", "disabled")),
     ("blackhole-route", ("vrf default router static 10.0.0.0/8 via blackhole", {})),
     ("static-route", ("vrf default router static 10.0.0.0/8 via 192.0.2.1", {})),
@@ -183,7 +185,7 @@ CHANGES: tuple[tuple[str, Change], ...] = (
     ("wrong-overlay", ("nve vxlan state", "disabled")),
     ("wrong-mlag", ("mlag state", "enabled")),
     ("slow-link-up", ("mlag init-delay", 600)),
-    ("wrong-overlay", ("interface vlan101 ipv4 vrr state", "disabled")),
+    ("wrong-address", ("interface vlan101 ipv4 vrr state", "disabled")),
     ("wrong-address", ("interface vlan101 ipv4 vrr address 192.0.2.1/24", {})),
 )
 """Changes of a rendered configuration, and the kind of each: the words of the setting, and its value."""
@@ -246,7 +248,19 @@ def test_a_rendered_configuration_has_no_hazard(switch: DeviceModel) -> None:
 
 
 def test_every_pattern_is_found_by_a_change_of_its_kind(switch: DeviceModel) -> None:
-    assert without_edit(CUMULUS, [(kind, partial(with_change, switch, change)) for kind, change in CHANGES]) == []
+    changes = [(kind, partial(with_change, switch, change)) for kind, change in CHANGES]
+    assert without_edit(CUMULUS, [*changes, ("pfc-off", partial(matched, switch, without_pauses(switch)))]) == []
+
+
+def test_a_port_with_a_profile_without_pauses_has_no_pfc(switch: DeviceModel) -> None:
+    assert kinds(matched(switch, without_pauses(switch))) == {"pfc-off"}
+
+
+def without_pauses(switch: DeviceModel) -> Json:
+    """The configuration with a profile that neither sends nor obeys pause frames on a port."""
+    tree = changed(switch, (f"{PORT} qos pfc profile", "quiet"))
+    tree["qos"]["pfc"]["quiet"] = {"tx": "disable", "rx": "disable"}
+    return tree
 
 
 def with_change(switch: DeviceModel, change: Change) -> list[Hazard]:

@@ -69,7 +69,6 @@ ADDED: tuple[tuple[str, tuple[str, str]], ...] = (
     ),
     ("unplanned-ecn", ("", "qos random-detect ecn allow non-ect")),
     ("wrong-classifier", ("interface Ethernet1/1", "qos trust cos")),
-    ("wrong-classifier", ("interface Ethernet1/1", "service-policy type qos input MARK")),
     ("dscp-rewrite", ("", "qos rewrite dscp")),
     ("wrong-queue", ("", "qos map traffic-class 3 to tx-queue 1")),
     ("rate-limit", ("interface Ethernet1/1", "shape rate 100000 kbps")),

@@ -25,6 +25,14 @@ ROCE = f"{COS} schedulers 400g-5m_roce"
 
 EDITS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("pfc-off", (f"- {COS} interfaces et-0/0/0 congestion-notification-profile",)),
+    (
+        "wrong-qos-profile",
+        (f"+ {COS} interfaces et-0/0/0 congestion-notification-profile 400g-40m_pfc-3_fabric",),
+    ),
+    (
+        "small-headroom",
+        (f"+ {COS} interfaces et-0/0/32 congestion-notification-profile 400g-5m_pfc-3_fabric",),
+    ),
     ("pfc-off", (f"- {CNP} input dscp",)),
     ("pause-not-obeyed", (f"- {CNP} output",)),
     ("wrong-queue", (f"+ {CNP} output ieee-802.1 code-point 100 flow-control-queue 4",)),

@@ -19,7 +19,7 @@ BGP = frozenset(
         *("bgp hard-administrative-reset", "bgp graceful-restart notification", "bgp default local-preference 100"),
         *("bgp listen limit 100", "bgp graceful-restart stalepath-time 360", "bgp graceful-restart restart-time 120"),
         *("bgp graceful-restart select-defer-time 360", "update-delay 0", "read-quanta 10", "write-quanta 64"),
-        *("coalesce-time 1000", "bgp default subgroup-pkt-queue-max 40", "bgp route-map delay-timer 5"),
+        *("bgp default subgroup-pkt-queue-max 40", "bgp route-map delay-timer 5"),
         *("bgp conditional-advertisement timer 60", "distance bgp 20 200 200"),
     )
 )
