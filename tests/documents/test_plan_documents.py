@@ -96,17 +96,18 @@ def test_nic_settings_of_an_earlier_plan_go_with_the_lossless_class(tmp_path: Pa
     assert "nic.py" not in files(out)["summary.md"]
 
 
-def test_what_cannot_be_written_leaves_the_folder_as_it_was(tmp_path: Path) -> None:
-    """A folder stands where the last document belongs."""
+@pytest.mark.parametrize("name", ["topology.svg", "hosts/nic.json"])
+def test_what_cannot_be_written_leaves_the_folder_as_it_was(tmp_path: Path, name: str) -> None:
+    """A folder stands where one of the last documents belongs."""
     out, plan = tmp_path / "out", planned(POD64)
-    (out / "topology.svg").mkdir(parents=True)
+    (out / name).mkdir(parents=True)
     (out / "cabling.csv").write_text("of yesterday\n")
     with pytest.raises(
         RailfabError, match=rf"^{re.escape(str(out))}: the folder cannot be written \(is a directory\)\. Use "
     ):
         write_documents(plan, out)
     assert files(out) == {"cabling.csv": "of yesterday\n"}
-    assert {path.name for path in out.iterdir()} == {"cabling.csv", "topology.svg"}
+    assert {path.name for path in out.iterdir()} == {"cabling.csv", Path(name).parts[0]}
     beside = tmp_path / "file"
     beside.touch()
     with pytest.raises(RailfabError, match=r"cannot be written \(not a directory\)"):

@@ -27,9 +27,10 @@ def write_folder(folder: Path, documents: Iterable[Content]) -> list[Path]:
     try:
         with _temporary(folder) as temporary:
             names = [_written(temporary, name, text) for name, text in documents]
-            for path in temporary.rglob("*"):
-                _same_kind(path, folder / path.relative_to(temporary))
-            for path in sorted(temporary.iterdir()):
+            paths = sorted(temporary.iterdir())
+            for path in paths:
+                _same_kind(path, folder / path.name)
+            for path in paths:
                 _move(path, folder / path.name)
             return [folder / name for name in names]
     except OSError as error:
@@ -64,10 +65,15 @@ def _written(folder: Path, name: str, content: str | bytes) -> str:
 
 
 def _same_kind(path: Path, place: Path) -> None:
-    """Raise OSError if a folder exists in place of a file, or the reverse."""
-    if place.exists() and path.is_dir() != place.is_dir():
+    """Raise OSError if a folder exists in place of a file, or the reverse, also below."""
+    if not place.exists():
+        return
+    if path.is_dir() != place.is_dir():
         kind = errno.EISDIR if place.is_dir() else errno.ENOTDIR
         raise OSError(kind, os.strerror(kind), str(place))
+    if path.is_dir():
+        for below in path.iterdir():
+            _same_kind(below, place / below.name)
 
 
 def _move(path: Path, place: Path) -> None:
