@@ -26,6 +26,17 @@ def test_the_files_of_a_format_are_written_into_a_folder(tmp_path: Path) -> None
     assert {*files(tmp_path / "out")} == {*SLURM}
 
 
+def test_a_design_that_its_platform_cannot_have_is_refused_as_by_plan(tmp_path: Path) -> None:
+    intent = tmp_path / "pair.yml"
+    intent.write_text((FABRICS / "dual-mlag.yml").read_text().replace("7060dx5-64s", "n9k-c9364d-gx2a"))
+    refused = run("plan", intent)
+    assert refused.returncode == 2
+    assert "platform nxos does not support mlag_without_keepalive" in refused.stderr
+    done = run("export", "slurm", intent, "-o", tmp_path / "out")
+    assert (done.returncode, done.stderr) == (2, refused.stderr)
+    assert not (tmp_path / "out").exists()
+
+
 def test_several_files_on_stdout_have_their_names_above_them(tmp_path: Path) -> None:
     run("export", "slurm", POD64, "-o", tmp_path)
     written = files(tmp_path)

@@ -314,15 +314,18 @@ def findings_exit(findings: Sequence[Finding], unread: Collection[RailfabError] 
         raise typer.Exit(FOUND)
 
 
-def stop_at_errors(fabric: Design, accept: Sequence[DesignCode] | None, output: Output = Output.TABLE) -> None:
+def stop_at_errors(
+    fabric: Design, accept: Sequence[DesignCode] | None, output: Output = Output.TABLE, *, rendered: bool = True
+) -> None:
     """Leave with 1, after printing them, when the design has errors that are not accepted; name accepted ones.
 
-    Raises UnsupportedFeature, UnknownPlatform or Problems for a design that cannot be rendered.
+    rendered: as of `Design.check`. Raises UnsupportedFeature, UnknownPlatform or Problems for a design that cannot be
+    rendered.
     """
     from railfab.fabric import NotAccepted
 
     try:
-        fabric.check(accept or ())
+        fabric.check(accept or (), rendered=rendered)
     except NotAccepted as refused:
         if output is Output.JSON:
             print_json({"fabric": fabric.intent.fabric, "findings": [asdict(finding) for finding in refused.findings]})

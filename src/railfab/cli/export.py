@@ -109,7 +109,7 @@ def export(
         refuse(given_parameters(context), {"on": "--on", "state": "--state"}, "Add --from live, or leave out")
     refuse_state(context, on)
     fabric = design(intent)
-    stop_at_errors(fabric, accept, output)
+    stop_at_errors(fabric, accept, output, rendered=False)
     if source is ExportSource.LIVE:
         fabric = live_fabric(fabric, exported, on, state)
     names = HostNames() if hosts is None else read_host_names(hosts, fabric.topology)

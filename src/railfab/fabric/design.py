@@ -118,12 +118,16 @@ class Design:
         """The findings that stop a change."""
         return tuple(finding for finding in self.findings if finding.severity is Severity.ERROR)
 
-    def check(self, accept: Collection[DesignCode] = ()) -> None:
+    def check(self, accept: Collection[DesignCode] = (), *, rendered: bool = True) -> None:
         """Return if the design may be rendered, deployed or started. accept: codes of errors that are accepted.
 
+        rendered: whether its configurations are wanted; otherwise one switch of each kind is tried, as for a plan.
         Raises NotAccepted for the other errors, and as `models` does.
         """
-        _ = self.models
+        if rendered:
+            _ = self.models
+        else:
+            raise_all(self.refusals())
         if left := tuple(finding for finding in self.errors if finding.code not in accept):
             raise NotAccepted(self.path, left)
 
