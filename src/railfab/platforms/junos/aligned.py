@@ -63,7 +63,7 @@ def aligned(text: str, rendered: str) -> tuple[str, tuple[str, ...]]:
 def _uses(text: str) -> Iterator[tuple[Place, str]]:
     """The name of each use, by its kind and place: a queue, a port or a session."""
     for statement in effective.read(text):
-        if statement[:3] == (COS, "forwarding-classes", "class") and statement[4:5] == ("queue-num",):
+        if statement[:3] == (COS, "forwarding-classes", "class") and statement[4:5] == ("queue-num",) != statement[4:]:
             yield (CLASS, statement[5]), statement[3]
         elif statement[:2] == (COS, "interfaces") and (kind := BOUND.get(statement[3:-1])):
             yield (kind, statement[2]), statement[-1]
