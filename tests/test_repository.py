@@ -20,6 +20,11 @@ PINS = (
     "requirements-oracles.txt",
     "requirements-fuzz.txt",
 )
+AT_THE_TOP = {
+    *PINS,
+    *(".gitignore", ".pre-commit-config.yaml", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "Makefile", "README.md"),
+    *("SECURITY.md", "pyproject.toml"),
+}
 PIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*==[0-9][A-Za-z0-9.]*( ; .+)?")
 
 
@@ -51,6 +56,12 @@ def test_every_dependency_is_pinned(repository: Path) -> None:
     assert asked(project["dependency-groups"]["fuzz"]) <= pinned(repository / "requirements-fuzz.txt")
     assert asked(oracle) <= pinned(repository / "requirements-oracles.txt")
     assert asked(project["build-system"]["requires"]) <= pinned(repository / "requirements-build.txt")
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
+def test_no_output_of_a_trial_is_in_the_repository(repository: Path) -> None:
+    names = subprocess.run(["git", "ls-files"], cwd=repository, capture_output=True, text=True, check=True).stdout
+    assert {name for name in names.splitlines() if "/" not in name} - AT_THE_TOP == set()
 
 
 @pytest.mark.skipif(shutil.which("make") is None, reason="needs make")
