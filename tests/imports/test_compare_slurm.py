@@ -115,19 +115,6 @@ FAULTS = {
     "SwitchName=a Nodes=g[1-2000]n[1-2000]\n": "topology.conf:1: a list has more than 1,000,000 hosts.",
     "SwitchName=a Nodes=gpu[1-2]-ib\n": "topology.conf:1: Slurm reads no text after the last bracket of gpu[1-2]-ib. ",
     "# nothing\n": "topology.conf: has no switch or block with nodes. Name a topology.conf",
-}
-
-
-@pytest.mark.parametrize("text", FAULTS)
-def test_a_file_that_cannot_be_read_is_one_line_with_its_place(text: str, tmp_path: Path) -> None:
-    path = tmp_path / "topology.conf"
-    path.write_text(text)
-    with pytest.raises(SourceError) as refused:
-        read_slurm(path)
-    assert str(refused.value).startswith(f"{tmp_path}/{FAULTS[text]}")
-
-
-YAML_FAULTS = {
     "- tree: {switches: 5}\n": "topology.yaml:1: switches is no list. Name a topology.conf",
     "- tree: {switches: [{switch: s, nodes: [a, b]}]}\n": "topology.yaml:1: nodes is no text. Write it as",
     "- tree:\n    switches:\n    - {switch: s, children: [a]}\n": "topology.yaml:3: children is no text. Write it as",
@@ -137,15 +124,16 @@ YAML_FAULTS = {
     "": "topology.yaml: has no switch or block with nodes. Name a topology.conf",
     "- [1\n": "topology.yaml:2: is not YAML",
 }
+"""What is said of a text, with the file that it is in first."""
 
 
-@pytest.mark.parametrize("text", YAML_FAULTS)
-def test_a_yaml_file_that_is_no_topology_is_one_line_with_its_place(text: str, tmp_path: Path) -> None:
-    path = tmp_path / "topology.yaml"
+@pytest.mark.parametrize("text", FAULTS)
+def test_a_file_that_cannot_be_read_is_one_line_with_its_place(text: str, tmp_path: Path) -> None:
+    path = tmp_path / FAULTS[text].partition(":")[0]
     path.write_text(text)
     with pytest.raises(SourceError) as refused:
         read_slurm(path)
-    assert str(refused.value).startswith(f"{tmp_path}/{YAML_FAULTS[text]}")
+    assert str(refused.value).startswith(f"{tmp_path}/{FAULTS[text]}")
 
 
 def test_names_in_a_yaml_file_are_as_they_are_written(tmp_path: Path) -> None:

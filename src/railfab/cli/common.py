@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from railfab.cli.console import PrintableConsole
     from railfab.fabric import Design
+    from railfab.fabric.host_names import HostNames
 
 FOUND = 1
 """Exit code: findings, or partly failed."""
@@ -312,6 +313,13 @@ def findings_exit(findings: Sequence[Finding], unread: Collection[RailfabError] 
         raise typer.Exit(CANNOT)
     if any(finding.severity is not Severity.NOTE for finding in findings):
         raise typer.Exit(FOUND)
+
+
+def host_names(fabric: Design, hosts: Path | None) -> HostNames:
+    """The names of the hosts in the cluster: those of a file, else of the plan. Raises as `read_host_names` does."""
+    from railfab.fabric.host_names import HostNames, read_host_names
+
+    return HostNames() if hosts is None else read_host_names(hosts, fabric.topology)
 
 
 def stop_at_errors(

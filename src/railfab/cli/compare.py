@@ -16,6 +16,7 @@ from railfab.cli.common import (
     Output,
     OutputOption,
     findings_exit,
+    host_names,
     print_findings,
     print_json,
 )
@@ -27,7 +28,6 @@ from railfab.findings import Finding
 from railfab.text.counted import counted
 
 if TYPE_CHECKING:
-    from railfab.fabric.host_names import HostNames
     from railfab.imports import ExistingTopology
     from railfab.imports.compare import Matching
     from railfab.topology import Topology
@@ -77,19 +77,19 @@ def compare(
         problem = "is no topology of Slurm and no folder of LLDP, which --hosts is for"
         raise RailfabError(existing, problem, "Leave out --hosts")
     if is_url:
-        found = read_netbox(netbox_at(existing, token_file, ca, skip_verify, site, tag))
+        wired = read_netbox(netbox_at(existing, token_file, ca, skip_verify, site, tag))
     elif is_air(Path(existing)):
-        found = read_air(Path(existing))
+        wired = read_air(Path(existing))
     else:
-        found = read_containerlab(Path(existing), os.environ)
-    matching = match_topology(topology, found)
+        wired = read_containerlab(Path(existing), os.environ)
+    matching = match_topology(topology, wired)
     if output is Output.JSON:
-        findings = differences(topology, found, matching, most=None)
-        counts = len(found.nodes), len(found.links)
-        print_json(_document(topology.fabric, found.source, *counts, matching.not_compared, findings))
+        findings = differences(topology, wired, matching, most=None)
+        counts = len(wired.nodes), len(wired.links)
+        print_json(_document(topology.fabric, wired.source, *counts, matching.not_compared, findings))
     else:
-        findings = differences(topology, found, matching)
-        _print(topology, found, matching, findings)
+        findings = differences(topology, wired, matching)
+        _print(topology, wired, matching, findings)
     findings_exit(findings)
 
 
@@ -99,7 +99,7 @@ def _compare_slurm(fabric: Design, path: Path, hosts: Path | None, output: Outpu
     from railfab.imports.slurm import read_slurm
     from railfab.imports.slurm_compare import slurm_differences
 
-    names = _names(fabric, hosts)
+    names = host_names(fabric, hosts)
     tree, slurm = places(fabric), read_slurm(path)
     if output is Output.JSON:
         findings = slurm_differences(tree, slurm, names, most=None)
@@ -112,13 +112,6 @@ def _compare_slurm(fabric: Design, path: Path, hosts: Path | None, output: Outpu
     findings_exit(findings)
 
 
-def _names(fabric: Design, hosts: Path | None) -> HostNames:
-    """The names of the hosts in the cluster."""
-    from railfab.fabric.host_names import HostNames, read_host_names
-
-    return HostNames() if hosts is None else read_host_names(hosts, fabric.topology)
-
-
 def _compare_lldp(fabric: Design, folder: Path, hosts: Path | None, output: Output) -> None:
     """Compare what hosts see by LLDP with the cabling of the plan, down to the NIC."""
     from railfab.imports.compare import LISTED
@@ -127,7 +120,7 @@ def _compare_lldp(fabric: Design, folder: Path, hosts: Path | None, output: Outp
 
     most = None if output is Output.JSON else LISTED
     files = read_host_neighbors(folder)
-    compared = lldp_comparison(fabric.topology, files, _names(fabric, hosts), most)
+    compared = lldp_comparison(fabric.topology, files, host_names(fabric, hosts), most)
     gap = f"hosts without a file: {compared.gap}" if compared.without_file else ""
     if output is Output.JSON:
         links = sum(len(file.neighbors) for file in files)
@@ -156,11 +149,11 @@ def _document(
     }
 
 
-def _print(topology: Topology, found: ExistingTopology, matching: Matching, findings: tuple[Finding, ...]) -> None:
+def _print(topology: Topology, wired: ExistingTopology, matching: Matching, findings: tuple[Finding, ...]) -> None:
     print_findings(findings)
     for words in matching.not_compared:
         echo_line(f"not compared: {words}")
-    counts = f"{counted(len(found.nodes), 'node')} and {counted(len(found.links), 'link')} of {found.source}"
+    counts = f"{counted(len(wired.nodes), 'node')} and {counted(len(wired.links), 'link')} of {wired.source}"
     _print_verdict(counts, topology.fabric, findings)
 
 

@@ -20,6 +20,7 @@ from railfab.cli.common import (
     OutputOption,
     StateOption,
     given_parameters,
+    host_names,
     print_json,
     print_table,
     refuse,
@@ -94,7 +95,7 @@ def export(
 
     The files of a format replace earlier ones together, or not at all.
     """
-    from railfab.exports import HostNames, export_named, read_host_names
+    from railfab.exports import export_named
 
     exported = export_named(format_name)
     if to is None and any((site, dry_run, token_file, ca, skip_verify)):
@@ -112,7 +113,7 @@ def export(
     stop_at_errors(fabric, accept, output, rendered=False)
     if source is ExportSource.LIVE:
         fabric = live_fabric(fabric, exported, on, state)
-    names = HostNames() if hosts is None else read_host_names(hosts, fabric.topology)
+    names = host_names(fabric, hosts)
     if to is not None:
         _push(fabric, names, netbox_at(to, token_file, ca, skip_verify, site), dry_run, output)
     else:

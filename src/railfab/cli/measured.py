@@ -15,6 +15,7 @@ from railfab.cli.common import (
     HostNamesOption,
     Output,
     OutputOption,
+    host_names,
     prepare_simulator,
     print_json,
     print_table,
@@ -71,7 +72,6 @@ def measured(
     output: OutputOption = Output.TABLE,
 ) -> None:
     """Set results of nccl-tests beside the ceilings of the design, and name the faults that they speak for."""
-    from railfab.fabric.host_names import HostNames, read_host_names
     from railfab.imports.nccl_tests import read_nccl_tests
     from railfab.simulate.measured import beside_ceilings, placed_run
     from railfab.simulate.run_difference import run_difference
@@ -79,7 +79,7 @@ def measured(
     if tier is SimulationTier.PACKETS:
         raise typer.BadParameter("nccl-tests are not simulated packet by packet: use closed-form or max-min.")
     fabric = design(intent)
-    names = HostNames() if hosts is None else read_host_names(hosts, fabric.topology)
+    names = host_names(fabric, hosts)
     placed = [placed_run(read_nccl_tests(path), fabric, names) for path in files]
     for each in placed[1:]:
         _check_comparable(placed[0], each)
