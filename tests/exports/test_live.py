@@ -98,6 +98,23 @@ def test_a_fabric_as_planned_is_exported_as_its_plan(name: str, silent: bool) ->
     assert (found.unknown, found.seen) == (of_hosts, found.links - of_hosts)
 
 
+@pytest.mark.parametrize(
+    ("lldp", "seen"),
+    [
+        (True, "160 of 160 links of the backend seen, 0 unknown"),
+        (False, "0 of 160 links of the backend seen, 160 unknown"),
+    ],
+)
+def test_what_no_switch_hears_is_not_said_to_be_as_planned(lldp: bool, seen: str) -> None:
+    """Without LLDP, as in a lab of network namespaces, ports are up and have no neighbors."""
+    fabric = fabric_named("pod64")
+    far = planned(fabric.topology)
+    silent = frozenset() if lldp else frozenset(end[0] for end in far.values() if end is not None)
+    verdict = "as planned" if lldp else "no link is proved to be as planned"
+    summary = live_design(fabric, observed(far, silent)).summary
+    assert summary == f"{seen} and taken from the plan: {verdict}"
+
+
 def test_names_that_hosts_give_their_nics_are_no_difference() -> None:
     fabric = fabric_named("multi-rail")
     far = {
@@ -246,9 +263,8 @@ def test_the_command_exports_what_a_twin_shows(tmp_path: Path) -> None:
         whole = command("export", "slurm", *arguments)
         assert whole.returncode == 0
         assert whole.stdout == command("export", "slurm", str(intent)).stdout
-        assert (
-            whole.stderr == "live: 4 of 12 links of the backend seen, 8 unknown and taken from the plan: as planned\n"
-        )
+        seen = "4 of 12 links of the backend seen, 8 unknown and taken from the plan: what is seen is as planned"
+        assert whole.stderr == f"live: {seen}\n"
         topology = design(intent).topology
         ports = [port.name for port, peer, _ in topology.ports_of(LEAF) if peer.node == "pod1-seg1-host2"]
         for port in ports:

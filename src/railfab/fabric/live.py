@@ -35,7 +35,9 @@ class LiveDesign:
     @property
     def summary(self) -> str:
         """One line."""
-        verdict = "as planned" if not self.differences else "not as planned"
+        verdict = "not as planned" if self.differences else "as planned"
+        if self.unknown and not self.differences:
+            verdict = "what is seen is as planned" if self.seen else "no link is proved to be as planned"
         known = f"{self.seen:,} of {counted(self.links, 'link')} of the backend seen"
         return f"{known}, {self.unknown:,} unknown and taken from the plan: {verdict}"
 
