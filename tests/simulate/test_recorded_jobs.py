@@ -1,4 +1,4 @@
-"""Jobs of other tools on the links of a fabric: the same operation waits on the same link, whoever wrote it down."""
+"""Jobs of other tools on the links of a fabric: the same operation waits on the same link, from any file."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.workload.test_recorded_traces import COLLECTIVE, node, traced
+from tests.workload.test_recorded_traces import COLLECTIVE, RECEIVE, SEND, node, traced
 
 from railfab.fabric import Design, design
 from railfab.intent import Job
@@ -58,3 +58,18 @@ def test_a_run_of_a_sweep_is_another_one_when_the_trace_of_any_rank_changes(tmp_
     before = runs[0].key
     (tmp_path / "job.3.et").write_bytes((tmp_path / "job.3.et").read_bytes() + b"\0")
     assert runs[1].key != before
+
+
+def test_a_slow_host_delays_the_sends_that_it_receives_and_no_others(tmp_path: Path, pod64: Design) -> None:
+    """Rank 0 sends to rank 8 on the next host."""
+    sender = [node(1, SEND, comm_dst=8, comm_size=SIZE_BYTES)]
+    receiver = [node(1, RECEIVE, comm_src=0)]
+    job = load_any_job(traced(tmp_path, sender, *[[]] * 7, receiver))[0]
+    source, target = (host.name for host in pod64.topology.hosts()[:2])
+
+    def step_s(*named: str) -> float:
+        return simulate_job(job, pod64, change=faults(named, pod64.topology)).step.step_s
+
+    healthy_s = step_s()
+    assert step_s(f"slow-host={source}:20") == healthy_s
+    assert step_s(f"slow-host={target}:20") > 2 * healthy_s

@@ -71,9 +71,10 @@ def test_a_recorded_step_takes_as_long_as_simulate_says_and_has_its_metrics(kind
     assert calls == {"trace": 1, "text": 2}[kind]
 
 
-def test_a_slow_host_makes_a_recorded_step_slow_as_simulate_says(tmp_path: Path) -> None:
-    """Its AllReduce is beside 4 ms of computation no more."""
-    wanted, _ = load_any_job(trace(tmp_path, sends=False))
+@pytest.mark.parametrize("sends", [False, True])
+def test_a_slow_host_makes_a_recorded_step_slow_as_simulate_says(sends: bool, tmp_path: Path) -> None:
+    """Its AllReduce is beside 4 ms of computation no more; what it sends to a host that is not slow is not late."""
+    wanted, _ = load_any_job(trace(tmp_path, sends=sends))
     fabric().set_host_rate(HOST, None, 20.0)
     try:
         step, _ = one_step(wanted)

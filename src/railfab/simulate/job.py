@@ -23,9 +23,11 @@ from railfab.topology import Net, Role
 from railfab.workload import RanksByHost, RecordedJob, estimate, transfer_rounds
 from railfab.workload.algorithms import ALGORITHMS, TooManyTransfers
 from railfab.workload.checkpoints import StorageSide
+from railfab.workload.group_flows import one_way
 from railfab.workload.mapping import HostPorts, ranks_by_host
 from railfab.workload.ranks import Span
 from railfab.workload.rates import CallTime, LinkRates
+from railfab.workload.recorded.nodes import is_pair
 from railfab.workload.storage_stripes import storage_ports
 
 NOT_SEEN = (
@@ -126,6 +128,8 @@ class FabricCalls:
                 (transfer_rounds(op, name, ranks, size_bytes, channels=channels), groups)
                 for ranks, groups in by_hosts.items()
             ]
+            if is_pair(group):
+                kinds = [(one_way(rounds), groups) for rounds, groups in kinds]
             result = exchange(kinds, self.hosts, self.fabric, self.packets)
         except TooManyTransfers as error:
             self.unfollowed.append(f"{group} {op} is in closed form: {error.problem}")

@@ -70,6 +70,11 @@ def pair(source: int, target: int) -> str:
     return f"{source}>{target}"
 
 
+def is_pair(group: str) -> bool:
+    """Tell whether a group is that of a sender and its receiver."""
+    return ">" in group
+
+
 def check_order(where: str, trace: Sequence[TraceNode]) -> None:
     """Raise IntentError for nodes of a trace that wait for each other in a circle."""
     waits = [set(node.after) for node in trace]

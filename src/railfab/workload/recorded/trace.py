@@ -17,7 +17,7 @@ from railfab.workload.closed_form import CLOSED_FORM, Calls, CollectiveTime, Job
 from railfab.workload.ranks import Span
 from railfab.workload.rates import CallTime, LinkRates, link_rates
 from railfab.workload.recorded.matches import matches
-from railfab.workload.recorded.nodes import JointOperation, NodeKind, Part, Traces, pair, place_of
+from railfab.workload.recorded.nodes import JointOperation, NodeKind, Part, Traces, is_pair, pair, place_of
 from railfab.workload.recorded.replay import TraceCosts, TraceRun, replay
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class RankTraces:
 
     @cached_property
     def members(self) -> Mapping[str, tuple[int, ...]]:
-        """The ranks of each process group, those whose traces name it; of two ranks that send to each other `A>B`."""
+        """The ranks of each process group, those whose traces name it; `A>B` of rank A that sends to rank B."""
         members: dict[str, list[int]] = {}
         for rank, trace in enumerate(self.traces):
             for name in dict.fromkeys(node.group for node in trace if node.kind is NodeKind.COLLECTIVE):
@@ -71,7 +71,7 @@ class RankTraces:
         kinds: dict[str, list[str]] = {}
         places: dict[tuple[int, ...], list[tuple[str, set[int]]]] = {}
         for name, ranks in self.members.items():
-            shape = (">" in name, *(rank - ranks[0] for rank in ranks))
+            shape = (is_pair(name), *(rank - ranks[0] for rank in ranks))
             room = next(((kind, taken) for kind, taken in places.get(shape, []) if taken.isdisjoint(ranks)), None)
             if room is None:
                 room = (_label(name), set())
@@ -140,7 +140,7 @@ class RankTraces:
 
 def _label(name: str) -> str:
     """The name of a kind of groups, after the first of them."""
-    return name if ">" in name else f"pg {name}" if name else "all"
+    return name if is_pair(name) else f"pg {name}" if name else "all"
 
 
 def span_of(groups: Sequence[Sequence[int]], gpus_per_host: int) -> Span:
