@@ -15,7 +15,7 @@ from itertools import pairwise
 from railfab.platforms.hazard_facts import DSCP_NAMES
 from railfab.platforms.junos import statements
 from railfab.platforms.junos.inheritance import GROUPS, inherited
-from railfab.platforms.junos.names import FLAGS_OF_AS, LAG, PORT, SUB_PORTS, WILDCARD
+from railfab.platforms.junos.names import FLAGS_OF_AS, LAG, LOAD_BALANCE, PORT, SUB_PORTS, WILDCARD
 from railfab.platforms.shared.brace_text import Statement
 
 COS = "class-of-service"
@@ -251,8 +251,9 @@ def _with_bits(statement: Statement, points: Mapping[str, str]) -> Statement:
 
 
 def _with_last_terms(stated: tuple[Statement, ...]) -> tuple[Statement, ...]:
-    """Give each policy with terms its action for other routes as the last term."""
+    """Give each policy with terms its action for other routes as the last term; that which balances has no terms."""
     with_terms = {statement[2] for statement in stated if statement[:2] == POLICY and statement[3:4] == (TERM,)}
+    with_terms.discard(LOAD_BALANCE)
     last = [
         statement
         for statement in stated
