@@ -231,11 +231,12 @@ def _ordered(compare: Callable[[float, float], bool]) -> Callable[[object, objec
 
 
 def _overlaps(actual: object, operand: object) -> bool:
-    """Whether a prefix, with a length or a mask, overlaps any of some prefixes."""
-    prefix = _prefix(str(actual).replace(" ", "/"))
-    others = map(_prefix, _words(operand))
-    return prefix is not None and any(
-        candidate is not None and prefix.version == candidate.version and prefix.overlaps(candidate)
+    """Whether a prefix, with a length or a mask, or one of several with commas between, overlaps any of others."""
+    prefixes = [prefix for prefix in map(_prefix, str(actual).replace(" ", "/").split(",")) if prefix is not None]
+    others = [candidate for candidate in map(_prefix, _words(operand)) if candidate is not None]
+    return any(
+        prefix.version == candidate.version and prefix.overlaps(candidate)
+        for prefix in prefixes
         for candidate in others
     )
 

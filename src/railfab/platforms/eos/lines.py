@@ -136,8 +136,9 @@ def _points(listed: str) -> tuple[int, ...]:
 
 def _quality(line: Line, deciding: Mapping[int, Line]) -> Iterator[Line]:
     """A line of QoS: a map by its values, without EOS's own ones; thresholds in bytes; times without trailing zeros."""
-    if named := _DSCP_MAP.fullmatch(line.text):
-        for point in _points(named[1]):
+    named = _DSCP_MAP.fullmatch(line.text)
+    if named and (points := _points(named[1])):
+        for point in points:
             if default_traffic_class(point) != int(named[2]) and deciding[point] is line:
                 yield Line(f"qos map dscp {point} to traffic-class {named[2]}", (), line.number)
         return

@@ -65,10 +65,6 @@ _ROUTER = _rewritings(
     (re.compile(r"maximum-paths (\d+)"), _paths),
     (re.compile(r"bgp asn notation asdot"), lambda _: ""),
     (re.compile(r"bgp default ipv4-unicast"), lambda _: ""),
-    (
-        re.compile(r"(neighbor \S+ send-community)(?: extended| large| link-bandwidth)* standard(?: \S+)*"),
-        lambda m: m[1],
-    ),
 )
 _ENTRY = _rewritings(
     (re.compile(r"(seq .*) ge (\d+) le \2"), lambda match: f"{match[1]} eq {match[2]}"),

@@ -18,12 +18,28 @@ _MEMBER = re.compile(r"neighbor (\S+) peer group (\S+)")
 _OF_SESSION = re.compile(r"(?:peer group|remote-as|description) .*")
 """Settings that each session states by itself."""
 _OWN_TIMERS = re.compile(r"neighbor (\S+) timers .*")
+_COMMUNITIES = re.compile(r"(neighbor (\S+) send-community)((?: standard| extended| large| link-bandwidth)+)")
+_ACTIVATED = re.compile(r"neighbor (\S+) activate")
+EVPN = "address-family evpn"
 _MOVABLE = re.compile(r"redistribute (?:connected|attached-host)|neighbor \S+ route-map \S+ (?:in|out)")
 
 
 def in_usual_places(lines: tuple[Line, ...]) -> tuple[Line, ...]:
     """The lines of a router, with timers at each group, and what only the family of IPv4 states at the top."""
-    return _of_groups(tuple(_with_timers(tuple(_from_family(lines)))))
+    return _of_groups(tuple(_with_timers(tuple(_from_family(tuple(_with_communities(lines)))))))
+
+
+def _with_communities(lines: tuple[Line, ...]) -> Iterator[Line]:
+    """The lines of sessions that send the communities which they need as those of sessions that send all.
+
+    A drain has a standard community, and routes of EVPN have extended ones, their targets.
+    """
+    families = (line.children for line in lines if line.text == EVPN)
+    overlay = {match[1] for family in families for child in family if (match := _ACTIVATED.fullmatch(child.text))}
+    for line in lines:
+        match = _COMMUNITIES.fullmatch(line.text)
+        needed = {"standard", "extended"} if match and match[2] in overlay else {"standard"}
+        yield Line(match[1], (), line.number) if match and needed <= {*match[3].split()} else line
 
 
 def _of_groups(lines: tuple[Line, ...]) -> tuple[Line, ...]:
