@@ -168,6 +168,7 @@ CHANGES: tuple[tuple[str, Change], ...] = (
     ("static-route", ("vrf default router static 10.0.0.0/8 via 192.0.2.1", {})),
     ("session-down", ("router bgp autonomous-system", 65010)),
     ("static-route", ("vrf default router static 0.0.0.0/0 via 10.0.0.1", {})),
+    ("static-route", ("vrf default router static 0.0.0.0/0 via swp1", {})),
     ("prefix-limit", (f"{SESSION} address-family ipv4-unicast prefix-limits inbound maximum", 5)),
     (
         "unplanned-announcement",

@@ -31,6 +31,8 @@ def test_every_pattern_is_of_a_command_that_frr_has_or_of_a_missing_line() -> No
         "session-down",  # another AS number of the switch
         "slow-hold-time",  # a value that the grammar leaves open
         "small-mtu",  # a comment
+        "static-route",  # examples of a default route name addresses of others
+        "static-route",  # and ports of others
         "wrong-address",  # no address of the loopback
         "wrong-address",  # prefixes of the examples are outside of the fabric
         "wrong-overlay",  # of EVPN, which the fabric has not
