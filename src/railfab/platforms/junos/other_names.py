@@ -146,7 +146,8 @@ def _translated(
 def _of_forwarding(tail: Statement, policy: Words) -> tuple[Statement, ...] | None:
     """A statement of the policy of the forwarding table, whose only term may have a name where no action follows it."""
     terms = policy.texts("term")
-    if len(terms) == 1 and "then" not in policy and tail[:2] == ("term", terms[0]) and policy.at("term", terms[0]).texts() == ("then",):
+    is_alone = len(terms) == 1 and "then" not in policy and policy.at("term", terms[0]).texts() == ("then",)
+    if is_alone and tail[:2] == ("term", terms[0]):
         tail = tail[2:]
     return () if tail == ("then", "accept") else ((*POLICY, LOAD_BALANCE, *tail),)
 
