@@ -258,6 +258,14 @@ def test_a_file_that_is_no_lldp_of_a_host_is_one_line(fault: str, tmp_path: Path
     assert str(refused.value).startswith(f"{tmp_path}/{message}")
 
 
+def test_a_folder_in_place_of_a_file_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "x.json").mkdir()
+    with pytest.raises(
+        SourceError, match=r"x\.json: cannot be read \(is a directory\)\. Make it a readable file, with"
+    ):
+        read_host_neighbors(tmp_path)
+
+
 def test_every_file_that_cannot_be_read_is_named_and_an_empty_folder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match=r"has no \*\.json, one for each host\. Write HOST\.json on each host with"):
         read_host_neighbors(tmp_path)
@@ -266,6 +274,17 @@ def test_every_file_that_cannot_be_read_is_named_and_an_empty_folder_is_refused(
     with pytest.raises(Problems) as refused:
         read_host_neighbors(tmp_path)
     assert len(refused.value.errors) == 2
+
+
+def test_two_files_of_one_host_are_refused(tmp_path: Path) -> None:
+    for name in (HOST, f"{HOST}.example.com"):
+        (tmp_path / f"{name}.json").write_text('{"lldp": []}')
+    with pytest.raises(SourceError) as refused:
+        read_host_neighbors(tmp_path)
+    assert str(refused.value) == (
+        f"{tmp_path}/{HOST}.json: is of the same host as {HOST}.example.com.json: domains are not compared. "
+        "Keep the newer file, and remove the older one."
+    )
 
 
 def test_the_command_counts_what_is_unknown_and_its_document_fits_the_schema(tmp_path: Path) -> None:

@@ -199,3 +199,8 @@ def test_a_document_is_cut_off_anywhere(tmp_path: Path) -> None:
     for length in range(1, len(text) - 1, 40):
         with pytest.raises(SourceError, match=r"run.json(:\d+)?: (is cut off|is not JSON|has no table)"):
             read(text[:length], tmp_path, "run.json")
+
+
+def test_a_folder_is_no_run(tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match=r": cannot be read \(is a directory\)\. Name the output of nccl-tests"):
+        read_nccl_tests(tmp_path)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from railfab.bounded_json import load_json
+from railfab.fabric.host_names import short_name
 from railfab.imports.document import read_text
 from railfab.imports.existing import SourceError, raise_first
 from railfab.yaml_reader.files import Unread
@@ -21,7 +22,7 @@ COMMAND = "lldpcli -f json0 show neighbors details"
 WRITE_IT = f"Write it with `{COMMAND}`"
 REMEDIES = {
     Unread.MISSING: WRITE_IT,
-    Unread.REFUSED: "Check its permissions",
+    Unread.REFUSED: f"Make it a readable file, with what `{COMMAND}` prints",
     Unread.ENCODING: WRITE_IT,
     Unread.SIZE: WRITE_IT,
 }
@@ -45,17 +46,24 @@ class HostNeighbors:
 
 
 def read_host_neighbors(folder: Path) -> tuple[HostNeighbors, ...]:
-    """The neighbours in each *.json of a folder. Raises SourceError, or Problems, for files that are none."""
+    """The neighbours in each *.json of a folder. Raises SourceError, or Problems, for files that are none, and for two
+    of one host."""
     try:
         paths = sorted(path for path in folder.iterdir() if path.suffix == ".json")
     except OSError:
-        raise SourceError(str(folder), "cannot be read", "Check its permissions") from None
+        raise SourceError(str(folder), "cannot be read", "Name a readable folder") from None
     if not paths:
         problem = "has no *.json, one for each host"
         raise SourceError(str(folder), problem, f"Write HOST.json on each host with `{COMMAND}`")
     hosts: list[HostNeighbors] = []
     errors: list[SourceError] = []
+    files: dict[str, Path] = {}
     for path in paths:
+        first = files.setdefault(short_name(path.stem), path)
+        if first is not path:
+            problem = f"is of the same host as {first.name}: domains are not compared"
+            errors.append(SourceError(str(path), problem, "Keep the newer file, and remove the older one"))
+            continue
         try:
             hosts.append(HostNeighbors(host=path.stem, neighbors=tuple(_neighbors(path))))
         except SourceError as error:

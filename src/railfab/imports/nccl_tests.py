@@ -15,12 +15,7 @@ from railfab.yaml_reader.files import Unread
 
 MAX_BYTES = 200_000_000
 """Of a file: more than 16,384 ranks with all environment variables need."""
-REMEDIES = {
-    Unread.MISSING: OTHER_FILE,
-    Unread.REFUSED: "Check its permissions",
-    Unread.ENCODING: OTHER_FILE,
-    Unread.SIZE: OTHER_FILE,
-}
+REMEDIES = dict.fromkeys(Unread, OTHER_FILE)
 
 
 def read_nccl_tests(path: Path) -> MeasuredRun:
