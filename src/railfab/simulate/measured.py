@@ -16,7 +16,7 @@ from railfab.text.counted import counted, listed
 from railfab.workload.job_hosts import gpu_nics
 from railfab.workload.mapping import HostPorts
 from railfab.workload.measured_run import MeasuredRun, MeasuredSize
-from railfab.workload.ranks import Span
+from railfab.workload.ranks import Span, widest
 from railfab.workload.rates import LinkRates, link_rates
 from railfab.workload.transfer import Gpu
 
@@ -115,18 +115,8 @@ def placed_run(run: MeasuredRun, design: Design, names: HostNames) -> PlacedRun:
             raise RailfabError(run.source, problem, "Use the intent of this fabric")
     places = known or dict(zip(hosts, planned, strict=False))
     gpus = [(places[host], gpu // intent.hosts.gpus_per_nic + 1) for host, gpu in run.gpus]
-    return PlacedRun(run=run, gpus=gpus, span=_span(run), assumed=not known)
-
-
-def _span(run: MeasuredRun) -> Span:
-    """The group that is spread most."""
-    spans = []
-    for group in run.groups:
-        counts: dict[str, int] = {}
-        for rank in group:
-            counts[run.gpus[rank][0]] = counts.get(run.gpus[rank][0], 0) + 1
-        spans.append(Span(ranks=len(group), hosts=len(counts), ranks_per_host=min(counts.values())))
-    return max(spans, key=lambda span: (span.hosts, -span.ranks_per_host))
+    span = widest(Span.of(run.gpus[rank][0] for rank in group) for group in run.groups)
+    return PlacedRun(run=run, gpus=gpus, span=span, assumed=not known)
 
 
 def simulated_calls(placed: PlacedRun, design: Design, fabric: RoutedFabric) -> FabricCalls:

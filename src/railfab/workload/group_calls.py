@@ -50,12 +50,11 @@ class GroupCalls:
         """The port of the first rank."""
         return self.hosts.port(ranks[0])
 
-    def crosses(self, span: Span) -> bool:
-        """Whether a group is on several hosts, or on a host without a scale-up network."""
-        return self.rates.scale_up is None or span.hosts > 1
-
-    def inside_s(self, call: GroupCall) -> float:
-        """Duration of a call inside a host [s]."""
+    def inside_s(self, call: GroupCall) -> float | None:
+        """Duration of a call inside a host [s]; None for one over the network: on several hosts, or on a host without a
+        scale-up network."""
+        if self.rates.scale_up is None or call.span.hosts > 1:
+            return None
         return call.calls * self.rates.call(call.op, call.size_bytes / call.calls, call.span, call.algorithm).seconds
 
     def begin(self, call: GroupCall, ranks: tuple[int, ...], ready: Sequence[Places]) -> list[Places]:

@@ -69,12 +69,8 @@ class RankGraph:
     def place(self, ranks: tuple[int, ...]) -> tuple[int, ...]:
         return ranks
 
-    def crosses(self, span: Span) -> bool:
-        """Whether an operation is a node, as all are."""
-        return span.ranks > 0
-
-    def inside_s(self, call: GroupCall) -> float:
-        raise NotImplementedError(call.op)
+    def inside_s(self, call: GroupCall) -> None:
+        """None: every operation is a node, also one inside a host."""
 
     def rest(self, port: tuple[int, ...], after: Places, seconds: float) -> int:
         """Add a computation of ranks, a node each."""

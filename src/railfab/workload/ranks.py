@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import accumulate, product
 from math import prod
@@ -30,6 +31,17 @@ class Span:
     ranks: int
     hosts: int
     ranks_per_host: int
+
+    @classmethod
+    def of(cls, hosts: Iterable[str | int]) -> Span:
+        """The span of a group with ranks on these hosts."""
+        counts = Counter(hosts)
+        return cls(ranks=counts.total(), hosts=len(counts), ranks_per_host=min(counts.values()))
+
+
+def widest(spans: Iterable[Span]) -> Span:
+    """The span over the most hosts, of several the one with the fewest ranks on a host."""
+    return max(spans, key=lambda span: (span.hosts, -span.ranks_per_host))
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,15 +114,9 @@ class Ranks:
         """The hosts of the group that is spread most. Groups that begin at the same GPU of a host are alike."""
         members = self._offsets(GROUPS[group])
         firsts = self._offsets(tuple(d for d in self.order if d not in GROUPS[group]))
-        spans = [self._span_at(first, members) for first in {first % self.gpus_per_host for first in firsts}]
-        return max(spans, key=lambda span: (span.hosts, -span.ranks_per_host))
-
-    def _span_at(self, first: int, members: tuple[int, ...]) -> Span:
-        counts: dict[int, int] = {}
-        for member in members:
-            host = (first + member) // self.gpus_per_host
-            counts[host] = counts.get(host, 0) + 1
-        return Span(ranks=len(members), hosts=len(counts), ranks_per_host=min(counts.values()))
+        starts = {first % self.gpus_per_host for first in firsts}
+        spans = [Span.of((start + member) // self.gpus_per_host for member in members) for start in starts]
+        return widest(spans)
 
     def _offsets(self, dimensions: tuple[Dimension, ...]) -> tuple[int, ...]:
         """Distances of ranks that differ in these dimensions from the first of them, in the order of the ranks."""

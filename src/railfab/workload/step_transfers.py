@@ -12,7 +12,7 @@ from railfab.workload.graph import Communication, Computation, StageGraph, WorkP
 from railfab.workload.group_calls import GroupCall, GroupCalls, StepTransfers
 from railfab.workload.group_flows import Places, TransferList
 from railfab.workload.mapping import HostPorts
-from railfab.workload.ranks import GROUPS, Group, Ranks, Span
+from railfab.workload.ranks import GROUPS, Group, Ranks
 from railfab.workload.rates import LinkRates
 from railfab.workload.schedule import BACKWARD, FORWARD, StagePass, StageWork, pipeline_passes
 from railfab.workload.step import exposed_s, parts_beside
@@ -59,8 +59,7 @@ class StepGroups(Protocol[Place]):
     @property
     def to(self) -> StepList[Place]: ...
     def place(self, ranks: tuple[int, ...]) -> Place: ...
-    def crosses(self, span: Span) -> bool: ...
-    def inside_s(self, call: GroupCall) -> float: ...
+    def inside_s(self, call: GroupCall) -> float | None: ...
     def begin(self, call: GroupCall, ranks: tuple[int, ...], ready: Sequence[Places]) -> list[Places]: ...
 
 
@@ -140,8 +139,9 @@ class _Step(Generic[Place]):
     def _call(self, stage: int, talk: Communication, calls: float, ready: Replicas) -> Replicas:
         """Add calls of an operation of all groups of a stage; what ends them for each replica."""
         call = self._group_call(talk.group, talk.op, talk.size_bytes, calls)
-        if not self.groups.crosses(call.span):
-            return self._rest(stage, ready, [self.groups.inside_s(call)] * len(ready))
+        inside_s = self.groups.inside_s(call)
+        if inside_s is not None:
+            return self._rest(stage, ready, [inside_s] * len(ready))
         replica = {rank: number for number, ranks in enumerate(self._members[stage]) for rank in ranks}
         ends: Replicas = [()] * len(ready)
         for ranks in self._work.ranks.groups(talk.group):
@@ -183,12 +183,12 @@ class _Step(Generic[Place]):
         for talk in graph.communications:
             if talk.phase != phase or talk.group == "pp":
                 continue
-            if self.groups.crosses(self._spans[talk.group]):
-                beside[parts_beside(talk)].append((talk, talk.calls / passes))
+            calls = talk.calls / passes
+            inside_s = self.groups.inside_s(self._group_call(talk.group, talk.op, talk.size_bytes, calls))
+            if inside_s is None:
+                beside[parts_beside(talk)].append((talk, calls))
                 continue
-            call = self._group_call(talk.group, talk.op, talk.size_bytes, talk.calls / passes)
-            seconds = self.groups.inside_s(call)
-            rest_s = [whole + exposed_s(talk, seconds, parts) for whole, parts in zip(rest_s, spare, strict=True)]
+            rest_s = [whole + exposed_s(talk, inside_s, parts) for whole, parts in zip(rest_s, spare, strict=True)]
         after = beside.pop((), [])
         taken = [
             (talks, [sum(each.pop(part, 0.0) for part in parts) for each in spare]) for parts, talks in beside.items()

@@ -40,14 +40,14 @@ def training_stages(
     run = Stage(name="step", transfers=step.transfers, calls=step.calls, ideal_s=ideal_s, slowed=bool(job.stragglers))
     if job.checkpoint is None:
         return (run,)
-    writes = _checkpoint(job.checkpoint, training.plan, storage_side(job.checkpoint, intent), topology, hosts, ideal_s)
+    side = storage_side(job.checkpoint, intent)
+    writes = _checkpoint(job.checkpoint, training.plan, side, topology, hosts, ideal_s)
     write_s = max(writes.compute_ns / NS_PER_S, ideal(writes.transfers))
     transfers = writes.transfers
     if intent.storage is not None and intent.storage.protocol == "nvme-tcp":
         transfers = _paced(transfers, write_s, intent)
     if not job.checkpoint.asynchronous:
         return (run, replace(writes, transfers=transfers, ideal_s=write_s))
-    side = storage_side(job.checkpoint, intent)
     time = checkpoint_time(
         job.checkpoint, training.plan, side, step_s=ideal_s, shared_step_s=ideal_s, write=lambda *_: write_s
     )

@@ -14,7 +14,7 @@ from railfab.intent import FabricIntent
 from railfab.text.counted import counted
 from railfab.topology import Topology
 from railfab.workload.closed_form import CLOSED_FORM, Calls, CollectiveTime, JobEstimate, collective_time
-from railfab.workload.ranks import Span
+from railfab.workload.ranks import Span, widest
 from railfab.workload.rates import CallTime, LinkRates, link_rates
 from railfab.workload.recorded.matches import matches
 from railfab.workload.recorded.nodes import JointOperation, NodeKind, Part, Traces, is_pair, pair, place_of
@@ -118,11 +118,7 @@ class RankTraces:
 
     def _spans(self, hosts: HostPorts) -> Mapping[str, Span]:
         """The hosts of each process group."""
-        counts = {name: Counter(hosts.gpus[rank][0] for rank in ranks) for name, ranks in self.members.items()}
-        return {
-            name: Span(ranks=held.total(), hosts=len(held), ranks_per_host=min(held.values()))
-            for name, held in counts.items()
-        }
+        return {name: Span.of(hosts.gpus[rank][0] for rank in ranks) for name, ranks in self.members.items()}
 
     @cached_property
     def matches(self) -> Mapping[Part, JointOperation]:
@@ -145,11 +141,7 @@ def _label(name: str) -> str:
 
 def span_of(groups: Sequence[Sequence[int]], gpus_per_host: int) -> Span:
     """The hosts of the group that is spread most."""
-    spans = []
-    for members in groups:
-        hosts = Counter(rank // gpus_per_host for rank in members)
-        spans.append(Span(ranks=len(members), hosts=len(hosts), ranks_per_host=min(hosts.values())))
-    return max(spans, key=lambda span: (span.hosts, -span.ranks_per_host))
+    return widest(Span.of(rank // gpus_per_host for rank in members) for members in groups)
 
 
 class _TraceCalls:

@@ -100,11 +100,12 @@ class _TraceStep:
         """Add an operation: over the network, or inside a host, where all begin together; what takes no time is only
         waited for."""
         call = self._call(operation)
-        if call is not None and self.groups.crosses(call.span):
+        inside_s = 0.0 if call is None else self.groups.inside_s(call)
+        if call is not None and inside_s is None:
             return self.groups.begin(call, ranks, ready)
         together = self._joined(ranks[0], *ready)
-        if call is not None:
-            together = (self._to.rest(self.groups.hosts.port(ranks[0]), together, self.groups.inside_s(call)),)
+        if inside_s:
+            together = (self._to.rest(self.groups.hosts.port(ranks[0]), together, inside_s),)
         return [together] * len(ranks)
 
     def _call(self, operation: JointOperation) -> GroupCall | None:
