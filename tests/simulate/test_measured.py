@@ -1,4 +1,4 @@
-"""Measured collectives beside the ceilings of a design: laws of faults, of noise, and what a run may not be."""
+"""Measured collectives and the ceilings of a design: laws of faults and noise, and runs that are refused."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from railfab.errors import RailfabError
 from railfab.fabric import Design, design
 from railfab.fabric.host_names import HostNames
 from railfab.fabric.routed import routed
-from railfab.simulate.measured import DESIGN, LEAST_SHARE, beside_ceilings, nearest_cause, placed_run, simulated_calls
+from railfab.simulate.measured import DESIGN, LEAST_SHARE, measured_ceilings, nearest_cause, placed_run, simulated_calls
 from railfab.simulate.run_difference import run_difference, t_quantile
 from railfab.workload.measured_run import MeasuredRun, MeasuredSize, MeasuredTime
 from railfab.workload.ranks import Span
@@ -52,11 +52,11 @@ def run_of(op: str, rate: float, hosts: tuple[str, ...] = HOSTS, sizes: list[int
 @pytest.mark.parametrize("name", ["multi-rail", "shared-nic"])
 def test_a_run_at_the_ceiling_of_a_fault_speaks_for_it(name: str, op: str) -> None:
     fabric = fabric_named(name)
-    ceilings = beside_ceilings(placed_run(run_of(op, 1.0), fabric, HostNames()), fabric)
+    ceilings = measured_ceilings(placed_run(run_of(op, 1.0), fabric, HostNames()), fabric)
     assert ceilings.causes[0].cause == DESIGN
     assert len(ceilings.causes) > (1 if op == "sendrecv" else 2)
     for cause in ceilings.causes:
-        again = beside_ceilings(placed_run(run_of(op, 0.97 * cause.bus_bytes_per_s), fabric, HostNames()), fabric)
+        again = measured_ceilings(placed_run(run_of(op, 0.97 * cause.bus_bytes_per_s), fabric, HostNames()), fabric)
         fitting = {each.cause: each.bus_bytes_per_s for each in again.fitting}
         assert cause.cause in fitting
         assert max(fitting.values()) * LEAST_SHARE <= cause.bus_bytes_per_s
@@ -96,12 +96,12 @@ def test_hashes_that_collide_are_a_range_of_seeds_below_the_design() -> None:
     placed = placed_run(run_of("allgather", 150e9, hosts), fabric, HostNames())
     there = routed(fabric)
     calls = [simulated_calls(placed, fabric, there.with_seed(seed)) for seed in (1, 2, 3)]
-    ceilings = beside_ceilings(placed, fabric, calls)
+    ceilings = measured_ceilings(placed, fabric, calls)
     collisions = next(cause for cause in ceilings.causes if cause.cause.startswith("ECMP collisions"))
     assert ceilings.causes[0].cause == DESIGN
     assert collisions.least_bytes_per_s < collisions.bus_bytes_per_s < ceilings.causes[0].bus_bytes_per_s
     middle = (collisions.least_bytes_per_s + collisions.bus_bytes_per_s) / 2
-    again = beside_ceilings(replace(placed, run=run_of("allgather", middle, hosts)), fabric, calls)
+    again = measured_ceilings(replace(placed, run=run_of("allgather", middle, hosts)), fabric, calls)
     assert collisions.cause in {cause.cause for cause in again.fitting}
     assert DESIGN not in {cause.cause for cause in again.fitting}
     assert {size.limit for size in ceilings.sizes} == {"network"}
@@ -113,7 +113,7 @@ def test_links_that_are_too_few_are_the_ceiling_of_the_design() -> None:
     placed = placed_run(run_of("allgather", 120e9, hosts), fabric, HostNames())
     there = routed(fabric)
     calls = [simulated_calls(placed, fabric, there.with_seed(seed)) for seed in (1, 2)]
-    first, *others = beside_ceilings(placed, fabric, calls).causes
+    first, *others = measured_ceilings(placed, fabric, calls).causes
     assert first.cause.startswith("the design (the links are too few")
     assert first.fits
     assert all(cause.bus_bytes_per_s < first.bus_bytes_per_s for cause in others)
@@ -122,24 +122,24 @@ def test_links_that_are_too_few_are_the_ceiling_of_the_design() -> None:
 def test_a_run_above_the_design_or_below_all_faults_fits_nothing() -> None:
     fabric = fabric_named("multi-rail")
     for rate in (900e9, 1e9):
-        assert not beside_ceilings(placed_run(run_of("allgather", rate), fabric, HostNames()), fabric).fitting
+        assert not measured_ceilings(placed_run(run_of("allgather", rate), fabric, HostNames()), fabric).fitting
 
 
 def test_sizes_that_latency_limits_speak_for_nothing() -> None:
     fabric = fabric_named("multi-rail")
     run = run_of("allgather", 1e6, sizes=[8, 1024])
-    ceilings = beside_ceilings(placed_run(run, fabric, HostNames()), fabric)
+    ceilings = measured_ceilings(placed_run(run, fabric, HostNames()), fabric)
     assert ceilings.causes == ()
     assert {size.limit for size in ceilings.sizes} == {"latency"}
     assert ceilings.from_bytes is not None
     again = run_of("allgather", 300e9, sizes=[ceilings.from_bytes // 2, ceilings.from_bytes])
-    bandwidth = beside_ceilings(placed_run(again, fabric, HostNames()), fabric)
+    bandwidth = measured_ceilings(placed_run(again, fabric, HostNames()), fabric)
     assert bandwidth.bandwidth_sizes == (ceilings.from_bytes,)
 
 
-def test_a_host_alone_is_beside_its_scale_up_network() -> None:
+def test_the_ceiling_of_a_single_host_is_its_scale_up_network() -> None:
     fabric = fabric_named("multi-rail")
-    ceilings = beside_ceilings(placed_run(run_of("allreduce", 470e9, HOSTS[:1]), fabric, HostNames()), fabric)
+    ceilings = measured_ceilings(placed_run(run_of("allreduce", 470e9, HOSTS[:1]), fabric, HostNames()), fabric)
     assert [cause.cause for cause in ceilings.fitting] == [DESIGN]
     assert "no NVLS in the hosts" in {cause.cause for cause in ceilings.causes}
     assert {size.limit for size in ceilings.sizes} == {"scale-up"}
@@ -205,7 +205,7 @@ def test_one_measurement_of_each_size_has_no_noise_that_is_known() -> None:
 
 def test_a_loss_is_that_of_the_fault_with_the_same_part_of_the_design() -> None:
     fabric = fabric_named("multi-rail")
-    ceilings = beside_ceilings(placed_run(run_of("allgather", 330e9), fabric, HostNames()), fabric)
+    ceilings = measured_ceilings(placed_run(run_of("allgather", 330e9), fabric, HostNames()), fabric)
     for cause in ceilings.causes[1:]:
         part = cause.bus_bytes_per_s / ceilings.causes[0].bus_bytes_per_s
         assert nearest_cause(ceilings, 1.0001 * part) == (cause, part)

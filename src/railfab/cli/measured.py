@@ -1,4 +1,4 @@
-"""`railfab measured`: results of nccl-tests beside the ceilings of a design."""
+"""`railfab measured`: results of nccl-tests and the ceilings of a design."""
 
 from __future__ import annotations
 
@@ -71,9 +71,9 @@ def measured(
     hosts: HostNamesOption = None,
     output: OutputOption = Output.TABLE,
 ) -> None:
-    """Set results of nccl-tests beside the ceilings of the design, and name the faults that they speak for."""
+    """Compare results of nccl-tests with the ceilings of the design, and name the faults that would explain them."""
     from railfab.imports.nccl_tests import read_nccl_tests
-    from railfab.simulate.measured import beside_ceilings, placed_run
+    from railfab.simulate.measured import measured_ceilings, placed_run
     from railfab.simulate.run_difference import run_difference
 
     if tier is SimulationTier.PACKETS:
@@ -85,17 +85,17 @@ def measured(
         _check_comparable(placed[0], each)
     why = "as asked" if tier is SimulationTier.CLOSED_FORM else "" if tier else closed_form_by_default(fabric)
     simulated, why = _simulated(placed[0], fabric, seeds, why)
-    ceilings = [beside_ceilings(each, fabric, simulated) for each in placed]
+    ceilings = [measured_ceilings(each, fabric, simulated) for each in placed]
     sizes = ceilings[0].bandwidth_sizes
     differences = [run_difference(placed[0].run, each.run, sizes) for each in placed[1:]]
     if output is Output.JSON:
         print_json(_document(fabric, ceilings, differences, why))
     else:
-        for beside in ceilings:
-            _print_run(beside, fabric, why)
+        for run in ceilings:
+            _print_run(run, fabric, why)
         for difference in differences:
             _print_difference(difference, ceilings[0])
-    if any(size.wrong for beside in ceilings for size in beside.sizes):
+    if any(size.wrong for run in ceilings for size in run.sizes):
         raise typer.Exit(FOUND)
 
 
@@ -167,7 +167,7 @@ CAUSE_COLUMNS = ("ceiling", "GB/s", "measured %", "fits")
 
 def _print_run(each: MeasuredCeilings, fabric: Design, why: str) -> None:
     run = each.placed.run
-    title = f"{run.source}: {run.op} of {_where(each.placed)}, bus bandwidth beside {fabric.intent.fabric}"
+    title = f"{run.source}: {run.op} of {_where(each.placed)}, bus bandwidth on {fabric.intent.fabric}"
     rows = [
         (
             _size(size.size_bytes),

@@ -188,7 +188,7 @@ def lldp_comparison(
 class _Judge:
     """Differences of what hosts see from the plan; each mistake is one.
 
-    exchanged: the host whose cables a host has. conflicts: what no cable can be.
+    exchanged: the host whose cables a host has. conflicts: ports with several neighbours, of which one at most is true.
     """
 
     def __init__(self, plan: _HostPlan, hosts: Sequence[str], seen: Sequence[_SeenPort]) -> None:
@@ -247,19 +247,19 @@ class _Judge:
         by_port = {port.port: port for port in left if port.port is not None}
         reported: set[str] = set()
         for port in left:
-            other = by_port.get(port.there) if port.there is not None else None
+            swapped = by_port.get(port.there) if port.there is not None else None
             if port.text in reported:
                 continue
             if port.port is None:
                 if port.is_away:
                     yield MISCABLED, port.text, f"is on {port.place}{_belonging(port)}"
-            elif other is not None and other.there == port.port:
-                reported.add(other.text)
+            elif swapped is not None and swapped.there == port.port:
+                reported.add(swapped.text)
                 problem = (
                     f"are swapped: the first is on {port.place} and belongs on {self._plan.place(port.port)}, "
                     "the other the other way round"
                 )
-                yield PLUGS, f"{port.text} and {other.text}", problem
+                yield PLUGS, f"{port.text} and {swapped.text}", problem
             else:
                 belongs = self._plan.place(port.port)
                 yield MISCABLED, port.text, f"is on {port.place}{_belonging(port)}, and belongs on {belongs}"
@@ -284,7 +284,7 @@ def _owner(ports: Sequence[_SeenPort]) -> str | None:
 
 
 def _belonging(port: _SeenPort) -> str:
-    """Who belongs where a NIC is, if that is another host or none."""
+    """The host that belongs where a NIC is, if that is another host or none."""
     if port.there is None:
         return ", where the intent has no host"
     return f", where {port.there.node} belongs" if port.is_away else ""

@@ -1,4 +1,4 @@
-"""Measured collectives beside the ceilings of a design: as built, and with faults that halve or lower them."""
+"""Comparison of measured collectives with the ceilings of a design: as planned, and with a fault of its hosts."""
 
 from __future__ import annotations
 
@@ -21,8 +21,9 @@ from railfab.workload.rates import LinkRates, link_rates
 from railfab.workload.transfer import Gpu
 
 LEAST_SHARE, MOST_SHARE = 0.85, 1.02
-"""Shares of a ceiling that runs reach where nothing is wrong. Published AllReduce and AllGather of 2 to 4 hosts with 8
-H100 and 400 Gb/s have 0.91 to 0.96 of the closed form."""
+"""Shares of a ceiling between which a run fits it. Published AllReduce and AllGather with 8 H100 a host and 400 Gb/s
+have 0.91 to 0.96 of the closed form on 2 and 4 hosts, and 1.00 on one (tests/workload/test_rates.py). docs/measured.md
+gives the reason of each threshold."""
 LATENCY_SHARE = 0.1
 """Share of latency in the time of a size up to which bandwidth limits it."""
 SAME = 0.005
@@ -44,7 +45,7 @@ class PlacedRun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SizeCeiling:
-    """A size beside the ceilings. measured: None where no time was measured. simulated: median of the seeds; None
+    """A size and its ceilings. measured: None where no time was measured. simulated: median of the seeds; None
     without simulation. share: of the latter, or of the closed form, that was measured. limit: of the design, at this
     size: latency, NICs, scale-up or network. wrong: elements with errors.
     """
@@ -75,7 +76,7 @@ class CauseCeiling:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeasuredCeilings:
-    """A run beside its ceilings. bandwidth_sizes: those that bandwidth limits; from_bytes: the least power of two that
+    """A run and its ceilings. bandwidth_sizes: those that bandwidth limits; from_bytes: the least power of two that
     is such a size."""
 
     placed: PlacedRun
@@ -131,8 +132,8 @@ def simulated_calls(placed: PlacedRun, design: Design, fabric: RoutedFabric) -> 
     )
 
 
-def beside_ceilings(placed: PlacedRun, design: Design, simulated: Sequence[FabricCalls] = ()) -> MeasuredCeilings:
-    """A run beside the ceilings of a design. simulated: one for each seed of the hashes."""
+def measured_ceilings(placed: PlacedRun, design: Design, simulated: Sequence[FabricCalls] = ()) -> MeasuredCeilings:
+    """Compare a run with the ceilings of a design. simulated: one for each seed of the hashes."""
     run, rates = placed.run, _rates(placed.run.op, design)
     kinds = {cause: _Ceiling(placed, each) for cause, each in _faulty(rates, placed.span, design)}
     seeds = [_Ceiling(placed, rates, calls) for calls in simulated]

@@ -20,11 +20,11 @@ BACKGROUND_STREAM = 1 << 16
 
 
 class JobFlows:
-    """The flows of the present stage, and those of former ones that go on beside it. Not thread-safe."""
+    """The flows of the present stage, and the asynchronous ones of former stages. Not thread-safe."""
 
     def __init__(self, links: LinkTable) -> None:
         self.transfers: dict[int, Transfer] = {}
-        self.beside: dict[int, Transfer] = {}
+        self.asynchronous: dict[int, Transfer] = {}
         self.background: dict[int, Background] = {}
         self._links = links
         self._last = 0
@@ -32,7 +32,7 @@ class JobFlows:
 
     def clear(self) -> None:
         self.transfers.clear()
-        self.beside.clear()
+        self.asynchronous.clear()
         self.background.clear()
         self._begun = ((), [])
 
@@ -58,12 +58,12 @@ class JobFlows:
             self._begun = (transfers, [self._flow(transfer, paced, known) for transfer in transfers])
         first = self._last + 1
         self._last += len(transfers)
-        self.beside = {number: transfer for number, transfer in self.beside.items() if number in active}
+        self.asynchronous = {number: transfer for number, transfer in self.asynchronous.items() if number in active}
         before: tuple[int, ...] = ()
-        if any(transfer.beside for transfer in transfers):
-            before = tuple(self.beside)
-            self.beside |= {number: each for number, each in enumerate(transfers, first) if each.beside}
-        self.transfers = {number: each for number, each in enumerate(transfers, first) if not each.beside}
+        if any(transfer.asynchronous for transfer in transfers):
+            before = tuple(self.asynchronous)
+            self.asynchronous |= {number: each for number, each in enumerate(transfers, first) if each.asynchronous}
+        self.transfers = {number: each for number, each in enumerate(transfers, first) if not each.asynchronous}
         return [
             replace(
                 plain,
@@ -78,12 +78,12 @@ class JobFlows:
         self, wanted: Iterable[Background], add_transport: Callable[[Transport], int]
     ) -> Iterator[Flow]:
         """Endless flows of a fixed rate. add_transport: makes a transport known to the engine; its number."""
-        for found in wanted:
+        for traffic in wanted:
             self._last += 1
-            self.background[self._last] = found
-            plain = flow(self._links, self._last, found.source, found.target, 0, stream=BACKGROUND_STREAM)
-            transport = Transport(dcqcn=None, rate_gbps=found.rate_gbps, recovery=Recovery.NONE)
-            number = TRAFFIC_CLASSES.index(found.traffic_class)
+            self.background[self._last] = traffic
+            plain = flow(self._links, self._last, traffic.source, traffic.target, 0, stream=BACKGROUND_STREAM)
+            transport = Transport(dcqcn=None, rate_gbps=traffic.rate_gbps, recovery=Recovery.NONE)
+            number = TRAFFIC_CLASSES.index(traffic.traffic_class)
             yield replace(plain, traffic_class=number, transport=add_transport(transport), endless=True)
 
     def _flow(
@@ -113,14 +113,14 @@ class JobFlows:
     def blocked(self, state: ForwardingState, paths: Paths) -> Iterator[tuple[int, Blocked, Sequence[int]]]:
         """Where switches drop the packets of flows without a path, and the links that these pass before."""
         for number, transfer, there, _ in self._without_path(paths):
-            if found := blocked(state, transfer.source, transfer.target, there):
-                yield number, *found
+            if drop := blocked(state, transfer.source, transfer.target, there):
+                yield number, *drop
 
     def _without_path(self, paths: Paths) -> Iterator[tuple[int, Transfer | Background, list[int], list[int]]]:
         """Number and ends of each, and its links there and back, as far as they lead."""
         for place in np.flatnonzero(paths.stalled).tolist():
             number = int(paths.id[place])
-            transfer = self.transfers.get(number) or self.beside.get(number) or self.background[number]
+            transfer = self.transfers.get(number) or self.asynchronous.get(number) or self.background[number]
             there, back = (row[row >= 0].tolist() for row in (paths.links[place], paths.back[place]))
             yield number, transfer, there, back
 

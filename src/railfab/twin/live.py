@@ -141,7 +141,7 @@ class LiveFabric:
         self._flows = JobFlows(self._links)
         self._booted_s: Mapping[str, float] = {}
         self._run: JobRun | None = None
-        self._beside_places = np.zeros(0, np.int64)
+        self._asynchronous_places = np.zeros(0, np.int64)
         self._slow_links: Mapping[PortKey, float] = {}
         self._simulated_slow: Mapping[PortKey, float] = {}
         self._simulated = self._state
@@ -270,7 +270,7 @@ class LiveFabric:
         with self._simulation.held():
             self._end_job()
             self._slow_links = work.slow_links
-            self._run = JobRun(work, self._engine, self._launch, self._under_way_beside)
+            self._run = JobRun(work, self._engine, self._launch, self._asynchronous_count)
             if work.background:
                 self._adopt()
                 self._engine.add(list(self._flows.begin_background(work.background, self._engine.add_transport)))
@@ -641,9 +641,11 @@ class LiveFabric:
         self._adopt()
         engine = self._engine
         engine.forget_finished()
-        active = engine.active() if self._flows.beside else ()
+        active = engine.active() if self._flows.asynchronous else ()
         engine.add(self._flows.begin(stage.transfers, math.ceil(engine.now_ns), engine.add_transport, active))
-        self._beside_places = engine.places_of(self._flows.beside) if self._flows.beside else np.zeros(0, np.int64)
+        self._asynchronous_places = (
+            engine.places_of(self._flows.asynchronous) if self._flows.asynchronous else np.zeros(0, np.int64)
+        )
         if stage.ideal_s is not None:
             self._judge_step()
             return stage.ideal_s
@@ -651,9 +653,9 @@ class LiveFabric:
         payload_share = self._framing.octets_per_wire / self._framing.octets_per_payload
         return self._flows.ideal_s(engine.flow_paths(), engine.network.rate_gbps * payload_share)
 
-    def _under_way_beside(self) -> int:
+    def _asynchronous_count(self) -> int:
         """Transfers of the present job that are under way, and for which no stage waits."""
-        return self._engine.open_at(self._beside_places) if self._flows.beside else 0
+        return self._engine.open_at(self._asynchronous_places) if self._flows.asynchronous else 0
 
     def _end_job(self) -> None:
         if self._engine_error is not None:

@@ -170,7 +170,7 @@ class _ModelStep:
 
 
 class RecordedJob(RecordedStep, Protocol):
-    """A job that another tool wrote down."""
+    """A job that another tool recorded."""
 
     def groups(self, ranks: int) -> Mapping[str, Sequence[Sequence[int]]]:
         """The ranks of every group, by kind; groups of a kind communicate at once."""

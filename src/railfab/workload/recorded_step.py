@@ -1,4 +1,4 @@
-"""The step of a job that another tool wrote down, as a twin needs it."""
+"""A step that another tool recorded, as a twin needs it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class RecordedStep(Protocol):
-    """A step that another tool wrote down. job: its name. path: as the user names it."""
+    """A step that another tool recorded. job: its name. path: as the user names it."""
 
     @property
     def job(self) -> str: ...

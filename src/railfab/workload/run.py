@@ -21,7 +21,7 @@ RECENT_STEPS = 256
 Launch = Callable[[Stage], float]
 """Starts the transfers of a stage on the engine; returns their ideal duration [s]."""
 POLL_NS = 100_000
-"""Time within which the end of a stage is noticed while transfers beside it are under way [simulated ns]."""
+"""Interval in which the end of a stage is looked for while asynchronous transfers are under way [simulated ns]."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,14 +94,14 @@ class IdealSteps:
 
 class JobRun:
     """Runs the stages of a job on an engine. as_designed: whether all of the present step runs as in the design; only
-    of a job with ideals and without stragglers. beside: counts the transfers of former stages that are under way beside
-    the present one."""
+    of a job with ideals and without stragglers. asynchronous: counts the transfers under way that no stage waits
+    for."""
 
     def __init__(
-        self, job: StagedJob, engine: FastForward, launch: Launch, beside: Callable[[], int] = lambda: 0
+        self, job: StagedJob, engine: FastForward, launch: Launch, asynchronous: Callable[[], int] = lambda: 0
     ) -> None:
         self.name, self._stages, self._repeat, self._step_s = job.job, job.stages, job.repeat, job.ideal_s
-        self._engine, self._launch, self._beside = engine, launch, beside
+        self._engine, self._launch, self._asynchronous = engine, launch, asynchronous
         self.steps = 0
         self.recent: deque[Step] = deque(maxlen=RECENT_STEPS)
         self._stage_index = 0
@@ -148,7 +148,7 @@ class JobRun:
 
     def _open_count(self) -> int:
         """Transfers for which the present stage waits."""
-        return self._engine.open_count - self._beside()
+        return self._engine.open_count - self._asynchronous()
 
     def _is_due(self, stage: Stage) -> bool:
         """Whether a stage is in the present step."""
@@ -211,7 +211,7 @@ class JobRun:
     def _run_transfers(self, until_ns: int) -> bool:
         """Run to the end of the transfers for which the stage waits; False when `until_ns` is reached first."""
         engine = self._engine
-        while self._beside():
+        while self._asynchronous():
             if self._open_count() <= 0:
                 return True
             if self._now_ns >= until_ns:
@@ -222,10 +222,10 @@ class JobRun:
     def _end_transfers(self) -> None:
         """Note when the transfers of the stage were under way."""
         stage = self._stages[self._stage_index]
-        waited = np.array([not transfer.beside for transfer in stage.transfers])
+        waited = np.array([not transfer.asynchronous for transfer in stage.transfers])
         start_ns, finish_ns = (times[waited] for times in self._times(stage))
         self.rests_until_ns = max(self.rests_until_ns, math.ceil(finish_ns.max(initial=0)))
-        transfers = [transfer for transfer in stage.transfers if not transfer.beside]
+        transfers = [transfer for transfer in stage.transfers if not transfer.asynchronous]
         self._communication_ns += transferring_ns(transfers, start_ns, finish_ns)
         self._calls = (*self._calls, *call_times(stage.calls, start_ns, finish_ns))
 

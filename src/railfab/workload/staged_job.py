@@ -1,4 +1,4 @@
-"""A job as a twin runs it, whoever described it: stages, hosts, and what is beside them."""
+"""A job as a twin runs it, from a job file or from another tool: stages, hosts and background traffic."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def staged(
     if not isinstance(job, Job):
         assert intent is not None
         return StagedJob(job=job.job, hosts=first_hosts(job.ranks, topology, intent.hosts.gpus), stages=work)
-    talking = [phase.collective for phase in job.phases if phase.compute is None]
+    collectives = [phase.collective for phase in job.phases if phase.compute is None]
     return StagedJob(
         job=job.job,
         hosts=hosts_of(job, topology),
@@ -55,5 +55,5 @@ def staged(
         repeat=job.repeat,
         background=background(job, topology),
         slow_links=link_factors(job, topology),
-        collective=talking[0] if len(talking) == 1 else None,
+        collective=collectives[0] if len(collectives) == 1 else None,
     )

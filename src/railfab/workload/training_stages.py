@@ -51,14 +51,14 @@ def training_stages(
     time = checkpoint_time(
         job.checkpoint, training.plan, side, step_s=ideal_s, shared_step_s=ideal_s, write=lambda *_: write_s
     )
-    return (run, _beside(replace(writes, transfers=transfers), time, ports.port(0)))
+    return (run, _asynchronous(replace(writes, transfers=transfers), time, ports.port(0)))
 
 
-def _beside(writes: Stage, time: CheckpointTime, port: PortKey) -> Stage:
-    """A checkpoint that is written beside the next steps: all GPUs wait for the copy to the memory of their hosts."""
+def _asynchronous(writes: Stage, time: CheckpointTime, port: PortKey) -> Stage:
+    """A checkpoint that is written during the next steps: all GPUs wait for the copy to the memory of their hosts."""
     copied = Transfer(source=port, target=port, payload_bytes=0, gap_ns=round(time.copy_s * NS_PER_S))
     least = replace(copied, gap_ns=writes.compute_ns)
-    written = (replace(each, after=(0,), beside=True) for each in (least, *writes.transfers))
+    written = (replace(each, after=(0,), asynchronous=True) for each in (least, *writes.transfers))
     return replace(writes, compute_ns=0, transfers=(copied, *written), ideal_s=time.waits_s)
 
 

@@ -16,8 +16,8 @@ class Transfer:
 
     after: places of the transfers of its stage that it waits for; it begins gap_ns after the last of them. Without
     payload only this time passes, on the host of its source. rate_gbps: on the wire, at which it is sent; None: that of
-    congestion control. beside: the stage does not wait for it: it goes on beside the next stages, until one that has
-    such transfers, too, whose first transfers wait for it.
+    congestion control. asynchronous: the stage does not wait for it. It goes on during the next stages; the first
+    transfers of the next stage with asynchronous transfers wait for it.
     """
 
     source: PortKey
@@ -27,7 +27,7 @@ class Transfer:
     after: tuple[int, ...] = ()
     gap_ns: int = 0
     rate_gbps: float | None = None
-    beside: bool = False
+    asynchronous: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
