@@ -164,6 +164,7 @@ def test_a_foreign_configuration_is_read_alike_in_both_forms() -> None:
         ('a "b; {c}";', [("a", "b; {c}")]),
         ('a "say \\"no\\"";', [("a", 'say "no"')]),
         ("a { /* b; */ c; # d;\n}", [("a", "c")]),
+        ("a { et-0/0/* { b; } /* c */ }", [("a", "et-0/0/*", "b")]),
         ("a { inactive: b { c; } }", [("inactive:", "a", "b", "c")]),
         ("a { protect: b c; }", [("protect:", "a", "b", "c")]),
         ("{master:0}\na b;", [("a", "b")]),
