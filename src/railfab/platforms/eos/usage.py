@@ -60,8 +60,9 @@ def marked(
 
 
 def _groups(lines: tuple[Line, ...]) -> frozenset[str]:
-    """The peer groups that no session is in."""
-    stated = [child.text for line in lines if line.text.startswith(ROUTER) for child in line.children]
+    """The peer groups that no session is in, also none of another routing table."""
+    children = [child for line in lines if line.text.startswith(ROUTER) for child in line.children]
+    stated = [line.text for child in children for line in (child, *child.children)]
     declared = {match[1] for text in stated if (match := _GROUP.fullmatch(text))}
     return frozenset(declared - {match[1] for text in stated if (match := _MEMBERS.fullmatch(text))})
 
