@@ -9,7 +9,7 @@ import sys
 
 from nornir.core.task import MultiResult
 
-from railfab.deploy import Journal, nornir_of, preview, reconcile
+from railfab.deploy import Journal, configure, nornir_of, preview
 from railfab.endpoints import STATE_DIR
 from railfab.errors import RailfabError
 from railfab.fabric import NotAccepted, design, resolve_endpoints
@@ -39,7 +39,7 @@ def main() -> int:
         result = nornir.run(task=preview, configurations=texts)
     else:
         with Journal(STATE_DIR, fabric.intent.fabric).open("deploy") as entry:
-            result = nornir.run(task=reconcile, configurations=texts, change=entry.change, keep=entry.keep)
+            result = nornir.run(task=configure, configurations=texts, change=entry.change, keep=entry.keep)
             entry.finish({name: state_of(results) for name, results in result.items()})
     for name, results in result.items():
         print(printable(f"{name}: {state_of(results)}{f' ({results[0].exception})' if results.failed else ''}"))

@@ -1,6 +1,6 @@
 """Deploys a design with Nornir to a twin whose switches have factory configurations: preview, change, verify."""
 
-from railfab.deploy import Journal, nornir_of, preview, reconcile, verify_all
+from railfab.deploy import Journal, configure, nornir_of, preview, verify_all
 from railfab.endpoints import STATE_DIR
 from railfab.fabric import design
 from railfab.findings import findings_text
@@ -21,7 +21,7 @@ with Twin(fabric, base_port=0) as twin, nornir_of(fabric, twin.endpoints) as nor
         print(printable(f"{name}: {len(results[0].diff.splitlines())} lines of differences"))
 
     with Journal(STATE_DIR, fabric.intent.fabric).open("deploy") as entry:  # for railfab rollback
-        changes = nornir.run(reconcile, configurations=texts, change=entry.change, keep=entry.keep)
+        changes = nornir.run(configure, configurations=texts, change=entry.change, keep=entry.keep)
         entry.finish({name: outcome(results) for name, results in changes.items()})
     for name, results in changes.items():
         print(printable(f"{name}: {outcome(results)} {results[0].exception or ''}"))

@@ -144,27 +144,27 @@ def task_of(function: Callable[[Task], Result]) -> Task:
 HOST = task_of(lambda task: Result(host=task.host))
 
 
-def reconcile(**arguments: object) -> Result:
-    return tasks.reconcile(HOST, {"leaf1": AFTER}, CHANGE, **arguments)  # type: ignore[arg-type]
+def configure(**arguments: object) -> Result:
+    return tasks.configure(HOST, {"leaf1": AFTER}, CHANGE, **arguments)  # type: ignore[arg-type]
 
 
 def test_a_change_is_kept_committed_and_confirmed_in_one_session(switch: Switch) -> None:
     kept: dict[str, str] = {}
-    assert reconcile(keep=kept.__setitem__).changed
+    assert configure(keep=kept.__setitem__).changed
     assert switch.steps == ["open", "stage", "commit", "confirm"]
     assert (switch.running, switch.pending, kept) == (AFTER, None, {"leaf1": BEFORE})
 
 
 def test_a_switch_that_runs_the_text_is_not_touched(switch: Switch) -> None:
     switch.running = AFTER
-    assert not reconcile().changed
+    assert not configure().changed
     assert switch.steps == ["open", "stage"]
 
 
 def test_a_refused_change_is_neither_confirmed_nor_reverted_by_us(switch: Switch) -> None:
     switch.refuse = "rejects mtu 9000"
     with pytest.raises(CommitRefused, match="rejects mtu 9000"):
-        reconcile()
+        configure()
     assert (switch.running, switch.pending) == (BEFORE, None)
     assert "confirm" not in switch.steps
 
@@ -172,14 +172,14 @@ def test_a_refused_change_is_neither_confirmed_nor_reverted_by_us(switch: Switch
 def test_a_switch_that_is_lost_in_the_commit_is_reverted_in_a_new_session(switch: Switch) -> None:
     switch.lose = ["commit", "revert"]
     with pytest.raises(Unreachable, match="lost the connection"):
-        reconcile()
+        configure()
     assert switch.steps[-4:] == ["open", "revert", "open", "revert"]
     assert (switch.running, switch.pending) == (BEFORE, None)
 
 
 def test_a_switch_that_is_lost_in_the_confirmation_is_confirmed_in_a_new_session(switch: Switch) -> None:
     switch.lose = ["confirm"]
-    assert reconcile().changed
+    assert configure().changed
     assert switch.steps[-2:] == ["open", "confirm"]
     assert (switch.running, switch.pending) == (AFTER, None)
 
@@ -192,7 +192,7 @@ def test_a_change_whose_confirmation_is_refused_is_reverted_at_once(
     switch.errors = {"confirm": kind("leaf1", "cannot save its configuration", "Check the free space")}
     switch.lose = ["revert"] if lost else []
     with pytest.raises(kind, match="cannot save its configuration"):
-        reconcile()
+        configure()
     assert switch.steps[-2:] == ["open", "revert"]
     assert (switch.running, switch.pending) == (BEFORE, None)
 
@@ -207,7 +207,7 @@ def test_a_change_that_is_neither_confirmed_nor_reverted_is_never_called_unchang
         "revert": kind("leaf1", "is being changed by another session", "Try again in a minute"),
     }
     with pytest.raises(NotRolledBack) as failed:
-        reconcile()
+        configure()
     assert switch.running == AFTER
     assert str(failed.value) == (
         "leaf1: has no space, and then is being changed by another session; unless the change was confirmed, "
@@ -221,7 +221,7 @@ def test_a_switch_that_stays_away_is_unsettled_and_reverts_by_itself(switch: Swi
     abandoned.set()
     switch.lose = [step, "revert", "confirm"]
     with pytest.raises(NotRolledBack) as lost:
-        reconcile(abandoned=abandoned)
+        configure(abandoned=abandoned)
     assert str(lost.value) == (
         "leaf1: lost the connection, and then lost the connection; unless the change was confirmed, "
         "the switch reverts it within 120 s. Deploy again: it finds what is pending."
@@ -247,7 +247,7 @@ def test_a_pending_change_of_somebody_else_stops_preview_and_change(
     switch: Switch, pending: Pending, text: str
 ) -> None:
     switch.pending = pending
-    for act in (reconcile, lambda: tasks.preview(HOST, {"leaf1": AFTER}, lambda change: change == CHANGE)):
+    for act in (configure, lambda: tasks.preview(HOST, {"leaf1": AFTER}, lambda change: change == CHANGE)):
         with pytest.raises(DeviceError) as refused:
             act()
         assert str(refused.value) == text
@@ -273,7 +273,7 @@ def test_a_preview_without_permission_to_revert_changes_nothing(switch: Switch) 
 
 def test_other_differences_than_the_reviewed_ones_are_not_applied(switch: Switch) -> None:
     with pytest.raises(DeviceError, match="has changed since its differences were shown"):
-        reconcile(approved={"leaf1": "-mtu 1400"})
+        configure(approved={"leaf1": "-mtu 1400"})
     assert switch.running == BEFORE
 
 
@@ -281,7 +281,7 @@ def test_the_session_of_the_preview_makes_the_change(switch: Switch) -> None:
     with KeptSessions(CHANGE) as kept:
         assert tasks.preview(HOST, {"leaf1": AFTER}, kept=kept).changed
         assert switch.every_step == ["open", "running", "stage"]
-        assert reconcile(kept=kept).changed
+        assert configure(kept=kept).changed
     assert switch.every_step == ["open", "running", "stage", "running", "commit", "confirm", "close"]
     assert switch.running == AFTER
 
@@ -290,7 +290,7 @@ def test_a_kept_session_that_was_lost_is_opened_anew(switch: Switch) -> None:
     with KeptSessions(CHANGE) as kept:
         tasks.preview(HOST, {"leaf1": AFTER}, kept=kept)
         switch.lose = ["running"]
-        assert reconcile(kept=kept).changed
+        assert configure(kept=kept).changed
     again = ["running", "close", "open", "running", "stage", "commit", "confirm", "close"]
     assert switch.every_step == ["open", "running", "stage", *again]
 
@@ -300,7 +300,7 @@ def test_a_switch_that_has_changed_since_the_preview_is_not_changed(switch: Swit
         tasks.preview(HOST, {"leaf1": AFTER}, kept=kept)
         switch.running = "hostname leaf1\nmtu 4000\n"
         with pytest.raises(DeviceError, match="has changed since its differences were shown"):
-            reconcile(kept=kept)
+            configure(kept=kept)
     assert "commit" not in switch.every_step
     assert switch.every_step[-1] == "close"
 

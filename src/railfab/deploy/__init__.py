@@ -6,7 +6,7 @@ from railfab.deploy.inventory import RailfabInventory
 from railfab.deploy.journal import DeployRecord, Journal, OpenDeploy, new_change
 from railfab.deploy.kept_sessions import KeptSessions
 from railfab.deploy.run import Outcome, Preview, Readings, apply_all, nornir_of, preview_all, read_configurations
-from railfab.deploy.tasks import inspect, preview, read_running, reconcile
+from railfab.deploy.tasks import configure, inspect, preview, read_running
 from railfab.deploy.verify import Verification, verify_all
 
 __all__ = [
@@ -24,6 +24,7 @@ __all__ = [
     "Verification",
     "apply_all",
     "check_verb",
+    "configure",
     "inspect",
     "new_change",
     "nornir_of",
@@ -33,7 +34,6 @@ __all__ = [
     "preview_all",
     "read_configurations",
     "read_running",
-    "reconcile",
     "remaining_traffic",
     "verify_all",
 ]

@@ -17,7 +17,7 @@ from nornir.core.task import AggregatedResult, MultiResult, Result, Task
 from railfab.deploy.inventory import inventory_of
 from railfab.deploy.kept_sessions import KeptSessions
 from railfab.deploy.runner import StoppableRunner
-from railfab.deploy.tasks import IsOwn, Keep, inspect, preview, read_running, reconcile
+from railfab.deploy.tasks import IsOwn, Keep, configure, inspect, preview, read_running
 from railfab.device import Observed
 from railfab.endpoints import Endpoints
 from railfab.errors import DeviceError, NotRolledBack, RailfabError, raise_all
@@ -152,7 +152,7 @@ def apply_all(
         "stop_requested": stop_requested,
         "abandoned": abandoned,
     }
-    return outcomes_of(nornir, reconcile, on_outcome, **arguments)
+    return outcomes_of(nornir, configure, on_outcome, **arguments)
 
 
 def outcomes_of(

@@ -75,7 +75,7 @@ def refuse_pending(name: str, pending: Pending | None) -> None:
     raise DeviceError(name, problem, "Wait until it ends, or run railfab deploy where it was begun")
 
 
-def reconcile(
+def configure(
     task: Task,
     configurations: Mapping[str, str],
     change: ChangeName,

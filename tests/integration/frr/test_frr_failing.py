@@ -269,7 +269,7 @@ def test_a_disk_that_fills_before_any_step_of_a_deploy_leaves_the_former_configu
     for disk, step, message in FULL_DISKS:
         with small_disk(leaf, disk) as fill, pytest.MonkeyPatch.context() as patched:
             patched.setattr(FrrSession, step, _after(fill, getattr(FrrSession, step)))
-            assert refusal(lambda: reconcile(leaf, text(SLOWER))) == f"rft-leaf: {message}"
+            assert refusal(lambda: configure(leaf, text(SLOWER))) == f"rft-leaf: {message}"
             assert leaf.inside("cat", f"{ETC}/frr.conf") == saved
             assert "change" not in leaf.inside("ls", RUN).split()
         assert leaf.running() == former
@@ -285,7 +285,7 @@ def _after(fill: Callable[[], object], step: Callable[..., Any]) -> Callable[...
     return filled
 
 
-def reconcile(node: Node, configuration: str) -> None:
+def configure(node: Node, configuration: str) -> None:
     """Change a switch as `deploy` does. Raises DeviceError when the switch is unchanged."""
     try:
         task_of(node, configuration)
@@ -298,9 +298,9 @@ def task_of(node: Node, configuration: str) -> None:
     host = Host(name=node.name, data={"endpoint": node.endpoint})
     inventory = Inventory(hosts=Hosts({node.name: host}), groups=Groups(), defaults=Defaults())
     nornir = Nornir(inventory=inventory, config=Config())
-    task = Task(task=tasks.reconcile, nornir=nornir, global_dry_run=False, processors=Processors())
+    task = Task(task=tasks.configure, nornir=nornir, global_dry_run=False, processors=Processors())
     task.host = host
-    tasks.reconcile(task, {node.name: configuration}, change())
+    tasks.configure(task, {node.name: configuration}, change())
 
 
 @pytest.mark.usefixtures("impatient")
