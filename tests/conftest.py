@@ -66,8 +66,8 @@ def _nats() -> str | None:
 def _slurm() -> str | None:
     if os.geteuid() != 0:
         return "needs root; run the tests with sudo"
-    found = shutil.which("slurmctld") and shutil.which("scontrol")
-    return None if found else "needs slurmctld and scontrol; run: sudo make lab-deps"
+    found = all(map(shutil.which, ("munged", "slurmctld", "slurmd", "scontrol")))
+    return None if found else "needs munged, slurmctld, slurmd and scontrol; run: sudo make lab-deps"
 
 
 def _lldp() -> str | None:

@@ -15,9 +15,9 @@ from tests.exports.slurm_rules import Read, expand, read_conf, read_yaml
 from railfab.errors import RailfabError
 from railfab.exports import HostNames, export_named
 from railfab.exports.formats.slurm import block_sizes
-from railfab.exports.hostlist import hostlist
 from railfab.fabric import Design, design
 from railfab.intent import FabricIntent
+from railfab.text.hostlist import hostlist
 from railfab.topology import wire
 
 SLURM = export_named("slurm")

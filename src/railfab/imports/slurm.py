@@ -5,17 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import product
 from pathlib import Path
 
 from railfab.imports.document import read_text, read_tree
 from railfab.imports.existing import SourceError
+from railfab.text.hostlist import HostlistError, expanded
 from railfab.yaml_reader.files import Unread
 from railfab.yaml_reader.tree import Keyed, Listed, Scalar, Tree
 
 MAX_BYTES = 50_000_000
-MOST_NAMES = 1_000_000
-"""Names of one hostlist, from which on it is no list of hosts."""
 OTHER_FILE = "Name a topology.conf or topology.yaml of Slurm"
 REMEDIES = {
     Unread.MISSING: OTHER_FILE,
@@ -24,8 +22,6 @@ REMEDIES = {
     Unread.SIZE: OTHER_FILE,
 }
 SETTING = re.compile(r"(\w+)\s*=\s*(\"[^\"]*\"|\S+)")
-ITEM = re.compile(r"((?:[^,\[\]]|\[[^\]]*\])+)(?:,|$)")
-PART = re.compile(r"\[([^\]]*)\]|([^\[\]]+)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,36 +105,9 @@ def _text(where: str, entry: Tree, key: str) -> str | None:
     return value.text
 
 
-def _expanded(where: str, hostlist: str) -> Iterator[str]:
-    """The names of a hostlist, with any number of brackets. Raises SourceError for one that is malformed."""
-    left = MOST_NAMES
-    place = 0
-    while place < len(hostlist):
-        item = ITEM.match(hostlist, place)
-        if item is None:
-            raise SourceError(where, f"{hostlist[place:]!r} is no list of hosts", "Write it as gpu[001-008,012]")
-        if "[" in item[1] and not item[1].endswith("]"):
-            raise SourceError(
-                where, f"Slurm reads no text after the last bracket of {item[1]}", "List these hosts singly"
-            )
-        choices = [_choices(where, bracket) if bracket else [plain] for bracket, plain in PART.findall(item[1])]
-        for parts in product(*choices):
-            left -= 1
-            if left < 0:
-                raise SourceError(where, f"a list has more than {MOST_NAMES:,} hosts", "Write it as gpu[001-008,012]")
-            yield "".join(parts)
-        place = item.end()
-
-
-def _choices(where: str, bracket: str) -> list[str]:
-    """The numbers in a bracket, with their leading zeros."""
-    numbers: list[str] = []
-    for part in bracket.split(","):
-        first, dash, last = part.partition("-")
-        if not first.isdecimal() or (dash and not last.isdecimal()):
-            raise SourceError(where, f"[{bracket}] is no list of numbers", "Write it as [001-008,012]")
-        low, high = int(first), int(last or first)
-        if high - low + len(numbers) >= MOST_NAMES:
-            raise SourceError(where, f"[{bracket}] has more than {MOST_NAMES:,} numbers", "Write it as [001-008,012]")
-        numbers += [str(number).zfill(len(first)) for number in range(low, high + 1)]
-    return numbers
+def _expanded(where: str, hosts: str) -> Iterator[str]:
+    """The names of a hostlist. Raises SourceError for one that is malformed."""
+    try:
+        yield from expanded(hosts)
+    except HostlistError as error:
+        raise SourceError(where, str(error), error.remedy) from None

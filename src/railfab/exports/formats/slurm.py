@@ -13,11 +13,11 @@ from typing import Any
 
 from railfab.errors import RailfabError, raise_all
 from railfab.exports.contract import ExportFormat
-from railfab.exports.hostlist import hostlist
 from railfab.fabric import Design
 from railfab.fabric.file_sets import Document
 from railfab.fabric.host_names import HostNames
 from railfab.fabric.segments import HostPlaces, places
+from railfab.text.hostlist import hostlist
 
 MOST_CHARACTERS = 63
 """Of a name: Slurm's are shorter than 64."""

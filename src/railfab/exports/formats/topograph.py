@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from railfab.exports.contract import ExportFormat
-from railfab.exports.hostlist import hostlists
 from railfab.fabric import Design
 from railfab.fabric.file_sets import Document
 from railfab.fabric.host_names import HostNames
 from railfab.fabric.segments import HostPlaces, places
+from railfab.text.hostlist import hostlists
 
 
 def documents(design: Design, names: HostNames) -> Iterator[Document]:
