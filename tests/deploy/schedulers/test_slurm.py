@@ -14,7 +14,7 @@ import pytest
 from tests.deploy.schedulers.slurm_cluster import Cluster, cluster, until
 
 from railfab.deploy.schedulers import SchedulerError, idle, released
-from railfab.deploy.schedulers.commands import Commands
+from railfab.deploy.schedulers.commands import SchedulerCommands
 from railfab.deploy.schedulers.slurm import Slurm
 from railfab.errors import RailfabError
 from railfab.fabric.host_names import HostNames
@@ -34,7 +34,7 @@ def slurm_cluster() -> Iterator[Cluster]:
 
 
 def slurm(place: Cluster, *, prefix: tuple[str, ...] = (), answer_s: float = 60.0) -> Slurm:
-    return Slurm(Commands(prefix=(*place.prefix, *prefix), answer_s=answer_s), NAMES)
+    return Slurm(SchedulerCommands(prefix=(*place.prefix, *prefix), answer_s=answer_s), NAMES)
 
 
 def free(place: Cluster) -> None:
@@ -100,7 +100,7 @@ def test_a_prefix_of_ssh_quotes_for_the_remote_shell(slurm_cluster: Cluster, tmp
     ssh = tmp_path / "ssh"
     ssh.write_text(f'#!/bin/sh\nshift\nexec {" ".join(slurm_cluster.prefix)} sh -c "$*"\n')
     ssh.chmod(0o755)
-    scheduler = Slurm(Commands(prefix=(str(ssh), "controller")), NAMES)
+    scheduler = Slurm(SchedulerCommands(prefix=(str(ssh), "controller")), NAMES)
     assert scheduler.hold(HOSTS, DEPLOY) == {}
     assert slurm_cluster.drained() == dict.fromkeys(("gpu1", "gpu2", "gpu3"), f"railfab {DEPLOY}")
     assert scheduler.release(HOSTS, DEPLOY) == HOSTS
@@ -110,10 +110,16 @@ def test_a_prefix_of_ssh_quotes_for_the_remote_shell(slurm_cluster: Cluster, tmp
 def test_what_slurm_refuses_is_one_line(slurm_cluster: Cluster) -> None:
     free(slurm_cluster)
     refused = [
-        (Slurm(Commands(prefix=slurm_cluster.prefix)), "Slurm: knows no node pod1-seg1-host1, pod1-seg1-host2, "),
+        (
+            Slurm(SchedulerCommands(prefix=slurm_cluster.prefix)),
+            "Slurm: knows no node pod1-seg1-host1, pod1-seg1-host2, ",
+        ),
         (slurm(slurm_cluster, prefix=("setpriv", "--reuid=65534", "--clear-groups")), "this user may not drain nodes"),
         (slurm(slurm_cluster, prefix=("/nowhere/sudo",)), "Slurm: refuses a command "),
-        (Slurm(Commands(folder="/nowhere")), r"/nowhere/scontrol: cannot be run \(no such file or directory\)\. "),
+        (
+            Slurm(SchedulerCommands(folder="/nowhere")),
+            r"/nowhere/scontrol: cannot be run \(no such file or directory\)\. ",
+        ),
     ]
     for scheduler, line in refused:
         with pytest.raises(SchedulerError, match=line) as error:
@@ -165,7 +171,7 @@ def test_a_node_is_read_as_later_releases_of_slurm_print_it(
     (tmp_path / "squeue").write_text("#!/bin/sh\n")
     for name in ("scontrol", "squeue"):
         (tmp_path / name).chmod(0o755)
-    scheduler = Slurm(Commands(folder=str(tmp_path)), NAMES)
+    scheduler = Slurm(SchedulerCommands(folder=str(tmp_path)), NAMES)
     assert scheduler.held(HOSTS[:1]) == deploy
     assert scheduler.hold(HOSTS[:1], DEPLOY) == left_alone
     shown = scheduler.busy(HOSTS[:1])

@@ -15,7 +15,7 @@ ANSWER_S = 60.0
 """Limit of a command [s]; the commands of Slurm 22.05 give a controller up that refuses connections after 9 s."""
 
 
-class CommandFailed(Exception):
+class NonZeroExit(Exception):
     """A command ended with another exit code than 0. printed: its standard output; said: the end of its errors."""
 
     def __init__(self, code: int, printed: str, said: str) -> None:
@@ -24,7 +24,7 @@ class CommandFailed(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Commands:
+class SchedulerCommands:
     """Where commands run. prefix: a command that runs the one after it. folder: that of the programs, else by PATH.
 
     A remote shell reads what ssh is given, so that arguments are quoted where the prefix is one of ssh.
@@ -35,7 +35,7 @@ class Commands:
     answer_s: float = ANSWER_S
 
     def output(self, program: str, *arguments: str) -> str:
-        """What a command prints. Raises CommandFailed, and SchedulerError where it cannot run or does not end."""
+        """What a command prints. Raises NonZeroExit, and SchedulerError where it cannot run or does not end."""
         command = self._line(program, arguments)
         # A session of its own has no terminal, on which ssh would ask for a password.
         try:
@@ -52,7 +52,7 @@ class Commands:
         printed, errors = self._ended(process, program)
         if process.returncode:
             lines = errors.strip().splitlines()
-            raise CommandFailed(process.returncode, printed, lines[-1] if lines else "")
+            raise NonZeroExit(process.returncode, printed, lines[-1] if lines else "")
         return printed
 
     def _line(self, program: str, arguments: tuple[str, ...]) -> list[str]:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from railfab.deploy.schedulers.commands import CommandFailed, Commands
+from railfab.deploy.schedulers.commands import NonZeroExit, SchedulerCommands
 from railfab.deploy.schedulers.contract import SchedulerError
 from railfab.fabric.host_names import HostNames
 from railfab.text.counted import listed
@@ -64,7 +64,7 @@ class SlurmNode:
 class Slurm:
     """The nodes of a cluster by the commands of Slurm. names: of the hosts in it."""
 
-    commands: Commands
+    commands: SchedulerCommands
     names: HostNames = field(default_factory=HostNames)
     name: str = "slurm"
 
@@ -110,7 +110,7 @@ class Slurm:
     def _shown(self, names: str) -> Iterator[SlurmNode]:
         try:
             printed = self.commands.output("scontrol", "--oneliner", "show", "node", names)
-        except CommandFailed as failed:
+        except NonZeroExit as failed:
             if "not found" not in failed.printed:
                 raise _error(failed) from None
             printed = failed.printed
@@ -130,7 +130,7 @@ class Slurm:
     def _asked(self, program: str, *arguments: str) -> list[str]:
         try:
             return self.commands.output(program, *arguments).splitlines()
-        except CommandFailed as failed:
+        except NonZeroExit as failed:
             raise _error(failed) from None
 
 
@@ -152,7 +152,7 @@ def _node(line: str) -> SlurmNode:
     )
 
 
-def _error(failed: CommandFailed) -> SchedulerError:
+def _error(failed: NonZeroExit) -> SchedulerError:
     for words, problem, remedy in FAULTS:
         if words.lower() in failed.said.lower():
             return SchedulerError("Slurm", problem, remedy)
