@@ -37,8 +37,11 @@ OPTIONAL = frozenset(
 EXTRAS = {
     "audit": "deploy",
     "deploy": "deploy",
+    "reconcile": "deploy",
     "rollback": "deploy",
     "verify": "deploy",
+    "drift": "deploy",
+    "cabling": "deploy",
     "collect": "collect",
     "targets": "collect",
     "import": "collect",

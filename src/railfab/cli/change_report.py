@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from railfab.cli.common import CANNOT, FOUND, Output, print_json, print_table, print_text
+from railfab.cli.common import CANNOT, FOUND, Output, print_folded, print_json, print_text
 from railfab.cli.echo import echo, echo_line
 from railfab.device import change_lines
 from railfab.errors import ConfigError, Problems
@@ -128,12 +128,7 @@ class _Mask:
 
 def _print_results(rows: Sequence[tuple[str, str, str]]) -> None:
     """Print the result of each switch: switches with the same result and number of lines in one row."""
-    folded = [
-        (names, *group[0][1:])
-        for group in grouped(rows, lambda row: row[1:])
-        for names in folded_sets([name for name, *_ in group])
-    ]
-    print_table("", ("switch", "result", "lines"), folded)
+    print_folded(("switch", "result", "lines"), rows)
 
 
 def print_outcomes(fabric: Design, outcomes: Sequence[Outcome], previews: Sequence[Preview], output: Output) -> None:

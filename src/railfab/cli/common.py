@@ -192,6 +192,19 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[obje
     echo("\n".join((*lines, "")))
 
 
+def print_folded(columns: Sequence[str], rows: Sequence[tuple[str, ...]]) -> None:
+    """Print a table whose first column are names: those of equal rows in one row."""
+    from railfab.text.folding import folded_sets
+    from railfab.topology.grouping import grouped
+
+    folded = [
+        (names, *group[0][1:])
+        for group in grouped(rows, lambda row: row[1:])
+        for names in folded_sets([name for name, *_ in group])
+    ]
+    print_table("", columns, folded)
+
+
 def print_text(*parts: str | tuple[str, str], whole: bool = False, err: bool = False) -> None:
     """Print a text, of which parts have a style on a terminal; rich is imported for that alone.
 

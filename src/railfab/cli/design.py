@@ -27,6 +27,7 @@ from railfab.cli.common import (
     stop_at_errors,
     uncollected,
 )
+from railfab.cli.junit import JunitOption, JunitReport, switch_cases
 from railfab.errors import RailfabError
 from railfab.fabric import Design, design
 from railfab.findings import DifferenceCode, Finding, error, findings_text, note, without_accepted
@@ -85,6 +86,7 @@ def audit(
     on: ReadFromOption = None,
     limit: LimitOption = None,
     accept: AcceptFindingsOption = None,
+    junit: JunitOption = None,
     state: StateOption = STATE_DEFAULT,
     output: OutputOption = Output.TABLE,
 ) -> None:
@@ -98,6 +100,7 @@ def audit(
     if configs is not None and on is not None:
         raise RailfabError("audit", "both --configs and --on are given", "Use one of them")
     refuse_state(context, on)
+    file = JunitReport("audit", junit)
     fabric = design(intent)
     names = [node.name for node in limited(fabric.topology, limit)]
     endpoints = session_endpoints(fabric, on, state, limit) if on is not None else None
@@ -119,6 +122,7 @@ def audit(
         checked = f"{len(texts)} of {counted(len(fabric.models), 'switch')} checked"
         print_text(f"{checked}, {findings_text(left)}{accepted_count(accepted)}")
         print_text(CABLING_UNCHECKED)
+    file.write(fabric.intent.fabric, switch_cases("audit", names, left, unread))
     findings_exit(left, unread.values())
 
 

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 from pydantic import Field, TypeAdapter
 
 from railfab.app.summary import JobSummary
-from railfab.deploy import DeployRecord, LinkCabling
+from railfab.deploy import DeployRecord, DriftState, LinkCabling
 from railfab.documents.equipment import Equipment
 from railfab.documents.explain import Section
 from railfab.documents.growth import Room
@@ -97,6 +97,60 @@ class Verified:
     findings: tuple[SwitchFinding, ...]
     accepted: tuple[SwitchFinding, ...]
     cabling: CablingRecord
+
+
+@dataclass(frozen=True, slots=True)
+class Plug:
+    """One of two plugs to swap. seen: the port at the other end of its cable."""
+
+    switch: str
+    interface: str
+    seen: str
+
+
+@dataclass(frozen=True, slots=True)
+class UnreadSwitch:
+    """A switch that could not be read, and why."""
+
+    name: str
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class CablingReport:
+    """`cabling`: findings, pairs of plugs to swap, switches that could not be read, and links as of `verify`."""
+
+    fabric: str
+    findings: tuple[SwitchFinding, ...]
+    swaps: tuple[tuple[Plug, Plug], ...]
+    unread: tuple[UnreadSwitch, ...]
+    proved: int
+    wrong: int
+    unknown: int
+    links: tuple[LinkCabling, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DriftedSwitch:
+    """A switch of `drift`. findings: errors and warnings. accepted: as of `audit`. error: why it is unknown.
+
+    drained: by `railfab drain`, which is no drift.
+    """
+
+    name: str
+    state: DriftState
+    findings: tuple[SwitchFinding, ...]
+    accepted: tuple[SwitchFinding, ...]
+    drained: bool
+    error: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class DriftReport:
+    """`drift`: every switch that was to be read, in the order of the intent."""
+
+    fabric: str
+    switches: tuple[DriftedSwitch, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -739,12 +793,14 @@ RECORDS: Mapping[str, Any] = {
     "audit": Checked,
     "targets-check": TargetChecks,
     "import-gnmic": GnmicReport,
+    "cabling": CablingReport,
     "compare": Comparison,
     "dashboards-build": tuple[BuiltFile, ...],
     "dashboards-push": tuple[PushedObject, ...],
     "deploy": tuple[ChangedSwitch, ...],
     "design-errors": DesignErrors,
     "drain": DrainReport,
+    "drift": DriftReport,
     "errors": CommandErrors,
     "export": tuple[ExportedFile, ...],
     "export-netbox": tuple[PushedKind, ...],
@@ -759,6 +815,7 @@ RECORDS: Mapping[str, Any] = {
     "new": Starter,
     "new-list": tuple[DesignChoice, ...],
     "plan": PlanDocument,
+    "reconcile": tuple[ChangedSwitch, ...],
     "render": tuple[RenderedFile, ...],
     "rollback": tuple[ChangedSwitch, ...],
     "rollback-list": tuple[DeployRecord, ...],

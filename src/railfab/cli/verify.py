@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
 from railfab.cli.acceptance import AcceptFindingsOption, accepted_count, print_accepted
+from railfab.cli.cabling import cabling_document
 from railfab.cli.common import (
     STATE_DEFAULT,
     IntentFile,
@@ -25,12 +25,10 @@ from railfab.cli.common import (
     refuse_state,
     stderr,
 )
-from railfab.fabric import design, session_endpoints
+from railfab.cli.junit import JunitOption, JunitReport, switch_cases
+from railfab.fabric import design, limited, session_endpoints
 from railfab.findings import Severity, findings_text, without_accepted
 from railfab.text.counted import counted
-
-if TYPE_CHECKING:
-    from railfab.deploy import Cabling
 
 
 def verify(
@@ -42,6 +40,7 @@ def verify(
         float, typer.Option("--wait", metavar="S", help="Repeat the check for this long until nothing is found.")
     ] = 15.0,
     accept: AcceptFindingsOption = None,
+    junit: JunitOption = None,
     state: StateOption = STATE_DEFAULT,
     output: OutputOption = Output.TABLE,
 ) -> None:
@@ -50,6 +49,7 @@ def verify(
     from railfab.fabric.audit import folded
 
     refuse_state(context, on)
+    file = JunitReport("verify", junit)
     fabric = design(intent)
     nornir = nornir_of(fabric, session_endpoints(fabric, on, state, limit))
     with stderr().status("reading the switches"):
@@ -59,7 +59,7 @@ def verify(
     if output is Output.JSON:
         document = {"fabric": fabric.intent.fabric, "checked": switches, "findings": findings_document(left)}
         accepted_document = {"accepted": findings_document(accepted)}
-        print_json(document | accepted_document | {"cabling": _cabling_document(result.cabling)})
+        print_json(document | accepted_document | {"cabling": cabling_document(result.cabling)})
     else:
         wrong = [finding for finding in left if finding.severity is not Severity.NOTE]
         print_accepted(folded(accepted))
@@ -71,12 +71,6 @@ def verify(
         checked = f"{len(switches)} of {counted(len(fabric.models), 'switch')} checked"
         print_text(f"{checked}: {verdict}{accepted_count(accepted)}")
         print_text(result.cabling.summary, whole=True)
+    names = [node.name for node in limited(fabric.topology, limit)]
+    file.write(fabric.intent.fabric, switch_cases("verify", names, left, result.unread))
     findings_exit(left, result.unread.values())
-
-
-def _cabling_document(cabling: Cabling) -> dict[str, Any]:
-    """The number of links by state, and each link."""
-    from railfab.deploy import CablingState
-
-    counts = {str(state): len(cabling.of(state)) for state in CablingState}
-    return counts | {"links": [asdict(link) for link in cabling.links]}

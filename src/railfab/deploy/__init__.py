@@ -1,18 +1,21 @@
 """Nornir runs over the switches of a fabric: preview, apply, roll back, verify; and the journal of deploys."""
 
-from railfab.deploy.cabling import Cabling, CablingState, LinkCabling
+from railfab.deploy.cabling import Cabling, CablingGap, CablingState, LinkCabling, read_cabling
 from railfab.deploy.drain import check_verb, operate, operate_all, remaining_traffic
+from railfab.deploy.drift import DriftState, SwitchDrift, drift, drift_all
 from railfab.deploy.inventory import RailfabInventory
 from railfab.deploy.journal import DeployRecord, Journal, OpenDeploy, new_change
 from railfab.deploy.kept_sessions import KeptSessions
 from railfab.deploy.run import Outcome, Preview, Readings, apply_all, nornir_of, preview_all, read_configurations
-from railfab.deploy.tasks import configure, inspect, preview, read_running
+from railfab.deploy.tasks import configure, inspect, observe, preview, read_running
 from railfab.deploy.verify import Verification, verify_all
 
 __all__ = [
     "Cabling",
+    "CablingGap",
     "CablingState",
     "DeployRecord",
+    "DriftState",
     "Journal",
     "KeptSessions",
     "LinkCabling",
@@ -21,17 +24,22 @@ __all__ = [
     "Preview",
     "RailfabInventory",
     "Readings",
+    "SwitchDrift",
     "Verification",
     "apply_all",
     "check_verb",
     "configure",
+    "drift",
+    "drift_all",
     "inspect",
     "new_change",
     "nornir_of",
+    "observe",
     "operate",
     "operate_all",
     "preview",
     "preview_all",
+    "read_cabling",
     "read_configurations",
     "read_running",
     "remaining_traffic",

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
+from nornir.core import Nornir
+
+from railfab.deploy.run import OnDone, readings_of
+from railfab.deploy.tasks import observe
 from railfab.device import IpAddress, Observed, ObservedBgpSession, ObservedInterface
+from railfab.errors import RailfabError
+from railfab.fabric import Design
+from railfab.findings import DifferenceCode, Finding, error
 from railfab.text.counted import counted, listed
 from railfab.text.folding import folded_sets
 from railfab.topology import CabledPort, Link, PortKey, Topology
+from railfab.topology.swaps import Cable, plugs_to_swap, port_text, swap_problem, swapped_cable
 
 SHOWN = 4
 """Ports, or folded sets of them, that the summary names before it counts the rest."""
@@ -44,10 +53,13 @@ class CablingGap(StrEnum):
 
 
 class _Judgement(NamedTuple):
+    """far: port of the plan at the far end of a wrong link, where the source names it or only one can be meant."""
+
     state: CablingState
     source: CablingSource | None = None
     gap: CablingGap | None = None
     seen: str | None = None
+    far: PortKey | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +81,13 @@ class LinkCabling:
 
 @dataclass(frozen=True, slots=True)
 class Cabling:
-    """The cabling of every link of the switches that were to be read, in the order of the topology."""
+    """The cabling of every link of the switches that were to be read, in the order of the topology.
+
+    swaps: pairs of wrong cables, from the two plugs that are to be swapped.
+    """
 
     links: tuple[LinkCabling, ...]
+    swaps: tuple[tuple[Cable, Cable], ...] = ()
 
     def of(self, state: CablingState) -> tuple[LinkCabling, ...]:
         return tuple(link for link in self.links if link.state is state)
@@ -87,6 +103,18 @@ class Cabling:
             parts.append(f"{len(unknown):,} unknown ({'; '.join(_reasons(unknown))})")
         return ", ".join(parts)
 
+    def findings(self) -> Iterator[Finding]:
+        """What to do: a finding for each pair of plugs to swap, and for each other wrong cable."""
+        swapped = {port for pair in self.swaps for cable in pair for port in cable}
+        for first, second in self.swaps:
+            where = f"{port_text(first[0])} and {port_text(second[0])}"
+            yield error(DifferenceCode.CABLES_SWAPPED, where, swap_problem(first, second), "Swap the two plugs")
+        for link in self.of(CablingState.WRONG):
+            if (link.switch, link.interface) not in swapped:
+                where = f"{link.switch} {link.interface}"
+                problem = f"is cabled to {link.seen}, the intent says {link.peer} {link.peer_interface}"
+                yield error(DifferenceCode.MISCABLED, where, problem, "Move the cable")
+
 
 def _reasons(unknown: Sequence[LinkCabling]) -> Iterator[str]:
     for gap in CablingGap:
@@ -95,13 +123,48 @@ def _reasons(unknown: Sequence[LinkCabling]) -> Iterator[str]:
             yield f"{gap}: {listed(tuple(folded_sets(ports)), SHOWN)}"
 
 
+def read_cabling(
+    nornir: Nornir,
+    fabric: Design,
+    switches: Collection[str],
+    *,
+    without_address: Sequence[RailfabError] = (),
+    on_done: OnDone = lambda _name: None,
+) -> tuple[Cabling, Mapping[str, RailfabError]]:
+    """The cabling of each link of these switches, and the error of each switch that could not be read.
+
+    without_address: the error of each switch that no endpoint has, by its place.
+    """
+    read = readings_of(nornir, observe, on_done)
+    unread = {**{error.where: error for error in without_address}, **read.unread}
+    return cabling_of(fabric.topology, switches, read.answers), unread
+
+
 def cabling_of(topology: Topology, switches: Collection[str], observed: Mapping[str, Observed]) -> Cabling:
     """The cabling of each link with a front-panel port on one of the switches. observed: of those that were read.
 
     A link is wrong where either end says so, and proved where either end does.
     """
     evidence = _Evidence(topology, observed)
-    return Cabling(tuple(cabling for link in topology.links for cabling in _link(evidence, link, switches)))
+    links = tuple(cabling for link in topology.links for cabling in _link(evidence, link, switches))
+    return Cabling(links, tuple(_swaps(topology, evidence.misplaced)))
+
+
+def _swaps(topology: Topology, misplaced: Mapping[PortKey, PortKey]) -> Iterator[tuple[Cable, Cable]]:
+    """Pairs of misplaced cables whose plugs are swapped. misplaced: far ends that switches see, by port."""
+    planned = {(port.node, port.name): (peer.node, peer.name) for port, peer, _ in topology.ports()}
+    peers: dict[PortKey, set[PortKey]] = defaultdict(set)
+    for a, z in misplaced.items():
+        peers[a].add(z)
+        peers[z].add(a)
+    seen = {port: tuple(far) for port, far in peers.items()}
+    reported: set[PortKey] = set()
+    for cable in misplaced.items():
+        other = swapped_cable(cable, planned, seen)
+        if other is not None and reported.isdisjoint(cable):
+            reported.update((*cable, *other))
+            first, second = sorted(plugs_to_swap(cable, other))
+            yield first, second
 
 
 def _link(evidence: _Evidence, link: Link, switches: Collection[str]) -> Iterator[LinkCabling]:
@@ -109,13 +172,19 @@ def _link(evidence: _Evidence, link: Link, switches: Collection[str]) -> Iterato
     order = (CablingState.WRONG, CablingState.PROVED, CablingState.UNKNOWN)
     ends = [(port, peer) for port, peer in link.ends() if port.cage and port.node in switches]
     judged = [(port, peer, evidence.judge(port, peer)) for port, peer in ends]
+    for port, _, judgement in judged:
+        if judgement.far is not None:
+            evidence.misplaced[port.node, port.name] = judgement.far
     if judged:
-        port, peer, judgement = min(judged, key=lambda end: order.index(end[2].state))
-        yield LinkCabling(port.node, port.name, peer.node, peer.name, *judgement)
+        port, peer, (state, source, gap, seen, _) = min(judged, key=lambda end: order.index(end[2].state))
+        yield LinkCabling(port.node, port.name, peer.node, peer.name, state, source, gap, seen)
 
 
 class _Evidence:
-    """The interfaces and the established sessions of the switches that were read, by node and interface."""
+    """The interfaces and the established sessions of the switches that were read, by node and interface.
+
+    misplaced: the far ends of wrong links, by port, as they are judged.
+    """
 
     def __init__(self, topology: Topology, observed: Mapping[str, Observed]) -> None:
         self._topology, self._read = topology, observed.keys()
@@ -128,8 +197,9 @@ class _Evidence:
             for session in seen.sessions
             if session.established
         }
-        self._hosts: dict[IpAddress, str] = {
-            port.address.ip: port.node
+        self.misplaced: dict[PortKey, PortKey] = {}
+        self._hosts: dict[IpAddress, PortKey] = {
+            port.address.ip: (port.node, port.name)
             for port, _, _ in topology.ports()
             if port.address is not None and not topology.node(port.node).is_switch
         }
@@ -143,8 +213,8 @@ class _Evidence:
             return _unknown(CablingGap.DOWN)
         device, name = interface.neighbor_device, interface.neighbor_interface
         if (device or peer.node, name or peer.name) != (peer.node, peer.name):
-            seen = f"{device or peer.node} {name or peer.name}"
-            return _Judgement(CablingState.WRONG, CablingSource.LLDP, seen=seen)
+            far = device or peer.node, name or peer.name
+            return _Judgement(CablingState.WRONG, CablingSource.LLDP, seen=port_text(far), far=far)
         if device is not None and name is not None:
             return _Judgement(CablingState.PROVED, CablingSource.LLDP)
         if self._topology.node(peer.node).is_switch:
@@ -161,12 +231,13 @@ class _Evidence:
         if resolved is None or peer.address is None:
             return _unknown(CablingGap.HOST)
         hosts = {address: self._hosts[address] for address in resolved if address in self._hosts}
-        if peer.node in hosts.values():
+        if any(node == peer.node for node, _ in hosts.values()):
             return _unknown(CablingGap.NIC)
         if not hosts:
             return _unknown(CablingGap.UNRESOLVED)
         address = min(hosts, key=lambda address: (address.version, address))
-        return _Judgement(CablingState.WRONG, CablingSource.ARP, seen=f"{address} of {hosts[address]}")
+        far = hosts[address]
+        return _Judgement(CablingState.WRONG, CablingSource.ARP, seen=f"{address} of {far[0]}", far=far)
 
     def _by_session(self, port: CabledPort, peer: CabledPort) -> _Judgement:
         """A session with the address of the far end, or, of the only link between two switches, one that each end has
@@ -176,13 +247,21 @@ class _Evidence:
         if session is None:
             return unknown
         if session.neighbor_device not in (None, peer.node):
-            return _Judgement(CablingState.WRONG, CablingSource.BGP, seen=session.neighbor_device)
+            far_end = self._only_session(session.neighbor_device, port.node)
+            return _Judgement(CablingState.WRONG, CablingSource.BGP, seen=session.neighbor_device, far=far_end)
         far = self._sessions.get((peer.node, peer.name))
         by_address = peer.address is not None and session.peer == peer.address.ip
         both = session.neighbor_device == peer.node and far is not None and far.neighbor_device == port.node
         if by_address or (both and self._is_only_link(port, peer)):
             return _Judgement(CablingState.PROVED, CablingSource.BGP)
         return unknown
+
+    def _only_session(self, device: str | None, peer: str) -> PortKey | None:
+        """The port of a device over which its only session with a peer runs; None without one, or of several."""
+        ports = [
+            port for port, session in self._sessions.items() if port[0] == device and session.neighbor_device == peer
+        ]
+        return ports[0] if len(ports) == 1 else None
 
     def _is_only_link(self, port: CabledPort, peer: CabledPort) -> bool:
         return sum(far.node == peer.node for _, far, _ in self._topology.ports_of(port.node)) == 1

@@ -187,9 +187,11 @@ def inspect_all(nornir: Nornir, on_done: OnDone) -> Readings[tuple[Running, Obse
     return _required(readings_of(nornir, inspect, on_done))
 
 
-def readings_of(nornir: Nornir, task: Callable[..., Result], on_done: OnDone = lambda _name: None) -> Readings[Any]:
+def readings_of(
+    nornir: Nornir, task: Callable[..., Result], on_done: OnDone = lambda _name: None, **arguments: Any
+) -> Readings[Any]:
     """Run a task that reads on every switch."""
-    result = _run(nornir, task, _named(on_done))
+    result = _run(nornir, task, _named(on_done), **arguments)
     unread = {name: _error(name, results) for name, results in result.items() if results.failed}
     return Readings({name: found[0].result for name, found in result.items() if name not in unread}, unread)
 

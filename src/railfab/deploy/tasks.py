@@ -224,3 +224,9 @@ def inspect(task: Task) -> Result:
     """The running configuration and the live state, in one session: (Running, Observed)."""
     with open_session(task) as session:
         return Result(host=task.host, result=(session.running(), session.observe()))
+
+
+def observe(task: Task) -> Result:
+    """The live state: Observed."""
+    with open_session(task) as session:
+        return Result(host=task.host, result=session.observe())

@@ -82,7 +82,7 @@ def _findings(
     """owned: switches whose operating system a deploy configures too."""
     for name, (running, _) in inspected.items():
         if running.pending is not None:
-            yield _pending(name, running.pending)
+            yield pending_finding(name, running.pending)
     drained = [name for name, (running, _) in inspected.items() if running.drained]
     texts = {name: running.text for name, (running, _) in inspected.items()}
     yield from configuration_findings(fabric, texts, drained)
@@ -99,7 +99,8 @@ def _model(fabric: Design, name: str, text: str) -> DeviceModel | None:
         return None
 
 
-def _pending(name: str, pending: Pending) -> Finding:
+def pending_finding(name: str, pending: Pending) -> Finding:
+    """A change on a switch that is neither confirmed nor reverted."""
     change = pending.change
     if change is None:
         by, remedy = pending.description, "Confirm or revert it on the switch"

@@ -6,14 +6,26 @@ from railfab.fabric.design import Design, NotAccepted, Say, design
 from railfab.import_on_use import imported_on_use
 
 if TYPE_CHECKING:
-    from railfab.fabric.endpoints import present_endpoints, require_sessions, resolve_endpoints, session_endpoints
+    from railfab.fabric.endpoints import (
+        present_endpoints,
+        readable_endpoints,
+        require_sessions,
+        resolve_endpoints,
+        session_endpoints,
+    )
     from railfab.fabric.jobs import fitting_job
     from railfab.fabric.limit import group_names, limited, named
 else:
     __getattr__ = imported_on_use(
         __name__,
         {
-            "endpoints": ("present_endpoints", "require_sessions", "resolve_endpoints", "session_endpoints"),
+            "endpoints": (
+                "present_endpoints",
+                "readable_endpoints",
+                "require_sessions",
+                "resolve_endpoints",
+                "session_endpoints",
+            ),
             "jobs": ("fitting_job",),
             "limit": ("group_names", "limited", "named"),
         },
@@ -29,6 +41,7 @@ __all__ = [
     "limited",
     "named",
     "present_endpoints",
+    "readable_endpoints",
     "require_sessions",
     "resolve_endpoints",
     "session_endpoints",

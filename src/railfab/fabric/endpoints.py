@@ -94,6 +94,20 @@ def session_endpoints(
     return resolve_endpoints(fabric, on, state, limit, among=among)
 
 
+def readable_endpoints(
+    fabric: Design, on: str | None, state: Path, limit: str | None = None
+) -> tuple[Endpoints, tuple[EndpointError, ...]]:
+    """As `session_endpoints`, for a command that reads what it can: the endpoints, and the error of each switch without
+    one, whose place is its name.
+    """
+    require_sessions((node.name, str(node.platform)) for node in limited(fabric.topology, limit))
+    endpoints, expected = present_endpoints(fabric, on, state, limit)
+    present = endpoints.by_name()
+    missing = [node.name for node in expected if node.name not in present]
+    remedy = _remedy(fabric, on, missing, None)
+    return endpoints, tuple(EndpointError(name, "has no address", remedy) for name in missing)
+
+
 def require_sessions(switches: Iterable[tuple[str, str]]) -> None:
     """Raise UnsupportedFeature, or Problems, for each platform that has no sessions. switches: name and platform."""
     refused: list[RailfabError] = []

@@ -15,6 +15,7 @@ from railfab.imports.existing import ExistingNode, ExistingPort, ExistingTopolog
 from railfab.imports.matching import End, Matching, match_topology
 from railfab.imports.naming import is_model
 from railfab.topology.model import CabledPort, Link, Node, Topology
+from railfab.topology.swaps import plugs_to_swap, port_text, swap_problem, swapped_cable
 
 __all__ = ["Matching", "compare", "differences", "match_topology"]
 
@@ -135,40 +136,20 @@ def _link_differences(intended: Topology, found: ExistingTopology, matching: Mat
             continue
         absent = [end for end in (a, z) if end in expected and expected[end] not in matching.peers.get(end, ())]
         if not absent:
-            yield EXTRA, _end_text(a), f"is also cabled to {_end_text(z)}, but the intent has no such link"
-        elif (pair := _swapped(a, z, matching)) is not None:
+            yield EXTRA, port_text(a), f"is also cabled to {port_text(z)}, but the intent has no such link"
+        elif (pair := swapped_cable((a, z), expected, matching.peers)) is not None:
             reported.update((a, z, *pair))
-            yield _swap((a, z), pair)
+            first, second = plugs_to_swap((a, z), pair)
+            yield SWAPPED, f"{port_text(first[0])} and {port_text(second[0])}", swap_problem(first, second)
         else:
             yield _miscabled(absent[0], z if absent[0] == a else a, expected)
     yield from _uncabled(intended, found, matching)
     yield from _extra(intended, matching)
 
 
-def _swapped(a: End, z: End, matching: Matching) -> tuple[End, End] | None:
-    """The other cable of a swapped pair: the intended peers of a and z, if these are cabled to each other."""
-    if a in matching.intended_peers and z in matching.intended_peers:
-        other = matching.intended_peers[z], matching.intended_peers[a]
-        if matching.peers.get(other[0], ()) == (other[1],):
-            return other
-    return None
-
-
-def _swap(one: tuple[End, End], other: tuple[End, End]) -> Difference:
-    """A swap, reported for the side where both cables are on one node, if there is one."""
-    if one[1][0] == other[1][0] and one[0][0] != other[0][0]:
-        one, other = (one[1], one[0]), (other[1], other[0])
-    where = f"{_end_text(one[0])} and {_end_text(other[0])}"
-    return (
-        SWAPPED,
-        where,
-        f"are swapped: the first is cabled to {_end_text(one[1])}, the other to {_end_text(other[1])}",
-    )
-
-
 def _miscabled(end: End, peer: End, expected: Mapping[End, End]) -> Difference:
-    belongs = f", where {_end_text(expected[peer])} belongs" if peer in expected else ""
-    return MISCABLED, _end_text(end), f"is cabled to {_end_text(peer)}, not to {_end_text(expected[end])}{belongs}"
+    belongs = f", where {port_text(expected[peer])} belongs" if peer in expected else ""
+    return MISCABLED, port_text(end), f"is cabled to {port_text(peer)}, not to {port_text(expected[end])}{belongs}"
 
 
 def _uncabled(intended: Topology, found: ExistingTopology, matching: Matching) -> Iterator[Difference]:
@@ -178,7 +159,7 @@ def _uncabled(intended: Topology, found: ExistingTopology, matching: Matching) -
             continue
         a, z = (link.a.node, link.a.name), (link.z.node, link.z.name)
         if a[0] in matching.nodes and z[0] in matching.nodes and a not in matching.peers and z not in matching.peers:
-            yield UNCABLED, _end_text(a), f"is not cabled to {_end_text(z)}"
+            yield UNCABLED, port_text(a), f"is not cabled to {port_text(z)}"
 
 
 def _extra(intended: Topology, matching: Matching) -> Iterator[Difference]:
@@ -190,7 +171,7 @@ def _extra(intended: Topology, matching: Matching) -> Iterator[Difference]:
             and a[0] in intended.by_name
             and z[0] in intended.by_name
         ):
-            yield EXTRA, _end_text(a), f"is cabled to {_end_text(z)}, but the intent has no such link"
+            yield EXTRA, port_text(a), f"is cabled to {port_text(z)}, but the intent has no such link"
 
 
 def _port_differences(intended: Topology, matching: Matching) -> Iterator[Difference]:
@@ -232,10 +213,6 @@ def _address(port: CabledPort, there: ExistingPort) -> Iterator[Difference]:
 
 def _listed(things: Iterable[object]) -> str:
     return ", ".join(str(thing) for thing in things)
-
-
-def _end_text(end: End) -> str:
-    return f"{end[0]} {end[1]}"
 
 
 def _port_text(port: CabledPort) -> str:

@@ -1,0 +1,184 @@
+"""Drift, reconcile and cabling on the twin: what a user sees, also where half of the fabric does not answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests import commands
+from tests.docs.schemas import conforming
+from tests.integration.day_two import Railfab, cases, drifted, half_unreachable, runner
+from tests.twin.small_fabric import DOWNLINK, INTENT, LEAF, OTHER_LEAF, OTHER_SPINE, SPINE, UPLINK
+
+from railfab.endpoints import load_endpoints
+from railfab.fabric import design
+from railfab.twin import Twin
+
+SWITCHES = [LEAF, OTHER_LEAF, SPINE, OTHER_SPINE]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("day-two")
+    (folder / "intent.yml").write_text(INTENT)
+    (folder / ".railfab").symlink_to(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def twin(folder: Path) -> Iterator[Twin]:
+    with Twin(design(folder / "intent.yml"), state=folder, base_port=0, configured=True) as running:
+        yield running
+
+
+@pytest.fixture
+def railfab(twin: Twin, folder: Path) -> Iterator[Railfab]:
+    """Runs a command on the twin; brings it to the intent after the test."""
+    assert twin.endpoints
+    run = runner(folder)
+    yield run
+    assert run("reconcile", "--yes").returncode == 0
+
+
+def states(railfab: Railfab, *arguments: str | Path) -> dict[str, str]:
+    document = conforming("drift", railfab("drift", "--output", "json", *arguments).stdout)
+    return {switch["name"]: switch["state"] for switch in document["switches"]}
+
+
+def test_a_switch_that_drifted_is_named_and_reconcile_changes_it_and_no_other(railfab: Railfab, folder: Path) -> None:
+    in_step = railfab("drift")
+    assert (in_step.returncode, in_step.stderr) == (0, "")
+    assert in_step.stdout.endswith("4 of 4 switches read: 4 in step\n")
+    drifted(railfab, folder, SPINE)
+    found = railfab("drift", "--junit", folder / "drift.xml")
+    assert (found.returncode, found.stderr) == (1, "")
+    first, *table = found.stdout.splitlines()
+    assert first.startswith(f"error {SPINE}: interfaces[ethernet-1/1].mtu_bytes: is 9000, the intent says 9216")
+    assert table[-1] == "4 of 4 switches read: 3 in step, 1 drifted"
+    assert max(map(len, table)) <= 80
+    assert cases(folder / "drift.xml") == {**dict.fromkeys(SWITCHES, "passed"), SPINE: "failure"}
+    assert states(railfab) == {**dict.fromkeys(SWITCHES, "in step"), SPINE: "drifted"}
+    planned = conforming("reconcile", railfab("reconcile", "--plan", "--output", "json").stdout)
+    assert [(switch["name"], switch["changed"]) for switch in planned] == [(SPINE, True)]
+    done = conforming("reconcile", railfab("reconcile", "--yes", "--output", "json").stdout)
+    assert [(switch["name"], switch["changed"], switch["failed"]) for switch in done] == [(SPINE, True, False)]
+    again = railfab("reconcile", "--yes")
+    assert (again.returncode, again.stdout) == (0, "4 of 4 switches read: 4 in step\n")
+    assert railfab("reconcile", "--yes", "--output", "json").stdout == "[]\n"
+
+
+def test_a_switch_that_does_not_answer_is_unknown_and_never_in_step(railfab: Railfab, folder: Path) -> None:
+    half = ("--on", half_unreachable(folder, OTHER_LEAF, OTHER_SPINE))
+    quiet = railfab("drift", *half, "--junit", folder / "half.xml")
+    assert quiet.returncode == 2
+    assert quiet.stdout.endswith("2 of 4 switches read: 2 in step, 2 unknown\n")
+    lines = quiet.stderr.splitlines()
+    assert [line.split(": ")[1] for line in lines] == [OTHER_LEAF, OTHER_SPINE]
+    assert all("no answer from" in line for line in lines)
+    assert cases(folder / "half.xml") == {
+        **dict.fromkeys(SWITCHES, "passed"),
+        **dict.fromkeys((OTHER_LEAF, OTHER_SPINE), "error"),
+    }
+    drifted(railfab, folder, SPINE, OTHER_SPINE)
+    found = railfab("drift", *half)
+    assert (found.returncode, len(found.stderr.splitlines())) == (1, 2)
+    assert states(railfab, *half) == {
+        LEAF: "in step",
+        OTHER_LEAF: "unknown",
+        SPINE: "drifted",
+        OTHER_SPINE: "unknown",
+    }
+    partly = railfab("reconcile", *half, "--yes")
+    assert (partly.returncode, len(partly.stderr.splitlines())) == (1, 2)
+    assert states(railfab) == {**dict.fromkeys(SWITCHES, "in step"), OTHER_SPINE: "drifted"}
+    nobody = railfab("reconcile", *half, "--yes")
+    assert (nobody.returncode, nobody.stdout) == (2, "2 of 4 switches read: 2 in step, 2 unknown\n")
+
+
+def test_a_switch_without_an_address_counts_and_is_unknown(railfab: Railfab, folder: Path) -> None:
+    inventory = folder / "hosts.yml"
+    by_name = load_endpoints(folder / "small.twin.json").by_name()
+    inventory.write_text(
+        "\n".join(
+            f"{name}: {{hostname: 127.0.0.1, platform: srlinux, data: {{gnmi_port: {node.gnmi_port}, "
+            f"ca: {node.ca}, credentials: {node.credentials}}}}}"
+            for name, node in by_name.items()
+            if name != LEAF
+        )
+    )
+    found = railfab("drift", "--on", inventory)
+    assert found.returncode == 2
+    assert found.stdout.endswith("3 of 4 switches read: 3 in step, 1 unknown\n")
+    assert found.stderr == f"railfab: {LEAF}: has no address. Add what is missing.\n"
+
+
+def test_a_drain_by_a_verb_is_named_and_no_drift(railfab: Railfab) -> None:
+    assert railfab("drain", SPINE).returncode == 0
+    found = railfab("drift")
+    assert railfab("undrain", SPINE).returncode == 0
+    assert (found.returncode, found.stderr) == (0, "")
+    assert f"\n{SPINE}: is drained by railfab drain, which is no drift\n" in found.stdout
+
+
+def test_two_exchanged_cables_are_one_pair_of_plugs_to_swap(railfab: Railfab, twin: Twin, folder: Path) -> None:
+    right = railfab("cabling")
+    assert (right.returncode, right.stderr) == (0, "")
+    twin.exchange_cables((SPINE, DOWNLINK), (SPINE, "ethernet-1/2"))
+    try:
+        found = railfab("cabling", "--junit", folder / "cabling.xml")
+        half = railfab("cabling", "--on", half_unreachable(folder, SPINE, OTHER_SPINE), "--output", "json")
+        quarter = railfab("cabling", "--on", half_unreachable(folder, LEAF, SPINE))
+        verified = conforming("verify", railfab("verify", "--wait", "0", "--output", "json").stdout)
+    finally:
+        twin.exchange_cables((SPINE, DOWNLINK), (SPINE, "ethernet-1/2"))
+    swap = (
+        f"error {SPINE} {DOWNLINK} and {SPINE} ethernet-1/2: are swapped: the first is cabled to "
+        f"{OTHER_LEAF} {UPLINK}, the other to {LEAF} {UPLINK}. Swap the two plugs. [cables-swapped]"
+    )
+    assert found.returncode == 1
+    assert found.stdout.splitlines()[0] == swap
+    assert [line for line in found.stdout.splitlines() if "error" in line] == [swap]
+    judged = cases(folder / "cabling.xml")
+    failing = {name for name, outcome in judged.items() if outcome == "failure"}
+    assert failing == {f"{LEAF} {UPLINK} - {SPINE} {DOWNLINK}", f"{OTHER_LEAF} {UPLINK} - {SPINE} ethernet-1/2"}
+    document = conforming("cabling", half.stdout)
+    assert half.returncode == 1
+    assert [[plug["interface"] for plug in pair] for pair in document["swaps"]] == [[DOWNLINK, "ethernet-1/2"]]
+    assert [switch["name"] for switch in document["unread"]] == [SPINE, OTHER_SPINE]
+    assert document["proved"] + document["wrong"] + document["unknown"] == len(document["links"])
+    assert verified["cabling"]["wrong"] == document["wrong"] == 2
+    assert f"is cabled to {SPINE} {DOWNLINK}, the intent says {SPINE} ethernet-1/2. Move the cable." in quarter.stdout
+    assert f"switches not read: {LEAF} " in quarter.stdout
+
+
+def test_cabling_of_which_half_is_not_read_is_unknown(railfab: Railfab, folder: Path) -> None:
+    half = railfab("cabling", "--on", half_unreachable(folder, LEAF, SPINE, OTHER_SPINE), "--junit", folder / "c.xml")
+    assert half.returncode == 2
+    assert [line.split(": ")[1] for line in half.stderr.splitlines()] == [LEAF, SPINE, OTHER_SPINE]
+    outcomes = cases(folder / "c.xml")
+    assert outcomes[f"{OTHER_LEAF} {UPLINK} - {SPINE} ethernet-1/2"] == "passed"
+    assert outcomes[f"{LEAF} {UPLINK} - {SPINE} {DOWNLINK}"] == "error"
+
+
+def test_audit_and_verify_write_junit_too(railfab: Railfab, folder: Path) -> None:
+    drifted(railfab, folder, SPINE)
+    for verb, *options in (("audit",), ("verify", "--wait", "0")):
+        assert railfab(verb, *options, "--junit", folder / f"{verb}.xml").returncode == 1
+        assert cases(folder / f"{verb}.xml")[SPINE] == "failure"
+        assert cases(folder / f"{verb}.xml").keys() >= set(SWITCHES)
+
+
+@pytest.mark.parametrize("verb", ["drift", "cabling", "reconcile"])
+def test_the_playbook_does_the_same(railfab: Railfab, folder: Path, repository: Path, verb: str) -> None:
+    drifted(railfab, folder, SPINE)
+    yes = ("--yes",) if verb == "reconcile" else ()
+    words = ("intent.yml", "--on", "twin", *yes)
+    done = commands.run(*words, cwd=folder, timeout_s=120, program=repository / "playbooks" / f"{verb}.py")
+    code, last = {
+        "drift": (1, "4 of 4 switches read, 1 drifted"),
+        "cabling": (0, ""),
+        "reconcile": (0, "4 switches: 1 drifted, 1 changed"),
+    }[verb]
+    assert (done.returncode, done.stderr) == (code, "")
+    assert last in done.stdout.splitlines()[-1]
