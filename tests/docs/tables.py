@@ -365,6 +365,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "job-checkpoint": of_job("Checkpoint", "checkpoint"),
     "job-stragglers": of_job("Straggler", "stragglers[]"),
     "intent-switches": section("catalogue", "switches"),
+    "intent-change": section("change"),
     "intent-inventory": section("inventory"),
     "labs": labs,
     "pairs": pairs,

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from railfab.exports.hostlist import hostlist
 from tests.commands import run as command
 from tests.documents.designs import FABRICS, NAMES
 from tests.exports.slurm_controller import topology_of
@@ -20,7 +21,6 @@ from railfab.device import Observed, ObservedInterface
 from railfab.errors import RailfabError
 from railfab.exports import HostNames, export_formats, export_named
 from railfab.exports.graph import backend_graph
-from railfab.exports.hostlist import hostlist
 from railfab.fabric import Design, design
 from railfab.fabric.live import LiveDesign, live_design
 from railfab.fabric.segments import places

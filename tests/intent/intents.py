@@ -163,6 +163,7 @@ switches:
     names:
       sonic: {cage: "Ethernet{cage}", lane: "Ethernet{cage}/{lane}"}
 drain: [pod1-seg1-leaf1]
+change: {max_bandwidth_loss: 10}
 inventory:
   pod1-seg1-leaf1:
     {host: 192.0.2.1, ssh_port: 22, gnmi_port: 57400, ca: ca.pem, known_hosts: known, credentials: "env:LAB",

@@ -36,7 +36,7 @@ def test_all_faults_are_reported_together_in_file_order(tmp_path: Path) -> None:
         "f.yml:5: backend.spines.rate: unknown key. Did you mean 'rate_gbps'? "
         "The keys here are breakout, bundle, cable_m, count, links_per_leaf, model, platform, rate_gbps.",
         "f.yml:5: backend.spines.rate_gbps: the key is missing. Add it.",
-        "f.yml:6: extra: unknown key. The keys here are backend, catalogue, drain, fabric, frontend, hosts, "
+        "f.yml:6: extra: unknown key. The keys here are backend, catalogue, change, drain, fabric, frontend, hosts, "
         "inventory, management, models, names, profile, storage, switches, version.",
     ]
 

@@ -7,6 +7,7 @@ from pydantic import Field
 
 from railfab.intent.backend import Backend
 from railfab.intent.catalogue import SwitchEntry
+from railfab.intent.change import ChangeSettings
 from railfab.intent.hosts import Hosts, ModelSize
 from railfab.intent.model import PREFIX_PATTERN, Interval, KeyFault, Listed, Model, Name, Text
 from railfab.intent.networks import Frontend, Management, Storage
@@ -89,6 +90,9 @@ class FabricIntent(Model):
     )
     drain: Listed[Text] = Field(
         default=(), description="switches without traffic during work on them, by name: their neighbors use other paths"
+    )
+    change: ChangeSettings = Field(
+        default_factory=ChangeSettings.model_construct, description="how changes of the fabric are rolled out"
     )
     inventory: dict[Text, Target] | None = Field(
         default=None, description="addresses of the physical switches, by name"
