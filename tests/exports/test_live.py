@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from railfab.exports.hostlist import hostlist
 from tests.commands import run as command
 from tests.documents.designs import FABRICS, NAMES
 from tests.exports.slurm_controller import topology_of
@@ -24,6 +23,7 @@ from railfab.exports.graph import backend_graph
 from railfab.fabric import Design, design
 from railfab.fabric.live import LiveDesign, live_design
 from railfab.fabric.segments import places
+from railfab.text.hostlist import hostlist
 from railfab.topology import Net, PortKey, Topology
 from railfab.topology.model import link_network
 from railfab.twin import Twin
