@@ -9,6 +9,7 @@ from railfab.deploy.kept_sessions import KeptSessions
 from railfab.deploy.run import Outcome, Preview, Readings, apply_all, nornir_of, preview_all, read_configurations
 from railfab.deploy.tasks import configure, inspect, observe, preview, read_running
 from railfab.deploy.verify import Verification, verify_all
+from railfab.deploy.waves import Wave, waves_of
 
 __all__ = [
     "Cabling",
@@ -26,6 +27,7 @@ __all__ = [
     "Readings",
     "SwitchDrift",
     "Verification",
+    "Wave",
     "apply_all",
     "check_verb",
     "configure",
@@ -44,4 +46,5 @@ __all__ = [
     "read_running",
     "remaining_traffic",
     "verify_all",
+    "waves_of",
 ]
