@@ -4,13 +4,15 @@ statuses that it answers, and what every answer has.
 Source: grafana/grafana, `public/api-merged.json` (Swagger 2.0), 703,544 characters, as at commit
 643993978b297ee0eda0737135f91bdfe590c7bf; read in November 2026, and here in our own words. It marks an update of a data
 source by number as deprecated, in favour of that by uid. For a data source by name it has no 404, which Grafana answers
-where there is none.
+where there is none. Annotations: from `docs/sources/developers/http_api/annotations.md`, as at commit
+00f489dbba0f67054565a81a61bb9a1cae575043, read in December 2026.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from urllib.parse import parse_qs
 
 FAILURES = frozenset((401, 403, 500))
 SOURCE_FIELDS = frozenset(
@@ -66,11 +68,26 @@ OPERATIONS = {
         answers=FAILURES | {200, 400, 404, 412, 422},
         has=frozenset(("status", "title", "version", "id", "uid", "url")),
     ),
+    "GET /annotations": Operation(answers=FAILURES | {200}),
+    "POST /annotations": Operation(
+        takes=frozenset(("dashboardUID", "panelId", "tags", "text", "time", "timeEnd")),
+        answers=FAILURES | {200, 400},
+        has=frozenset(("id", "message")),
+    ),
+    "PATCH /annotations/{id}": Operation(
+        takes=frozenset(("tags", "text", "time", "timeEnd")), answers=FAILURES | {200, 404}, has=frozenset(("message",))
+    ),
 }
+ANNOTATION_FILTERS = frozenset(
+    ("from", "to", "limit", "alertId", "dashboardId", "dashboardUID", "panelId", "userId", "type", "tags")
+)
 
 
 def problem_of(method: str, path: str, body: object, status: int, answer: object) -> str | None:
     """What is not as described in a request to a path below /api and its answer; None where all is."""
+    path, _, query = path.partition("?")
+    if unknown := sorted(parse_qs(query, strict_parsing=bool(query)).keys() - ANNOTATION_FILTERS):
+        return f"{method} {path} has no filter {', '.join(unknown)}"
     for name, operation in OPERATIONS.items():
         if re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", name), f"{method} {path}"):
             problem = operation.problem(body, status, answer)

@@ -1,5 +1,5 @@
-"""A small real HTTP server that answers like Grafana's API (dashboards, folders, data sources), and holds each request
-and answer against the published description of it (`grafana_operations`)."""
+"""A small real HTTP server that answers like Grafana's API (dashboards, folders, data sources, annotations), and holds
+each request and answer against the published description of it (`grafana_operations`)."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+from urllib.parse import parse_qs
 
 from tests.dashboards.grafana_operations import problem_of
 
@@ -32,6 +33,7 @@ class Grafana:
         self.datasources: dict[str, dict[str, Any]] = {}
         self.dashboards: dict[str, dict[str, Any]] = {}
         self.placed: dict[str, str] = {}
+        self.annotations: list[dict[str, Any]] = []
         self.requests: list[str] = []
         self.problems: list[str] = []
         self.page: tuple[int, str] | None = None
@@ -44,6 +46,7 @@ class Grafana:
         self.dashboards[uid] = {**old, **changes, "version": old["version"] + 1}
 
     def answer(self, method: str, path: str, body: Any) -> Answer:
+        path, _, query = path.partition("?")
         match (method, path.strip("/").split("/")):
             case "GET", ["folders", uid]:
                 return _one(self.folders.get(uid), "folder not found")
@@ -62,6 +65,15 @@ class Grafana:
                 return _one(board and {"dashboard": board, "meta": {"slug": uid}}, "Dashboard not found")
             case "POST", ["dashboards", "db"]:
                 return self._saved(body)
+            case "GET", ["annotations"]:
+                wanted = set(parse_qs(query).get("tags", ()))
+                return 200, [each for each in self.annotations if wanted <= {*each["tags"]}]
+            case "POST", ["annotations"]:
+                self.annotations.append({"id": len(self.annotations) + 1, "dashboardId": 0, "alertId": 0, **body})
+                return 200, {"message": "Annotation added", "id": len(self.annotations)}
+            case "PATCH", ["annotations", number]:
+                self.annotations[int(number) - 1].update(body)
+                return 200, {"message": "Annotation patched"}
         return 404, {"message": "Not found"}
 
     def _source(self, body: dict[str, Any], given: dict[str, Any], message: str) -> Answer:
@@ -112,7 +124,7 @@ def _handler(grafana: Grafana) -> type[BaseHTTPRequestHandler]:
             self.end_headers()
             self.wfile.write(content)
 
-        do_GET = do_POST = do_PUT = _serve  # noqa: N815
+        do_GET = do_POST = do_PUT = do_PATCH = _serve  # noqa: N815
 
         def log_message(self, format: str, *args: Any) -> None:
             """Quiet."""

@@ -70,6 +70,7 @@ def test_a_request_that_the_api_does_not_describe_is_noticed() -> None:
         "POST /datasources answers with datasource, message"
     )
     assert problem_of("GET", "/folders/a", None, 412, {}) == "GET /folders/{uid} does not answer 412"
+    assert problem_of("GET", "/annotations?tag=a", None, 200, []) == "GET /annotations has no filter tag"
 
 
 def test_a_datasource_that_points_elsewhere_is_corrected(grafana: Grafana) -> None:

@@ -57,7 +57,7 @@ FAULTS = {
     ),
     "a host without a name": (
         [f"{host}: {name}" for host, name in list(GIVEN.items())[1:]],
-        f"names.yml: 1 GPU server of the plan has no name ({HOSTS[0]}). Give a name to each, or leave out --hosts.",
+        f"names.yml: 1 GPU server of the plan has no name ({HOSTS[0]}). Give a name to each, or leave out the file.",
     ),
     "a name of two hosts": (
         [f"{host}: gpu1" for host in HOSTS],

@@ -163,7 +163,11 @@ switches:
     names:
       sonic: {cage: "Ethernet{cage}", lane: "Ethernet{cage}/{lane}"}
 drain: [pod1-seg1-leaf1]
-change: {max_bandwidth_loss: 10}
+change:
+  max_bandwidth_loss: 10
+  scheduler: {kind: slurm, action: wait, within_s: 600, hosts: names.csv, command: [ssh, controller],
+    folder: /opt/slurm/bin}
+  grafana: {url: "https://grafana.example", token_file: token, ca: grafana.pem}
 inventory:
   pod1-seg1-leaf1:
     {host: 192.0.2.1, ssh_port: 22, gnmi_port: 57400, ca: ca.pem, known_hosts: known, credentials: "env:LAB",

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ssl
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import SplitResult, urlencode, urlsplit
 
 from grafana_api.grafana_api import GrafanaClientError, GrafanaException, GrafanaUnauthorizedError
 from grafana_api.grafana_face import GrafanaFace
@@ -110,6 +111,22 @@ class GrafanaSink:
         self._send(lambda: self._api.dashboard.update_dashboard(request))
         return True
 
+    def annotate(self, text: str, tags: Sequence[str], began: datetime, ended: datetime) -> bool:
+        """Create the annotation of all dashboards that has these tags, or correct its text and end where it differs."""
+        query = urlencode([("type", "annotation"), ("limit", "1"), *(("tags", tag) for tag in tags)])
+        present = self._response(lambda: self._api.api.GET(f"/annotations?{query}"))
+        if not isinstance(present, list):
+            raise self._error(*NOT_GRAFANA)
+        wanted = {"text": text, "timeEnd": _milliseconds(ended)}
+        if not present:
+            new = {**wanted, "time": _milliseconds(began), "tags": list(tags)}
+            self._send(lambda: self._api.api.POST("/annotations", json=new))
+        elif any(present[0].get(key) != value for key, value in wanted.items()):
+            self._send(lambda: self._api.api.PATCH(f"/annotations/{present[0]['id']}", json=wanted))
+        else:
+            return False
+        return True
+
     def _found(self, request: Callable[[], Any]) -> dict[str, Any] | None:
         """The response, or None when Grafana has no such object."""
         try:
@@ -120,17 +137,21 @@ class GrafanaSink:
             raise
 
     def _send(self, request: Callable[[], Any]) -> dict[str, Any]:
+        """The object that Grafana responds with."""
+        answer = self._response(request)
+        if not isinstance(answer, dict):
+            raise self._error(*NOT_GRAFANA)
+        return answer
+
+    def _response(self, request: Callable[[], Any]) -> Any:
         try:
-            answer = request()
+            return request()
         except (
             GrafanaException,
             RequestException,
             TypeError,
         ) as error:  # TypeError: grafana-api received text instead of JSON
             raise self._error(*_explanation(error)) from error
-        if not isinstance(answer, dict):
-            raise self._error(*NOT_GRAFANA)
-        return answer
 
     def _error(self, problem: str, remedy: str) -> DeliveryError:
         return DeliveryError(f"Grafana {self.url}", problem, remedy)
@@ -200,6 +221,10 @@ def _port_is_a_number(parts: SplitResult) -> bool:
         return parts.port is None or parts.port > 0
     except ValueError:
         return False
+
+
+def _milliseconds(moment: datetime) -> int:
+    return round(moment.timestamp() * 1000)
 
 
 def _content(dashboard: Mapping[str, Any]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from railfab.errors import RailfabError, raise_all
 from railfab.text.counted import counted
 from railfab.text.folding import folded
 from railfab.topology import Topology
-from railfab.yaml_reader.files import UnreadableFile, file_text
+from railfab.yaml_reader.files import Unread, UnreadableFile, file_text
 from railfab.yaml_reader.sections import SETTINGS, Faulty, composed
 from railfab.yaml_reader.tree import Keyed, Scalar
 
@@ -58,7 +58,8 @@ def read_host_names(path: Path, topology: Topology) -> HostNames:
     try:
         text = file_text(path, MAX_BYTES)
     except UnreadableFile as error:
-        raise RailfabError(str(path), f"the file {error.problem}", "Name a YAML or CSV file of host names") from None
+        problem = error.problem if error.why is Unread.MISSING else f"the file {error.problem}"
+        raise RailfabError(str(path), problem, "Name a YAML or CSV file of host names") from None
     entries = list(_rows(path, text) if path.suffix == ".csv" else _keys(path, text))
     planned = [node.name for node in topology.hosts()]
     raise_all([*_faults(path, entries, frozenset(planned)), *_missing(path, entries, planned)])
@@ -110,4 +111,4 @@ def _missing(path: Path, entries: Sequence[Entry], planned: Sequence[str]) -> It
     if missing:
         has = "has" if len(missing) == 1 else "have"
         problem = f"{counted(len(missing), 'GPU server')} of the plan {has} no name ({folded(missing)})"
-        yield RailfabError(str(path), problem, "Give a name to each, or leave out --hosts")
+        yield RailfabError(str(path), problem, "Give a name to each, or leave out the file")

@@ -1,10 +1,34 @@
 """Settings of how changes of the fabric are rolled out."""
 
+from collections.abc import Iterator
 from typing import Annotated
+from urllib.parse import urlsplit
 
 from pydantic import Field
 
-from railfab.intent.model import Model
+from railfab.intent.model import KeyFault, Model, Text
+from railfab.intent.scheduler import SchedulerSettings
+
+
+class GrafanaSettings(Model):
+    """A Grafana that shows each wave as an annotation."""
+
+    url: Text = Field(description="URL of Grafana, such as `https://grafana.example`")
+    token_file: Text | None = Field(
+        default=None,
+        description="file with a token, relative to the folder of the intent; else GRAFANA_TOKEN, or GRAFANA_USERNAME"
+        " and GRAFANA_PASSWORD",
+    )
+    ca: Text | None = Field(
+        default=None, description="PEM file of the CA to trust, relative to the folder of the intent"
+    )
+
+    def _faults(self) -> Iterator[KeyFault]:
+        parts = urlsplit(self.url)
+        if "@" in parts.netloc:
+            yield KeyFault("url", "it contains a login", "Set GRAFANA_TOKEN, or token_file")
+        elif parts.scheme not in ("http", "https") or not parts.hostname:
+            yield KeyFault("url", f"{self.url!r} is not a URL", "Use for example https://grafana.example")
 
 
 class ChangeSettings(Model):
@@ -14,3 +38,7 @@ class ChangeSettings(Model):
         default=25,
         description="share of the bandwidth of a rail or a tier that the switches of a wave may have together [%]",
     )
+    scheduler: SchedulerSettings | None = Field(
+        default=None, description="the scheduler that keeps jobs off hosts which a change cuts off"
+    )
+    grafana: GrafanaSettings | None = Field(default=None, description="Grafana that shows each wave")

@@ -19,7 +19,10 @@ class Scheduler(Protocol):
     raises SchedulerError where the scheduler does not answer, knows a host not, or refuses the request.
     """
 
-    name: str
+    @property
+    def name(self) -> str:
+        """The kind of the scheduler, for messages."""
+        ...
 
     def hold(self, hosts: Sequence[str], reason: str) -> Mapping[str, str]:
         """Start no new job on these hosts. Twice is as once.
