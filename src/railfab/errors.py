@@ -11,6 +11,7 @@ RailfabError                   one line: place, problem and remedy (exit code 2)
 │   ├── Unreachable
 │   ├── LoginRefused
 │   ├── CommitRefused          the configuration of the device is unchanged
+│   ├── ImageRefused           the device boots the software that it booted before
 │   └── NotRolledBack          a change failed and the device may run a part of it
 ├── EndpointError              a missing or invalid endpoints file or credentials
 ├── LabError
@@ -102,6 +103,10 @@ class LoginRefused(DeviceError):
 
 class CommitRefused(DeviceError):
     """The device rejected the configuration; its running configuration is unchanged."""
+
+
+class ImageRefused(DeviceError):
+    """The device does not take a software image; it boots next what it would have booted."""
 
 
 class NotRolledBack(DeviceError):

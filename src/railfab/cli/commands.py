@@ -30,6 +30,7 @@ PLACES: Mapping[str, tuple[str, str]] = {
     "rollback": ("rollback", "rollback"),
     "drain": ("drain", "drain"),
     "undrain": ("drain", "undrain"),
+    "upgrade": ("upgrade", "upgrade"),
     "verify": ("verify", "verify"),
     "drift": ("drift", "drift"),
     "cabling": ("cabling", "cabling"),
@@ -42,7 +43,7 @@ PLACES: Mapping[str, tuple[str, str]] = {
     "simulate": ("simulate", "simulate"),
     "sweep": ("sweep", "sweep"),
     "measured": ("measured", "measured"),
-    "twin": ("twin_faults", "twin_app"),
+    "twin": ("twin_image", "twin_app"),
     "sim": ("sim", "sim_app"),
 }
 """Module of each command in railfab.cli, and its function or application there, in the order of the help."""

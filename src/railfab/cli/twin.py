@@ -67,6 +67,12 @@ NewCredentialsOption = Annotated[
     bool,
     typer.Option("--new-credentials", metavar="", help="Make a new CA and password; else those of the last start."),
 ]
+BootTimeOption = Annotated[
+    float,
+    typer.Option(
+        "--boot-time", metavar="S", min=0, max=3600, help="Seconds that a switch takes to boot after a restart."
+    ),
+]
 RunningTwin = Annotated[
     Path | None,
     typer.Argument(
@@ -92,6 +98,7 @@ NOT_OF_A_RUNNING_TWIN = {
     "configured": "--configured",
     "new_credentials": "--new-credentials",
     "cpu": "--cpu",
+    "boot_time": "--boot-time",
     "accept": "--accept",
 }
 """Options of a start, by parameter."""
@@ -108,6 +115,7 @@ def twin(
     detach: DetachOption = False,
     new_credentials: NewCredentialsOption = False,
     cpu: CpuOption = 1.0,
+    boot_time: BootTimeOption = 60.0,
     accept: AcceptOption = None,
 ) -> None:
     """Serve every switch of a fabric as a gNMI target, with a simulation of its traffic behind them, until Ctrl-C.
@@ -137,12 +145,20 @@ def twin(
         command += ["--job", str(job)] if job is not None else []
         command += ["--configured"] if configured else []
         command += ["--new-credentials"] if new_credentials else []
+        command += [f"--boot-time={boot_time:g}"]
         _detach(fabric, state, command, "verify" if configured else "deploy")
         return
     from railfab.twin import Twin, serve
 
     served = Twin(
-        fabric, state=state, base_port=port, configured=configured, job=wanted, new_credentials=new_credentials, cpu=cpu
+        fabric,
+        state=state,
+        base_port=port,
+        configured=configured,
+        job=wanted,
+        new_credentials=new_credentials,
+        cpu=cpu,
+        boot_s=boot_time,
     )
     serve(served, started=lambda: _announce(served, wanted))
 

@@ -12,6 +12,8 @@ from railfab.cli.common import STATE_DEFAULT, StateOption
 from railfab.cli.echo import echo
 from railfab.cli.twin import TwinOption, only_twin, twin_app
 
+__all__ = ["twin_app"]
+
 MOST_LOSS_DB = 60.0
 """Greatest loss of light that a receiver can be given [dB]."""
 

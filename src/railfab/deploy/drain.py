@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -89,13 +89,21 @@ def remaining_traffic(
 
     Reads the switches that can take their traffic; one that cannot be read counts as drained, and its error is told.
     """
-    asked = frozenset(names)
+    return remaining_in_turn(fabric, (frozenset(names),), on, state)
+
+
+def remaining_in_turn(
+    fabric: Design, domains: Sequence[frozenset[str]], on: str | None, state: Path
+) -> tuple[tuple[Finding, ...], tuple[RailfabError, ...]]:
+    """As `remaining_traffic`, for groups of switches that are drained one after the other; each finding once."""
     endpoints, _ = present_endpoints(fabric, on, state)
-    alternatives = drain_alternatives(fabric.topology, asked)
+    alternatives = frozenset[str]().union(*(drain_alternatives(fabric.topology, domain) for domain in domains))
     nodes = tuple(
         node for node in endpoints.nodes if node.name in alternatives and platform(node.platform).session is not None
     )
     read = readings_of(nornir_of(fabric, replace(endpoints, nodes=nodes)), read_running)
     drained = {name for name, running in read.answers.items() if running.drained} | read.unread.keys()
-    before = (drained | set(fabric.intent.drain)) - asked
-    return drain_findings(fabric.topology, before, asked), tuple(read.unread.values())
+    before = drained | set(fabric.intent.drain)
+    found = (drain_findings(fabric.topology, before - domain, domain) for domain in domains)
+    findings = dict.fromkeys(finding for domain in found for finding in domain)
+    return tuple(findings), tuple(read.unread.values())

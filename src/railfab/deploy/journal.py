@@ -184,7 +184,8 @@ class Journal:
         names = [record.deploy for record in deploys]
         if verb := next((one.verb for one in every if one.deploy == deploy and one not in deploys), None):
             problem = f"is a {verb}, which a rollback leaves as it is"
-            raise RailfabError(f"deploy {deploy!r}", problem, f"Use railfab {OPPOSITE[verb]} for its switches")
+            remedy = f"Use railfab {OPPOSITE.get(verb, verb)} for its switches"
+            raise RailfabError(f"deploy {deploy!r}", problem, remedy)
         if deploy not in names:
             raise RailfabError(f"deploy {deploy!r}", f"is not in {self.folder}", _remedy_unknown(deploys))
         texts: dict[str, str] = {}

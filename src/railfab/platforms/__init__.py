@@ -10,6 +10,7 @@ from railfab.platforms.registry import has_platform, platform, platform_names, p
 
 if TYPE_CHECKING:
     from railfab.platforms.differences import Difference, Side
+    from railfab.platforms.image import Image
     from railfab.platforms.session import ChangeName, Identity, Pending, Running, Session, Staged, Verb
     from railfab.platforms.telemetry_map import (
         SIMULATED_TIME,
@@ -45,6 +46,7 @@ else:
         __name__,
         {
             "differences": ("Difference", "Side"),
+            "image": ("Image",),
             "session": ("ChangeName", "Identity", "Pending", "Running", "Session", "Staged", "Verb"),
             "telemetry_map": (
                 "SIMULATED_TIME",
@@ -87,6 +89,7 @@ __all__ = [
     "Dialect",
     "Difference",
     "Identity",
+    "Image",
     "InterfaceTemplates",
     "LabFacts",
     "Pending",

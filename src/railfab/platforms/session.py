@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import Protocol, Self
 
 from railfab.device import Observed
+from railfab.platforms.image import Image
 
 
 class Verb(StrEnum):
@@ -155,5 +156,14 @@ class Session(Protocol):
 
         DRAIN of a drained switch, and UNDRAIN of one that is not, do nothing more. A switch that was drained by its
         configuration too is not drained after UNDRAIN.
+        """
+        ...
+
+    def install(self, image: Image) -> None:
+        """Have the next boot run an image; the switch runs on as it is, and takes as long as it needs.
+
+        What the switch can tell of the file is checked before anything changes: that it is there, that it is of this
+        platform, its checksum, the space. Installing the same image again does nothing more. Raises ImageRefused where
+        the next boot is that of before, UnsupportedFeature where railfab cannot install on the platform.
         """
         ...

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from railfab.gnmi.confirmed import CommitRecord
     from railfab.gnmi.paths import Element
     from railfab.gnmi.target import Commit, DataType, Edit, Found, GnmiOffer, YangModel
+    from railfab.platforms.shared.virtual_images import VirtualImages
     from railfab.ssh import Cli, NewCli
 
 Tree = Any
@@ -235,11 +236,12 @@ class VirtualTimers(Protocol):
 class VirtualDevice(Protocol):
     """A switch of the twin, as its CLI uses it; from any thread.
 
-    boots: how often it has had power; what a CLI keeps in memory is of one boot.
+    boots: how often it has had power; what a CLI keeps in memory is of one boot. images: its software.
     """
 
     name: str
     boots: int
+    images: VirtualImages
 
     @property
     def timers(self) -> VirtualTimers: ...
@@ -364,6 +366,8 @@ class TwinFace:
     in_effect: the model of a configuration with the defaults by which the switch acts where it states nothing.
     foreign_ports: what the switch refuses of a configuration because its hardware, with these cages, lacks the port.
     uncounted: metrics of which a switch with this configuration has no counter, since it does not read the chip's.
+    release: of the software that a new switch runs, as it reports it.
+    booted: a startup configuration as this release boots it, which may state the release.
     """
 
     datastore: Callable[[str, Tree], Datastore]
@@ -385,3 +389,5 @@ class TwinFace:
     in_effect: Callable[[DeviceModel, Any], DeviceModel] = lambda model, _configuration: model
     foreign_ports: Callable[[Any, Sequence[str]], Sequence[RailfabError]] = lambda _configuration, _cages: ()
     uncounted: Callable[[Any], frozenset[str]] = lambda _configuration: frozenset()
+    release: str = ""
+    booted: Callable[[Any, str], Any] = lambda startup, _release: startup

@@ -76,6 +76,14 @@ class Clock:
         self._stop_requested.set()
         self._thread.join()
 
+    def wait(self, simulated_s: float) -> bool:
+        """Wait until this much simulated time has passed; false where it ends before."""
+        over_ns = self.simulated_ns + round(simulated_s * NS_PER_S)
+        while self.simulated_ns < over_ns and not self._stopped:
+            if self._stop_requested.wait(self._tick_s):
+                break
+        return self.simulated_ns >= over_ns
+
     def _run(self) -> None:
         self.stamps.start()
         while not self._stop_requested.wait(self._tick_s):

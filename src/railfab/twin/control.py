@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import urllib.error
 import urllib.request
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from http.client import HTTPException
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from typing import Any
 from railfab.endpoints import STATE_DIR, state_option
 from railfab.errors import DeviceError, EndpointError
 from railfab.intent import Job
+from railfab.platforms.shared.virtual_images import ImageFile
 from railfab.topology import PortKey
 from railfab.twin.files import twin_files
 from railfab.twin.link_parts import Direction
@@ -96,6 +97,10 @@ class Control:
     def operate(self, name: str, operation: SwitchOperation) -> None:
         """Stop or start the servers of a switch, have its control plane hang or resume, or switch its power."""
         self._call("POST", "/switch", {"name": name, "operation": operation})
+
+    def offer_image(self, name: str, place: str, image: ImageFile) -> None:
+        """Put an image on the flash of a switch, or at a URL from which it can fetch it."""
+        self._call("POST", "/image", {"switch": name, "place": place, "image": asdict(image)})
 
     def _call(self, method: str, path: str, body: Any = None, *, within_s: float = TIMEOUT_S) -> Any:
         request = urllib.request.Request(

@@ -19,6 +19,7 @@ from pydantic import ValidationError
 
 from railfab.errors import LabError, RailfabError
 from railfab.intent import Job
+from railfab.platforms.shared.virtual_images import ImageBoot, ImageFile
 from railfab.process.background_server import BackgroundServer
 from railfab.topology import PortKey
 from railfab.twin.control import RECORDED
@@ -60,6 +61,8 @@ class Controlled(Protocol):
 
     def operate(self, name: str, operation: SwitchOperation) -> None: ...
 
+    def offer_image(self, name: str, place: str, image: ImageFile) -> None: ...
+
 
 class ControlServer(BackgroundServer):
     """An HTTP server on a free port of 127.0.0.1; a context manager. All paths but /metrics need the token."""
@@ -95,6 +98,7 @@ class _ControlHandler(BaseHTTPRequestHandler):
                     "/optic": self._optic,
                     "/host": self._host,
                     "/switch": self._switch,
+                    "/image": self._image,
                 }
             )
 
@@ -132,6 +136,11 @@ class _ControlHandler(BaseHTTPRequestHandler):
     def _switch(self, body: Any) -> Action:
         name, operation = str(body["name"]), SwitchOperation(body["operation"])
         return lambda: self.twin.operate(name, operation)
+
+    def _image(self, body: Any) -> Action:
+        name, place = str(body["switch"]), str(body["place"])
+        image = ImageFile(**{**body["image"], "boot": ImageBoot(body["image"]["boot"])})
+        return lambda: self.twin.offer_image(name, place, image)
 
     def _answer(self, requests: dict[str, Callable[[Any], Action]]) -> None:
         """Read the request for this path, then carry it out."""

@@ -9,6 +9,7 @@ from threading import Lock
 
 from railfab.errors import EndpointError, LabError
 from railfab.forwarding import SwitchFault
+from railfab.platforms.shared.virtual_images import FlashFull, ImageFile
 from railfab.twin.live import LiveFabric
 from railfab.twin.servers import SwitchServers
 from railfab.twin.status import SwitchOperation
@@ -47,10 +48,22 @@ class SwitchOperations:
         Raises EndpointError for an unknown name, LabError for a switch without power, and for one whose configuration
         has no gNMI server to start.
         """
-        if name not in self.servers:
-            raise EndpointError(name, "is not a switch of this twin", f"Use one of {', '.join(self.servers)}")
+        self._require(name)
         with self._operating:
             self._operate(name, operation)
+
+    def offer_image(self, name: str, place: str, image: ImageFile) -> None:
+        """Put an image on the flash of a switch, or at a URL. Raises EndpointError, and LabError without space."""
+        self._require(name)
+        try:
+            self.switches[name].images.offer(place, image)
+        except FlashFull:
+            problem = f"has no space for {image.name} ({image.size_bytes:,} bytes)"
+            raise LabError(name, problem, "Give it a smaller one: --megabytes") from None
+
+    def _require(self, name: str) -> None:
+        if name not in self.servers:
+            raise EndpointError(name, "is not a switch of this twin", f"Use one of {', '.join(self.servers)}")
 
     def _operate(self, name: str, operation: SwitchOperation) -> None:
         off = self.fault(name) is SwitchFault.OFF
@@ -58,7 +71,7 @@ class SwitchOperations:
             raise LabError(name, f"has no power and cannot {operation}", "Switch it on first")
         if off is (operation is SwitchOperation.OFF) and operation in (SwitchOperation.ON, SwitchOperation.OFF):
             return
-        actions: dict[SwitchOperation, Callable[[str], None]] = {
+        actions: dict[SwitchOperation, Callable[[str], object]] = {
             SwitchOperation.STOP: self._stop,
             SwitchOperation.START: self._serve,
             SwitchOperation.HANG: self._hang,
@@ -95,12 +108,23 @@ class SwitchOperations:
             self.servers[name].resume()
             self.servers[name].start()
 
-    def _off(self, name: str) -> None:
+    def restart(self, name: str, wait_for_boot: Callable[[], bool]) -> None:
+        """Switch a switch off, and on when it has booted. wait_for_boot: false when the twin ends meanwhile.
+
+        One whose image does not boot stays without power; switched on, it boots the release before.
+        """
+        with self._operating:
+            comes_up = self._off(name)
+        logger.info("%s: restarts", name)
+        if wait_for_boot() and comes_up:
+            self.operate(name, SwitchOperation.ON)
+
+    def _off(self, name: str) -> bool:
         self.servers[name].stop()
         self.servers[name].resume()
         self.servers[name].answer_after(0.0)
         self.live.power_off(name)
-        self.switches[name].lose_power()
+        return self.switches[name].lose_power()
 
     def _on(self, name: str) -> None:
         self.live.power_on(name, self.switches[name].model)

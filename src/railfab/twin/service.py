@@ -22,6 +22,7 @@ from railfab.gnmi.certificates import TlsIdentity
 from railfab.gnmi.server import GnmiServer, ServerLoop
 from railfab.intent import Job
 from railfab.platforms import platform
+from railfab.platforms.shared.virtual_images import ImageFile
 from railfab.process.open_files import most_open_files
 from railfab.topology import PortKey
 from railfab.twin.clock import Clock
@@ -55,6 +56,9 @@ FILES_A_SWITCH, OTHER_FILES = 2, 200
 CALLS_S = 2.0
 """Interval in which the operations of a step that runs are counted, which takes milliseconds [s]."""
 
+BOOT_S = 60.0
+"""Time that a switch takes to boot after a restart [simulated s]."""
+
 COUNTERS_AGE_S = 0.05
 """Maximum age of published counters that are used again; publishing those of all links takes milliseconds [s]."""
 
@@ -66,7 +70,8 @@ class Twin:
     the rendered configurations instead of factory ones. job: what the hosts run from the start. new_credentials: do
     not use the password and the CA of the fabric's last twin in `state` again. cpu: share of a core that the simulation
     may use, above 0 and at most 1. speed: simulated seconds that are due in a second; the time stamps of a twin that is
-    faster than real time run ahead of the wall clock.
+    faster than real time run ahead of the wall clock. boot_s: time that a switch takes to boot after a restart
+    [simulated s], in which it has no links.
     Entering raises LabError when a twin of the fabric runs, DeviceError when a port is in use, UnsupportedFeature for a
     platform that the twin does not serve, and for an intent that it does not compute. An exception in the simulation
     stops the job; the switches keep answering.
@@ -85,8 +90,10 @@ class Twin:
         new_credentials: bool = False,
         cpu: float = 1.0,
         speed: float = 1.0,
+        boot_s: float = BOOT_S,
     ) -> None:
         self.design = design
+        self._boot_s = boot_s
         self.credentials: Credentials
         self.endpoints: Endpoints
         self.control: Control
@@ -266,13 +273,24 @@ class Twin:
         self._touch_all()
 
     def _restart(self, name: str) -> None:
-        """Switch the power of a switch off and on, in a thread: the session that asks for it ends with the power."""
+        """Restart a switch in a thread: the session that asks for it ends with the power."""
 
         def restart() -> None:
-            self._operations.operate(name, SwitchOperation.OFF)
-            self.operate(name, SwitchOperation.ON)
+            self._operations.restart(name, self._wait_for_boot)
+            self._touch_all()
 
         threading.Thread(target=restart, name=f"restart of {name}", daemon=True).start()
+
+    def _wait_for_boot(self) -> bool:
+        self._touch_all()
+        return self._clock.wait(self._boot_s)
+
+    def offer_image(self, name: str, place: str, image: ImageFile) -> None:
+        """Put an image on the flash of a switch, or at a URL from which it can fetch it.
+
+        Raises EndpointError for an unknown name, LabError for an image that does not fit on the flash.
+        """
+        self._operations.offer_image(name, place, image)
 
     def _advance(self, dt_ns: int) -> None:
         self._live.advance(dt_ns)

@@ -29,6 +29,7 @@ from railfab.platforms import (
     VirtualRoute,
     VirtualSession,
 )
+from railfab.platforms.shared.virtual_images import VirtualImages
 from railfab.ssh import Cli, CliUser, NewCli
 from railfab.twin.encoder import Encoded, Encoder
 from railfab.twin.observed import observed_state
@@ -95,6 +96,7 @@ class VirtualSwitch:
     ) -> None:
         self.name = name
         self.boots = 1
+        self.images = VirtualImages(platform.name, face.release)
         self.timers = SwitchTimers(name)
         self._restart = restart
         self._face = face
@@ -187,13 +189,18 @@ class VirtualSwitch:
         self._commits.resume()
         self.timers.resume()
 
-    def lose_power(self) -> None:
-        """Lose what is not in the startup configuration: a commit that is not confirmed, and what was not saved."""
+    def lose_power(self) -> bool:
+        """Lose what is not in the startup configuration: a commit that is not confirmed, and what was not saved.
+
+        The next boot runs the image that is to be booted; returns whether the switch comes up with it.
+        """
+        comes_up = self.images.boot()
         self.timers.clear()
         self.boots += 1
         former = self._commits.forget()
-        startup = self._startup if former is None else former.startup
+        startup = self._face.booted(self._startup if former is None else former.startup, self.images.release)
         self._take(Configuration(startup, self._in_effect(startup), startup))
+        return comes_up
 
     def set(self, edits: Sequence[Edit]) -> None:
         self._commits.plain(partial(self._change_to, partial(self._store.edited, edits)))

@@ -45,7 +45,7 @@ def state(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def twin(fabric: Design, state: Path) -> Iterator[Twin]:
     """Three switches as they leave the factory."""
-    with Twin(fabric, state=state, base_port=0) as running:
+    with Twin(fabric, state=state, base_port=0, boot_s=0.5) as running:
         yield running
 
 

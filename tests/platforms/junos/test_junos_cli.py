@@ -51,7 +51,7 @@ def fabric(tmp_path_factory: pytest.TempPathFactory) -> Design:
 
 @pytest.fixture(scope="module")
 def twin(fabric: Design, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Twin]:
-    with Twin(fabric, state=tmp_path_factory.mktemp("state"), base_port=0) as running:
+    with Twin(fabric, state=tmp_path_factory.mktemp("state"), base_port=0, boot_s=0.5) as running:
         yield running
 
 

@@ -16,7 +16,7 @@ from typing import Self
 from railfab.device import Observed, without_secrets
 from railfab.endpoints import Credentials, Endpoint
 from railfab.errors import CommitRefused, ConfigError, DeviceError, Unreachable
-from railfab.platforms.cumulus import switch_changes
+from railfab.platforms.cumulus import images, switch_changes
 from railfab.platforms.cumulus.parse import configuration_of
 from railfab.platforms.cumulus.patch import patch_text, unified
 from railfab.platforms.cumulus.scope import candidate, copied, operators, without
@@ -33,6 +33,7 @@ from railfab.platforms.cumulus.switch_changes import (
     words_of,
 )
 from railfab.platforms.cumulus.tree import read, text
+from railfab.platforms.image import Image
 from railfab.platforms.session import ChangeName, Identity, Running, Staged, Verb
 from railfab.platforms.shared import yaml_files
 from railfab.platforms.shared.change_tokens import change_token
@@ -173,6 +174,10 @@ class CumulusSession:
         script = switch_changes.joined(*(self._commands[verb] for verb in verbs))
         parts = parts_of(self._run(script, within_s=self._read_within_s).out)
         return observed(self._name, **dict(zip(verbs, parts, strict=True)))
+
+    def install(self, image: Image) -> None:
+        self._refuse_pending(*self._read_tree())
+        images.install(self._name, lambda line, s: self._run(line, within_s=s), self._commands, image)
 
     def operate(self, verb: Verb) -> None:
         """Do this now. Refused while a change is pending, which would save, revert or mix it."""

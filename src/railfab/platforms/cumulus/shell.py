@@ -24,7 +24,7 @@ from railfab.platforms.cumulus.revisions import (
     NvueRevisions,
     operations_of,
 )
-from railfab.platforms.cumulus.shell_shows import MODEL, RELEASE, CumulusShows
+from railfab.platforms.cumulus.shell_shows import MODEL, CumulusShows
 from railfab.platforms.cumulus.tree import lines, text
 from railfab.platforms.shared.linux_files import CommandFailed
 from railfab.platforms.shared.virtual_cli import CliGrammar, cli_grammar
@@ -87,7 +87,8 @@ class CumulusShell(CumulusShows):
 
     def show(self, form: str = "yaml") -> str:
         tree = tree_of(self.device.running())
-        header = {"model": MODEL, "nvue-api-version": "nvue_v1", "rev-id": 1.0, "version": f"Cumulus Linux {RELEASE}"}
+        version = f"Cumulus Linux {self.device.images.release}"
+        header = {"model": MODEL, "nvue-api-version": "nvue_v1", "rev-id": 1.0, "version": version}
         if form == "commands":
             return "\n".join(lines(tree))
         if form == "json":
@@ -262,6 +263,6 @@ def grammar() -> CliGrammar:
 
 def logins(device: VirtualDevice) -> Callable[[CliUser], CumulusShell]:
     """Make the logins of one switch, which share its files, revisions and timers."""
-    host = VirtualHost.of(device, ("/etc/nvue.d", "/home/cumulus"), {STARTUP_FILE: device.startup})
+    host = VirtualHost.of(device, ("/etc/nvue.d", "/home/cumulus", "/var/images"), {STARTUP_FILE: device.startup})
     revisions = NvueRevisions(device)
     return lambda user: CumulusShell(grammar(), host, user, revisions)

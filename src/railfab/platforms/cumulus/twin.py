@@ -121,4 +121,5 @@ def twin() -> TwinFace:
         cli=logins,
         saves=lambda _configuration: False,
         in_effect=in_effect,
+        release=RELEASE,
     )

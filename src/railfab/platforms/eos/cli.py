@@ -12,6 +12,7 @@ from typing import NoReturn
 from railfab.platforms.eos.answers import lines_text
 from railfab.platforms.eos.config_sessions import ConfigSession, ConfigSessions
 from railfab.platforms.eos.configuration import EosConfiguration
+from railfab.platforms.eos.flash import EosFlash
 from railfab.platforms.eos.lines import FORMAT
 from railfab.platforms.eos.names import full_interface
 from railfab.platforms.eos.running_text import shown, twin_grammar
@@ -52,7 +53,7 @@ def _words(section: str) -> frozenset[str]:
     return frozenset(twin_grammar()["words"].get(section, "").split())
 
 
-class EosCli(EosShows, VirtualCli):
+class EosCli(EosShows, EosFlash, VirtualCli):
     """See `railfab.platforms.shared.virtual_cli`. A login begins in user mode; a user that may only read stays there.
 
     Lines of `configure terminal` take effect with the last that has arrived; those of a session do with its commit.
@@ -262,8 +263,8 @@ class EosCli(EosShows, VirtualCli):
         return session.name, shown(session.typed.text())
 
     def _headed(self, kind: str, text: str) -> str:
-        header = _HEADER.format(kind=kind, host=self.host, model=self.device.chassis().model, version=self.VERSION)
-        return header + text
+        model, version = self.device.chassis().model, self.device.images.release
+        return _HEADER.format(kind=kind, host=self.host, model=model, version=version) + text
 
     def _no_command(self, line: str, mismatch: NoReturn) -> str:  # type: ignore[override]
         """In user mode most commands need another one."""

@@ -17,10 +17,12 @@ from railfab.endpoints import Credentials, Endpoint
 from railfab.errors import CommitRefused, DeviceError, LoginRefused, NotRolledBack, RailfabError, Unreachable
 from railfab.platforms.eos.candidate import candidate, is_equal, missing, typed
 from railfab.platforms.eos.drain_verb import has_speaker, is_drained, with_drain, with_mark, without_drain
+from railfab.platforms.eos.images import EosImages
 from railfab.platforms.eos.lines import FORMAT
 from railfab.platforms.eos.pending_sessions import STAGE_PREFIX, SwitchSessions
 from railfab.platforms.eos.scoped import former_text
 from railfab.platforms.eos.state import observed_state
+from railfab.platforms.image import Image
 from railfab.platforms.session import ChangeName, Identity, Pending, Running, Staged, Verb
 from railfab.platforms.shared import yaml_files
 from railfab.platforms.shared.change_tokens import change_of_token, change_token
@@ -177,18 +179,25 @@ class EosSession:
         except DeviceError:
             return {}
 
+    def install(self, image: Image) -> None:
+        self._refuse_pending()
+        EosImages(self._name, self._cli, self._verbs).install(image)
+
     def operate(self, verb: Verb) -> None:
         """Do this now. A drain is Maintenance Mode, and an alias that says that it is one by a verb."""
-        self._leave()
-        if (pending := self._pending(self._sessions())) is not None:
-            problem = f"has an unconfirmed change ({pending.description})"
-            raise CommitRefused(self._name, problem, "Confirm or revert it first")
+        self._refuse_pending()
         if verb is Verb.SAVE:
             self._cli.run(self._verbs["save"], within_s=COMMIT_WITHIN_S)
         elif verb is Verb.RELOAD:
             self._cli.end_with(self._verbs["reload"])
         else:
             self._drain(self._text(), ends=verb is Verb.UNDRAIN)
+
+    def _refuse_pending(self) -> None:
+        self._leave()
+        if (pending := self._pending(self._sessions())) is not None:
+            problem = f"has an unconfirmed change ({pending.description})"
+            raise CommitRefused(self._name, problem, "Confirm or revert it first")
 
     def _drain(self, running: str, *, ends: bool) -> None:
         """Commit the running configuration with or without a drain, in one step."""

@@ -22,7 +22,6 @@ from railfab.platforms.twin_face import VirtualArpEntry, VirtualDevice, VirtualN
 
 Json = dict[str, Any]
 
-VERSION = "4.33.1F"
 LLDP_TTL_S, LLDP_INTERVAL_S = 120, 30
 SUMMARY_HEAD = "  Neighbor                 V AS           MsgRcvd   MsgSent  InQ OutQ  Up/Down State   PfxRcd PfxAcc"
 
@@ -30,7 +29,6 @@ SUMMARY_HEAD = "  Neighbor                 V AS           MsgRcvd   MsgSent  InQ
 class EosShows(EosInterfaceShows, EosQueueShows):
     """Commands that show state; EosCli derives from it."""
 
-    VERSION = VERSION
     device: VirtualDevice
 
     # System
@@ -41,16 +39,16 @@ class EosShows(EosInterfaceShows, EosQueueShows):
 
     def show_version(self, form: str = "text") -> str:
         chassis = self.device.chassis()
-        mac = _dotted(system_mac(chassis.name))
+        mac, version = _dotted(system_mac(chassis.name)), self.device.images.release
         facts = {
             "mfgName": "Arista",
             "modelName": chassis.model,
             "hardwareRevision": "",
             "serialNumber": "",
             "systemMacAddress": mac,
-            "version": VERSION,
+            "version": version,
             "architecture": "x86_64",
-            "internalVersion": VERSION,
+            "internalVersion": version,
             "bootupTimestamp": chassis.started_s,
             "uptime": self.uptime_s(),
             "memTotal": 0,
@@ -66,7 +64,7 @@ class EosShows(EosInterfaceShows, EosQueueShows):
                 "Serial number:       ",
                 f"System MAC address:  {mac}",
                 "",
-                f"Software image version: {VERSION}",
+                f"Software image version: {version}",
                 "Architecture:           x86_64",
                 "",
                 f"Uptime:                 {hours} hours and {minutes} minutes",

@@ -94,5 +94,6 @@ def twin() -> TwinFace:
         cli=cli,
         serves_gnmi=_serves_gnmi,
         saves=lambda _configuration: False,
+        release="4.33.1F",
         in_effect=lambda model, _configuration: with_default_mtu(model, DEFAULT_MTU_BYTES),
     )

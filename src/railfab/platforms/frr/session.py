@@ -19,6 +19,7 @@ from railfab.platforms.frr.names import interface_name
 from railfab.platforms.frr.on_switch import PYTHON, program
 from railfab.platforms.frr.on_switch.records import APPLIED, APPLYING, CONFIRMING, REVERTING
 from railfab.platforms.frr.system import without_settings
+from railfab.platforms.image import Image
 from railfab.platforms.session import ChangeName, Identity, Pending, Running, Staged, Verb
 from railfab.platforms.shared import yaml_files
 from railfab.platforms.shared.frr_state import observed_state
@@ -113,6 +114,12 @@ class FrrSession:
             hashing=answer["hash"],
             vnis=answer["vnis"],
         )
+
+    def install(self, image: Image) -> None:
+        """Refuse it: FRR is a package of the switch's own sources, and a node of a lab runs that of its machine."""
+        problem = f"railfab cannot install {image.file}: FRR comes from the package sources of the switch"
+        remedy = "Run `apt-get install frr=VERSION` on it, between railfab drain and railfab undrain"
+        raise UnsupportedFeature(self._name, problem, remedy)
 
     def operate(self, verb: Verb) -> None:
         """Do this now. Refused while a change is pending, which would save, revert or mix it.

@@ -10,10 +10,10 @@ from functools import cache
 from itertools import count
 
 from railfab.errors import ConfigError, RailfabError
+from railfab.platforms.junos import software
 from railfab.platforms.junos.candidate_diff import compared
 from railfab.platforms.junos.commits import Commits, Editor, has_root_authentication
 from railfab.platforms.junos.hierarchy import Hierarchy
-from railfab.platforms.junos.show_system import VERSION
 from railfab.platforms.junos.shows import JunosShows
 from railfab.platforms.junos.statements import read
 from railfab.platforms.shared.brace_text import Statement, brace_statements, shown
@@ -52,7 +52,7 @@ class JunosCli(JunosShows, VirtualCli):
         self._asks = False
 
     def banner(self) -> str:
-        return f"--- JUNOS {VERSION} built 2025-01-01 00:00:00 UTC\n"
+        return f"--- JUNOS {self._device.images.release} built 2025-01-01 00:00:00 UTC\n"
 
     def places(self) -> Mapping[str, str]:
         return {"place": f" {shown(self._place)}" if self._place else "", "user": self.user.name}
@@ -92,9 +92,10 @@ class JunosCli(JunosShows, VirtualCli):
         if path:
             return self._section(Hierarchy.read(entry.text), path, form)
         if form == SET:
-            return f"set version {VERSION}\n{_set_lines(read(entry.text))}"
+            return f"set version {self._device.images.release}\n{_set_lines(read(entry.text))}"
         _require_braces(form)
-        return f"## Last commit: {entry.date()} by {entry.user}\nversion {VERSION};\n{entry.text}"
+        head = f"## Last commit: {entry.date()} by {entry.user}\nversion {self._device.images.release};\n"
+        return head + entry.text
 
     def _section(self, configuration: Hierarchy, path: str, form: str) -> str:
         """Print a configuration at a path, which is below the present place."""
@@ -120,6 +121,13 @@ class JunosCli(JunosShows, VirtualCli):
         self._require_permission()
         self._asks = True
         return "Reboot the system ? [yes,no] (no) "
+
+    def file_checksum(self, algorithm: str, path: str) -> str:
+        return software.checksum(self._device, algorithm, path)
+
+    def add_software(self, path: str) -> str:
+        self._require_permission()
+        return software.add(self._device, path)
 
     def run(self, command: str) -> str:
         """Run an operational command from configuration mode."""

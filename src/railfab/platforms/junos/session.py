@@ -25,10 +25,12 @@ from railfab.device import (
 )
 from railfab.endpoints import Credentials, Endpoint
 from railfab.errors import CommitRefused, DeviceError, RailfabError, Unreachable
+from railfab.platforms.image import Image
 from railfab.platforms.junos.commit_list import ListedCommit, commits_of
 from railfab.platforms.junos.cos_in_effect import PortQosInEffect, qos_in_effect
 from railfab.platforms.junos.flat_lines import digest, is_same
 from railfab.platforms.junos.hierarchy import Hierarchy
+from railfab.platforms.junos.images import JunosImages
 from railfab.platforms.junos.scope import former_text, has_all_of, with_operators
 from railfab.platforms.junos.statements import read
 from railfab.platforms.session import ChangeName, Identity, Pending, Running, Staged, Verb
@@ -241,6 +243,11 @@ class JunosSession:
         for interface, address in rows:
             by_port.setdefault(interface.partition(".")[0], set()).add(ip_address(address))
         return {name: frozenset(addresses) for name, addresses in by_port.items()}
+
+    def install(self, image: Image) -> None:
+        self._unload()
+        self._refuse_pending()
+        JunosImages(self._name, self._cli, self._verbs).install(image)
 
     def operate(self, verb: Verb) -> None:
         """Drain or undrain by a commit; SAVE does nothing, because Junos saves each commit."""

@@ -15,7 +15,7 @@ NO_RESCUE = "Rescue configuration is not set"
 
 
 def version_tree(device: VirtualDevice, host: str) -> Tree:
-    return {"host-name": host, "product-model": device.chassis().model, "junos-version": VERSION}
+    return {"host-name": host, "product-model": device.chassis().model, "junos-version": device.images.release}
 
 
 def version_text(device: VirtualDevice, host: str) -> Iterator[str]:

@@ -113,4 +113,5 @@ def twin() -> TwinFace:
         cli=cli,
         saves=lambda _configuration: False,
         in_effect=in_effect,
+        release=VERSION,
     )

@@ -9,9 +9,10 @@ from threading import RLock
 
 from railfab.platforms.nxos.running_text import twin_grammar
 from railfab.platforms.shared.virtual_cli import CliRefusal
+from railfab.platforms.shared.virtual_images import VirtualImages
 
 FREE_BYTES = 1_950_945_280
-"""Size of an empty `bootflash:`."""
+"""Free space of a `bootflash:` without images."""
 MOST_FILES = 1000
 _PLACE = re.compile(r"(?:bootflash:)?/*(?:bootflash/+)?([^/\s]+)")
 
@@ -30,9 +31,10 @@ class BootflashFile:
 
 
 class Bootflash:
-    """The files by name; from any thread."""
+    """The files by name, beside the images of the switch; from any thread."""
 
-    def __init__(self) -> None:
+    def __init__(self, images: VirtualImages) -> None:
+        self._images = images
         self._files: dict[str, BootflashFile] = {}
         self._lock = RLock()
 
@@ -69,14 +71,21 @@ class Bootflash:
 
     def listing(self, place: str) -> str:
         """`dir bootflash:`, or of a file. Raises CliRefusal where there is none."""
-        files = self._files if place == "bootflash:" else {file_name(place): self.read(place)}
+        images = {image.name: (image.size_bytes, 0.0) for image in self._images.files()}
+        entries = images | {name: (file.size_bytes, file.written_s) for name, file in self._files.items()}
+        used = sum(size for size, _ in entries.values())
+        free = min(FREE_BYTES - sum(file.size_bytes for file in self._files.values()), self._images.free_bytes)
+        if place != "bootflash:":
+            name = file_name(place)
+            if name not in entries:
+                raise _absent()
+            entries = {name: entries[name]}
         rows = [
-            f"{file.size_bytes:>11}    {time.strftime('%b %d %H:%M:%S %Y', time.gmtime(file.written_s))}  {name}"
-            for name, file in sorted(files.items())
+            f"{size:>11}    {time.strftime('%b %d %H:%M:%S %Y', time.gmtime(written_s))}  {name}"
+            for name, (size, written_s) in sorted(entries.items())
         ]
-        used = sum(file.size_bytes for file in self._files.values())
-        usage = ["", "Usage for bootflash://sup-local", f"{used:>11} bytes used", f"{FREE_BYTES - used:>11} bytes free"]
-        return "\n".join([*rows, *usage, f"{FREE_BYTES:>11} bytes total"]) + "\n"
+        usage = ["", "Usage for bootflash://sup-local", f"{used:>11} bytes used", f"{free:>11} bytes free"]
+        return "\n".join([*rows, *usage, f"{used + free:>11} bytes total"]) + "\n"
 
 
 def file_name(place: str) -> str:

@@ -8,6 +8,7 @@ from functools import cache
 
 from railfab.platforms.nxos.bootflash import Bootflash
 from railfab.platforms.nxos.config_replace import ConfigReplace, check_seconds, is_known
+from railfab.platforms.nxos.installer import NxosInstaller
 from railfab.platforms.nxos.known_lines import refusals
 from railfab.platforms.nxos.lines import FORMAT
 from railfab.platforms.nxos.running_text import twin_grammar
@@ -34,7 +35,7 @@ _HOSTNAME = re.compile(r"^hostname (\S+)$", re.MULTILINE)
 
 def cli(device: VirtualDevice) -> NewCli:
     """Makes the CLIs of a device."""
-    flash = Bootflash()
+    flash = Bootflash(device.images)
     changes = ConfigReplace(device, flash)
     return lambda user: NxosCli(device, flash, changes, user)
 
@@ -65,11 +66,15 @@ class NxosCli(NxosShows, VirtualCli):
         self._changes = changes
         self._typed: TerminalConfiguration | None = None
         self._tcl: TclShell | None = None
+        self._installer = NxosInstaller(device)
+        self._asks, self._question = True, ""
 
     def banner(self) -> str:
         return BANNER
 
     def answer(self, line: str, more: bool = False) -> Reply:
+        if self._question:
+            return self._take_answer(line)
         if self._tcl is not None:
             return self._answer_tcl(self._tcl, line)
         if line.strip() and not self.user.writes and line.split()[0] not in READS:
@@ -89,6 +94,8 @@ class NxosCli(NxosShows, VirtualCli):
         return reply
 
     def prompt(self) -> str:
+        if self._question:
+            return self.text("question")
         if self._typed is not None:
             name = self._typed.value("hostname")
         else:
@@ -190,6 +197,48 @@ class NxosCli(NxosShows, VirtualCli):
     def reload(self) -> str:
         self.device.restart()
         return self.end_session()
+
+    # Images
+
+    def dont_ask(self) -> str:
+        self._asks = False
+        return ""
+
+    def do_ask(self) -> str:
+        self._asks = True
+        return ""
+
+    def install(self, file: str) -> str:
+        """Check an image and install it; the reload is another command."""
+        return self._begin(file, f"install all nxos {file} no-reload", reloads=False)
+
+    def install_and_reload(self, file: str) -> str:
+        return self._begin(file, f"install all nxos {file}", reloads=True)
+
+    def _begin(self, file: str, command: str, *, reloads: bool) -> str:
+        """Check an image, and install it at once or after a question."""
+        checked = self._installer.check(file)
+        if self._asks:
+            self._question = command
+            return checked
+        return f"{checked}\n{self._install(file, reloads=reloads)}"
+
+    def _install(self, file: str, *, reloads: bool) -> str:
+        said = self._installer.install(file, reloads=reloads)
+        if reloads:
+            self.end_session()
+        return said
+
+    def _take_answer(self, line: str) -> Reply:
+        """Install after a yes to the question."""
+        command, self._question = self._question, ""
+        if line.strip().lower() not in ("y", "yes"):
+            return self._reply("", 0)
+        file = command.split()[3]
+        return self._reply(self._install(file, reloads=not command.endswith(" no-reload")), 0)
+
+    def show_checksum(self, file: str, algorithm: str) -> str:
+        return self._installer.checksum(file, algorithm)
 
     # Files
 

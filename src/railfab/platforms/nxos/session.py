@@ -14,10 +14,12 @@ from railfab.bounded_json import load_json
 from railfab.device import Observed, without_secrets
 from railfab.endpoints import Credentials, Endpoint
 from railfab.errors import CommitRefused, DeviceError, RailfabError, Unreachable
+from railfab.platforms.image import Image
 from railfab.platforms.nxos import replace_limits
 from railfab.platforms.nxos.candidate import candidate, is_equal, is_nearer, missing, reloading, unified
 from railfab.platforms.nxos.change_files import DRAINED, ChangeFiles, SwitchFiles, staged_name
 from railfab.platforms.nxos.drain_verb import has_drain, speaker, with_drain, without_drain
+from railfab.platforms.nxos.images import NxosImages
 from railfab.platforms.nxos.scope import former_text
 from railfab.platforms.nxos.state import observed_state
 from railfab.platforms.nxos.tcl_text import written
@@ -167,6 +169,10 @@ class NxosSession:
     def observe(self) -> Observed:
         pfc = self._said("pfc", within_s=self._read_within_s)
         return observed_state({verb: self._json(verb) for verb in OBSERVED}, pfc)
+
+    def install(self, image: Image) -> None:
+        self._refuse_pending(self._text(), self._files())
+        NxosImages(self._name, self._cli, self._verbs).install(image)
 
     def operate(self, verb: Verb) -> None:
         """Do this now. A drain is a line of BGP, and a file on bootflash that says that it is one by a verb."""

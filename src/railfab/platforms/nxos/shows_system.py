@@ -74,7 +74,7 @@ class SystemShows:
         if not is_json(form):
             return _VERSION.format(
                 software=SOFTWARE,
-                version=VERSION,
+                version=self.device.images.release,
                 chassis=f"Nexus9000 {product} Chassis",
                 serial=serial,
                 name=name,
@@ -86,7 +86,7 @@ class SystemShows:
         return as_json(
             {
                 "header_str": f"{SOFTWARE}\n",
-                "nxos_ver_str": VERSION,
+                "nxos_ver_str": self.device.images.release,
                 "chassis_id": f"Nexus9000 {product} Chassis",
                 "proc_board_id": serial,
                 "host_name": name,
@@ -123,13 +123,14 @@ class SystemShows:
         name, product, serial = self._identity()
         ports, digits = len(self.device.ports()), _digits(name, "system")[:6].lower()
         kind, mac = f"{ports} port Ethernet Module", f"50-87-89-{digits[:2]}-{digits[2:4]}-{digits[4:]}"
+        version = self.device.images.release
         if not is_json(form):
-            return _MODULE.format(ports=ports, kind=kind, product=product, version=VERSION, mac=mac, serial=serial)
+            return _MODULE.format(ports=ports, kind=kind, product=product, version=version, mac=mac, serial=serial)
         module = {"modinf": "1", "ports": str(ports), "modtype": kind, "model": product, "status": "active *"}
         return as_json(
             {
                 **table("modinfo", [module]),
-                **table("modwwninfo", [{"modwwn": "1", "sw": VERSION, "hw": "0.0", "slottype": "NA"}]),
+                **table("modwwninfo", [{"modwwn": "1", "sw": version, "hw": "0.0", "slottype": "NA"}]),
                 **table("modmacinfo", [{"modmac": "1", "mac": mac, "serialnum": serial}]),
             }
         )

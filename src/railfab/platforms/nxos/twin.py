@@ -9,6 +9,7 @@ from railfab.device import DeviceModel
 from railfab.gnmi.target import GnmiOffer, YangModel
 from railfab.gnmi.values import JSON, PROTO
 from railfab.platforms.nxos.cli import cli
+from railfab.platforms.nxos.installer import booted
 from railfab.platforms.nxos.lines import FORMAT, text
 from railfab.platforms.nxos.parse import parse
 from railfab.platforms.nxos.running_text import shown
@@ -89,4 +90,6 @@ def twin() -> TwinFace:
         cli=cli,
         saves=lambda _configuration: False,
         in_effect=in_effect,
+        release=VERSION,
+        booted=booted,
     )

@@ -6,6 +6,7 @@ import hashlib
 import posixpath
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TypeAlias
 
 from railfab.platforms.shared.root_shell import CommandResult
@@ -172,7 +173,8 @@ def _holds(shell: LinuxLogin, words: Sequence[str]) -> bool:
         case ["-e", path]:
             return files.exists(shell.path(path))
         case ["-f", path]:
-            return files.exists(shell.path(path)) and not files.is_folder(shell.path(path))
+            place = shell.path(path)
+            return shell.host.image(place) is not None or (files.exists(place) and not files.is_folder(place))
         case ["-d", path]:
             return files.is_folder(shell.path(path))
         case ["-z", text]:
@@ -186,22 +188,24 @@ def _holds(shell: LinuxLogin, words: Sequence[str]) -> bool:
     raise CommandFailed("-bash: test: syntax error", USAGE)
 
 
-def sha256sum(shell: LinuxLogin, words: Sequence[str], stdin: Stdin) -> CommandResult:
+def checksums(algorithm: str, shell: LinuxLogin, words: Sequence[str], stdin: Stdin) -> CommandResult:
     """Answer the digests of files; `-c --status` compares them with a list."""
     paths = options(words)[1] or ["-"]
     if "-c" in words:
         text = stdin() if paths == ["-"] else _read(shell, paths[0])
         same = [
-            _digest(shell, name) == digest
+            _digest(algorithm, shell, name) == digest
             for digest, _, name in (each.partition("  ") for each in text.split("\n") if each)
         ]
         return CommandResult(0 if same and all(same) else 1, "", "")
-    return text_result("".join(f"{_digest(shell, path, stdin)}  {path}\n" for path in paths))
+    return text_result("".join(f"{_digest(algorithm, shell, path, stdin)}  {path}\n" for path in paths))
 
 
-def _digest(shell: LinuxLogin, path: str, stdin: Stdin = str) -> str:
+def _digest(algorithm: str, shell: LinuxLogin, path: str, stdin: Stdin = str) -> str:
+    if (image := shell.host.image(shell.path(path))) is not None:
+        return image.checksum(algorithm)
     text = stdin() if path == "-" else _read(shell, path)
-    return hashlib.sha256(text.encode()).hexdigest()
+    return hashlib.new(algorithm, text.encode()).hexdigest()
 
 
 def grep(shell: LinuxLogin, words: Sequence[str], stdin: Stdin) -> CommandResult:
@@ -221,6 +225,7 @@ def head(_shell: LinuxLogin, words: Sequence[str], stdin: Stdin) -> CommandResul
 
 FILE_COMMANDS: Mapping[str, LinuxCommand] = {
     **{"cat": cat, "cp": cp, "echo": echo, "grep": grep, "head": head, "ls": ls, "mkdir": mkdir, "mv": mv, "rm": rm},
-    **{"rmdir": rmdir, "sha256sum": sha256sum, "tee": tee, "test": test},
+    **{"rmdir": rmdir, "tee": tee, "test": test},
+    **{f"{algorithm}sum": partial(checksums, algorithm) for algorithm in ("md5", "sha256", "sha512")},
 }
 """Commands by name."""

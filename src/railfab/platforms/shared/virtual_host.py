@@ -10,6 +10,7 @@ from typing import Protocol
 
 from railfab.platforms.shared.root_shell import CommandResult
 from railfab.platforms.shared.virtual_files import VirtualFiles
+from railfab.platforms.shared.virtual_images import ImageFile
 from railfab.platforms.shared.virtual_units import VirtualUnits
 from railfab.platforms.twin_face import VirtualDevice
 from railfab.ssh import CliUser
@@ -39,6 +40,10 @@ class VirtualHost:
 
         files = VirtualFiles(lambda: device.boots, folders, {UPTIME: uptime, **(generated or {})})
         return cls(device, files, VirtualUnits(device))
+
+    def image(self, path: str) -> ImageFile | None:
+        """The image file at a path; None where there is none, or a file that somebody has written."""
+        return None if self.files.exists(path) else self.device.images.file(path)
 
 
 class LinuxLogin(Protocol):

@@ -13,12 +13,13 @@ from typing import Self
 from railfab.device import Observed, without_secrets
 from railfab.endpoints import Credentials, Endpoint
 from railfab.errors import CommitRefused, ConfigError, DeviceError, Unreachable
+from railfab.platforms.image import Image
 from railfab.platforms.session import ChangeName, Identity, Running, Staged, Verb
 from railfab.platforms.shared import yaml_files
 from railfab.platforms.shared.change_tokens import change_token
 from railfab.platforms.shared.hostnames import check_hostname
 from railfab.platforms.shared.root_shell import CommandResult, RootShell
-from railfab.platforms.sonic import switch_changes
+from railfab.platforms.sonic import images, switch_changes
 from railfab.platforms.sonic.candidate import candidate, drained, is_drained, restoring, undrained
 from railfab.platforms.sonic.json_patch import patch
 from railfab.platforms.sonic.scope import HOST
@@ -151,6 +152,10 @@ class SonicSession:
         script = f"; echo; echo '{MARK}'; ".join(self._commands[verb] for verb in verbs)
         parts = self._run(script, within_s=self._read_within_s).out.split(f"\n{MARK}\n")
         return observed(self._name, **dict(zip(verbs, parts, strict=True)))
+
+    def install(self, image: Image) -> None:
+        self._refuse_pending(self._read())
+        images.install(self._name, lambda line, s: self._run(line, within_s=s), self._commands, image)
 
     def operate(self, verb: Verb) -> None:
         """Do this now. Refused while a change is pending, which would save, revert or mix it.

@@ -15,7 +15,7 @@ from railfab.platforms.shared.virtual_cli import CliGrammar, cli_grammar
 from railfab.platforms.shared.virtual_host import VirtualHost
 from railfab.platforms.sonic.flex_counters import DISABLED, ENABLED, with_marks
 from railfab.platforms.sonic.json_patch import Operation, patch, patched
-from railfab.platforms.sonic.shell_shows import BUILD, SonicShows
+from railfab.platforms.sonic.shell_shows import SonicShows
 from railfab.platforms.sonic.tables import Tables, text, tree_of
 from railfab.platforms.twin_face import VirtualDevice
 from railfab.ssh import CliUser
@@ -176,7 +176,7 @@ def grammar() -> CliGrammar:
 
 def logins(device: VirtualDevice) -> Callable[[CliUser], SonicShell]:
     """Make the logins of one switch, which share its files and timers."""
-    generated = {STARTUP: device.startup, RELEASE: lambda: f"build_version: '{BUILD}'\n"}
+    generated = {STARTUP: device.startup, RELEASE: lambda: f"build_version: '{device.images.release}'\n"}
     folders = ("/etc/sonic", CHECKPOINTS, "/home/admin")
     host = VirtualHost.of(device, folders, generated)
     return lambda user: SonicShell(grammar(), host, user)

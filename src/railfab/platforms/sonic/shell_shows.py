@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from railfab.platforms.sonic.installer import SonicInstaller
 from railfab.platforms.sonic.shell_databases import SonicDatabases
 from railfab.platforms.sonic.shell_login import NOT_AVAILABLE
 from railfab.platforms.sonic.shell_ports import SonicPortShows
@@ -9,14 +10,14 @@ from railfab.platforms.sonic.shell_qos import SonicQosShows
 from railfab.platforms.sonic.shell_routing import SonicRoutingShows
 from railfab.platforms.sonic.tables import row
 
-BUILD = "railfab-twin"
 
-
-class SonicShows(SonicPortShows, SonicQosShows, SonicRoutingShows, SonicDatabases):
+class SonicShows(SonicInstaller, SonicPortShows, SonicQosShows, SonicRoutingShows, SonicDatabases):
     """The commands that change nothing."""
 
     def version(self) -> str:
-        return f"\nSONiC Software Version: SONiC.{BUILD}\nDistribution: Debian\n\n{self._hardware()}"
+        return (
+            f"\nSONiC Software Version: SONiC.{self.device.images.release}\nDistribution: Debian\n\n{self._hardware()}"
+        )
 
     def platform_summary(self) -> str:
         unknown = "".join(

@@ -132,6 +132,7 @@ def twin() -> TwinFace:
         origins=ORIGINS,
         cli=logins,
         saves=lambda _configuration: False,
+        release="railfab-twin",
         in_effect=lambda model, _configuration: with_default_mtu(model, DEFAULT_MTU_BYTES),
         uncounted=lambda configuration: uncounted(configuration.get(DATABASE, {}).get(HOST, {})),
     )

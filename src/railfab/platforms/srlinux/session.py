@@ -18,6 +18,7 @@ from railfab.gnmi.blocking import BlockingGnmiClient
 from railfab.gnmi.client import CALL_TIMEOUT_S, SetChanges
 from railfab.gnmi.statuses import Absent, CallFailed, NotNow, Refused, Unimplemented
 from railfab.gnmi.target import Commit, CommitAction, DataType, Found
+from railfab.platforms.image import Image
 from railfab.platforms.session import ChangeName, Identity, Running, Staged, Verb
 from railfab.platforms.shared.json_tree import Json
 from railfab.platforms.shared.json_tree import text as json_text
@@ -151,6 +152,14 @@ class GnmiSession:
         if has_svis(_tree(state)):
             state += self._client.once((MAC_TABLES,))
         return observed_state(_tree(state))
+
+    def install(self, image: Image) -> None:
+        """Refuse it: gNOI installs images of SR Linux, which railfab does not speak."""
+        problem = f"railfab cannot install {image.file} over gNMI, the only protocol that it speaks with SR Linux"
+        remedy = (
+            "Install it with gNOI's OS service, as `gnoic os install` and `gnoic os activate` do, then railfab verify"
+        )
+        raise UnsupportedFeature(self._name, problem, remedy)
 
     def operate(self, verb: Verb) -> None:
         """Drain or undrain in one Set, which the switch takes as a whole or not at all; without a timer, because the

@@ -12,7 +12,7 @@ from typing import Any, NoReturn, Self
 from railfab.device import Family, Observed, ObservedBgpSession, ObservedFamily, ObservedInterface
 from railfab.endpoints import Credentials, Endpoint
 from railfab.errors import CommitRefused, DeviceError, Unreachable, UnsupportedFeature
-from railfab.platforms import ChangeName, Identity, Pending, Running, Staged, Verb
+from railfab.platforms import ChangeName, Identity, Image, Pending, Running, Staged, Verb
 from railfab.platforms.shared import yaml_files
 from railfab.platforms.shared.cli_connection import CliConnection
 from railfab_toy.configuration import FORMAT
@@ -80,6 +80,9 @@ class ToySession:
 
     def operate(self, verb: Verb) -> NoReturn:
         raise UnsupportedFeature(self._name, f"cannot {verb}", "Deploy another intent")
+
+    def install(self, image: Image) -> NoReturn:
+        raise UnsupportedFeature(self._name, f"cannot install {image.file}", "Replace the switch")
 
     def _text(self) -> str:
         return self._cli.run(self._verbs["load"]) + "\n"
