@@ -46,9 +46,8 @@ def main() -> int:
         results = run.upgrade(domains)
         entry.finish({result.name: result.journalled for result in results if result.result != "not begun"})
     for result in results:
-        print(
-            printable(f"{result.name}: {result.result} {result.after}{f' ({result.error})' if result.failed else ''}")
-        )
+        why = f" ({result.error})" if result.failed else ""
+        print(printable(f"{result.name}: {result.result} {result.after}{why}"))
     return 3 if any(result.failed for result in results) else 0
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import threading
 import time
 
@@ -9,14 +10,16 @@ from nornir.core.task import Result, Task
 
 from railfab.deploy.drain import operate
 from railfab.deploy.tasks import open_session, refuse_pending
-from railfab.errors import DeviceError, LoginRefused, NotRolledBack, Unreachable
+from railfab.endpoints import Endpoint
+from railfab.errors import DeviceError, LoginRefused, NotRolledBack
 from railfab.platforms import Image, Running, Verb
 
 BACK_WITHIN_S = 900.0
 """Time in which a switch answers again after a reload, with what it needs to start its daemons [s]."""
 GONE_WITHIN_S = 120.0
 """Time in which a switch stops answering after the command of its reload [s]."""
-POLL_S = 1.0
+POLL_S, GONE_POLL_S = 1.0, 0.1
+SSH_PORT = 22
 
 
 def install(task: Task, image: Image) -> Result:
@@ -44,27 +47,37 @@ def reload(
 
 def _back(task: Task, image: Image, within_s: float, stop_requested: threading.Event) -> Running:
     """What runs when the switch is back. Raises NotRolledBack."""
-    name, began_s, answers_late, why = task.host.name, time.monotonic(), False, ""
-    while (waited_s := time.monotonic() - began_s) < within_s:
+    name, end_s, why = task.host.name, time.monotonic() + within_s, ""
+    _wait_until_gone(task.host["endpoint"], min(GONE_WITHIN_S, within_s), stop_requested)
+    while not stop_requested.is_set():
         try:
             with open_session(task) as session:
                 running = session.running()
         except DeviceError as error:
             if isinstance(error, LoginRefused) and "host key" in error.problem:
                 raise NotRolledBack(name, f"{error.problem} after its reload", error.remedy) from error
-            answers_late, why = answers_late or isinstance(error, Unreachable), error.problem
+            why = error.problem
         else:
-            version = running.identity.version
-            if image.is_of(version):
+            if image.is_of(version := running.identity.version):
                 return running
-            if answers_late or waited_s > GONE_WITHIN_S:
-                problem = f"runs version {version or 'unknown'} after its reload, which is not that of {image.file}"
-                remedy = "Find out on its console why the image did not boot, or state the right --version"
-                raise NotRolledBack(name, problem, remedy)
-        if stop_requested.wait(POLL_S):
-            raise NotRolledBack(name, "was reloading when the run was stopped", "Run railfab upgrade again for it")
-    problem = f"has not come back within {within_s:.0f} s after its reload{f' ({why})' if why else ''}"
-    raise NotRolledBack(name, problem, "See its console; then run railfab upgrade again for it")
+            problem = f"runs version {version or 'unknown'} after its reload, which is not that of {image.file}"
+            remedy = "Find out on its console why the image did not boot, or state the right --version"
+            raise NotRolledBack(name, problem, remedy)
+        if time.monotonic() >= end_s:
+            problem = f"has not come back within {within_s:.0f} s after its reload ({why})"
+            raise NotRolledBack(name, problem, "See its console; then run railfab upgrade again for it")
+        stop_requested.wait(POLL_S)
+    raise NotRolledBack(name, "was reloading when the run was stopped", "Run railfab upgrade again for it")
+
+
+def _wait_until_gone(endpoint: Endpoint, within_s: float, stop_requested: threading.Event) -> None:
+    """Wait until nothing listens at a switch; a forwarded port may listen all the time, which ends with the limit."""
+    end_s = time.monotonic() + within_s
+    while time.monotonic() < end_s and not stop_requested.wait(GONE_POLL_S):
+        try:
+            socket.create_connection((endpoint.host, endpoint.ssh_port or SSH_PORT), timeout=POLL_S).close()
+        except OSError:
+            return
 
 
 def end_drain(task: Task) -> Result:

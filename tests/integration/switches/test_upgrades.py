@@ -1,0 +1,193 @@
+"""`railfab upgrade` of virtual switches: what is drained, reloaded and verified, and how it stops and goes on."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.integration.switches.racks import LEAF, OVER_SSH, SPINE, Railfab, opened
+from tests.integration.switches.test_images import PLACES
+from tests.sampled import sampled
+
+from railfab.endpoints import Endpoint
+from railfab.fabric.design import design
+from railfab.platforms import Image
+from railfab.platforms.shared.virtual_images import ImageBoot, ImageFile
+from railfab.twin import SwitchOperation, Twin
+
+SECOND = "pod1-seg1-leaf2"
+QUICK = ("--yes", "--settle", "0")
+
+
+@pytest.fixture(scope="module")
+def twin(system: str, repository: Path, state: Path) -> Iterator[Twin]:
+    fabric = design(repository / "tests" / "deploy" / f"rack_{system}.yml")
+    with Twin(fabric, state=state, base_port=0, configured=True, boot_s=1.0) as running:
+        yield running
+
+
+def offer(twin: Twin, system: str, *names: str, boot: ImageBoot = ImageBoot.NEW, prefix: str = "") -> Image:
+    """Put an image, newer than any that a switch of these runs, on their flash."""
+    place, version = PLACES[system]
+    image = Image(place=place, version=version)
+    if prefix:
+        image = Image(place=place.replace(image.file, f"{prefix}-{image.file}"), version=f"{version}{len(prefix)}")
+    for name in names:
+        file = ImageFile(name=image.file, platform=system, version=image.version, boot=boot, size_bytes=1 << 20)
+        twin.offer_image(name, image.place, file)
+    return image
+
+
+def versions(twin: Twin, *names: str) -> list[str]:
+    return [twin._switches[name].images.release for name in names]
+
+
+def is_drained(endpoint: Endpoint) -> bool:
+    with opened(endpoint) as session:
+        return session.running().drained
+
+
+def switches_of(run: subprocess.CompletedProcess[str]) -> dict[str, dict[str, object]]:
+    return {entry["name"]: entry for entry in json.loads(run.stdout)["switches"]}
+
+
+@pytest.mark.parametrize("system", sampled(OVER_SSH, few=["eos", "nxos", "sonic", "cumulus", "junos"]), indirect=True)
+def test_a_leaf_is_upgraded_and_has_its_traffic_again(
+    twin: Twin, railfab: Railfab, system: str, leaf: Endpoint
+) -> None:
+    image = offer(twin, system, LEAF)
+    spine = twin._switches[SPINE]
+    boots = spine.boots
+    done = railfab("upgrade", LEAF, "--image", image.place, "--version", image.version, *QUICK, "--output", "json")
+    assert done.returncode == 0, done.stderr
+    result = switches_of(done)[LEAF]
+    assert (result["result"], result["changed"], result["drained"], result["error"]) == ("upgraded", True, False, None)
+    assert image.is_of(str(result["after"]))
+    assert not image.is_of(str(result["before"]))
+    assert versions(twin, LEAF) == [image.version]
+    assert not is_drained(leaf)
+    assert twin._switches[LEAF].saved
+    assert spine.boots == boots
+    again = railfab("upgrade", LEAF, "--image", image.place, "--version", image.version, *QUICK, "--output", "json")
+    assert (again.returncode, switches_of(again)[LEAF]["result"]) == (0, "no change"), again.stderr
+
+
+@pytest.mark.parametrize("system", sampled(OVER_SSH, few=["eos"]), indirect=True)
+def test_what_the_switch_refuses_is_said_before_its_drain(twin: Twin, railfab: Railfab, system: str) -> None:
+    image = offer(twin, system, SPINE, prefix="absent")
+    boots = twin._switches[LEAF].boots
+    refused = railfab("upgrade", LEAF, SPINE, "--image", image.place, "--version", image.version, *QUICK)
+    assert refused.returncode == 2, refused.stderr
+    problems = [line for line in refused.stderr.splitlines() if line.startswith("railfab: ")]
+    (line,) = problems
+    assert line.startswith(f"railfab: {LEAF}: has no ") or "does not install" in line
+    assert "draining" not in refused.stderr
+    assert versions(twin, SPINE) != [image.version]
+    assert twin._switches[LEAF].boots == boots
+
+
+@pytest.mark.parametrize("system", sampled(OVER_SSH, few=["sonic"]), indirect=True)
+def test_a_switch_that_does_not_come_back_stops_the_run_and_stays_drained(
+    twin: Twin, railfab: Railfab, system: str, leaf: Endpoint
+) -> None:
+    names = (SECOND, LEAF)
+    image = offer(twin, system, *names, boot=ImageBoot.NEVER, prefix="dead")
+    words = ("upgrade", *names, "--image", image.place, "--version", image.version, *QUICK, "--back-within", "8")
+    failed = railfab(*words, "--output", "json")
+    assert failed.returncode == 3, failed.stderr
+    results = switches_of(failed)
+    first, second = results[LEAF], results[SECOND]
+    assert (first["result"], first["drained"], second["result"]) == ("failed", True, "not begun")
+    assert str(first["error"]).startswith(f"{LEAF}: has not come back within 8 s after its reload")
+    twin.operate(LEAF, SwitchOperation.ON)
+    assert is_drained(leaf)
+    offer(twin, system, *names, prefix="dead")
+    assert railfab(*words[:-2]).returncode == 0
+    assert versions(twin, *names) == [image.version] * 2
+    assert not is_drained(leaf)
+
+
+@pytest.mark.parametrize("system", sampled(OVER_SSH, few=["junos"]), indirect=True)
+def test_a_switch_with_another_version_than_stated_stays_drained(
+    twin: Twin, railfab: Railfab, system: str, leaf: Endpoint
+) -> None:
+    image = offer(twin, system, LEAF, boot=ImageBoot.OLD, prefix="fallback")
+    before = versions(twin, LEAF)
+    words = ("upgrade", LEAF, "--image", image.place, "--version", image.version, *QUICK, "--back-within", "60")
+    failed = railfab(*words)
+    assert failed.returncode == 3, failed.stderr
+    (line,) = [line for line in failed.stderr.splitlines() if line.startswith("railfab: ")]
+    assert f"{LEAF}: runs version " in line
+    assert f"after its reload, which is not that of {image.file}. Find out on its console" in line
+    assert versions(twin, LEAF) == before
+    assert is_drained(leaf)
+    offer(twin, system, LEAF, prefix="fallback")
+    assert railfab(*words).returncode == 0
+    assert not is_drained(leaf)
+
+
+@pytest.mark.parametrize("system", sampled(OVER_SSH, few=["eos"]), indirect=True)
+def test_an_upgrade_that_was_killed_goes_on(
+    twin: Twin, railfab: Railfab, system: str, leaf: Endpoint, rack: Path, state: Path, repository: Path
+) -> None:
+    image = offer(twin, system, LEAF, prefix="killed")
+    words = ("upgrade", LEAF, "--image", image.place, "--version", image.version, *QUICK)
+    verb, *rest = words
+    command = [sys.executable, "-m", "railfab", verb, str(rack), *rest, "--on", "twin", "--state", str(state)]
+    process = subprocess.Popen(command, cwd=repository, stderr=subprocess.PIPE, text=True)
+    assert process.stderr is not None
+    for line in process.stderr:
+        if "reloading" in line:
+            break
+    end_s = time.monotonic() + 30
+    while versions(twin, LEAF) != [image.version]:
+        assert time.monotonic() < end_s
+        time.sleep(0.05)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    while not twin._servers[LEAF].running:
+        assert time.monotonic() < end_s
+        time.sleep(0.05)
+    assert is_drained(leaf)
+    resumed = railfab(*words, "--output", "json")
+    assert resumed.returncode == 0, resumed.stderr
+    assert switches_of(resumed)[LEAF]["result"] == "undrained"
+    assert not is_drained(leaf)
+
+
+@pytest.mark.parametrize("system", sampled(OVER_SSH, few=["cumulus"]), indirect=True)
+def test_a_switch_that_somebody_else_has_drained_stays_drained(
+    twin: Twin, railfab: Railfab, system: str, leaf: Endpoint
+) -> None:
+    image = offer(twin, system, LEAF, prefix="held")
+    assert railfab("drain", LEAF, "--yes").returncode == 0
+    done = railfab("upgrade", LEAF, "--image", image.place, "--version", image.version, *QUICK, "--output", "json")
+    assert done.returncode == 0, done.stderr
+    result = switches_of(done)[LEAF]
+    assert (result["result"], result["drained"]) == ("upgraded", True)
+    assert is_drained(leaf)
+    assert railfab("undrain", LEAF).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (("--image", "sonic.bin"), "--image 'sonic.bin': states no version in its name, by which"),
+        (("--image", "a b"), "--image 'a b': is no file and no URL. Name a file on the switch, or a URL."),
+        (
+            ("--image", "EOS-4.34.2F.swi", "--checksum", "12"),
+            "--checksum '12': is no MD5, SHA-256 or SHA-512 in hexadecimal digits. Copy it from the vendor's page.",
+        ),
+    ],
+)
+@pytest.mark.parametrize("system", ["eos"], indirect=True)
+def test_options_that_say_nothing_useful_are_refused(railfab: Railfab, words: tuple[str, ...], problem: str) -> None:
+    refused = railfab("upgrade", LEAF, *words, "--yes")
+    assert (refused.returncode, len(refused.stderr.splitlines())) == (2, 1), refused.stderr
+    assert refused.stderr.startswith(f"railfab: {problem}")
