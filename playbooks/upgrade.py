@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Install a software image on switches, one after the other, as a Nornir run to read, copy and change.
+"""Install a software image on switches, one failure domain at a time, as a Nornir run to read, copy and change.
 
 python playbooks/upgrade.py inventory/fabrics/pod64.yml EOS-4.34.2F.swi pod1-spine1 pod1-spine2 --on twin
 """
@@ -7,7 +7,7 @@ python playbooks/upgrade.py inventory/fabrics/pod64.yml EOS-4.34.2F.swi pod1-spi
 import argparse
 import sys
 
-from railfab.deploy import Journal, UpgradeRun, check_verb, drained_by_upgrades, remaining_in_turn
+from railfab.deploy import Journal, UpgradeRun, check_verb, drained_by_upgrades, remaining_in_turn, waves_of
 from railfab.endpoints import STATE_DIR
 from railfab.errors import RailfabError
 from railfab.fabric import design, named, present_endpoints
@@ -28,7 +28,7 @@ def main() -> int:
     fabric = design(arguments.intent)
     names = named(fabric.topology, arguments.switches)
     check_verb(fabric, names, Verb.DRAIN)
-    domains = [(name,) for name in names]
+    domains = [wave.switches for wave in waves_of(fabric, names)]
     journal = Journal(STATE_DIR, fabric.intent.fabric)
     with journal.open("upgrade") as entry:
         findings, _ = remaining_in_turn(fabric, tuple(map(frozenset, domains)), arguments.on, STATE_DIR)

@@ -402,6 +402,34 @@ class DrainedSwitch:
 
 
 @dataclass(frozen=True, slots=True)
+class UpgradedSwitch:
+    """A switch of `upgrade`. domain: number of its failure domain. before, after: versions, empty where not read.
+
+    result: `upgraded`, `undrained`, `installed`, `no change`, `failed` or `not begun`. changed: whether it runs, or
+    boots next, something else than before. drained: by a verb, when the command ended.
+    """
+
+    name: str
+    domain: int
+    before: str
+    after: str
+    result: str
+    changed: bool
+    drained: bool
+    error: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class UpgradeReport:
+    """`upgrade`. image: as it was named. findings: traffic that stays on switches while they are drained."""
+
+    fabric: str
+    image: str
+    findings: tuple[PlanFinding, ...]
+    switches: tuple[UpgradedSwitch, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class DrainReport:
     """`drain` and `undrain`. findings: traffic that stays on the switches."""
 
@@ -828,6 +856,7 @@ RECORDS: Mapping[str, Any] = {
     "twin-stop": StoppedTwin,
     "undrain": DrainReport,
     "up": UpSummary,
+    "upgrade": UpgradeReport,
     "verify": Verified,
 }
 """The document of each command, and of an option that gives another one."""

@@ -77,6 +77,7 @@ DESCRIBED = {
     "undrained": "ran it already, undrained",
     "no change": "runs it already",
     "failed": "failed",
+    "installed": "installed, not reloaded",
     "not begun": "not begun",
 }
 """The result of a switch in a table."""
@@ -146,8 +147,10 @@ class _Run:
         state: Path,
         output: Output,
     ) -> None:
+        from railfab.deploy import waves_of
+
         self._fabric, self._image, self._limits = fabric, image, limits
-        self._domains = tuple((name,) for name in names)
+        self._domains = tuple(wave.switches for wave in waves_of(fabric, names))
         self._on, self._state, self._output = on, state, output
 
     def upgrade(self, *, asks: bool) -> None:
@@ -198,9 +201,10 @@ class _Run:
         return findings
 
     def _ask(self) -> None:
-        names = [name for domain in self._domains for name in domain]
-        print_text(f"one after the other: {listed(names)}", whole=True)
-        typer.confirm(f"Install {self._image.file} on {counted(len(names), 'switch')}, and reload?", abort=True)
+        for number, domain in enumerate(self._domains, start=1):
+            print_text(f"domain {number}: {', '.join(domain)}", whole=True)
+        count = counted(sum(map(len, self._domains)), "switch")
+        typer.confirm(f"Install {self._image.file} on {count}, and reload them, one domain at a time?", abort=True)
 
     def _on_step(self, names: Sequence[str], step: str, tell: Any) -> None:
         tell(f"{listed(names)} {step}")

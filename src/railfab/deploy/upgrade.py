@@ -37,8 +37,9 @@ class Upgraded:
     """What became of one switch. before, after: versions that it reported, empty where it was not read.
 
     domain: number of its failure domain, from 1. result: `upgraded`, `undrained` (it ran the image, and was still
-    drained by an upgrade before), `no change`, `failed` or `not begun`. changed: whether it runs, or boots next,
-    something else than before. drained: by a verb, when the run ended. error: one line, when failed.
+    drained by an upgrade before), `installed` (another of its domain refused the image; it boots the image next), `no
+    change`, `failed` or `not begun`. changed: whether it runs, or boots next, something else than before.
+    drained: by a verb, when the run ended. error: one line, when failed.
     """
 
     name: str
@@ -128,6 +129,8 @@ class UpgradeDomain:
         checks.read_baseline()
         self._do("installing", install, image=self.run.image)
         if self._failed():
+            for name in self.upgrading:
+                self._set(name, result="installed")
             return
         self._do("draining", operate, verb=Verb.DRAIN, keep=self.run.keep, stop_requested=self.run.stop_requested)
         self._settle()

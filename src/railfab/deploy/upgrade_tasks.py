@@ -11,7 +11,7 @@ from nornir.core.task import Result, Task
 from railfab.deploy.drain import operate
 from railfab.deploy.tasks import open_session, refuse_pending
 from railfab.endpoints import Endpoint
-from railfab.errors import DeviceError, LoginRefused, NotRolledBack
+from railfab.errors import DeviceError, LoginRefused, NotRolledBack, Unreachable
 from railfab.platforms import Image, Running, Verb
 
 BACK_WITHIN_S = 900.0
@@ -27,7 +27,11 @@ def install(task: Task, image: Image) -> Result:
     with open_session(task) as session:
         running = session.running()
         refuse_pending(task.host.name, running.pending)
-        session.install(image)
+        try:
+            session.install(image)
+        except Unreachable as error:
+            problem = f"{error.problem}, and may or may not boot {image.file} next"
+            raise NotRolledBack(task.host.name, problem, "Run railfab upgrade again for it") from error
     return Result(host=task.host, result=running, changed=True, diff="")
 
 

@@ -80,15 +80,16 @@ def test_a_leaf_is_upgraded_and_has_its_traffic_again(
 
 @pytest.mark.parametrize("system", sampled(OVER_SSH, few=["eos"]), indirect=True)
 def test_what_the_switch_refuses_is_said_before_its_drain(twin: Twin, railfab: Railfab, system: str) -> None:
-    image = offer(twin, system, SPINE, prefix="absent")
+    image = offer(twin, system, SECOND, prefix="absent")
     boots = twin._switches[LEAF].boots
-    refused = railfab("upgrade", LEAF, SPINE, "--image", image.place, "--version", image.version, *QUICK)
+    refused = railfab("upgrade", LEAF, SECOND, "--image", image.place, "--version", image.version, *QUICK)
     assert refused.returncode == 2, refused.stderr
     problems = [line for line in refused.stderr.splitlines() if line.startswith("railfab: ")]
     (line,) = problems
     assert line.startswith(f"railfab: {LEAF}: has no ") or "does not install" in line
     assert "draining" not in refused.stderr
-    assert versions(twin, SPINE) != [image.version]
+    assert versions(twin, SECOND) != [image.version]
+    assert twin._switches[SECOND].images.next_boot is None
     assert twin._switches[LEAF].boots == boots
 
 
