@@ -106,7 +106,7 @@ def upgrade(
     check_verb(fabric, names, Verb.DRAIN)
     session_endpoints(fabric, on, state, among=names)
     limits = UpgradeLimits(back_s=back_within, settle_s=settle)
-    _Run(fabric, names, wanted, limits, on, state, output).upgrade(asks=not yes)
+    _UpgradeCommand(fabric, names, wanted, limits, on, state, output).upgrade(asks=not yes)
 
 
 def _image(place: str, version: str, checksum: str) -> Image:
@@ -134,7 +134,7 @@ def _selected(fabric: Design, switches: Sequence[str]) -> tuple[str, ...]:
         raise error.changed(where=expression) from None
 
 
-class _Run:
+class _UpgradeCommand:
     """One run of the command."""
 
     def __init__(

@@ -12,7 +12,7 @@ from railfab.platforms.shared.root_shell import CommandResult
 INSTALL_WITHIN_S, CHECKSUM_WITHIN_S = 2400.0, 300.0
 """Limits of fetching or installing an image, and of reading all of it [s]."""
 FOLDER = "/var/images"
-"""In which NVUE keeps images (Cumulus Linux 5.15, Upgrade)."""
+"""Folder in which NVUE keeps images (Cumulus Linux 5.15, Upgrade)."""
 
 Run = Callable[[str, float], CommandResult]
 """Runs a command as root within a time [s]."""

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 FLASH = "flash:"
 ALGORITHMS = ("md5", "sha512")
-"""Those of `verify` (EOS User Manual)."""
+"""Algorithms of `verify` (EOS User Manual)."""
 
 
 class _Spoken(Protocol):

@@ -31,7 +31,7 @@ class NxosInstaller:
         return self._image(place).checksum(algorithm.removesuffix("sum"))
 
     def check(self, place: str) -> str:
-        """What `install all` prints before its question. Raises CliRefusal for an image that it does not take."""
+        """Answer as `install all` before its question. Raises CliRefusal for an image that it does not take."""
         image = self._image(place)
         if image.platform != self._device.images.platform or image.damaged:
             raise CliRefusal(_texts()["precheck_failed"].format(file=image.name))

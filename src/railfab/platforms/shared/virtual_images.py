@@ -13,7 +13,7 @@ FLASH_BYTES = 4 << 30
 
 
 class ImageBoot(StrEnum):
-    """What a boot of an image ends in: NEW, its release; OLD, the release before, to which the boot loader returns;
+    """Endings of a boot of an image: NEW, its release; OLD, the release before, to which the boot loader returns;
     NEVER, no release: the switch does not come back."""
 
     NEW = "new"

@@ -12,7 +12,7 @@ from railfab.platforms.shared.root_shell import CommandResult
 INSTALL_WITHIN_S, CHECKSUM_WITHIN_S = 2400.0, 300.0
 """Limits of fetching and installing an image, and of reading all of it [s]."""
 PREFIX = "SONiC-OS-"
-"""Of the names that sonic-installer gives images; the version is behind it."""
+"""Beginning of the names that sonic-installer gives images, before the version."""
 
 Run = Callable[[str, float], CommandResult]
 """Runs a command as root within a time [s]."""
@@ -41,11 +41,11 @@ def install(name: str, run: Run, commands: dict[str, str], image: Image) -> None
 def _check(name: str, run: Run, commands: dict[str, str], image: Image) -> None:
     """Check the file: that it is an image of SONiC, of that version, with that checksum."""
     place = shlex.quote(image.place)
-    found = run(commands["image"].format(file=place), CHECKSUM_WITHIN_S)
-    if found.status != 0:
-        problem = f"has no image {image.place} ({_reason(found)})"
+    answer = run(commands["image"].format(file=place), CHECKSUM_WITHIN_S)
+    if answer.status != 0:
+        problem = f"has no image {image.place} ({_reason(answer)})"
         raise ImageRefused(name, problem, "Copy it to the switch, or name the URL from which it can fetch it")
-    version = found.out.strip().removeprefix(PREFIX)
+    version = answer.out.strip().removeprefix(PREFIX)
     if not image.is_of(version):
         raise ImageRefused(name, f"has version {version} in {image.place}", "Correct --version, or name another image")
     if not image.checksum:
