@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from railfab.findings import HazardCode
     from railfab.platforms.differences import Difference
     from railfab.platforms.hazards import Hazard, HazardGap
+    from railfab.platforms.interruptions import Interruptions
     from railfab.platforms.sections import Sections
     from railfab.platforms.session import Session
     from railfab.platforms.telemetry_map import TelemetryMap
@@ -152,6 +153,13 @@ class Refusal:
     said: str = field(default="", compare=False)
 
 
+def no_interruptions() -> Interruptions:
+    """The interruptions of a platform that states none."""
+    from railfab.platforms.interruptions import Interruptions
+
+    return Interruptions()
+
+
 class SessionFactory(Protocol):
     """Makes a session. read_within_s: limit of each call that only reads; None is that of the platform [s]."""
 
@@ -177,7 +185,8 @@ class Platform:
         switch that railfab does not configure; a value that is the switch's default equals an absent one.
     telemetry_map: reads its `telemetry.yml`, once. hazards: reads its `hazards.yml`, once. hazard_gaps: the kinds
         without a pattern there, and why; others may leave them out. sections: its `sections.yml`; None where every
-        setting without a model belongs to the operator.
+        setting without a model belongs to the operator. interruptions: its `interruptions.yml`; without it, every
+        change counts as one that interrupts forwarding.
     refusals: what the switch's own schema refuses in a text, or does not know; none where railfab has no schema.
     aligned: a text with the names of objects that the switch may choose freely (a peer group, a profile) as the other
         text has them, and a line for each object that has another name; the text as it is where None.
@@ -205,6 +214,7 @@ class Platform:
     hazards: Callable[[], tuple[Hazard, ...]]
     hazard_gaps: Callable[[], Mapping[HazardCode, HazardGap]] = dict
     sections: Callable[[], Sections] | None = None
+    interruptions: Callable[[], Interruptions] = no_interruptions
     session: SessionFactory | None = None
     dialect: Dialect | None = None
     running_text: RunningText | None = None

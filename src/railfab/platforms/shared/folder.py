@@ -29,6 +29,8 @@ def platform_of(package: str, *, suffix: str, name: str = "", **elsewhere: str) 
         parts["dialect"] = yaml_files.dialect(package)
     if "sections.yml" in present:
         parts["sections"] = partial(yaml_files.sections, package)
+    if "interruptions.yml" in present:
+        parts["interruptions"] = partial(yaml_files.interruptions, package)
     return Platform(
         name=name or package.rpartition(".")[2],
         suffix=suffix,

@@ -1,4 +1,4 @@
-"""Reads the YAML files of a platform: capabilities, hazards, sections, telemetry, dialect and lab."""
+"""Reads the YAML files of a platform: capabilities, hazards, sections, interruptions, telemetry, dialect and lab."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from railfab.yaml_reader.packaged import packaged
 if TYPE_CHECKING:
     from railfab.findings import HazardCode
     from railfab.platforms.hazards import Hazard, HazardGap
+    from railfab.platforms.interruptions import Interruptions
     from railfab.platforms.sections import Sections
     from railfab.platforms.telemetry_map import TelemetryMap, TelemetryRule
 
@@ -76,6 +77,14 @@ def sections(package: str) -> Sections:
     from railfab.platforms.sections import sections_of
 
     return sections_of(_document(package, "sections.yml"))
+
+
+@cache
+def interruptions(package: str) -> Interruptions:
+    """`interruptions.yml`; see `railfab.platforms.interruptions`."""
+    from railfab.platforms.interruptions import interruptions_of
+
+    return interruptions_of(_document(package, "interruptions.yml"))
 
 
 @cache
