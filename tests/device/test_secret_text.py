@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
+import json
+from pathlib import Path
+from typing import Any
 
-from railfab.device.secret_text import without_secrets
+import pytest
+import yaml
+
+from railfab.device import configuration_without_secrets, without_secrets
 
 LINES = (
     "username admin privilege 15 role network-admin secret sha512 $6$SECRET",
@@ -60,3 +65,44 @@ def test_a_secret_is_not_shown(line: str) -> None:
 )
 def test_another_line_is_shown_as_it_is(line: str) -> None:
     assert without_secrets(line) == line
+
+
+def test_no_whole_configuration_shows_a_secret() -> None:
+    text = "\n".join(LINES)
+    assert "SECRET" not in configuration_without_secrets(text)
+    assert len(configuration_without_secrets(text).splitlines()) == len(LINES)
+
+
+TREES: dict[str, Any] = {
+    "SNMP_COMMUNITY": {"SECRET1": {"TYPE": "RO"}, "SECRET2": {"TYPE": "RW"}},
+    "NTP_KEY": {"42": {"type": "md5", "value": "SECRET"}},
+    "TACPLUS": {"global": {"auth_type": "pap", "passkey": "SECRET"}},
+    "BGP_NEIGHBOR": {"default|10.0.0.1": {"asn": "65001", "auth_password": "SECRET"}},
+    "srl_nokia-system:system": {
+        "aaa": {"user": [{"password": "$6$SECRET", "username": "admin"}]},
+        "tls": {"server-profile": [{"key": "$aes1$SECRET", "name": "mgmt"}]},
+        "snmp": {"community-entry": [{"community": "SECRET", "name": "all"}]},
+    },
+    "MACSEC_PROFILE": {"one": {"primary_cak": "SECRET", "primary_ckn": "6162"}},
+    "service": {"snmp-server": {"readonly-community": {"SECRET": {"access": {}}}, "listening-address": {}}},
+    "pre-shared-key": 1234567,
+}
+
+
+@pytest.mark.parametrize("write", [lambda tree: json.dumps(tree, indent=4), lambda tree: yaml.safe_dump(tree)])
+def test_a_tree_shows_no_secret_and_stays_a_tree(write: Any) -> None:
+    shown = configuration_without_secrets(write(TREES))
+    assert "SECRET" not in shown
+    assert "1234567" not in shown
+    read = yaml.safe_load(shown)
+    assert read["NTP_KEY"] == {"42": {"type": "md5", "value": "...1"}}
+    assert read["SNMP_COMMUNITY"] == {"...1": {"TYPE": "RO"}, "...2": {"TYPE": "RW"}}
+    assert read["TACPLUS"] == {"global": {"auth_type": "pap", "passkey": "..."}}
+    assert read["MACSEC_PROFILE"]["one"]["primary_ckn"] == "6162"
+    assert configuration_without_secrets(shown) == shown
+
+
+def test_what_railfab_renders_is_shown_as_it_is(repository: Path) -> None:
+    golden = [path for path in (repository / "tests" / "golden" / "configurations").rglob("*") if path.is_file()]
+    assert len(golden) > 50
+    assert [path for path in golden if configuration_without_secrets(path.read_text()) != path.read_text()] == []

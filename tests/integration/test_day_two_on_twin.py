@@ -1,19 +1,31 @@
-"""Drift, reconcile and cabling on the twin: what a user sees, also where half of the fabric does not answer."""
+"""Drift, reconcile, cabling and snapshots on the twin: what a user sees, also where half of it does not answer."""
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests import commands
 from tests.docs.schemas import conforming
 from tests.integration.day_two import Railfab, cases, drifted, half_unreachable, runner
-from tests.twin.small_fabric import DOWNLINK, INTENT, LEAF, OTHER_LEAF, OTHER_SPINE, SPINE, UPLINK
+from tests.twin.small_fabric import (
+    DOWNLINK,
+    INTENT,
+    LEAF,
+    OTHER_LEAF,
+    OTHER_SPINE,
+    OTHER_UPLINK,
+    SPINE,
+    UPLINK,
+)
+from tests.twin.twins import until
 
 from railfab.endpoints import load_endpoints
 from railfab.fabric import design
-from railfab.twin import Twin
+from railfab.twin import Twin, connect
 
 SWITCHES = [LEAF, OTHER_LEAF, SPINE, OTHER_SPINE]
 
@@ -182,3 +194,157 @@ def test_the_playbook_does_the_same(railfab: Railfab, folder: Path, repository: 
     }[verb]
     assert (done.returncode, done.stderr) == (code, "")
     assert last in done.stdout.splitlines()[-1]
+
+
+def compared(railfab: Railfab, before: str, *arguments: str | Path) -> Any:
+    """What `diff` says of a snapshot and the switches now."""
+    done = railfab("diff", "intent.yml", *arguments, "--output", "json", intent=before)
+    assert done.returncode in (0, 1, 2), done.stderr
+    return conforming("diff", done.stdout)
+
+
+def ends_lost(document: Any) -> set[str]:
+    """The switches that have lost a session."""
+    return {switch["name"] for switch in document["switches"] if any("lost" in line for line in switch["sessions"])}
+
+
+def test_a_snapshot_says_what_is_different_and_a_rollback_returns_to_it(
+    railfab: Railfab, twin: Twin, folder: Path
+) -> None:
+    taken = railfab("snapshot", "-o", "before")
+    assert (taken.returncode, taken.stderr) == (0, "")
+    assert taken.stdout.endswith("4 of 4 switches in before\n")
+    files = [path for path in (folder / "before").rglob("*") if path.is_file()]
+    assert len(files) == 5
+    assert {path.stat().st_mode & 0o777 for path in files} == {0o600}
+    assert (folder / "before").stat().st_mode & 0o777 == 0o700
+    texts = {name: twin._switches[name].running() for name in SWITCHES}
+    equal = railfab("diff", "intent.yml", intent="before")
+    assert (equal.returncode, equal.stderr) == (0, "")
+    assert equal.stdout.endswith("4 of 4 switches compared: none different\n")
+    drifted(railfab, folder, SPINE)
+    control = connect(folder, "small")
+    control.set_link(OTHER_SPINE, DOWNLINK, up=False)
+    try:
+        until(lambda: ends_lost(compared(railfab, "before")) == {LEAF, OTHER_SPINE})
+        found = {switch["name"]: switch for switch in compared(railfab, "before")["switches"]}
+        shown = railfab("diff", "intent.yml", "--full", intent="before")
+    finally:
+        control.set_link(OTHER_SPINE, DOWNLINK, up=True)
+    assert found[SPINE]["settings"] == ["interface ethernet-1/1, ethernet-1/2: MTU 9216 -> 9000"]
+    assert found[LEAF]["links"] == [f"link {OTHER_UPLINK}: up -> down ({OTHER_SPINE} {DOWNLINK})"]
+    assert not any(found[OTHER_LEAF][part] for part in ("settings", "sessions", "links", "software", "diff"))
+    assert (shown.returncode, shown.stderr) == (1, "")
+    assert f"{SPINE}: interface ethernet-1/1, ethernet-1/2: MTU 9216 -> 9000\n" in shown.stdout
+    assert found[SPINE]["diff"] in shown.stdout
+    assert shown.stdout.endswith("4 of 4 switches compared: 3 different\n")
+    back = railfab("rollback", "--to", "before", "--yes")
+    assert (back.returncode, back.stderr) == (0, "")
+    assert back.stdout.endswith("4 of 4 switches: 1 changed\n")
+    assert {name: twin._switches[name].running() for name in SWITCHES} == texts
+
+
+def test_a_snapshot_without_some_switches_names_them_and_leaves_them_alone(railfab: Railfab, folder: Path) -> None:
+    half = ("--on", half_unreachable(folder, OTHER_LEAF, OTHER_SPINE))
+    taken = railfab("snapshot", "-o", "partly", *half, "--output", "json")
+    document = conforming("snapshot", taken.stdout)
+    assert taken.returncode == 1
+    assert [switch["name"] for switch in document["switches"]] == [LEAF, SPINE]
+    assert [switch["name"] for switch in document["unread"]] == [OTHER_LEAF, OTHER_SPINE]
+    quiet = railfab("diff", "intent.yml", intent="partly")
+    assert quiet.returncode == 2
+    assert quiet.stdout.endswith("2 of 4 switches compared: none different\n")
+    lines = quiet.stderr.splitlines()
+    assert [line.split(": ")[1] for line in lines] == [OTHER_LEAF, OTHER_SPINE]
+    assert all("cannot be compared: before: " in line and "no answer from" in line for line in lines)
+    drifted(railfab, folder, SPINE, OTHER_SPINE)
+    back = railfab("rollback", "--to", "partly", "--yes")
+    assert back.returncode == 0
+    assert [line.partition(": is left as it is: ")[0] for line in back.stderr.splitlines()] == [OTHER_LEAF, OTHER_SPINE]
+    assert states(railfab)[SPINE] == "in step"
+    assert states(railfab)[OTHER_SPINE] == "drifted"
+    nobody = railfab("snapshot", "-o", "nobody", "--on", half_unreachable(folder, *SWITCHES))
+    assert (nobody.returncode, nobody.stdout, (folder / "nobody").exists()) == (2, "", False)
+    assert len(nobody.stderr.splitlines()) == 4
+
+
+def test_two_snapshots_are_compared_without_switches_and_a_drain_is_named(railfab: Railfab, folder: Path) -> None:
+    assert railfab("snapshot", "-o", "one.json").returncode == 0
+    assert railfab("drain", SPINE).returncode == 0
+    assert railfab("snapshot", "-o", "drained").returncode == 0
+    assert railfab("undrain", SPINE).returncode == 0
+    found = commands.run("diff", "one.json", "drained", cwd=folder)
+    assert (found.returncode, found.stderr) == (1, "")
+    assert f"{SPINE}: is drained by railfab drain\n" in found.stdout
+    refused = railfab("rollback", "--to", "drained", "--yes")
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert refused.stderr == (
+        f"railfab: {SPINE}: was drained by railfab drain when the snapshot was taken, and its configuration has the "
+        "drain. Drain it first with railfab drain, or leave it out with --limit.\n"
+    )
+    drifted(railfab, folder, LEAF)
+    assert railfab("drain", SPINE).returncode == 0
+    back = railfab("rollback", "--to", "drained", "--yes")
+    assert (back.returncode, back.stderr) == (0, "")
+    assert states(railfab) == dict.fromkeys(SWITCHES, "in step")
+    assert railfab("undrain", SPINE).stdout.endswith("1 undrained\n")
+    assert states(railfab) == dict.fromkeys(SWITCHES, "in step")
+
+
+def spoiled(folder: Path, kind: str) -> tuple[str, str]:
+    """A target that no rollback can use, and what is said of it."""
+    shutil.copytree(folder / "whole", folder / kind)
+    document = folder / kind / "snapshot.json"
+    if kind == "cut":
+        document.write_text(document.read_text()[:1000])
+        return f"{kind}/snapshot.json", "is no snapshot, or a damaged one (Invalid JSON: EOF while parsing "
+    if kind == "foreign":
+        document.write_text('{"version": 1, "fabric": "small"}')
+        return f"{kind}/snapshot.json", "is no snapshot, or a damaged one (format: Field required)."
+    if kind == "newer":
+        document.write_text(document.read_text().replace("railfab snapshot 1", "railfab snapshot 9"))
+        return f"{kind}/snapshot.json", "has the format 'railfab snapshot 9', this release reads 'railfab snapshot 1'."
+    if kind == "other":
+        document.write_text(document.read_text().replace('"fabric": "small"', '"fabric": "large"'))
+        return f"{kind}/snapshot.json", "is of fabric large, not of small."
+    if kind == "empty":
+        document.unlink()
+        return f"{kind}/snapshot.json", "cannot be read (no such file or directory)."
+    edited = folder / kind / "configurations" / SPINE
+    if kind == "edited":
+        edited.write_text(edited.read_text().replace("9216", "9000"))
+        return f"{kind}/configurations/{SPINE}", "is not what the switch ran when the snapshot was taken."
+    edited.unlink()
+    return f"{kind}/configurations/{SPINE}", "cannot be read (no such file or directory)."
+
+
+def test_a_snapshot_that_is_damaged_or_of_something_else_is_one_line(railfab: Railfab, folder: Path) -> None:
+    assert railfab("snapshot", "-o", "whole").returncode == 0
+    for kind in ("cut", "foreign", "newer", "other", "empty", "edited", "incomplete"):
+        place, problem = spoiled(folder, kind)
+        refused = railfab("rollback", "--to", kind, "--plan")
+        assert (refused.returncode, refused.stdout) == (2, "")
+        assert refused.stderr.startswith(f"railfab: {place}: {problem}"), kind
+        assert len(refused.stderr.splitlines()) == 1
+    assert railfab("rollback", "--to", "edited", "--plan", "--limit", OTHER_SPINE).returncode == 0
+    assert railfab("snapshot", "-o", "whole.json").returncode == 0
+    refused = railfab("rollback", "--to", "whole.json", "--plan")
+    assert refused.stderr == (
+        "railfab: whole.json: has configurations without their secrets, to which no switch can return. "
+        "Name a folder that railfab snapshot -o DIR has written.\n"
+    )
+    assert railfab("rollback", "--to", "gone/", "--plan").stderr.startswith("railfab: gone: cannot be read (no such ")
+    taken = railfab("snapshot", "-o", "whole")
+    assert (taken.returncode, taken.stdout) == (2, "")
+    assert taken.stderr.startswith("railfab: whole: is a folder that exists. Name a new folder with -o, or a file ")
+
+
+@pytest.mark.parametrize("verb", ["snapshot", "diff"])
+def test_the_playbooks_of_snapshots_do_the_same(railfab: Railfab, folder: Path, repository: Path, verb: str) -> None:
+    program = repository / "playbooks" / "snapshot.py"
+    words = ("intent.yml", "--on", "twin", *(("-o", f"by-{verb}") if verb == "snapshot" else ("--since", "since.json")))
+    assert railfab("snapshot", "-o", "since.json").returncode == 0
+    drifted(railfab, folder, SPINE)
+    done = commands.run(*words, cwd=folder, timeout_s=120, program=program)
+    code, last = {"snapshot": (0, f"4 switches in by-{verb}"), "diff": (1, "4 switches, 1 different")}[verb]
+    assert (done.returncode, done.stderr, done.stdout.splitlines()[-1]) == (code, "", last)

@@ -198,13 +198,24 @@ def test_a_broken_line_is_refused_by_name_and_every_session_stays_up(
 
 
 @pytest.mark.usefixtures("mended")
-def test_rollback_restores_the_configurations_before_the_last_deploy(deployed: RunningLab, railfab: Railfab) -> None:
+def test_rollback_restores_the_configurations_before_the_last_deploy_and_those_of_a_snapshot(
+    deployed: RunningLab, railfab: Railfab, tmp_path: Path
+) -> None:
+    intended = deployed.vtysh(LEAF, "-c", "show running-config no-header")
+    assert railfab("snapshot", "-o", str(tmp_path / "before"), *BOTH).exit_code == 0
     deployed.vtysh(LEAF, "-c", "configure terminal", "-c", "router bgp 4200001001", "-c", "no neighbor swp15 interface")
     handmade = deployed.vtysh(LEAF, "-c", "show running-config no-header")
     assert outcomes(railfab("deploy", "--yes", "--output", "json", *BOTH))[LEAF]["changed"]
     returned = outcomes(railfab("rollback", "--yes", "--output", "json"))
     assert set(returned) == {LEAF}
     assert deployed.vtysh(LEAF, "-c", "show running-config no-header") == handmade
+    drifted = railfab("drift", *BOTH)
+    assert drifted.exit_code == 1
+    assert drifted.stdout.endswith("2 of 6 switches read: 1 in step, 1 drifted\n")
+    again = outcomes(railfab("rollback", "--to", str(tmp_path / "before"), "--yes", "--output", "json", *BOTH))
+    assert {name: outcome["changed"] for name, outcome in again.items()} == {LEAF: True, SPINE: False}
+    assert deployed.vtysh(LEAF, "-c", "show running-config no-header") == intended
+    assert railfab("drift", *BOTH).exit_code == 0
 
 
 @pytest.mark.usefixtures("mended")

@@ -42,6 +42,8 @@ EXTRAS = {
     "verify": "deploy",
     "drift": "deploy",
     "cabling": "deploy",
+    "snapshot": "deploy",
+    "diff": "deploy",
     "collect": "collect",
     "targets": "collect",
     "import": "collect",

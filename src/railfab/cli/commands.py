@@ -34,6 +34,8 @@ PLACES: Mapping[str, tuple[str, str]] = {
     "verify": ("verify", "verify"),
     "drift": ("drift", "drift"),
     "cabling": ("cabling", "cabling"),
+    "snapshot": ("snapshot", "snapshot"),
+    "diff": ("snapshot", "diff"),
     "collect": ("collect", "collect_app"),
     "targets": ("target_check", "targets_app"),
     "import": ("from_gnmic", "import_app"),

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 from pydantic import Field, TypeAdapter
 
 from railfab.app.summary import JobSummary
-from railfab.deploy import DeployRecord, DriftState, LinkCabling
+from railfab.deploy import DeployRecord, DriftState, LinkCabling, SwitchDifference
 from railfab.documents.equipment import Equipment
 from railfab.documents.explain import Section
 from railfab.documents.growth import Room
@@ -128,6 +128,37 @@ class CablingReport:
     wrong: int
     unknown: int
     links: tuple[LinkCabling, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotSwitch:
+    """A switch of `snapshot`. sessions: those that are established."""
+
+    name: str
+    version: str
+    sessions: int
+    ports_up: int
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotReport:
+    """`snapshot`. path: where it was written."""
+
+    fabric: str
+    path: str
+    switches: tuple[SnapshotSwitch, ...]
+    unread: tuple[UnreadSwitch, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotComparison:
+    """`diff`. before, after: times at which they were taken. unknown: switches that one of them lacks."""
+
+    fabric: str
+    before: str
+    after: str
+    switches: tuple[SwitchDifference, ...]
+    unknown: tuple[UnreadSwitch, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -827,6 +858,7 @@ RECORDS: Mapping[str, Any] = {
     "dashboards-push": tuple[PushedObject, ...],
     "deploy": tuple[ChangedSwitch, ...],
     "design-errors": DesignErrors,
+    "diff": SnapshotComparison,
     "drain": DrainReport,
     "drift": DriftReport,
     "errors": CommandErrors,
@@ -851,6 +883,7 @@ RECORDS: Mapping[str, Any] = {
     "sim-why": PortExplanation,
     "simulate": Estimated,
     "simulate-jobs": tuple[SharedDesign, ...],
+    "snapshot": SnapshotReport,
     "sweep": tuple[SweepResult, ...],
     "twin-status": tuple[FoundTwin, ...],
     "twin-stop": StoppedTwin,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -25,6 +26,7 @@ from railfab.cli.common import (
     refuse,
 )
 from railfab.cli.echo import echo
+from railfab.cli.snapshot_target import is_snapshot, snapshot_texts
 from railfab.errors import RailfabError
 from railfab.fabric import design, limited, require_sessions, session_endpoints
 from railfab.text.counted import listed
@@ -33,7 +35,13 @@ if TYPE_CHECKING:
     from railfab.deploy import DeployRecord, Journal
 
 ToOption = Annotated[
-    str | None, typer.Option("--to", metavar="ID", help="Undo this deploy and all later ones.", show_default=False)
+    str | None,
+    typer.Option(
+        "--to",
+        metavar="ID|DIR",
+        help="Undo this deploy and all later ones; or return to what a snapshot has.",
+        show_default=False,
+    ),
 ]
 ListOption = Annotated[bool, typer.Option("--list", metavar="", help="List the deploys that can be undone.")]
 
@@ -64,7 +72,8 @@ def rollback(
     state: StateOption = STATE_DEFAULT,
     output: OutputOption = Output.TABLE,
 ) -> None:
-    """Return switches to the configurations that they had before the last deploy, or before the one of --to."""
+    """Return switches to the configurations that they had before the last deploy, before the one of --to, or in a
+    snapshot."""
     from railfab.deploy import Journal
 
     if show:
@@ -75,9 +84,12 @@ def rollback(
     if show:
         _print_deploys(journal.deploys(), output)
         return
-    if not journal.deploys():
-        require_sessions((node.name, str(node.platform)) for node in limited(fabric.topology, limit))
-    texts = journal.texts_before(_last(journal).deploy if to is None else to)
+    if to is not None and is_snapshot(to):
+        texts = snapshot_texts(fabric, Path(to), on, state, limit)
+    else:
+        if not journal.deploys():
+            require_sessions((node.name, str(node.platform)) for node in limited(fabric.topology, limit))
+        texts = journal.texts_before(_last(journal).deploy if to is None else to)
     gone = sorted(texts.keys() - {node.name for node in fabric.topology.switches()})
     if gone and limit is None:
         problem = f"that deploy changed {listed(gone)}, which this intent lacks"

@@ -1,12 +1,22 @@
 """Nornir runs over the switches of a fabric: preview, apply, roll back, verify; and the journal of deploys."""
 
 from railfab.deploy.cabling import Cabling, CablingGap, CablingState, LinkCabling, read_cabling
-from railfab.deploy.drain import check_verb, operate, operate_all, remaining_in_turn, remaining_traffic
+from railfab.deploy.drain import check_verb, drained_now, operate, operate_all, remaining_in_turn, remaining_traffic
 from railfab.deploy.drift import DriftState, SwitchDrift, drift, drift_all
 from railfab.deploy.inventory import RailfabInventory
 from railfab.deploy.journal import DeployRecord, Journal, OpenDeploy, new_change
 from railfab.deploy.kept_sessions import KeptSessions
 from railfab.deploy.run import Outcome, Preview, Readings, apply_all, nornir_of, preview_all, read_configurations
+from railfab.deploy.snapshot import (
+    FabricSnapshot,
+    TakenSnapshot,
+    check_writable,
+    read_snapshot,
+    take_snapshot,
+    whole_configurations,
+    write_snapshot,
+)
+from railfab.deploy.snapshot_diff import SnapshotDifference, SwitchDifference, compare_snapshots
 from railfab.deploy.tasks import configure, inspect, observe, preview, read_running
 from railfab.deploy.upgrade import Upgraded, UpgradeLimits, UpgradeRun, drained_by_upgrades
 from railfab.deploy.upgrade_tasks import end_drain, install, reload
@@ -19,6 +29,7 @@ __all__ = [
     "CablingState",
     "DeployRecord",
     "DriftState",
+    "FabricSnapshot",
     "Journal",
     "KeptSessions",
     "LinkCabling",
@@ -27,7 +38,10 @@ __all__ = [
     "Preview",
     "RailfabInventory",
     "Readings",
+    "SnapshotDifference",
+    "SwitchDifference",
     "SwitchDrift",
+    "TakenSnapshot",
     "UpgradeLimits",
     "UpgradeRun",
     "Upgraded",
@@ -35,8 +49,11 @@ __all__ = [
     "Wave",
     "apply_all",
     "check_verb",
+    "check_writable",
+    "compare_snapshots",
     "configure",
     "drained_by_upgrades",
+    "drained_now",
     "drift",
     "drift_all",
     "end_drain",
@@ -52,9 +69,13 @@ __all__ = [
     "read_cabling",
     "read_configurations",
     "read_running",
+    "read_snapshot",
     "reload",
     "remaining_in_turn",
     "remaining_traffic",
+    "take_snapshot",
     "verify_all",
     "waves_of",
+    "whole_configurations",
+    "write_snapshot",
 ]

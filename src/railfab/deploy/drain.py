@@ -12,6 +12,7 @@ from nornir.core.task import Result, Task
 
 from railfab.deploy.run import Outcome, nornir_of, outcomes_of, readings_of
 from railfab.deploy.tasks import Keep, open_session, read_running, refuse_pending
+from railfab.endpoints import Endpoints
 from railfab.errors import DeviceError, NotRolledBack, RailfabError, Unreachable, raise_all
 from railfab.fabric import Design, present_endpoints
 from railfab.findings import Finding
@@ -80,6 +81,13 @@ def check_verb(fabric: Design, names: Iterable[str], verb: Verb) -> None:
             remedy = f"Remove it from `drain` in {fabric.path}, then deploy, or undrain it"
             errors.append(RailfabError(name, "is drained by the intent", remedy))
     raise_all(errors)
+
+
+def drained_now(fabric: Design, endpoints: Endpoints) -> frozenset[str]:
+    """The switches that a verb has drained. Raises RailfabError, or Problems, where one cannot be read."""
+    read = readings_of(nornir_of(fabric, endpoints), read_running)
+    raise_all(list(read.unread.values()))
+    return frozenset(name for name, running in read.answers.items() if running.drained)
 
 
 def remaining_traffic(

@@ -83,7 +83,7 @@ if TYPE_CHECKING:
     from railfab.device.observed import Observed, ObservedBgpSession, ObservedFamily, ObservedInterface
     from railfab.device.partial_change import partly_changed
     from railfab.device.planning import plan
-    from railfab.device.secret_text import without_secrets
+    from railfab.device.secret_text import configuration_without_secrets, without_secrets
     from railfab.device.supported import unsupported
 else:
     __getattr__ = imported_on_use(
@@ -98,7 +98,7 @@ else:
             "observed": ("Observed", "ObservedBgpSession", "ObservedFamily", "ObservedInterface"),
             "partial_change": ("partly_changed",),
             "planning": ("plan",),
-            "secret_text": ("without_secrets",),
+            "secret_text": ("configuration_without_secrets", "without_secrets"),
             "supported": ("unsupported",),
         },
     )
@@ -170,6 +170,7 @@ __all__ = [
     "Vtep",
     "change_lines",
     "changes",
+    "configuration_without_secrets",
     "deviations",
     "disagreements",
     "fabric_path",

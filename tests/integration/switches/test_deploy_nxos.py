@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from tests.integration.switches.racks import (
     REVERTED_WITHIN_S,
     SPINE,
     WITHIN_S,
+    Railfab,
     deployed,
     left_behind,
     name,
@@ -64,7 +66,9 @@ def test_a_changed_threshold_is_one_line(leaf: Endpoint, model: DeviceModel) -> 
     assert deployed(leaf, configuration, "back") != ""
 
 
-def test_what_the_operator_has_configured_stays(leaf: Endpoint, model: DeviceModel) -> None:
+def test_what_the_operator_has_configured_stays_and_a_snapshot_has_no_secret_of_it(
+    leaf: Endpoint, model: DeviceModel, railfab: Railfab, state: Path
+) -> None:
     deployed(leaf, rendered(model), "begin")
     operator = ("feature tacacs+", "tacacs-server host 192.0.2.9 key 7 secret-of-aaa", "snmp-server contact noc")
     typed(leaf, "configure terminal", *operator, "end")
@@ -73,6 +77,13 @@ def test_what_the_operator_has_configured_stays(leaf: Endpoint, model: DeviceMod
     assert "secret-of-aaa" not in diff
     assert all(line in running(leaf) for line in (*operator, "username admin", "interface mgmt0", "line vty"))
     deployed(leaf, rendered(model), "back")
+    for place in ("one.json", "folder"):
+        assert railfab("snapshot", "-o", str(state / place), "--limit", LEAF).returncode == 0
+    documents = [(state / "one.json").read_text(), (state / "folder" / "snapshot.json").read_text()]
+    assert [("tacacs-server host 192.0.2.9 key 7 ..." in text, "secret-of" in text) for text in documents] == [
+        (True, False)
+    ] * 2
+    assert "secret-of-aaa" in (state / "folder" / "configurations" / LEAF).read_text()
 
 
 @pytest.mark.parametrize("line", ["nonsense of somebody", "hostname pod1-seg1-leaf1 b"])

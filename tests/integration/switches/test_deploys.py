@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 from tests.docs.schemas import conforming
@@ -22,7 +23,7 @@ def running(endpoint: Endpoint) -> str:
 
 @on_each
 def test_a_factory_fabric_is_brought_to_the_intent_and_a_second_run_changes_nothing(
-    railfab: Railfab, leaf: Endpoint, twin: Twin
+    railfab: Railfab, leaf: Endpoint, twin: Twin, rack: Path, state: Path, system: str
 ) -> None:
     assert railfab("verify", "--wait", "0").returncode == 1
     factory = running(leaf)
@@ -39,10 +40,20 @@ def test_a_factory_fabric_is_brought_to_the_intent_and_a_second_run_changes_noth
         "3 of 3 switches checked: all 4 BGP session ends are as the intent says",
     )
     assert left_behind(leaf) == ""
+    intended, taken = running(leaf), state / f"taken-{system}"
+    assert railfab("snapshot", "-o", str(taken)).returncode == 0
     back = railfab("rollback", "--yes", "--output", "json")
     assert [outcome["changed"] for outcome in conforming("rollback", back.stdout)] == [True] * 3
     assert running(leaf) == factory
     assert railfab("verify", "--wait", "0").returncode == 1
+    different = conforming("diff", railfab("diff", str(rack), "--output", "json", intent=taken).stdout)
+    assert all(switch["settings"] and switch["sessions"] for switch in different["switches"])
+    again = railfab("rollback", "--to", str(taken), "--yes", "--output", "json")
+    assert [outcome["changed"] for outcome in conforming("rollback", again.stdout)] == [True] * 3
+    assert running(leaf) == intended
+    same = conforming("diff", railfab("diff", str(rack), "--output", "json", intent=taken).stdout)
+    assert [switch["settings"] for switch in same["switches"]] == [[]] * 3
+    assert left_behind(leaf) == ""
 
 
 @pytest.mark.matrix
