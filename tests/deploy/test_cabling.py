@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from railfab.deploy.cabling import Cabling, CablingGap, CablingSource, CablingState, cabling_of
-from railfab.deploy.verify import _live, _wrong_hosts
+from railfab.deploy.verify import _wrong_hosts, live_findings
 from railfab.device import Observed, ObservedBgpSession, ObservedInterface
 from railfab.fabric import Design, design
 
@@ -73,7 +73,7 @@ def test_hosts_without_lldp_are_unknown_and_counted_and_no_finding(fabric: Desig
     )
     swapped = observed | {LEAF: exchanged(observed[LEAF], "swp1", "swp3")}
     assert judged(fabric, swapped) == cabling
-    assert list(_live(fabric, LEAF, swapped[LEAF])) == list(_live(fabric, LEAF, observed[LEAF]))
+    assert list(live_findings(fabric, LEAF, swapped[LEAF])) == list(live_findings(fabric, LEAF, observed[LEAF]))
 
 
 def test_two_host_cables_exchanged_on_a_leaf_are_wrong_where_the_hosts_speak_lldp(fabric: Design) -> None:
@@ -86,7 +86,7 @@ def test_two_host_cables_exchanged_on_a_leaf_are_wrong_where_the_hosts_speak_lld
         (LEAF, "swp1", CablingSource.LLDP),
         (LEAF, "swp3", CablingSource.LLDP),
     ]
-    miscabled = [found.line for found in _live(fabric, LEAF, swapped[LEAF]) if found.code == "miscabled"]
+    miscabled = [found.line for found in live_findings(fabric, LEAF, swapped[LEAF]) if found.code == "miscabled"]
     assert miscabled == [
         f"error {LEAF} swp1: is cabled to pod1-seg1-host2 rail1-p0, the intent says pod1-seg1-host1 rail1-p0. "
         "Correct the cabling. [miscabled]",

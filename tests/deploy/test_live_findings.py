@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from railfab.deploy.verify import _live
+from railfab.deploy.verify import live_findings
 from railfab.device import Observed, ObservedBgpSession, ObservedInterface
 from railfab.fabric import Design, design
 
@@ -108,14 +108,14 @@ WRONG = {
 
 
 def test_a_healthy_switch_has_no_findings(fabric: Design) -> None:
-    assert list(_live(fabric, LEAF, healthy(fabric))) == []
+    assert list(live_findings(fabric, LEAF, healthy(fabric))) == []
 
 
 @pytest.mark.parametrize(("change", "message"), WRONG.values(), ids=WRONG)
 def test_each_thing_that_is_wrong_is_one_finding(
     fabric: Design, change: Callable[[Observed], Observed], message: str
 ) -> None:
-    assert [str(found) for found in _live(fabric, LEAF, change(healthy(fabric)))] == [f"{PLACE}: {message}"]
+    assert [str(found) for found in live_findings(fabric, LEAF, change(healthy(fabric)))] == [f"{PLACE}: {message}"]
 
 
 @pytest.fixture(scope="module")
@@ -132,7 +132,7 @@ def narrow_and_disabled(fabric: Design) -> Observed:
 
 
 def on_swp1(fabric: Design, *, owns_system: bool) -> list[str]:
-    found = _live(fabric, LEAF, narrow_and_disabled(fabric), owns_system=owns_system)
+    found = live_findings(fabric, LEAF, narrow_and_disabled(fabric), owns_system=owns_system)
     return [str(one).removeprefix(f"{LEAF} swp1: ") for one in found if one.where == f"{LEAF} swp1"]
 
 
@@ -154,13 +154,13 @@ def test_where_a_deploy_configures_the_system_too_the_remedy_is_a_deploy(linux: 
 def test_a_hash_without_the_source_port_is_found_with_how_to_set_it(linux: Design) -> None:
     name = next(iter(linux.models))
     seen = Observed(interfaces=(), sessions=(), lldp=False, hashes_source_port=False)
-    found = next(one for one in _live(linux, name, seen) if one.code == "hash-without-port")
+    found = next(one for one in live_findings(linux, name, seen) if one.code == "hash-without-port")
     assert found.line == (
         f"error {name} ECMP hash: has no source port, so that all RoCE between two NICs takes one path. Set it with "
         "`sysctl -w net.ipv4.fib_multipath_hash_policy=1`, and for the next boot in /etc/sysctl.d. [hash-without-port]"
     )
     reported = (replace(seen, hashes_source_port=value) for value in (True, None))
-    assert all(one.code != "hash-without-port" for seen in reported for one in _live(linux, name, seen))
+    assert all(one.code != "hash-without-port" for seen in reported for one in live_findings(linux, name, seen))
 
 
 def test_a_vlan_without_its_vni_is_found_with_how_to_make_it(repository: Path) -> None:
@@ -168,7 +168,7 @@ def test_a_vlan_without_its_vni_is_found_with_how_to_make_it(repository: Path) -
 
     def lines(vnis: frozenset[int] | None) -> list[str]:
         seen = Observed(interfaces=(), sessions=(), lldp=False, vnis=vnis)
-        return [found.line for found in _live(overlay, "front-leaf1", seen) if found.code == "vni-missing"]
+        return [found.line for found in live_findings(overlay, "front-leaf1", seen) if found.code == "vni-missing"]
 
     (line,) = lines(frozenset({10101, 10200}))
     assert line.startswith(
@@ -182,7 +182,7 @@ def test_state_that_a_platform_does_not_report_is_no_finding(fabric: Design) -> 
     silent = on_port(mtu_bytes=None, neighbor_device=None, neighbor_interface=None)(
         on_session(neighbor_device=None)(healthy(fabric))
     )
-    assert list(_live(fabric, LEAF, replace(silent, lldp=False))) == []
+    assert list(live_findings(fabric, LEAF, replace(silent, lldp=False))) == []
 
 
 @pytest.mark.parametrize(
@@ -196,7 +196,7 @@ def test_state_that_a_platform_does_not_report_is_no_finding(fabric: Design) -> 
 def test_a_neighbour_that_does_not_say_which_one_it_is_is_a_warning(
     fabric: Design, change: Callable[[Observed], Observed], lacking: str
 ) -> None:
-    (found,) = _live(fabric, LEAF, change(healthy(fabric)))
+    (found,) = live_findings(fabric, LEAF, change(healthy(fabric)))
     assert found.line == (
         f"warning {PLACE}: receives {lacking} from pod1-spine1, so that its cabling is not verified. "
         "Enable LLDP on both ends of the link to pod1-spine1. [lldp-silent]"
@@ -213,7 +213,7 @@ def test_a_session_between_loopbacks_is_expected_and_named_by_its_peer(fabric: D
     other = Design(document=fabric.document, intent=fabric.intent, topology=fabric.topology)
     vars(other)["models"] = {**fabric.models, LEAF: replace(model, bgp=bgp)}
     message = f"{LEAF} {spine}: has no BGP session with pod1-spine1. Deploy the intent."
-    assert [str(found) for found in _live(other, LEAF, healthy(fabric))] == [message]
+    assert [str(found) for found in live_findings(other, LEAF, healthy(fabric))] == [message]
     up = ObservedBgpSession(peer=spine, state="established")
     observed = healthy(fabric)
-    assert list(_live(other, LEAF, replace(observed, sessions=(*observed.sessions, up)))) == []
+    assert list(live_findings(other, LEAF, replace(observed, sessions=(*observed.sessions, up)))) == []

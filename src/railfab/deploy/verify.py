@@ -87,7 +87,7 @@ def _findings(
     texts = {name: running.text for name, (running, _) in inspected.items()}
     yield from configuration_findings(fabric, texts, drained)
     for name, (running, observed) in inspected.items():
-        yield from _live(fabric, name, observed, owns_system=name in owned)
+        yield from live_findings(fabric, name, observed, owns_system=name in owned)
         yield from qos_findings(name, fabric.models[name], observed, partial(_model, fabric, name, running.text))
 
 
@@ -111,7 +111,7 @@ def pending_finding(name: str, pending: Pending) -> Finding:
     return error(DifferenceCode.CHANGE_PENDING, f"{name}: a change", problem, remedy)
 
 
-def _live(fabric: Design, name: str, observed: Observed, *, owns_system: bool = False) -> Iterator[Finding]:
+def live_findings(fabric: Design, name: str, observed: Observed, *, owns_system: bool = False) -> Iterator[Finding]:
     """Findings about the interfaces and sessions of one switch.
 
     owns_system: whether a deploy sets what the operating system has; the remedy names how to set it elsewhere.
@@ -155,14 +155,14 @@ def _sessions(fabric: Design, name: str, observed: Observed) -> Iterator[Finding
     model = fabric.models[name]
     sessions = {(session.network_instance, session.peer): session for session in observed.sessions}
     interfaces = interfaces_of_peers(model)
-    peers = _peers(fabric.topology, model, interfaces)
+    peers = session_peers(fabric.topology, model, interfaces)
     for neighbor in model.neighbors:
         where = f"{name} {interfaces.get(neighbor.key, neighbor.key)}"
         found = sessions.get((neighbor.network_instance, neighbor.peer))
         yield from _session(where, found, peers.get(neighbor.key, str(neighbor.peer)), neighbor)
 
 
-def _peers(topology: Topology, model: DeviceModel, interfaces: Mapping[str, str]) -> Mapping[str, str]:
+def session_peers(topology: Topology, model: DeviceModel, interfaces: Mapping[str, str]) -> Mapping[str, str]:
     """The switch with which each neighbour has its session, by the key of the neighbour, where the topology has it."""
     nodes = {port.name: peer.node for port, peer, _ in topology.ports_of(model.name)}
     lags = (interface for interface in model.interfaces if isinstance(interface, Lag) and interface.members)

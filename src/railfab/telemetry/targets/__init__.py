@@ -9,7 +9,7 @@ from railfab.telemetry.targets.file_source import FileSource
 from railfab.telemetry.targets.health import loader_samples
 from railfab.telemetry.targets.http_source import HttpSource
 from railfab.telemetry.targets.known import mapped_telemetry, targets_of_hosts, targets_of_intent, telemetry_of
-from railfab.telemetry.targets.loader import Loader, LoaderHealth, LoadFailed, PartlyFailed, Source
+from railfab.telemetry.targets.loader import Loader, LoaderHealth, LoadFailed, PartlyFailed, TargetSource
 from railfab.telemetry.targets.login import newest_credentials
 from railfab.telemetry.targets.service_discovery import Discovery, parse_targets, sd_document
 from railfab.telemetry.targets.shards import WHOLE, Shard, Share, owner, parse_shard, parse_share, process_shard
@@ -27,7 +27,7 @@ __all__ = [
     "PartlyFailed",
     "Shard",
     "Share",
-    "Source",
+    "TargetSource",
     "TargetSpec",
     "diff",
     "loader_samples",

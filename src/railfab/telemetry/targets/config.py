@@ -18,7 +18,7 @@ from railfab.telemetry.sinks.secrets import SecretSource
 from railfab.telemetry.targets.file_source import FileSource
 from railfab.telemetry.targets.http_source import INTERVAL_S, TIMEOUT_S, HttpSource
 from railfab.telemetry.targets.known import TelemetryOf, targets_of_hosts, telemetry_of
-from railfab.telemetry.targets.loader import Source
+from railfab.telemetry.targets.loader import TargetSource
 from railfab.telemetry.targets.service_discovery import SUBSCRIBED, Discovery
 from railfab.telemetry.targets.spec import TargetSpec
 from railfab.yaml_reader.sections import YamlSection
@@ -34,7 +34,7 @@ SHORTEST_S = 1.0
 
 def source_of(
     where: str, *, telemetry: TelemetryOf = telemetry_of, environment: Mapping[str, str] = os.environ
-) -> Source:
+) -> TargetSource:
     """The source of targets at a URL, or in a file: hosts.yml, an endpoints file, or one with the section `http_sd`.
 
     Raises EndpointError, or Problems with file, line and key of all that is wrong.

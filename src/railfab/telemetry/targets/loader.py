@@ -40,7 +40,7 @@ class PartlyFailed(LoadFailed):
         self.specs, self.left_out = specs, left_out
 
 
-class Source(Protocol):
+class TargetSource(Protocol):
     """Where a list of targets is. name: file or URL, for logs and labels. interval_s: between two polls [s]."""
 
     name: str
@@ -64,7 +64,7 @@ class LoaderHealth:
 class Loader:
     """The targets of one source. `specs` is the last good list, empty before the first."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: TargetSource) -> None:
         self.source = source
         self.health = LoaderHealth()
         self.specs: tuple[TargetSpec, ...] = ()

@@ -1,0 +1,104 @@
+"""The gate of the state, on a twin: what was wrong before a wave passes, what is new fails."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.device.planned import with_bgp
+from tests.integration.switches.racks import deployed
+from tests.twin.small_fabric import DOWNLINK, LEAF, OTHER_LEAF, OTHER_SPINE, OTHER_UPLINK, SPINE, UPLINK, small
+
+from railfab.deploy.gates import StateGate
+from railfab.deploy.run import nornir_of
+from railfab.device import DeviceModel
+from railfab.errors import RailfabError
+from railfab.platforms import platform
+from railfab.twin import Twin
+
+WAVE = (LEAF, SPINE)
+
+
+@pytest.fixture
+def twin(tmp_path: Path) -> Iterator[Twin]:
+    with Twin(small(), state=tmp_path, base_port=0, configured=True) as running:
+        yield running
+
+
+def gate_of(twin: Twin, within_s: float = 0) -> StateGate:
+    return StateGate(small(), nornir_of(small(), twin.endpoints), within_s=within_s)
+
+
+def text(model: DeviceModel) -> str:
+    system = platform(model.platform)
+    return system.text(system.render(model))
+
+
+def configure(twin: Twin, model: DeviceModel) -> None:
+    deployed(twin.endpoints.by_name()[model.name], text(model), "gate")
+
+
+def test_a_link_that_was_down_before_passes_and_another_one_fails_also_in_the_process_that_resumes(twin: Twin) -> None:
+    twin.set_link(OTHER_LEAF, UPLINK, up=False)
+    gate = gate_of(twin, within_s=20)
+    gate.baseline(WAVE)
+    assert gate.failures(WAVE) == ()
+    twin.set_link(LEAF, OTHER_UPLINK, up=False)
+    resumed = gate_of(twin)
+    resumed.restore(json.loads(json.dumps(gate.saved())))
+    (failure,) = resumed.failures(WAVE)
+    assert failure.line == (
+        f"gate state: {LEAF} {OTHER_UPLINK}: is down, its link to {OTHER_SPINE} does not work. Check the cable and the"
+        " far end (before in order, after interface-down, limit no new error after 0 s)"
+    )
+    twin.set_link(LEAF, OTHER_UPLINK, up=True)
+    resumed.within_s = 20
+    assert resumed.failures(WAVE) == ()
+
+
+def test_a_wrong_as_and_exchanged_cables_fail(twin: Twin) -> None:
+    gate = gate_of(twin)
+    gate.baseline(WAVE)
+    model = small().models[LEAF]
+    first, *rest = model.neighbors
+    configure(twin, with_bgp(model, neighbors=(replace(first, remote_as=64999), *rest)))
+    assert [(failure.series, failure.after) for failure in gate.failures(WAVE)] == [
+        (f"{LEAF} {first.peer}", "bgp-down")
+    ]
+    configure(twin, model)
+    gate.within_s = 20
+    assert gate.failures(WAVE) == ()
+    gate.within_s = 0
+    twin.exchange_cables((LEAF, UPLINK), (OTHER_LEAF, UPLINK))
+    assert "miscabled" in {failure.after for failure in gate.failures(WAVE)}
+
+
+def test_a_switch_that_does_not_answer_is_no_baseline_and_fails_the_gate(twin: Twin) -> None:
+    gate = gate_of(twin)
+    gate.baseline(WAVE)
+    twin.stop_switch(SPINE)
+    (failure,) = gate.failures(WAVE)
+    assert (failure.series, failure.after) == (SPINE, "not read")
+    with pytest.raises(RailfabError, match=f"^{SPINE}: "):
+        gate.baseline(WAVE)
+
+
+def test_the_first_wave_of_a_factory_fabric_passes_though_its_peers_have_no_sessions_yet(tmp_path: Path) -> None:
+    with Twin(small(), state=tmp_path, base_port=0) as twin:
+        gate = gate_of(twin)
+        gate.baseline(WAVE)
+        assert any("bgp-neighbor-missing" in codes for codes in gate.saved()[LEAF]["errors"].values())
+        for name in WAVE:
+            configure(twin, small().models[name])
+        assert gate.failures(WAVE) == ()
+        gate.baseline(WAVE)
+        twin.set_link(SPINE, DOWNLINK, up=False)
+        assert gate.failures(WAVE) != ()
+
+
+def test_a_saved_baseline_that_is_damaged_is_refused(twin: Twin) -> None:
+    with pytest.raises(RailfabError, match=r"^gate state: what was read before the wave is damaged\. Run railfab"):
+        gate_of(twin).restore([1])
