@@ -16,6 +16,7 @@ from tests.exports.slurm_controller import topology_of
 from tests.exports.slurm_rules import Read, read_conf, read_yaml
 from tests.twin.small_fabric import INTENT, LEAF
 
+from railfab.deploy.schedulers import hosts_behind
 from railfab.device import Observed, ObservedInterface
 from railfab.errors import RailfabError
 from railfab.exports import HostNames, export_formats, export_named
@@ -24,7 +25,7 @@ from railfab.fabric import Design, design
 from railfab.fabric.live import LiveDesign, live_design
 from railfab.fabric.segments import places
 from railfab.text.hostlist import hostlist
-from railfab.topology import Net, PortKey, Topology
+from railfab.topology import Net, PortKey, Role, Topology
 from railfab.topology.model import link_network
 from railfab.twin import Twin
 
@@ -182,6 +183,17 @@ def test_a_segment_and_a_pod_without_hosts_are_no_switches() -> None:
     assert tree.nodes.keys() == {"pod1-seg1"}
     assert tree.children == {"pod1": ["pod1-seg1"]}
     assert blocks.sizes == (4,)
+
+
+def test_a_switch_whose_ports_are_down_takes_the_hosts_that_it_cuts_off_out_of_the_tree() -> None:
+    fabric = fabric_named("multi-rail")
+    leaf = next(node.name for node in fabric.topology.nodes if node.role is Role.LEAF)
+    far = planned(fabric.topology)
+    far |= dict.fromkeys(ports_of(far, leaf)) | {port: None for port in far if port[0] == leaf}
+    tree, _ = slurm(live(fabric, far).design)
+    left = {host for hosts in tree.nodes.values() for host in hosts}
+    assert {host.name for host in fabric.topology.hosts()} - left == {*hosts_behind(fabric, [leaf]).cut_off}
+    assert left
 
 
 @settings(max_examples=40)
