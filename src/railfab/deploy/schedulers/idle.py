@@ -12,7 +12,7 @@ from railfab.errors import RailfabError
 
 ASKED_EVERY_S = 10.0
 OnWait = Callable[[Mapping[str, str]], object]
-"""Called with what still runs, by host, whenever this has changed."""
+"""Called with words by host: what still runs, whenever this has changed."""
 
 
 def idle(
@@ -23,13 +23,16 @@ def idle(
     within_s: float,
     stop_requested: threading.Event,
     on_wait: OnWait,
+    on_left_alone: OnWait = lambda _: None,
     asked_every_s: float = ASKED_EVERY_S,
 ) -> Mapping[str, str]:
     """Hold hosts and wait until nothing runs on them; returns what still does, by host: empty where they are idle.
 
-    Ends after within_s, or when a stop is requested. The hosts stay held: see `released`. Raises SchedulerError.
+    on_left_alone: called with the hosts that others had taken out before, and why. Ends after within_s, or when a stop
+    is requested. The hosts stay held: see `released`. Raises SchedulerError.
     """
-    scheduler.hold(hosts, reason)
+    if left_alone := scheduler.hold(hosts, reason):
+        on_left_alone(left_alone)
     end = monotonic() + within_s
     told: Mapping[str, str] = {}
     while busy := scheduler.busy(hosts):
