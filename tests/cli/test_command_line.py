@@ -160,7 +160,7 @@ def test_audit_ends_with_1_for_a_hazard_and_with_0_for_a_banner(tmp_path: Path) 
     assert found[0]["code"] == "packet-filter"
 
 
-@pytest.mark.parametrize("command", ["deploy", "verify", "rollback"])
+@pytest.mark.parametrize("command", ["deploy", "verify", "rollback", "drift", "reconcile", "cabling"])
 def test_commands_that_speak_to_switches_say_when_there_are_none(tmp_path: Path, command: str) -> None:
     with Journal(tmp_path / ".railfab", "pod64").open("deploy") as entry:
         entry.keep("pod1-spine1", "")

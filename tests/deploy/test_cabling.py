@@ -164,6 +164,10 @@ def test_two_host_cables_exchanged_on_a_leaf_are_wrong_where_arp_resolves_the_ad
         ("swp1", CablingSource.ARP, "10.17.0.3 of pod1-seg1-host2"),
         ("swp3", CablingSource.ARP, "10.17.0.1 of pod1-seg1-host1"),
     ]
+    assert [found.line for found in wrong.findings()] == [
+        f"error {LEAF} swp1 and {LEAF} swp3: are swapped: the first is cabled to pod1-seg1-host2 rail1-p0, the other "
+        "to pod1-seg1-host1 rail1-p0. Swap the two plugs. [cables-swapped]"
+    ]
     assert [found.line for found in _wrong_hosts(wrong)][:1] == [
         f"error {LEAF} swp1: resolves 10.17.0.3 of pod1-seg1-host2, the intent says pod1-seg1-host1 rail1-p0. "
         "Correct the cabling, or the addresses of the host. [miscabled]"
@@ -197,3 +201,46 @@ def test_addresses_that_do_not_show_another_host_leave_a_link_unknown(
 def test_only_links_of_the_chosen_switches_are_counted(fabric: Design) -> None:
     leaf = with_lldp(fabric, LEAF, hosts=True)
     assert cabling_of(fabric.topology, [LEAF], {LEAF: leaf}).summary == "cabling: 6 of 6 links proved"
+
+
+def sessions_exchanged(observed: Observed, *names: str) -> Observed:
+    """The switch with the sessions of two ports exchanged, as the names of their neighbours show it."""
+    first, second = (next(each for each in observed.sessions if each.peer == name) for name in names)
+    moved = {
+        first.peer: replace(first, neighbor_device=second.neighbor_device),
+        second.peer: replace(second, neighbor_device=first.neighbor_device),
+    }
+    return replace(observed, sessions=tuple(moved.get(session.peer, session) for session in observed.sessions))
+
+
+def test_swapped_uplinks_are_two_plugs_of_the_leaf_where_only_bgp_names_the_far_ends(fabric: Design) -> None:
+    observed = everywhere(fabric, lambda name: with_bgp(fabric, name))
+    observed[LEAF] = sessions_exchanged(observed[LEAF], "swp15", "swp16")
+    (swap,) = judged(fabric, observed).swaps
+    assert [cable[0] for cable in swap] == [(LEAF, "swp15"), (LEAF, "swp16")]
+    (finding,) = judged(fabric, observed).findings()
+    assert finding.where == f"{LEAF} swp15 and {LEAF} swp16"
+    del observed[SPINE]
+    lines = [found.line for found in judged(fabric, observed).findings()]
+    assert len(lines) == 2  # that both are the plugs to swap is not known where a spine was not read
+    assert all("miscabled" in line and "the intent says" in line for line in lines)
+
+
+def test_a_cable_that_is_elsewhere_is_no_swap(fabric: Design) -> None:
+    observed = everywhere(fabric, lambda name: with_lldp(fabric, name, hosts=True))
+    first, *others = observed[LEAF].interfaces
+    moved = replace(first, neighbor_device="pod1-seg1-host2", neighbor_interface="rail4-p0")
+    cabling = judged(fabric, observed | {LEAF: replace(observed[LEAF], interfaces=(moved, *others))})
+    assert cabling.swaps == ()
+    assert [found.line for found in cabling.findings()] == [
+        f"error {LEAF} swp1: is cabled to pod1-seg1-host2 rail4-p0, the intent says pod1-seg1-host1 rail1-p0. "
+        "Move the cable. [miscabled]"
+    ]
+
+
+def test_three_plugs_in_a_ring_are_three_cables_to_move(fabric: Design) -> None:
+    observed = everywhere(fabric, lambda name: with_lldp(fabric, name, hosts=True))
+    ring = exchanged(exchanged(observed[LEAF], "swp1", "swp2"), "swp2", "swp3")
+    cabling = judged(fabric, observed | {LEAF: ring})
+    assert cabling.swaps == ()
+    assert [found.code for found in cabling.findings()] == ["miscabled"] * 3
