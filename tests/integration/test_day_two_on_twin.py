@@ -344,7 +344,12 @@ def test_the_playbooks_of_snapshots_do_the_same(railfab: Railfab, folder: Path, 
     program = repository / "playbooks" / "snapshot.py"
     words = ("intent.yml", "--on", "twin", *(("-o", f"by-{verb}") if verb == "snapshot" else ("--since", "since.json")))
     assert railfab("snapshot", "-o", "since.json").returncode == 0
+    assert railfab("snapshot", "-o", f"whole-{verb}").returncode == 0
     drifted(railfab, folder, SPINE)
     done = commands.run(*words, cwd=folder, timeout_s=120, program=program)
+    back = ("intent.yml", "--on", "twin", "--to", f"whole-{verb}", "--yes")
+    returned = commands.run(*back, cwd=folder, timeout_s=120, program=repository / "playbooks" / "rollback.py")
+    assert (returned.returncode, returned.stderr, f"{SPINE}: changed" in returned.stdout) == (0, "", True)
+    assert states(railfab)[SPINE] == "in step"
     code, last = {"snapshot": (0, f"4 switches in by-{verb}"), "diff": (1, "4 switches, 1 different")}[verb]
     assert (done.returncode, done.stderr, done.stdout.splitlines()[-1]) == (code, "", last)

@@ -25,8 +25,7 @@ from railfab.cli.common import (
     print_text,
     refuse,
 )
-from railfab.cli.echo import echo
-from railfab.cli.snapshot_target import is_snapshot, snapshot_texts
+from railfab.cli.echo import echo, echo_line
 from railfab.errors import RailfabError
 from railfab.fabric import design, limited, require_sessions, session_endpoints
 from railfab.text.counted import listed
@@ -74,7 +73,7 @@ def rollback(
 ) -> None:
     """Return switches to the configurations that they had before the last deploy, before the one of --to, or in a
     snapshot."""
-    from railfab.deploy import Journal
+    from railfab.deploy import Journal, is_snapshot, snapshot_target
 
     if show:
         refuse(given_parameters(context), NOT_LISTED, "--list changes nothing: leave out")
@@ -85,7 +84,10 @@ def rollback(
         _print_deploys(journal.deploys(), output)
         return
     if to is not None and is_snapshot(to):
-        texts = snapshot_texts(fabric, Path(to), on, state, limit)
+        target = snapshot_target(fabric, Path(to), on, state, limit)
+        texts = dict(target.texts)
+        for name, why in target.left_alone.items():
+            echo_line(f"{name}: is left as it is: {why}", err=True)
     else:
         if not journal.deploys():
             require_sessions((node.name, str(node.platform)) for node in limited(fabric.topology, limit))

@@ -17,6 +17,7 @@ from railfab.deploy.snapshot import (
     write_snapshot,
 )
 from railfab.deploy.snapshot_diff import SnapshotDifference, SwitchDifference, compare_snapshots
+from railfab.deploy.snapshot_target import SnapshotTarget, is_snapshot, snapshot_target
 from railfab.deploy.tasks import configure, inspect, observe, preview, read_running
 from railfab.deploy.upgrade import Upgraded, UpgradeLimits, UpgradeRun, drained_by_upgrades
 from railfab.deploy.upgrade_tasks import end_drain, install, reload
@@ -39,6 +40,7 @@ __all__ = [
     "RailfabInventory",
     "Readings",
     "SnapshotDifference",
+    "SnapshotTarget",
     "SwitchDifference",
     "SwitchDrift",
     "TakenSnapshot",
@@ -59,6 +61,7 @@ __all__ = [
     "end_drain",
     "inspect",
     "install",
+    "is_snapshot",
     "new_change",
     "nornir_of",
     "observe",
@@ -73,6 +76,7 @@ __all__ = [
     "reload",
     "remaining_in_turn",
     "remaining_traffic",
+    "snapshot_target",
     "take_snapshot",
     "verify_all",
     "waves_of",

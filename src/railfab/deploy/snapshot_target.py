@@ -1,52 +1,56 @@
-"""A snapshot as the target of a rollback."""
+"""A snapshot as the target of a rollback: the configurations to which switches return, and what stands against it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from railfab.cli.echo import echo_line
+from railfab.deploy.drain import drained_now
+from railfab.deploy.snapshot import SUFFIX, FabricSnapshot, read_snapshot, whole_configurations
 from railfab.errors import RailfabError, raise_all
 from railfab.fabric import Design, limited, session_endpoints
 from railfab.text.counted import listed
+from railfab.topology import Node
 
-if TYPE_CHECKING:
-    from railfab.deploy import FabricSnapshot
-    from railfab.topology import Node
+
+@dataclass(frozen=True, slots=True)
+class SnapshotTarget:
+    """texts: the configuration of each switch. left_alone: why the snapshot has none of a switch, by its name."""
+
+    texts: Mapping[str, str]
+    left_alone: Mapping[str, str]
 
 
 def is_snapshot(to: str) -> bool:
     """Whether a target is a snapshot: no ID of a deploy is a path."""
-    return Path(to).exists() or Path(to).suffix == ".json" or "/" in to
+    return bool(to) and (Path(to).exists() or Path(to).suffix == SUFFIX or "/" in to)
 
 
-def snapshot_texts(fabric: Design, path: Path, on: str | None, state: Path, limit: str | None) -> dict[str, str]:
-    """The configuration of each selected switch in a snapshot; names those that it lacks.
+def snapshot_target(
+    fabric: Design, path: Path, on: str | None, state: Path, limit: str | None = None
+) -> SnapshotTarget:
+    """The configurations of the selected switches in a snapshot.
 
-    Raises RailfabError, or Problems, where it is no snapshot of this fabric, and where a switch was drained then.
+    Raises RailfabError, or Problems, where it is none of this fabric, and for a switch that was drained then and is not
+    now: its configuration has the drain, and no rollback drains.
     """
-    from railfab.deploy import read_snapshot, whole_configurations
-
     snapshot = read_snapshot(path, fabric.intent.fabric)
     chosen = limited(fabric.topology, limit)
     raise_all([*_other_platforms(snapshot, chosen)])
-    texts = whole_configurations(path, snapshot, {node.name for node in chosen})
-    for node in chosen:
-        if node.name not in texts:
-            why = snapshot.unread.get(node.name, "the snapshot was taken without it")
-            echo_line(f"{node.name}: is left as it is: {why}", err=True)
     if limit is None and (gone := sorted(snapshot.switches.keys() - fabric.models.keys())):
         remedy = "Use the intent of then, or name the other switches: --limit"
         raise RailfabError(str(path), f"has {listed(gone)}, which this intent lacks", remedy)
+    texts = whole_configurations(path, snapshot, {node.name for node in chosen})
     _refuse_drains(fabric, on, state, [name for name in texts if snapshot.switches[name].drained])
-    return texts
+    lacking = [node.name for node in chosen if node.name not in texts]
+    return SnapshotTarget(
+        texts, {name: snapshot.unread.get(name, "the snapshot was taken without it") for name in lacking}
+    )
 
 
 def _refuse_drains(fabric: Design, on: str | None, state: Path, drained: Sequence[str]) -> None:
-    """Raise RailfabError, or Problems, for switches that were drained then and are not now: no rollback drains."""
-    from railfab.deploy import drained_now
-
+    """Raise RailfabError, or Problems, for switches that were drained then and are not now."""
     if not drained:
         return
     now = drained_now(fabric, session_endpoints(fabric, on, state, among=drained))
