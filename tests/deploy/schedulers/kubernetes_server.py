@@ -223,9 +223,9 @@ def _handler(memory: ApiMemory) -> type[BaseHTTPRequestHandler]:
 
 
 @contextmanager
-def serve_api(memory: ApiMemory, authority: Authority, folder: Path) -> Iterator[None]:
-    """On a free port of this machine, with a certificate for 127.0.0.1 and `api.example`, until left."""
-    identity = authority.issue("api.example", ("127.0.0.1",))
+def serve_api(memory: ApiMemory, authority: Authority, folder: Path, *addresses: str) -> Iterator[None]:
+    """On a free port of this machine, with a certificate for `api.example` and these addresses, until left."""
+    identity = authority.issue("api.example", addresses)
     (folder / "server.pem").write_bytes(identity.certificate + identity.key)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(folder / "server.pem")

@@ -37,7 +37,7 @@ def api(tmp_path: Path) -> Iterator[ApiMemory]:
     memory.add_node("gpu1", taints=[TAINT])
     memory.add_node("gpu2")
     memory.add_node("gpu3", unschedulable=True)
-    with serve_api(memory, AUTHORITY, tmp_path):
+    with serve_api(memory, AUTHORITY, tmp_path, "127.0.0.1"):
         yield memory
     assert memory.problems == []
 
@@ -153,7 +153,7 @@ def test_a_server_that_does_not_answer_ends_within_the_limit(tmp_path: Path, api
             Kubernetes(silent, NAMES).held(HOSTS)
 
 
-def test_a_login_by_certificate_by_files_and_by_another_name(tmp_path: Path, api: ApiMemory) -> None:
+def test_a_login_is_a_certificate_a_token_of_a_file_or_that_of_the_pod(tmp_path: Path, api: ApiMemory) -> None:
     client_files(tmp_path, AUTHORITY)
     (tmp_path / "token").write_text(f"{TOKEN}\n")
     (tmp_path / "ca.crt").write_bytes(AUTHORITY.certificate)
@@ -207,3 +207,14 @@ def test_a_certificate_of_another_ca_is_refused(tmp_path: Path, api: ApiMemory) 
     with pytest.raises(SchedulerError, match=r"its certificate is not trusted \("):
         scheduler(tmp_path, api, cluster={"certificate-authority-data": stranger}, token=TOKEN).held(HOSTS)
     assert TOKEN not in repr(server_of_kubeconfig(kubeconfig(tmp_path, api)))
+
+
+def test_a_certificate_may_have_the_name_that_the_kubeconfig_says(tmp_path: Path) -> None:
+    memory = ApiMemory()
+    memory.add_node("gpu1")
+    with serve_api(memory, AUTHORITY, tmp_path):
+        named = {"tls-server-name": "api.example"}
+        assert scheduler(tmp_path, memory, cluster=named, token=TOKEN).held(HOSTS[:1]) == {}
+        with pytest.raises(SchedulerError, match=r"its certificate is not trusted \(IP address mismatch"):
+            scheduler(tmp_path, memory).held(HOSTS[:1])
+    assert memory.problems == []

@@ -83,13 +83,11 @@ class Slurm:
             for job, on in self._jobs(names):
                 for name in on:
                     jobs.setdefault(name, []).append(job)
-        return {
-            host: listed(jobs[node.name], most=3)
-            if node.name in jobs
-            else "a job that Slurm does not show to this user"
-            for host, node in nodes.items()
-            if node.name in jobs or node.is_at_work
-        }
+        shown = {host: listed(jobs[node.name], most=3) for host, node in nodes.items() if node.name in jobs}
+        at_work = [host for host, node in nodes.items() if node.is_at_work and host not in shown]
+        later = self._nodes(at_work)  # jobs may have ended before squeue was asked
+        hidden = [host for host, node in later.items() if node.is_at_work]
+        return shown | dict.fromkeys(hidden, "a job that Slurm does not show to this user")
 
     def held(self, hosts: Sequence[str]) -> Mapping[str, str]:
         return {host: node.deploy for host, node in self._nodes(hosts).items() if node.deploy is not None}
