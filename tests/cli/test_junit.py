@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from lxml import etree
 from tests.laws import examples
 
-from railfab.cli.junit import JunitReport, switch_cases
+from railfab.cli.junit import JunitReport, outcome_cases, switch_cases
+from railfab.deploy import Outcome
 from railfab.errors import Unreachable
 from railfab.findings import DifferenceCode, error, note, warning
 from railfab.text.junit import JunitCase, junit_text
@@ -118,6 +119,16 @@ def test_a_switch_fails_by_its_errors_and_warnings_and_not_by_notes() -> None:
         ("leaf3", 0, True),
         ("fabric", 1, False),
     ]
+
+
+def test_a_switch_of_a_change_fails_and_is_in_error_where_a_part_may_run() -> None:
+    outcomes = [
+        Outcome(name="one", changed=True, failed=False, diff="x"),
+        Outcome(name="two", changed=False, failed=True, diff="", error="two: refused"),
+        Outcome(name="three", changed=False, failed=True, diff="", error="three: lost", unsettled=True),
+    ]
+    cases = [(case.name, case.failures, case.error) for case in outcome_cases("deploy", outcomes)]
+    assert cases == [("one", (), ""), ("two", ("two: refused",), ""), ("three", (), "three: lost")]
 
 
 def test_a_file_that_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:

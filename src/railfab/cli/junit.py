@@ -6,13 +6,16 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from railfab.errors import RailfabError
 from railfab.findings import Finding, Severity
 from railfab.text.junit import JunitCase, junit_text
+
+if TYPE_CHECKING:
+    from railfab.deploy import Outcome
 
 JunitOption = Annotated[
     Path | None,
@@ -53,3 +56,11 @@ def switch_cases(
     for place, lines in by_place.items():
         error = str(unread[place]) if place in unread else ""
         yield JunitCase(name=place, group=group, failures=tuple(lines), error=error)
+
+
+def outcome_cases(verb: str, outcomes: Iterable[Outcome]) -> Iterator[JunitCase]:
+    """A case for each switch of a change: it fails where the change failed, and is in error where a part may run."""
+    for outcome in outcomes:
+        said = outcome.error or "failed" if outcome.failed else ""
+        failures = (said,) if said and not outcome.unsettled else ()
+        yield JunitCase(name=outcome.name, group=verb, failures=failures, error=said if outcome.unsettled else "")

@@ -27,11 +27,10 @@ from railfab.cli.common import (
     refuse,
     refuse_state,
     report,
-    report_line,
     ticking_bar,
 )
 from railfab.cli.echo import echo, echo_line
-from railfab.errors import Problems
+from railfab.errors import Problems, RailfabError
 from railfab.fabric import Design, design, readable_endpoints
 from railfab.text.counted import counted
 
@@ -115,8 +114,9 @@ def diff(
         )
     else:
         _print_difference(compared.switches, len(compared.switches) + len(compared.unknown), full=full)
-    for name, why in compared.unknown:
-        report_line(f"{name}: cannot be compared: {why}")
+    if compared.unknown:
+        remedy = "Take a snapshot in which it is read"
+        report(Problems([RailfabError(name, f"cannot be compared ({why})", remedy) for name, why in compared.unknown]))
     if compared.different or compared.unknown:
         raise typer.Exit(FOUND if compared.different else CANNOT)
 

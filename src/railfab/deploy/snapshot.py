@@ -112,7 +112,7 @@ def take_snapshot(
         fabric=fabric.intent.fabric,
         taken=taken,
         switches=switches,
-        unread={name: str(error) for name, error in sorted(unread.items())},
+        unread={name: error.problem for name, error in sorted(unread.items())},
     )
     return TakenSnapshot(snapshot=snapshot, texts=texts, unread=unread)
 
