@@ -31,6 +31,7 @@ from railfab.platforms.admission import support_of
 from railfab.platforms.features import FEATURES
 from railfab.platforms.hazard_kinds import hazard_kinds
 from railfab.platforms.hazards import Hazard, HazardGap
+from railfab.platforms.interruptions import ChangeKind, change_kinds
 from railfab.topology.grouping import grouped
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -325,6 +326,46 @@ def _bracketed(found: re.Match[str]) -> str:
     return f"[{found[1]}]" if found[2] else f"<{found[1]}>"
 
 
+def interruptions() -> str:
+    """The kinds of changes, and whether they interrupt forwarding on each platform."""
+    names = own_platforms()
+    rows = [
+        (f"`{kind.code}`", f"{kind.words}{_of_what(kind)}", *(_interrupts(name, kind.code) for name in names))
+        for kind in change_kinds().values()
+    ]
+    return table(("kind", "what changes", *names), rows)
+
+
+def _of_what(kind: ChangeKind) -> str:
+    """The part of a switch that a kind is about, where its words do not say it."""
+    nouns = {"interfaces": "interface", "loopbacks": "loopback", "policies": "policy"}
+    first = kind.fields[0].partition(".")[0] if kind.fields else ""
+    noun = "session" if ".neighbors" in "".join(kind.fields[:1]) else nouns.get(first, "")
+    return f" of a {noun}".replace("a interface", "an interface") if noun and noun not in kind.words else ""
+
+
+def _interrupts(name: str, code: str) -> str:
+    known = platform(name).interruptions().of(code)
+    return "" if known is None else "yes" if known.interrupts else "no"
+
+
+def interruption_standards() -> str:
+    """The kinds that interrupt forwarding by a standard."""
+    kinds = [kind for kind in change_kinds().values() if kind.standard]
+    return table(("kind", "why"), [(f"`{kind.code}`", kind.standard) for kind in kinds])
+
+
+def interruption_sources() -> str:
+    """Who says what of the kinds on each platform."""
+    rows = [
+        (name, ", ".join(f"`{code}`" for code, _ in same), "yes" if known.interrupts else "no", known.source)
+        for name in own_platforms()
+        for same in grouped(platform(name).interruptions().by_kind.items(), lambda pair: pair[1])
+        for known in (same[0][1],)
+    ]
+    return table(("platform", "kinds", "interrupts", "source"), rows)
+
+
 def alerts() -> str:
     rows = [
         (f"[{one.alert}](alerts/{one.alert}.md)", str(one.severity), one.lasting or "", _meaning(one.alert))
@@ -375,6 +416,9 @@ TABLES: dict[str, Callable[[], str]] = {
     "chip_features": chip_features,
     "limits": limits,
     "alerts": alerts,
+    "interruptions": interruptions,
+    "interruption-standards": interruption_standards,
+    "interruption-sources": interruption_sources,
     "hazards": hazards,
     **{f"hazards-{name}": partial(patterns, name) for name in own_platforms()},
     **{f"hazard-gaps-{name}": partial(gaps, name) for name in own_platforms()},
