@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from ipaddress import IPv4Address
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
@@ -16,6 +17,7 @@ from railfab.device import BfdTimers, BgpTimers, DeviceModel
 from railfab.forwarding import FabricChange, Fibre, ForwardingState, SwitchFault, begin, converge, settle
 from railfab.forwarding.prefixes import Prefix
 from railfab.forwarding.route_steps import PROCESSING_NS, PROGRAMMING_NS
+from railfab.forwarding.session_delays import HANDSHAKE_NS
 from railfab.topology import PortKey
 from railfab.units import NS_PER_MS, NS_PER_S
 
@@ -387,3 +389,20 @@ def test_a_session_that_a_change_brings_back_is_postponed_with_its_bfd() -> None
     assert held.then is not None
     assert then.then is not None
     assert held.then.due_ns == then.then.due_ns + late_ns
+
+
+def test_a_session_whose_open_message_changes_ends_at_once_and_begins_again() -> None:
+    """The router ID is in the OPEN message; the timers of retries are not, and a session has one."""
+    state = running()
+    port = uplinks(state)[0]
+    near, far = (state.configs[LEAF].model, state.links.far_key(state.links.egress[port]))
+    slower = with_neighbors(near, lambda held: replace(held, timers=replace(held.timers, connect_retry_s=7)))
+    assert established(begin(state, FabricChange({LEAF: slower}), 0), port)
+    other = with_bgp(near, lambda held: replace(held, router_id=IPv4Address("10.9.9.9")))
+    changed = begin(state, FabricChange({LEAF: other}), 0)
+    assert not established(changed, port)
+    assert not established(changed, far)
+    assert noticed_ns(changed, port, up=True) == noticed_ns(changed, far, up=True) == HANDSHAKE_NS
+    in_the_end = settle(changed, LONG_NS)
+    assert in_the_end.sessions[far[0]][far[1]].peer_router_id == IPv4Address("10.9.9.9")
+    assert seen(in_the_end) == seen(converge(state, FabricChange({LEAF: other})))

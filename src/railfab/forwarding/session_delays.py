@@ -7,8 +7,10 @@ from dataclasses import dataclass, replace
 
 from railfab.device import BgpNeighbor
 from railfab.forwarding.bfd import bfd_timing
+from railfab.forwarding.config import SwitchConfig
 from railfab.forwarding.faults import NO_SILENT_FAULTS, SilentFaults
 from railfab.forwarding.lags import InterfaceLinks
+from railfab.forwarding.pending import SessionKey
 from railfab.forwarding.ports import Configs
 from railfab.forwarding.sessions import BgpSession
 from railfab.topology import PortKey
@@ -52,6 +54,29 @@ def delay_ns(shown: BgpSession | None, follows: BgpSession, change: SessionChang
         return detection_ms * NS_PER_MS
     hold_s = min(end.timers.hold_s for end in _ends(shown, change.configs))
     return hold_s * NS_PER_S if hold_s else None
+
+
+def reopened(change: SessionChange) -> frozenset[SessionKey]:
+    """The ends of sessions whose OPEN message is another one than before; a session has one (RFC 4271, section 4.2).
+
+    The message has the AS number and the router ID of the switch, and the capabilities of the session (RFC 5492).
+    """
+    ends: set[SessionKey] = set()
+    for device in change.changed:
+        before, now = change.before.get(device), change.configs.get(device)
+        if before is not None and now is not None:
+            was = before.neighbors
+            ends |= {(device, key) for key in now.neighbors if key in was and _open(before, key) != _open(now, key)}
+    return frozenset(ends)
+
+
+def _open(config: SwitchConfig, key: str) -> tuple[object, ...]:
+    """What the OPEN message of a session has."""
+    neighbor, bgp, model = config.neighbors[key], config.model.bgp, config.model
+    if bgp is None:
+        return ()
+    instances = (each.router_id for each in model.network_instances if each.name == neighbor.network_instance)
+    return bgp.asn, next(instances, None) or bgp.router_id, neighbor.families, bgp.receive_ipv6_next_hops
 
 
 def starts_bfd(shown: BgpSession | None, follows: BgpSession) -> bool:

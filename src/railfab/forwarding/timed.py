@@ -14,7 +14,15 @@ from railfab.forwarding.pending import NextSession, SessionKey, Update, laid_ove
 from railfab.forwarding.ports import Configs
 from railfab.forwarding.route_steps import step
 from railfab.forwarding.routes import RoutingInputs
-from railfab.forwarding.session_delays import SessionChange, bfd_start_ns, connecting, delay_ns, starts_bfd, without_bfd
+from railfab.forwarding.session_delays import (
+    SessionChange,
+    bfd_start_ns,
+    connecting,
+    delay_ns,
+    reopened,
+    starts_bfd,
+    without_bfd,
+)
 from railfab.forwarding.sessions import BgpSession
 from railfab.forwarding.state import ForwardingState
 
@@ -67,12 +75,13 @@ class _Noticing:
     def __init__(self, before: ForwardingState, after: ForwardingState, change: SessionChange, now_ns: int) -> None:
         self._before, self._after, self._change, self._now_ns = before, after, change, now_ns
         self._resumed = resumed(before, after)
+        self._reopened = reopened(change)
         self.pending: dict[SessionKey, NextSession] = {}
 
     def of(self, device: str) -> Mapping[str, BgpSession]:
         """The sessions of a device as it sees them; the same object as before when it sees nothing new."""
         shown, follows = self._before.sessions.get(device, {}), self._after.sessions[device]
-        if shown is follows and device not in self._resumed:
+        if shown is follows and device not in self._resumed and not self._reopened:
             return shown
         if device in self._after.silent.hung and device not in self._change.changed:
             return shown
@@ -83,6 +92,8 @@ class _Noticing:
         if shown is not None and device in self._resumed and self._has_ended(shown):
             if not follows.established:
                 return follows
+            shown = connecting(follows, self._change.configs)
+        if shown is not None and self._is_reopened(device, key, shown, follows):
             shown = connecting(follows, self._change.configs)
         if shown == follows:
             return follows
@@ -111,6 +122,13 @@ class _Noticing:
             return NextSession(due_ns, follows)
         start_ns = bfd_start_ns(follows, self._change.configs)
         return NextSession(due_ns, at_first, NextSession(due_ns + start_ns, follows))
+
+    def _is_reopened(self, device: str, key: str, shown: BgpSession, follows: BgpSession) -> bool:
+        """Whether a session ends because one of its ends has another OPEN message, and begins again with it."""
+        if not self._reopened or not (shown.established and follows.established):
+            return False
+        ends = {(device, key), (follows.peer_device or "", follows.peer_key or "")}
+        return not ends.isdisjoint(self._reopened)
 
     def _has_ended(self, session: BgpSession) -> bool:
         """Whether the far end has ended a session that a switch kept while it hung."""
