@@ -335,6 +335,10 @@ def test_a_snapshot_that_is_damaged_or_of_something_else_is_one_line(railfab: Ra
         "Name a folder that railfab snapshot -o DIR has written.\n"
     )
     assert railfab("rollback", "--to", "gone/", "--plan").stderr.startswith("railfab: gone: cannot be read (no such ")
+    assert railfab("diff", "whole", intent="whole").stderr == (
+        "railfab: whole: is a folder, and with --on the second is the intent of the switches. "
+        "Name the intent, or leave out --on.\n"
+    )
     taken = railfab("snapshot", "-o", "whole")
     assert (taken.returncode, taken.stdout) == (2, "")
     assert taken.stderr.startswith("railfab: whole: is a folder that exists. Name a new folder with -o, or a file ")

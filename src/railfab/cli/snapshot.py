@@ -96,6 +96,9 @@ def diff(
     if on is None:
         second = read_snapshot(after, first.fabric)
     else:
+        if after.is_dir():
+            problem = "is a folder, and with --on the second is the intent of the switches"
+            raise RailfabError(str(after), problem, "Name the intent, or leave out --on")
         fabric = design(after)
         first = read_snapshot(before, fabric.intent.fabric)
         second = _taken(fabric, on, state, limit).snapshot

@@ -25,7 +25,7 @@ def running(endpoint: Endpoint) -> str:
 def test_a_factory_fabric_is_brought_to_the_intent_and_a_second_run_changes_nothing(
     railfab: Railfab, leaf: Endpoint, twin: Twin, rack: Path, state: Path, system: str
 ) -> None:
-    assert railfab("verify", "--wait", "0").returncode == 1
+    assert railfab("verify", "--wait", "0").returncode == railfab("drift").returncode == 1
     factory = running(leaf)
     first = conforming("deploy", railfab("deploy", "--yes", "--output", "json").stdout)
     assert [(outcome["changed"], outcome["failed"]) for outcome in first] == [(True, False)] * 3
@@ -40,6 +40,7 @@ def test_a_factory_fabric_is_brought_to_the_intent_and_a_second_run_changes_noth
         "3 of 3 switches checked: all 4 BGP session ends are as the intent says",
     )
     assert left_behind(leaf) == ""
+    assert railfab("drift").stdout.endswith("3 of 3 switches read: 3 in step\n")
     intended, taken = running(leaf), state / f"taken-{system}"
     assert railfab("snapshot", "-o", str(taken)).returncode == 0
     back = railfab("rollback", "--yes", "--output", "json")
