@@ -31,6 +31,7 @@ PLACES: Mapping[str, tuple[str, str]] = {
     "drain": ("drain", "drain"),
     "undrain": ("drain", "undrain"),
     "upgrade": ("upgrade", "upgrade"),
+    "replace": ("replace", "replace"),
     "verify": ("verify", "verify"),
     "drift": ("drift", "drift"),
     "cabling": ("cabling", "cabling"),

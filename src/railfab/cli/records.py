@@ -461,6 +461,23 @@ class UpgradeReport:
 
 
 @dataclass(frozen=True, slots=True)
+class ReplaceReport:
+    """`replace`. model, version: as the device reports them. result: `replaced`, `no change` or `failed`.
+
+    changed: whether it was configured. drained: by its configuration, when the command ended.
+    """
+
+    fabric: str
+    name: str
+    model: str
+    version: str
+    result: str
+    changed: bool
+    drained: bool
+    error: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class DrainReport:
     """`drain` and `undrain`. findings: traffic that stays on the switches."""
 
@@ -877,6 +894,7 @@ RECORDS: Mapping[str, Any] = {
     "plan": PlanDocument,
     "reconcile": tuple[ChangedSwitch, ...],
     "render": tuple[RenderedFile, ...],
+    "replace": ReplaceReport,
     "rollback": tuple[ChangedSwitch, ...],
     "rollback-list": tuple[DeployRecord, ...],
     "sim-replay": Replay,

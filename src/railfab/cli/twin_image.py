@@ -1,4 +1,4 @@
-"""`railfab twin image`: software images that the switches of a running twin can install."""
+"""`railfab twin image` and `device`: software images for the switches of a running twin, and new devices."""
 
 from __future__ import annotations
 
@@ -68,3 +68,24 @@ def offer_image(
         )
         connect(state, fabric).offer_image(switch, place, image)
         echo(f"{fabric}: {switch} has {place}, version {version}, SHA-256 {image.checksum('sha256')}", err=True)
+
+
+@twin_app.command("device")
+def replace_device(
+    switch: Annotated[str, typer.Argument(metavar="SWITCH", help="A switch of the twin.")],
+    version: Annotated[
+        str,
+        typer.Option("--version", metavar="V", help="Of its software; else that of a new twin.", show_default=False),
+    ] = "",
+    file: TwinOption = None,
+    state: StateOption = STATE_DEFAULT,
+) -> None:
+    """Put a new device in the place of a switch: factory configuration, other serial number and SSH host key.
+
+    `railfab replace` configures it.
+    """
+    from railfab.twin import connect
+
+    fabric = only_twin(file, state).fabric
+    connect(state, fabric).replace_device(switch, version)
+    echo(f"{fabric}: {switch} is another device, as it leaves the factory", err=True)

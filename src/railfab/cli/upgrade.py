@@ -68,6 +68,10 @@ BackOption = Annotated[
     float,
     typer.Option("--back-within", metavar="S", min=1, callback=finite, help="Seconds in which a reload has to end."),
 ]
+VerifiedOption = Annotated[
+    float,
+    typer.Option("--verified-within", metavar="S", min=0, callback=finite, help="Seconds for sessions to come up."),
+]
 SettleOption = Annotated[
     float,
     typer.Option("--settle", metavar="S", min=0, callback=finite, help="Seconds for traffic to move after a drain."),
@@ -91,6 +95,7 @@ def upgrade(
     version: VersionOption = "",
     checksum: ChecksumOption = "",
     back_within: BackOption = 900.0,
+    verified_within: VerifiedOption = 180.0,
     settle: SettleOption = 10.0,
     yes: YesOption = False,
     state: StateOption = STATE_DEFAULT,
@@ -105,7 +110,7 @@ def upgrade(
     names = _selected(fabric, switches)
     check_verb(fabric, names, Verb.DRAIN)
     session_endpoints(fabric, on, state, among=names)
-    limits = UpgradeLimits(back_s=back_within, settle_s=settle)
+    limits = UpgradeLimits(back_s=back_within, verified_s=verified_within, settle_s=settle)
     _UpgradeCommand(fabric, names, wanted, limits, on, state, output).upgrade(asks=not yes)
 
 

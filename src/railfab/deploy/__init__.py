@@ -6,6 +6,7 @@ from railfab.deploy.drift import DriftState, SwitchDrift, drift, drift_all
 from railfab.deploy.inventory import RailfabInventory
 from railfab.deploy.journal import DeployRecord, Journal, OpenDeploy, new_change
 from railfab.deploy.kept_sessions import KeptSessions
+from railfab.deploy.replace import Replaced, Replacement
 from railfab.deploy.run import Outcome, Preview, Readings, apply_all, nornir_of, preview_all, read_configurations
 from railfab.deploy.snapshot import (
     FabricSnapshot,
@@ -39,6 +40,8 @@ __all__ = [
     "Preview",
     "RailfabInventory",
     "Readings",
+    "Replaced",
+    "Replacement",
     "SnapshotDifference",
     "SnapshotTarget",
     "SwitchDifference",

@@ -67,10 +67,13 @@ class PeerChecks:
         return wrong
 
     def _concerned(self, found: Finding, names: Collection[str]) -> Collection[str]:
-        """The switches that a finding blames: its own, or those whose neighbour it is about."""
+        """The switches that a finding blames: its own, or those to which the port of a neighbour is cabled."""
         if found.switch in names:
             return (found.switch,)
-        return [name for name in names if found.switch in self._neighbors(name)]
+        return [name for name in names if found.where in self._far_ends(name)]
+
+    def _far_ends(self, name: str) -> frozenset[str]:
+        return frozenset(f"{peer.node} {peer.name}" for _, peer, _ in self.fabric.topology.ports_of(name))
 
     def _neighbors(self, name: str) -> frozenset[str]:
         return frozenset(peer.node for _, peer, _ in self.fabric.topology.ports_of(name))

@@ -236,11 +236,13 @@ class VirtualTimers(Protocol):
 class VirtualDevice(Protocol):
     """A switch of the twin, as its CLI uses it; from any thread.
 
-    boots: how often it has had power; what a CLI keeps in memory is of one boot. images: its software.
+    boots: how often it has had power; what a CLI keeps in memory is of one boot. images: its software. unit: number of
+    the device in this place, from 1; another one has another serial number.
     """
 
     name: str
     boots: int
+    unit: int
     images: VirtualImages
 
     @property

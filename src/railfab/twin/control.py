@@ -102,6 +102,10 @@ class Control:
         """Put an image on the flash of a switch, or at a URL from which it can fetch it."""
         self._call("POST", "/image", {"switch": name, "place": place, "image": asdict(image)})
 
+    def replace_device(self, name: str, release: str = "") -> None:
+        """Put a new device in the place of a switch, with this release of its software."""
+        self._call("POST", "/device", {"switch": name, "release": release})
+
     def _call(self, method: str, path: str, body: Any = None, *, within_s: float = TIMEOUT_S) -> Any:
         request = urllib.request.Request(
             self.url + path,

@@ -63,6 +63,8 @@ class Controlled(Protocol):
 
     def offer_image(self, name: str, place: str, image: ImageFile) -> None: ...
 
+    def replace_device(self, name: str, release: str = "") -> None: ...
+
 
 class ControlServer(BackgroundServer):
     """An HTTP server on a free port of 127.0.0.1; a context manager. All paths but /metrics need the token."""
@@ -99,6 +101,7 @@ class _ControlHandler(BaseHTTPRequestHandler):
                     "/host": self._host,
                     "/switch": self._switch,
                     "/image": self._image,
+                    "/device": self._device,
                 }
             )
 
@@ -141,6 +144,10 @@ class _ControlHandler(BaseHTTPRequestHandler):
         name, place = str(body["switch"]), str(body["place"])
         image = ImageFile(**{**body["image"], "boot": ImageBoot(body["image"]["boot"])})
         return lambda: self.twin.offer_image(name, place, image)
+
+    def _device(self, body: Any) -> Action:
+        name, release = str(body["switch"]), str(body["release"])
+        return lambda: self.twin.replace_device(name, release)
 
     def _answer(self, requests: dict[str, Callable[[Any], Action]]) -> None:
         """Read the request for this path, then carry it out."""

@@ -61,6 +61,18 @@ class SwitchOperations:
             problem = f"has no space for {image.name} ({image.size_bytes:,} bytes)"
             raise LabError(name, problem, "Give it a smaller one: --megabytes") from None
 
+    def replace_device(self, name: str, release: str) -> None:
+        """Put a new device in the place of a switch. Raises EndpointError for an unknown name."""
+        self._require(name)
+        with self._operating:
+            self._off(name)
+            switch, servers = self.switches[name], self.servers[name]
+            switch.become_new(release)
+            if servers.ssh is not None and switch.new_cli is not None:
+                servers.ssh.become_new(switch.new_cli)
+            self._on(name)
+        logger.info("%s: was replaced", name)
+
     def _require(self, name: str) -> None:
         if name not in self.servers:
             raise EndpointError(name, "is not a switch of this twin", f"Use one of {', '.join(self.servers)}")

@@ -292,6 +292,14 @@ class Twin:
         """
         self._operations.offer_image(name, place, image)
 
+    def replace_device(self, name: str, release: str = "") -> None:
+        """Put a new device in the place of a switch: factory configuration, other serial number and SSH host key.
+
+        release: of its software; else that of the twin. Raises EndpointError for an unknown name.
+        """
+        self._operations.replace_device(name, release)
+        self._touch_all()
+
     def _advance(self, dt_ns: int) -> None:
         self._live.advance(dt_ns)
         self._job_metrics.take(self._live.finished_steps())

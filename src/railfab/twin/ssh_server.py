@@ -6,6 +6,7 @@ import asyncio
 import socket
 from importlib import import_module
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from railfab.endpoints import Credentials
@@ -39,6 +40,7 @@ class SwitchSsh:
         self._host = host
         self._host_key = host_key
         self._credentials = credentials
+        self._key_folder: TemporaryDirectory[str] | None = None
         self._started = self._hangs = False
         self._listener: socket.socket | None = None
         self._opening: asyncio.Task[SshServer] | None = None
@@ -88,6 +90,12 @@ class SwitchSsh:
             answers_after_s=lambda: self.answers_after_s,
         )
         return server
+
+    def become_new(self, cli: NewCli) -> None:
+        """Serve another device, with a host key of its own. Only while it is stopped."""
+        self._cli = cli
+        self._key_folder = TemporaryDirectory(prefix="railfab-")
+        self._host_key = Path(self._key_folder.name) / "ssh_host_key"
 
     def stop(self) -> None:
         """Stop listening and end all sessions."""

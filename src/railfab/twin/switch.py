@@ -73,7 +73,7 @@ class VirtualSwitch:
     announced: announces to the fabric that a configuration is being parsed.
     observe_device: reads the switch as a device alone, for less. cages: names of its ports without breakout.
     restart: switches the power of the switch of a name off and on.
-    boots: how often it has had power. timers: jobs that run at a later time.
+    boots: how often it has had power. timers: jobs that run at a later time. unit: number of the device in this place.
     model: the configuration as a device model; None while the switch has nothing but its factory configuration.
     """
 
@@ -96,6 +96,7 @@ class VirtualSwitch:
     ) -> None:
         self.name = name
         self.boots = 1
+        self.unit = 1
         self.images = VirtualImages(platform.name, face.release)
         self.timers = SwitchTimers(name)
         self._restart = restart
@@ -116,7 +117,7 @@ class VirtualSwitch:
         self._part = SwitchReader(name, self._store, stamp, self._read_device)
         self._commits = ConfirmedCommits(name, self._run, self.touch)
         self._answers = True
-        self._startup = self._store.running
+        self._factory = self._startup = self._store.running
         self.model: DeviceModel | None = None
 
     def models(self) -> Sequence[YangModel]:
@@ -201,6 +202,15 @@ class VirtualSwitch:
         startup = self._face.booted(self._startup if former is None else former.startup, self.images.release)
         self._take(Configuration(startup, self._in_effect(startup), startup))
         return comes_up
+
+    def become_new(self, release: str) -> None:
+        """Become another device of the same model, as it leaves the factory, with this release or that of the twin."""
+        self.unit += 1
+        self.images = VirtualImages(self.images.platform, release or self._face.release)
+        self._startup = self._face.booted(self._factory, self.images.release)
+        self._commits.forget()
+        self.__dict__.pop("new_cli", None)
+        self.lose_power()
 
     def set(self, edits: Sequence[Edit]) -> None:
         self._commits.plain(partial(self._change_to, partial(self._store.edited, edits)))

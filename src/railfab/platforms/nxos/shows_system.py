@@ -138,7 +138,8 @@ class SystemShows:
     def _identity(self) -> tuple[str, str, str]:
         """Name, product and serial number."""
         chassis = self.device.chassis()
-        return chassis.system_name, chassis.model.upper(), f"9{_digits(chassis.name, 'serial')[:10]}"
+        unit = (chassis.name, str(self.device.unit)) if self.device.unit > 1 else (chassis.name,)
+        return chassis.system_name, chassis.model.upper(), f"9{_digits(*unit, 'serial')[:10]}"
 
     # Configurations
 
