@@ -23,6 +23,7 @@ from railfab.device import DeviceModel, Port
 from railfab.endpoints import Endpoint, read_credentials
 from railfab.errors import CommitRefused, RailfabError, UnsupportedFeature
 from railfab.fabric.design import Design, design
+from railfab.fabric.impact import differences_of
 from railfab.platforms import ChangeName, Platform, Session, Staged, Support, Verb, platform
 from railfab.platforms.admission import support_of
 from railfab.twin import Twin
@@ -116,7 +117,9 @@ class SessionLaws:
     def test_staging_shows_the_differences_and_changes_nothing(self, switch: Endpoint, other: str) -> None:
         before = self.running(switch)
         with self.opened(switch) as session:
-            assert "another one" in session.stage(other).diff
+            staged = session.stage(other)
+        assert "another one" in staged.diff
+        assert {each.code for each in differences_of(self.platform, staged.former, staged.text)} == {"description"}
         assert self.running(switch) == before
 
     def test_any_later_session_confirms_a_change(self, switch: Endpoint, other: str) -> None:
