@@ -11,12 +11,12 @@ from tests.integration.prometheus_server import Prometheus
 from tests.telemetry.rack import INTERVAL_S, QUICK, Rack
 from tests.telemetry.sinks.samples import batch, eventually
 
+from railfab.endpoints.secrets import SecretSource
 from railfab.gnmi.server import ServerLoop
 from railfab.intent import load_intent
 from railfab.telemetry import fabric_collector
 from railfab.telemetry.sinks.config import sinks_of
 from railfab.telemetry.sinks.remote_write import remote_write_sink
-from railfab.telemetry.sinks.secrets import SecretSource
 from railfab.topology import wire
 
 pytestmark = pytest.mark.prometheus

@@ -168,6 +168,9 @@ change:
   scheduler: {kind: slurm, action: wait, within_s: 600, hosts: names.csv, command: [ssh, controller],
     folder: /opt/slurm/bin}
   grafana: {url: "https://grafana.example", token_file: token, ca: grafana.pem}
+  telemetry: "https://prometheus.example"
+  gates: {window_s: 60, lossless_drops: 1, paused: 0.4, ecn_marked: 0.1, unmarked_pauses: 100, errors: 10,
+    bit_errors: 20, rail_asymmetry: 0.3, step_time: 1.5}
 inventory:
   pod1-seg1-leaf1:
     {host: 192.0.2.1, ssh_port: 22, gnmi_port: 57400, ca: ca.pem, known_hosts: known, credentials: "env:LAB",

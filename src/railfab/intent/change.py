@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 
 from pydantic import Field
 
+from railfab.intent.gates import GateLimits
 from railfab.intent.model import KeyFault, Model, Text
 from railfab.intent.scheduler import SchedulerSettings
 
@@ -42,3 +43,21 @@ class ChangeSettings(Model):
         default=None, description="the scheduler that keeps jobs off hosts which a change cuts off"
     )
     grafana: GrafanaSettings | None = Field(default=None, description="Grafana that shows each wave")
+    telemetry: Text | None = Field(
+        default=None,
+        description="URL of the Prometheus, or of the collector of railfab, that the gates read, such as"
+        " `http://prometheus.example:9090`",
+    )
+    gates: GateLimits = Field(
+        default_factory=GateLimits.model_construct, description="limits of what the telemetry may show after a wave"
+    )
+
+    def _faults(self) -> Iterator[KeyFault]:
+        if self.telemetry is None:
+            return
+        parts = urlsplit(self.telemetry)
+        if "@" in parts.netloc:
+            yield KeyFault("telemetry", "it contains a login", "Set RAILFAB_TELEMETRY_CREDENTIALS to a file with it")
+        elif parts.scheme not in ("http", "https") or not parts.hostname:
+            problem = f"{self.telemetry!r} is not a URL"
+            yield KeyFault("telemetry", problem, "Use for example http://prometheus.example:9090")

@@ -81,10 +81,31 @@ class RegistryExposition:
 
     def render(self, *, openmetrics: bool, names: Collection[str] | None = None) -> bytes:
         """The text of the registry."""
-        registry = self._registry if names is None else self._registry.restricted_registry(list(names))
+        registry = self._registry
+        if names is not None:
+            registry = CollectorRegistry()
+            registry.register(_Selection(self._registry, names))
         if openmetrics:
             return openmetrics_exposition.generate_latest(registry)  # type: ignore[no-untyped-call, no-any-return]
         return generate_latest(registry)
+
+
+class _Selection(Collector):
+    """The samples of these names, also of collectors that do not say beforehand which metrics they have."""
+
+    def __init__(self, registry: CollectorRegistry, names: Collection[str]) -> None:
+        self._registry, self._names = registry, frozenset(names)
+
+    def describe(self) -> Iterable[Family]:
+        return []
+
+    def collect(self) -> Iterator[Family]:
+        for family in self._registry.collect():
+            samples = [sample for sample in family.samples if sample.name in self._names]
+            if samples:
+                selected = Family(family.name, family.documentation, family.type, family.unit)
+                selected.samples = samples
+                yield selected
 
 
 class FabricExposition:

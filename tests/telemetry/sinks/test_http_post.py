@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 import pytest
 from tests.telemetry.sinks.samples import receiving
 
+from railfab.endpoints.secrets import SecretSource
 from railfab.telemetry.sinks.http_post import MOST_RETRY_AFTER_S, HttpPost, retry_after_s
-from railfab.telemetry.sinks.secrets import SecretSource
 
 
 @pytest.mark.parametrize(

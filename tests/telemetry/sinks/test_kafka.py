@@ -17,9 +17,9 @@ from confluent_kafka.cimpl import NewTopic
 from tests.ports import free_port
 from tests.telemetry.sinks.samples import NOW_MS, batch, eventually
 
+from railfab.endpoints.secrets import SecretSource
 from railfab.gnmi.certificates import Authority
 from railfab.telemetry.sinks.kafka import kafka_sink
-from railfab.telemetry.sinks.secrets import SecretSource
 
 pytestmark = pytest.mark.kafka
 

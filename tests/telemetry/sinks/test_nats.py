@@ -17,11 +17,11 @@ from nats.aio.msg import Msg
 from tests.ports import free_port
 from tests.telemetry.sinks.samples import NOW_MS, batch, eventually
 
+from railfab.endpoints.secrets import SecretSource
 from railfab.gnmi.certificates import Authority
 from railfab.telemetry.retry import RetryPolicy
 from railfab.telemetry.sinks.nats import nats_sink
 from railfab.telemetry.sinks.queued import QueuedSink
-from railfab.telemetry.sinks.secrets import SecretSource
 
 pytestmark = pytest.mark.nats
 

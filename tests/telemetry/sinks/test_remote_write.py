@@ -12,12 +12,12 @@ import pytest
 from tests.telemetry.sinks.samples import BYTES, NOW_MS, batch, eventually, receiving
 
 from railfab import __version__
+from railfab.endpoints.secrets import SecretSource
 from railfab.gnmi.certificates import Authority
 from railfab.metrics import metric
 from railfab.telemetry.retry import RetryPolicy
 from railfab.telemetry.sinks.queued import QueuedSink
 from railfab.telemetry.sinks.remote_write import METADATA_MS, remote_write_sink
-from railfab.telemetry.sinks.secrets import SecretSource
 
 QUICK = RetryPolicy(first_s=0.02, most_s=0.05)
 PREFIX = "RAILFAB_REMOTE_WRITE"

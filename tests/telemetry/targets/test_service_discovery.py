@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 from tests.laws import examples
 
 from railfab.endpoints import Endpoint
+from railfab.endpoints.secrets import SecretSource
 from railfab.errors import EndpointError
-from railfab.telemetry.sinks.secrets import SecretSource
 from railfab.telemetry.targets import (
     Discovery,
     HttpSource,

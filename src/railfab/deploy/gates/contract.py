@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 
@@ -52,30 +52,36 @@ class Gate(Protocol):
         ...
 
 
+SIMULATED = "fabric_twin_simulated_seconds_total"
+UPDATED = "fabric_collector_last_update_timestamp_seconds"
+CLOCKS = (SIMULATED, UPDATED)
+"""Metrics of the time of samples, which every reading has of the switches that are asked for."""
+
+
 @dataclass(frozen=True, slots=True)
 class TelemetrySeries:
-    """A series of the metric catalogue: its name, and its labels without that of the fabric."""
+    """A series of the metric catalogue. labels: those that have values, sorted, without that of the fabric."""
 
     metric: str
-    labels: Mapping[str, str] = field(hash=False)
+    labels: tuple[tuple[str, str], ...]
+
+    def __getitem__(self, label: str) -> str:
+        """The value of a label, empty where it has none."""
+        return next((value for name, value in self.labels if name == label), "")
 
     @property
     def device(self) -> str:
-        return self.labels.get("device", "")
+        return self["device"]
 
     def __str__(self) -> str:
-        labels = ", ".join(f'{name}="{value}"' for name, value in sorted(self.labels.items()))
+        labels = ", ".join(f'{name}="{value}"' for name, value in self.labels)
         return f"{self.metric}{{{labels}}}"
 
 
 @dataclass(frozen=True, slots=True)
 class TelemetryReading:
-    """Values of series at one time. at_s: when they were read, by the clock of the source [Unix time].
+    """The last values of series. updated_s: when the last sample of each switch came, by the clock of its collector."""
 
-    updated_s: when the last sample of each switch arrived, by the same clock.
-    """
-
-    at_s: float
     values: Mapping[TelemetrySeries, float]
     updated_s: Mapping[str, float]
 
@@ -85,6 +91,9 @@ class Source(Protocol):
 
     name: str
 
-    def read(self, metrics: Collection[str], devices: Collection[str] = ()) -> TelemetryReading:
-        """The last values of these metrics, of these switches where any are named, else of all. Raises RailfabError."""
+    def read(self, metrics: Collection[str], devices: Collection[str] | None = None) -> TelemetryReading:
+        """The last values of these metrics and of CLOCKS, of these switches, else of all series of the fabric.
+
+        Raises RailfabError.
+        """
         ...

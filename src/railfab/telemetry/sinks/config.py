@@ -11,10 +11,10 @@ from ipaddress import ip_address
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
+from railfab.endpoints.secrets import Secrets, SecretSource
 from railfab.errors import EndpointError, RailfabError, raise_all
 from railfab.telemetry.sinks.contract import Labels
 from railfab.telemetry.sinks.queued import QueuedSink
-from railfab.telemetry.sinks.secrets import Secrets, SecretSource
 from railfab.text.remedies import distribution, install
 
 logger = logging.getLogger(__name__)

@@ -12,7 +12,7 @@ from email.utils import parsedate_to_datetime
 from urllib.parse import SplitResult
 
 from railfab import __version__
-from railfab.telemetry.sinks.secrets import Secrets, SecretSource
+from railfab.endpoints.secrets import Secrets, SecretSource
 
 TIMEOUT_S = 30.0
 MOST_ANSWER_BYTES = 65_536

@@ -10,12 +10,12 @@ from functools import partial
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
+from railfab.endpoints.secrets import Secrets, SecretSource
 from railfab.errors import EndpointError
 from railfab.repeated_warnings import RepeatedWarnings
 from railfab.telemetry.sinks.outbox import Outbox, Parcel
 from railfab.telemetry.sinks.queued import QUEUE_BYTES, QueuedSink
 from railfab.telemetry.sinks.records import MOST_BYTES, RecordEncoder
-from railfab.telemetry.sinks.secrets import Secrets, SecretSource
 
 logger = logging.getLogger(__name__)
 

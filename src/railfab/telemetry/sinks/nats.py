@@ -17,13 +17,13 @@ from nats.aio.client import Client
 from nats.errors import ConnectionReconnectingError
 from nats.errors import Error as NatsError
 
+from railfab.endpoints.secrets import SecretSource
 from railfab.errors import EndpointError
 from railfab.repeated_warnings import RepeatedWarnings
 from railfab.telemetry.retry import RetryPolicy
 from railfab.telemetry.sinks.outbox import Outbox, Parcel
 from railfab.telemetry.sinks.queued import QUEUE_BYTES, QueuedSink
 from railfab.telemetry.sinks.records import MOST_BYTES, RecordEncoder
-from railfab.telemetry.sinks.secrets import SecretSource
 
 logger = logging.getLogger(__name__)
 

@@ -15,6 +15,7 @@ from urllib.parse import SplitResult
 
 import cramjam
 
+from railfab.endpoints.secrets import SecretSource
 from railfab.errors import EndpointError
 from railfab.metrics import Metric
 from railfab.repeated_warnings import RepeatedWarnings
@@ -24,7 +25,6 @@ from railfab.telemetry.sinks.due import DueSamples
 from railfab.telemetry.sinks.http_post import TIMEOUT_S, HttpPost, PostAnswer
 from railfab.telemetry.sinks.outbox import Outbox, Parcel
 from railfab.telemetry.sinks.queued import QUEUE_BYTES, QueuedSink
-from railfab.telemetry.sinks.secrets import SecretSource
 from railfab.telemetry.sinks.write_request import metadata_request, series_head, write_request
 
 logger = logging.getLogger(__name__)

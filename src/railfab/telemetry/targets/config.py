@@ -9,14 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from railfab.endpoints import Endpoint
+from railfab.endpoints.http_client import TIMEOUT_S
 from railfab.endpoints.keys import unknown_key
 from railfab.endpoints.model import faults
+from railfab.endpoints.secrets import SecretSource
 from railfab.endpoints.yaml_file import parse_mapping, read_text
 from railfab.errors import EndpointError, RailfabError, raise_all
 from railfab.platforms import platform_names
-from railfab.telemetry.sinks.secrets import SecretSource
 from railfab.telemetry.targets.file_source import FileSource
-from railfab.telemetry.targets.http_source import INTERVAL_S, TIMEOUT_S, HttpSource
+from railfab.telemetry.targets.http_source import INTERVAL_S, HttpSource
 from railfab.telemetry.targets.known import TelemetryOf, targets_of_hosts, telemetry_of
 from railfab.telemetry.targets.loader import TargetSource
 from railfab.telemetry.targets.service_discovery import SUBSCRIBED, Discovery
@@ -24,7 +25,7 @@ from railfab.telemetry.targets.spec import TargetSpec
 from railfab.yaml_reader.sections import YamlSection
 
 PREFIX = "RAILFAB_TARGETS"
-"""Of the variables with the login and the CA of a URL: see `sinks.secrets`."""
+"""Of the variables with the login and the CA of a URL: see `endpoints.secrets`."""
 SECTIONS = ("http_sd", "settings", "labels", "platforms")
 HTTP_SD = ("url", "interval_s", "timeout_s")
 LABELS = ("name", "platform", "address", *SUBSCRIBED)

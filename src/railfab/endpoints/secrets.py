@@ -15,7 +15,7 @@ KEYS = ("username", "password", "token")
 
 @dataclass(frozen=True, slots=True)
 class Secrets:
-    """What a receiver knows us by: a user and a password, a token, or nothing; `repr()` hides them."""
+    """A login at a receiver: a user and a password, a token, or nothing; `repr()` hides them."""
 
     username: str = ""
     password: str = ""
@@ -27,7 +27,7 @@ class Secrets:
 
 @dataclass(frozen=True, slots=True)
 class SecretSource:
-    """Where the secrets of one sink are. They are read again for each connection, so a new password needs no restart.
+    """Place of the secrets of one server. They are read again for each connection, so a new password needs no restart.
 
     prefix: of the variables PREFIX_USERNAME and PREFIX_PASSWORD, or PREFIX_TOKEN; or PREFIX_CREDENTIALS, the path of a
     YAML file with the keys `username` and `password`, or `token`. PREFIX_CA: PEM file of the CA that signed the
@@ -41,14 +41,14 @@ class SecretSource:
         """The secrets as they are now. Raises EndpointError."""
         path = self.environment.get(f"{self.prefix}_CREDENTIALS")
         where = path or "environment"
-        found = _from_file(Path(path)) if path else self._from_environment()
-        names = found if path else {f"{self.prefix}_{key.upper()}" for key in found}
-        if found and set(found) not in ({"token"}, {"username", "password"}):
+        values = _from_file(Path(path)) if path else self._from_environment()
+        names = values if path else {f"{self.prefix}_{key.upper()}" for key in values}
+        if values and set(values) not in ({"token"}, {"username", "password"}):
             problem = f"has {' and '.join(sorted(names))}, and a login is a user name with a password, or a token"
             raise EndpointError(where, problem, "State one of the two")
-        if not found.get("token", "").isprintable() or not found.get("token", "").isascii():
+        if not values.get("token", "").isprintable() or not values.get("token", "").isascii():
             raise EndpointError(where, "the token has characters that no token has", "Write it on one line")
-        return Secrets(**found)
+        return Secrets(**values)
 
     def tls(self) -> ssl.SSLContext:
         """A context that verifies certificate and name. Raises EndpointError."""
@@ -64,8 +64,8 @@ class SecretSource:
         return self.environment.get(f"{self.prefix}_CA") or None
 
     def _from_environment(self) -> dict[str, str]:
-        values = {key: self.environment.get(f"{self.prefix}_{key.upper()}", "") for key in KEYS}
-        return {key: value for key, value in values.items() if value}
+        texts = {key: self.environment.get(f"{self.prefix}_{key.upper()}", "") for key in KEYS}
+        return {key: text for key, text in texts.items() if text}
 
 
 def _from_file(path: Path) -> dict[str, str]:
