@@ -6,8 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.laws import examples
 
 from railfab.fabric import design
 from railfab.topology import Net, Role
@@ -25,6 +26,7 @@ def switches(name: str) -> st.SearchStrategy[frozenset[str]]:
     return st.frozensets(st.sampled_from([node.name for node in DESIGNS[name].topology.switches()]))
 
 
+@settings(max_examples=examples(300))
 @given(data=st.data(), name=fabrics)
 def test_more_switches_lose_no_less(data: st.DataObject, name: str) -> None:
     lost = INDEXED[name]
@@ -32,18 +34,32 @@ def test_more_switches_lose_no_less(data: st.DataObject, name: str) -> None:
     fewer, all_of_them = lost(some), lost(some | more)
     assert all(share <= all_of_them.lost[group] + 1e-12 for group, share in fewer.lost.items())
     assert set(fewer.cut_off) <= set(all_of_them.cut_off)
+    assert set(fewer.cut_off).isdisjoint(fewer.less_redundant)
     assert set(fewer.less_redundant) <= set(all_of_them.less_redundant) | set(all_of_them.cut_off)
 
 
+@settings(max_examples=examples(600))
 @given(data=st.data(), name=fabrics)
-def test_a_pair_is_cut_together_as_the_outages_of_both_and_of_each_say(data: st.DataObject, name: str) -> None:
-    """Of redundant pairs with a peer link nothing is said: they are refused whether they have hosts or not."""
+def test_a_switch_is_cut_together_with_others_as_the_outages_of_all_and_of_each_say(
+    data: st.DataObject, name: str
+) -> None:
     lost = INDEXED[name]
-    some = data.draw(switches(name))
-    one_more = data.draw(st.sampled_from([node.name for node in DESIGNS[name].topology.switches()]))
-    if lost.cut_together(some, one_more) and not lost.peers.get(one_more, frozenset()) & some:
-        assert set(lost(some | {one_more}).cut_off)
-        assert not lost({one_more}).cut_off or some
+    some, drained = data.draw(switches(name)), data.draw(switches(name))
+    one_more = data.draw(st.sampled_from(sorted(lost.of_switch)))
+    if not lost.peers.get(one_more, frozenset()) & some:
+        cut, cut_before, cut_alone = (
+            lost.nics_without(out)[0] for out in (some | drained | {one_more}, some | drained, drained | {one_more})
+        )
+        assert lost.cut_together(some, one_more, drained) == bool(cut - cut_before - cut_alone)
+
+
+@given(data=st.data(), name=fabrics)
+def test_a_nic_has_lost_all_of_its_leaves_or_some(data: st.DataObject, name: str) -> None:
+    lost, out = INDEXED[name], data.draw(switches(name))
+    cut, fewer = lost.nics_without(out)
+    assert not cut & fewer
+    assert {nic for nic, leaves in lost.nics.items() if leaves <= out} <= cut
+    assert {nic for nic, leaves in lost.nics.items() if leaves & out} <= cut | fewer
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -114,3 +130,8 @@ def test_the_management_network_cuts_nobody_off() -> None:
 def test_nothing_lost_is_nothing() -> None:
     outage = INDEXED["pod64"](())
     assert (dict(outage.lost), outage.cut_off, outage.less_redundant) == ({}, (), ())
+
+
+def test_behind_a_spine_are_the_nics_of_all_its_leaves() -> None:
+    lost = INDEXED["pod64"]
+    assert [lost.nics_behind(name) for name in ("pod1-seg1-leaf1", "pod1-spine1", "nowhere")] == [32, 64, 0]

@@ -14,11 +14,12 @@ from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from railfab.topology.links_by_tier import links_by_tier
+from railfab.topology.exposure import Exposure, exposure
+from railfab.topology.links_by_tier import IndexedTopology
 from railfab.topology.model import Link, Net, Node, Role, Topology
 
-_Nic = tuple[str, Net, int | None]
-"""Host, network and rail."""
+NicOfNet = tuple[str, Net, int | None]
+"""Host, network and rail; rail None: all ports of the host to the network."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,19 +46,16 @@ class Outages:
 
     gbps: Mapping[str, float]
     of_switch: Mapping[str, Mapping[str, float]]
-    nics: Mapping[_Nic, frozenset[str]]
+    nics: Mapping[NicOfNet, frozenset[str]]
     above: Mapping[str, frozenset[str]]
     peers: Mapping[str, frozenset[str]]
-    nics_on: Mapping[str, tuple[_Nic, ...]] = field(repr=False)
+    nics_on: Mapping[str, tuple[NicOfNet, ...]] = field(repr=False)
     below: Mapping[str, tuple[str, ...]] = field(repr=False)
 
     def __call__(self, switches: Iterable[str]) -> Outage:
         """The outage of these switches together."""
         names = frozenset(switches)
-        down = self.down(names)
-        touched = dict.fromkeys(nic for leaf in down for nic in self.nics_on.get(leaf, ()))
-        cut = {nic[0] for nic in touched if self.nics[nic] <= down}
-        fewer = {nic[0] for nic in touched if not self.nics[nic] <= down}
+        cut, fewer = ({nic[0] for nic in nics} for nics in self.nics_without(names))
         return Outage(self.shares(names), tuple(sorted(cut)), tuple(sorted(fewer - cut)))
 
     def shares(self, switches: Iterable[str]) -> dict[str, float]:
@@ -67,61 +65,76 @@ class Outages:
             lost.update(self.of_switch.get(name, {}))
         return {group: lost[group] / self.gbps[group] for group in self.gbps if group in lost}
 
-    def down(self, switches: frozenset[str]) -> frozenset[str]:
-        """The leaves that reach no other leaf: those of these switches, and those below these alone."""
-        below = {leaf for name in switches for leaf in self.below.get(name, ()) if self._is_down(leaf, switches)}
-        return frozenset(below | {name for name in switches if name in self.nics_on})
+    def nics_without(self, switches: Set[str]) -> tuple[set[NicOfNet], set[NicOfNet]]:
+        """The NICs without a leaf that reaches others, and those with fewer such leaves than without this outage."""
+        near = dict.fromkeys(leaf for name in switches for leaf in (name, *self.below.get(name, ())))
+        touched = {nic for leaf in near if self._is_down(leaf, switches) for nic in self.nics_on.get(leaf, ())}
+        cut = {nic for nic in touched if self._is_cut(nic, switches)}
+        return cut, touched - cut
 
-    def cut_together(self, switches: Set[str], name: str) -> bool:
-        """Whether one more switch and these are a redundant pair, or cut a NIC off that none of them cuts off alone."""
-        if self.peers.get(name, frozenset()) & switches:
+    def nics_behind(self, switch: str) -> int:
+        """The number of NICs on a leaf, or on the leaves below a spine."""
+        leaves = (switch, *self.below.get(switch, ()))
+        return len({nic for leaf in leaves for nic in self.nics_on.get(leaf, ())})
+
+    def cut_together(self, switches: Set[str], name: str, drained: Set[str] = frozenset()) -> bool:
+        """Whether one more switch is of a redundant pair with one of these, or cuts off, with them, a NIC that neither
+        it alone nor they cut off. drained: switches that are lost already."""
+        if not self.peers.get(name, frozenset()).isdisjoint(switches):
             return True
-        after = {*switches, name}
-        leaves = [leaf for leaf in (name, *self.below.get(name, ())) if self._is_down(leaf, after)]
-        return any(self._is_cut_jointly(self.nics[nic], after) for leaf in leaves for nic in self.nics_on.get(leaf, ()))
+        out = switches | drained if drained else switches
+        return any(
+            self._is_cut(nic, out, name) and not self._is_cut(nic, out) and not self._is_cut(nic, drained, name)
+            for leaf in (name, *self.below.get(name, ()))
+            if self._is_down(leaf, out, name)
+            for nic in self.nics_on.get(leaf, ())
+        )
 
-    def _is_cut_jointly(self, leaves: frozenset[str], switches: Set[str]) -> bool:
-        if not all(self._is_down(leaf, switches) for leaf in leaves):
-            return False
-        alone = [{name} for leaf in leaves for name in (leaf, *self.above.get(leaf, ())) if name in switches]
-        return not any(all(self._is_down(leaf, name) for leaf in leaves) for name in alone)
+    def _is_cut(self, nic: NicOfNet, switches: Set[str], name: str = "") -> bool:
+        return all(self._is_down(leaf, switches, name) for leaf in self.nics[nic])
 
-    def _is_down(self, leaf: str, switches: Set[str]) -> bool:
-        """Whether a leaf is among these switches, or has uplinks to these alone."""
-        return leaf in switches or (leaf in self.above and self.above[leaf] <= switches)
+    def _is_down(self, leaf: str, switches: Set[str], name: str = "") -> bool:
+        """Whether a leaf is among these switches and this one, or has uplinks to these alone."""
+        if leaf == name or leaf in switches:
+            return True
+        above = self.above.get(leaf)
+        return above is not None and all(spine == name or spine in switches for spine in above)
 
 
 def outages(topology: Topology) -> Outages:
     """The outages of a topology."""
-    links, nodes = links_by_tier(topology), topology.by_name
+    indexed = IndexedTopology(topology)
+    nets = dict.fromkeys(node.net for node in topology.switches())
+    networks = [exposure(net, topology, indexed.links) for net in nets]
     gbps: Counter[str] = Counter()
     of_switch: dict[str, Counter[str]] = defaultdict(Counter)
-    for group, link in _grouped((*links.hosts, *links.managed, *links.uplinks), nodes):
+    for group, link in (pair for network in networks for pair in _grouped(network)):
         gbps[group] += link.rate_gbps
         of_switch[link.z.node][group] += link.rate_gbps
-    nics: dict[_Nic, set[str]] = defaultdict(set)
-    for link in links.hosts:
-        if nodes[link.z.node].net is not Net.MANAGEMENT:
-            nics[link.a.node, nodes[link.z.node].net, link.a.rail].add(link.z.node)
-    above: dict[str, set[str]] = defaultdict(set)
-    for link in links.uplinks:
-        if nodes[link.a.node].role is Role.LEAF:
-            above[link.a.node].add(link.z.node)
+    nics: dict[NicOfNet, frozenset[str]] = {
+        (host, network.net, rail): frozenset(leaves)
+        for network in networks
+        if network.net is not Net.MANAGEMENT
+        for (host, rail), leaves in network.nics.items()
+    }
+    above = {
+        low: frozenset(up)
+        for network in networks
+        for low, up in network.up.items()
+        if network.nodes[low].role is Role.LEAF
+    }
     peers: dict[str, set[str]] = defaultdict(set)
-    for link in links.peer_links:
-        peers[link.a.node].add(link.z.node)
-        peers[link.z.node].add(link.a.node)
-    return Outages(gbps, of_switch, _frozen(nics), _frozen(above), _frozen(peers), _inverted(nics), _inverted(above))
+    for pair in indexed.pairs:
+        for name in pair:
+            peers[name] |= pair - {name}
+    frozen = {name: frozenset(names) for name, names in peers.items()}
+    return Outages(gbps, of_switch, nics, above, frozen, _inverted(nics), _inverted(above))
 
 
 _Key = TypeVar("_Key")
 
 
-def _frozen(sets: Mapping[_Key, set[str]]) -> dict[_Key, frozenset[str]]:
-    return {key: frozenset(members) for key, members in sets.items()}
-
-
-def _inverted(sets: Mapping[_Key, set[str]]) -> dict[str, tuple[_Key, ...]]:
+def _inverted(sets: Mapping[_Key, frozenset[str]]) -> dict[str, tuple[_Key, ...]]:
     """The keys of the sets that have each member."""
     keys: dict[str, list[_Key]] = defaultdict(list)
     for key, members in sets.items():
@@ -130,11 +143,11 @@ def _inverted(sets: Mapping[_Key, set[str]]) -> dict[str, tuple[_Key, ...]]:
     return {member: tuple(keys[member]) for member in keys}
 
 
-def _grouped(links: Iterable[Link], nodes: Mapping[str, Node]) -> Iterator[tuple[str, Link]]:
-    """The groups of each link; its upper end carries it."""
-    for link in links:
-        yield tier_of(nodes[link.z.node]), link
-        if link.a.rail is not None and nodes[link.z.node].net is Net.BACKEND:
+def _grouped(network: Exposure) -> Iterator[tuple[str, Link]]:
+    """The groups of each link of a network; its upper end carries it."""
+    for link in (*network.access, *network.uplinks):
+        yield tier_of(network.nodes[link.z.node]), link
+        if link.a.rail is not None and network.net is Net.BACKEND:
             yield f"rail {link.a.rail}", link
 
 
