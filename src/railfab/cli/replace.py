@@ -22,9 +22,11 @@ from railfab.cli.common import (
     telling_bar,
 )
 from railfab.cli.echo import echo, echo_line
+from railfab.cli.junit import JunitOption, JunitReport
 from railfab.cli.upgrade import STOPPED, VerifiedOption
 from railfab.fabric import Design, design, named, present_endpoints, session_endpoints
 from railfab.process.signals import INTERRUPTED, stop_on_signal
+from railfab.text.junit import JunitCase
 
 if TYPE_CHECKING:
     from railfab.deploy import Replaced
@@ -45,11 +47,12 @@ def replace(
     yes: YesOption = False,
     state: StateOption = STATE_DEFAULT,
     output: OutputOption = Output.TABLE,
+    junit: JunitOption = None,
 ) -> None:
     """Put a new device in the place of a switch: check it, configure it drained, verify it, and end the drain."""
     from railfab.deploy import Journal, Replacement
 
-    fabric = design(intent)
+    file, fabric = JunitReport("replace", junit), design(intent)
     stop_at_errors(fabric, None, output)
     (name,) = named(fabric.topology, [switch])
     session_endpoints(fabric, on, state, among=[name])
@@ -75,6 +78,8 @@ def replace(
         if not yes:
             typer.confirm(f"Configure {device.model or 'it'} with version {device.version} as {name}?", abort=True)
         result = replacement.replace(device)
+    failures = (result.error or "failed",) if result.failed else ()
+    file.write(fabric.intent.fabric, [JunitCase(name=name, group="replace", failures=failures)])
     _print(fabric, result, output)
     raise typer.Exit(INTERRUPTED if stop_requested.is_set() else _exit_code(result))
 

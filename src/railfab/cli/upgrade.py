@@ -28,12 +28,14 @@ from railfab.cli.common import (
     telling_bar,
 )
 from railfab.cli.echo import echo, echo_line
+from railfab.cli.junit import JunitOption, JunitReport
 from railfab.endpoints import Endpoints
 from railfab.errors import Problems, RailfabError
 from railfab.fabric import Design, design, limited, present_endpoints, session_endpoints
 from railfab.findings import Finding
 from railfab.process.signals import INTERRUPTED, stop_on_signal
 from railfab.text.counted import counted, listed
+from railfab.text.junit import JunitCase
 
 if TYPE_CHECKING:
     from railfab.deploy import Upgraded, UpgradeLimits
@@ -100,18 +102,21 @@ def upgrade(
     yes: YesOption = False,
     state: StateOption = STATE_DEFAULT,
     output: OutputOption = Output.TABLE,
+    junit: JunitOption = None,
 ) -> None:
     """Install a software image on switches: install, drain, reload, verify, undrain, one failure domain at a time."""
     from railfab.deploy import UpgradeLimits, check_verb
     from railfab.platforms import Verb
 
-    wanted = _image(image, version, checksum)
+    file, wanted = JunitReport("upgrade", junit), _image(image, version, checksum)
     fabric = design(intent)
     names = _selected(fabric, switches)
     check_verb(fabric, names, Verb.DRAIN)
     session_endpoints(fabric, on, state, among=names)
     limits = UpgradeLimits(back_s=back_within, verified_s=verified_within, settle_s=settle)
-    _UpgradeCommand(fabric, names, wanted, limits, on, state, output).upgrade(asks=not yes)
+    results = _UpgradeCommand(fabric, names, wanted, limits, on, state, output).upgrade(asks=not yes)
+    file.write(fabric.intent.fabric, map(_case, results))
+    raise typer.Exit(_exit_code(results))
 
 
 def _image(place: str, version: str, checksum: str) -> Image:
@@ -158,8 +163,8 @@ class _UpgradeCommand:
         self._domains = tuple(wave.switches for wave in waves_of(fabric, names))
         self._on, self._state, self._output = on, state, output
 
-    def upgrade(self, *, asks: bool) -> None:
-        """Ask where that is wanted, upgrade, print, and leave with the exit code."""
+    def upgrade(self, *, asks: bool) -> list[Upgraded]:
+        """Ask where that is wanted, upgrade, and print. Leaves with the exit code of a signal that stopped the run."""
         from railfab.deploy import Journal, UpgradeRun, drained_by_upgrades
 
         journal = Journal(self._state, self._fabric.intent.fabric)
@@ -187,7 +192,9 @@ class _UpgradeCommand:
                 results = run.upgrade(self._domains, lambda _name: advance())
             entry.finish({result.name: result.journalled for result in results if result.result != "not begun"})
         self._print(findings, results)
-        raise typer.Exit(INTERRUPTED if stop_requested.is_set() else _exit_code(results))
+        if stop_requested.is_set():
+            raise typer.Exit(INTERRUPTED)
+        return results
 
     def _endpoints(self) -> Endpoints:
         endpoints, _ = present_endpoints(self._fabric, self._on, self._state)
@@ -241,6 +248,12 @@ class _UpgradeCommand:
         for result in results:
             if result.failed:
                 echo(f"railfab: {result.error}", err=True)
+
+
+def _case(result: Upgraded) -> JunitCase:
+    skipped = DESCRIBED[result.result] if result.result in ("not begun", "installed") else ""
+    failures = (result.error or "failed",) if result.failed else ()
+    return JunitCase(name=result.name, group="upgrade", failures=failures, skipped=skipped)
 
 
 def _exit_code(results: Sequence[Upgraded]) -> int:

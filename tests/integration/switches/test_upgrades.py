@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from tests.integration.switches.racks import LEAF, OVER_SSH, SPINE, Railfab, opened
@@ -95,13 +96,15 @@ def test_what_the_switch_refuses_is_said_before_its_drain(twin: Twin, railfab: R
 
 @pytest.mark.parametrize("system", sampled(OVER_SSH, few=["sonic"]), indirect=True)
 def test_a_switch_that_does_not_come_back_stops_the_run_and_stays_drained(
-    twin: Twin, railfab: Railfab, system: str, leaf: Endpoint
+    twin: Twin, railfab: Railfab, system: str, leaf: Endpoint, tmp_path: Path
 ) -> None:
     names = (SECOND, LEAF)
     image = offer(twin, system, *names, boot=ImageBoot.NEVER, prefix="dead")
     words = ("upgrade", *names, "--image", image.place, "--version", image.version, *QUICK, "--back-within", "8")
-    failed = railfab(*words, "--output", "json")
+    failed = railfab(*words, "--output", "json", "--junit", str(tmp_path / "upgrade.xml"))
     assert failed.returncode == 3, failed.stderr
+    suite = ElementTree.fromstring((tmp_path / "upgrade.xml").read_text())
+    assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("2", "1", "1")
     results = switches_of(failed)
     first, second = results[LEAF], results[SECOND]
     assert (first["result"], first["drained"], second["result"]) == ("failed", True, "not begun")
