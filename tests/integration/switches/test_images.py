@@ -105,7 +105,7 @@ def test_a_file_that_is_not_there_is_refused_and_the_next_boot_stays(twin: Twin,
     assert twin._switches[LEAF].images.next_boot is following
 
 
-@on_some
+@pytest.mark.parametrize("system", sampled(OVER_SSH, few=["nxos", "eos"]), indirect=True)
 def test_another_checksum_is_refused(twin: Twin, leaf: Endpoint, image: Image) -> None:
     file = offered(twin, image)
     algorithm = "md5"

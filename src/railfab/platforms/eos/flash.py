@@ -43,10 +43,11 @@ class EosFlash:
         return self.text("copied")
 
     def verify_image(self: _Spoken, algorithm: str, place: str) -> str:
-        if algorithm not in ALGORITHMS:
+        name = algorithm.removeprefix("/")
+        if f"/{name}" != algorithm or name not in ALGORITHMS:
             raise CliRefusal(self.text("unknown"))
         image = _image(self, place)
-        return self.text("checksum", algorithm=algorithm, file=image.name, checksum=image.checksum(algorithm))
+        return self.text("checksum", algorithm=name, file=image.name, checksum=image.checksum(name))
 
     def boot_image(self: _Spoken, place: str) -> str:
         self.device.images.next_boot = _image(self, place)
