@@ -8,6 +8,7 @@ import argparse
 import sys
 
 from railfab.deploy import Journal, UpgradeRun, check_verb, drained_by_upgrades, remaining_in_turn, waves_of
+from railfab.deploy.gates import source_of
 from railfab.endpoints import STATE_DIR
 from railfab.errors import RailfabError
 from railfab.fabric import design, named, present_endpoints
@@ -36,18 +37,17 @@ def main() -> int:
             print(printable(finding.line))
         if findings and not arguments.yes:
             return 1
-        run = UpgradeRun(
+        results = UpgradeRun(
             fabric=fabric,
             endpoints=present_endpoints(fabric, arguments.on, STATE_DIR)[0],
             image=Image(place=arguments.image, version=arguments.version),
             keep=entry.keep,
             resumed=drained_by_upgrades(journal.deploys()),
-        )
-        results = run.upgrade(domains)
+            telemetry=source_of(fabric),
+        ).upgrade(domains)
         entry.finish({result.name: result.journalled for result in results if result.result != "not begun"})
     for result in results:
-        why = f" ({result.error})" if result.failed else ""
-        print(printable(f"{result.name}: {result.result} {result.after}{why}"))
+        print(printable(result.error or f"{result.name}: {result.result} {result.after}"))
     return 3 if any(result.failed for result in results) else 0
 
 

@@ -76,7 +76,18 @@ VerifiedOption = Annotated[
 ]
 SettleOption = Annotated[
     float,
-    typer.Option("--settle", metavar="S", min=0, callback=finite, help="Seconds for traffic to move after a drain."),
+    typer.Option(
+        "--settle", metavar="S", min=0, callback=finite, help="Seconds for traffic to move, where no telemetry tells."
+    ),
+]
+MovedOption = Annotated[
+    float,
+    typer.Option(
+        "--moved-within", metavar="S", min=0, callback=finite, help="Seconds in which the telemetry has to show it."
+    ),
+]
+WithTrafficOption = Annotated[
+    bool, typer.Option("--with-traffic", metavar="", help="Reload switches that still carry traffic, too.")
 ]
 DESCRIBED = {
     "upgraded": "upgraded",
@@ -99,6 +110,8 @@ def upgrade(
     back_within: BackOption = 900.0,
     verified_within: VerifiedOption = 180.0,
     settle: SettleOption = 10.0,
+    moved_within: MovedOption = 120.0,
+    with_traffic: WithTrafficOption = False,
     yes: YesOption = False,
     state: StateOption = STATE_DEFAULT,
     output: OutputOption = Output.TABLE,
@@ -113,7 +126,13 @@ def upgrade(
     names = _selected(fabric, switches)
     check_verb(fabric, names, Verb.DRAIN)
     session_endpoints(fabric, on, state, among=names)
-    limits = UpgradeLimits(back_s=back_within, verified_s=verified_within, settle_s=settle)
+    limits = UpgradeLimits(
+        back_s=back_within,
+        verified_s=verified_within,
+        moved_s=moved_within,
+        settle_s=settle,
+        with_traffic=with_traffic,
+    )
     results = _UpgradeCommand(fabric, names, wanted, limits, on, state, output).upgrade(asks=not yes)
     file.write(fabric.intent.fabric, map(_case, results))
     raise typer.Exit(_exit_code(results))
@@ -166,6 +185,7 @@ class _UpgradeCommand:
     def upgrade(self, *, asks: bool) -> list[Upgraded]:
         """Ask where that is wanted, upgrade, and print. Leaves with the exit code of a signal that stopped the run."""
         from railfab.deploy import Journal, UpgradeRun, drained_by_upgrades
+        from railfab.deploy.gates import source_of
 
         journal = Journal(self._state, self._fabric.intent.fabric)
         if asks:
@@ -174,7 +194,9 @@ class _UpgradeCommand:
             findings = self._remaining()
             if asks:
                 self._ask()
-            echo(f"warning: {MOVED_UNKNOWN}; each drain is given {self._limits.settle_s:g} s", err=True)
+            telemetry = source_of(self._fabric)
+            if telemetry is None:
+                echo(f"warning: {MOVED_UNKNOWN}; each drain is given {self._limits.settle_s:g} s", err=True)
             with (
                 stop_on_signal(lambda: echo(FINISHING, err=True)) as stop_requested,
                 telling_bar("upgrading", sum(map(len, self._domains))) as (advance, tell),
@@ -186,6 +208,7 @@ class _UpgradeCommand:
                     keep=entry.keep,
                     resumed=drained_by_upgrades(journal.deploys()),
                     limits=self._limits,
+                    telemetry=telemetry,
                     on_step=lambda names, step: self._on_step(names, step, tell),
                     stop_requested=stop_requested,
                 )

@@ -8,24 +8,27 @@ version, configuration and sessions have been verified.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from nornir.core import Nornir
 
 from railfab.deploy.drain import operate
+from railfab.deploy.gates import Source, wait_until_idle
 from railfab.deploy.journal import DeployRecord
 from railfab.deploy.peer_checks import PeerChecks
 from railfab.deploy.run import OnDone, Outcome, nornir_of, outcomes_of, readings_of
 from railfab.deploy.tasks import Keep, read_running
 from railfab.deploy.upgrade_tasks import BACK_WITHIN_S, end_drain, install, reload
 from railfab.endpoints import Endpoints
+from railfab.errors import RailfabError
 from railfab.fabric import Design
 from railfab.platforms import Image, Verb
 
-VERIFIED_WITHIN_S, SETTLE_S = 180.0, 10.0
-"""Times for sessions to come up after a reload, and for traffic to move after a drain where no telemetry tells [s]."""
+VERIFIED_WITHIN_S, MOVED_WITHIN_S, SETTLE_S = 180.0, 120.0, 10.0
+"""Times for sessions to come up after a reload, and for traffic to move after a drain: the limit where the telemetry
+tells when it has, and the time that it is given where none does [s]."""
 VERB = "upgrade"
 
 OnStep = Callable[[Sequence[str], str], None]
@@ -65,12 +68,15 @@ class Upgraded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpgradeLimits:
-    """Times that an upgrade gives [s]. back: for a reload. verified: for sessions to come up. settle: for traffic to
-    move after a drain where no telemetry tells."""
+    """Times that an upgrade gives [s]. back: for a reload. verified: for sessions to come up. moved, settle: for
+    traffic to move after a drain, with telemetry and without. with_traffic: whether a switch reloads that still has
+    traffic then."""
 
     back_s: float = BACK_WITHIN_S
     verified_s: float = VERIFIED_WITHIN_S
+    moved_s: float = MOVED_WITHIN_S
     settle_s: float = SETTLE_S
+    with_traffic: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +84,7 @@ class UpgradeRun:
     """An upgrade of switches of a fabric. endpoints: of these and of their neighbours, as far as they have any.
 
     resumed: switches that an upgrade before this one has drained. keep: stores what a switch runs before it is changed.
+    telemetry: by which it is known that traffic has moved; None where it is not known.
     stop_requested: when set, no further switch is begun, and one that reloads is not waited for.
     """
 
@@ -87,6 +94,7 @@ class UpgradeRun:
     keep: Keep
     resumed: Collection[str] = ()
     limits: UpgradeLimits = field(default_factory=UpgradeLimits)
+    telemetry: Source | None = None
     on_step: OnStep = lambda _names, _step: None
     stop_requested: threading.Event = field(default_factory=threading.Event)
 
@@ -184,10 +192,29 @@ class UpgradeDomain:
             self._set(outcome.name, changed=state.changed or outcome.changed, drained=outcome.drained)
 
     def _settle(self) -> None:
-        """Give the traffic time to move."""
-        if self.upgrading:
-            self.run.on_step(tuple(self.upgrading), "waiting for its traffic to move")
-            self.run.stop_requested.wait(self.run.limits.settle_s)
+        """Wait until the traffic has moved; where no telemetry tells, give it time. Traffic that stays is a failure."""
+        if not self.upgrading:
+            return
+        self.run.on_step(tuple(self.upgrading), "waiting for its traffic to move")
+        limits, stop_requested = self.run.limits, self.run.stop_requested
+        if self.run.telemetry is None:
+            stop_requested.wait(limits.settle_s)
+            return
+        for name, why in self._staying(self.run.telemetry).items():
+            self._set(name, result="failed", error=why)
+        self.upgrading = [name for name in self.upgrading if not self.states[name].failed]
+
+    def _staying(self, telemetry: Source) -> Mapping[str, str]:
+        """One line for each switch whose traffic has not moved, or of which it cannot be read."""
+        limits, names = self.run.limits, tuple(self.upgrading)
+        try:
+            flows = wait_until_idle(telemetry, names, within_s=limits.moved_s, stop_requested=self.run.stop_requested)
+        except RailfabError as error:
+            return dict.fromkeys(names, str(error))
+        if limits.with_traffic:
+            return {}
+        remedy = "End the jobs that use it, or add --with-traffic to reload it all the same"
+        return {name: f"{name}: is drained, and still carries {flows[name]:.3g} Gb/s. {remedy}." for name in flows}
 
     def _verify(self, checks: PeerChecks, within_s: float) -> None:
         """Verify the switches that are back; those with what was not wrong before the upgrade have failed."""

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -177,6 +180,73 @@ def test_a_switch_that_somebody_else_has_drained_stays_drained(
     assert (result["result"], result["drained"]) == ("upgraded", True)
     assert is_drained(leaf)
     assert railfab("undrain", LEAF).returncode == 0
+
+
+class Exposition(ThreadingHTTPServer):
+    """Telemetry of the leaf as a collector serves it: one port of 100 Gb/s that sends at a rate. gbps: that."""
+
+    def __init__(self) -> None:
+        self.gbps = 0.0
+        self._sent, self._read_s = 0.0, time.time()
+        super().__init__(("127.0.0.1", 0), _Metrics)
+
+    def text(self) -> str:
+        now_s = time.time()
+        self._sent += self.gbps * 1e9 / 8 * (now_s - self._read_s)
+        self._read_s = now_s
+        values = {
+            "fabric_interface_transmit_bytes_total": self._sent,
+            "fabric_interface_receive_bytes_total": 0.0,
+            "fabric_interface_speed_bytes_per_second": 12.5e9,
+        }
+        lines = [
+            f'{metric}{{fabric="rack",device="{LEAF}",interface="Ethernet64/1"}} {values[metric]!r}'
+            for metric in values
+        ]
+        updated = f'fabric_collector_last_update_timestamp_seconds{{fabric="rack",device="{LEAF}"}} {now_s!r}'
+        return "\n".join(["# HELP of a test", *lines, updated, ""])
+
+
+class _Metrics(BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        assert isinstance(self.server, Exposition)
+        text = self.server.text().encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "text/plain")
+        self.send_header("Content-Length", str(len(text)))
+        self.end_headers()
+        self.wfile.write(text)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Write no line for a request."""
+
+
+@pytest.mark.parametrize("system", sampled(OVER_SSH, few=["nxos"]), indirect=True)
+def test_a_switch_whose_traffic_stays_is_not_reloaded_until_it_has_moved(
+    twin: Twin, railfab: Railfab, system: str, leaf: Endpoint, rack: Path, tmp_path: Path
+) -> None:
+    image = offer(twin, system, LEAF, prefix="traffic")
+    words = ("upgrade", LEAF, "--image", image.place, "--version", image.version, "--yes", "--moved-within", "9")
+    with Exposition() as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        intent = tmp_path / "intent.yml"
+        url = f"http://127.0.0.1:{server.server_port}/metrics"
+        intent.write_text(f"{rack.read_text()}change: {{telemetry: {url!r}}}\n")
+        server.gbps, boots = 40.0, twin._switches[LEAF].boots
+        stopped = railfab(*words, intent=intent)
+        assert stopped.returncode == 3, stopped.stderr
+        assert "no telemetry is configured" not in stopped.stderr
+        (line,) = [line for line in stopped.stderr.splitlines() if line.startswith("railfab: ")]
+        assert re.match(rf"railfab: {LEAF}: is drained, and still carries (39|40)(\.\d+)? Gb/s\. End the jobs", line), (
+            line
+        )
+        assert twin._switches[LEAF].boots == boots
+        assert is_drained(leaf)
+        server.gbps = 0.0
+        assert railfab(*words, intent=intent).returncode == 0
+        server.shutdown()
+    assert versions(twin, LEAF) == [image.version]
+    assert not is_drained(leaf)
 
 
 @pytest.mark.parametrize(
