@@ -93,5 +93,5 @@ def test_a_row_that_is_no_pair_is_named_by_its_line(tmp_path: Path) -> None:
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(RailfabError, match=r"names\.yml: the file .+\. Name a YAML or CSV file of host names\.$"):
+    with pytest.raises(RailfabError, match=r"names\.yml: no such file\. Name a YAML or CSV file of host names\.$"):
         read_host_names(tmp_path / "names.yml", PLAN)
