@@ -113,7 +113,7 @@ def _sign(change: Change) -> str:
     if change.is_order:
         return " order"
     if change.steps[-1].key is None:
-        return {True: "+", False: "-"}.get(change.after, "") if isinstance(change.after, bool) else ""
+        return {(): "-", True: "+", False: "-"}.get(change.after, "") if isinstance(change.after, bool | tuple) else ""
     return "+" if change.before is None else "-" if change.after is None else ""
 
 

@@ -53,6 +53,11 @@ def with_policies(*ranges: models.PrefixRange, set_med: int | None = None) -> De
 RENAMED = replace(
     with_neighbors(LEAF, import_policies=("second",)), policies=(*LEAF.policies, permits("second", *RANGES))
 )
+NAMES = {policy.name: f"{policy.name}-2" for policy in LEAF.policies}
+ALL_RENAMED = replace(
+    with_neighbors(LEAF, import_policies=("fabric-import-2",), export_policies=("fabric-export-2",)),
+    policies=tuple(replace(policy, name=NAMES[policy.name]) for policy in LEAF.policies),
+)
 FIRST = LEAF.neighbors[0]
 CASES: Mapping[str, tuple[str, DeviceModel]] = {
     "descriptions": ("description", described("other")),
@@ -61,6 +66,8 @@ CASES: Mapping[str, tuple[str, DeviceModel]] = {
     "a metric": ("routing-policy", with_policies(*RANGES, set_med=50)),
     "wider prefixes": ("prefix-list", with_policies(inside("10.254.0.0/15", 31, 32), RANGES[1])),
     "other policies": ("session-policy", RENAMED),
+    "policies with other names": ("session-policy", ALL_RENAMED),
+    "no policies": ("session-policy-removed", with_neighbors(LEAF, import_policies=())),
     "hold time": ("bgp-timers", with_neighbors(LEAF, timers=replace(TIMERS, keepalive_s=5, hold_s=15))),
     "connect retry": ("bgp-intervals", with_neighbors(LEAF, timers=replace(TIMERS, connect_retry_s=9))),
     "advertisements": ("bgp-intervals", with_neighbors(LEAF, timers=replace(TIMERS, advertisement_interval_s=1))),
@@ -154,7 +161,7 @@ def seen(leaf: Node, changed: DeviceModel) -> Seen:
     return Seen(tuple(name for name, state in before.items() if after.get(name) != state), lost[0])
 
 
-@pytest.mark.parametrize(("kind", "changed"), sampled(CASES, few=["wider prefixes", "other policies"]))
+@pytest.mark.parametrize(("kind", "changed"), sampled(CASES, few=["wider prefixes", "policies with other names"]))
 def test_a_change_interrupts_where_it_is_said_to(
     pair: tuple[Node, Node], request: pytest.FixtureRequest, kind: str, changed: DeviceModel
 ) -> None:

@@ -10,13 +10,14 @@ from ipaddress import ip_address
 from pathlib import Path
 
 import pytest
+from tests.platforms.frr.switches import LEAF, RICH, text
 
 from railfab.device import Family, ObservedBgpSession, ObservedFamily, ObservedInterface
 from railfab.endpoints import Credentials, Endpoint, read_credentials
 from railfab.errors import DeviceError, EndpointError, Unreachable
 from railfab.platforms import platform
 from railfab.platforms.frr.names import interface_name
-from railfab.platforms.frr.reload_output import pending, refusal, with_sorted_prefix_lists
+from railfab.platforms.frr.reload_output import pending, refusal, with_new_definitions, with_sorted_prefix_lists
 from railfab.platforms.frr.session import FrrSession, unified
 from railfab.platforms.shared import frr_state
 
@@ -132,6 +133,20 @@ PEERS = {
     "totalPeers": 3,
 }
 VRF_PEERS = {"vrfId": 7, "vrfName": "management", "swp1": {"bgpState": "Established", "remoteAs": 65001}}
+
+
+def test_new_route_maps_and_lists_are_added_to_what_runs_and_nothing_else() -> None:
+    running, candidate = text(LEAF), text(replace(RICH, name=LEAF.name))
+    defined = with_new_definitions(running, candidate)
+    added = "".join(section for section in defined.split("!\n") if section not in running.split("!\n"))
+    names = ("ip prefix-list", "ipv6 prefix-list", "bgp as-path", "bgp community-list", "route-map")
+    kept = [line for line in candidate.splitlines() if line.startswith(names)]
+    assert [line for line in added.splitlines() if not line.startswith((" ", "exit"))] == kept
+    assert defined.endswith("!\nend\n")
+    assert FRR.parse(defined).bgp == FRR.parse(running).bgp
+    assert FRR.parse(defined).interfaces == FRR.parse(running).interfaces
+    assert with_new_definitions(candidate, candidate) == candidate
+    assert with_new_definitions(defined, candidate) == defined
 
 
 def test_a_port_that_is_shut_down_is_down_although_its_driver_reports_no_link_state() -> None:

@@ -1,4 +1,4 @@
-"""Parses the output of frr-reload.py: the changes it would make, and the line it refuses."""
+"""Texts for frr-reload.py, and its output: the changes it would make, and the line it refuses."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from itertools import groupby
 SEPARATOR = "!\n"
 """The line between two sections."""
 
+_SEPARATED = re.compile(rf"(?m)^{SEPARATOR}")
+_DEFINITION = re.compile(r"(?:ip prefix-list|ipv6 prefix-list|bgp as-path access-list|bgp \w+-list \w+|route-map) \S+")
 _PREFIX_LIST = re.compile(r"(ip|ipv6) prefix-list ")
 _SECTION = re.compile(r"^Lines To (Delete|Add)$", re.MULTILINE)
 _REFUSED = re.compile(r"line (?P<number>\d+): (?P<text>% .*?)(?:\\n|$)", re.MULTILINE)
@@ -42,6 +44,28 @@ def with_sorted_prefix_lists(running: str) -> str:
     return SEPARATOR.join(
         section for maps, group in sections for section in (sorted(group, key=_list_name) if maps else group)
     )
+
+
+def with_new_definitions(running: str, candidate: str) -> str:
+    """A running configuration with the lists and route maps of a candidate whose names it does not have.
+
+    frr-reload.py changes sections that exist before it adds new ones, so that a session gets the name of a route map
+    that does not exist yet. It has no routes then, until the 5 s are over after which FRR applies a new route map.
+    """
+    known = {match.group() for match in map(_DEFINITION.match, running.splitlines()) if match}
+    sections = (_new_definitions(section, known) for section in _SEPARATED.split(candidate))
+    new = [section for section in sections if section]
+    body, end, _ = running.rpartition("end\n")
+    return SEPARATOR.join([body, *new, end]) if new else running
+
+
+def _new_definitions(section: str, known: set[str]) -> str:
+    """The part of a section that defines lists or route maps of other names than these."""
+    if section.startswith("route-map "):
+        match = _DEFINITION.match(section)
+        return "" if match and match.group() in known else section
+    named = ((line, _DEFINITION.match(line)) for line in section.splitlines(keepends=True))
+    return "".join(line for line, match in named if match and match.group() not in known)
 
 
 def _prefix_list_kind(line: str) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from railfab.platforms.frr.on_switch.commands import first_line, run
 from railfab.platforms.frr.on_switch.daemons import check_daemons, startup_text
 from railfab.platforms.frr.on_switch.places import ETC, RELOAD_WITHIN_S, SHOW_WITHIN_S, TEST_WITHIN_S, ChangeRefused
-from railfab.platforms.frr.reload_output import pending, refusal, with_sorted_prefix_lists
+from railfab.platforms.frr.reload_output import pending, refusal, with_new_definitions, with_sorted_prefix_lists
 from railfab.platforms.frr.system import pending_commands, settings_in, with_running_settings
 
 PASSES = 3
@@ -96,8 +96,10 @@ def replace_running(commands: dict[str, str], folder: Path) -> tuple[str, str]:
     Success means that no difference is left. The exit status of frr-reload.py is not used: it is also 1 after it
     removed a neighbour and then fails to remove the lines of that neighbour. Another pass is needed where the order of
     its lines reverts one of them (`no neighbor X bfd`, then `no neighbor X bfd profile Y`, which enables BFD again).
+    New route maps come first, so that a session never has the name of one that does not exist.
     """
-    running = why = ""
+    running, why = running_text(commands), ""
+    define(commands, folder / "definitions", running, (folder / "frr.conf").read_text())
     for _ in range(PASSES):
         status, out, errors = run(commands["replace"].format(folder=folder), RELOAD_WITHIN_S)
         for command in port_commands(commands, folder):
@@ -108,3 +110,13 @@ def replace_running(commands: dict[str, str], folder: Path) -> tuple[str, str]:
             return running, ""
         why = refusal(out + "\n" + errors) if status else f"did not accept `{left[0]}`"
     return running, why
+
+
+def define(commands: dict[str, str], folder: Path, running: str, candidate: str) -> None:
+    """Add the route maps and lists of a candidate that are new; what fails is left to the change itself."""
+    text = with_new_definitions(running, candidate)
+    if text != running:
+        shutil.rmtree(str(folder), ignore_errors=True)
+        store(folder, text)
+        run(commands["replace"].format(folder=folder), RELOAD_WITHIN_S)
+        shutil.rmtree(str(folder))
