@@ -9,13 +9,15 @@ from pathlib import Path
 
 import pytest
 from tests.device.planned import with_bgp
+from tests.forwarding.fabrics import with_policy
 from tests.integration.switches.racks import deployed
 from tests.twin.small_fabric import DOWNLINK, LEAF, OTHER_LEAF, OTHER_SPINE, OTHER_UPLINK, SPINE, UPLINK, small
 
 from railfab.deploy.gates import StateGate
 from railfab.deploy.run import nornir_of
-from railfab.device import DeviceModel
+from railfab.device import Action, DeviceModel, Policy
 from railfab.errors import RailfabError
+from railfab.fabric import design
 from railfab.platforms import platform
 from railfab.twin import Twin
 
@@ -74,6 +76,23 @@ def test_a_wrong_as_and_exchanged_cables_fail(twin: Twin) -> None:
     gate.within_s = 0
     twin.exchange_cables((LEAF, UPLINK), (OTHER_LEAF, UPLINK))
     assert "miscabled" in {failure.after for failure in gate.failures(WAVE)}
+
+
+def test_a_policy_that_denies_what_a_session_received_fails_though_the_session_is_up(
+    repository: Path, tmp_path: Path
+) -> None:
+    rack = design(repository / "tests" / "deploy" / "rack_sonic.yml")
+    leaf = "pod1-seg1-leaf1"
+    with Twin(rack, state=tmp_path, base_port=0, configured=True) as twin:
+        gate = StateGate(rack, nornir_of(rack, twin.endpoints), within_s=0)
+        gate.baseline((leaf,))
+        nothing = Policy(name="nothing", rules=(), default=Action.DENY)
+        configure(twin, with_policy(rack.models[leaf], "import", nothing))
+        (failure,) = gate.failures((leaf,))
+        assert (failure.after, failure.problem.partition(". ")[0]) == (
+            "0 prefixes",
+            f"receives no prefix from {SPINE}",
+        )
 
 
 def test_a_switch_that_does_not_answer_is_no_baseline_and_fails_the_gate(twin: Twin) -> None:

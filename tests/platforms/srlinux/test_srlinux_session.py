@@ -45,7 +45,7 @@ from railfab.platforms import ChangeName, Session, Verb, platform
 from railfab.platforms.shared.json_edits import edited
 from railfab.platforms.shared.json_names import JsonNames
 from railfab.platforms.shared.json_paths import nodes_at, selected
-from railfab.platforms.shared.notifications import merge_update
+from railfab.platforms.shared.notifications import merged
 from railfab.platforms.srlinux.parse import parse_tree
 from railfab.platforms.srlinux.set_request import managed
 from railfab.platforms.srlinux.tree import keys_of, stripped, tree_of
@@ -654,14 +654,17 @@ def test_a_session_leaves_logging_and_ciphers_unchanged(box: Box, capsys: pytest
     ids=["at the root", "named", "bare list", "by entry", "by leaf"],
 )
 def test_updates_by_leaf_entry_or_container_give_the_same_tree(answers: list[tuple[str, Any]]) -> None:
-    tree: dict[str, Any] = {}
-    for path, value in answers:
-        merge_update(tree, elements(path), value)
+    tree = merged((elements(path), value) for path, value in answers)
     assert tree == {"interface": [{"name": "a", "mtu": 1}, {"name": "b"}]}
 
 
+def test_entries_of_a_whole_list_are_known_to_the_leaves_that_follow() -> None:
+    leaves = [("/interface[name=a]/mtu", 1), ("/interface", [{"name": "b"}]), ("/interface[name=b]/mtu", 2)]
+    tree = merged((elements(path), value) for path, value in leaves)
+    assert tree == {"interface": [{"name": "a", "mtu": 1}, {"name": "b", "mtu": 2}]}
+
+
 def test_updates_of_one_container_are_merged() -> None:
-    tree: dict[str, Any] = {}
-    merge_update(tree, (Element("system"), Element("name")), {"host-name": "leaf1"})
-    merge_update(tree, (Element("system"),), {"system": {"lldp": {"admin-state": "enable"}}})
+    name = ((Element("system"), Element("name")), {"host-name": "leaf1"})
+    tree = merged((name, ((Element("system"),), {"system": {"lldp": {"admin-state": "enable"}}})))
     assert tree == {"system": {"name": {"host-name": "leaf1"}, "lldp": {"admin-state": "enable"}}}

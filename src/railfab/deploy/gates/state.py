@@ -15,9 +15,9 @@ from typing import Any
 from nornir.core import Nornir
 
 from railfab.deploy.gates.contract import GateFailure
+from railfab.deploy.gates.sessions import GateSessions
 from railfab.deploy.live_qos import qos_findings
 from railfab.deploy.run import readings_of
-from railfab.deploy.tasks import observe
 from railfab.deploy.verify import live_findings, session_peers
 from railfab.device import Observed, interfaces_of_peers
 from railfab.errors import RailfabError, raise_all
@@ -72,9 +72,11 @@ class StateGate:
     stop_requested: threading.Event = field(default_factory=threading.Event)
     name: str = "state"
     _before: dict[str, KnownState] = field(default_factory=dict, init=False)
+    _sessions: GateSessions = field(default_factory=GateSessions, init=False)
 
     def baseline(self, switches: Sequence[str]) -> None:
-        states, unread = self._observe(switches)
+        self._sessions.close()
+        states, unread = self._observe(switches, keep=True)
         raise_all(list(unread.values()))
         self._before = {name: self._state(name, observed) for name, observed in states.items()}
 
@@ -83,7 +85,7 @@ class StateGate:
         end = monotonic() + self.within_s
         left = list(switches)
         while True:
-            states, unread = self._observe(left)
+            states, unread = self._observe(left, keep=False)
             failures = {name: tuple(self._new(name, states[name], switches)) for name in states}
             failures |= {name: (self._unread(name, error),) for name, error in unread.items()}
             left = [name for name in left if failures[name]]
@@ -110,9 +112,13 @@ class StateGate:
             problem = "what was read before the wave is damaged"
             raise RailfabError(f"gate {self.name}", problem, "Run railfab deploy --abort") from None
 
-    def _observe(self, names: Sequence[str]) -> tuple[Mapping[str, Observed], Mapping[str, RailfabError]]:
+    def _observe(
+        self, names: Sequence[str], *, keep: bool
+    ) -> tuple[Mapping[str, Observed], Mapping[str, RailfabError]]:
+        """keep: whether the sessions stay open for the reading after the wave."""
         wanted = frozenset(names)
-        read = readings_of(self.nornir.filter(filter_func=lambda host: host.name in wanted), observe)
+        among = self.nornir.filter(filter_func=lambda host: host.name in wanted)
+        read = readings_of(among, self._sessions.observe_and_keep if keep else self._sessions.observe)
         return read.answers, read.unread
 
     def _state(self, name: str, observed: Observed) -> KnownState:

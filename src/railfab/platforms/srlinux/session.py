@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterable
 from contextlib import ExitStack
 from dataclasses import replace
 from hashlib import sha256
@@ -17,12 +16,12 @@ from railfab.errors import CommitRefused, UnsupportedFeature
 from railfab.gnmi.blocking import BlockingGnmiClient
 from railfab.gnmi.client import CALL_TIMEOUT_S, SetChanges
 from railfab.gnmi.statuses import Absent, CallFailed, NotNow, Refused, Unimplemented
-from railfab.gnmi.target import Commit, CommitAction, DataType, Found
+from railfab.gnmi.target import Commit, CommitAction, DataType
 from railfab.platforms.image import Image
 from railfab.platforms.session import ChangeName, Identity, Running, Staged, Verb
 from railfab.platforms.shared.json_tree import Json
 from railfab.platforms.shared.json_tree import text as json_text
-from railfab.platforms.shared.notifications import merge_update
+from railfab.platforms.shared.notifications import merged
 from railfab.platforms.srlinux.commits import COMMITS, COMPLETE, UNCONFIRMED, pending_commit, status_of
 from railfab.platforms.srlinux.drain import DRAIN, is_in_maintenance
 from railfab.platforms.srlinux.drain_limits import refusals
@@ -79,8 +78,8 @@ class GnmiSession:
 
         The secrets of AAA servers are left out. The revision is that of the managed part.
         """
-        whole = without_secrets(_tree(self._client.get(("/",), DataType.CONFIG)))
-        state = _tree(self._client.once((COMMITS, VERSION, CHASSIS)))
+        whole = without_secrets(merged(self._client.get(("/",), DataType.CONFIG)))
+        state = merged(self._client.once((COMMITS, VERSION, CHASSIS)))
         return Running(
             text=json_text(whole),
             revision=_revision(whole),
@@ -148,10 +147,11 @@ class GnmiSession:
                 raise
 
     def observe(self) -> Observed:
-        state = list(self._client.once(STATE_PATHS))
-        if has_svis(_tree(state)):
-            state += self._client.once((MAC_TABLES,))
-        return observed_state(_tree(state))
+        updates = list(self._client.once(STATE_PATHS))
+        state = merged(updates)
+        if has_svis(state):
+            state = merged((*updates, *self._client.once((MAC_TABLES,))))
+        return observed_state(state)
 
     def install(self, image: Image) -> None:
         """Refuse it: gNOI installs images of SR Linux, which railfab does not speak."""
@@ -169,7 +169,7 @@ class GnmiSession:
         """
         if verb in REMEDIES:
             raise UnsupportedFeature(self._name, f"cannot {verb} over gNMI", REMEDIES[verb])
-        if pending := pending_commit(_tree(self._client.once((COMMITS,)))):
+        if pending := pending_commit(merged(self._client.once((COMMITS,)))):
             problem = f"has an unconfirmed change: {pending.description}"
             raise CommitRefused(self._name, problem, "Confirm or revert it first")
         self._set(self._drained() if verb is Verb.DRAIN else self._undrained())
@@ -241,11 +241,11 @@ class GnmiSession:
         except Absent:
             self._paths = ("/",)
             answer = self._client.get(self._paths, DataType.CONFIG)
-        return _tree(answer)
+        return merged(answer)
 
     def _status(self, change: ChangeName) -> str:
         """The status of the last commit with this name; empty when the switch lists none."""
-        return status_of(_tree(self._client.once((COMMITS,))), change)
+        return status_of(merged(self._client.once((COMMITS,))), change)
 
 
 def _identity(configuration: Json, state: Json) -> Identity:
@@ -273,11 +273,3 @@ def _revision(configuration: Json) -> str:
 def _difference(running: Json, candidate: str) -> str:
     wanted = read_tree(candidate)
     return difference(managed(running, wanted), managed(wanted, wanted))
-
-
-def _tree(answer: Iterable[Found]) -> Json:
-    """The values of an answer in one tree."""
-    tree: Json = {}
-    for path, value in answer:
-        merge_update(tree, path, value)
-    return tree
