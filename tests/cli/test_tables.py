@@ -8,7 +8,7 @@ import pytest
 
 from railfab.cli.common import print_table
 from railfab.cli.tables import columns, laid_out
-from railfab.text.folding import folded, number_ranges
+from railfab.text.folding import folded, folded_sets, number_ranges
 
 
 @pytest.fixture(autouse=True)
@@ -118,6 +118,14 @@ def test_columns_states_the_width_where_stdout_is_no_terminal(
 )
 def test_names_are_folded_to_ranges_where_they_are_all_of_a_product(names: list[str], text: str) -> None:
     assert folded(names) == text
+
+
+def test_names_that_are_no_product_are_parted_by_their_first_numbers() -> None:
+    names = ["pod1-leaf1", "pod1-leaf2", "pod1-leaf3", "pod2-leaf1", "super1", "super2"]
+    assert list(folded_sets(names)) == ["pod1-leaf[1-3]", "pod2-leaf1", "super[1-2]"]
+    scattered = [f"leaf{number}" for number in (1, 3, 5, 7, 9)]
+    assert list(folded_sets(scattered)) == scattered
+    assert list(folded_sets(["leaf1", "leaf1"])) == ["leaf1", "leaf1"]
 
 
 def test_numbers_are_folded_to_ranges() -> None:

@@ -7,6 +7,7 @@ from railfab.deploy.inventory import RailfabInventory
 from railfab.deploy.journal import DeployRecord, Journal, OpenDeploy, new_change
 from railfab.deploy.kept_sessions import KeptSessions
 from railfab.deploy.replace import Replaced, Replacement
+from railfab.deploy.risk import GroupLoss, WaveRisk, risk_of
 from railfab.deploy.run import Outcome, Preview, Readings, apply_all, nornir_of, preview_all, read_configurations
 from railfab.deploy.snapshot import (
     FabricSnapshot,
@@ -32,6 +33,7 @@ __all__ = [
     "DeployRecord",
     "DriftState",
     "FabricSnapshot",
+    "GroupLoss",
     "Journal",
     "KeptSessions",
     "LinkCabling",
@@ -52,6 +54,7 @@ __all__ = [
     "Upgraded",
     "Verification",
     "Wave",
+    "WaveRisk",
     "apply_all",
     "check_verb",
     "check_writable",
@@ -79,6 +82,7 @@ __all__ = [
     "reload",
     "remaining_in_turn",
     "remaining_traffic",
+    "risk_of",
     "snapshot_target",
     "take_snapshot",
     "verify_all",

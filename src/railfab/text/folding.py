@@ -17,13 +17,26 @@ def folded(names: Sequence[str]) -> str:
 
 
 def folded_sets(names: Sequence[str]) -> Iterator[str]:
-    """All of these names: those that differ in numbers only as one text, where they are a product of a few ranges."""
+    """All of these names: those that differ in numbers only as one text, where they are a product of a few ranges; else
+    those with the same first numbers."""
     kinds: dict[str, list[str]] = {}
     for name in names:
         kinds.setdefault(NUMBER.sub("\0", name), []).append(name)
-    for alike in kinds.values():
+    for alike in (part for kind in kinds.values() for part in _products(kind)):
         product = _product(alike)
         yield from (product,) if product else alike
+
+
+def _products(names: Sequence[str], column: int = 0) -> Iterator[Sequence[str]]:
+    """Names that differ in numbers only, parted by as many of their first numbers as makes each part a product."""
+    if _product(names) or column == len(NUMBER.findall(names[0])):
+        yield names
+        return
+    parts: dict[str, list[str]] = {}
+    for name in names:
+        parts.setdefault(NUMBER.findall(name)[column], []).append(name)
+    for part in parts.values():
+        yield from _products(part, column + 1)
 
 
 def _product(names: Sequence[str]) -> str | None:

@@ -148,7 +148,15 @@ def _grouped(network: Exposure) -> Iterator[tuple[str, Link]]:
     for link in (*network.access, *network.uplinks):
         yield tier_of(network.nodes[link.z.node]), link
         if link.a.rail is not None and network.net is Net.BACKEND:
-            yield f"rail {link.a.rail}", link
+            yield f"{_RAIL}{link.a.rail}", link
+
+
+_RAIL = "rail "
+
+
+def is_rail(group: str) -> bool:
+    """Whether a group is a rail; the others are tiers."""
+    return group.startswith(_RAIL)
 
 
 def tier_of(node: Node) -> str:
