@@ -183,7 +183,8 @@ class Journal:
         deploys = [record for record in every if record.verb in UNDONE]
         names = [record.deploy for record in deploys]
         if verb := next((one.verb for one in every if one.deploy == deploy and one not in deploys), None):
-            problem = f"is a {verb}, which a rollback leaves as it is"
+            article = "an" if verb[0] in "aeiou" else "a"
+            problem = f"is {article} {verb}, which a rollback leaves as it is"
             remedy = f"Use railfab {OPPOSITE.get(verb, verb)} for its switches"
             raise RailfabError(f"deploy {deploy!r}", problem, remedy)
         if deploy not in names:

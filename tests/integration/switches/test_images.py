@@ -26,7 +26,7 @@ PLACES = {
     "sonic": ("/home/admin/sonic-broadcom.bin", "202505.3"),
 }
 """File and version of a newer image, by platform."""
-BOOT_S = 1.0
+BOOT_S = 0.5
 WITHIN_S = 20.0
 SERVER = "http://192.0.2.80/images/"
 

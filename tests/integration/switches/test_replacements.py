@@ -73,7 +73,7 @@ def test_a_device_without_its_uplink_stays_drained_until_it_is_there(
     twin.replace_device(LEAF)
     accepted(railfab("replace", LEAF, "--yes").stderr)
     twin.set_link(LEAF, "Ethernet64/1", up=False)
-    stopped = railfab("replace", LEAF, "--yes", "--verified-within", "6", "--output", "json")
+    stopped = railfab("replace", LEAF, "--yes", "--verified-within", "3", "--output", "json")
     assert stopped.returncode == 3, stopped.stderr
     report = json.loads(stopped.stdout)
     assert (report["result"], report["changed"], report["drained"]) == ("failed", True, True)
