@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from railfab.dashboards.alerts.terms import NUMBER
+from railfab.dashboards.alerts.terms import LIMITS, NUMBER
 from railfab.dashboards.promql import held, wall_seconds
 from railfab.dashboards.rules import Alert, AlertSeverity, Silence
 
@@ -33,8 +33,9 @@ JOBS = (
     Alert(
         alert="FabricJobSlow",
         condition=(
-            f"{OVER_IDEAL} > 1.2\n"
-            f"or on (fabric, job_id) {STEP_S} / on (fabric, job_id) min_over_time({STEP_S}[1h]) > 1.2\n"
+            f"{OVER_IDEAL} > {LIMITS.step_time:g}\n"
+            f"or on (fabric, job_id) {STEP_S} / on (fabric, job_id) min_over_time({STEP_S}[1h])"
+            f" > {LIMITS.step_time:g}\n"
             "unless on (fabric, job_id) training_step_ideal_seconds_total"
         ),
         silence=Silence.NEVER,

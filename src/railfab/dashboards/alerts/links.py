@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from railfab.dashboards.alerts.terms import NUMBER, PORT
+from railfab.dashboards.alerts.terms import LIMITS, NUMBER, PORT
 from railfab.dashboards.promql import held
 from railfab.dashboards.rules import Alert, AlertSeverity, Silence
 
@@ -55,7 +55,8 @@ LINKS = (
         alert="FabricFecDegraded",
         condition=(
             "increase(fabric_interface_fec_uncorrected_codewords_total[1m]) > 0\n"
-            "or fabric_interface_pre_fec_ber_ratio > 1e-9 + 10 * min_over_time(fabric_interface_pre_fec_ber_ratio[1h])"
+            "or fabric_interface_pre_fec_ber_ratio"
+            f" > 1e-9 + {LIMITS.bit_errors:g} * min_over_time(fabric_interface_pre_fec_ber_ratio[1h])"
         ),
         silence=Silence.PORT,
         lasting="30s",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from railfab.dashboards.alerts.terms import DEVICE, PERCENT, PORT, RAIL_BYTES
+from railfab.dashboards.alerts.terms import DEVICE, LIMITS, PERCENT, PORT, RAIL_BYTES
 from railfab.dashboards.promql import simulated_rate
 from railfab.dashboards.recording import ECMP_BYTES, GROUP, HOST_PORTS
 from railfab.dashboards.rules import Alert, AlertSeverity, Silence
@@ -26,7 +26,7 @@ LOAD = (
     Alert(
         alert="FabricEcnMarkRatioHigh",
         condition=(
-            "device_interface_queue:fabric_ecn_marked:ratio_rate1m > 0.05"
+            f"device_interface_queue:fabric_ecn_marked:ratio_rate1m > {LIMITS.ecn_marked:g}"
             f" and {simulated_rate('fabric_queue_transmit_packets_total', '1m')} > 1000\n"
             "and on (fabric, device, interface) device_interface:fabric_transmit_utilization:ratio_rate1m > 0.1"
         ),
@@ -41,7 +41,7 @@ LOAD = (
     ),
     Alert(
         alert="FabricRailAsymmetry",
-        condition=(f"({MOST} - {LEAST}) / ({MOST} > 1e8) > 0.25\nand on (fabric) {WHOLE_RAIL}"),
+        condition=(f"({MOST} - {LEAST}) / ({MOST} > 1e8) > {LIMITS.rail_asymmetry:g}\nand on (fabric) {WHOLE_RAIL}"),
         silence=Silence.FABRIC,
         lasting="1m",
         severity=AlertSeverity.WARNING,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from railfab.dashboards.alerts.terms import NUMBER, PERCENT, PORT
+from railfab.dashboards.alerts.terms import LIMITS, NUMBER, PERCENT, PORT
 from railfab.dashboards.rules import Alert, AlertSeverity, Silence
 
 LOST_SHARE = 0.001
@@ -110,7 +110,7 @@ LOSS = (
     ),
     Alert(
         alert="FabricReceiveErrors",
-        condition="increase(fabric_interface_receive_errors_total[1m]) > 5",
+        condition=f"increase(fabric_interface_receive_errors_total[1m]) > {LIMITS.errors:g}",
         silence=Silence.PORT,
         severity=AlertSeverity.WARNING,
         summary=f"{PORT} received {NUMBER} packets with errors within a minute",

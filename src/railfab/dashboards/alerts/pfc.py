@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from railfab.dashboards.alerts.terms import DEVICE, NUMBER, PERCENT, PORT
+from railfab.dashboards.alerts.terms import DEVICE, LIMITS, NUMBER, PERCENT, PORT
 from railfab.dashboards.promql import simulated_rate
 from railfab.dashboards.rules import Alert, AlertSeverity, Silence
 
 PFC = (
     Alert(
         alert="FabricPfcStormEstimated",
-        condition="device_interface_priority:fabric_pfc_paused_estimated:ratio_rate1m > 0.5",
+        condition=f"device_interface_priority:fabric_pfc_paused_estimated:ratio_rate1m > {LIMITS.paused:g}",
         silence=Silence.PORT,
         lasting="30s",
         severity=AlertSeverity.WARNING,
@@ -49,7 +49,7 @@ PFC = (
     Alert(
         alert="FabricPfcWithoutEcn",
         condition=(
-            "(device:fabric_pfc_transmit_frames:rate1m > 10)"
+            f"(device:fabric_pfc_transmit_frames:rate1m > {LIMITS.unmarked_pauses:g})"
             " and on (fabric, device) sum by (fabric, device) (rate(fabric_queue_ecn_marked_packets_total[1m])) == 0"
         ),
         lasting="30s",
