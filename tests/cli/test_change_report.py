@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from railfab.cli.change import ResultLines
 from railfab.cli.change_report import View, exit_code, print_outcomes, print_previews
 from railfab.cli.common import Output
+from railfab.cli.rollout_view import ResultLines
 from railfab.deploy import Outcome, Preview
 from railfab.fabric import design
 

@@ -274,9 +274,11 @@ def test_the_version_and_the_help_answer_at_once(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("rollback", POD64, "--list", "--to", "3", "--plan"), "--list changes nothing: leave out --to, --plan."),
-        (("rollback", POD64, "--list", "--limit", "leaf"), "--list changes nothing: leave out --limit."),
-        (("rollback", POD64, "--list", "--on", "twin"), "--list changes nothing: leave out --on."),
+        (("deploy", POD64, "--resume", "--limit", "leaf"), "--resume has its plan: leave out --limit."),
+        (("deploy", POD64, "--abort", "--resume", "--plan"), "--abort has its plan: leave out --plan, --resume."),
+        (("deploy", POD64, "--waves", "off", "--no-drain"), "--waves off has no waves: leave out --no-drain."),
+        (("deploy", POD64, "--plan", "--apply", "p.json"), "--plan changes nothing: leave out --apply."),
+        (("deploy", POD64, "--waves", "show", "--yes"), "--waves show changes nothing: leave out --yes."),
         (("rollback", POD64, "--plan", "--yes"), "--plan changes nothing: leave out --yes."),
         (("deploy", POD64, "--plan", "--yes"), "--plan changes nothing: leave out --yes."),
         (("deploy", POD64, "--yes", "--stat"), "--yes shows no differences before the change: leave out --stat."),

@@ -117,5 +117,5 @@ def test_an_empty_state_directory_obeys_the_schemas(tmp_path: Path) -> None:
     conforming("lab-status", printed("lab", "status", FRR_POD / "intent.yml", "--state", tmp_path / "lab", code=1))
     conforming("lab-down", printed("lab", "down", FRR_POD / "intent.yml", "--state", tmp_path / "lab"))
     conforming("twin-status", printed("twin", "status", "--state", tmp_path / "lab", code=1))
-    rollbacks = printed("rollback", FABRICS / "pod64.yml", "--list", "--state", tmp_path / "lab")
-    assert conforming("rollback-list", rollbacks) == []
+    deploys = printed("history", FABRICS / "pod64.yml", "--state", tmp_path / "lab")
+    assert conforming("history", deploys) == []

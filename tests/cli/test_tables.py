@@ -123,8 +123,6 @@ def test_names_are_folded_to_ranges_where_they_are_all_of_a_product(names: list[
 def test_names_that_are_no_product_are_parted_by_their_first_numbers() -> None:
     names = ["pod1-leaf1", "pod1-leaf2", "pod1-leaf3", "pod2-leaf1", "super1", "super2"]
     assert list(folded_sets(names)) == ["pod1-leaf[1-3]", "pod2-leaf1", "super[1-2]"]
-    leaves = ["pod1-seg1-leaf1", "pod1-seg1-leaf2", "pod1-seg2-leaf1"]
-    assert list(folded_sets(leaves)) == ["pod1-seg1-leaf[1-2]", "pod1-seg2-leaf1"]
     scattered = [f"leaf{number}" for number in (1, 3, 5, 7, 9)]
     assert list(folded_sets(scattered)) == scattered
     assert list(folded_sets(["leaf1", "leaf1"])) == ["leaf1", "leaf1"]

@@ -210,11 +210,17 @@ def test_what_a_process_left_that_was_killed_while_it_wrote_is_no_deploy_and_no_
     assert not killed.exists()
 
 
-def test_a_damaged_record_is_named_with_its_folder(journal: Journal) -> None:
-    record = journal.folder / f"000001-{deployed(journal, {'leaf1': 'a'})}" / "deploy.json"
-    record.write_text("{")
-    with pytest.raises(RailfabError, match=rf"^{re.escape(str(record))}: is not a record of a deploy \("):
-        journal.deploys()
+def test_a_damaged_record_is_named_and_the_configurations_beside_it_are_used(journal: Journal) -> None:
+    deploy, later = deployed(journal, {"leaf1": "a"}), deployed(journal, {"leaf2": "b"})
+    path = journal.folder / f"000001-{deploy}" / "deploy.json"
+    path.write_text("{")
+    damaged, whole = journal.deploys()
+    (line,) = damaged.damaged
+    assert line.startswith(f"{path}: is not a record of a deploy (")
+    assert (damaged.deploy, damaged.switches, damaged.finished) == (deploy, ("leaf1",), False)
+    assert (whole.deploy, whole.damaged) == (later, ())
+    assert journal.texts_before(deploy) == {"leaf1": "a", "leaf2": "b"}
+    assert not journal.is_own(ChangeName(deploy=deploy, user="kim", host="control1"))
 
 
 def test_a_state_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:

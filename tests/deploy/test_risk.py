@@ -52,21 +52,6 @@ def test_the_rows_of_a_pod_say_what_each_wave_risks() -> None:
         assert json.loads(json.dumps(asdict(row)))["rail"] == {"group": "rail 1", "share": 0.25}
 
 
-def test_the_rail_and_the_tier_are_those_that_lose_most() -> None:
-    fabric = design(FABRICS / "gpu1024.yml")
-    canary, second, *_ = risk_of(fabric, waves_of(fabric, [node.name for node in fabric.topology.switches()]))
-    assert (canary.cut_off, canary.rail) == (32, GroupLoss("rail 1", 0.25))
-    assert canary.tier == GroupLoss("spines of pod1", 0.0625)
-    assert second.switches == "pod1-seg1-leaf[2-8], pod1-seg2-leaf1, pod1-spine[2-4]"
-    assert (second.cut_off, second.tier) == (256, GroupLoss("leaves", 0.25))
-
-
-def test_a_gpu_that_is_cut_off_is_not_counted_as_less_redundant() -> None:
-    fabric = design(FABRICS / "cluster.yml")
-    (row,) = risk_of(fabric, waves_with(fabric, "front-leaf1", "front-leaf2", "pod1-seg1-leaf1"))
-    assert (row.cut_off, row.less_redundant) == (24, 0)
-
-
 def test_what_is_drained_is_at_risk_too() -> None:
     fabric = design(FABRICS / "pod64.yml")
     changing, drained = ["pod1-seg1-leaf1"], ["pod1-seg1-leaf2"]

@@ -22,7 +22,8 @@ from nornir.core.filter import F
 from tests import commands
 from tests.docs.schemas import conforming
 
-from railfab.cli.change import ChangeOptions, ChangeRun
+from railfab.cli.change import ChangeRun
+from railfab.cli.change_options import ChangeOptions, Waves
 from railfab.cli.common import Output
 from railfab.deploy import DeployRecord, Journal, OpenDeploy
 from railfab.errors import RailfabError
@@ -60,7 +61,7 @@ def railfab(control: Control, pod64: Path, state: Path, repository: Path) -> Rai
 
     def run(verb: str, *arguments: str) -> subprocess.CompletedProcess[str]:
         environment = {**os.environ, "COLUMNS": "200", "NO_COLOR": "1"}
-        on = () if "--list" in arguments else ("--on", "twin")
+        on = () if verb == "history" else ("--on", "twin")
         words = (verb, pod64, *on, "--state", state, *arguments)
         return commands.run(*words, cwd=repository, environment=environment, timeout_s=120)
 
@@ -76,7 +77,7 @@ def test_at_a_terminal_a_deploy_asks_first_and_changes_nothing_when_the_answer_i
     environment = {**os.environ, "COLUMNS": "200", "NO_COLOR": "1", "TERM": "dumb"}
     with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=subprocess.DEVNULL, env=environment) as asked:
         os.close(theirs)
-        shown = read_until(ours, b"Change 8 switches?")
+        shown = read_until(ours, b"(canary): pod1-seg1-leaf1, pod1-spine1? [y/N]")
         os.write(ours, b"n\n")
         read_until(ours, None)
     os.close(ours)
@@ -189,12 +190,14 @@ def test_a_stopped_deploy_ends_with_130_also_when_a_switch_has_failed(
     assert railfab("deploy", "--yes", "--limit", SPINE).returncode == 0
     fabric = design(pod64)
     endpoints = resolve_endpoints(fabric, "twin", state, SPINE)
-    options = ChangeOptions(plan=False, yes=True, stat=False, full=False, output=Output.JSON)
+    options = ChangeOptions(plan=False, yes=True, stat=False, full=False, output=Output.JSON, waves=Waves.OFF)
     run = ChangeRun(fabric, endpoints, state, options)
     texts = {SPINE: "{}"}
     record = DeployRecord(deploy="20261122T093012.345Z-4f2a", user="kim", host="control1", verb="deploy", began="")
+    previews = run._previews(texts)
+    plan = run._plan(previews, "deploy")
     with pytest.raises(typer.Exit) as ended:
-        run._apply(texts, run._previews(texts, None), StoppedEntry(tmp_path, record))
+        run._roll_out(plan, texts, previews, StoppedEntry(tmp_path, record))
     assert ended.value.exit_code == 130
     printed = capsys.readouterr()
     assert [found["failed"] for found in json.loads(printed.out)] == [True]
@@ -237,7 +240,7 @@ def test_a_deploy_with_one_change_costs_a_switch_at_most_eight_get_requests(
         entry.finish({SPINE: "changed"})
     assert "1 changed" in railfab("rollback", "--yes", "--to", entry.change.deploy).stdout
     monkeypatch.setattr(_Service, "_get", count)
-    assert "1 changed" in railfab("deploy", "--yes", "--limit", SPINE).stdout
+    assert "1 changed" in railfab("deploy", "--yes", "--waves", "off", "--limit", SPINE).stdout
     assert 0 < len(served) <= 8
 
 
@@ -245,7 +248,7 @@ def test_rollback_restores_the_configurations_of_the_twin(control: Control, rail
     railfab("deploy", "--yes", *BOTH)
     before = railfab("deploy", "--plan", "--output", "json", "--limit", LEAF)
     assert json.loads(before.stdout)[0]["changed"] is False
-    oldest = json.loads(railfab("rollback", "--list", "--output", "json").stdout)[-1]["deploy"]
+    oldest = json.loads(railfab("history", "--output", "json").stdout)[-1]["deploy"]
     returned = railfab("rollback", "--to", oldest, "--yes", "--output", "json", "--limit", LEAF)
     assert returned.returncode == 0, returned.stderr
     assert json.loads(returned.stdout)[0]["changed"] is True

@@ -43,7 +43,7 @@ def railfab(twin: Twin, folder: Path) -> Iterator[Railfab]:
 
     def run(verb: str, *arguments: str, intent: str = "intent.yml") -> subprocess.CompletedProcess[str]:
         environment = {**os.environ, "COLUMNS": "80", "NO_COLOR": "1"}
-        on = () if "--list" in arguments or "--to" in arguments else ("--on", "twin")
+        on = () if verb == "history" or "--to" in arguments else ("--on", "twin")
         words = (verb, intent, *arguments, *on, "--state", str(folder))
         return commands.run(*words, cwd=folder, environment=environment, timeout_s=120)
 
@@ -121,7 +121,7 @@ def test_a_drain_waits_for_no_deploy_that_runs(railfab: Railfab, folder: Path) -
 
 def test_the_history_has_drains_and_a_rollback_does_not_undo_them(railfab: Railfab) -> None:
     assert railfab("drain", SPINE).returncode == 0
-    (newest, *_) = conforming("rollback-list", railfab("rollback", "--list", "--output", "json").stdout)
+    (newest, *_) = conforming("history", railfab("history", "--output", "json").stdout)
     assert (newest["verb"], newest["results"]) == ("drain", {SPINE: "changed"})
     refused = railfab("rollback", "--to", newest["deploy"], "--plan")
     assert refused.returncode == 2

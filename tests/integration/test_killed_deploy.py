@@ -55,7 +55,7 @@ def started(frr_lab: tuple[Path, Path], repository: Path) -> Callable[..., subpr
 
 @pytest.fixture(scope="module")
 def railfab(frr_lab: tuple[Path, Path], repository: Path) -> Railfab:
-    """Runs a command on the lab to its end; `rollback --list` needs none."""
+    """Runs a command on the lab to its end; `history` needs none."""
 
     def run(verb: str, *arguments: str) -> subprocess.CompletedProcess[str]:
         words = on_lab(frr_lab, verb, arguments)
@@ -67,7 +67,7 @@ def railfab(frr_lab: tuple[Path, Path], repository: Path) -> Railfab:
 def on_lab(lab: tuple[Path, Path], verb: str, arguments: tuple[str, ...]) -> list[str]:
     """The words of a command on the lab of this intent and state."""
     intent, state = map(str, lab)
-    on = [] if "--list" in arguments else ["--on", "lab"]
+    on = [] if verb == "history" else ["--on", "lab"]
     return [verb, intent, *on, "--state", state, *arguments]
 
 
@@ -227,7 +227,7 @@ def test_deploys_are_listed_and_undone_to_any_of_them(
     assert railfab("deploy", "--yes", *BOTH).returncode == 0
     deployed.vtysh(SPINE, "-c", "configure terminal", "-c", "interface lo", "-c", "description second")
     assert railfab("deploy", "--yes", *BOTH).returncode == 0
-    listed = conforming("rollback-list", railfab("rollback", "--list", "--output", "json").stdout)
+    listed = conforming("history", railfab("history", "--output", "json").stdout)
     assert [(found["verb"], found["switches"], found["finished"]) for found in listed[:2]] == [
         ("deploy", [SPINE], True),
         ("deploy", [LEAF], True),
@@ -237,6 +237,6 @@ def test_deploys_are_listed_and_undone_to_any_of_them(
     assert {found["name"]: found["changed"] for found in undone} == {LEAF: True, SPINE: True}
     assert "description first" in running(fabric, state, LEAF)
     assert "description second" in running(fabric, state, SPINE)
-    table = railfab("rollback", "--list").stdout
+    table = railfab("history").stdout
     assert table.splitlines()[0].split() == ["number", "deploy", "verb", "by", "began", "ended", "switches", "result"]
     assert "rollback" in table.splitlines()[1]

@@ -92,6 +92,31 @@ AcceptOption = Annotated[
         show_default=False,
     ),
 ]
+CUT = "cut"
+"""Word of `--accept` for changes that cut hosts off."""
+
+
+def design_code_or_cut(word: str) -> DesignCode | str:
+    """The code of a finding about a design, or `cut`. Raises RailfabError as `design_code` does."""
+    return CUT if word == CUT else design_code(word)
+
+
+def design_codes(accept: Iterable[str] | None) -> list[DesignCode]:
+    """The codes of designs among the words of `AcceptOrCutOption`."""
+    return [word for word in accept or () if isinstance(word, DesignCode)]
+
+
+AcceptOrCutOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--accept",
+        metavar="CODE",
+        parser=design_code_or_cut,
+        autocompletion=completion.design_codes,
+        help="Continue although the design has errors with this code, or a change cuts hosts off (cut); repeatable.",
+        show_default=False,
+    ),
+]
 AcceptFindingsOption = Annotated[
     list[str] | None,
     typer.Option(

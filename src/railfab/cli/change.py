@@ -1,82 +1,54 @@
-"""A change of switches, by `deploy` or `rollback`: preview, question, change, report, exit code."""
+"""A change of switches, by `deploy`, `rollback` or `reconcile`: preview, plan, roll-out, report, exit code."""
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from threading import Lock, Timer
-from typing import TYPE_CHECKING, Annotated
+from threading import Event
+from typing import TYPE_CHECKING
 
 import typer
 
+from railfab.cli.change_options import ChangeOptions, Waves
 from railfab.cli.change_report import (
-    RESULTS,
-    View,
     exit_code,
     print_changes,
     print_drained,
     print_outcomes,
     print_previews,
 )
-from railfab.cli.common import Output, refuse, ticking_bar
+from railfab.cli.common import Output, report_line, ticking_bar
 from railfab.cli.echo import echo, echo_line
-from railfab.endpoints import Endpoints
+from railfab.cli.rollout_view import RolloutView, print_waves
+from railfab.endpoints import Endpoints, write_private
 from railfab.errors import RailfabError
 from railfab.fabric import Design
 from railfab.process.signals import INTERRUPTED, stop_on_signal
 from railfab.text.counted import counted, listed
+from railfab.text.folding import folded_all
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from railfab.deploy import KeptSessions, OpenDeploy, Outcome, Preview
+    from railfab.deploy import (
+        ChangePlan,
+        Journal,
+        KeptSessions,
+        OpenDeploy,
+        Preview,
+        RolloutResult,
+        RolloutSettings,
+    )
+    from railfab.deploy.schedulers import Scheduler
     from railfab.deploy.tasks import IsOwn
 
-PlanOption = Annotated[bool, typer.Option("--plan", metavar="", help="Show the differences and stop.")]
-YesOption = Annotated[bool, typer.Option("--yes", "-y", metavar="", help="Do not ask.")]
-StatOption = Annotated[bool, typer.Option("--stat", metavar="", help="Show the number of lines, not the lines.")]
-FullOption = Annotated[bool, typer.Option("--full", metavar="", help="Show the lines of each switch, also equal ones.")]
-LATE_S = 30.0
-"""Time after which a run says which switches are done, and from then on each result as it comes [s]."""
+STOPPED_AT_A_GATE = 3
+IDLE_WITHIN_S = 120.0
+"""Limit of the wait until a drained switch carries no traffic [s]."""
 FINISHING = "stopping: changes that have begun get 4 s to finish, no other is begun"
-
-
-OF_DIFFERENCES = {"stat": "--stat", "full": "--full"}
-"""Options of how differences are shown, by parameter."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChangeOptions:
-    """Options of a change. plan: preview only. yes: do not ask. stat, full: see `view`.
-
-    Raises BadParameter or RailfabError for options that have no effect together.
-    """
-
-    plan: bool
-    yes: bool
-    stat: bool
-    full: bool
-    output: Output
-
-    def __post_init__(self) -> None:
-        given = [name for name in ("yes", "stat", "full") if getattr(self, name)]
-        if self.plan:
-            refuse(given, {"yes": "--yes"}, "--plan changes nothing: leave out")
-        elif self.yes:
-            refuse(given, OF_DIFFERENCES, "--yes shows no differences before the change: leave out")
-        if self.output is Output.JSON:
-            refuse(given, OF_DIFFERENCES, "--output json has the differences of each switch: leave out")
-        if self.stat and self.full:
-            raise RailfabError("--full", "is the opposite of --stat", "Leave one of them out")
-
-    @property
-    def view(self) -> View:
-        """The part of the differences that is shown."""
-        return View.STAT if self.stat else View.FULL if self.full else View.FOLDED
+CONTINUES = "Continue with railfab deploy --resume, or return to what ran before with --abort"
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,23 +62,171 @@ class ChangeRun:
 
     def change(self, texts: Mapping[str, str], verb: str) -> None:
         """Bring the switches to these configurations, and leave with the exit code of the outcome."""
-        from railfab.deploy import Journal, KeptSessions
+        from railfab.deploy import KeptSessions
 
         options = self.options
-        if options.plan:
-            print_previews(self.fabric, self._previews(texts), options.output, options.view)
+        if options.shows:
+            self._show(texts, verb)
             return
         if not options.yes:
             require_answer(verb, options.output, "Show the differences with --plan, then add --yes")
-        journal = Journal(self.state, self.fabric.intent.fabric)
+        journal = self._journal()
         with journal.open(verb) as entry, KeptSessions(entry.change) as kept:
             previews = self._previews(texts, journal.is_own, kept if options.yes else None)
-            changing = [found for found in previews if found.changed]
-            if changing and not options.yes:
-                print_changes(self.fabric, changing, options.view)
-                print_drained(changing)
-                typer.confirm(f"Change {counted(len(changing), 'switch')}?", abort=True)
-            self._apply(texts, previews, entry, kept)
+            plan = self._approved(self._plan(previews, verb), previews)
+            if plan.changes:
+                entry.plan(plan.without_diffs().document(), {name: texts[name] for name in plan.changes})
+                if not options.yes:
+                    self._print_question(plan, previews)
+            self._roll_out(plan, texts, previews, entry, kept)
+
+    def resume(self) -> None:
+        """Continue the last deploy that was interrupted or stopped; see `change`."""
+        from railfab.deploy import ChangePlan, refuse_later_changes
+
+        journal = self._journal()
+        if not self.options.yes:
+            require_answer("deploy", self.options.output, "Add --yes")
+        with journal.reopen() as entry:
+            document, texts = journal.planned(entry.record)
+            plan = ChangePlan.parse(document, str(journal.folder / entry.record.folder))
+            self._say_found(entry, plan)
+            entry.rename_change()
+            done = entry.past.waves_done()
+            left = [name for wave in plan.waves if wave.number not in done for name in wave.switches]
+            previews = self._among(left)._previews(texts, journal.is_own)
+            former = journal.former(entry.record)
+            refuse_later_changes(plan, previews, former)
+            self._roll_out(plan, texts, previews, entry, former=former)
+
+    def abort(self) -> None:
+        """Return the switches of the last deploy that was interrupted or stopped to what they ran before."""
+        from railfab.deploy import abort_all
+
+        journal = self._journal()
+        if not self.options.yes:
+            require_answer("deploy", self.options.output, "Add --yes")
+        with journal.reopen() as entry, stop_on_signal(lambda: echo(FINISHING, err=True)) as stop_requested:
+            former = journal.former(entry.record)
+            if not self.options.yes:
+                typer.confirm(f"Return {folded_all(former)} to what ran before?", abort=True)
+            among = self._among(former)
+            with ticking_bar("aborting", len(former)) as on_done:
+                outcomes = abort_all(
+                    among.fabric,
+                    among.endpoints,
+                    entry,
+                    former,
+                    is_own=journal.is_own,
+                    scheduler=self._scheduler(),
+                    on_outcome=lambda outcome: on_done(outcome.name),
+                    stop_requested=stop_requested,
+                )
+            failed = [outcome.name for outcome in outcomes if outcome.failed]
+            entry.finish(
+                {outcome.name: outcome.result for outcome in outcomes},
+                stopped=f"{listed(failed)} failed" if failed else "",
+            )
+        print_outcomes(self.fabric, outcomes, (), self.options.output)
+        raise typer.Exit(INTERRUPTED if stop_requested.is_set() else exit_code(outcomes))
+
+    def _journal(self) -> Journal:
+        from railfab.deploy import Journal
+
+        return Journal(self.state, self.fabric.intent.fabric)
+
+    def _among(self, names: Iterable[str]) -> ChangeRun:
+        """The change of some of these switches. Raises RailfabError where one has no address here."""
+        wanted = list(names)
+        nodes = tuple(node for node in self.endpoints.nodes if node.name in wanted)
+        if missing := sorted(set(wanted) - {node.name for node in nodes}):
+            problem = f"changed {listed(missing)}, of which --on has no address"
+            raise RailfabError("deploy", problem, "Use the intent and the --on of that deploy")
+        return replace(self, endpoints=replace(self.endpoints, nodes=nodes))
+
+    def _show(self, texts: Mapping[str, str], verb: str) -> None:
+        """Print the differences or the waves, and save the plan where that is asked for."""
+        options = self.options
+        previews = self._previews(texts)
+        if options.plan:
+            print_previews(self.fabric, previews, options.output, options.view)
+        if options.waves is Waves.OFF:
+            return
+        plan = self._plan(previews, verb)
+        if options.save is not None:
+            write_private(options.save, plan.document())
+            echo(f"wrote {options.save}", err=True)
+        if plan.waves and (options.output is Output.TABLE or not options.plan):
+            print_waves(self.fabric, plan, options.output)
+
+    def _plan(self, previews: Sequence[Preview], verb: str) -> ChangePlan:
+        from railfab.deploy import plan_of
+
+        options = self.options
+        return plan_of(self.fabric, previews, verb, waves=options.waves is not Waves.OFF, drain=not options.no_drain)
+
+    def _approved(self, plan: ChangePlan, previews: Sequence[Preview]) -> ChangePlan:
+        """The plan that is applied: this, or the one saved. Raises RailfabError where it differs, or cuts hosts off."""
+        from railfab.deploy import ChangePlan
+
+        if (path := self.options.saved) is not None:
+            saved = ChangePlan.parse(_read(path), str(path))
+            saved.refuse_others(self.fabric.intent.fabric, previews)
+            plan = saved
+        if not self.options.accept_cut and self._scheduler() is None:
+            plan.refuse_cuts()
+        return plan
+
+    def _settings(self, stop_requested: Event) -> RolloutSettings:
+        from railfab.deploy import Extent, RolloutSettings
+        from railfab.deploy.gates import gates_of, source_of, wait_until_idle
+
+        options = self.options
+        if options.waves is Waves.OFF:
+            return RolloutSettings()
+        jobs = self.fabric.intent.change.scheduler
+        source = source_of(self.fabric, options.telemetry)
+        gates = () if options.no_gates else gates_of(self.fabric, self.endpoints, source, stop_requested)
+        until_idle = (
+            partial(wait_until_idle, source, within_s=IDLE_WITHIN_S, stop_requested=stop_requested) if source else None
+        )
+        return RolloutSettings(
+            gates=gates,
+            until_idle=until_idle,
+            scheduler=self._scheduler(),
+            revert=Extent(options.revert),
+            pause_after=options.pause_after,
+            accept_cut=options.accept_cut,
+            jobs_within_s=jobs.within_s if jobs else 0.0,
+        )
+
+    def _scheduler(self) -> Scheduler | None:
+        from railfab.deploy.schedulers import scheduler_of
+
+        return scheduler_of(self.fabric, os.environ)
+
+    def _print_question(self, plan: ChangePlan, previews: Sequence[Preview]) -> None:
+        """Print what the questions before each wave are about."""
+        changing = [preview for preview in previews if preview.changed]
+        print_changes(self.fabric, changing, self.options.view)
+        print_drained(changing)
+        if len(plan.waves) > 1:
+            print_waves(self.fabric, plan, self.options.output)
+
+    def _say_found(self, entry: OpenDeploy, plan: ChangePlan) -> None:
+        """Say what the journal has of a deploy that is continued."""
+        past, number = entry.past, len(plan.waves)
+        done = len(past.waves_done())
+        self._say(f"deploy {entry.record.deploy}: {done} of {counted(number, 'wave')} done before")
+        if past.drained():
+            self._say(f"drained by it: {folded_all(past.drained())}")
+        if past.damaged:
+            lines = listed([str(line) for line in past.damaged])
+            self._say(f"its steps have damaged lines ({lines}), which are left out; the switches say what they run")
+
+    def _say(self, line: str) -> None:
+        if self.options.output is Output.TABLE:
+            echo_line(line, err=True)
 
     def _previews(
         self, texts: Mapping[str, str], is_own: IsOwn | None = None, kept: KeptSessions | None = None
@@ -116,46 +236,92 @@ class ChangeRun:
         nornir = nornir_of(self.fabric, self.endpoints)
         with ticking_bar("reading", len(nornir.inventory.hosts)) as on_done:
             previews = preview_all(nornir, texts, on_done, is_own=is_own, kept=kept)
-        for found in previews:
-            if found.reverted is not None:
-                line = f"{found.name}: reverted the unconfirmed change of deploy {found.reverted.deploy}"
+        for preview in previews:
+            if preview.reverted is not None:
+                line = f"{preview.name}: reverted the unconfirmed change of deploy {preview.reverted.deploy}"
                 echo_line(line, err=True)
         return previews
 
-    def _apply(
-        self, texts: Mapping[str, str], previews: Sequence[Preview], entry: OpenDeploy, kept: KeptSessions | None = None
+    def _roll_out(
+        self,
+        plan: ChangePlan,
+        texts: Mapping[str, str],
+        previews: Sequence[Preview],
+        entry: OpenDeploy,
+        kept: KeptSessions | None = None,
+        former: Mapping[str, str] | None = None,
     ) -> None:
-        """Change the switches that have differences; the others have just been read, and are as they should be."""
-        from railfab.deploy import Outcome, apply_all, nornir_of
+        """Change the switches that have differences; the others have just been read, and are as they should be.
 
-        approved = {found.name: found.diff for found in previews if found.changed}
+        former: what switches ran before the deploy, where it is continued.
+        """
+        from railfab.app.wave_events import wave_events
+        from railfab.deploy import Rollout
+
+        view = RolloutView(
+            plan,
+            self.options.output,
+            asks=not self.options.yes,
+            events=wave_events(self.fabric, entry.record.deploy, os.environ),
+        )
         with stop_on_signal(lambda: echo(FINISHING, err=True)) as stop_requested:
-            changing = tuple(node for node in self.endpoints.nodes if node.name in approved)
-            nornir = nornir_of(self.fabric, replace(self.endpoints, nodes=changing), stop_requested)
-            with _results_as_they_come(list(approved), self.options.output) as on_outcome:
-                applied = apply_all(
-                    nornir,
-                    texts,
-                    entry.change,
-                    on_outcome,
-                    approved=approved,
-                    keep=entry.keep,
-                    kept=kept,
-                    stop_requested=stop_requested,
-                    abandoned=stop_requested,
-                )
-        by_name = {outcome.name: outcome for outcome in applied}
-        unchanged = {
-            found.name: Outcome(name=found.name, changed=False, failed=False, diff="", drained=found.drained)
-            for found in previews
-            if not found.changed
-        }
-        outcomes = [(by_name | unchanged)[found.name] for found in previews]
+            rollout = Rollout(
+                self.fabric,
+                self.endpoints,
+                plan,
+                texts,
+                {preview.name: preview.text for preview in previews if preview.changed} | dict(former or {}),
+                entry,
+                view,
+                self._settings(stop_requested),
+                self._journal().is_own,
+                stop_requested,
+                {preview.name: preview.diff for preview in previews if preview.changed},
+                kept,
+            )
+            result = rollout.run()
+        if result.declined and not any(outcome.changed or outcome.failed for outcome in result.outcomes):
+            raise typer.Abort
+        self._end(plan, previews, entry, result, interrupted=stop_requested.is_set())
+
+    def _end(
+        self,
+        plan: ChangePlan,
+        previews: Sequence[Preview],
+        entry: OpenDeploy,
+        result: RolloutResult,
+        *,
+        interrupted: bool,
+    ) -> None:
+        """Record and print the results, and leave with their exit code."""
+        from railfab.deploy import Outcome
+
+        drained = {preview.name: preview.drained for preview in previews}
+        unchanged = [
+            Outcome(name=name, changed=False, failed=False, diff="", drained=drained.get(name, False))
+            for name in plan.unchanged
+        ]
+        order = {node.name: number for number, node in enumerate(self.endpoints.nodes)}
+        outcomes = sorted([*result.outcomes, *unchanged], key=lambda outcome: order.get(outcome.name, -1))
         try:
-            entry.finish({outcome.name: outcome.result for outcome in outcomes})
+            entry.finish({outcome.name: outcome.result for outcome in outcomes}, result.stopped)
         finally:
             print_outcomes(self.fabric, outcomes, previews, self.options.output)
-        raise typer.Exit(INTERRUPTED if stop_requested.is_set() else exit_code(outcomes))
+        for failure in result.failures:
+            report_line(failure.line)
+        if result.stopped and len(plan.waves) > 1:
+            report_line(f"deploy {entry.record.deploy}: {result.stopped}. {CONTINUES}.")
+        if interrupted:
+            raise typer.Exit(INTERRUPTED)
+        raise typer.Exit(STOPPED_AT_A_GATE if result.at_gate else 0 if result.paused else exit_code(outcomes))
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        problem = f"cannot be read ({(getattr(error, 'strerror', None) or 'not UTF-8 text').lower()})"
+        raise RailfabError(str(path), problem, "Make it with railfab deploy --plan -o FILE") from None
 
 
 def require_answer(verb: str, output: Output, remedy: str) -> None:
@@ -165,52 +331,3 @@ def require_answer(verb: str, output: Output, remedy: str) -> None:
     if not all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout)):
         problem = "asks before it changes switches, and standard input or output is not a terminal"
         raise RailfabError(verb, problem, remedy)
-
-
-class ResultLines:
-    """Writes the result of each switch as it comes, once a run lasts longer than LATE_S. Thread-safe."""
-
-    def __init__(self, names: Sequence[str], write: Callable[[str], None]) -> None:
-        self._waiting = dict.fromkeys(names)
-        self._write = write
-        self._done: list[str] = []
-        self._late = False
-        self._lock = Lock()
-
-    def on_outcome(self, outcome: Outcome) -> None:
-        line = f"{outcome.name}: {RESULTS[outcome.result]}"
-        with self._lock:
-            self._waiting.pop(outcome.name, None)
-            if self._late:
-                self._write(line)
-            else:
-                self._done.append(line)
-
-    def late(self) -> None:
-        """Write what is done, and which switches are waited for; nothing once all are done."""
-        with self._lock:
-            if not self._waiting:
-                return
-            self._late = True
-            for line in self._done:
-                self._write(line)
-            self._write(f"waiting for {listed(list(self._waiting))}")
-
-
-@contextmanager
-def _results_as_they_come(names: Sequence[str], output: Output) -> Iterator[Callable[[Outcome], None]]:
-    """Progress of a change, and the results once it is late; with `--output json` stderr is for errors."""
-    lines = ResultLines(names, partial(echo_line, err=True) if output is Output.TABLE else lambda _line: None)
-    timer = Timer(LATE_S, lines.late)
-    timer.daemon = True
-    with ticking_bar("changing", len(names)) as on_done:
-
-        def done(outcome: Outcome) -> None:
-            lines.on_outcome(outcome)
-            on_done(outcome.name)
-
-        timer.start()
-        try:
-            yield done
-        finally:
-            timer.cancel()

@@ -41,6 +41,8 @@ RESULTS = {
     "no change": "no change",
     "failed": "failed, unchanged",
     "unsettled": "failed, check it",
+    "reverted": "reverted",
+    "not begun": "not begun",
 }
 """The result of a switch in a table."""
 
@@ -136,7 +138,7 @@ def print_outcomes(fabric: Design, outcomes: Sequence[Outcome], previews: Sequen
     the changed settings too, else on stderr."""
     if output is Output.JSON:
         settings = changed_settings(fabric, previews)
-        print_json([_document(outcome, settings[outcome.name]) for outcome in outcomes])
+        print_json([_document(outcome, settings.get(outcome.name, ())) for outcome in outcomes])
     else:
         _print_results([(outcome.name, RESULTS[outcome.result], _extent(outcome.diff)) for outcome in outcomes])
         print_drained(outcomes)
@@ -179,8 +181,10 @@ def _totals(fabric: Design, outcomes: Sequence[Outcome]) -> str:
     """`5 of 6 switches: 4 changed, 1 failed`."""
     changed = sum(outcome.changed for outcome in outcomes)
     failed = sum(outcome.failed for outcome in outcomes)
-    result = f"{_of(fabric, outcomes)}: {changed} changed"
-    return f"{result}, {failed} failed" if failed else result
+    counts = {"failed": failed}
+    counts |= {word: sum(outcome.result == word for outcome in outcomes) for word in ("reverted", "not begun")}
+    more = [f", {count} {word}" for word, count in counts.items() if count]
+    return f"{_of(fabric, outcomes)}: {changed} changed{''.join(more)}"
 
 
 def _extent(diff: str) -> str:

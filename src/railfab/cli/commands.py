@@ -28,6 +28,7 @@ PLACES: Mapping[str, tuple[str, str]] = {
     "deploy": ("deploy", "deploy"),
     "reconcile": ("reconcile", "reconcile"),
     "rollback": ("rollback", "rollback"),
+    "history": ("history", "history"),
     "drain": ("drain", "drain"),
     "undrain": ("drain", "undrain"),
     "upgrade": ("upgrade", "upgrade"),

@@ -2,8 +2,28 @@
 
 from __future__ import annotations
 
-from railfab.cli.acceptance import AcceptOption
-from railfab.cli.change import ChangeOptions, ChangeRun, FullOption, PlanOption, StatOption, YesOption
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from railfab.cli.acceptance import CUT, AcceptOrCutOption, design_codes
+from railfab.cli.change import ChangeRun
+from railfab.cli.change_options import (
+    ChangeOptions,
+    FullOption,
+    NoDrainOption,
+    NoGatesOption,
+    PauseOption,
+    PlanOption,
+    Revert,
+    RevertOption,
+    StatOption,
+    TelemetryOption,
+    Waves,
+    WavesOption,
+    YesOption,
+)
 from railfab.cli.common import (
     STATE_DEFAULT,
     IntentFile,
@@ -12,28 +32,93 @@ from railfab.cli.common import (
     Output,
     OutputOption,
     StateOption,
+    given_parameters,
+    refuse,
     stop_at_errors,
     uncollected,
 )
 from railfab.fabric import design, session_endpoints
 
+SaveOption = Annotated[
+    Path | None, typer.Option("-o", metavar="FILE", help="With --plan: save the plan.", show_default=False)
+]
+ApplyOption = Annotated[
+    Path | None,
+    typer.Option("--apply", metavar="FILE", help="Apply a saved plan, and nothing else.", show_default=False),
+]
+ResumeOption = Annotated[
+    bool, typer.Option("--resume", metavar="", help="Continue the last deploy that was interrupted or stopped.")
+]
+AbortOption = Annotated[
+    bool, typer.Option("--abort", metavar="", help="Return its switches to what they ran before that deploy.")
+]
+OF_A_NEW_DEPLOY = {
+    "limit": "--limit",
+    "plan": "--plan",
+    "save": "-o",
+    "apply": "--apply",
+    "waves": "--waves",
+    "no_drain": "--no-drain",
+    "stat": "--stat",
+    "full": "--full",
+}
+"""Options of a new deploy, which one that is continued or aborted has from its plan, by parameter."""
+
 
 def deploy(
+    context: typer.Context,
     intent: IntentFile,
     on: OnOption = None,
     limit: LimitOption = None,
     plan: PlanOption = False,
+    save: SaveOption = None,
+    apply: ApplyOption = None,
+    resume: ResumeOption = False,
+    abort: AbortOption = False,
     yes: YesOption = False,
+    waves: WavesOption = Waves.ON,
+    no_drain: NoDrainOption = False,
+    no_gates: NoGatesOption = False,
+    telemetry: TelemetryOption = None,
+    revert: RevertOption = Revert.WAVE,
+    pause_after: PauseOption = None,
     stat: StatOption = False,
     full: FullOption = False,
-    accept: AcceptOption = None,
+    accept: AcceptOrCutOption = None,
     state: StateOption = STATE_DEFAULT,
     output: OutputOption = Output.TABLE,
 ) -> None:
-    """Bring switches to the intent: show the differences, apply them, read back; a switch that fails is rolled back."""
-    options = ChangeOptions(plan=plan, yes=yes, stat=stat, full=full, output=output)
+    """Bring switches to the intent, in waves: drain, change, read back, check; what fails is rolled back."""
+    if resume or abort:
+        word, more = ("--abort", {"resume": "--resume"}) if abort else ("--resume", {})
+        refuse(given_parameters(context), OF_A_NEW_DEPLOY | more, f"{word} has its plan: leave out")
+    options = ChangeOptions(
+        plan=plan,
+        yes=yes,
+        stat=stat,
+        full=full,
+        output=output,
+        waves=waves,
+        no_drain=no_drain,
+        no_gates=no_gates,
+        telemetry=telemetry,
+        revert=revert,
+        pause_after=pause_after,
+        accept_cut=CUT in (accept or ()),
+        save=save,
+        saved=apply,
+    )
     with uncollected():
         fabric = design(intent)
-        stop_at_errors(fabric, accept, output)
-        endpoints, texts = session_endpoints(fabric, on, state, limit), fabric.texts
-    ChangeRun(fabric, endpoints, state, options).change(texts, "deploy")
+        if resume or abort:
+            run = ChangeRun(fabric, session_endpoints(fabric, on, state), state, options)
+        else:
+            stop_at_errors(fabric, design_codes(accept), output)
+            run = ChangeRun(fabric, session_endpoints(fabric, on, state, limit), state, options)
+            texts = fabric.texts
+    if resume:
+        run.resume()
+    elif abort:
+        run.abort()
+    else:
+        run.change(texts, "deploy")

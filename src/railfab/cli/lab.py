@@ -11,6 +11,8 @@ import typer
 
 from railfab.cli import completion, containerlab
 from railfab.cli.acceptance import AcceptOption
+from railfab.cli.change import ChangeRun
+from railfab.cli.change_options import ChangeOptions, Waves
 from railfab.cli.common import (
     CANNOT,
     FOUND,
@@ -25,10 +27,9 @@ from railfab.cli.common import (
     refuse,
     stop_at_errors,
 )
-from railfab.cli.deploy import deploy
 from railfab.cli.echo import echo
 from railfab.endpoints import load_endpoints
-from railfab.fabric import design
+from railfab.fabric import Design, design, session_endpoints
 from railfab.intent import load_intent
 from railfab.process.signals import ended_by_signal
 
@@ -73,7 +74,7 @@ def up(
 ) -> None:
     """Boot a lab; switches boot unconfigured, for `railfab deploy --on lab`, unless --configured.
 
-    With --configured, a lab that is up already is deployed to, as by `railfab deploy --on lab --yes`.
+    With --configured, a lab that is up already is deployed to, as by `railfab deploy --on lab --yes --waves off`.
     """
     from railfab.lab import backend as lab_backend
     from railfab.lab import lab_plan
@@ -84,12 +85,18 @@ def up(
     with ended_by_signal(_partly(wanted.place)):
         start = lab_backend(_backend_name(backend, wanted.place)).up(wanted, _print_progress)
     if configured and not start.booted:
-        deploy(intent, on=LAB, yes=True, accept=accept, state=state, output=output)
+        _deploy(fabric, state, output)
     elif output is Output.JSON:
         print_json(asdict(start.endpoints))
     else:
         _print_endpoints(start.endpoints)
         _print_progress(f"endpoints in {wanted.place.endpoints_file}")
+
+
+def _deploy(fabric: Design, state: Path, output: Output) -> None:
+    """Bring all switches of a lab to the intent at once."""
+    options = ChangeOptions(plan=False, yes=True, stat=False, full=False, output=output, waves=Waves.OFF)
+    ChangeRun(fabric, session_endpoints(fabric, LAB, state), state, options).change(fabric.texts, "deploy")
 
 
 @lab_app.command()

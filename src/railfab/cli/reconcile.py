@@ -6,8 +6,17 @@ from dataclasses import replace
 
 import typer
 
-from railfab.cli.acceptance import AcceptOption
-from railfab.cli.change import ChangeOptions, ChangeRun, FullOption, PlanOption, StatOption, YesOption
+from railfab.cli.acceptance import CUT, AcceptOrCutOption, design_codes
+from railfab.cli.change import ChangeRun
+from railfab.cli.change_options import (
+    ChangeOptions,
+    FullOption,
+    PlanOption,
+    StatOption,
+    Waves,
+    WavesOption,
+    YesOption,
+)
 from railfab.cli.common import (
     CANNOT,
     FOUND,
@@ -35,19 +44,21 @@ def reconcile(
     limit: LimitOption = None,
     plan: PlanOption = False,
     yes: YesOption = False,
+    waves: WavesOption = Waves.ON,
     stat: StatOption = False,
     full: FullOption = False,
-    accept: AcceptOption = None,
+    accept: AcceptOrCutOption = None,
     state: StateOption = STATE_DEFAULT,
     output: OutputOption = Output.TABLE,
 ) -> None:
     """Deploy the intent to the switches that drifted from it, as `drift` finds them, and to no other."""
     from railfab.deploy import DriftState
 
-    options = ChangeOptions(plan=plan, yes=yes, stat=stat, full=full, output=output)
+    options = ChangeOptions(plan=plan, yes=yes, stat=stat, full=full, output=output, waves=waves)
+    options = replace(options, accept_cut=CUT in (accept or ()))
     with uncollected():
         fabric = design(intent)
-        stop_at_errors(fabric, accept, output)
+        stop_at_errors(fabric, design_codes(accept), output)
     switches = read_drift(fabric, on, state, limit)
     unread = [switch.error for switch in switches if switch.error is not None]
     drifted = {switch.name for switch in switches if switch.state is DriftState.DRIFTED}

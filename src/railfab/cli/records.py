@@ -12,7 +12,7 @@ from typing import Annotated, Any
 from pydantic import Field, TypeAdapter
 
 from railfab.app.summary import JobSummary
-from railfab.deploy import DeployRecord, DriftState, LinkCabling, SwitchDifference
+from railfab.deploy import ChangePlan, DeployRecord, DriftState, LinkCabling, SwitchDifference
 from railfab.documents.equipment import Equipment
 from railfab.documents.explain import Section
 from railfab.documents.growth import Room
@@ -404,7 +404,8 @@ class Starter:
 class ChangedSwitch:
     """A switch of `deploy` and `rollback`. changes: the settings that change. unsettled: failed, and may run a part.
 
-    drained: `railfab drain` has drained it, and it stays so.
+    drained: `railfab drain` has drained it, and it stays so. wave: in which it is, 0 where it does not change.
+    reverted: changed, and returned to what it ran before. begun: whether its wave has begun.
     """
 
     name: str
@@ -414,7 +415,24 @@ class ChangedSwitch:
     error: str | None
     unsettled: bool
     drained: bool
+    wave: int
+    reverted: bool
+    begun: bool
     changes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SavedPlan(ChangePlan):
+    """A plan of a change, as `deploy --plan -o` writes it. version: of its format."""
+
+    version: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedDeploy(DeployRecord):
+    """A deploy of `history`, with its plan; None for one without."""
+
+    plan: SavedPlan | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -874,6 +892,7 @@ RECORDS: Mapping[str, Any] = {
     "dashboards-build": tuple[BuiltFile, ...],
     "dashboards-push": tuple[PushedObject, ...],
     "deploy": tuple[ChangedSwitch, ...],
+    "deploy-waves": ChangePlan,
     "design-errors": DesignErrors,
     "diff": SnapshotComparison,
     "drain": DrainReport,
@@ -882,6 +901,8 @@ RECORDS: Mapping[str, Any] = {
     "export": tuple[ExportedFile, ...],
     "export-netbox": tuple[PushedKind, ...],
     "explain": tuple[Section, ...],
+    "history": tuple[DeployRecord, ...],
+    "history-deploy": PlannedDeploy,
     "lab-doctor": tuple[LabRequirement, ...],
     "lab-down": LabRemoval,
     "lab-render": LabFiles,
@@ -896,7 +917,6 @@ RECORDS: Mapping[str, Any] = {
     "render": tuple[RenderedFile, ...],
     "replace": ReplaceReport,
     "rollback": tuple[ChangedSwitch, ...],
-    "rollback-list": tuple[DeployRecord, ...],
     "sim-replay": Replay,
     "sim-why": PortExplanation,
     "simulate": Estimated,

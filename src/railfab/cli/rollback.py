@@ -1,16 +1,22 @@
-"""rollback: return switches to former configurations, and list the deploys that can be undone."""
+"""rollback: return switches to former configurations."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from railfab.cli.change import ChangeOptions, ChangeRun, FullOption, PlanOption, StatOption, YesOption
+from railfab.cli.change import ChangeRun
+from railfab.cli.change_options import (
+    ChangeOptions,
+    FullOption,
+    PlanOption,
+    StatOption,
+    Waves,
+    WavesOption,
+    YesOption,
+)
 from railfab.cli.common import (
     STATE_DEFAULT,
     IntentFile,
@@ -19,13 +25,9 @@ from railfab.cli.common import (
     Output,
     OutputOption,
     StateOption,
-    given_parameters,
-    print_json,
-    print_table,
-    print_text,
-    refuse,
 )
 from railfab.cli.echo import echo, echo_line
+from railfab.cli.history import clock, name_damaged
 from railfab.errors import RailfabError
 from railfab.fabric import design, limited, require_sessions, session_endpoints
 from railfab.text.counted import listed
@@ -42,30 +44,16 @@ ToOption = Annotated[
         show_default=False,
     ),
 ]
-ListOption = Annotated[bool, typer.Option("--list", metavar="", help="List the deploys that can be undone.")]
-
-
-NOT_LISTED = {
-    "on": "--on",
-    "limit": "--limit",
-    "to": "--to",
-    "plan": "--plan",
-    "yes": "--yes",
-    "stat": "--stat",
-    "full": "--full",
-}
-"""Options of a change, by parameter."""
 
 
 def rollback(
-    context: typer.Context,
     intent: IntentFile,
     on: OnOption = None,
     limit: LimitOption = None,
     to: ToOption = None,
-    show: ListOption = False,
     plan: PlanOption = False,
     yes: YesOption = False,
+    waves: WavesOption = Waves.OFF,
     stat: StatOption = False,
     full: FullOption = False,
     state: StateOption = STATE_DEFAULT,
@@ -75,14 +63,10 @@ def rollback(
     snapshot."""
     from railfab.deploy import Journal, is_snapshot, snapshot_target
 
-    if show:
-        refuse(given_parameters(context), NOT_LISTED, "--list changes nothing: leave out")
-    options = ChangeOptions(plan=plan, yes=yes, stat=stat, full=full, output=output)
+    options = ChangeOptions(plan=plan, yes=yes, stat=stat, full=full, output=output, waves=waves)
     fabric = design(intent)
     journal = Journal(state, fabric.intent.fabric)
-    if show:
-        _print_deploys(journal.deploys(), output)
-        return
+    name_damaged(journal.deploys())
     if to is not None and is_snapshot(to):
         target = snapshot_target(fabric, Path(to), on, state, limit)
         texts = dict(target.texts)
@@ -107,45 +91,8 @@ def _last(journal: Journal) -> DeployRecord:
     last = journal.last()
     if (later := journal.later_by_clock(last)) is not None:
         echo(
-            f"rollback: undoes deploy {last.deploy} (number {last.number}, {_clock(last.began)}); "
-            f"number {later.number} was before it, although the clock of {later.host} then said {_clock(later.began)}",
+            f"rollback: undoes deploy {last.deploy} (number {last.number}, {clock(last.began)}); "
+            f"number {later.number} was before it, although the clock of {later.host} then said {clock(later.began)}",
             err=True,
         )
     return last
-
-
-def _print_deploys(deploys: Sequence[DeployRecord], output: Output) -> None:
-    """The deploys that can be rolled back, newest first."""
-    newest = list(reversed(deploys))
-    if output is Output.JSON:
-        print_json([asdict(record) for record in newest])
-        return
-    rows = [
-        (
-            record.number or None,
-            record.deploy,
-            record.verb,
-            f"{record.user}@{record.host}",
-            _clock(record.began),
-            _clock(record.ended),
-            len(record.switches),
-            _ending(record),
-        )
-        for record in newest
-    ]
-    print_table("", ("number", "deploy", "verb", "by", "began", "ended", "switches", "result"), rows)
-    if not rows:
-        print_text("no deploy has changed a switch yet")
-
-
-def _clock(time: str) -> str:
-    """`2026-11-22T09:30:12Z`, by the clock of the host that made the deploy."""
-    return time.replace("+00:00", "Z")
-
-
-def _ending(record: DeployRecord) -> str:
-    """`8 changed`, `7 changed, 1 failed`, `running`, or `interrupted`."""
-    if not record.finished:
-        return "running" if record.running else "interrupted"
-    counts = Counter(result for result in record.results.values() if result != "no change")
-    return ", ".join(f"{count} {result}" for result, count in sorted(counts.items()))

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from railfab.cli import completion
-from railfab.cli.change import FINISHING, YesOption, require_answer
+from railfab.cli.change import FINISHING, require_answer
+from railfab.cli.change_options import YesOption
 from railfab.cli.common import (
     CANNOT,
     STATE_DEFAULT,

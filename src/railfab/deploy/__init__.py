@@ -1,6 +1,7 @@
-"""Nornir runs over the switches of a fabric: preview, apply, roll back, verify; and the journal of deploys."""
+"""Nornir runs over the switches of a fabric: preview, roll out in waves, roll back, verify; the journal of deploys."""
 
 from railfab.deploy.cabling import Cabling, CablingGap, CablingState, LinkCabling, read_cabling
+from railfab.deploy.change_plan import ChangePlan, plan_of, refuse_later_changes
 from railfab.deploy.drain import check_verb, drained_now, operate, operate_all, remaining_in_turn, remaining_traffic
 from railfab.deploy.drift import DriftState, SwitchDrift, drift, drift_all
 from railfab.deploy.inventory import RailfabInventory
@@ -8,6 +9,7 @@ from railfab.deploy.journal import DeployRecord, Journal, OpenDeploy, new_change
 from railfab.deploy.kept_sessions import KeptSessions
 from railfab.deploy.replace import Replaced, Replacement
 from railfab.deploy.risk import GroupLoss, WaveRisk, risk_of
+from railfab.deploy.rollout import Extent, Observer, Rollout, RolloutResult, RolloutSettings, abort_all
 from railfab.deploy.run import Outcome, Preview, Readings, apply_all, nornir_of, preview_all, read_configurations
 from railfab.deploy.snapshot import (
     FabricSnapshot,
@@ -30,13 +32,16 @@ __all__ = [
     "Cabling",
     "CablingGap",
     "CablingState",
+    "ChangePlan",
     "DeployRecord",
     "DriftState",
+    "Extent",
     "FabricSnapshot",
     "GroupLoss",
     "Journal",
     "KeptSessions",
     "LinkCabling",
+    "Observer",
     "OpenDeploy",
     "Outcome",
     "Preview",
@@ -44,6 +49,9 @@ __all__ = [
     "Readings",
     "Replaced",
     "Replacement",
+    "Rollout",
+    "RolloutResult",
+    "RolloutSettings",
     "SnapshotDifference",
     "SnapshotTarget",
     "SwitchDifference",
@@ -55,6 +63,7 @@ __all__ = [
     "Verification",
     "Wave",
     "WaveRisk",
+    "abort_all",
     "apply_all",
     "check_verb",
     "check_writable",
@@ -73,12 +82,14 @@ __all__ = [
     "observe",
     "operate",
     "operate_all",
+    "plan_of",
     "preview",
     "preview_all",
     "read_cabling",
     "read_configurations",
     "read_running",
     "read_snapshot",
+    "refuse_later_changes",
     "reload",
     "remaining_in_turn",
     "remaining_traffic",

@@ -13,16 +13,17 @@ from nornir.core.task import Result, Task
 from railfab.deploy.run import Outcome, nornir_of, outcomes_of, readings_of
 from railfab.deploy.tasks import Keep, open_session, read_running, refuse_pending
 from railfab.endpoints import Endpoints
-from railfab.errors import DeviceError, NotRolledBack, RailfabError, Unreachable, raise_all
+from railfab.errors import DeviceError, NotRolledBack, RailfabError, Unreachable, UnsupportedFeature, raise_all
 from railfab.fabric import Design, present_endpoints
 from railfab.findings import Finding
-from railfab.platforms import Running, Verb, platform
+from railfab.platforms import Running, Session, Verb, platform
 from railfab.topology import drain_alternatives, drain_findings
 
 
 def operate(task: Task, verb: Verb, keep: Keep | None = None, stop_requested: threading.Event | None = None) -> Result:
     """Drain one switch, or end its drain, and read it back; the result is what runs then: Running.
 
+    A drain that ends is saved: a deploy in the meantime has saved the configuration of the next boot with it.
     keep: stores what ran before. stop_requested: when set, the switch is left alone. Raises DeviceError; NotRolledBack
     where the switch may be drained or not.
     """
@@ -38,6 +39,8 @@ def operate(task: Task, verb: Verb, keep: Keep | None = None, stop_requested: th
             keep(name, running.text)
         try:
             session.operate(verb)
+            if verb is Verb.UNDRAIN:
+                _save(name, session)
             after = session.running()
         except Unreachable as error:
             problem = f"{error.problem}, and may or may not have done the {verb}"
@@ -48,6 +51,19 @@ def operate(task: Task, verb: Verb, keep: Keep | None = None, stop_requested: th
         problem = f"accepted the {verb}, and does not report it, so that a deploy would not keep it"
         raise NotRolledBack(name, problem, "Check its running configuration")
     return Result(host=task.host, result=after, changed=True, diff="")
+
+
+def _save(name: str, session: Session) -> None:
+    """Save what runs for the next boot, on a switch that does not do so by itself."""
+    try:
+        session.operate(Verb.SAVE)
+    except UnsupportedFeature:
+        return
+    except Unreachable:
+        raise
+    except DeviceError as error:
+        problem = f"is undrained, and has not saved that for the next boot: {error.problem}"
+        raise NotRolledBack(name, problem, error.remedy) from error
 
 
 def _is_done(task: Task, running: Running, verb: Verb) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Iterable
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from types import TracebackType
@@ -67,6 +68,13 @@ class KeptSessions:
         """The session of a switch, which is not kept any more."""
         with self._lock:
             return self._sessions.pop(name, None)
+
+    def close(self, names: Iterable[str]) -> None:
+        """Discard what is staged on these switches, before their running configuration becomes another."""
+        for name in names:
+            if (kept := self.take(name)) is not None:
+                with suppress(RailfabError, OSError), kept.opened:
+                    pass
 
     def _close_all(self) -> None:
         while True:

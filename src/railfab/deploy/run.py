@@ -62,7 +62,8 @@ class Preview:
 class Outcome:
     """Outcome of one switch. error: one line, when failed. unsettled: failed, and may run part of the change.
 
-    drained: whether a verb has drained the switch, which the change kept.
+    drained: whether a verb has drained the switch, which the change kept. wave: in which the switch was, 0 without
+    waves. reverted: changed, and returned to what it ran before. begun: whether its wave has begun.
     """
 
     name: str
@@ -72,13 +73,18 @@ class Outcome:
     error: str | None = None
     unsettled: bool = False
     drained: bool = False
+    wave: int = 0
+    reverted: bool = False
+    begun: bool = True
 
     @property
     def result(self) -> str:
-        """`changed`, `no change`, `failed` or `unsettled`."""
+        """`changed`, `no change`, `failed`, `unsettled`, `reverted` or `not begun`."""
         if self.failed:
             return "unsettled" if self.unsettled else "failed"
-        return "changed" if self.changed else "no change"
+        if not self.begun:
+            return "not begun"
+        return "reverted" if self.reverted else "changed" if self.changed else "no change"
 
 
 def nornir_of(fabric: Design, endpoints: Endpoints, stop_requested: threading.Event | None = None) -> Nornir:
@@ -131,24 +137,29 @@ def apply_all(
     on_outcome: Callable[[Outcome], None],
     *,
     approved: Mapping[str, str] | None = None,
+    former: Mapping[str, str] | None = None,
     keep: Keep | None = None,
     kept: KeptSessions | None = None,
+    is_own: IsOwn | None = None,
     stop_requested: threading.Event | None = None,
     abandoned: threading.Event | None = None,
 ) -> list[Outcome]:
     """Configure each switch with its text. A failed switch is rolled back, or unsettled; the others continue.
 
     change: name of the change on every switch. on_outcome: called with each outcome as it comes, in the thread of its
-    switch. approved: the reviewed differences, by switch. keep: stores the running configuration before it is replaced.
-    kept: sessions of the preview. stop_requested: when set, no further switch is changed. abandoned: when set, a switch
+    switch. approved, former: the reviewed differences, and what each switch ran then. keep: stores the running
+    configuration before it is replaced. kept: sessions of the preview. is_own: whether a pending change is reverted
+    first, see `tasks.configure`. stop_requested: when set, no further switch is changed. abandoned: when set, a switch
     that is lost during a change is not waited for.
     """
     arguments = {
         "configurations": configurations,
         "change": change,
         "approved": approved,
+        "former": former,
         "keep": keep,
         "kept": kept,
+        "is_own": is_own,
         "stop_requested": stop_requested,
         "abandoned": abandoned,
     }

@@ -48,11 +48,7 @@ def preview(
     name = task.host.name
     with ExitStack() as opened:
         session = opened.enter_context(open_session(task))
-        running = session.running()
-        reverted = running.pending.change if running.pending and is_own else None
-        if reverted is not None and is_own is not None and is_own(reverted):
-            session.revert(reverted)
-            running = session.running()
+        running, reverted = _without_own(session, is_own)
         refuse_pending(name, running.pending)
         staged = session.stage(configurations[name], kept.change if kept else None)
         if kept is not None and staged.diff:
@@ -81,8 +77,10 @@ def configure(
     change: ChangeName,
     within_s: int = CONFIRM_WITHIN_S,
     approved: Mapping[str, str] | None = None,
+    former: Mapping[str, str] | None = None,
     keep: Keep | None = None,
     kept: KeptSessions | None = None,
+    is_own: IsOwn | None = None,
     stop_requested: threading.Event | None = None,
     abandoned: threading.Event | None = None,
 ) -> Result:
@@ -91,16 +89,18 @@ def configure(
     The result is what ran before: Running.
 
     change: the name under which the switch keeps the change until it is confirmed. approved: the reviewed differences,
-    by switch; a switch with other differences is not changed. kept: sessions of the preview. stop_requested: when set,
-    the switch is not changed. abandoned: when set, a lost switch is not waited for.
+    by switch; a switch with other differences is not changed, unless it still runs what it ran at the review (former):
+    a drain since then moves lines. kept: sessions of the preview. is_own: whether a change
+    that is pending is one that this run may undo; it is reverted first. stop_requested: when set, the switch is not
+    changed. abandoned: when set, a lost switch is not waited for.
     Raises DeviceError; the switch then runs its former configuration, unless the error is NotRolledBack.
     """
     name = task.host.name
     with ExitStack() as opened:
-        session, running, staged = _staged(task, configurations[name], change, kept, opened)
+        session, running, staged = _staged(task, configurations[name], change, kept, opened, is_own)
         if not staged.diff:
             return Result(host=task.host, result=running, changed=False, diff="")
-        _check(name, running, staged, approved, stop_requested)
+        _check(name, running, staged, approved, former or {}, stop_requested)
         if keep is not None:
             keep(name, staged.former)
         _commit(task, session, staged, change, within_s, abandoned or threading.Event())
@@ -108,7 +108,12 @@ def configure(
 
 
 def _staged(
-    task: Task, text: str, change: ChangeName, kept: KeptSessions | None, opened: ExitStack
+    task: Task,
+    text: str,
+    change: ChangeName,
+    kept: KeptSessions | None,
+    opened: ExitStack,
+    is_own: IsOwn | None,
 ) -> tuple[Session, Running, Staged]:
     """A session that has staged a candidate: the one of the preview, or a new one where none was kept or it was lost.
 
@@ -126,9 +131,19 @@ def _staged(
             refuse_pending(name, running.pending)
             return former.session, running, former.staged
     session = opened.enter_context(open_session(task))
-    running = session.running()
+    running, _ = _without_own(session, is_own)
     refuse_pending(name, running.pending)
     return session, running, session.stage(text, change)
+
+
+def _without_own(session: Session, is_own: IsOwn | None) -> tuple[Running, ChangeName | None]:
+    """What runs once a pending change of an interrupted run is reverted, and the pending change of any owner."""
+    running = session.running()
+    pending = running.pending.change if running.pending and is_own else None
+    if pending is not None and is_own is not None and is_own(pending):
+        session.revert(pending)
+        running = session.running()
+    return running, pending
 
 
 def _check(
@@ -136,10 +151,11 @@ def _check(
     running: Running,
     staged: Staged,
     approved: Mapping[str, str] | None,
+    former: Mapping[str, str],
     stop_requested: threading.Event | None,
 ) -> None:
     """Raise DeviceError when the switch has changed since the review, or a stop was requested."""
-    reviewed = approved is None or staged.diff == approved.get(name)
+    reviewed = approved is None or staged.diff == approved.get(name) or staged.former == former.get(name)
     if not reviewed or staged.revision != running.revision:
         problem = "has changed since its differences were shown"
         raise DeviceError(name, problem, "Review them with --plan, then deploy again")

@@ -30,13 +30,18 @@ def make_folder(path: Path) -> None:
 
 
 def write_private(path: Path, text: str) -> None:
-    """Write a file that only its owner can read, atomically; missing folders are made, from several threads too."""
+    """Write a file that only its owner can read, atomically; missing folders are made, from several threads too.
+
+    The content is on the disk before the name is, so that a loss of power leaves the whole file or none.
+    """
     make_folder(path.parent)
     part = path.with_name(path.name + PART)
     part.unlink(missing_ok=True)
     try:
         with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
             file.write(text)
+            file.flush()
+            os.fdatasync(file.fileno())
         give_to_caller(part)
         part.replace(path)
     except OSError:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from math import prod
 
 NUMBER = re.compile(r"\d+")
@@ -37,6 +37,11 @@ def _products(names: Sequence[str], column: int = 0) -> Iterator[Sequence[str]]:
         parts.setdefault(NUMBER.findall(name)[column], []).append(name)
     for part in parts.values():
         yield from _products(part, column + 1)
+
+
+def folded_all(names: Iterable[str]) -> str:
+    """All of these names, as a few sets of ranges: `pod1-spine[1-4], super1`."""
+    return ", ".join(folded_sets(list(names)))
 
 
 def _product(names: Sequence[str]) -> str | None:

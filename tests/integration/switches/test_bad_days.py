@@ -57,7 +57,8 @@ def deploy(twin: Twin, state: Path, repository: Path, tmp_path: Path) -> Deploy:
         (tmp_path / "endpoints.json").write_text(json.dumps(endpoints))
         intent = repository / "tests" / "deploy" / f"rack_{endpoints['nodes'][0]['platform']}.yml"
         on = ("--on", tmp_path / "endpoints.json", "--limit", LEAF, "--state", tmp_path)
-        done = commands.run("deploy", intent, *on, *(options or ("--plan", "--stat")), timeout_s=800)
+        at_once = ("--waves", "off") if "--yes" in options else ()
+        done = commands.run("deploy", intent, *on, *(options or ("--plan", "--stat")), *at_once, timeout_s=800)
         assert len(done.stderr.splitlines()) <= 1, done.stderr
         return done.returncode, done.stderr.removeprefix(f"railfab: {LEAF}: ").rstrip("\n")
 

@@ -62,7 +62,7 @@ def test_a_user_deploys_verifies_changes_a_threshold_and_rolls_back(
     assert "all 4 BGP session ends are as the intent says" in railfab("verify").stdout
     hotter = tmp_path / "rack.yml"
     hotter.write_text(rack.read_text() + "profile: {lossless: {watchdog: {detect_ms: 300}}}\n")
-    planned = railfab("deploy", "--yes", intent=hotter)
+    planned = railfab("deploy", "--yes", "--accept", "cut", intent=hotter)
     assert planned.returncode == 0, planned.stderr
     with opened(leaf) as session:
         assert "watchdog default timeout 0.3" in session.running().text

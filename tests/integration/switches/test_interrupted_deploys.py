@@ -28,6 +28,8 @@ from railfab.platforms import Pending
 from railfab.twin import SwitchOperation, Twin
 
 TIMEOUT_S = 150
+AT_ONCE = ("--waves", "off")
+"""Options of a deploy that is about its session with the switch, and not about the fabric."""
 FOUND = re.compile(rf"{LEAF}: (reverted the unconfirmed change of deploy \S+|removes \S+.* of an interrupted deploy.*)")
 """A line of the standard error of a deploy that finds what another one left."""
 COMMIT = re.compile(r"commit timer |commit-timeout |commit confirmed |--confirm \d+s|apply-patch .*/change/|Set COMMIT")
@@ -77,7 +79,8 @@ class Site:
     def begin(self, intent: int, *, operator: int = 0) -> commands.Command:
         """Deploy to the switch in a process of its own."""
         on, state = self.states[0] / "rack.twin.json", self.states[operator]
-        return commands.Command("deploy", self.intents[intent], "--on", on, "--state", state, "--limit", LEAF, "--yes")
+        words = ("deploy", self.intents[intent], "--on", on, "--state", state, "--limit", LEAF, "--yes")
+        return commands.Command(*words, *AT_ONCE)
 
     def deploy(self, intent: int) -> Texts:
         """Deploy undisturbed."""

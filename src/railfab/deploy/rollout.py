@@ -1,0 +1,427 @@
+"""Roll-out of a change over a fabric: wave after wave, each drained, changed, checked by gates, and given its traffic
+back; a wave that fails its gates is reverted, and no further one is begun."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import Protocol
+
+from nornir.core import Nornir
+
+from railfab.deploy.change_plan import ChangePlan
+from railfab.deploy.drain import operate_all
+from railfab.deploy.gates import Gate, GateFailure
+from railfab.deploy.journal import OpenDeploy
+from railfab.deploy.kept_sessions import KeptSessions
+from railfab.deploy.run import Outcome, apply_all, nornir_of
+from railfab.deploy.schedulers import Scheduler, hosts_behind, idle, released
+from railfab.deploy.steps import StepKind, StepState
+from railfab.deploy.tasks import IsOwn
+from railfab.deploy.waves import Wave
+from railfab.endpoints import Endpoints
+from railfab.errors import RailfabError
+from railfab.fabric import Design
+from railfab.platforms import Verb
+from railfab.text.counted import listed
+from railfab.text.folding import folded_all
+
+SETTLE_S = 5.0
+"""Time in which routes move after a drain, where no telemetry shows the traffic [s]."""
+
+
+UntilIdle = Callable[[Sequence[str]], Mapping[str, float]]
+"""Waits until drained switches carry nothing, within a limit; returns what still flows, by switch [Gb/s]."""
+
+
+class Extent(StrEnum):
+    """What is reverted after a gate that failed."""
+
+    WAVE = "wave"
+    ALL = "all"
+
+
+class Observer(Protocol):
+    """Watches a roll-out; called in the thread that drives it, and with each outcome in that of its switch."""
+
+    def approves(self, wave: Wave) -> bool:
+        """Whether a wave may begin."""
+        ...
+
+    def begins(self, wave: Wave) -> None: ...
+
+    def says(self, line: str) -> None:
+        """Take a line about what happens."""
+        ...
+
+    def changing(self, wave: Wave) -> AbstractContextManager[Callable[[Outcome], None]]:
+        """Follow the changes of a wave; yields the function that takes each outcome."""
+        ...
+
+    def ends(self, wave: Wave, stopped: str) -> None:
+        """A wave has ended. stopped: why the roll-out ends with it, else empty."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RolloutSettings:
+    """Settings of a roll-out.
+
+    gates: checked after each wave; the first is that of the state, which switches pass before they get traffic again.
+    until_idle: waits until telemetry shows no traffic on drained switches. scheduler: holds jobs away from hosts that a
+    switch cuts off. revert: what a failed gate reverts. pause_after: the number of the wave after which the roll-out
+    ends, to be continued. accept_cut: whether hosts may be cut off while jobs run there. jobs_within_s: limit of the
+    wait for jobs [s].
+    """
+
+    gates: Sequence[Gate] = ()
+    until_idle: UntilIdle | None = None
+    scheduler: Scheduler | None = None
+    revert: Extent = Extent.WAVE
+    pause_after: int | None = None
+    accept_cut: bool = False
+    jobs_within_s: float = 3600.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RolloutResult:
+    """End of a roll-out. stopped: why it ended before each switch had its change, else empty. failures: of the gates.
+
+    at_gate: whether a wave failed its gates, or could not be drained. paused, declined: whether it ends as the operator
+    has said before, or as an answer says.
+    """
+
+    outcomes: tuple[Outcome, ...]
+    stopped: str = ""
+    failures: tuple[GateFailure, ...] = ()
+    at_gate: bool = False
+    paused: bool = False
+    declined: bool = False
+
+
+class GateStop(Exception):
+    """A wave that must not stay: a gate failed, or traffic or jobs did not leave its switches."""
+
+    def __init__(self, problem: str, failures: Sequence[GateFailure] = ()) -> None:
+        super().__init__(problem)
+        self.failures = tuple(failures)
+
+
+@dataclass
+class Rollout:
+    """A roll-out of the configurations `texts` by a plan.
+
+    former: what each switch ran before the deploy. approved: the reviewed differences. is_own: see `tasks.configure`.
+    kept: sessions of the preview.
+    """
+
+    fabric: Design
+    endpoints: Endpoints
+    plan: ChangePlan
+    texts: Mapping[str, str]
+    former: Mapping[str, str]
+    entry: OpenDeploy
+    observer: Observer
+    settings: RolloutSettings
+    is_own: IsOwn
+    stop_requested: threading.Event
+    approved: Mapping[str, str]
+    kept: KeptSessions | None = None
+    outcomes: dict[str, Outcome] = field(default_factory=dict)
+
+    def run(self) -> RolloutResult:
+        """Change the waves that are not done, in their order. Raises RailfabError for a journal that takes no more."""
+        self._clean_up()
+        done = self.entry.past.waves_done()
+        for wave in self.plan.waves:
+            if wave.number in done:
+                continue
+            if self.stop_requested.is_set():
+                return self._result("a stop was requested")
+            if not self.observer.approves(wave):
+                return replace(self._result(f"wave {wave.number} was declined"), declined=True)
+            try:
+                stopped = self._run(wave)
+            except GateStop as stop:
+                self._revert(self._to_revert(wave))
+                self.observer.ends(wave, str(stop))
+                return replace(self._result(str(stop)), failures=stop.failures, at_gate=True)
+            self.observer.ends(wave, stopped)
+            if stopped:
+                return self._result(stopped)
+            if wave.number == self.settings.pause_after and wave is not self.plan.waves[-1]:
+                return replace(self._result(f"paused after wave {wave.number}"), paused=True)
+        return self._result("")
+
+    def _result(self, stopped: str) -> RolloutResult:
+        """stopped: empty where each switch has its change."""
+        return RolloutResult(outcomes=tuple(self._outcomes()), stopped=stopped)
+
+    def _outcomes(self) -> Iterator[Outcome]:
+        done = self.entry.past.waves_done()
+        for wave in self.plan.waves:
+            for name in wave.switches:
+                before = Outcome(
+                    name=name, changed=wave.number in done, failed=False, diff="", begun=wave.number in done
+                )
+                yield replace(self.outcomes.get(name, before), wave=wave.number)
+
+    def _run(self, wave: Wave) -> str:
+        """Change one wave; why the roll-out ends, where a switch failed. Raises GateStop."""
+        log, names = self.entry.steps, wave.switches
+        log.write(StepKind.WAVE, StepState.BEGINS, wave=wave.number)
+        self.observer.begins(wave)
+        self._baseline(wave)
+        draining = [name for name in names if name in self.approved and self.plan.changes[name].drains]
+        with self._held(wave, draining), self._drained(wave, draining):
+            self._change(wave)
+            self._check(wave, self.settings.gates[:1], draining)
+        self._check(wave, self.settings.gates, names)
+        failed = [name for name in names if self.outcomes[name].failed]
+        if failed:
+            return f"{listed(failed)} failed"
+        log.write(StepKind.WAVE, StepState.DONE, wave=wave.number)
+        return ""
+
+    def _clean_up(self) -> None:
+        """End what an earlier process of this deploy has begun and this one does not repeat; know what it has done."""
+        past, scheduler = self.entry.past, self.settings.scheduler
+        if scheduler is not None and past.held():
+            scheduler.release(sorted(past.held()), self.entry.record.deploy)
+            self.entry.steps.write(StepKind.RELEASE, StepState.DONE, sorted(past.held()))
+        again = {name for name in self.approved if self.plan.changes[name].drains}
+        if left := sorted(past.drained() - again):
+            self._undrain(left)
+        for wave in self.plan.waves:
+            for name in wave.switches:
+                if self.entry.past.attempts() and name in self.former and name not in self.approved:
+                    self.outcomes[name] = Outcome(name=name, changed=True, failed=False, diff="", wave=wave.number)
+
+    def _baseline(self, wave: Wave) -> None:
+        """Read what the gates compare with, or take what was read before an earlier process began to change the wave.
+
+        Raises GateStop: a gate that cannot be read is a failed gate.
+        """
+        before = self.entry.baselines(wave.number)
+        for gate in self.settings.gates:
+            try:
+                if before is not None and gate.name in before:
+                    gate.restore(before[gate.name])
+                else:
+                    gate.baseline(wave.switches)
+            except RailfabError as error:
+                raise GateStop(f"the gate {gate.name} cannot be read: {error}") from error
+        if before is None and self.settings.gates:
+            self.entry.save_baselines(wave.number, {gate.name: gate.saved() for gate in self.settings.gates})
+
+    def _check(self, wave: Wave, gates: Iterable[Gate], names: Sequence[str]) -> None:
+        """Ask gates about switches that were changed. Raises GateStop."""
+        changed = [name for name in names if self.outcomes[name].changed]
+        if not changed:
+            return
+        failures = [failure for gate in gates for failure in gate.failures(changed)]
+        state = StepState.FAILED if failures else StepState.DONE
+        self.entry.steps.write(StepKind.GATE, state, wave=wave.number, note="; ".join(one.line for one in failures[:8]))
+        if failures:
+            raise GateStop(f"wave {wave.number} fails {_gates(failures)}", failures)
+
+    @contextmanager
+    def _held(self, wave: Wave, draining: Sequence[str]) -> Iterator[None]:
+        """Keep jobs away from the hosts that these switches cut off. Raises GateStop where one is not idle in time."""
+        scheduler, deploy = self.settings.scheduler, self.entry.record.deploy
+        hosts = hosts_behind(self.fabric, draining).cut_off
+        if scheduler is None or not hosts:
+            yield
+            return
+        self.entry.steps.write(StepKind.HOLD, StepState.BEGINS, hosts, wave=wave.number)
+        errors: list[RailfabError] = []
+        with released(scheduler, hosts, deploy, errors.append):
+            busy = self._busy(scheduler, hosts, deploy)
+            if busy and not self.settings.accept_cut:
+                jobs = ", ".join(f"{host}: {what}" for host, what in sorted(busy.items()))
+                raise GateStop(f"{scheduler.name} has jobs on hosts that wave {wave.number} cuts off ({jobs})")
+            yield
+        for error in errors:
+            self.observer.says(f"{error} Its hosts are still held.")
+        if not errors:
+            self.entry.steps.write(StepKind.RELEASE, StepState.DONE, hosts, wave=wave.number)
+
+    def _busy(self, scheduler: Scheduler, hosts: Sequence[str], deploy: str) -> Mapping[str, str]:
+        """What still runs on hosts at the end of the wait. Raises GateStop where the scheduler does not answer."""
+        try:
+            return idle(
+                scheduler,
+                hosts,
+                deploy,
+                within_s=self.settings.jobs_within_s,
+                stop_requested=self.stop_requested,
+                on_wait=lambda busy: self.observer.says(f"waiting for jobs on {folded_all(busy)}"),
+                on_left_alone=lambda taken: self.observer.says(f"held by others, and left so: {folded_all(taken)}"),
+            )
+        except RailfabError as error:
+            raise GateStop(str(error)) from error
+
+    @contextmanager
+    def _drained(self, wave: Wave, draining: Sequence[str]) -> Iterator[None]:
+        """Take the traffic off switches, and give it back. Raises GateStop where it stays; then nothing is changed."""
+        if not draining:
+            yield
+            return
+        try:
+            self._drain(wave, draining)
+            yield
+        except GateStop:
+            self._revert(wave.switches)
+            raise
+        finally:
+            self._undrain(draining, wave.number)
+
+    def _drain(self, wave: Wave, draining: Sequence[str]) -> None:
+        def keep(name: str, _text: str) -> None:
+            self.entry.keep(name, self.former[name])
+            self.entry.steps.write(StepKind.DRAIN, StepState.BEGINS, [name], wave=wave.number)
+
+        if len(self.plan.waves) > 1:
+            self.observer.says(f"draining {folded_all(draining)}")
+        if self.kept is not None:
+            self.kept.close(draining)
+        drained = operate_all(
+            self._nornir(draining), Verb.DRAIN, _ignore, keep=keep, stop_requested=self.stop_requested
+        )
+        if failed := [outcome for outcome in drained if outcome.failed]:
+            raise GateStop(f"cannot drain {failed[0].error}")
+        if left := self._flowing(draining):
+            flows = ", ".join(f"{name} {gbps:.3g} Gb/s" for name, gbps in sorted(left.items()))
+            raise GateStop(f"traffic stays on drained switches: {flows}")
+
+    def _flowing(self, drained: Sequence[str]) -> Mapping[str, float]:
+        """What still flows through drained switches at the end of the wait. Raises GateStop where it cannot be read."""
+        if self.settings.until_idle is None:
+            self.stop_requested.wait(SETTLE_S)
+            return {}
+        try:
+            return self.settings.until_idle(drained)
+        except RailfabError as error:
+            raise GateStop(f"the traffic of drained switches cannot be read: {error}") from error
+
+    def _undrain(self, names: Sequence[str], wave: int = 0) -> None:
+        """Give switches their traffic back; one that does not answer is named, and a later run has it in the steps."""
+        back = operate_all(self._nornir(names), Verb.UNDRAIN, _ignore)
+        done = [outcome.name for outcome in back if not outcome.failed]
+        self.entry.steps.write(StepKind.UNDRAIN, StepState.DONE, done, wave=wave)
+        for outcome in back:
+            if outcome.failed:
+                self.observer.says(f"{outcome.error} It is still drained: railfab undrain ends that.")
+            elif outcome.name in self.outcomes:
+                self.outcomes[outcome.name] = replace(self.outcomes[outcome.name], drained=False)
+
+    def _change(self, wave: Wave) -> None:
+        """Configure the switches of a wave, each in a thread."""
+        log = self.entry.steps
+
+        def keep(name: str, text: str) -> None:
+            self.entry.keep(name, text)
+            log.write(StepKind.CHANGE, StepState.BEGINS, [name], wave=wave.number)
+
+        with self.observer.changing(wave) as on_result:
+
+            def on_outcome(outcome: Outcome) -> None:
+                self.outcomes[outcome.name] = outcome = replace(outcome, wave=wave.number)
+                state = StepState.FAILED if outcome.failed else StepState.DONE
+                log.write(StepKind.CHANGE, state, [outcome.name], wave=wave.number)
+                on_result(outcome)
+
+            outcomes = apply_all(
+                self._nornir(name for name in wave.switches if name in self.approved),
+                self.texts,
+                self.entry.change,
+                on_outcome,
+                approved=self.approved,
+                former=self.former,
+                keep=keep,
+                kept=self.kept,
+                stop_requested=self.stop_requested,
+                abandoned=self.stop_requested,
+            )
+        for outcome in outcomes:
+            self.outcomes.setdefault(outcome.name, replace(outcome, wave=wave.number))
+
+    def _to_revert(self, wave: Wave) -> Sequence[str]:
+        if self.settings.revert is Extent.WAVE:
+            return wave.switches
+        return [name for each in self.plan.waves if each.number <= wave.number for name in each.switches]
+
+    def _revert(self, names: Sequence[str]) -> None:
+        """Return switches that were changed to what they ran before."""
+        changed = [name for name in names if name in self.former and self._is_changed(name)]
+        if not changed:
+            return
+        change = self.entry.rename_change()
+        for number in sorted({self.plan.wave_of(name) for name in changed}):
+            of_wave = [name for name in changed if self.plan.wave_of(name) == number]
+            self.entry.steps.write(StepKind.REVERT, StepState.BEGINS, of_wave, wave=number)
+        self.observer.says(f"reverting {folded_all(changed)}")
+        for outcome in apply_all(self._nornir(changed), self.former, change, _ignore, is_own=self.is_own):
+            former = self.outcomes.get(outcome.name, outcome)
+            reverted = replace(outcome, diff=former.diff, reverted=not outcome.failed, changed=False)
+            self.outcomes[outcome.name] = reverted
+            state = StepState.FAILED if outcome.failed else StepState.DONE
+            self.entry.steps.write(StepKind.REVERT, state, [outcome.name], wave=self.plan.wave_of(outcome.name))
+
+    def _is_changed(self, name: str) -> bool:
+        outcome = self.outcomes.get(name)
+        if outcome is None:
+            return self.plan.wave_of(name) in self.entry.past.waves_done()
+        return outcome.changed or outcome.unsettled
+
+    def _nornir(self, names: Iterable[str]) -> Nornir:
+        chosen = set(names)
+        nodes = tuple(node for node in self.endpoints.nodes if node.name in chosen)
+        return nornir_of(self.fabric, replace(self.endpoints, nodes=nodes), self.stop_requested)
+
+
+def abort_all(
+    fabric: Design,
+    endpoints: Endpoints,
+    entry: OpenDeploy,
+    former: Mapping[str, str],
+    *,
+    is_own: IsOwn,
+    scheduler: Scheduler | None,
+    on_outcome: Callable[[Outcome], None],
+    stop_requested: threading.Event,
+) -> list[Outcome]:
+    """Return every switch of a deploy to what it ran before, end its drains, and release its hosts.
+
+    former: what each ran; endpoints: of these switches. A switch that fails is named in its outcome.
+    """
+    change, names = entry.rename_change(), sorted(former)
+    entry.steps.write(StepKind.REVERT, StepState.BEGINS, names)
+    reverted: dict[str, Outcome] = {}
+
+    def done(outcome: Outcome) -> None:
+        reverted[outcome.name] = outcome = replace(outcome, reverted=outcome.changed, changed=False)
+        entry.steps.write(StepKind.REVERT, StepState.FAILED if outcome.failed else StepState.DONE, [outcome.name])
+        on_outcome(outcome)
+
+    nornir = nornir_of(fabric, endpoints, stop_requested)
+    applied = apply_all(nornir, former, change, done, is_own=is_own, stop_requested=stop_requested)
+    drained = [node for node in endpoints.nodes if node.name in entry.past.drained()]
+    if drained:
+        nornir = nornir_of(fabric, replace(endpoints, nodes=tuple(drained)), stop_requested)
+        back = operate_all(nornir, Verb.UNDRAIN, _ignore)
+        entry.steps.write(StepKind.UNDRAIN, StepState.DONE, [outcome.name for outcome in back if not outcome.failed])
+        reverted |= {outcome.name: outcome for outcome in back if outcome.failed}
+    if scheduler is not None and entry.past.held():
+        scheduler.release(sorted(entry.past.held()), entry.record.deploy)
+    return [reverted.get(outcome.name, outcome) for outcome in applied]
+
+
+def _ignore(_outcome: Outcome) -> None: ...
+
+
+def _gates(failures: Iterable[GateFailure]) -> str:
+    return f"the gate {listed(list(dict.fromkeys(failure.gate for failure in failures)))}"

@@ -1,0 +1,208 @@
+"""Deploys in waves on the twin, as an operator lives them: plan, saved plan, pause, resume, abort, history."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from tests import commands
+from tests.docs.schemas import conforming
+from tests.twin.small_fabric import INTENT, LEAF, OTHER_LEAF, OTHER_SPINE, SPINE
+
+from railfab.deploy import Journal
+from railfab.deploy.steps import StepKind, StepState
+from railfab.fabric import design
+from railfab.twin import Twin
+
+Railfab = Callable[..., subprocess.CompletedProcess[str]]
+DUAL_HOMED = INTENT.replace("nic_per: gpu,", "nic_per: gpu, nic_ports: 2,").replace(
+    "rail_switches: 1", "rail_switches: 2"
+)
+THRESHOLDS = DUAL_HOMED.replace("cnp_dscp: 48}", "cnp_dscp: 48, ecn: {400: {kmin_bytes: 400000, kmax_bytes: 1600000}}}")
+MTU = DUAL_HOMED.replace("  underlay: unnumbered\n", "  underlay: unnumbered\n  mtu: 9000\n")
+INTENTS = {"small": DUAL_HOMED, "thresholds": THRESHOLDS, "mtu": MTU}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("waves")
+    for name, text in INTENTS.items():
+        (folder / f"{name}.yml").write_text(text)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def twin(folder: Path) -> Iterator[Twin]:
+    with Twin(design(folder / "small.yml"), state=folder, base_port=0, configured=True) as running:
+        yield running
+
+
+@pytest.fixture
+def railfab(twin: Twin, folder: Path) -> Iterator[Railfab]:
+    """Runs a command on the twin; brings the switches back to the first intent after the test."""
+
+    def run(verb: str, *arguments: str, intent: str = "thresholds") -> subprocess.CompletedProcess[str]:
+        environment = {**os.environ, "COLUMNS": "120", "NO_COLOR": "1"}
+        on = () if verb == "history" else ("--on", "twin")
+        words = (verb, f"{intent}.yml", *arguments, *on, "--state", str(folder))
+        return commands.run(*words, cwd=folder, environment=environment, timeout_s=120)
+
+    yield run
+    done = run("deploy", "--yes", "--waves", "off", intent="small")
+    assert done.returncode == 0, done.stderr
+
+
+def running(twin: Twin) -> dict[str, str]:
+    return {name: switch.running() for name, switch in twin._switches.items()}
+
+
+def test_the_waves_are_shown_and_nothing_is_changed(railfab: Railfab, twin: Twin) -> None:
+    before = running(twin)
+    shown = railfab("deploy", "--waves", "show", intent="mtu")
+    assert shown.returncode == 0, shown.stderr
+    rows = [line.split() for line in shown.stdout.splitlines()]
+    assert rows[0][:3] == ["wave", "switches", "drained"]
+    assert [row[0] for row in rows[1:4]] == ["1", "2", "3"]
+    assert "interrupts forwarding (MTU of" in shown.stdout
+    document = conforming("deploy-waves", railfab("deploy", "--waves", "show", "--output", "json", intent="mtu").stdout)
+    first = document["waves"][0]
+    assert (first["switches"], first["canary"]) == ([LEAF, SPINE], True)
+    assert all(change["drains"] and not change["cut_off"] for change in document["changes"].values())
+    assert running(twin) == before
+
+
+def test_what_interrupts_is_drained_changed_and_undrained(railfab: Railfab, twin: Twin, folder: Path) -> None:
+    done = railfab("deploy", "--yes", "--no-gates", intent="mtu")
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("draining") == done.stderr.count("wave ")
+    record = Journal(folder, "small").deploys()[-1]
+    steps = (folder / "small.deploys" / record.folder / "steps").read_text()
+    for name in twin._switches:
+        changes = [line for line in steps.splitlines() if f'"{name}"' in line]
+        kinds = [json.loads(line.partition(" ")[2])["kind"] for line in changes]
+        assert kinds == ["drain", "change", "change", "undrain"], name
+    assert "drained" not in done.stdout
+
+
+def test_a_saved_plan_is_applied_and_refused_once_a_switch_or_the_intent_has_changed(
+    railfab: Railfab, twin: Twin, folder: Path
+) -> None:
+    plan = folder / "plan.json"
+    planned = railfab("deploy", "--plan", "-o", str(plan))
+    assert (planned.returncode, planned.stderr) == (0, f"wrote {plan}\n")
+    assert plan.stat().st_mode & 0o777 == 0o600
+    another = railfab("deploy", "--apply", str(plan), "--yes", intent="mtu")
+    assert another.returncode == 2
+    assert f"{LEAF}: has another change than the plan, because it or the intent has changed since: " in another.stderr
+    before = running(twin)
+    fewer = railfab("deploy", "--apply", str(plan), "--yes", "--limit", SPINE)
+    assert (fewer.returncode, running(twin)) == (2, before)
+    assert "is in the plan, and not among the switches of this run. Use the same --limit." in fewer.stderr
+    applied = railfab("deploy", "--apply", str(plan), "--yes", "--output", "json")
+    outcomes = conforming("deploy", applied.stdout)
+    waves = {outcome["name"]: outcome["wave"] for outcome in outcomes}
+    assert waves[LEAF] == waves[SPINE] == 1
+    assert all(outcome["changed"] for outcome in outcomes)
+    again = railfab("deploy", "--apply", str(plan), "--yes")
+    assert again.returncode == 2
+    assert "has another change than the plan" in again.stderr
+    (folder / "broken.json").write_text("{}")
+    broken = railfab("deploy", "--apply", str(folder / "broken.json"), "--yes")
+    assert "broken.json: is not a saved plan" in broken.stderr
+
+
+def test_a_paused_deploy_is_resumed_without_the_waves_that_are_done(railfab: Railfab, twin: Twin, folder: Path) -> None:
+    old = running(twin)
+    paused = railfab("deploy", "--yes", "--pause-after", "1")
+    assert paused.returncode == 0
+    assert ": paused after wave 1. Continue with railfab deploy --resume, or return to what ran " in paused.stderr
+    assert ", 4 not begun" in paused.stdout
+    half = running(twin)
+    assert {name for name in half if half[name] != old[name]} == {LEAF, SPINE}
+    (newest, *_) = conforming("history", railfab("history", "--output", "json").stdout)
+    assert (newest["waves_done"], newest["waves"], newest["stopped"]) == (1, 4, "paused after wave 1")
+    resumed = railfab("deploy", "--resume", "--yes")
+    assert resumed.returncode == 0, resumed.stderr
+    assert resumed.stderr.splitlines()[0] == f"deploy {newest['deploy']}: 1 of 4 waves done before"
+    assert "wave 1 of 4" not in resumed.stderr
+    assert "6 of 6 switches: 6 changed" in resumed.stdout
+    nothing = railfab("deploy", "--resume", "--yes")
+    assert nothing.returncode == 2
+    assert nothing.stderr.endswith("has nothing to continue or to abort. Begin a new deploy.\n")
+    shown = railfab("history", newest["deploy"])
+    assert f"deploy {newest['deploy']} by" in shown.stdout
+    document = conforming("history-deploy", railfab("history", newest["deploy"], "--output", "json").stdout)
+    assert [wave["number"] for wave in document["plan"]["waves"]] == [1, 2, 3, 4]
+    unknown = railfab("history", "20261122T093012.345Z-4f2a")
+    assert (unknown.returncode, "is not in the journal. Name one of" in unknown.stderr) == (2, True)
+
+
+def test_an_aborted_deploy_leaves_every_switch_as_it_was(railfab: Railfab, twin: Twin) -> None:
+    old = running(twin)
+    assert railfab("deploy", "--yes", "--pause-after", "2").returncode == 0
+    aborted = railfab("deploy", "--abort", "--yes")
+    assert aborted.returncode == 0, aborted.stderr
+    assert "4 reverted" in aborted.stdout
+    assert running(twin) == old
+    (newest, *_) = conforming("history", railfab("history", "--output", "json").stdout)
+    assert sorted(newest["results"].values()) == ["reverted"] * 4
+    assert "4 reverted" in railfab("history").stdout
+
+
+def test_a_switch_that_somebody_changes_meanwhile_stops_the_resume(railfab: Railfab, twin: Twin, folder: Path) -> None:
+    assert railfab("deploy", "--yes", "--pause-after", "1").returncode == 0
+    by_hand = railfab("deploy", "--yes", "--waves", "off", "--limit", OTHER_SPINE, intent="mtu")
+    assert by_hand.returncode == 0, by_hand.stderr
+    record = Journal(folder, "small").deploys()[-2]
+    assert record.is_unfinished
+    stopped = railfab("deploy", "--resume", "--yes")
+    assert stopped.returncode == 2
+    assert f"{OTHER_SPINE}: has been changed by somebody else since the deploy began. " in stopped.stderr
+    assert railfab("deploy", "--abort", "--yes").returncode == 0
+
+
+def test_a_journal_with_damaged_lines_is_used_as_far_as_it_goes(railfab: Railfab, folder: Path) -> None:
+    assert railfab("deploy", "--yes", "--pause-after", "1").returncode == 0
+    record = Journal(folder, "small").deploys()[-1]
+    path = folder / "small.deploys" / record.folder / "steps"
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join([*lines[:-1], lines[-1][:20]]))
+    assert (
+        f"{path}: line {len(lines)} is damaged; the rest of deploy {record.deploy} is used."
+        in railfab("history").stderr
+    )
+    resumed = railfab("deploy", "--resume", "--yes")
+    assert resumed.returncode == 0, resumed.stderr
+    assert f"its steps have damaged lines ({len(lines)}), which are left out" in resumed.stderr
+    assert "6 of 6 switches: 6 changed" in resumed.stdout
+
+
+def test_a_change_that_cuts_hosts_off_is_refused_unless_accepted(tmp_path: Path) -> None:
+    """The hosts of the small fabric have one port on each leaf."""
+    (tmp_path / "intent.yml").write_text(INTENT)
+    (tmp_path / "mtu.yml").write_text(
+        INTENT.replace("  underlay: unnumbered\n", "  underlay: unnumbered\n  mtu: 9000\n")
+    )
+    with Twin(design(tmp_path / "intent.yml"), state=tmp_path, base_port=0, configured=True):
+        words = ("deploy", "mtu.yml", "--on", "twin", "--state", str(tmp_path), "--yes")
+        refused = commands.run(*words, cwd=tmp_path, timeout_s=60)
+        assert refused.returncode == 2
+        lines = refused.stderr.splitlines()
+        assert len(lines) == 2
+        assert lines[0].startswith(f"railfab: {LEAF}: its change interrupts forwarding (MTU of ")
+        assert "and cuts off pod1-seg1-host[1-2], which have no other path. End their jobs and add --accept" in lines[0]
+        assert lines[1].startswith(f"railfab: {OTHER_LEAF}: ")
+        done = commands.run(*words, "--accept", "cut", "--no-gates", cwd=tmp_path, timeout_s=120)
+        assert done.returncode == 0, done.stderr
+
+
+def test_the_steps_of_a_deploy_name_every_kind(folder: Path) -> None:
+    """What a journal of these tests has; the words are those of the documentation."""
+    assert [str(kind) for kind in StepKind] == [
+        *("attempt", "wave", "hold", "drain", "change", "gate", "revert", "undrain", "release"),
+    ]
+    assert [str(state) for state in StepState] == ["begins", "done", "failed"]
