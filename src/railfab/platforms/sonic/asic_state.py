@@ -5,7 +5,6 @@ Attributes and their defaults: SAI, saiport.h and saiqueue.h; layouts: sonic-sws
 
 from __future__ import annotations
 
-import ast
 import json
 import re
 from collections.abc import Mapping
@@ -45,13 +44,16 @@ def asic_ports(*, ports: str, queues: str, asic: str) -> Mapping[str, PortOperat
             for name, identifier in names.items()
             if (fields := objects.get(PORT, {}).get(identifier)) is not None
         }
-    except (ValueError, SyntaxError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError):
         return {}
 
 
 def _names(shown: str) -> dict[str, str]:
-    """Names and identifiers, which `sonic-db-cli` prints as a dictionary of Python."""
-    names = ast.literal_eval(shown.strip() or "{}")
+    """Names and identifiers, which `sonic-db-cli` prints as a dictionary of Python; none of them has a quote in it.
+
+    `ast.literal_eval` reads it too, and raised SystemError in one of several threads that did so (Python 3.11.7).
+    """
+    names = load_json(shown.strip().replace("'", '"') or "{}")
     if not isinstance(names, dict):
         raise TypeError(names)
     return names
