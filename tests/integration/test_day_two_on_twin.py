@@ -75,7 +75,8 @@ def test_a_switch_that_drifted_is_named_and_reconcile_changes_it_and_no_other(ra
     assert [(switch["name"], switch["changed"]) for switch in planned] == [(SPINE, True)]
     done = conforming("reconcile", railfab("reconcile", "--yes", "--output", "json").stdout)
     assert [(switch["name"], switch["changed"], switch["failed"]) for switch in done] == [(SPINE, True, False)]
-    again = railfab("reconcile", "--yes")
+    again = railfab("reconcile", "--yes", "--junit", folder / "again.xml")
+    assert cases(folder / "again.xml") == dict.fromkeys(SWITCHES, "passed")
     assert (again.returncode, again.stdout) == (0, "4 of 4 switches read: 4 in step\n")
     assert railfab("reconcile", "--yes", "--output", "json").stdout == "[]\n"
 
@@ -101,8 +102,10 @@ def test_a_switch_that_does_not_answer_is_unknown_and_never_in_step(railfab: Rai
         SPINE: "drifted",
         OTHER_SPINE: "unknown",
     }
-    partly = railfab("reconcile", *half, "--yes")
-    assert (partly.returncode, len(partly.stderr.splitlines())) == (1, 2)
+    partly = railfab("reconcile", *half, "--yes", "--junit", folder / "partly.xml")
+    assert cases(folder / "partly.xml") == cases(folder / "half.xml")
+    assert partly.returncode == 1
+    assert all(f"railfab: {name}: no answer from " in partly.stderr for name in (OTHER_LEAF, OTHER_SPINE))
     assert states(railfab) == {**dict.fromkeys(SWITCHES, "in step"), OTHER_SPINE: "drifted"}
     nobody = railfab("reconcile", *half, "--yes")
     assert (nobody.returncode, nobody.stdout) == (2, "2 of 4 switches read: 2 in step, 2 unknown\n")
@@ -179,6 +182,16 @@ def test_audit_and_verify_write_junit_too(railfab: Railfab, folder: Path) -> Non
         assert railfab(verb, *options, "--junit", folder / f"{verb}.xml").returncode == 1
         assert cases(folder / f"{verb}.xml")[SPINE] == "failure"
         assert cases(folder / f"{verb}.xml").keys() >= set(SWITCHES)
+
+
+def test_changes_write_junit_and_their_previews_none(railfab: Railfab, folder: Path) -> None:
+    drifted(railfab, folder, SPINE)
+    for verb in ("deploy", "rollback"):
+        assert railfab(verb, "--yes", "--junit", folder / f"{verb}.xml").returncode == 0
+        assert cases(folder / f"{verb}.xml")[SPINE] == "passed"
+    refused = railfab("deploy", "--plan", "--junit", folder / "plan.xml")
+    assert (refused.returncode, (folder / "plan.xml").exists()) == (2, False)
+    assert "--plan changes nothing: leave out --junit." in refused.stderr
 
 
 @pytest.mark.parametrize("verb", ["drift", "cabling", "reconcile"])

@@ -23,6 +23,7 @@ from railfab.cli.change_report import (
 )
 from railfab.cli.common import Output, report_line, ticking_bar
 from railfab.cli.echo import echo, echo_line
+from railfab.cli.junit import outcome_cases
 from railfab.cli.rollout_view import RolloutView, print_waves
 from railfab.endpoints import Endpoints, write_private
 from railfab.errors import RailfabError
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
         Journal,
         KeptSessions,
         OpenDeploy,
+        Outcome,
         Preview,
         RolloutResult,
         RolloutSettings,
@@ -128,6 +130,7 @@ class ChangeRun:
                 stopped=f"{listed(failed)} failed" if failed else "",
             )
         print_outcomes(self.fabric, outcomes, (), self.options.output)
+        self._write_junit(outcomes)
         raise typer.Exit(INTERRUPTED if stop_requested.is_set() else exit_code(outcomes))
 
     def _journal(self) -> Journal:
@@ -307,6 +310,7 @@ class ChangeRun:
             entry.finish({outcome.name: outcome.result for outcome in outcomes}, result.stopped)
         finally:
             print_outcomes(self.fabric, outcomes, previews, self.options.output)
+            self._write_junit(outcomes, [failure.line for failure in result.failures])
         for failure in result.failures:
             report_line(failure.line)
         if result.stopped and len(plan.waves) > 1:
@@ -314,6 +318,11 @@ class ChangeRun:
         if interrupted:
             raise typer.Exit(INTERRUPTED)
         raise typer.Exit(STOPPED_AT_A_GATE if result.at_gate else 0 if result.paused else exit_code(outcomes))
+
+    def _write_junit(self, outcomes: Sequence[Outcome], failures: Sequence[str] = ()) -> None:
+        """Write the file of `--junit`: a case for each switch, and one for the gates where one has failed."""
+        if (file := self.options.junit) is not None:
+            file.write(self.fabric.intent.fabric, outcome_cases(file.command, outcomes, failures))
 
 
 def _read(path: Path) -> str:

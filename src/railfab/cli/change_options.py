@@ -11,6 +11,7 @@ import typer
 
 from railfab.cli.change_report import View
 from railfab.cli.common import Output, refuse
+from railfab.cli.junit import JunitReport
 from railfab.errors import RailfabError
 
 
@@ -68,6 +69,7 @@ OF_WAVES = {
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangeOptions:
     """Options of a change. plan: preview only. yes: do not ask. stat, full: see `view`. save, saved: files of plans.
+    junit: the file of `--junit`.
 
     accept_cut: whether switches that are the only path of hosts are changed. Raises BadParameter or RailfabError for
     options that have no effect together.
@@ -87,11 +89,13 @@ class ChangeOptions:
     accept_cut: bool = False
     save: Path | None = None
     saved: Path | None = None
+    junit: JunitReport | None = None
 
     def __post_init__(self) -> None:
         given = [name for name in ("yes", "stat", "full", "saved", "pause_after") if getattr(self, name)]
+        given += ["junit"] if self.junit is not None and self.junit.path is not None else []
         if self.shows:
-            changing = {"yes": "--yes", "saved": "--apply", "pause_after": "--pause-after"}
+            changing = {"junit": "--junit", "yes": "--yes", "saved": "--apply", "pause_after": "--pause-after"}
             refuse(given, changing, f"{'--plan' if self.plan else '--waves show'} changes nothing: leave out")
         elif self.yes:
             refuse(given, OF_DIFFERENCES, "--yes shows no differences before the change: leave out")

@@ -37,6 +37,7 @@ from railfab.cli.common import (
     stop_at_errors,
     uncollected,
 )
+from railfab.cli.junit import JunitOption, JunitReport
 from railfab.fabric import design, session_endpoints
 
 SaveOption = Annotated[
@@ -85,6 +86,7 @@ def deploy(
     stat: StatOption = False,
     full: FullOption = False,
     accept: AcceptOrCutOption = None,
+    junit: JunitOption = None,
     state: StateOption = STATE_DEFAULT,
     output: OutputOption = Output.TABLE,
 ) -> None:
@@ -92,6 +94,7 @@ def deploy(
     if resume or abort:
         word, more = ("--abort", {"resume": "--resume"}) if abort else ("--resume", {})
         refuse(given_parameters(context), OF_A_NEW_DEPLOY | more, f"{word} has its plan: leave out")
+    file = JunitReport("deploy", junit)
     options = ChangeOptions(
         plan=plan,
         yes=yes,
@@ -107,6 +110,7 @@ def deploy(
         accept_cut=CUT in (accept or ()),
         save=save,
         saved=apply,
+        junit=file,
     )
     with uncollected():
         fabric = design(intent)

@@ -25,10 +25,14 @@ JunitOption = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class JunitReport:
-    """The file of `--junit`; nothing is written without one. It begins with the command, for the time that it takes."""
+    """The file of `--junit`; nothing is written without one. It begins with the command, for the time that it takes.
+
+    also: cases that are written beside the others.
+    """
 
     command: str
     path: Path | None
+    also: list[JunitCase] = field(default_factory=list)
     began_s: float = field(default_factory=time.monotonic)
 
     def write(self, fabric: str, cases: Iterable[JunitCase]) -> None:
@@ -36,7 +40,7 @@ class JunitReport:
         if self.path is None:
             return
         took_s = time.monotonic() - self.began_s
-        text = junit_text(f"railfab {self.command} {fabric}", list(cases), took_s)
+        text = junit_text(f"railfab {self.command} {fabric}", [*cases, *self.also], took_s)
         part = self.path.with_name(f".{self.path.name}.part")
         try:
             part.write_text(text, encoding="utf-8")
@@ -58,8 +62,13 @@ def switch_cases(
         yield JunitCase(name=place, group=group, failures=tuple(lines), error=error)
 
 
-def outcome_cases(verb: str, outcomes: Iterable[Outcome]) -> Iterator[JunitCase]:
-    """A case for each switch of a change: it fails where the change failed, and is in error where a part may run."""
+def outcome_cases(verb: str, outcomes: Iterable[Outcome], gates: Sequence[str] = ()) -> Iterator[JunitCase]:
+    """A case for each switch of a change: it fails where the change failed, and is in error where a part may run.
+
+    gates: what failed at a gate, a line each, which is a case of its own.
+    """
+    if gates:
+        yield JunitCase(name="gates", group=verb, failures=tuple(gates))
     for outcome in outcomes:
         said = outcome.error or "failed" if outcome.failed else ""
         failures = (said,) if said and not outcome.unsettled else ()

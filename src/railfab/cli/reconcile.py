@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -34,8 +36,12 @@ from railfab.cli.common import (
     uncollected,
 )
 from railfab.cli.drift import drift_counts, read_drift
+from railfab.cli.junit import JunitOption, JunitReport, switch_cases
 from railfab.errors import Problems
-from railfab.fabric import design, readable_endpoints
+from railfab.fabric import Design, design, readable_endpoints
+
+if TYPE_CHECKING:
+    from railfab.deploy import SwitchDrift
 
 
 def reconcile(
@@ -48,22 +54,28 @@ def reconcile(
     stat: StatOption = False,
     full: FullOption = False,
     accept: AcceptOrCutOption = None,
+    junit: JunitOption = None,
     state: StateOption = STATE_DEFAULT,
     output: OutputOption = Output.TABLE,
 ) -> None:
     """Deploy the intent to the switches that drifted from it, as `drift` finds them, and to no other."""
     from railfab.deploy import DriftState
 
-    options = ChangeOptions(plan=plan, yes=yes, stat=stat, full=full, output=output, waves=waves)
+    file = JunitReport("reconcile", junit)
+    options = ChangeOptions(plan=plan, yes=yes, stat=stat, full=full, output=output, waves=waves, junit=file)
     options = replace(options, accept_cut=CUT in (accept or ()))
     with uncollected():
         fabric = design(intent)
         stop_at_errors(fabric, design_codes(accept), output)
     switches = read_drift(fabric, on, state, limit)
-    unread = [switch.error for switch in switches if switch.error is not None]
+    errors = {switch.name: switch.error for switch in switches if switch.error is not None}
+    unread = list(errors.values())
     drifted = {switch.name for switch in switches if switch.state is DriftState.DRIFTED}
     if unread:
         report(Problems(tuple(unread)))
+    file.also.extend(
+        switch_cases("reconcile", [each.name for each in switches if each.name not in drifted], (), errors)
+    )
     code = 0
     if drifted:
         endpoints, _ = readable_endpoints(fabric, on, state, limit)
@@ -72,8 +84,15 @@ def reconcile(
             ChangeRun(fabric, chosen, state, options).change(fabric.texts, "deploy")
         except typer.Exit as done:
             code = done.exit_code
-    elif output is Output.JSON:
+    else:
+        file.write(fabric.intent.fabric, ())
+        _print_in_step(fabric, switches, output)
+    raise typer.Exit(code or ((FOUND if drifted else CANNOT) if unread else 0))
+
+
+def _print_in_step(fabric: Design, switches: Sequence[SwitchDrift], output: Output) -> None:
+    """Print that nothing has drifted."""
+    if output is Output.JSON:
         print_json([])
     else:
         print_text(drift_counts(fabric, switches))
-    raise typer.Exit(code or ((FOUND if drifted else CANNOT) if unread else 0))

@@ -28,6 +28,7 @@ from railfab.cli.common import (
 )
 from railfab.cli.echo import echo, echo_line
 from railfab.cli.history import clock, name_damaged
+from railfab.cli.junit import JunitOption, JunitReport
 from railfab.errors import RailfabError
 from railfab.fabric import design, limited, require_sessions, session_endpoints
 from railfab.text.counted import listed
@@ -56,6 +57,7 @@ def rollback(
     waves: WavesOption = Waves.OFF,
     stat: StatOption = False,
     full: FullOption = False,
+    junit: JunitOption = None,
     state: StateOption = STATE_DEFAULT,
     output: OutputOption = Output.TABLE,
 ) -> None:
@@ -63,7 +65,8 @@ def rollback(
     snapshot."""
     from railfab.deploy import Journal, is_snapshot, snapshot_target
 
-    options = ChangeOptions(plan=plan, yes=yes, stat=stat, full=full, output=output, waves=waves)
+    file = JunitReport("rollback", junit)
+    options = ChangeOptions(plan=plan, yes=yes, stat=stat, full=full, output=output, waves=waves, junit=file)
     fabric = design(intent)
     journal = Journal(state, fabric.intent.fabric)
     name_damaged(journal.deploys())
