@@ -51,7 +51,7 @@ oracles: $(READY) oracle-deps lab-deps-here ## every switch of every design befo
 
 kills: $(READY) lab-deps-here ## deploys killed and `up` stopped at each of many moments, of which `make test` tries a few; needs what labs need
 	@$(BIN)/python -m pytest -n auto -m 'matrix or not matrix' tests/integration/test_killed_deploy.py tests/integration/frr/test_frr_killed.py \
-		tests/integration/switches/test_interrupted_deploys.py tests/integration/test_up_stop.py $(ARGS)
+		tests/integration/switches/test_interrupted_deploys.py tests/integration/switches/test_killed_rollouts.py tests/integration/test_up_stop.py $(ARGS)
 
 promtool3: $(READY) lab-deps-here ## the tests of rules and alerts with promtool 3, built once outside the clone (needs Go); `make test` has Debian's 2.42
 	@promtool=$$(.ci/promtool3) && PATH="$$(dirname "$$promtool"):$$PATH" RAILFAB_REQUIRE=prometheus \
