@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from railfab.errors import Problems, RailfabError
 from railfab.fabric import Design, design
 
 RACK = Path(__file__).with_name("rack_sonic.yml")
-LEAF = "pod1-seg1-leaf1"
+LEAF, OTHER = "pod1-seg1-leaf1", "pod1-seg1-leaf2"
 ECN = "profile: {lossless: {ecn: {400: {kmin_bytes: 400000, kmax_bytes: 1600000}}}}\n"
 MTU = "profile: {mtu: 9000}\n"
 
@@ -66,6 +67,19 @@ def test_a_switch_that_its_configuration_drains_is_not_drained_by_a_verb_too(tmp
     for changes in (begins, ends):
         assert {name for name, change in changes.items() if change.interrupts and not change.drains} == {LEAF}
     assert (bool(begins[LEAF].cut_off), ends[LEAF].cut_off) == (True, ())
+
+
+def test_what_a_drained_peer_leaves_without_a_path_is_cut_off(tmp_path: Path) -> None:
+    """Hosts of pod64 have a port on each of the two leaves of their segment."""
+    pod = RACK.parents[2] / "inventory" / "fabrics" / "pod64-sonic.yml"
+    path = tmp_path / "changed.yml"
+    path.write_text(pod.read_text().replace("profile:\n", "profile:\n  mtu: 9000\n"))
+    before, after = design(pod), design(path)
+    both = {name: preview for name in (LEAF, OTHER) for preview in previews(before, after) if preview.name == name}
+    assert plan_of(after, [both[LEAF]], "deploy").changes[LEAF].cut_off == ()
+    drained = replace(both[OTHER], drained=True)
+    cut_off = plan_of(after, [both[LEAF], drained], "deploy").changes[LEAF].cut_off
+    assert cut_off == tuple(f"pod1-seg1-host{number}" for number in range(1, 5))
 
 
 def test_a_factory_switch_has_no_traffic_to_move(before: Design) -> None:

@@ -133,7 +133,7 @@ def plan_of(
     drained = {preview.name for preview in previews if preview.drained}
     names = [preview.name for preview in changing]
     ordered = waves_of(fabric, names, drained=drained) if waves else _at_once(names)
-    lost = outages(fabric.topology) if waves else None
+    lost = _CutOff(outages(fabric.topology), frozenset(drained)) if waves else None
     changes = {preview.name: _planned(fabric, preview, lost, drain=drain) for preview in changing}
     unchanged = tuple(preview.name for preview in previews if not preview.changed)
     return ChangePlan(fabric=fabric.intent.fabric, verb=verb, waves=ordered, changes=changes, unchanged=unchanged)
@@ -145,7 +145,19 @@ def _at_once(names: Sequence[str]) -> tuple[Wave, ...]:
     return (Wave(number=1, switches=tuple(names), canary=False, outage=nothing),) if names else ()
 
 
-def _planned(fabric: Design, preview: Preview, lost: Outages | None, *, drain: bool) -> PlannedChange:
+@dataclass(frozen=True, slots=True)
+class _CutOff:
+    """The hosts that a switch cuts off, beside those that are cut off by switches that are drained already."""
+
+    outages: Outages
+    drained: frozenset[str]
+
+    def by(self, name: str) -> tuple[str, ...]:
+        before = set(self.outages(self.drained).cut_off)
+        return tuple(host for host in self.outages(self.drained | {name}).cut_off if host not in before)
+
+
+def _planned(fabric: Design, preview: Preview, lost: _CutOff | None, *, drain: bool) -> PlannedChange:
     """lost: None without waves, where a change drains nothing and its effect is not looked at."""
     impact, drains = Impact(interrupts=False, reasons=()), False
     cut_off: tuple[str, ...] = ()
@@ -157,7 +169,7 @@ def _planned(fabric: Design, preview: Preview, lost: Outages | None, *, drain: b
         if impact.interrupts and before is not None:
             after = _model(switch, preview.candidate)
             drains_itself = before.drain or (after is not None and after.drain)
-            cut_off = () if before.drain else lost({preview.name}).cut_off
+            cut_off = () if before.drain else lost.by(preview.name)
             drains = drain and not (preview.drained or drains_itself)
     return PlannedChange(
         diff=preview.diff,
