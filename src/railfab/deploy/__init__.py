@@ -1,5 +1,6 @@
 """Nornir runs over the switches of a fabric: preview, roll out in waves, roll back, verify; the journal of deploys."""
 
+from railfab.deploy.abort import abort_all
 from railfab.deploy.cabling import Cabling, CablingGap, CablingState, LinkCabling, read_cabling
 from railfab.deploy.change_plan import ChangePlan, plan_of, refuse_later_changes
 from railfab.deploy.drain import check_verb, drained_now, operate, operate_all, remaining_in_turn, remaining_traffic
@@ -9,7 +10,7 @@ from railfab.deploy.journal import DeployRecord, Journal, OpenDeploy, new_change
 from railfab.deploy.kept_sessions import KeptSessions
 from railfab.deploy.replace import Replaced, Replacement
 from railfab.deploy.risk import GroupLoss, WaveRisk, risk_of
-from railfab.deploy.rollout import Extent, Observer, Rollout, RolloutResult, RolloutSettings, abort_all
+from railfab.deploy.rollout import Extent, Observer, Rollout, RolloutResult, RolloutSettings
 from railfab.deploy.run import Outcome, Preview, Readings, apply_all, nornir_of, preview_all, read_configurations
 from railfab.deploy.snapshot import (
     FabricSnapshot,

@@ -175,8 +175,10 @@ class Rollout:
         log.write(StepKind.WAVE, StepState.BEGINS, wave=wave.number)
         self.observer.begins(wave)
         self._baseline(wave)
-        draining = [name for name in names if name in self.approved and self.plan.changes[name].drains]
-        with self._held(wave, draining), self._drained(wave, draining):
+        changing = [name for name in names if name in self.approved]
+        draining = [name for name in changing if self.plan.changes[name].drains]
+        cutting = [name for name in changing if self.plan.changes[name].cut_off]
+        with self._held(wave, cutting), self._drained(wave, draining):
             self._change(wave)
             self._check(wave, self.settings.gates[:1], draining)
         self._check(wave, self.settings.gates, names)
@@ -197,8 +199,9 @@ class Rollout:
             self._undrain(left)
         for wave in self.plan.waves:
             for name in wave.switches:
-                if self.entry.past.attempts() and name in self.former and name not in self.approved:
-                    self.outcomes[name] = Outcome(name=name, changed=True, failed=False, diff="", wave=wave.number)
+                if name not in self.approved:  # it runs what the deploy gives it
+                    changed = name in self.former
+                    self.outcomes[name] = Outcome(name=name, changed=changed, failed=False, diff="", wave=wave.number)
 
     def _baseline(self, wave: Wave) -> None:
         """Read what the gates compare with, or take what was read before an earlier process began to change the wave.
@@ -229,25 +232,27 @@ class Rollout:
             raise GateStop(f"wave {wave.number} fails {_gates(failures)}", failures)
 
     @contextmanager
-    def _held(self, wave: Wave, draining: Sequence[str]) -> Iterator[None]:
+    def _held(self, wave: Wave, cutting: Sequence[str]) -> Iterator[None]:
         """Keep jobs away from the hosts that these switches cut off. Raises GateStop where one is not idle in time."""
         scheduler, deploy = self.settings.scheduler, self.entry.record.deploy
-        hosts = hosts_behind(self.fabric, draining).cut_off
+        hosts = hosts_behind(self.fabric, cutting).cut_off
         if scheduler is None or not hosts:
             yield
             return
         self.entry.steps.write(StepKind.HOLD, StepState.BEGINS, hosts, wave=wave.number)
         errors: list[RailfabError] = []
-        with released(scheduler, hosts, deploy, errors.append):
-            busy = self._busy(scheduler, hosts, deploy)
-            if busy and not self.settings.accept_cut:
-                jobs = ", ".join(f"{host}: {what}" for host, what in sorted(busy.items()))
-                raise GateStop(f"{scheduler.name} has jobs on hosts that wave {wave.number} cuts off ({jobs})")
-            yield
-        for error in errors:
-            self.observer.says(f"{error} Its hosts are still held.")
-        if not errors:
-            self.entry.steps.write(StepKind.RELEASE, StepState.DONE, hosts, wave=wave.number)
+        try:
+            with released(scheduler, hosts, deploy, errors.append):
+                busy = self._busy(scheduler, hosts, deploy)
+                if busy and not self.settings.accept_cut:
+                    jobs = ", ".join(f"{host}: {what}" for host, what in sorted(busy.items()))
+                    raise GateStop(f"{scheduler.name} has jobs on hosts that wave {wave.number} cuts off ({jobs})")
+                yield
+        finally:
+            for error in errors:
+                self.observer.says(f"{error} Its hosts are still held.")
+            if not errors:
+                self.entry.steps.write(StepKind.RELEASE, StepState.DONE, hosts, wave=wave.number)
 
     def _busy(self, scheduler: Scheduler, hosts: Sequence[str], deploy: str) -> Mapping[str, str]:
         """What still runs on hosts at the end of the wait. Raises GateStop where the scheduler does not answer."""
@@ -298,12 +303,17 @@ class Rollout:
             raise GateStop(f"traffic stays on drained switches: {flows}")
 
     def _flowing(self, drained: Sequence[str]) -> Mapping[str, float]:
-        """What still flows through drained switches at the end of the wait. Raises GateStop where it cannot be read."""
+        """What still flows through drained switches at the end of the wait. Raises GateStop where it cannot be read.
+
+        The traffic of hosts that have no other path stays: of these the scheduler knows, or the operator accepts it.
+        """
+        emptied = [name for name in drained if not self.plan.changes[name].cut_off]
         if self.settings.until_idle is None:
             self.stop_requested.wait(SETTLE_S)
+        if self.settings.until_idle is None or not emptied:
             return {}
         try:
-            return self.settings.until_idle(drained)
+            return self.settings.until_idle(emptied)
         except RailfabError as error:
             raise GateStop(f"the traffic of drained switches cannot be read: {error}") from error
 
@@ -381,43 +391,6 @@ class Rollout:
         chosen = set(names)
         nodes = tuple(node for node in self.endpoints.nodes if node.name in chosen)
         return nornir_of(self.fabric, replace(self.endpoints, nodes=nodes), self.stop_requested)
-
-
-def abort_all(
-    fabric: Design,
-    endpoints: Endpoints,
-    entry: OpenDeploy,
-    former: Mapping[str, str],
-    *,
-    is_own: IsOwn,
-    scheduler: Scheduler | None,
-    on_outcome: Callable[[Outcome], None],
-    stop_requested: threading.Event,
-) -> list[Outcome]:
-    """Return every switch of a deploy to what it ran before, end its drains, and release its hosts.
-
-    former: what each ran; endpoints: of these switches. A switch that fails is named in its outcome.
-    """
-    change, names = entry.rename_change(), sorted(former)
-    entry.steps.write(StepKind.REVERT, StepState.BEGINS, names)
-    reverted: dict[str, Outcome] = {}
-
-    def done(outcome: Outcome) -> None:
-        reverted[outcome.name] = outcome = replace(outcome, reverted=outcome.changed, changed=False)
-        entry.steps.write(StepKind.REVERT, StepState.FAILED if outcome.failed else StepState.DONE, [outcome.name])
-        on_outcome(outcome)
-
-    nornir = nornir_of(fabric, endpoints, stop_requested)
-    applied = apply_all(nornir, former, change, done, is_own=is_own, stop_requested=stop_requested)
-    drained = [node for node in endpoints.nodes if node.name in entry.past.drained()]
-    if drained:
-        nornir = nornir_of(fabric, replace(endpoints, nodes=tuple(drained)), stop_requested)
-        back = operate_all(nornir, Verb.UNDRAIN, _ignore)
-        entry.steps.write(StepKind.UNDRAIN, StepState.DONE, [outcome.name for outcome in back if not outcome.failed])
-        reverted |= {outcome.name: outcome for outcome in back if outcome.failed}
-    if scheduler is not None and entry.past.held():
-        scheduler.release(sorted(entry.past.held()), entry.record.deploy)
-    return [reverted.get(outcome.name, outcome) for outcome in applied]
 
 
 def _ignore(_outcome: Outcome) -> None: ...
