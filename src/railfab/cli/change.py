@@ -50,6 +50,7 @@ STOPPED_AT_A_GATE = 3
 IDLE_WITHIN_S = 120.0
 """Limit of the wait until a drained switch carries no traffic [s]."""
 FINISHING = "stopping: changes that have begun get 4 s to finish, no other is begun"
+NOT_BEGUN = "No switch was changed"
 CONTINUES = "Continue with railfab deploy --resume, or return to what ran before with --abort"
 
 
@@ -313,8 +314,9 @@ class ChangeRun:
             self._write_junit(outcomes, [failure.line for failure in result.failures])
         for failure in result.failures:
             report_line(failure.line)
-        if result.stopped and len(plan.waves) > 1:
-            report_line(f"deploy {entry.record.deploy}: {result.stopped}. {CONTINUES}.")
+        if result.stopped and (len(plan.waves) > 1 or result.at_gate):
+            begun = any(outcome.changed or outcome.failed or outcome.reverted for outcome in result.outcomes)
+            report_line(f"deploy {entry.record.deploy}: {result.stopped}. {CONTINUES if begun else NOT_BEGUN}.")
         if interrupted:
             raise typer.Exit(INTERRUPTED)
         raise typer.Exit(STOPPED_AT_A_GATE if result.at_gate else 0 if result.paused else exit_code(outcomes))
