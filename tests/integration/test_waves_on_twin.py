@@ -15,6 +15,7 @@ from tests.twin.small_fabric import INTENT, LEAF, OTHER_LEAF, OTHER_SPINE, SPINE
 
 from railfab.deploy import Journal
 from railfab.deploy.steps import StepKind, StepState
+from railfab.endpoints import read_credentials
 from railfab.fabric import design
 from railfab.twin import Twin
 
@@ -139,6 +140,20 @@ def test_a_paused_deploy_is_resumed_without_the_waves_that_are_done(railfab: Rai
     assert [wave["number"] for wave in document["plan"]["waves"]] == [1, 2, 3, 4]
     unknown = railfab("history", "20261122T093012.345Z-4f2a")
     assert (unknown.returncode, "is not in the journal. Name one of" in unknown.stderr) == (2, True)
+
+
+def test_no_file_and_no_output_of_a_deploy_has_the_login(railfab: Railfab, twin: Twin, folder: Path) -> None:
+    password = read_credentials(twin.endpoints.nodes[0]).password
+    assert len(password) >= 8
+    plan = railfab("deploy", "--plan", "-o", str(folder / "secret.json"), "--full")
+    done = railfab("deploy", "--yes", "--output", "json")
+    history = railfab("history", Journal(folder, "small").deploys()[-1].deploy)
+    texts = [text for run in (plan, done, history) for text in (run.stdout, run.stderr)]
+    files = [path for path in (folder / "small.deploys").rglob("*") if path.is_file()]
+    assert {"plan.json", "steps", "gates.json"} <= {path.name for path in files}
+    for text in (*texts, *(path.read_text() for path in (*files, folder / "secret.json"))):
+        assert password not in text
+    assert all(path.stat().st_mode & 0o077 == 0 for path in files)
 
 
 def test_an_aborted_deploy_leaves_every_switch_as_it_was(railfab: Railfab, twin: Twin) -> None:
