@@ -68,7 +68,7 @@ def test_names_of_the_cluster_come_from_a_file(tmp_path: Path) -> None:
     [
         (("slrm", POD64), "railfab: slrm: is no format. Use "),
         (("slurm", "missing.yml"), "railfab: missing.yml: "),
-        (("slurm", POD64, "--hosts", "missing.csv"), "railfab: missing.csv: the file "),
+        (("slurm", POD64, "--hosts", "missing.csv"), "railfab: missing.csv: no such file. "),
     ],
 )
 def test_bad_input_is_one_line_and_writes_nothing(

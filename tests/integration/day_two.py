@@ -42,7 +42,7 @@ def half_unreachable(folder: Path, *names: str) -> Path:
 def drifted(railfab: Railfab, folder: Path, *names: str) -> None:
     """Give these switches another MTU than the intent says."""
     (folder / "wrong.yml").write_text(WRONG_MTU)
-    done = railfab("deploy", "--limit", ",".join(names or (SPINE,)), "--yes", intent="wrong.yml")
+    done = railfab("deploy", "--limit", ",".join(names or (SPINE,)), "--yes", "--waves", "off", intent="wrong.yml")
     assert done.returncode == 0, done.stderr
 
 
