@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from railfab.cli import app
-from railfab.cli.design import MAX_BYTES
+from railfab.cli.configuration_files import MAX_BYTES
 from railfab.errors import RailfabError
 
 ROOT = Path(__file__).parents[2]

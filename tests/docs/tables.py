@@ -20,6 +20,7 @@ from tests.docs.design_tables import tables
 from tests.docs.pages import TABLE
 from tests.fabric.design_pairs import Pair
 from tests.fabric.design_pairs import pairs as design_pairs
+from tests.integration.pushes import GATES, HARMFUL, HARMLESS, gates_against
 
 from railfab.dashboards.alerts import ALERTS
 from railfab.findings import HazardCode
@@ -385,6 +386,17 @@ def _first_sentence(text: str) -> str:
     return text.partition(". ")[0].rstrip(".") + "."
 
 
+def harmful_pushes() -> str:
+    """The pushes that break RoCE, and the gates that stop each."""
+    rows = ((name, *("x" if gate in gates_against(name) else "" for gate in GATES)) for name in HARMFUL)
+    return table(("push", *GATES), rows)
+
+
+def harmless_pushes() -> str:
+    """The pushes that pass every gate."""
+    return table(("push",), ((name,) for name in HARMLESS))
+
+
 TABLES: dict[str, Callable[[], str]] = {
     "switches": partial(catalogue_tables.switches, table),
     "chips": partial(catalogue_tables.chips, table),
@@ -416,6 +428,8 @@ TABLES: dict[str, Callable[[], str]] = {
     "chip_features": chip_features,
     "limits": limits,
     "alerts": alerts,
+    "harmful-pushes": harmful_pushes,
+    "harmless-pushes": harmless_pushes,
     "interruptions": interruptions,
     "interruption-standards": interruption_standards,
     "interruption-sources": interruption_sources,

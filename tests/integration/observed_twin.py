@@ -51,17 +51,17 @@ class ObservedTwin:
 
 
 @cache
-def gated() -> Design:
+def gated(intent: str = GATED) -> Design:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "small.yml"
-        path.write_text(GATED)
+        path.write_text(intent)
         return design(path)
 
 
 @contextmanager
-def observed(state: Path) -> Iterator[ObservedTwin]:
+def observed(state: Path, intent: str = GATED) -> Iterator[ObservedTwin]:
     with ExitStack() as stack:
-        fabric = gated()
+        fabric = gated(intent)
         twin = stack.enter_context(Twin(fabric, state=state, base_port=0, configured=True))
         switches = {name: stack.enter_context(switch(twin, name)) for name in (LEAF, FAR_LEAF, SPINE)}
         collector = fabric_collector(

@@ -25,6 +25,7 @@ DUAL_HOMED = INTENT.replace("nic_per: gpu,", "nic_per: gpu, nic_ports: 2,").repl
 )
 THRESHOLDS = DUAL_HOMED.replace("cnp_dscp: 48}", "cnp_dscp: 48, ecn: {400: {kmin_bytes: 400000, kmax_bytes: 1600000}}}")
 MTU = DUAL_HOMED.replace("  underlay: unnumbered\n", "  underlay: unnumbered\n  mtu: 9000\n")
+PFC_OFF = '"pfc-enable": false'
 INTENTS = {"small": DUAL_HOMED, "thresholds": THRESHOLDS, "mtu": MTU}
 
 
@@ -194,6 +195,57 @@ def test_a_journal_with_damaged_lines_is_used_as_far_as_it_goes(railfab: Railfab
     assert resumed.returncode == 0, resumed.stderr
     assert f"its steps have damaged lines ({len(lines)}), which are left out" in resumed.stderr
     assert "6 of 6 switches: 6 changed" in resumed.stdout
+
+
+def test_edited_files_are_deployed_and_those_that_break_roce_are_reverted(
+    railfab: Railfab, twin: Twin, folder: Path
+) -> None:
+    configs = folder / "configs"
+    written = commands.run("render", "small.yml", "-o", str(configs), cwd=folder, timeout_s=60)
+    assert written.returncode == 0, written.stderr
+    files = {name: configs / f"{name}.json" for name in (LEAF, OTHER_LEAF)}
+
+    def edit(before: str, after: str) -> None:
+        for path in files.values():
+            text = path.read_text()
+            assert before in text
+            path.write_text(text.replace(before, after))
+
+    edit('"description": "', '"description": "cluster a ')
+    harmless = railfab("deploy", "--configs", str(configs), "--yes", intent="small")
+    assert harmless.returncode == 0, harmless.stderr
+    assert {name for name, text in running(twin).items() if "cluster a" in text} == set(files)
+    edit('"pfc-enable": true', PFC_OFF)
+    harmful = railfab("deploy", "--configs", str(configs), "--yes", intent="small")
+    assert (harmful.returncode, [name for name, text in running(twin).items() if PFC_OFF in text]) == (3, [])
+    assert f"gate configuration: {LEAF}: set / qos interfaces interface" in harmful.stderr
+    assert "(before in order, after pfc-off, limit no new error)" in harmful.stderr
+    assert "1 reverted, 1 not begun" in harmful.stdout
+    files[LEAF].unlink()
+    missing = railfab("deploy", "--configs", str(configs), "--yes", intent="small")
+    remedy = "Render them as well, or name the others with --limit."
+    assert (missing.returncode, missing.stderr) == (
+        2,
+        f"railfab: {configs}: contains no configuration of {LEAF}. {remedy}\n",
+    )
+    limited = railfab("deploy", "--configs", str(configs), "--plan", "--limit", OTHER_LEAF, intent="small")
+    assert (limited.returncode, "pfc-enable" in limited.stdout) == (0, True)
+
+
+def test_a_deploy_of_files_that_is_resumed_is_held_to_their_errors(railfab: Railfab, twin: Twin, folder: Path) -> None:
+    configs = folder / "broken"
+    assert commands.run("render", "small.yml", "-o", str(configs), cwd=folder, timeout_s=60).returncode == 0
+    first, second = configs / f"{LEAF}.json", configs / f"{OTHER_LEAF}.json"
+    second.write_text(second.read_text().replace('"pfc-enable": true', PFC_OFF))
+    first.write_text(first.read_text().replace('"description": "', '"description": "cluster a '))
+    files = ("--configs", str(configs))
+    shown = railfab("deploy", *files, "--waves", "show", "--output", "json", intent="small")
+    assert conforming("deploy-waves", shown.stdout)["from_files"]
+    assert railfab("deploy", *files, "--yes", "--pause-after", "1", intent="small").returncode == 0
+    resumed = railfab("deploy", "--resume", "--yes", intent="small")
+    assert resumed.returncode == 3, resumed.stderr
+    assert f"gate configuration: {OTHER_LEAF}: " in resumed.stderr
+    assert PFC_OFF not in running(twin)[OTHER_LEAF]
 
 
 def test_a_change_that_cuts_hosts_off_is_refused_unless_accepted(tmp_path: Path) -> None:

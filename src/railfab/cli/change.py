@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         RolloutResult,
         RolloutSettings,
     )
+    from railfab.deploy.gates import ConfigurationGate, Gate
     from railfab.deploy.schedulers import Scheduler
     from railfab.deploy.tasks import IsOwn
 
@@ -56,12 +57,13 @@ CONTINUES = "Continue with railfab deploy --resume, or return to what ran before
 
 @dataclass(frozen=True, slots=True)
 class ChangeRun:
-    """A change of these switches."""
+    """A change of these switches. from_files: whether to configurations of files instead of those of the intent."""
 
     fabric: Design
     endpoints: Endpoints
     state: Path
     options: ChangeOptions
+    from_files: bool = False
 
     def change(self, texts: Mapping[str, str], verb: str) -> None:
         """Bring the switches to these configurations, and leave with the exit code of the outcome."""
@@ -166,8 +168,8 @@ class ChangeRun:
     def _plan(self, previews: Sequence[Preview], verb: str) -> ChangePlan:
         from railfab.deploy import plan_of
 
-        options = self.options
-        return plan_of(self.fabric, previews, verb, waves=options.waves is not Waves.OFF, drain=not options.no_drain)
+        waves, drain = self.options.waves is not Waves.OFF, not self.options.no_drain
+        return replace(plan_of(self.fabric, previews, verb, waves=waves, drain=drain), from_files=self.from_files)
 
     def _approved(self, plan: ChangePlan, previews: Sequence[Preview]) -> ChangePlan:
         """The plan that is applied: this, or the one saved. Raises RailfabError where it differs, or cuts hosts off."""
@@ -181,7 +183,8 @@ class ChangeRun:
             plan.refuse_cuts()
         return plan
 
-    def _settings(self, stop_requested: Event) -> RolloutSettings:
+    def _settings(self, stop_requested: Event, files: ConfigurationGate | None) -> RolloutSettings:
+        """files: the gate of configurations that are not those of the intent."""
         from railfab.deploy import Extent, RolloutSettings
         from railfab.deploy.gates import gates_of, source_of, wait_until_idle
 
@@ -190,7 +193,10 @@ class ChangeRun:
             return RolloutSettings()
         jobs = self.fabric.intent.change.scheduler
         source = source_of(self.fabric, options.telemetry)
-        gates = () if options.no_gates else gates_of(self.fabric, self.endpoints, source, stop_requested)
+        gates: tuple[Gate, ...] = ()
+        if not options.no_gates:
+            reading = gates_of(self.fabric, self.endpoints, source, stop_requested)
+            gates = reading if files is None else (files, *reading)
         until_idle = (
             partial(wait_until_idle, source, within_s=IDLE_WITHIN_S, stop_requested=stop_requested) if source else None
         )
@@ -261,7 +267,10 @@ class ChangeRun:
         """
         from railfab.app.wave_events import wave_events
         from railfab.deploy import Rollout
+        from railfab.deploy.gates import ConfigurationGate
 
+        before = {preview.name: preview.text for preview in previews if preview.changed} | dict(former or {})
+        files = ConfigurationGate(self.fabric, texts, before) if plan.from_files else None
         view = RolloutView(
             plan,
             self.options.output,
@@ -274,10 +283,10 @@ class ChangeRun:
                 self.endpoints,
                 plan,
                 texts,
-                {preview.name: preview.text for preview in previews if preview.changed} | dict(former or {}),
+                before,
                 entry,
                 view,
-                self._settings(stop_requested),
+                self._settings(stop_requested, files),
                 self._journal().is_own,
                 stop_requested,
                 {preview.name: preview.diff for preview in previews if preview.changed},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -37,8 +38,10 @@ from railfab.cli.common import (
     stop_at_errors,
     uncollected,
 )
+from railfab.cli.configuration_files import configurations_of
 from railfab.cli.junit import JunitOption, JunitReport
-from railfab.fabric import design, session_endpoints
+from railfab.endpoints import Endpoints
+from railfab.fabric import Design, design, session_endpoints
 
 SaveOption = Annotated[
     Path | None, typer.Option("-o", metavar="FILE", help="With --plan: save the plan.", show_default=False)
@@ -46,6 +49,12 @@ SaveOption = Annotated[
 ApplyOption = Annotated[
     Path | None,
     typer.Option("--apply", metavar="FILE", help="Apply a saved plan, and nothing else.", show_default=False),
+]
+ConfigsOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--configs", metavar="DIR", help="Deploy these files, instead of what the intent renders.", show_default=False
+    ),
 ]
 ResumeOption = Annotated[
     bool, typer.Option("--resume", metavar="", help="Continue the last deploy that was interrupted or stopped.")
@@ -55,6 +64,7 @@ AbortOption = Annotated[
 ]
 OF_A_NEW_DEPLOY = {
     "limit": "--limit",
+    "configs": "--configs",
     "plan": "--plan",
     "save": "-o",
     "apply": "--apply",
@@ -71,6 +81,7 @@ def deploy(
     intent: IntentFile,
     on: OnOption = None,
     limit: LimitOption = None,
+    configs: ConfigsOption = None,
     plan: PlanOption = False,
     save: SaveOption = None,
     apply: ApplyOption = None,
@@ -118,11 +129,19 @@ def deploy(
             run = ChangeRun(fabric, session_endpoints(fabric, on, state), state, options)
         else:
             stop_at_errors(fabric, design_codes(accept), output)
-            run = ChangeRun(fabric, session_endpoints(fabric, on, state, limit), state, options)
-            texts = fabric.texts
+            endpoints = session_endpoints(fabric, on, state, limit)
+            run = ChangeRun(fabric, endpoints, state, options, from_files=configs is not None)
+            texts = _texts(fabric, endpoints, configs)
     if resume:
         run.resume()
     elif abort:
         run.abort()
     else:
         run.change(texts, "deploy")
+
+
+def _texts(fabric: Design, endpoints: Endpoints, configs: Path | None) -> Mapping[str, str]:
+    """The configurations to deploy: of files, or as rendered."""
+    if configs is None:
+        return fabric.texts
+    return configurations_of(fabric, configs, [node.name for node in endpoints.nodes])

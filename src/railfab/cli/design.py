@@ -27,12 +27,12 @@ from railfab.cli.common import (
     stop_at_errors,
     uncollected,
 )
+from railfab.cli.configuration_files import configuration_files, configurations_in
 from railfab.cli.junit import JunitOption, JunitReport, switch_cases
 from railfab.errors import RailfabError
 from railfab.fabric import Design, design
 from railfab.findings import DifferenceCode, Finding, error, findings_text, note, without_accepted
 from railfab.intent import json_schema
-from railfab.platforms import platform
 from railfab.text.counted import counted, listed
 
 if TYPE_CHECKING:
@@ -49,10 +49,6 @@ ReadFromOption = Annotated[
 ]
 
 
-MAX_BYTES = 16_000_000
-"""A configuration with tens of thousands of filter entries takes some MB; a larger file is another kind of file."""
-
-
 @uncollected()
 def render(
     intent: IntentFile,
@@ -65,7 +61,7 @@ def render(
     stop_at_errors(fabric, accept, output)
     texts = fabric.texts
     out.mkdir(parents=True, exist_ok=True)
-    files = _files(fabric, out)
+    files = configuration_files(fabric, out)
     for name, text in texts.items():
         files[name].write_text(text)
     if output is Output.JSON:
@@ -135,10 +131,10 @@ def _missing(names: Sequence[str], present: Collection[str]) -> Iterator[Finding
 
 def _strangers(fabric: Design, configs: Path) -> Iterator[Finding]:
     """One finding for the files that are of no switch, such as one that has been taken out, or with another ending."""
-    names = {file.name for file in _files(fabric, configs).values()}
+    names = {file.name for file in configuration_files(fabric, configs).values()}
     others = sorted(file.name for file in configs.iterdir() if file.is_file() and file.name not in names)
     if others:
-        expected = next(iter(_files(fabric, configs).values())).name
+        expected = next(iter(configuration_files(fabric, configs).values())).name
         problem = f"not checked, as {'they are' if len(others) > 1 else 'it is'} of no switch: {listed(others)}"
         remedy = f"Name the file of a switch as render does, {expected}"
         yield note(DifferenceCode.NODE_UNEXPECTED, str(configs), problem, remedy)
@@ -152,7 +148,7 @@ def _texts(
     And the switches that a verb has drained, and the errors of those that could not be read.
     """
     if configs is not None:
-        return _from_files(fabric, configs, names), (), {}
+        return configurations_in(fabric, configs, names), (), {}
     if endpoints is not None:
         from railfab.deploy import read_configurations
 
@@ -160,31 +156,6 @@ def _texts(
         texts = {name: running.text for name, running in read.answers.items()}
         return texts, [name for name, running in read.answers.items() if running.drained], read.unread
     return {name: fabric.texts[name] for name in names}, (), {}
-
-
-def _from_files(fabric: Design, configs: Path, names: list[str]) -> dict[str, str]:
-    """One file a switch, as `render` names them."""
-    present = {name: file for name, file in _files(fabric, configs).items() if name in names and file.is_file()}
-    if not present:
-        problem = "contains no configuration of this fabric"
-        raise RailfabError(str(configs), problem, "Name a folder that `render` wrote")
-    return {name: _text(file) for name, file in present.items()}
-
-
-def _files(fabric: Design, folder: Path) -> dict[str, Path]:
-    """The file of each switch in a folder that `render` wrote, by name."""
-    return {name: folder / f"{name}.{platform(model.platform).suffix}" for name, model in fabric.models.items()}
-
-
-def _text(file: Path) -> str:
-    try:
-        if file.stat().st_size > MAX_BYTES:
-            remedy = "Name a folder with one file for each switch"
-            raise RailfabError(str(file), f"is larger than {MAX_BYTES:,} bytes, more than a configuration has", remedy)
-        return file.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        problem = "is not UTF-8 text" if isinstance(error, UnicodeDecodeError) else f"cannot be read ({error.strerror})"
-        raise RailfabError(str(file), problem, "Save it as UTF-8, or render it again") from None
 
 
 def schema(job: Annotated[bool, typer.Option("--job", help="Of jobs instead of intents.")] = False) -> None:

@@ -44,13 +44,17 @@ class PlannedChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangePlan:
-    """A change of a fabric. unchanged: the switches that are as they should be."""
+    """A change of a fabric. unchanged: the switches that are as they should be.
+
+    from_files: whether the configurations are those of files, which may break what the intent says.
+    """
 
     fabric: str
     verb: str
     waves: tuple[Wave, ...]
     changes: Mapping[str, PlannedChange]
     unchanged: tuple[str, ...]
+    from_files: bool = False
 
     def wave_of(self, name: str) -> int:
         """The number of the wave of a switch, 0 for one that is not changed."""

@@ -70,7 +70,7 @@ class Observer(Protocol):
 class RolloutSettings:
     """Settings of a roll-out.
 
-    gates: checked after each wave; the first is that of the state, which switches pass before they get traffic again.
+    gates: checked after each wave, and some of them before drained switches get their traffic back.
     until_idle: waits until telemetry shows no traffic on drained switches. scheduler: holds jobs away from hosts that a
     switch cuts off. revert: what a failed gate reverts. pause_after: the number of the wave after which the roll-out
     ends, to be continued. accept_cut: whether hosts may be cut off while jobs run there. jobs_within_s: limit of the
@@ -180,7 +180,7 @@ class Rollout:
         cutting = [name for name in changing if self.plan.changes[name].cut_off]
         with self._held(wave, cutting), self._drained(wave, draining):
             self._change(wave)
-            self._check(wave, self.settings.gates[:1], draining)
+            self._check(wave, [gate for gate in self.settings.gates if gate.before_undrain], draining)
         self._check(wave, self.settings.gates, names)
         failed = [name for name in names if self.outcomes[name].failed]
         if failed:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 
+from railfab.deploy.gates.configuration import ConfigurationGate
 from railfab.deploy.gates.contract import Gate, GateFailure, Source, TelemetryReading, TelemetrySeries
 from railfab.deploy.gates.source import PREFIX, TelemetrySource
 from railfab.deploy.gates.state import StateGate
@@ -16,6 +17,7 @@ from railfab.endpoints.secrets import SecretSource
 from railfab.fabric import Design
 
 __all__ = [
+    "ConfigurationGate",
     "Gate",
     "GateFailure",
     "Source",
@@ -44,7 +46,7 @@ def source_of(fabric: Design, url: str | None = None) -> Source | None:
 def gates_of(
     fabric: Design, endpoints: Endpoints, source: Source | None = None, stop_requested: threading.Event | None = None
 ) -> tuple[Gate, ...]:
-    """The gates of a roll-out over these switches; the first is that of the state.
+    """The gates of a roll-out over these switches that read them, and their telemetry.
 
     source: without it there is no gate of the telemetry. stop_requested: ends every wait.
     """

@@ -31,9 +31,12 @@ class Gate(Protocol):
 
     A roll-out that is killed between a change and its gate is continued by another process, which takes back what was
     read before the change.
+
+    before_undrain: whether it also judges drained switches before they get their traffic back.
     """
 
     name: str
+    before_undrain: bool
 
     def baseline(self, switches: Sequence[str]) -> None:
         """Read what `failures` compares with. Raises RailfabError where it cannot be read."""

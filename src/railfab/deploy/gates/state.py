@@ -71,6 +71,7 @@ class StateGate:
     within_s: float = SETTLES_WITHIN_S
     stop_requested: threading.Event = field(default_factory=threading.Event)
     name: str = "state"
+    before_undrain: bool = True
     _before: dict[str, KnownState] = field(default_factory=dict, init=False)
     _sessions: GateSessions = field(default_factory=GateSessions, init=False)
 

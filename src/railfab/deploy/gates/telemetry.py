@@ -58,6 +58,7 @@ class TelemetryGate:
     stop_requested: threading.Event = field(default_factory=threading.Event)
     arrives_within_s: float = ARRIVES_WITHIN_S
     name: str = "telemetry"
+    before_undrain: bool = False
     _before: Measures = field(default_factory=dict, init=False)
 
     @property
