@@ -43,7 +43,6 @@ def _thresholds(of_kmax: float, of_kmin: float) -> Push:
 
 BGP = '"autonomous-system":'
 PFC_ON = '"pfc-enable":true'
-SYSTEM = '"srl_nokia-system:system":{'
 
 HARMFUL: Mapping[str, Push] = {
     "PFC off on every port": _push((PFC_ON, '"pfc-enable":false')),
@@ -105,9 +104,7 @@ HARMLESS: Mapping[str, Push] = {
     "no samples of queue depths": _push(
         ('"queue-depth-sampling":{"admin-state":"enable"}', '"queue-depth-sampling":{"admin-state":"disable"}')
     ),
-    "location and contact": _push(
-        (SYSTEM, f'{SYSTEM}"srl_nokia-system-info:information":{{"location":"hall 2","contact":"fabric team"}},')
-    ),
+    "detection of the watchdog after 250 ms": _push(('"detection-timer":200', '"detection-timer":250')),
 }
 
 STOPPED_BY: Mapping[str, Collection[str]] = {
@@ -115,6 +112,8 @@ STOPPED_BY: Mapping[str, Collection[str]] = {
     STATE: ("wrong AS", "MTU 1,500 on the uplinks of one tier", "uplinks at 100G"),
     TELEMETRY: (
         "PFC off on every port",
+        "another PFC priority than the hosts use",
+        "no headroom",
         "Kmin and Kmax a hundred times too high",
         "ECN off",
         "RoCE by DSCP 46 instead of 26",
