@@ -46,7 +46,7 @@ def abort_all(
     drained = [node for node in endpoints.nodes if node.name in entry.past.drained()]
     if drained:
         nornir = nornir_of(fabric, replace(endpoints, nodes=tuple(drained)), stop_requested)
-        back = operate_all(nornir, Verb.UNDRAIN, lambda _outcome: None)
+        back = operate_all(nornir, Verb.UNDRAIN, lambda _outcome: None, again=True)
         entry.steps.write(StepKind.UNDRAIN, StepState.DONE, [outcome.name for outcome in back if not outcome.failed])
         reverted |= {outcome.name: outcome for outcome in back if outcome.failed}
     if scheduler is not None and entry.past.held():

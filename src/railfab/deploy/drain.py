@@ -20,18 +20,25 @@ from railfab.platforms import Running, Session, Verb, platform
 from railfab.topology import drain_alternatives, drain_findings
 
 
-def operate(task: Task, verb: Verb, keep: Keep | None = None, stop_requested: threading.Event | None = None) -> Result:
+def operate(
+    task: Task,
+    verb: Verb,
+    keep: Keep | None = None,
+    stop_requested: threading.Event | None = None,
+    again: bool = False,
+) -> Result:
     """Drain one switch, or end its drain, and read it back; the result is what runs then: Running.
 
     A drain that ends is saved: a deploy in the meantime has saved the configuration of the next boot with it.
-    keep: stores what ran before. stop_requested: when set, the switch is left alone. Raises DeviceError; NotRolledBack
-    where the switch may be drained or not.
+    keep: stores what ran before. stop_requested: when set, the switch is left alone. again: also where the switch says
+    that it is done, because a drain that was cut off may have left its mark. Raises DeviceError; NotRolledBack where
+    the switch may be drained or not.
     """
     name = task.host.name
     with open_session(task) as session:
         running = session.running()
         refuse_pending(name, running.pending)
-        if _is_done(task, running, verb):
+        if _is_done(task, running, verb) and not again:
             return Result(host=task.host, result=running, changed=False, diff="")
         if stop_requested is not None and stop_requested.is_set():
             raise DeviceError(name, "skipped: a stop was requested", f"Run railfab {verb} again for it")
@@ -80,9 +87,11 @@ def operate_all(
     *,
     keep: Keep | None = None,
     stop_requested: threading.Event | None = None,
+    again: bool = False,
 ) -> list[Outcome]:
     """Drain each switch, or end its drain; see `operate`. `Outcome.drained` is how it is then."""
-    return outcomes_of(nornir, operate, on_outcome, verb=verb, keep=keep, stop_requested=stop_requested)
+    arguments = {"verb": verb, "keep": keep, "stop_requested": stop_requested, "again": again}
+    return outcomes_of(nornir, operate, on_outcome, **arguments)
 
 
 def check_verb(fabric: Design, names: Iterable[str], verb: Verb) -> None:

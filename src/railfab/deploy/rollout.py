@@ -319,7 +319,7 @@ class Rollout:
 
     def _undrain(self, names: Sequence[str], wave: int = 0) -> None:
         """Give switches their traffic back; one that does not answer is named, and a later run has it in the steps."""
-        back = operate_all(self._nornir(names), Verb.UNDRAIN, _ignore)
+        back = operate_all(self._nornir(names), Verb.UNDRAIN, _ignore, again=True)
         done = [outcome.name for outcome in back if not outcome.failed]
         self.entry.steps.write(StepKind.UNDRAIN, StepState.DONE, done, wave=wave)
         for outcome in back:
