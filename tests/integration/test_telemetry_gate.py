@@ -131,6 +131,9 @@ def test_a_switch_without_samples_fails_by_name(twin: ObservedTwin) -> None:
     assert [failure.line.partition(". ")[0] for failure in failures] == [
         f"gate telemetry: {SPINE}: has no new sample since the wave"
     ]
+    recovered = gate_of(twin)
+    recovered.baseline(WAVE)
+    assert any(recovered.failures(WAVE) == () for _ in range(WINDOWS))
 
 
 @pytest.mark.prometheus
