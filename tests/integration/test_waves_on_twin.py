@@ -17,6 +17,7 @@ from railfab.deploy import Journal
 from railfab.deploy.steps import StepKind, StepState
 from railfab.endpoints import read_credentials
 from railfab.fabric import design
+from railfab.platforms import platform
 from railfab.twin import Twin
 
 Railfab = Callable[..., subprocess.CompletedProcess[str]]
@@ -238,14 +239,27 @@ def test_a_deploy_of_files_that_is_resumed_is_held_to_their_errors(railfab: Rail
     first, second = configs / f"{LEAF}.json", configs / f"{OTHER_LEAF}.json"
     second.write_text(second.read_text().replace('"pfc-enable": true', PFC_OFF))
     first.write_text(first.read_text().replace('"description": "', '"description": "cluster a '))
-    files = ("--configs", str(configs))
+    files, before = ("--configs", str(configs)), running(twin)
     shown = railfab("deploy", *files, "--waves", "show", "--output", "json", intent="small")
     assert conforming("deploy-waves", shown.stdout)["from_files"]
     assert railfab("deploy", *files, "--yes", "--pause-after", "1", intent="small").returncode == 0
-    resumed = railfab("deploy", "--resume", "--yes", intent="small")
+    resumed = railfab("deploy", "--resume", "--yes", "--revert", "all", intent="small")
     assert resumed.returncode == 3, resumed.stderr
     assert f"gate configuration: {OTHER_LEAF}: " in resumed.stderr
-    assert PFC_OFF not in running(twin)[OTHER_LEAF]
+    assert "2 reverted" in resumed.stdout
+    differences = platform("srlinux").differences
+    for name, text in running(twin).items():
+        assert [*differences(text, before[name]), *differences(before[name], text)] == [], name
+
+
+def test_without_drains_the_switches_that_lose_packets_are_named(railfab: Railfab, folder: Path) -> None:
+    done = railfab("deploy", "--yes", "--no-drain", "--no-gates", "--limit", "spine", intent="mtu")
+    assert done.returncode == 0, done.stderr
+    share = "up to 50% of spines of pod1 at a time"
+    first = f"not drained: pod1-spine[1-2]; jobs lose what these carry while they change, {share}"
+    assert done.stderr.splitlines()[0] == first
+    record = Journal(folder, "small").deploys()[-1]
+    assert "drain" not in (folder / "small.deploys" / record.folder / "steps").read_text()
 
 
 def test_a_change_that_cuts_hosts_off_is_refused_unless_accepted(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from railfab.cli.change_options import ChangeOptions, Waves
+from railfab.cli.change_options import ChangeOptions, Revert, Waves
 from railfab.cli.change_report import (
     exit_code,
     print_changes,
@@ -21,10 +21,10 @@ from railfab.cli.change_report import (
     print_outcomes,
     print_previews,
 )
-from railfab.cli.common import Output, report_line, ticking_bar
+from railfab.cli.common import FOUND, Output, report_line, ticking_bar
 from railfab.cli.echo import echo, echo_line
 from railfab.cli.junit import outcome_cases
-from railfab.cli.rollout_view import RolloutView, print_waves
+from railfab.cli.rollout_view import RolloutView, most_lost, print_waves
 from railfab.endpoints import Endpoints, write_private
 from railfab.errors import RailfabError
 from railfab.fabric import Design
@@ -83,6 +83,7 @@ class ChangeRun:
                 entry.plan(plan.without_diffs().document(), {name: texts[name] for name in plan.changes})
                 if not options.yes:
                     self._print_question(plan, previews)
+            self._say_undrained(plan)
             self._roll_out(plan, texts, previews, entry, kept)
 
     def resume(self) -> None:
@@ -185,7 +186,7 @@ class ChangeRun:
 
     def _settings(self, stop_requested: Event, files: ConfigurationGate | None) -> RolloutSettings:
         """files: the gate of configurations that are not those of the intent."""
-        from railfab.deploy import Extent, RolloutSettings
+        from railfab.deploy import RolloutSettings
         from railfab.deploy.gates import gates_of, source_of, wait_until_idle
 
         options = self.options
@@ -204,7 +205,7 @@ class ChangeRun:
             gates=gates,
             until_idle=until_idle,
             scheduler=self._scheduler(),
-            revert=Extent(options.revert),
+            reverts_all=options.revert is Revert.ALL,
             pause_after=options.pause_after,
             accept_cut=options.accept_cut,
             jobs_within_s=jobs.within_s if jobs else 0.0,
@@ -233,6 +234,14 @@ class ChangeRun:
         if past.damaged:
             lines = listed([str(line) for line in past.damaged])
             self._say(f"its steps have damaged lines ({lines}), which are left out; the switches say what they run")
+
+    def _say_undrained(self, plan: ChangePlan) -> None:
+        """Say what `--no-drain` costs: the switches that lose packets of jobs, and the largest share at a time."""
+        names = [name for name, change in plan.changes.items() if change.interrupts and not change.drains]
+        if self.options.no_drain and names:
+            most = most_lost(self.fabric, plan)
+            share = f", up to {most} at a time" if most else ""
+            self._say(f"not drained: {folded_all(names)}; jobs lose what these carry while they change{share}")
 
     def _say(self, line: str) -> None:
         if self.options.output is Output.TABLE:
@@ -328,7 +337,9 @@ class ChangeRun:
             report_line(f"deploy {entry.record.deploy}: {result.stopped}. {CONTINUES if begun else NOT_BEGUN}.")
         if interrupted:
             raise typer.Exit(INTERRUPTED)
-        raise typer.Exit(STOPPED_AT_A_GATE if result.at_gate else 0 if result.paused else exit_code(outcomes))
+        if result.at_gate:
+            raise typer.Exit(STOPPED_AT_A_GATE)
+        raise typer.Exit(exit_code(outcomes) or (FOUND if result.declined else 0))
 
     def _write_junit(self, outcomes: Sequence[Outcome], failures: Sequence[str] = ()) -> None:
         """Write the file of `--junit`: a case for each switch, and one for the gates where one has failed."""

@@ -49,9 +49,16 @@ def print_waves(fabric: Design, plan: ChangePlan, output: Output) -> None:
         echo_line(f"{folded_all(names)}: interrupts forwarding ({listed(list(reasons))})")
 
 
-def _most_lost(risk: WaveRisk) -> str | None:
+def most_lost(fabric: Design, plan: ChangePlan) -> str | None:
+    """The largest share of a rail or tier that a wave of a plan loses."""
+    from railfab.deploy import risk_of
+
+    return _most_lost(*risk_of(fabric, plan.waves))
+
+
+def _most_lost(*risks: WaveRisk) -> str | None:
     """The largest lost share of a rail or tier."""
-    groups = [group for group in (risk.rail, risk.tier) if group is not None]
+    groups = [group for risk in risks for group in (risk.rail, risk.tier) if group is not None]
     most = max(groups, key=lambda group: group.share, default=None)
     return None if most is None else f"{most.share:.0%} of {most.group}"
 

@@ -10,7 +10,7 @@ from railfab.deploy.journal import DeployRecord, Journal, OpenDeploy, new_change
 from railfab.deploy.kept_sessions import KeptSessions
 from railfab.deploy.replace import Replaced, Replacement
 from railfab.deploy.risk import GroupLoss, WaveRisk, risk_of
-from railfab.deploy.rollout import Extent, Observer, Rollout, RolloutResult, RolloutSettings
+from railfab.deploy.rollout import Observer, Rollout, RolloutResult, RolloutSettings
 from railfab.deploy.run import Outcome, Preview, Readings, apply_all, nornir_of, preview_all, read_configurations
 from railfab.deploy.snapshot import (
     FabricSnapshot,
@@ -36,7 +36,6 @@ __all__ = [
     "ChangePlan",
     "DeployRecord",
     "DriftState",
-    "Extent",
     "FabricSnapshot",
     "GroupLoss",
     "Journal",

@@ -7,7 +7,6 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from typing import Protocol
 
 from nornir.core import Nornir
@@ -37,13 +36,6 @@ UntilIdle = Callable[[Sequence[str]], Mapping[str, float]]
 """Waits until drained switches carry nothing, within a limit; returns what still flows, by switch [Gb/s]."""
 
 
-class Extent(StrEnum):
-    """What is reverted after a gate that failed."""
-
-    WAVE = "wave"
-    ALL = "all"
-
-
 class Observer(Protocol):
     """Watches a roll-out; called in the thread that drives it, and with each outcome in that of its switch."""
 
@@ -70,9 +62,9 @@ class Observer(Protocol):
 class RolloutSettings:
     """Settings of a roll-out.
 
-    gates: checked after each wave, and some of them before drained switches get their traffic back.
-    until_idle: waits until telemetry shows no traffic on drained switches. scheduler: holds jobs away from hosts that a
-    switch cuts off. revert: what a failed gate reverts. pause_after: the number of the wave after which the roll-out
+    gates: checked after each wave, and some of them before drained switches get their traffic back. until_idle: waits
+    until telemetry shows no traffic on drained switches. scheduler: holds jobs away from hosts that a switch cuts off.
+    reverts_all: whether a failed gate reverts every wave. pause_after: the number of the wave after which the roll-out
     ends, to be continued. accept_cut: whether hosts may be cut off while jobs run there. jobs_within_s: limit of the
     wait for jobs [s].
     """
@@ -80,7 +72,7 @@ class RolloutSettings:
     gates: Sequence[Gate] = ()
     until_idle: UntilIdle | None = None
     scheduler: Scheduler | None = None
-    revert: Extent = Extent.WAVE
+    reverts_all: bool = False
     pause_after: int | None = None
     accept_cut: bool = False
     jobs_within_s: float = 3600.0
@@ -360,7 +352,7 @@ class Rollout:
             self.outcomes.setdefault(outcome.name, replace(outcome, wave=wave.number))
 
     def _to_revert(self, wave: Wave) -> Sequence[str]:
-        if self.settings.revert is Extent.WAVE:
+        if not self.settings.reverts_all:
             return wave.switches
         return [name for each in self.plan.waves if each.number <= wave.number for name in each.switches]
 
