@@ -71,6 +71,9 @@ def test_the_waves_are_shown_and_nothing_is_changed(railfab: Railfab, twin: Twin
     assert rows[0][:3] == ["wave", "switches", "drained"]
     assert [row[0] for row in rows[1:4]] == ["1", "2", "3"]
     assert "interrupts forwarding (MTU of" in shown.stdout
+    assert shown.stdout.endswith("checked after each wave: state\n")
+    unchecked = railfab("deploy", "--waves", "show", "--no-gates", intent="mtu")
+    assert unchecked.stdout.endswith("checked after each wave: nothing (--no-gates)\n")
     document = conforming("deploy-waves", railfab("deploy", "--waves", "show", "--output", "json", intent="mtu").stdout)
     first = document["waves"][0]
     assert (first["switches"], first["canary"]) == ([LEAF, SPINE], True)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Annotated
 
 import typer
+from typer.models import OptionInfo
 
 from railfab.cli import completion
 from railfab.cli.echo import echo
@@ -81,15 +82,20 @@ def accepted_count(accepted: Sequence[Finding]) -> str:
     return f", {len(accepted)} accepted" if accepted else ""
 
 
+def _option(parser: Callable[[str], object], words: Callable[[str], Iterable[str]], text: str) -> OptionInfo:
+    """The option `--accept`. words: completes it. text: of the help."""
+    accept: OptionInfo = typer.Option(
+        "--accept", metavar="CODE", parser=parser, autocompletion=words, help=text, show_default=False
+    )
+    return accept
+
+
 AcceptOption = Annotated[
     list[DesignCode] | None,
-    typer.Option(
-        "--accept",
-        metavar="CODE",
-        parser=design_code,
-        autocompletion=completion.design_codes,
-        help="Continue although the design has errors with this code; repeatable.",
-        show_default=False,
+    _option(
+        design_code,
+        completion.design_codes,
+        "Continue although the design has errors with this code; repeatable.",
     ),
 ]
 CUT = "cut"
@@ -108,23 +114,17 @@ def design_codes(accept: Iterable[str] | None) -> list[DesignCode]:
 
 AcceptOrCutOption = Annotated[
     list[str] | None,
-    typer.Option(
-        "--accept",
-        metavar="CODE",
-        parser=design_code_or_cut,
-        autocompletion=completion.design_codes,
-        help="Continue although the design has errors with this code, or a change cuts hosts off (cut); repeatable.",
-        show_default=False,
+    _option(
+        design_code_or_cut,
+        completion.design_codes,
+        "Continue although the design has errors with this code, or a change cuts hosts off (cut); repeatable.",
     ),
 ]
 AcceptFindingsOption = Annotated[
     list[str] | None,
-    typer.Option(
-        "--accept",
-        metavar="CODE",
-        parser=finding_code,
-        autocompletion=completion.finding_codes,
-        help="Report findings with this code, of the design or of a kind of hazard, as accepted; repeatable.",
-        show_default=False,
+    _option(
+        finding_code,
+        completion.finding_codes,
+        "Report findings with this code, of the design or of a kind of hazard, as accepted; repeatable.",
     ),
 ]

@@ -165,6 +165,14 @@ class ChangeRun:
             echo(f"wrote {options.save}", err=True)
         if plan.waves and (options.output is Output.TABLE or not options.plan):
             print_waves(self.fabric, plan, options.output)
+        if plan.waves and options.output is Output.TABLE:
+            echo_line(f"checked after each wave: {self._checks()}")
+
+    def _checks(self) -> str:
+        """The names of the gates, and where the telemetry is read."""
+        url = self.options.telemetry or self.fabric.intent.change.telemetry
+        names = [*(["configuration"] if self.from_files else []), "state", *([f"telemetry of {url}"] if url else [])]
+        return "nothing (--no-gates)" if self.options.no_gates else listed(names)
 
     def _plan(self, previews: Sequence[Preview], verb: str) -> ChangePlan:
         from railfab.deploy import plan_of

@@ -125,13 +125,11 @@ def deploy(
     )
     with uncollected():
         fabric = design(intent)
-        if resume or abort:
-            run = ChangeRun(fabric, session_endpoints(fabric, on, state), state, options)
-        else:
+        if not (resume or abort):
             stop_at_errors(fabric, design_codes(accept), output)
-            endpoints = session_endpoints(fabric, on, state, limit)
-            run = ChangeRun(fabric, endpoints, state, options, from_files=configs is not None)
-            texts = _texts(fabric, endpoints, configs)
+        endpoints = session_endpoints(fabric, on, state, limit)
+        texts = {} if resume or abort else _texts(fabric, endpoints, configs)
+    run = ChangeRun(fabric, endpoints, state, options, from_files=configs is not None)
     if resume:
         run.resume()
     elif abort:
