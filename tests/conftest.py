@@ -16,6 +16,7 @@ from execnet import XSpec
 from hypothesis import settings
 from tests import namespaces
 from tests.laws import examples
+from tests.page.browser.chromium import chromium_path
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 from xdist.workermanage import WorkerController
@@ -76,6 +77,10 @@ def _lldp() -> str | None:
     return None if shutil.which("lldpd") else "needs lldpd; run: sudo make lab-deps"
 
 
+def _browser() -> str | None:
+    return None if chromium_path() else "needs chromium; run: sudo make lab-deps"
+
+
 def _kafka() -> str | None:
     if not any(Path(os.environ.get("RAILFAB_KAFKA_JARS", "/nowhere")).glob("kafka_*.jar")):
         return "needs the jars of a Kafka broker; set RAILFAB_KAFKA_JARS (tests/README.md says how to get them)"
@@ -102,6 +107,7 @@ NEEDS: dict[str, Callable[[], str | None]] = {
     "nats": _nats,
     "slurm": _slurm,
     "lldp": _lldp,
+    "browser": _browser,
     "kafka": _kafka,
     "oracle": _oracle,
     "gnmic": _gnmic,

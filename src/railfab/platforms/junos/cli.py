@@ -129,11 +129,11 @@ class JunosCli(JunosShows, VirtualCli):
         self._require_permission()
         return software.add(self._device, path)
 
-    def run(self, command: str, form: str = "") -> str:
+    def run(self, command: str) -> str:
         """Run an operational command from configuration mode."""
         self.mode = OPERATIONAL
         try:
-            return self._output(f"{command} | {form}" if form else command)
+            return self._output(command)
         finally:
             self.mode = CONFIGURATION
 

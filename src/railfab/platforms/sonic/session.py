@@ -43,7 +43,6 @@ READ_WITHIN_S, CHECK_WITHIN_S, CHANGE_WITHIN_S = 60.0, 600.0, 900.0
 CONTEXT_LINES = 3
 NO_COMMAND = 127
 UPGRADE = "Upgrade it to 202111 or later, which has the generic config updater"
-OBSERVED = ("neighbors", "addresses", "lldp", "ports", "queues", "asic")
 
 
 class SonicSession:
@@ -147,9 +146,9 @@ class SonicSession:
         if record is not None and record.name == change:
             self._revert(change_token(change))
 
-    def observe(self, *, resolved: bool = True) -> Observed:
+    def observe(self) -> Observed:
         """The live state. Raises DeviceError, naming a command that does not answer."""
-        verbs = (*OBSERVED, *(("resolved",) if resolved else ()))
+        verbs = ("neighbors", "addresses", "resolved", "lldp", "ports", "queues", "asic")
         script = f"; echo; echo '{MARK}'; ".join(self._commands[verb] for verb in verbs)
         parts = self._run(script, within_s=self._read_within_s).out.split(f"\n{MARK}\n")
         return observed(self._name, **dict(zip(verbs, parts, strict=True)))
