@@ -36,6 +36,7 @@ PLACES: Mapping[str, tuple[str, str]] = {
     "verify": ("verify", "verify"),
     "drift": ("drift", "drift"),
     "cabling": ("cabling", "cabling"),
+    "doctor": ("doctor", "doctor"),
     "snapshot": ("snapshot", "snapshot"),
     "diff": ("snapshot", "diff"),
     "collect": ("collect", "collect_app"),

@@ -40,10 +40,14 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class SwitchAudit:
-    """The findings about one configuration by itself. model: None of an invalid one."""
+    """The findings about one configuration by itself. model: None of an invalid one.
+
+    intended: the model that the chip of the switch makes of the intent.
+    """
 
     model: DeviceModel | None
     findings: tuple[Finding, ...]
+    intended: DeviceModel | None = None
 
 
 def configuration_findings(
@@ -163,8 +167,8 @@ def switch_audit(fabric: Design, name: str, text: str, *, drained: bool = False)
     """Audit the configuration of a switch. drained: compare it with that of a drained one."""
     findings: list[Finding] = []
     try:
-        model = _audited(*_intended(fabric, name, drained), text, findings)
-        return SwitchAudit(model, with_duplicates(findings, model, fabric.models.values()))
+        model, intended = _audited(*_intended(fabric, name, drained), text, findings)
+        return SwitchAudit(model, with_duplicates(findings, model, fabric.models.values()), intended)
     except (ConfigError, Problems) as invalid:
         if isinstance(invalid, OtherConfiguration):
             findings.clear()  # of such a file hundreds of lines are refused
@@ -184,11 +188,13 @@ def _intended(fabric: Design, name: str, drained: bool) -> tuple[DeviceModel, st
     return model, external_text(fabric.planned_models[name]) + render_text(model)
 
 
-def _audited(intended: DeviceModel, rendered: str, text: str, findings: list[Finding]) -> DeviceModel:
-    """The model of a configuration, whose findings are added. Raises ConfigError or Problems."""
+def _audited(
+    intended: DeviceModel, rendered: str, text: str, findings: list[Finding]
+) -> tuple[DeviceModel, DeviceModel]:
+    """The model of a configuration, whose findings are added, and the intended one. Raises ConfigError or Problems."""
     name, switch_platform = intended.name, platform(intended.platform)
     if text == rendered:
-        return intended
+        return intended, intended
     if not text.strip():
         raise ConfigError("configuration", "is empty", "Read or render it again")
     refused = tuple(_refused(switch_platform, name, text))
@@ -216,7 +222,7 @@ def _audited(intended: DeviceModel, rendered: str, text: str, findings: list[Fin
     said = [refusal for refusal in refused if refusal.severity is not Severity.NOTE]
     left = [difference for difference in unmodelled if difference.text not in named]
     findings.extend(finding for finding in _differing(name, left, of_fabric) if not _is_said(finding, said))
-    return model
+    return model, intended
 
 
 def _in_instances_of(model: DeviceModel, intended: DeviceModel) -> DeviceModel:

@@ -27,10 +27,14 @@ class Impact:
 
 @dataclass(frozen=True, slots=True)
 class KindOfDifference:
-    """The kind of one difference. name: of what differs, empty for the switch; of an unknown line the line."""
+    """The kind of one difference. name: of what differs, empty for the switch; of an unknown line the line.
+
+    change: of the model; None for a line outside of it.
+    """
 
     code: str
     name: str
+    change: Change | None = None
 
 
 def impact_of(platform: Platform, before: str, after: str) -> Impact:
@@ -61,7 +65,7 @@ def differences_of(platform: Platform, before: str, after: str) -> tuple[KindOfD
     except RailfabError as error:
         return (KindOfDifference(UNKNOWN, f"{error.where}: {error.problem}"),)
     interruptions = platform.interruptions()
-    kinds = tuple(_kinds(interruptions, differing))
+    kinds = tuple(kinds_of(interruptions, differing))
     if kinds and platform.external is None:
         return kinds
     return (*kinds, *_kinds_outside_models(platform, before, after, all_lines=not kinds))
@@ -73,12 +77,13 @@ def _model(platform: Platform, text: str) -> DeviceModel:
     return replace(model, load_balancing=model.load_balancing or LoadBalancing())
 
 
-def _kinds(interruptions: Interruptions, differing: Iterable[Change]) -> Iterator[KindOfDifference]:
+def kinds_of(interruptions: Interruptions, differing: Iterable[Change]) -> Iterator[KindOfDifference]:
+    """The kind of each difference between two models of a switch."""
     for change in differing:
         if change.steps[0].field == UNMODELLED:
             yield from _kinds_of_lines(interruptions, _only_once(change.before, change.after))
         else:
-            yield KindOfDifference(kind_of(change), _name(change))
+            yield KindOfDifference(kind_of(change), _name(change), change)
 
 
 def _kinds_outside_models(

@@ -1,0 +1,134 @@
+"""Terms of a diagnosis: places, symptoms, evidence, and causes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class SymptomKind(StrEnum):
+    """What operators and jobs notice. The order is that of the table of a diagnosis."""
+
+    JOB_STALLED = "job-stalled"
+    JOB_SLOW = "job-slow"
+    LOSSLESS_DROPS = "lossless-drops"
+    QUEUE_DROPS = "queue-drops"
+    DISCARDS = "discards"
+    DAMAGED = "damaged-packets"
+    BIT_ERRORS = "bit-errors"
+    STORM = "pfc-storm"
+    HOST_PAUSES = "host-pauses"
+    PAUSES = "pauses"
+    UNMARKED_PAUSES = "unmarked-pauses"
+    WRONG_CLASS = "roce-outside-class"
+    LINK_DOWN = "link-down"
+    FLAP = "link-flap"
+    SESSION_DOWN = "bgp-down"
+    BFD_DOWN = "bfd-down"
+    CABLING = "cabling"
+    SILENT = "no-telemetry"
+    UNREAD = "unreadable"
+    HAZARD = "configuration-hazard"
+    FINDING = "configuration-differs"
+
+
+class EvidenceKind(StrEnum):
+    METRIC = "metric"
+    CONFIGURATION = "configuration"
+    STATE = "state"
+    LLDP = "lldp"
+    ALERT = "alert"
+    HISTORY = "history"
+    HOST = "host"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class FaultPlace:
+    """A switch, one of its interfaces, or a host. Names that are empty are not said."""
+
+    switch: str = ""
+    interface: str = ""
+    host: str = ""
+
+    def __str__(self) -> str:
+        return " ".join(filter(None, (self.switch, self.interface))) or self.host
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Symptom:
+    """One thing that is not as it should be. value, limit: as text with units; empty where there is none."""
+
+    kind: SymptomKind
+    place: FaultPlace
+    text: str
+    value: str = ""
+    limit: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """One reason to believe in a cause. source: the series, file or protocol that shows it."""
+
+    kind: EvidenceKind
+    place: FaultPlace
+    text: str
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CandidateCause:
+    """A cause that something speaks for. code: of `causes.yml`, or of a kind of change of a configuration.
+
+    words: what is wrong, after the place. explained: kinds of symptoms at places that it accounts for by itself, such
+    as a link that is down at either end of a cut cable.
+    """
+
+    code: str
+    places: tuple[FaultPlace, ...]
+    evidence: tuple[Evidence, ...]
+    words: str = ""
+    configured: bool = False
+    weight: float = 0.0
+
+    @property
+    def switches(self) -> frozenset[str]:
+        return frozenset(place.switch for place in self.places if place.switch)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankedCause:
+    """A cause with its place in the order. confidence: 0 to 1. explains: the symptoms that it accounts for."""
+
+    rank: int
+    code: str
+    title: str
+    places: tuple[FaultPlace, ...]
+    confidence: float
+    evidence: tuple[Evidence, ...]
+    explains: tuple[Symptom, ...]
+    next: str
+    runbook: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FabricDiagnosis:
+    """The causes of the symptoms of a fabric, the most likely first. unread: by name, what could not be read and why.
+
+    window_s: time that the telemetry covers [s]. switches: of the intent; read: those that were read.
+    """
+
+    fabric: str
+    at_s: float
+    window_s: float
+    causes: tuple[RankedCause, ...]
+    symptoms: tuple[Symptom, ...]
+    unexplained: tuple[Symptom, ...]
+    unread: Mapping[str, str]
+    switches: int
+    read: int
+
+    @property
+    def healthy(self) -> bool:
+        """Whether all was read, and nothing is wrong."""
+        return not self.causes and not self.symptoms and not self.unread

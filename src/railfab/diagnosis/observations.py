@@ -1,0 +1,111 @@
+"""Everything that a diagnosis looks at: configurations and states of switches, telemetry, and past deploys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from railfab.deploy import DeployRecord
+from railfab.device import Observed, ObservedInterface
+from railfab.diagnosis.window import TelemetryWindow
+from railfab.errors import RailfabError
+from railfab.fabric import Design
+from railfab.platforms import Running
+from railfab.topology import CabledPort, Link, Role
+
+PortName = tuple[str, str]
+"""Names of a switch and of one of its interfaces."""
+UP, STATE = "fabric_collector_session_up", "fabric_collector_session_state"
+OPER, ADMIN = "fabric_interface_oper_up", "fabric_interface_admin_up"
+
+
+@dataclass(frozen=True, slots=True)
+class PortEnd:
+    """A port of a switch in the intent, its peer, and the cable between them."""
+
+    port: CabledPort
+    peer: CabledPort
+    link: Link
+    is_host: bool
+
+    @property
+    def name(self) -> PortName:
+        return self.port.node, self.port.name
+
+
+@dataclass(frozen=True, kw_only=True)
+class Observations:
+    """What is known of a fabric now.
+
+    inspected: configuration and state by switch; unread: the error of each switch that could not be read. window: of
+    the telemetry; without readings where there is none. deploys: of the journal, newest first.
+    """
+
+    fabric: Design
+    inspected: Mapping[str, tuple[Running, Observed]]
+    unread: Mapping[str, RailfabError]
+    window: TelemetryWindow
+    deploys: Sequence[DeployRecord] = ()
+
+    @cached_property
+    def ends(self) -> Mapping[PortName, PortEnd]:
+        """Every front-panel port of a switch that the intent has a cable for."""
+        topology = self.fabric.topology
+        hosts = {node.name for node in topology.nodes if node.role in (Role.HOST, Role.SERVER)}
+        return {
+            (port.node, port.name): PortEnd(port, peer, link, peer.node in hosts)
+            for port, peer, link in topology.ports()
+            if port.cage and port.node in self.fabric.models
+        }
+
+    @cached_property
+    def interfaces(self) -> Mapping[PortName, ObservedInterface]:
+        return {
+            (name, interface.name): interface
+            for name, (_, observed) in self.inspected.items()
+            for interface in observed.interfaces
+        }
+
+    @cached_property
+    def silent(self) -> frozenset[str]:
+        """Switches of the intent whose telemetry was to stream and does not."""
+        streams = {series.device: value for series, value in self.window.latest(UP)}
+        undialed = {series.device for series, value in self.window.latest(STATE) if value == 0}
+        return frozenset(
+            name for name, up in streams.items() if not up and name in self.fabric.models and name not in undialed
+        )
+
+    def is_up(self, port: PortName) -> bool | None:
+        """Whether a port has a link, as the switch says, else its telemetry; None where neither does."""
+        if (interface := self.interfaces.get(port)) is not None:
+            return interface.oper_up
+        if port[0] in self.silent or (value := self._oper.get(port)) is None:
+            return None
+        return value > 0
+
+    def is_enabled(self, port: PortName) -> bool | None:
+        """Whether a port is enabled; None where it is not known."""
+        interface = self.interfaces.get(port)
+        if interface is not None and interface.enabled is not None:
+            return interface.enabled
+        value = None if port[0] in self.silent else self._admin.get(port)
+        return None if value is None else value > 0
+
+    @cached_property
+    def _oper(self) -> Mapping[PortName, float]:
+        return self.window.port_values(OPER)
+
+    @cached_property
+    def _admin(self) -> Mapping[PortName, float]:
+        return self.window.port_values(ADMIN)
+
+    def switch_links(self) -> Iterator[tuple[PortEnd, PortEnd]]:
+        """Both ends of every cable between two switches."""
+        for link in self.fabric.topology.links:
+            lower, upper = ((end.node, end.name) for end in (link.a, link.z))
+            if lower in self.ends and upper in self.ends:
+                yield self.ends[lower], self.ends[upper]
+
+    def host_ends(self) -> Iterator[PortEnd]:
+        return (end for end in self.ends.values() if end.is_host)

@@ -1,0 +1,163 @@
+"""A diagnosis names the cause of what a fabric shows, and nothing where all is as intended."""
+
+from __future__ import annotations
+
+import pytest
+from tests.diagnosis.observed import diagnosed, intended_state, observations, with_interface
+from tests.diagnosis.trials import expected_codes, expected_of
+from tests.faults.mistakes import Mistake, mistakes
+from tests.faults.translation import LISTED, NotExpressible, _edits, _store, rack, translated
+
+from railfab.diagnosis import FabricDiagnosis
+from railfab.diagnosis.catalogue import causes
+from railfab.fabric import Design
+
+PLATFORMS = ("srlinux", "eos", "sonic", "junos")
+LEAF, SPINE = "pod1-seg1-leaf1", "pod1-spine1"
+UPLINK, DOWNLINK, HOST_PORT = "ethernet-1/32", "ethernet-1/1", "ethernet-1/1/2"
+FLOWS = {"fabric_interface_transmit_packets_total": 5000.0, "fabric_interface_receive_packets_total": 5000.0}
+
+
+@pytest.fixture(scope="module")
+def fabric() -> Design:
+    return rack(LISTED)
+
+
+def codes(diagnosis: FabricDiagnosis) -> list[str]:
+    return [cause.code for cause in diagnosis.causes]
+
+
+@pytest.mark.parametrize("served", PLATFORMS)
+def test_nothing_is_named_where_all_is_as_intended(served: str) -> None:
+    found = diagnosed(observations(rack(served)))
+    assert found.healthy
+    assert (found.read, found.switches) == (4, 4)
+
+
+def _texts(mistake: Mistake, served: str) -> dict[str, str]:
+    """Configurations of the switches with a mistake."""
+    if served != LISTED:
+        return dict(translated(mistake, served).texts)
+    return {name: (store := _store(name)[0]).text(store.edited(_edits(edits))) for name, edits in mistake.edits.items()}
+
+
+CONFIGURED = [mistake for mistake in mistakes() if mistake.edits and mistake.id in expected_codes()]
+
+
+@pytest.mark.parametrize("served", PLATFORMS)
+@pytest.mark.parametrize("mistake", CONFIGURED, ids=lambda mistake: mistake.id)
+def test_the_setting_that_differs_is_named_first(mistake: Mistake, served: str) -> None:
+    try:
+        texts = _texts(mistake, served)
+    except NotExpressible as error:
+        pytest.skip(str(error))
+    found = diagnosed(observations(rack(served), texts=texts))
+    assert expected_of(mistake).is_named(found, 1), [(cause.code, cause.title) for cause in found.causes]
+    assert all(cause.evidence for cause in found.causes)
+
+
+def test_every_fault_of_the_list_has_a_right_cause_and_every_code_is_known() -> None:
+    without = {mistake.id for mistake in mistakes()} - expected_codes().keys()
+    assert without == {"unmodelled"}
+    assert frozenset().union(*expected_codes().values()) <= causes().keys()
+
+
+def test_a_link_that_is_down_at_both_ends_is_cut(fabric: Design) -> None:
+    (cause,) = diagnosed(observations(fabric, down={(LEAF, UPLINK)})).causes
+    assert (cause.code, [str(place) for place in cause.places]) == ("link-cut", [f"{LEAF} {UPLINK}"])
+    assert {str(symptom.kind) for symptom in cause.explains} == {"link-down"}
+
+
+def test_links_of_one_switch_that_are_down_together_are_one_cause(fabric: Design) -> None:
+    found = diagnosed(observations(fabric, down={(LEAF, f"ethernet-1/{port}") for port in (29, 30, 31)}))
+    assert codes(found) == ["link-cut"]
+    assert len(found.causes[0].places) == 3
+
+
+def test_a_link_that_is_down_because_an_end_is_disabled_is_no_cut_cable(fabric: Design) -> None:
+    texts = _texts(next(mistake for mistake in mistakes() if mistake.id == "uplink-disabled"), LISTED)
+    state = with_interface(intended_state(fabric, LEAF, {(LEAF, UPLINK)}), UPLINK, enabled=False)
+    found = diagnosed(observations(fabric, texts=texts, down={(LEAF, UPLINK)}, states={LEAF: state}))
+    assert codes(found) == ["port-off"]
+    assert found.unexplained == ()
+
+
+def test_a_receiver_without_light_whose_peer_has_some_is_dark(fabric: Design) -> None:
+    power = {
+        ("fabric_optic_receive_power_dbm", LEAF, UPLINK): -40.0,
+        ("fabric_optic_receive_power_dbm", SPINE, DOWNLINK): -2.0,
+    }
+    (cause,) = diagnosed(observations(fabric, down={(LEAF, UPLINK)}, gauges=power)).causes
+    assert (cause.code, str(cause.places[0])) == ("dark-fibre", f"{LEAF} {UPLINK}")
+
+
+def test_a_port_that_receives_nothing_of_what_its_peer_sends_loses_it(fabric: Design) -> None:
+    counted = {
+        (metric, name, port): value
+        for metric, value in FLOWS.items()
+        for name, port in ((LEAF, UPLINK), (SPINE, DOWNLINK))
+    }
+    assert diagnosed(observations(fabric, counted=counted)).healthy
+    counted["fabric_interface_receive_packets_total", LEAF, UPLINK] = 0.0
+    (cause,) = diagnosed(observations(fabric, counted=counted)).causes
+    assert (cause.code, str(cause.places[0])) == ("one-way-loss", f"{LEAF} {UPLINK}")
+
+
+def test_bit_errors_come_before_the_flaps_that_they_cause(fabric: Design) -> None:
+    gauges = {("fabric_interface_pre_fec_ber_ratio", LEAF, f"ethernet-1/{port}"): 1e-12 for port in (29, 30, 31)}
+    gauges["fabric_interface_pre_fec_ber_ratio", LEAF, UPLINK] = 1e-5
+    flaps = {("fabric_interface_carrier_transitions_total", LEAF, UPLINK): 6.0}
+    (cause,) = diagnosed(observations(fabric, gauges=gauges, counted=flaps)).causes
+    assert cause.code == "optic"
+    assert {str(symptom.kind) for symptom in cause.explains} == {"bit-errors", "link-flap"}
+
+
+def test_a_host_that_pauses_its_switch_is_slow_and_one_that_triggers_the_watchdog_is_stuck(fabric: Design) -> None:
+    paused = {("fabric_pfc_receive_frames_total", LEAF, HOST_PORT): 4000.0}
+    (cause,) = diagnosed(observations(fabric, counted=paused)).causes
+    assert (cause.code, cause.places[0].host) == ("slow-host", "pod1-seg1-host1")
+    storm = {**paused, ("fabric_pfc_watchdog_storms_detected_total", LEAF, HOST_PORT): 1.0}
+    assert codes(diagnosed(observations(fabric, counted=storm))) == ["stuck-nic"]
+
+
+def test_a_silent_switch_is_without_power_where_its_links_are_down_and_hangs_where_they_are_up(fabric: Design) -> None:
+    ports = {(SPINE, port.name) for port, _, _ in fabric.topology.ports_of(SPINE)}
+    off = diagnosed(observations(fabric, silent={SPINE}, unread={SPINE}, down=ports))
+    assert codes(off) == ["switch-down"]
+    assert (off.read, off.switches, off.healthy) == (3, 4, False)
+    assert codes(diagnosed(observations(fabric, silent={SPINE}, unread={SPINE}))) == ["control-plane"]
+    assert codes(diagnosed(observations(fabric, silent={SPINE}))) == ["telemetry-server"]
+    assert codes(diagnosed(observations(fabric, unread={SPINE}))) == ["management-access"]
+
+
+def test_two_plugs_that_are_swapped_are_named_together(fabric: Design) -> None:
+    links = {port.name: peer for port, peer, _ in fabric.topology.ports_of(LEAF)}
+    first, second = "ethernet-1/29", UPLINK
+    leaf = intended_state(fabric, LEAF)
+    for port, seen in ((first, links[second]), (second, links[first])):
+        leaf = with_interface(leaf, port, neighbor_device=seen.node, neighbor_interface=seen.name)
+    states = {LEAF: leaf}
+    for port, near in ((first, second), (second, first)):
+        peer = links[port]
+        state = states.get(peer.node) or intended_state(fabric, peer.node)
+        states[peer.node] = with_interface(state, peer.name, neighbor_device=LEAF, neighbor_interface=near)
+    (cause,) = diagnosed(observations(fabric, states=states)).causes
+    assert cause.code == "cables-swapped"
+    assert {f"{LEAF} {first}", f"{LEAF} {second}"} <= {str(place) for place in cause.places}
+
+
+def test_drops_that_nothing_explains_are_not_forgotten(fabric: Design) -> None:
+    drops = {("fabric_pfc_dropped_packets_total", LEAF, UPLINK): 50.0}
+    found = diagnosed(observations(fabric, counted=drops))
+    assert found.causes == ()
+    assert [str(symptom.kind) for symptom in found.unexplained] == ["lossless-drops"]
+    assert not found.healthy
+
+
+def test_a_cause_that_accounts_for_what_is_seen_comes_before_one_that_does_not(fabric: Design) -> None:
+    listed = {mistake.id: mistake for mistake in mistakes()}
+    texts = {**_texts(listed["timers"], LISTED), **_texts(listed["dscp-spine"], LISTED)}
+    drops = {("fabric_pfc_dropped_packets_total", LEAF, UPLINK): 50.0}
+    found = diagnosed(observations(fabric, texts=texts, counted=drops))
+    assert codes(found) == ["classifier", "bgp-timers"]
+    assert found.causes[0].confidence > found.causes[1].confidence
