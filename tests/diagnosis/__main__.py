@@ -98,7 +98,8 @@ def main(arguments: list[str]) -> int:
     results = json.loads(path.read_text()) if path.exists() else {}
     with tempfile.TemporaryDirectory() as state, DiagnosisRack(rack_of(served), Path(state)) as rack:
         for name, result in _tried(rack, served, arguments):
-            print(name, json.dumps(result), flush=True)
+            sys.stdout.write(f"{name} {json.dumps(result)}\n")
+            sys.stdout.flush()
             results[name] = result
             path.write_text(json.dumps(results, indent=1, sort_keys=True) + "\n")
     return 0

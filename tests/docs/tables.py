@@ -23,6 +23,8 @@ from tests.fabric.design_pairs import pairs as design_pairs
 from tests.integration.pushes import GATES, HARMFUL, HARMLESS, gates_against
 
 from railfab.dashboards.alerts import ALERTS
+from railfab.diagnosis.catalogue import KnownCause, causes
+from railfab.diagnosis.model import SymptomKind
 from railfab.findings import HazardCode
 from railfab.intent import json_schema
 from railfab.intent.model import NAME_PATTERN
@@ -397,6 +399,17 @@ def harmless_pushes() -> str:
     return table(("push",), ((name,) for name in HARMLESS))
 
 
+def doctor_causes() -> str:
+    """The causes that the doctor knows beside differences of configurations."""
+    listed = (cause for code, cause in causes().items() if code not in change_kinds())
+    rows = ((f"`{cause.code}`", cause.title.format(where="…", words="…"), _effects(cause)) for cause in listed)
+    return table(("code", "cause", "accounts for"), rows)
+
+
+def _effects(cause: KnownCause) -> str:
+    return ", ".join(f"`{kind}`" for kind in SymptomKind if kind in cause.effects)
+
+
 TABLES: dict[str, Callable[[], str]] = {
     "switches": partial(catalogue_tables.switches, table),
     "chips": partial(catalogue_tables.chips, table),
@@ -420,6 +433,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "intent-switches": section("catalogue", "switches"),
     "intent-change": section("change"),
     "intent-inventory": section("inventory"),
+    "doctor-causes": doctor_causes,
     "labs": labs,
     "pairs": pairs,
     "metrics": metrics,

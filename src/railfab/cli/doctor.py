@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -62,7 +62,7 @@ def doctor(
         fabric = design(intent)
     result = _diagnosis(fabric, on, telemetry, window, state)
     if output is Output.JSON:
-        print_json(diagnosis_document(result))
+        print_json(asdict(result))
     else:
         _print(result)
     if result.causes or result.unread:
@@ -90,12 +90,6 @@ def _diagnosis(fabric: Design, on: str | None, telemetry: str | None, window_s: 
         )
 
 
-def diagnosis_document(result: FabricDiagnosis) -> dict[str, Any]:
-    """A diagnosis as a JSON value."""
-    document = asdict(result)
-    return document | {"healthy": result.healthy}
-
-
 def _print(result: FabricDiagnosis) -> None:
     """Print each cause with what shows it, what it accounts for and the next command; then the verdict."""
     for cause in result.causes:
@@ -116,7 +110,16 @@ def _lines(cause: RankedCause) -> Iterator[str]:
     if len(cause.evidence) > SHOWN:
         yield f"and {counted(len(cause.evidence) - SHOWN, 'line')} of evidence more, see --output json"
     if cause.explains:
-        yield f"accounts for: {listed(tuple(_text(symptom) for symptom in cause.explains), SHOWN)}"
+        yield f"accounts for: {', '.join(_kinds(cause.explains))}"
+
+
+def _kinds(symptoms: Iterable[Symptom]) -> Iterator[str]:
+    """`link-down of leaf1 ethernet-1/32 and 1 more` for each kind of symptom."""
+    by_kind: dict[str, list[str]] = {}
+    for symptom in symptoms:
+        by_kind.setdefault(str(symptom.kind), []).append(str(symptom.place))
+    for kind, places in by_kind.items():
+        yield f"{kind} of {listed(tuple(dict.fromkeys(places)), 1)}"
 
 
 def _text(symptom: Symptom) -> str:

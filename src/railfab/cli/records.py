@@ -13,6 +13,7 @@ from pydantic import Field, TypeAdapter
 
 from railfab.app.summary import JobSummary
 from railfab.deploy import ChangePlan, DeployRecord, DriftState, LinkCabling, SwitchDifference
+from railfab.diagnosis import FabricDiagnosis
 from railfab.documents.equipment import Equipment
 from railfab.documents.explain import Section
 from railfab.documents.growth import Room
@@ -895,6 +896,7 @@ RECORDS: Mapping[str, Any] = {
     "deploy-waves": ChangePlan,
     "design-errors": DesignErrors,
     "diff": SnapshotComparison,
+    "doctor": FabricDiagnosis,
     "drain": DrainReport,
     "drift": DriftReport,
     "errors": CommandErrors,

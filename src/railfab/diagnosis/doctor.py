@@ -43,7 +43,8 @@ def diagnose(seen: Observations, words: Mapping[str, str], at_s: float) -> Fabri
     return FabricDiagnosis(
         fabric=seen.fabric.intent.fabric,
         at_s=at_s,
-        window_s=max(seen.window.seconds.values(), default=0.0),
+        window_s=round(max(seen.window.seconds.values(), default=0.0), 3),
+        healthy=not (found or symptoms or seen.unread),
         causes=found,
         symptoms=symptoms,
         unexplained=unexplained(symptoms, found),
@@ -65,7 +66,6 @@ LINK_SETTINGS = frozenset(
     ("port-off", "speed", "breakout", "fec", "interface-removed", "lag-members", "hostname", "lldp")
 )
 """Kinds of differences of a configuration that take a link down, or hide what is at its end."""
-SESSION_SETTINGS = frozenset(("hostname", "lldp"))
 
 
 def _unexplained_by_others(seen: Observations, candidates: Sequence[CandidateCause]) -> Iterator[CandidateCause]:

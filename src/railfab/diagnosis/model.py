@@ -115,20 +115,17 @@ class RankedCause:
 class FabricDiagnosis:
     """The causes of the symptoms of a fabric, the most likely first. unread: by name, what could not be read and why.
 
-    window_s: time that the telemetry covers [s]. switches: of the intent; read: those that were read.
+    healthy: whether all was read, and nothing is wrong. window_s: time that the telemetry covers [s]. switches: of the
+    intent; read: those that were read.
     """
 
     fabric: str
     at_s: float
     window_s: float
+    healthy: bool
     causes: tuple[RankedCause, ...]
     symptoms: tuple[Symptom, ...]
     unexplained: tuple[Symptom, ...]
     unread: Mapping[str, str]
     switches: int
     read: int
-
-    @property
-    def healthy(self) -> bool:
-        """Whether all was read, and nothing is wrong."""
-        return not self.causes and not self.symptoms and not self.unread
