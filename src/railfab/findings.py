@@ -118,6 +118,7 @@ class DifferenceCode(StrEnum):
     INTERFACE_DOWN = "interface-down"
     LLDP_SILENT = "lldp-silent"
     HASH_WITHOUT_PORT = "hash-without-port"
+    HASH_POLARISED = "hash-polarised"
     VNI_MISSING = "vni-missing"
     MTU_MISMATCH = "mtu-mismatch"
     SPEED_MISMATCH = "speed-mismatch"

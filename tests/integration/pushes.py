@@ -50,8 +50,8 @@ HARMFUL: Mapping[str, Push] = {
         ('"pfc-pause-frame-priority":3', '"pfc-pause-frame-priority":4'),
     ),
     "no headroom": _push(
-        ('"maximum-pfc-reserved-share-percentage":7', '"maximum-pfc-reserved-share-percentage":0'),
-        ('"maximum-pfc-reserved-share-percentage":15', '"maximum-pfc-reserved-share-percentage":0'),
+        ('"maximum-pfc-reserved-share-percentage":5', '"maximum-pfc-reserved-share-percentage":0'),
+        ('"maximum-pfc-reserved-share-percentage":12', '"maximum-pfc-reserved-share-percentage":0'),
     ),
     "watchdog off": _push(('"enable":true,"recovery-timer"', '"enable":false,"recovery-timer"')),
     "Kmin and Kmax swapped": _thresholds(1 / 3, 3),
@@ -59,12 +59,13 @@ HARMFUL: Mapping[str, Push] = {
     "ECN off": _push(('"explicit-congestion-notification":{},', "")),
     "RoCE by DSCP 46 instead of 26": _push(('"value":26', '"value":46')),
     "10 kB for the queue of RoCE": _push(
-        ('"maximum-burst-size":18000000,"queue-name":"roce"', '"maximum-burst-size":10000,"queue-name":"roce"')
+        ('"maximum-burst-size":26640000,"queue-name":"roce"', '"maximum-burst-size":10000,"queue-name":"roce"')
     ),
     "weights of RoCE and the rest swapped": _push(
         ('"queue-name":"default","weight":10', '"queue-name":"default","weight":90'),
         ('"queue-name":"roce","weight":90', '"queue-name":"roce","weight":10'),
     ),
+    "hash seed of the spines": _push(('"hash-seed":10', '"hash-seed":11')),
     "hash without source port": _push(('"hash-seed":10', '"hash-seed":10,"source-port":false')),
     "wrong AS": _push((f"{BGP}42000", f"{BGP}42009")),
     "MTU 1,500 on the uplinks of one tier": _push(

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, nullcontext
 
 import pytest
 from tests.integration.observed_twin import GATED, INCAST, ObservedTwin, observed
-from tests.integration.pushes import GATES, HARMFUL, HARMLESS, Push, gates_against
+from tests.integration.pushes import CONFIGURATION, GATES, HARMFUL, HARMLESS, STATE, TELEMETRY, Push, gates_against
 from tests.sampled import sampled
 from tests.twin.qos_twin import FAR_LEAF, LEAF
 
@@ -30,7 +30,8 @@ from railfab.endpoints import Endpoints
 
 SETTLES_WITHIN_S = 12.0
 """Sessions that BFD has ended are back by then, and what is broken stays so."""
-SEEDED = f"{GATED}profile: {{hash: {{seed: 10}}}}\n"
+SEEDED = GATED.replace("links_per_leaf: 1", "links_per_leaf: 2") + "profile: {hash: {seed: 10}}\n"
+"""With two links from each rail switch to each spine, so that spines have a choice of paths, too."""
 LEAVES = (LEAF, FAR_LEAF)
 
 
@@ -126,6 +127,20 @@ def test_a_harmful_push_is_stopped_at_the_canary_and_reverted(twin: ObservedTwin
     assert_stopped_and_reverted(result)
     assert running(twin) == before
     assert {failure.gate for failure in result.failures} >= set(gates_against(name))
+
+
+@pytest.mark.parametrize("name", sampled(HARMFUL.keys(), ()))
+def test_without_the_gate_of_the_configuration_the_others_stop_what_they_can(
+    twin: ObservedTwin, healed: None, name: str
+) -> None:
+    before, against = running(twin), set(gates_against(name)) - {CONFIGURATION}
+    result = rolled_out(twin, HARMFUL[name], (STATE, TELEMETRY))
+    assert {failure.gate for failure in result.failures} == against
+    if against:
+        assert_stopped_and_reverted(result)
+        assert running(twin) == before
+    else:
+        assert result.stopped == ""
 
 
 @pytest.mark.parametrize("name", sampled(HARMLESS.keys(), FEW_HARMLESS))

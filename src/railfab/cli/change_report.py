@@ -8,8 +8,8 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from railfab.cli.common import CANNOT, FOUND, Output, print_folded, print_json, print_text
-from railfab.cli.echo import echo, echo_line
+from railfab.cli.common import CANNOT, FOUND, Output, print_folded, print_json, print_text, report_switches
+from railfab.cli.echo import echo_line
 from railfab.device import change_lines
 from railfab.errors import ConfigError, Problems
 from railfab.fabric import Design
@@ -143,9 +143,7 @@ def print_outcomes(fabric: Design, outcomes: Sequence[Outcome], previews: Sequen
         _print_results([(outcome.name, RESULTS[outcome.result], _extent(outcome.diff)) for outcome in outcomes])
         print_drained(outcomes)
         print_text(_totals(fabric, outcomes))
-        for outcome in outcomes:
-            if outcome.failed:
-                echo(f"railfab: {outcome.error}", err=True)
+        report_switches((outcome.name, str(outcome.error)) for outcome in outcomes if outcome.failed)
 
 
 def changed_settings(fabric: Design, previews: Sequence[Preview]) -> dict[str, tuple[str, ...]]:

@@ -21,9 +21,10 @@ from railfab.cli.echo import echo
 from railfab.cli.tables import columns as width
 from railfab.cli.tables import laid_out, wrapped
 from railfab.endpoints import STATE_DIR
-from railfab.errors import Problems, RailfabError, each
+from railfab.errors import DeviceError, Problems, RailfabError, each
 from railfab.findings import DesignCode, Finding, Severity, findings_text, worst_switches
 from railfab.text.counted import counted, listed
+from railfab.text.folding import alike_as_one
 from railfab.text.printable import json_text, printable, printable_lines
 
 if TYPE_CHECKING:
@@ -139,8 +140,20 @@ def stderr() -> PrintableConsole:
 
 
 def report(error: RailfabError) -> None:
-    """Write an error to stderr: a line each, or with `--output json` one line with a JSON document of all of them."""
-    _report([_error_document(one) for one in each(error)])
+    """Write errors to stderr: a line each, and one for those of many switches that are alike; with `--output json` one
+    line with a JSON document of all of them."""
+    errors = each(error)
+    if json_wanted(sys.argv[1:]):
+        _report([_error_document(single) for single in errors])
+        return
+    _report([_error_document(single) for single in errors if not isinstance(single, DeviceError)])
+    report_switches((single.where, str(single)) for single in errors if isinstance(single, DeviceError))
+
+
+def report_switches(lines: Iterable[tuple[str, str]]) -> None:
+    """Write errors of switches to stderr, each with its name: a line each, and one for many that are alike."""
+    for line in alike_as_one(lines):
+        echo(f"railfab: {line}", err=True)
 
 
 def report_line(line: str) -> None:

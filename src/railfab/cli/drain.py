@@ -25,6 +25,7 @@ from railfab.cli.common import (
     print_table,
     print_text,
     report,
+    report_switches,
     ticking_bar,
 )
 from railfab.cli.echo import echo
@@ -136,9 +137,7 @@ def _print(
     failed = sum(outcome.failed for outcome in outcomes)
     of = f"{len(outcomes)} of {counted(len(fabric.topology.switches()), 'switch')}: {done} {verb}ed"
     print_text(f"{of}, {failed} failed" if failed else of)
-    for outcome in outcomes:
-        if outcome.failed:
-            echo(f"railfab: {outcome.error}", err=True)
+    report_switches((outcome.name, str(outcome.error)) for outcome in outcomes if outcome.failed)
 
 
 def _document(fabric: Design, findings: Sequence[Finding], outcomes: Sequence[Outcome]) -> dict[str, Any]:

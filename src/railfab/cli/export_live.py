@@ -12,6 +12,7 @@ from railfab.cli.common import stderr
 from railfab.cli.echo import echo_line
 from railfab.errors import RailfabError
 from railfab.fabric import Design, session_endpoints
+from railfab.text.folding import alike_as_one
 
 if TYPE_CHECKING:
     from railfab.exports import ExportFormat
@@ -42,8 +43,8 @@ def live_fabric(fabric: Design, exported: ExportFormat, on: str | None, state: P
     nornir = nornir_of(fabric, session_endpoints(fabric, on, state, None))
     with stderr().status("reading the switches"):
         read = inspect_all(nornir, lambda _name: None)
-    for error in read.unread.values():
-        echo_line(f"not read: {error}", err=True)
+    for line in alike_as_one((name, str(error)) for name, error in read.unread.items()):
+        echo_line(f"not read: {line}", err=True)
     live = live_design(fabric, {name: observed for name, (_, observed) in read.answers.items()})
     for difference in live.differences:
         echo_line(f"live: {difference}", err=True)

@@ -22,11 +22,11 @@ from railfab.deploy.steps import StepKind, StepState
 from railfab.deploy.tasks import IsOwn
 from railfab.deploy.waves import Wave
 from railfab.endpoints import Endpoints
-from railfab.errors import RailfabError
+from railfab.errors import RailfabError, each
 from railfab.fabric import Design
 from railfab.platforms import Verb
 from railfab.text.counted import listed
-from railfab.text.folding import folded_all
+from railfab.text.folding import alike_as_one, folded_all
 
 SETTLE_S = 5.0
 """Time in which routes move after a drain, where no telemetry shows the traffic [s]."""
@@ -176,7 +176,7 @@ class Rollout:
         self._check(wave, self.settings.gates, names)
         failed = [name for name in names if self.outcomes[name].failed]
         if failed:
-            return f"{listed(failed)} failed"
+            return f"{folded_all(failed)} failed"
         log.write(StepKind.WAVE, StepState.DONE, wave=wave.number)
         return ""
 
@@ -208,7 +208,7 @@ class Rollout:
                 else:
                     gate.baseline(wave.switches)
             except RailfabError as error:
-                raise GateStop(f"the gate {gate.name} cannot be read: {error}") from error
+                raise GateStop(f"the gate {gate.name} cannot be read: {_one_line(error)}") from error
         if before is None and self.settings.gates:
             self.entry.save_baselines(wave.number, {gate.name: gate.saved() for gate in self.settings.gates})
 
@@ -289,7 +289,8 @@ class Rollout:
             self._nornir(draining), Verb.DRAIN, _ignore, keep=keep, stop_requested=self.stop_requested
         )
         if failed := [outcome for outcome in drained if outcome.failed]:
-            raise GateStop(f"cannot drain {failed[0].error}")
+            lines = alike_as_one((outcome.name, str(outcome.error)) for outcome in failed)
+            raise GateStop(f"cannot drain {'; '.join(lines)}")
         if left := self._flowing(draining):
             flows = ", ".join(f"{name} {gbps:.3g} Gb/s" for name, gbps in sorted(left.items()))
             raise GateStop(f"traffic stays on drained switches: {flows}")
@@ -307,17 +308,17 @@ class Rollout:
         try:
             return self.settings.until_idle(emptied)
         except RailfabError as error:
-            raise GateStop(f"the traffic of drained switches cannot be read: {error}") from error
+            raise GateStop(f"the traffic of drained switches cannot be read: {_one_line(error)}") from error
 
     def _undrain(self, names: Sequence[str], wave: int = 0) -> None:
         """Give switches their traffic back; one that does not answer is named, and a later run has it in the steps."""
         back = operate_all(self._nornir(names), Verb.UNDRAIN, _ignore, again=True)
         done = [outcome.name for outcome in back if not outcome.failed]
         self.entry.steps.write(StepKind.UNDRAIN, StepState.DONE, done, wave=wave)
+        for line in alike_as_one((outcome.name, str(outcome.error)) for outcome in back if outcome.failed):
+            self.observer.says(f"{line} Still drained: railfab undrain ends that.")
         for outcome in back:
-            if outcome.failed:
-                self.observer.says(f"{outcome.error} It is still drained: railfab undrain ends that.")
-            elif outcome.name in self.outcomes:
+            if not outcome.failed and outcome.name in self.outcomes:
                 self.outcomes[outcome.name] = replace(self.outcomes[outcome.name], drained=False)
 
     def _change(self, wave: Wave) -> None:
@@ -386,6 +387,11 @@ class Rollout:
 
 
 def _ignore(_outcome: Outcome) -> None: ...
+
+
+def _one_line(error: RailfabError) -> str:
+    """The errors inside an error."""
+    return "; ".join(alike_as_one((single.where, str(single)) for single in each(error)))
 
 
 def _gates(failures: Iterable[GateFailure]) -> str:

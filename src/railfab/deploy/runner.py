@@ -5,12 +5,14 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Sequence
+from functools import partial
 from queue import Empty, SimpleQueue
 
 from nornir.core.inventory import Host
 from nornir.core.task import AggregatedResult, MultiResult, Result, Task
 
-from railfab.errors import NotRolledBack
+from railfab.deploy.silence import Silence
+from railfab.errors import NotRolledBack, RailfabError, Unreachable
 
 POLL_S = 0.1
 GRACE_S = 4.0
@@ -20,6 +22,7 @@ GRACE_S = 4.0
 class StoppableRunner:
     """Runs a task on `workers` switches at a time.
 
+    Once a switch cannot be reached, the silent ones among those that wait are found together, and are not tried.
     stop_requested: when set, switches that are not done within GRACE_S are given up; their result says so.
     """
 
@@ -31,10 +34,11 @@ class StoppableRunner:
         """Run the task on every host."""
         waiting: SimpleQueue[Host] = SimpleQueue()
         done: SimpleQueue[tuple[str, MultiResult]] = SimpleQueue()
+        silence = Silence(hosts[self._workers :])
         for host in hosts:
             waiting.put(host)
         for _ in range(min(self._workers, len(hosts))):
-            threading.Thread(target=_work, args=(task, waiting, done), daemon=True).start()
+            threading.Thread(target=_work, args=(task, waiting, done, silence), daemon=True).start()
         results = self._collected(hosts, done)
         found = AggregatedResult(task.name)
         for host in hosts:
@@ -56,13 +60,23 @@ class StoppableRunner:
         return results
 
 
-def _work(task: Task, waiting: SimpleQueue[Host], done: SimpleQueue[tuple[str, MultiResult]]) -> None:
+def _work(task: Task, waiting: SimpleQueue[Host], done: SimpleQueue[tuple[str, MultiResult]], silence: Silence) -> None:
     while True:
         try:
             host = waiting.get_nowait()
         except Empty:
             return
-        done.put((host.name, task.copy().start(host)))
+        attempt = task.copy()
+        if (error := silence.error(host.name)) is not None:
+            attempt.task = partial(_fail, error)
+        result = attempt.start(host)
+        if isinstance(result[0].exception, Unreachable):
+            silence.look()
+        done.put((host.name, result))
+
+
+def _fail(error: RailfabError, _task: Task, **_arguments: object) -> Result:
+    raise error
 
 
 def _given_up(host: Host) -> MultiResult:

@@ -83,6 +83,7 @@ if TYPE_CHECKING:
     from railfab.device.observed import Observed, ObservedBgpSession, ObservedFamily, ObservedInterface
     from railfab.device.partial_change import partly_changed
     from railfab.device.planning import plan
+    from railfab.device.polarisation import polarised_tiers
     from railfab.device.secret_text import configuration_without_secrets, without_secrets
     from railfab.device.supported import unsupported
 else:
@@ -98,6 +99,7 @@ else:
             "observed": ("Observed", "ObservedBgpSession", "ObservedFamily", "ObservedInterface"),
             "partial_change": ("partly_changed",),
             "planning": ("plan",),
+            "polarisation": ("polarised_tiers",),
             "secret_text": ("configuration_without_secrets", "without_secrets"),
             "supported": ("unsupported",),
         },
@@ -184,6 +186,7 @@ __all__ = [
     "operations",
     "partly_changed",
     "plan",
+    "polarised_tiers",
     "port_operation",
     "svi_name",
     "switch_buffers",

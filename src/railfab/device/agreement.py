@@ -12,6 +12,7 @@ from railfab.device.buffers import SWITCH_ROLES
 from railfab.device.interfaces import Fec, IpInterface, Loopback, Port
 from railfab.device.link_ends import SAME, STATES_ALL, ConfiguredSwitch, LinkEnd, PlatformTraits, mismatch
 from railfab.device.model import DeviceModel
+from railfab.device.polarisation import polarised_tiers
 from railfab.device.qos import ClassPriority, ClassThresholds, TrafficClass
 from railfab.device.routing import BgpNeighbor, Family, Remote
 from railfab.findings import DifferenceCode, Finding, error, warning
@@ -44,6 +45,7 @@ def disagreements(
     }
     findings = [finding for switch in switches.values() for finding in _switch_mistakes(switch)]
     findings.extend(_shared_addresses(switches, topology))
+    findings.extend(polarised_tiers(topology, {name: switch.model.load_balancing for name, switch in switches.items()}))
     for link in topology.links:
         if link.a.node in switches and link.z.node in switches and link.a.cage and link.z.cage:
             findings.extend(_link_mistakes(link, switches, topology, lossless))

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from math import prod
 
 NUMBER = re.compile(r"\d+")
+MOST_ALIKE = 4
+"""Lines that say the same of as many names; of more there is one line."""
 MOST_RANGES = 4
 """Ranges in a bracket; of names with more, the first is shown and the others are counted."""
 
@@ -42,6 +44,20 @@ def _products(names: Sequence[str], column: int = 0) -> Iterator[Sequence[str]]:
 def folded_all(names: Iterable[str]) -> str:
     """All of these names, as a few sets of ranges: `pod1-spine[1-4], super1`."""
     return ", ".join(folded_sets(list(names)))
+
+
+def alike_as_one(lines: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """Lines that begin with a name, given with that name; of many that differ in names and numbers only, one of all."""
+    kinds: dict[str, list[tuple[str, str]]] = {}
+    for name, line in lines:
+        kinds.setdefault(NUMBER.sub("", line.replace(name, "")), []).append((name, line))
+    for alike in kinds.values():
+        if len(alike) <= MOST_ALIKE:
+            yield from (line for _, line in alike)
+        else:
+            first, line = alike[0]
+            names = folded_all(name for name, _ in alike)
+            yield f"{names}: {line.removeprefix(first).lstrip(': ')} (as {first} says; {len(alike):,} switches)"
 
 
 def _product(names: Sequence[str]) -> str | None:
