@@ -8,7 +8,7 @@ import pytest
 
 from railfab.cli.common import print_table
 from railfab.cli.tables import columns, laid_out
-from railfab.text.folding import folded, folded_sets, number_ranges
+from railfab.text.folding import alike_as_one, folded, folded_sets, number_ranges
 
 
 @pytest.fixture(autouse=True)
@@ -130,3 +130,13 @@ def test_names_that_are_no_product_are_parted_by_their_first_numbers() -> None:
 
 def test_numbers_are_folded_to_ranges() -> None:
     assert number_ranges([1, 2, 3, 5, 8, 9]) == "1-3,5,8-9"
+
+
+def test_lines_that_many_switches_have_alike_are_one() -> None:
+    few = [(f"leaf{number}", f"leaf{number}: no answer from 10.0.0.{number}. Check it.") for number in range(1, 5)]
+    assert list(alike_as_one(few)) == [line for _, line in few]
+    many = [*few, ("leaf5", "leaf5: no answer from 10.0.0.5. Check it."), ("spine1", "spine1: refuses the login.")]
+    assert list(alike_as_one(many)) == [
+        "leaf[1-5]: no answer from 10.0.0.1. Check it. (as leaf1 says; 5 switches)",
+        "spine1: refuses the login.",
+    ]

@@ -11,7 +11,7 @@ from queue import Empty, SimpleQueue
 from nornir.core.inventory import Host
 from nornir.core.task import AggregatedResult, MultiResult, Result, Task
 
-from railfab.deploy.silence import Silence
+from railfab.deploy.silence import SilentSwitches
 from railfab.errors import NotRolledBack, RailfabError, Unreachable
 
 POLL_S = 0.1
@@ -34,7 +34,7 @@ class StoppableRunner:
         """Run the task on every host."""
         waiting: SimpleQueue[Host] = SimpleQueue()
         done: SimpleQueue[tuple[str, MultiResult]] = SimpleQueue()
-        silence = Silence(hosts[self._workers :])
+        silence = SilentSwitches(hosts[self._workers :])
         for host in hosts:
             waiting.put(host)
         for _ in range(min(self._workers, len(hosts))):
@@ -60,7 +60,9 @@ class StoppableRunner:
         return results
 
 
-def _work(task: Task, waiting: SimpleQueue[Host], done: SimpleQueue[tuple[str, MultiResult]], silence: Silence) -> None:
+def _work(
+    task: Task, waiting: SimpleQueue[Host], done: SimpleQueue[tuple[str, MultiResult]], silence: SilentSwitches
+) -> None:
     while True:
         try:
             host = waiting.get_nowait()

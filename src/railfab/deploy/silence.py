@@ -23,7 +23,7 @@ AT_ONCE = 256
 NO_ANSWER = (EHOSTUNREACH, ENETUNREACH, ETIMEDOUT)
 
 
-class Silence:
+class SilentSwitches:
     """The silent switches among some, looked for once a first one could not be reached. Thread-safe."""
 
     def __init__(self, hosts: Iterable[Host]) -> None:
