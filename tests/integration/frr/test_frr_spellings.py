@@ -130,7 +130,7 @@ def test_a_default_that_is_stated_is_no_difference_and_frr_hides_it(switches: tu
             f"{PEER} shutdown",
             "bgp graceful-shutdown",
         ],
-        few=["no bgp network import-check", f"{PEER} shutdown"],
+        few=[f"{PEER} shutdown"],
     ),
 )
 def test_another_value_is_a_difference_and_frr_shows_it(switches: tuple[Node, Node], line: str) -> None:
