@@ -65,6 +65,28 @@ def test_parked_ports_need_no_packets() -> None:
     assert forward.flows().received_packets.sum() - received == pytest.approx(4 * 1e6 * 100 / 8 / 4178, rel=0.01)
 
 
+@pytest.mark.parametrize("down_ns", [5_000, 1_000_000], ids=["asked for again", "timeout"])
+def test_a_port_that_is_parked_after_a_loss_sends_each_packet_to_its_end(down_ns: int) -> None:
+    """The retransmission timer that a loss has started runs out while the port is parked."""
+    network, routing = pairs(1)
+    broken = replace(network, up=np.arange(network.links) != 3)
+    ends, counts = [], []
+    for policy in (NEVER, replace(QUICK, trains=False)):
+        forward = FastForward(engine((network, routing)), policy)
+        forward.add(pair_flows(1, 2_500_000_000))
+        forward.run(1e6)
+        forward.reroute(broken, routing)
+        forward.run(1e6 + down_ns)
+        forward.reroute(network, routing)
+        assert forward.run(1e9)
+        flows = forward.flows()
+        assert flows.dropped_packets.sum() > 0
+        ends.append(flows.finish_ns)
+        counts.append((flows.timeouts.sum(), (flows.received_packets - flows.out_of_order_packets).sum()))
+    assert ends[1] == pytest.approx(ends[0], rel=1e-3)
+    assert counts[1] == counts[0]
+
+
 def test_bytes_are_accounted_for_at_any_moment() -> None:
     forward = FastForward(engine(pairs(4)), QUICK)
     forward.add(pair_flows(4, 40_000_000))

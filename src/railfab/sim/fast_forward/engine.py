@@ -224,7 +224,7 @@ class FastForward:
 
     def _park(self, loads: Loads) -> None:
         st, parked = self.engine.state, self._parked
-        may = may_park(st, loads)
+        may = may_park(st, loads, round(self.policy.longest_look_ns * PS_PER_NS))
         able = np.zeros(len(st.flows), bool)
         able[loads.numbers[may]] = True
         if not able[parked.numbers].all():

@@ -12,7 +12,7 @@ import numpy as np
 
 from railfab.sim.fast_forward.loads import Loads
 from railfab.sim.fast_forward.trains import remaining_frames
-from railfab.sim.kernel.records import DATA, MAX_HOPS, PARKED, UNPARKED, State
+from railfab.sim.kernel.records import DATA, EXPIRED, MAX_HOPS, NAK, PARKED, UNPARKED, State
 from railfab.sim.network import Bools, Floats, Framing, Ints
 
 MARGIN_PS = 50_000_000
@@ -57,10 +57,16 @@ class Parked:
         return Parked(**{name: np.concatenate(pair) for name, pair in pairs.items()})
 
 
-def may_park(st: State, loads: Loads) -> Bools:
-    """(flow,) of `loads`: whether all flows of the port can be parked."""
+def may_park(st: State, loads: Loads, settled_within_ps: int) -> Bools:
+    """(flow,) of `loads`: whether all flows of the port can be parked.
+
+    settled_within_ps: the longest time in which no progress of a parked flow is in the state, so that its
+    retransmission timer must be longer [ps].
+    """
     flows = st.flows[loads.numbers]
     links = st.links
+    asked = np.zeros(len(st.flows), bool)
+    asked[st.packets.flow[np.isin(st.packets.kind, (NAK, EXPIRED))]] = True
     unsafe = loads.congestible | (links.up == 0) | (links.loss > 0)
     start = st.transports.start_rate[flows.transport]
     steady = (
@@ -69,6 +75,8 @@ def may_park(st: State, loads: Loads) -> Bools:
         & (flows.dynamic == 0)
         & (flows.sent == flows.highest_sent)
         & (flows.resend_head < 0)
+        & ~asked[loads.numbers]
+        & (st.transports.timeout[flows.transport] > settled_within_ps)
         & (flows.train == 1)
         & (flows.expected >= flows.train_from)
         & (st.nodes.rx_ps_per_byte[flows.target] == 0)
@@ -164,6 +172,7 @@ def _advance_flows(st: State, numbers: Ints, due: Ints) -> None:
     octets = due * flows.frame[numbers]
     flows.sent_bytes[numbers] += octets
     flows.received_bytes[numbers] += octets
+    flows.progress_at[numbers[due > 0]] = st.sim[0].now
     shift = np.zeros(len(flows), np.int64)
     shift[numbers] = due
     moving = np.flatnonzero(st.packets.kind == DATA)
