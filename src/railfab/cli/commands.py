@@ -23,6 +23,7 @@ PLACES: Mapping[str, tuple[str, str]] = {
     "audit": ("design", "audit"),
     "compare": ("compare", "compare"),
     "draw": ("draw", "draw"),
+    "report": ("design_report", "report"),
     "export": ("export", "export"),
     "schema": ("design", "schema"),
     "deploy": ("deploy", "deploy"),

@@ -15,7 +15,7 @@ from railfab.diagnosis.links import (
 )
 from railfab.diagnosis.model import CandidateCause, FabricDiagnosis, FaultPlace, Symptom
 from railfab.diagnosis.nodes import host_causes, switch_causes
-from railfab.diagnosis.observations import ADMIN, OPER, STATE, UP, Observations
+from railfab.diagnosis.observations import ADMIN, OPER, OVERLOADED, STATE, UP, Observations
 from railfab.diagnosis.ranking import ranked, unexplained
 
 METRICS = frozenset(
@@ -26,7 +26,7 @@ METRICS = frozenset(
         *(shown.PAUSES_SENT, shown.PAUSES_RECEIVED, shown.STORMS, shown.TRANSITIONS),
         *(shown.SESSION_UP, shown.BFD_UP, shown.ROCE_QUEUES),
         *(shown.STEP_SUM, shown.STEP_COUNT, shown.IDEAL, shown.RUNNING),
-        *(RECEIVED, SENT, RECEIVE_POWER, OPER, ADMIN, UP, STATE),
+        *(RECEIVED, SENT, RECEIVE_POWER, OPER, ADMIN, UP, STATE, OVERLOADED),
     )
 )
 """Names of the series that a diagnosis reads."""

@@ -17,6 +17,7 @@ from railfab.topology import CabledPort, Link, Role
 PortName = tuple[str, str]
 """Names of a switch and of one of its interfaces."""
 UP, STATE = "fabric_collector_session_up", "fabric_collector_session_state"
+OVERLOADED = "fabric_collector_overloaded"
 OPER, ADMIN = "fabric_interface_oper_up", "fabric_interface_admin_up"
 
 
@@ -69,12 +70,19 @@ class Observations:
 
     @cached_property
     def silent(self) -> frozenset[str]:
-        """Switches of the intent whose telemetry was to stream and does not."""
-        streams = {series.device: value for series, value in self.window.latest(UP)}
-        undialed = {series.device for series, value in self.window.latest(STATE) if value == 0}
-        return frozenset(
-            name for name, up in streams.items() if not up and name in self.fabric.models and name not in undialed
-        )
+        """Switches of the intent whose telemetry was to stream in the whole window and did not.
+
+        A collector that was late says nothing about its switches, nor do those that it has not dialed yet.
+        """
+        ever: set[str] = set()
+        judged: set[str] = set()
+        for reading in self.window.readings:
+            for series, value in reading.values.items():
+                if series.metric == UP:
+                    judged.add(series.device)
+                if (series.metric, bool(value)) in ((UP, True), (STATE, False), (OVERLOADED, True)):
+                    ever.add(series.device)
+        return frozenset(judged.intersection(self.fabric.models) - ever)
 
     def is_up(self, port: PortName) -> bool | None:
         """Whether a port has a link, as the switch says, else its telemetry; None where neither does."""
