@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +12,7 @@ from tempfile import TemporaryDirectory
 import pytest
 from tests import commands
 from tests.deploy.schedulers.slurm_cluster import Cluster, cluster, until
+from tests.integration.process_list import ProcessList
 from tests.twin.small_fabric import INTENT, LEAF
 
 from railfab.deploy import Journal
@@ -70,3 +72,35 @@ def test_hosts_with_a_job_stop_the_roll_out_and_idle_ones_are_held_until_its_end
     steps = (folder / "small.deploys" / Journal(folder, "small").deploys()[-1].folder / "steps").read_text()
     kinds = [json.loads(line.partition(" ")[2])["kind"] for line in steps.splitlines()]
     assert kinds.index("hold") < kinds.index("drain") < kinds.index("change") < kinds.index("release")
+
+
+def test_no_secret_is_in_the_process_list_or_in_the_environment_of_the_scheduler(
+    slurm_cluster: Cluster, folder: Path
+) -> None:
+    """Switches by a password of the environment and of a file, Slurm, and a token of the telemetry."""
+    with Twin(design(folder / "intent.yml"), state=folder, base_port=0, configured=True) as twin:
+        login = twin.credentials
+        endpoints = json.loads((folder / "small.twin.json").read_text())
+        of_file = folder / "file.json"
+        of_file.write_text(json.dumps(endpoints))
+        for node in endpoints["nodes"]:
+            node["credentials"] = "env:POD1"
+        of_environment = folder / "environment.json"
+        of_environment.write_text(json.dumps(endpoints))
+        environment = {
+            **os.environ,
+            "POD1_USERNAME": login.username,
+            "POD1_PASSWORD": login.password,
+            "RAILFAB_TELEMETRY_TOKEN": "telemetry-token-of-the-test",
+        }
+        seen = ProcessList([login.password, "telemetry-token-of-the-test"])
+        for intent, on in (("now.yml", of_environment), ("intent.yml", of_file)):
+            words = ("deploy", intent, "--on", str(on), "--state", str(folder), "--limit", LEAF, "--yes")
+            done = seen.run(*words, "--no-gates", "--accept", "cut", folder=folder, environment=environment)
+            assert done.returncode == 0, done.stderr
+            assert login.password not in done.stdout + done.stderr
+        words = ("deploy", "now.yml", "--on", str(of_environment), "--state", str(folder), "--limit", LEAF, "--yes")
+        unread = seen.run(*words, "--telemetry", "http://127.0.0.1:9", folder=folder, environment=environment)
+        assert (unread.returncode, "telemetry-token" in unread.stderr) == (3, False)
+    assert any("scontrol" in line for line in seen.started), seen.started
+    assert seen.exposed == set()

@@ -6,7 +6,7 @@ from railfab.endpoints.state_directory import STATE_DIR
 from railfab.import_on_use import imported_on_use
 
 if TYPE_CHECKING:
-    from railfab.endpoints.credentials import read_credentials
+    from railfab.endpoints.credentials import read_credentials, without_logins
     from railfab.endpoints.document import load_endpoints, save_endpoints, state_file, state_option
     from railfab.endpoints.model import Credentials, Endpoint, Endpoints, InventoryEndpoints
     from railfab.endpoints.nornir_hosts import Host, load_hosts
@@ -15,7 +15,7 @@ else:
     __getattr__ = imported_on_use(
         __name__,
         {
-            "credentials": ("read_credentials",),
+            "credentials": ("read_credentials", "without_logins"),
             "document": ("load_endpoints", "save_endpoints", "state_file", "state_option"),
             "model": ("Credentials", "Endpoint", "Endpoints", "InventoryEndpoints"),
             "nornir_hosts": ("Host", "load_hosts"),
@@ -39,5 +39,6 @@ __all__ = [
     "save_endpoints",
     "state_file",
     "state_option",
+    "without_logins",
     "write_private",
 ]

@@ -19,6 +19,8 @@ DEFAULT_PREFIX = "RAILFAB"
 COMMAND = "command:"
 """Start of `credentials` that a command prints; it follows, with its arguments."""
 COMMAND_WITHIN_S = 30.0
+SECRET_SUFFIXES = ("_PASSWORD", "_TOKEN", "_AAA_SECRET")
+"""Ends of the names of variables with secrets."""
 SWITCH_VARIABLE = "RAILFAB_SWITCH"
 """In the environment of such a command: the name of the switch."""
 
@@ -92,6 +94,18 @@ def _from_hosts(endpoint: Endpoint, path: Path) -> Credentials:
     if "password" in said:
         said["token"] = ""
     return _from_environment(endpoint.name, DEFAULT_PREFIX, said)
+
+
+def without_logins(environment: Mapping[str, str]) -> dict[str, str]:
+    """An environment for a program that needs none of our secrets: without those of `RAILFAB_...`, and of each other
+    prefix that has a user name."""
+    prefixes = {name.removesuffix("_USERNAME") for name in environment if name.endswith("_USERNAME")}
+
+    def is_secret(name: str) -> bool:
+        prefix = next((name.removesuffix(suffix) for suffix in SECRET_SUFFIXES if name.endswith(suffix)), None)
+        return prefix is not None and (prefix in prefixes or prefix.split("_")[0] == DEFAULT_PREFIX)
+
+    return {name: value for name, value in environment.items() if not is_secret(name)}
 
 
 def _from_environment(name: str, prefix: str, said: Mapping[str, str] = MappingProxyType({})) -> Credentials:

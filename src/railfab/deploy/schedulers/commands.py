@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from railfab.deploy.schedulers.contract import SchedulerError
+from railfab.endpoints import without_logins
 
 ANSWER_S = 60.0
 """Limit of a command [s]; the commands of Slurm 22.05 give a controller up that refuses connections after 9 s."""
@@ -27,7 +28,8 @@ class NonZeroExit(Exception):
 class SchedulerCommands:
     """Where commands run. prefix: a command that runs the one after it. folder: that of the programs, else by PATH.
 
-    A remote shell reads what ssh is given, so that arguments are quoted where the prefix is one of ssh.
+    A remote shell reads what ssh is given, so that arguments are quoted where the prefix is one of ssh. No command gets
+    the logins of switches and servers that the environment has for railfab.
     """
 
     prefix: tuple[str, ...] = ()
@@ -45,6 +47,7 @@ class SchedulerCommands:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 start_new_session=True,
+                env=without_logins(os.environ),
             )
         except OSError as error:
             problem = f"cannot be run ({(error.strerror or str(error)).lower()})"
