@@ -55,6 +55,11 @@ def _lab() -> str | None:
     return None
 
 
+def _alertmanager() -> str | None:
+    there = shutil.which("prometheus-alertmanager") and shutil.which("amtool")
+    return None if there else "needs prometheus-alertmanager; run: sudo make lab-deps"
+
+
 def _prometheus() -> str | None:
     found = shutil.which("prometheus") and shutil.which("promtool")
     return None if found else "needs prometheus and promtool; run: sudo make lab-deps"
@@ -103,6 +108,7 @@ def _fake_server() -> str | None:
 
 NEEDS: dict[str, Callable[[], str | None]] = {
     "lab": _lab,
+    "alertmanager": _alertmanager,
     "prometheus": _prometheus,
     "nats": _nats,
     "slurm": _slurm,

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
+from railfab.dashboards.alertmanager import alertmanager_config
 from railfab.dashboards.alerts import ALERTS
 from railfab.dashboards.boards import board_document, boards
 from railfab.dashboards.monitoring import (
@@ -25,8 +26,12 @@ class DeliveryError(RailfabError):
 
 
 def prometheus_files(scrape: Scrape, runbooks: str = RUNBOOKS) -> dict[str, str]:
-    """prometheus.yml and its rule files, by relative path. Needs no extra. runbooks: folder or URL of their pages."""
+    """prometheus.yml, its rule files and alertmanager.yml, by relative path. Needs no extra.
+
+    runbooks: folder or URL of the pages of alerts.
+    """
     return {
+        "alertmanager.yml": yaml_text(alertmanager_config()),
         "prometheus.yml": yaml_text(prometheus_config(scrape)),
         "rules/recording.yml": rules_text("fabric.recording", RECORDING),
         "rules/alerts.yml": rules_text("fabric.alerts", ALERTS, runbooks),
