@@ -32,7 +32,7 @@ READER_GONE = 141
 
 OPTIONAL = frozenset(
     ("numpy", "grpc", "google", "pygnmi", "prometheus_client", "cryptography", "nornir", "netmiko", "asyncssh")
-) | {"grafana_foundation_sdk", "grafana_api", "pynetbox", "requests", "urllib3", "cramjam"}
+) | {"grafana_foundation_sdk", "grafana_api", "pynetbox", "requests", "urllib3", "cramjam", "starlette", "uvicorn"}
 """Modules that the core does not need."""
 EXTRAS = {
     "audit": "deploy",
@@ -50,6 +50,7 @@ EXTRAS = {
     "compare": "netbox",
     "twin": "twin",
     "up": "all",
+    "page": "page",
     "lab": "lab",
     "build": "dashboards",
     "push": "dashboards,grafana",

@@ -44,6 +44,7 @@ PLACES: Mapping[str, tuple[str, str]] = {
     "targets": ("target_check", "targets_app"),
     "import": ("from_gnmic", "import_app"),
     "up": ("up", "up"),
+    "page": ("page", "page"),
     "lab": ("lab", "lab_app"),
     "dashboards": ("dashboards", "app"),
     "simulate": ("simulate", "simulate"),

@@ -39,7 +39,7 @@ from railfab.twin.secrets import twin_secrets
 from railfab.twin.served import face_of, require_served, require_traffic
 from railfab.twin.servers import SwitchServers
 from railfab.twin.ssh_server import SwitchSsh
-from railfab.twin.status import SwitchOperation, SwitchStatus, TwinStatus
+from railfab.twin.status import SwitchOperation, SwitchStatus, TwinStatus, step_times
 from railfab.twin.switch import VirtualSwitch
 from railfab.units import NS_PER_S
 from railfab.workload import RecordedJob
@@ -178,6 +178,7 @@ class Twin:
             slipped_s=self._clock.slipped_ns / NS_PER_S,
             failure=self._clock.failure,
             switches=tuple(self._switch_status(name) for name in self._switches),
+            last_steps=step_times(job),
         )
 
     def _switch_status(self, name: str) -> SwitchStatus:

@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from railfab.topology import PortKey
+
+if TYPE_CHECKING:
+    from railfab.workload.run import JobSteps
+
+RECENT_STEPS = 10
+"""Finished steps that a status has."""
 
 
 class FaultKind(StrEnum):
@@ -79,6 +87,26 @@ class SwitchStatus:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StepTimes:
+    """A finished step of a job [simulated s]. number: from 1. ideal_s: the whole step where nothing is slow.
+
+    waited_for: source and target, each as node and port, of the transfer that ended last in the stage whose transfers
+    took longest; None without transfers.
+    """
+
+    number: int
+    step_s: float
+    communication_s: float
+    ideal_s: float
+    waited_for: tuple[PortKey, PortKey] | None
+
+    @classmethod
+    def from_json(cls, document: Mapping[str, Any]) -> StepTimes:
+        ends = document["waited_for"]
+        return cls(**{**document, "waited_for": None if ends is None else (tuple(ends[0]), tuple(ends[1]))})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TwinStatus:
     """A twin at one moment.
 
@@ -92,6 +120,7 @@ class TwinStatus:
     simulation fell behind by. failure: the error that stopped the simulation's job; empty when there is none.
     step_share: of the computations and transfers of the present step those that have ended. step_elapsed_s: simulated
     time since it began; step_ideal_s: how long it takes where nothing is slow; all None of a job of phases.
+    last_steps: the last RECENT_STEPS of them, oldest first.
     """
 
     fabric: str
@@ -113,10 +142,27 @@ class TwinStatus:
     step_share: float | None = None
     step_elapsed_s: float | None = None
     step_ideal_s: float | None = None
+    last_steps: tuple[StepTimes, ...] = ()
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> TwinStatus:
         switches = tuple(map(SwitchStatus.from_json, document["switches"]))
         texts = {name: tuple(document[name]) for name in ("stalled", "slow_hosts", "faults")}
         details = tuple(map(Fault.from_json, document["fault_details"]))
-        return cls(**{**document, "switches": switches, "fault_details": details, **texts})
+        steps = tuple(map(StepTimes.from_json, document["last_steps"]))
+        return cls(**{**document, "switches": switches, "fault_details": details, "last_steps": steps, **texts})
+
+
+def step_times(job: JobSteps) -> tuple[StepTimes, ...]:
+    """The last steps of a job. The ideal of a job of phases is that of its transfers alone."""
+    recent = job.recent[-RECENT_STEPS:]
+    return tuple(
+        StepTimes(
+            number=number,
+            step_s=step.duration_s,
+            communication_s=step.communication_s,
+            ideal_s=step.ideal_s if step.calls else step.duration_s - step.communication_s + step.ideal_s,
+            waited_for=step.waited_for,
+        )
+        for number, step in enumerate(recent, job.steps - len(recent) + 1)
+    )

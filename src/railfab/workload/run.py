@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from railfab.sim.fast_forward import FastForward
 from railfab.sim.kernel.records import DONE
+from railfab.topology import PortKey
 from railfab.units import NS_PER_S
 from railfab.workload.call_times import CallTimes, Times, call_times, transferring_ns
+from railfab.workload.ideal_times import is_crossing
 from railfab.workload.staged_job import StagedJob
-from railfab.workload.transfer import Stage
+from railfab.workload.transfer import Stage, Transfer
 
 RECENT_STEPS = 256
 
@@ -28,13 +30,15 @@ POLL_NS = 100_000
 class Step:
     """A finished pass through the stages of a job. ideal_s: duration of its transfers with fair sharing of the links
     throughout; of a training step see `IdealSteps`. communication_s: in which transfers were under way. calls:
-    operations of a training step over the network.
+    operations of a training step over the network. waited_for: source and target of the transfer that ended last in the
+    stage whose transfers took longest; None without transfers.
     """
 
     duration_s: float
     communication_s: float
     ideal_s: float
     calls: tuple[CallTimes, ...] = ()
+    waited_for: tuple[PortKey, PortKey] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,6 +113,8 @@ class JobRun:
         self._in_stage = self._sending = False
         self._communication_ns, self._ideal_s = 0, 0.0
         self._calls: tuple[CallTimes, ...] = ()
+        self._waited_for: tuple[PortKey, PortKey] | None = None
+        self._waited_ns = 0.0
         self._ideals = IdealSteps()
         self._is_healthy = all(stage.ideal_s is not None and not stage.slowed for stage in job.stages)
         self.as_designed = self._is_healthy
@@ -228,6 +234,17 @@ class JobRun:
         transfers = [transfer for transfer in stage.transfers if not transfer.asynchronous]
         self._communication_ns += transferring_ns(transfers, start_ns, finish_ns)
         self._calls = (*self._calls, *call_times(stage.calls, start_ns, finish_ns))
+        self._note_last(transfers, finish_ns)
+
+    def _note_last(self, transfers: Sequence[Transfer], finish_ns: Times) -> None:
+        """Note which of these transfers ended last, where they took longer than those of the stages before."""
+        crossing = is_crossing(transfers)
+        if not crossing.any():
+            return
+        last = int(np.where(crossing, finish_ns, -np.inf).argmax())
+        waited_ns = float(finish_ns[last]) - self.stage_began_ns
+        if waited_ns > self._waited_ns:
+            self._waited_ns, self._waited_for = waited_ns, (transfers[last].source, transfers[last].target)
 
     def _end_stage(self) -> None:
         now_ns = self._now_ns
@@ -247,7 +264,9 @@ class JobRun:
                 communication_s=self._communication_ns / NS_PER_S,
                 ideal_s=ideal_s,
                 calls=self._calls,
+                waited_for=self._waited_for,
             )
         )
+        self._waited_for, self._waited_ns = None, 0.0
         self._step_began_ns, self._communication_ns, self._ideal_s, self._calls = now_ns, 0, 0.0, ()
         self.as_designed = self._is_healthy

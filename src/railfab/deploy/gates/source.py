@@ -44,6 +44,15 @@ class TelemetrySource:
         self._fabric = fabric
         self.name = self._client.name
 
+    @property
+    def is_prometheus(self) -> bool:
+        """Whether it can be asked for the past. Raises EndpointError where the server does not answer."""
+        return isinstance(self._protocol, _Prometheus)
+
+    def samples(self, metrics: Collection[str]) -> Samples:
+        """Metric, labels and value of each series of these metrics now. Raises EndpointError."""
+        return self._protocol.samples(sorted(metrics), None)
+
     def read(self, metrics: Collection[str], devices: Collection[str] | None = None) -> TelemetryReading:
         wanted = sorted({*metrics, *CLOCKS})
         values: dict[TelemetrySeries, float] = {}

@@ -1,0 +1,69 @@
+"""The alerts of a Prometheus as entries of the log."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from railfab.endpoints.http_client import HttpClient
+from railfab.page.event_log import EntryKind, EntrySeverity, EventLog
+from railfab.page.range_series import ALERTS
+from railfab.page.rates import PortRates
+
+EVERY_S = 10.0
+SEVERITIES: Mapping[str, EntrySeverity] = {
+    "critical": EntrySeverity.CRITICAL,
+    "page": EntrySeverity.CRITICAL,
+    "warning": EntrySeverity.WARNING,
+}
+
+
+class AlertWatch:
+    """Asks for the alerts that fire, and tells of those that begin and end."""
+
+    def __init__(self, fabric: str, client: HttpClient, path: str, log: EventLog) -> None:
+        self._fabric, self._client, self._path, self._log = fabric, client, path, log
+        self._firing: dict[str, Mapping[str, Any]] = {}
+        self._due_s = 0.0
+
+    def watch(self, _: PortRates) -> None:
+        """Ask every EVERY_S. Raises EndpointError when it does not answer."""
+        if time.monotonic() < self._due_s:
+            return
+        self._due_s = time.monotonic() + EVERY_S
+        answer = self._client.request(self._path + ALERTS)
+        try:
+            alerts = [alert for alert in json.loads(answer.body)["data"]["alerts"] if self._is_firing(alert)]
+        except (AttributeError, KeyError, TypeError, ValueError):
+            raise self._client.failed("invalid", "answers not as Prometheus does", "Check its URL") from None
+        firing = {json.dumps(alert["labels"], sort_keys=True): alert for alert in alerts}
+        for key in firing.keys() - self._firing.keys():
+            self._tell(firing[key])
+        for key in self._firing.keys() - firing.keys():
+            self._log.tell(EntryKind.ALERT, f"ended: {_title(self._firing[key])}", where=_where(self._firing[key]))
+        self._firing = firing
+
+    def _is_firing(self, alert: Mapping[str, Any]) -> bool:
+        return alert["state"] == "firing" and alert["labels"].get("fabric", self._fabric) == self._fabric
+
+    def _tell(self, alert: Mapping[str, Any]) -> None:
+        notes = alert.get("annotations", {})
+        self._log.tell(
+            EntryKind.ALERT,
+            _title(alert),
+            text=str(notes.get("description", "")),
+            severity=SEVERITIES.get(alert["labels"].get("severity", ""), EntrySeverity.INFO),
+            where=_where(alert),
+            link=notes.get("runbook_url"),
+        )
+
+
+def _title(alert: Mapping[str, Any]) -> str:
+    return str(alert.get("annotations", {}).get("summary") or alert["labels"].get("alertname", "alert"))
+
+
+def _where(alert: Mapping[str, Any]) -> tuple[str, ...]:
+    labels = alert["labels"]
+    return tuple(str(labels[name]) for name in ("device", "interface") if labels.get(name))

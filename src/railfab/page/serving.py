@@ -1,0 +1,64 @@
+"""The page put together: its source, what it watches, what it can be asked, and what it can do."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from railfab.page.actions import TwinActions
+from railfab.page.deploy_watch import DeployWatch
+from railfab.page.details import Details
+from railfab.page.event_log import EventLog
+from railfab.page.job_watch import TwinWatch
+from railfab.page.live_state import LiveState, Watcher
+from railfab.page.plan import PagePlan
+from railfab.page.series import RingSeries
+from railfab.page.server import Act, Ask, PageServer
+from railfab.page.settings import new_token
+from railfab.page.sources.contract import PageSource
+from railfab.page.thresholds import ThresholdChange
+from railfab.twin import Control
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """What is beside a source. state: directory of twins, labs and the journal. on: the option `--on` of commands, with
+    a space before it. control: of the twin that the source reads; None of other switches. jobs: files that it can run,
+    by name.
+    """
+
+    state: Path
+    on: str = ""
+    control: Control | None = None
+    jobs: Mapping[str, Path]
+
+
+def page_server(plan: PagePlan, source: PageSource, listener: socket.socket, beside: Surroundings) -> PageServer:
+    """The server of a page; a context manager."""
+    log = EventLog()
+    watch = None if beside.control is None else TwinWatch(plan, beside.control, log)
+    watchers: list[Watcher] = [DeployWatch(plan.fabric, plan.design.path, beside.state, log)]
+    watchers += [] if watch is None else [watch]
+    state = LiveState(plan, source, log, watchers=watchers)
+    details = Details(plan, lambda: state.rates, on=beside.on, watch=watch)
+    series = RingSeries(plan, state.history, past_of_job=None if watch is None else watch.past)
+    actions = _actions(plan, beside, log)
+    token = new_token() if actions else None
+    return PageServer(state, Ask(details, series.answer), listener, actions=actions, token=token)
+
+
+def _actions(plan: PagePlan, beside: Surroundings, log: EventLog) -> dict[str, Act]:
+    """What can be done, by name; nothing without a twin."""
+    if beside.control is None:
+        return {}
+    twin = TwinActions(plan, beside.control, state=beside.state, jobs=beside.jobs)
+    thresholds = ThresholdChange(plan.design, state=beside.state, log=log)
+    return {
+        "job": twin.job,
+        "fault": twin.fault,
+        "cable": twin.cable,
+        "threshold": thresholds.propose,
+        "deploy": thresholds.deploy,
+    }
