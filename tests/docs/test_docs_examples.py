@@ -27,8 +27,10 @@ MARKS = {
     ("lab.md", "lab"): [pytest.mark.lab, pytest.mark.matrix],
     ("python.md", "lab"): [pytest.mark.lab],
     ("twin.md", "paste"): [pytest.mark.matrix],
+    ("page.md", "twin"): [pytest.mark.matrix],
 }
-"""tests/integration does with the same lab what lab.md shows, and tests/twin with a twin what twin.md shows."""
+"""tests/integration does with the same lab what lab.md shows, tests/twin with a twin what twin.md shows,
+and tests/page what page.md shows."""
 
 
 @pytest.mark.timeout(600)

@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
+import os
+import socket
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from railfab.app.configuration_check import CHECK_INTERVAL_S, ConfigurationCheck
 from railfab.app.default_jobs import default_jobs
+from railfab.deploy.gates.source import PREFIX, TelemetrySource
 from railfab.endpoints import Endpoints, state_option
+from railfab.endpoints.http_client import HttpClient
+from railfab.endpoints.secrets import SecretSource
 from railfab.fabric import Design, present_endpoints
 from railfab.page.columns import VectorLayout
 from railfab.page.plan import PagePlan
-from railfab.page.server import PageServer, page_listener
+from railfab.page.range_series import PrometheusPast
+from railfab.page.server import PageListenError, PageServer, page_listener
 from railfab.page.serving import Surroundings, page_server
-from railfab.page.settings import PageAddress
+from railfab.page.settings import LOCALHOST, PAGE_PORT, PageAddress
 from railfab.page.sources.collected import CollectedSource
-from railfab.telemetry import fabric_collector
-from railfab.twin import running
+from railfab.page.sources.remote import RemoteSource
+from railfab.telemetry import Collector, fabric_collector
+from railfab.twin import Control, running
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +62,52 @@ def page(design: Design, options: PageOptions) -> Iterator[PageServer]:
             VectorLayout(plan), collector, name=endpoints.backend, interval_s=options.interval_s, others=(check,)
         )
         yield stack.enter_context(page_server(plan, source, listener, beside))
+
+
+@contextmanager
+def prometheus_page(design: Design, url: str, options: PageOptions) -> Iterator[PageServer]:
+    """The page of a fabric from a Prometheus, or from the exposition of a collector. Raises RailfabError."""
+    secrets = SecretSource(PREFIX, os.environ)
+    telemetry = TelemetrySource(url, design.intent.fabric, secrets)
+    past = PrometheusPast(HttpClient(url, secrets), urlsplit(url).path.rstrip("/")) if telemetry.is_prometheus else None
+    listener = page_listener(options.address.host, options.address.port)
+    with closing(listener):
+        plan = PagePlan(design)
+        interval_s = options.interval_s + (0.0 if past is None else past.scrape_interval_s())
+        source = RemoteSource(VectorLayout(plan), telemetry, interval_s=interval_s)
+        beside = Surroundings(state=options.state, jobs={}, past=past)
+        with page_server(plan, source, listener, beside) as server:
+            yield server
+
+
+def page_of_up(
+    design: Design,
+    collector: Collector,
+    check: ConfigurationCheck,
+    control: Control,
+    port: int | None,
+    interval_s: float,
+) -> PageServer:
+    """The page of `railfab up`. port: None is that of the page, or any where it is taken. Raises RailfabError."""
+    plan = PagePlan(design)
+    source = CollectedSource(VectorLayout(plan), collector, name="twin", interval_s=interval_s, others=(check,))
+    beside = Surroundings(
+        state=control.state,
+        on=f" --on twin{state_option(control.state)}",
+        control=control,
+        jobs={path.stem: path for path in default_jobs(design.path)},
+    )
+    return page_server(plan, source, _listener(port), beside)
+
+
+def _listener(port: int | None) -> socket.socket:
+    """A socket of this machine alone."""
+    if port is not None:
+        return page_listener(LOCALHOST, port)
+    try:
+        return page_listener(LOCALHOST, PAGE_PORT)
+    except PageListenError:
+        return page_listener(LOCALHOST, 0)
 
 
 def surroundings(design: Design, endpoints: Endpoints, on: str | None, state: Path) -> Surroundings:

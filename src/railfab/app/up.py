@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from importlib.util import find_spec
 from itertools import cycle
 from math import inf
 from pathlib import Path
@@ -34,6 +35,7 @@ from railfab.intent import Job
 from railfab.intent.document import input_for
 from railfab.telemetry import Collector, MetricsServer, fabric_collector
 from railfab.text.counted import counted
+from railfab.text.remedies import install
 from railfab.topology import Role
 from railfab.twin import twin_command
 from railfab.twin.control import Control, connect
@@ -77,7 +79,8 @@ class Options:
     a model, or of another tool. Without jobs only the switches run.
     for_s: end by itself after so long.
 
-    Ports: 0 is any free one. prometheus_port: 0 starts no Prometheus, None takes PROMETHEUS_PORT or any free one.
+    Ports: 0 is any free one. prometheus_port: 0 starts no Prometheus, None takes PROMETHEUS_PORT or any free one;
+    page_port: likewise of the live page.
     cpu: how much of a core the simulation may use. accept: codes of the design's errors that are accepted.
     """
 
@@ -89,6 +92,7 @@ class Options:
     twin_port: int = 57400
     metrics_port: int = COLLECTOR_PORT
     prometheus_port: int | None = None
+    page_port: int | None = None
     cpu: float = 1.0
     accept: tuple[DesignCode, ...] = ()
 
@@ -214,7 +218,8 @@ class _Start:
         )
         collector.registry.register(stack.enter_context(check))
         collector.registry.register(TwinMetricsRelay(options.state, fabric.intent.fabric))
-        urls = {"metrics": f"{server.url}/metrics"}
+        urls = self._start_page(stack, collector, check, control)
+        urls["metrics"] = f"{server.url}/metrics"
         if prometheus_port is not None:
             self._start_prometheus(children, server.url, prometheus_port)
             urls["Prometheus"] = f"http://{LOCALHOST}:{prometheus_port}"
@@ -267,6 +272,23 @@ class _Start:
         if self._stop_requested.is_set():
             raise _StopRequested
         return {each.name: str(each.error).removeprefix(f"{each.name}: ") for each in outcomes if each.failed}
+
+    def _start_page(
+        self, stack: ExitStack, collector: Collector, check: ConfigurationCheck, control: Control
+    ) -> dict[str, str]:
+        """Start the live page, where it is wanted and installed; its URL, by name."""
+        options = self._options
+        if options.page_port == 0:
+            return {}
+        if find_spec("starlette") is None or find_spec("uvicorn") is None:
+            self._report(f"no live page: starlette and uvicorn are not installed. {install('page')}")
+            return {}
+        from railfab.app.page import page_of_up
+
+        opened = page_of_up(self._fabric, collector, check, control, options.page_port, options.interval_s)
+        url = stack.enter_context(opened).url
+        self._report(f"live page: {url}")
+        return {"page": url}
 
     def _start_prometheus(self, children: Children, metrics_url: str, port: int) -> None:
         """Start Prometheus with our configuration."""

@@ -117,7 +117,7 @@ def frame(scene: Scene, width: int = WIDTH, height: int = HEIGHT) -> RenderableT
 
 def _lines(scene: Scene, cells: int, height: int) -> Iterator[Text]:
     above = [_headline(scene), _job(scene.job), _notice(scene)]
-    congestion, jobs = [*_congestion(scene, cells)], [*_jobs(scene, cells), _urls(scene)]
+    congestion, jobs = [*_congestion(scene, cells)], [*_jobs(scene, cells), *_urls(scene, cells)]
     room = height - len(above) - len(congestion) - len(jobs)
     rails = [*_rails(scene, cells, room)]
     yield from (*above, *rails)
@@ -304,11 +304,15 @@ def _job_cells(job: JobSummary) -> tuple[str, ...]:
     )
 
 
-def _urls(scene: Scene) -> Text:
+def _urls(scene: Scene, cells: int) -> Iterator[Text]:
+    """The URLs, on as few lines as have room for them whole."""
     line = Text()
     for name, url in scene.urls.items():
+        if line and len(line) + len(f"   {name} {url}") > cells:
+            yield line
+            line = Text()
         line.append("   " if line else "").append(f"{name} ", "dim").append(url, "underline")
-    return line
+    yield line
 
 
 def line(scene: Scene) -> str:

@@ -74,6 +74,17 @@ PrometheusPortOption = Annotated[
         show_default=False,
     ),
 ]
+PagePortOption = Annotated[
+    int | None,
+    typer.Option(
+        "--page-port",
+        metavar="N",
+        min=0,
+        max=65_535,
+        help="Port of the live page; 0: do not serve it. [default: 9805, or any if that is taken]",
+        show_default=False,
+    ),
+]
 IntervalOption = Annotated[
     float | None,
     typer.Option(
@@ -108,12 +119,13 @@ def up(
     twin_port: TwinPortOption = 57400,
     metrics_port: MetricsPortOption = COLLECTOR_PORT,
     prometheus_port: PrometheusPortOption = None,
+    page_port: PagePortOption = None,
     cpu: CpuOption = 1.0,
     accept: AcceptOption = None,
     state: StateOption = STATE_DEFAULT,
     output: OutputOption = Output.TABLE,
 ) -> None:
-    """Twin, deploy, jobs, collector and live view of a fabric, with Prometheus if it is installed; Ctrl-C ends all."""
+    """Twin, deploy, jobs, collector, live view and page of a fabric, and Prometheus if installed; Ctrl-C ends all."""
     from railfab.app.sampling import choose_sampling
     from railfab.app.up import Options
     from railfab.app.up import up as run
@@ -134,6 +146,7 @@ def up(
         twin_port=twin_port,
         metrics_port=metrics_port,
         prometheus_port=prometheus_port,
+        page_port=page_port,
         cpu=cpu,
         accept=tuple(accept or ()),
     )

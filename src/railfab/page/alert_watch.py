@@ -7,9 +7,8 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from railfab.endpoints.http_client import HttpClient
 from railfab.page.event_log import EntryKind, EntrySeverity, EventLog
-from railfab.page.range_series import ALERTS
+from railfab.page.range_series import PrometheusPast
 from railfab.page.rates import PortRates
 
 EVERY_S = 10.0
@@ -23,8 +22,8 @@ SEVERITIES: Mapping[str, EntrySeverity] = {
 class AlertWatch:
     """Asks for the alerts that fire, and tells of those that begin and end."""
 
-    def __init__(self, fabric: str, client: HttpClient, path: str, log: EventLog) -> None:
-        self._fabric, self._client, self._path, self._log = fabric, client, path, log
+    def __init__(self, fabric: str, past: PrometheusPast, log: EventLog) -> None:
+        self._fabric, self._past, self._log = fabric, past, log
         self._firing: dict[str, Mapping[str, Any]] = {}
         self._due_s = 0.0
 
@@ -33,11 +32,7 @@ class AlertWatch:
         if time.monotonic() < self._due_s:
             return
         self._due_s = time.monotonic() + EVERY_S
-        answer = self._client.request(self._path + ALERTS)
-        try:
-            alerts = [alert for alert in json.loads(answer.body)["data"]["alerts"] if self._is_firing(alert)]
-        except (AttributeError, KeyError, TypeError, ValueError):
-            raise self._client.failed("invalid", "answers not as Prometheus does", "Check its URL") from None
+        alerts = [alert for alert in self._past.alerts() if self._is_firing(alert)]
         firing = {json.dumps(alert["labels"], sort_keys=True): alert for alert in alerts}
         for key in firing.keys() - self._firing.keys():
             self._tell(firing[key])
@@ -49,7 +44,7 @@ class AlertWatch:
         return alert["state"] == "firing" and alert["labels"].get("fabric", self._fabric) == self._fabric
 
     def _tell(self, alert: Mapping[str, Any]) -> None:
-        notes = alert.get("annotations", {})
+        notes = alert["notes"]
         self._log.tell(
             EntryKind.ALERT,
             _title(alert),
@@ -61,7 +56,7 @@ class AlertWatch:
 
 
 def _title(alert: Mapping[str, Any]) -> str:
-    return str(alert.get("annotations", {}).get("summary") or alert["labels"].get("alertname", "alert"))
+    return str(alert["notes"].get("summary") or alert["labels"].get("alertname", "alert"))
 
 
 def _where(alert: Mapping[str, Any]) -> tuple[str, ...]:

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import json
+import math
+import re
+from dataclasses import dataclass
 from typing import Any
+
+import yaml
 
 from railfab.dashboards.promql import simulated_rate
 from railfab.endpoints.http_client import HttpClient
@@ -13,7 +18,11 @@ from railfab.page.series import PORT_METRICS, RAIL_METRIC, SWITCH_METRICS, RingS
 from railfab.page.totals import number
 from railfab.units import BITS_PER_BYTE
 
-RANGE, ALERTS = "/api/v1/query_range", "/api/v1/alerts"
+RANGE, ALERTS, CONFIGURATION = "/api/v1/query_range", "/api/v1/alerts", "/api/v1/status/config"
+DEFAULT_SCRAPE_S = 15.0
+"""Where a Prometheus does not tell [s]."""
+DURATION = re.compile(r"([0-9.]+)(ms|s|m|h|d)")
+UNITS_S = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
 MOST_POINTS = 600
 WINDOW = "1m"
 LONGEST_S = 14 * 86_400.0
@@ -21,11 +30,65 @@ LONGEST_S = 14 * 86_400.0
 GBPS = f"* {BITS_PER_BYTE} / 1e9"
 
 
+@dataclass(frozen=True, slots=True)
+class PrometheusPast:
+    """A Prometheus that is asked for the past and for alerts. path: of its URL, without a slash at the end."""
+
+    client: HttpClient
+    path: str
+
+    def scrape_interval_s(self) -> float:
+        """The longest time between two scrapes, as it is configured [s]. Raises EndpointError."""
+        answer = self.client.request(self.path + CONFIGURATION)
+        try:
+            configuration = yaml.safe_load(json.loads(answer.body)["data"]["yaml"])
+            jobs = configuration.get("scrape_configs") or ()
+            texts = [job["scrape_interval"] for job in jobs if "scrape_interval" in job]
+            return max(map(_seconds, texts), default=DEFAULT_SCRAPE_S)
+        except (AttributeError, KeyError, TypeError, ValueError, yaml.YAMLError):
+            return DEFAULT_SCRAPE_S
+
+    def points(self, expr: str, from_s: float, to_s: float, step_s: float) -> list[list[Any]]:
+        """Times and values of the first series, None where there is none. Raises EndpointError."""
+        form = {"query": expr, "start": f"{from_s:.3f}", "end": f"{to_s:.3f}", "step": f"{step_s:.3f}"}
+        answer = self.client.request(self.path + RANGE, form=form)
+        try:
+            result = json.loads(answer.body)["data"]["result"]
+            known = {round(float(at_s), 3): float(value) for at_s, value in (result[0]["values"] if result else ())}
+        except (AttributeError, IndexError, KeyError, TypeError, ValueError):
+            raise self.invalid() from None
+        times = [round(from_s + place * step_s, 3) for place in range(int((to_s - from_s) / step_s) + 1)]
+        return [times, [number(known.get(at_s, math.nan)) for at_s in times]]
+
+    def alerts(self) -> list[dict[str, Any]]:
+        """Its alerts, firing or pending. Raises EndpointError."""
+        answer = self.client.request(self.path + ALERTS)
+        try:
+            return [
+                {"state": str(alert["state"]), "labels": dict(alert["labels"]), "notes": dict(alert["annotations"])}
+                for alert in json.loads(answer.body)["data"]["alerts"]
+            ]
+        except (AttributeError, KeyError, TypeError, ValueError):
+            raise self.invalid() from None
+
+    def invalid(self) -> EndpointError:
+        """The error of an answer that is none."""
+        return self.client.failed("invalid", "answers not as Prometheus does", "Check its URL")
+
+
+def _seconds(duration: str) -> float:
+    """The time of a duration of Prometheus, such as `1m30s` [s]. Raises ValueError."""
+    parts = DURATION.findall(duration)
+    if not parts:
+        raise ValueError(duration)
+    return sum(float(count) * UNITS_S[unit] for count, unit in parts)
+
+
 class RangeSeries:
     """Answers from a Prometheus. ring: of the page, for what it does not have, and while it does not answer."""
 
-    def __init__(self, plan: PagePlan, client: HttpClient, path: str, ring: RingSeries, *, step_s: float) -> None:
-        self._plan, self._client, self._path, self._ring, self._step_s = plan, client, path, ring, step_s
+    def __init__(self, plan: PagePlan, past: PrometheusPast, ring: RingSeries, *, step_s: float) -> None:
+        self._plan, self._past, self._ring, self._step_s = plan, past, ring, step_s
 
     def answer(self, question: SeriesQuestion) -> dict[str, Any]:
         """The series as uPlot reads it. Raises RequestRefused for what is not of the fabric."""
@@ -36,24 +99,10 @@ class RangeSeries:
         from_s = max(question.from_s or question.to_s - 1800.0, question.to_s - LONGEST_S)
         step_s = max(self._step_s, (question.to_s - from_s) / MOST_POINTS)
         try:
-            points = self._points(expr, from_s, question.to_s, step_s)
+            points = self._past.points(expr, from_s, question.to_s, step_s)
         except EndpointError:
             return ring
         return {**ring, "columns": points, "thresholds": thresholds(self._plan, question)}
-
-    def _points(self, expr: str, from_s: float, to_s: float, step_s: float) -> list[list[Any]]:
-        """Times and values, None where there is none. Raises EndpointError."""
-        form = {"query": expr, "start": f"{from_s:.3f}", "end": f"{to_s:.3f}", "step": f"{step_s:.3f}"}
-        answer = self._client.request(self._path + RANGE, form=form)
-        try:
-            result = json.loads(answer.body)["data"]["result"]
-            known = {float(at_s): float(value) for at_s, value in (result[0]["values"] if result else ())}
-        except (AttributeError, IndexError, KeyError, TypeError, ValueError):
-            raise self._client.failed("invalid", "answers not as Prometheus does", "Check its URL") from None
-        count = int((to_s - from_s) / step_s) + 1
-        times = [round(from_s + place * step_s, 3) for place in range(count)]
-        rounded = {round(at_s, 3): value for at_s, value in known.items()}
-        return [times, [number(rounded.get(at_s, float("nan"))) for at_s in times]]
 
     def _expr(self, question: SeriesQuestion) -> str | None:
         """The query of a series; None of one that Prometheus does not have, such as the steps of a job."""

@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from railfab.page.actions import TwinActions
+from railfab.page.alert_watch import AlertWatch
 from railfab.page.deploy_watch import DeployWatch
 from railfab.page.details import Details
 from railfab.page.event_log import EventLog
 from railfab.page.job_watch import TwinWatch
 from railfab.page.live_state import LiveState, Watcher
 from railfab.page.plan import PagePlan
+from railfab.page.range_series import PrometheusPast, RangeSeries
 from railfab.page.series import RingSeries
 from railfab.page.server import Act, Ask, PageServer
 from railfab.page.settings import new_token
@@ -26,13 +28,14 @@ from railfab.twin import Control
 class Surroundings:
     """What is beside a source. state: directory of twins, labs and the journal. on: the option `--on` of commands, with
     a space before it. control: of the twin that the source reads; None of other switches. jobs: files that it can run,
-    by name.
+    by name. past: a Prometheus; None without one.
     """
 
     state: Path
     on: str = ""
     control: Control | None = None
     jobs: Mapping[str, Path]
+    past: PrometheusPast | None = None
 
 
 def page_server(plan: PagePlan, source: PageSource, listener: socket.socket, beside: Surroundings) -> PageServer:
@@ -41,12 +44,15 @@ def page_server(plan: PagePlan, source: PageSource, listener: socket.socket, bes
     watch = None if beside.control is None else TwinWatch(plan, beside.control, log)
     watchers: list[Watcher] = [DeployWatch(plan.fabric, plan.design.path, beside.state, log)]
     watchers += [] if watch is None else [watch]
+    watchers += [] if beside.past is None else [AlertWatch(plan.fabric, beside.past, log)]
     state = LiveState(plan, source, log, watchers=watchers)
     details = Details(plan, lambda: state.rates, on=beside.on, watch=watch)
-    series = RingSeries(plan, state.history, past_of_job=None if watch is None else watch.past)
+    ring = RingSeries(plan, state.history, past_of_job=None if watch is None else watch.past)
+    past = beside.past
+    answer = ring.answer if past is None else RangeSeries(plan, past, ring, step_s=source.interval_s).answer
     actions = _actions(plan, beside, log)
     token = new_token() if actions else None
-    return PageServer(state, Ask(details, series.answer), listener, actions=actions, token=token)
+    return PageServer(state, Ask(details, answer), listener, actions=actions, token=token)
 
 
 def _actions(plan: PagePlan, beside: Surroundings, log: EventLog) -> dict[str, Act]:
