@@ -5,17 +5,21 @@ from __future__ import annotations
 import os
 import socket
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from shlex import quote
 from urllib.parse import urlsplit
 
 from railfab.app.configuration_check import CHECK_INTERVAL_S, ConfigurationCheck
 from railfab.app.default_jobs import default_jobs
+from railfab.app.doctor import CollectorSource, diagnosed
 from railfab.deploy.gates.source import PREFIX, TelemetrySource
+from railfab.diagnosis import FabricDiagnosis
 from railfab.endpoints import Endpoints, state_option
 from railfab.endpoints.http_client import HttpClient
 from railfab.endpoints.secrets import SecretSource
+from railfab.errors import RailfabError
 from railfab.fabric import Design, present_endpoints
 from railfab.page.columns import VectorLayout
 from railfab.page.plan import PagePlan
@@ -26,7 +30,8 @@ from railfab.page.settings import LOCALHOST, PAGE_PORT, PageAddress
 from railfab.page.sources.collected import CollectedSource
 from railfab.page.sources.remote import RemoteSource
 from railfab.telemetry import Collector, fabric_collector
-from railfab.twin import Control, running
+from railfab.twin import running
+from railfab.twin.control import metrics_text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,10 +44,65 @@ class PageOptions:
     interval_s: float = 2.0
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CollectedFabric:
+    """A fabric with a collector in this process. on: where its endpoints are, as of `PageOptions`."""
+
+    design: Design
+    endpoints: Endpoints
+    collector: Collector
+    check: ConfigurationCheck
+    interval_s: float
+    on: str | None
+    state: Path
+
+    def page(self, listener: socket.socket) -> PageServer:
+        """The page of the fabric; a context manager."""
+        plan = PagePlan(self.design)
+        source = CollectedSource(
+            VectorLayout(plan),
+            self.collector,
+            name=self.endpoints.backend,
+            interval_s=self.interval_s,
+            others=(self.check,),
+        )
+        return page_server(plan, source, listener, self._surroundings())
+
+    def _surroundings(self) -> Surroundings:
+        control = running(self.state, self.design.intent.fabric) if self.endpoints.backend == "twin" else None
+        return Surroundings(
+            state=self.state,
+            on=self._option,
+            control=control,
+            jobs={path.stem: path for path in default_jobs(self.design.path)},
+            diagnose=self._diagnosis,
+        )
+
+    @property
+    def _option(self) -> str:
+        """The option `--on` of commands about the fabric, with a space before it."""
+        if self.on is None:
+            return ""
+        return f" --on {quote(self.on)}{state_option(self.state) if self.on in ('twin', 'lab') else ''}"
+
+    def _diagnosis(self, window_s: float) -> FabricDiagnosis:
+        """The causes of what the fabric shows in a time. Raises RailfabError."""
+        words = {"intent": quote(str(self.design.path)), "on": self._option}
+        source = CollectorSource(self.collector, self.design.intent.fabric, self._job_metrics)
+        return diagnosed(self.design, self.endpoints, source, window_s=window_s, state=self.state, words=words)
+
+    def _job_metrics(self) -> str:
+        with suppress(RailfabError):
+            return metrics_text(self.state, self.design.intent.fabric) if self.endpoints.backend == "twin" else ""
+        return ""
+
+
 @contextmanager
 def page(design: Design, options: PageOptions) -> Iterator[PageServer]:
     """The page of a fabric. Raises RailfabError when it cannot start."""
     endpoints, expected = present_endpoints(design, options.on, options.state)
+    is_file_of_twin = endpoints.backend == "twin" and options.on not in (None, "twin")
+    state = Path(options.on or ".").parent if is_file_of_twin else options.state
     listener = page_listener(options.address.host, options.address.port)
     with ExitStack() as stack:
         stack.callback(listener.close)
@@ -53,15 +113,18 @@ def page(design: Design, options: PageOptions) -> Iterator[PageServer]:
             classes=design.traffic_classes,
             interval_s=options.interval_s,
         )
-        beside = surroundings(design, endpoints, options.on, options.state)
-        check = ConfigurationCheck(design, endpoints, state=beside.state, interval_s=CHECK_INTERVAL_S)
         stack.enter_context(collector)
-        stack.enter_context(check)
-        plan = PagePlan(design)
-        source = CollectedSource(
-            VectorLayout(plan), collector, name=endpoints.backend, interval_s=options.interval_s, others=(check,)
+        check = ConfigurationCheck(design, endpoints, state=state, interval_s=CHECK_INTERVAL_S)
+        collected = CollectedFabric(
+            design=design,
+            endpoints=endpoints,
+            collector=collector,
+            check=stack.enter_context(check),
+            interval_s=options.interval_s,
+            on=options.on,
+            state=state,
         )
-        yield stack.enter_context(page_server(plan, source, listener, beside))
+        yield stack.enter_context(collected.page(listener))
 
 
 @contextmanager
@@ -80,44 +143,11 @@ def prometheus_page(design: Design, url: str, options: PageOptions) -> Iterator[
             yield server
 
 
-def page_of_up(
-    design: Design,
-    collector: Collector,
-    check: ConfigurationCheck,
-    control: Control,
-    port: int | None,
-    interval_s: float,
-) -> PageServer:
-    """The page of `railfab up`. port: None is that of the page, or any where it is taken. Raises RailfabError."""
-    plan = PagePlan(design)
-    source = CollectedSource(VectorLayout(plan), collector, name="twin", interval_s=interval_s, others=(check,))
-    beside = Surroundings(
-        state=control.state,
-        on=f" --on twin{state_option(control.state)}",
-        control=control,
-        jobs={path.stem: path for path in default_jobs(design.path)},
-    )
-    return page_server(plan, source, _listener(port), beside)
-
-
-def _listener(port: int | None) -> socket.socket:
-    """A socket of this machine alone."""
+def listener_of_up(port: int | None) -> socket.socket:
+    """A socket of this machine alone. port: None is that of the page, or any where it is taken. Raises RailfabError."""
     if port is not None:
         return page_listener(LOCALHOST, port)
     try:
         return page_listener(LOCALHOST, PAGE_PORT)
     except PageListenError:
         return page_listener(LOCALHOST, 0)
-
-
-def surroundings(design: Design, endpoints: Endpoints, on: str | None, state: Path) -> Surroundings:
-    """The twin that endpoints are of, if they are of one, and where its files are."""
-    is_twin = endpoints.backend == "twin"
-    folder = Path(on).parent if is_twin and on not in (None, "twin") else state
-    option = "" if on is None else f" --on {on}{state_option(state) if on in ('twin', 'lab') else ''}"
-    return Surroundings(
-        state=folder,
-        on=option,
-        control=running(folder, design.intent.fabric) if is_twin else None,
-        jobs={path.stem: path for path in default_jobs(design.path)},
-    )

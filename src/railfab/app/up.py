@@ -218,7 +218,7 @@ class _Start:
         )
         collector.registry.register(stack.enter_context(check))
         collector.registry.register(TwinMetricsRelay(options.state, fabric.intent.fabric))
-        urls = self._start_page(stack, collector, check, control)
+        urls = self._start_page(stack, collector, check, endpoints)
         urls["metrics"] = f"{server.url}/metrics"
         if prometheus_port is not None:
             self._start_prometheus(children, server.url, prometheus_port)
@@ -274,7 +274,7 @@ class _Start:
         return {each.name: str(each.error).removeprefix(f"{each.name}: ") for each in outcomes if each.failed}
 
     def _start_page(
-        self, stack: ExitStack, collector: Collector, check: ConfigurationCheck, control: Control
+        self, stack: ExitStack, collector: Collector, check: ConfigurationCheck, endpoints: Endpoints
     ) -> dict[str, str]:
         """Start the live page, where it is wanted and installed; its URL, by name."""
         options = self._options
@@ -283,10 +283,18 @@ class _Start:
         if find_spec("starlette") is None or find_spec("uvicorn") is None:
             self._report(f"no live page: starlette and uvicorn are not installed. {install('page')}")
             return {}
-        from railfab.app.page import page_of_up
+        from railfab.app.page import CollectedFabric, listener_of_up
 
-        opened = page_of_up(self._fabric, collector, check, control, options.page_port, options.interval_s)
-        url = stack.enter_context(opened).url
+        collected = CollectedFabric(
+            design=self._fabric,
+            endpoints=endpoints,
+            collector=collector,
+            check=check,
+            interval_s=options.interval_s,
+            on="twin",
+            state=options.state,
+        )
+        url = stack.enter_context(collected.page(listener_of_up(options.page_port))).url
         self._report(f"live page: {url}")
         return {"page": url}
 

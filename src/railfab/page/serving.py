@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from railfab.diagnosis import FabricDiagnosis
 from railfab.page.actions import TwinActions
 from railfab.page.alert_watch import AlertWatch
 from railfab.page.deploy_watch import DeployWatch
 from railfab.page.details import Details
+from railfab.page.doctor_rounds import DoctorRounds
 from railfab.page.event_log import EventLog
 from railfab.page.job_watch import TwinWatch
 from railfab.page.live_state import LiveState, Watcher
@@ -28,7 +30,7 @@ from railfab.twin import Control
 class Surroundings:
     """What is beside a source. state: directory of twins, labs and the journal. on: the option `--on` of commands, with
     a space before it. control: of the twin that the source reads; None of other switches. jobs: files that it can run,
-    by name. past: a Prometheus; None without one.
+    by name. past: a Prometheus; None without one. diagnose: takes the window [s].
     """
 
     state: Path
@@ -36,6 +38,7 @@ class Surroundings:
     control: Control | None = None
     jobs: Mapping[str, Path]
     past: PrometheusPast | None = None
+    diagnose: Callable[[float], FabricDiagnosis] | None = None
 
 
 def page_server(plan: PagePlan, source: PageSource, listener: socket.socket, beside: Surroundings) -> PageServer:
@@ -52,7 +55,8 @@ def page_server(plan: PagePlan, source: PageSource, listener: socket.socket, bes
     answer = ring.answer if past is None else RangeSeries(plan, past, ring, step_s=source.interval_s).answer
     actions = _actions(plan, beside, log)
     token = new_token() if actions else None
-    return PageServer(state, Ask(details, answer), listener, actions=actions, token=token)
+    doctor = None if beside.diagnose is None else DoctorRounds(beside.diagnose).document
+    return PageServer(state, Ask(details, answer, doctor), listener, actions=actions, token=token)
 
 
 def _actions(plan: PagePlan, beside: Surroundings, log: EventLog) -> dict[str, Act]:
