@@ -38,7 +38,7 @@ def test_misuse_is_one_line_that_names_the_help(tmp_path: Path) -> None:
     assert said("plan", "x", "--state", "y", cwd=tmp_path).endswith("plan --help.")
     assert "No such command 'deplo'. Did you mean 'deploy'? See " in said("deplo", cwd=tmp_path)
     assert "'xml' is not one of 'table', 'json'." in said("plan", POD64, "--output", "xml", cwd=tmp_path)
-    for option in ("--twin-port", "--metrics-port", "--prometheus-port"):
+    for option in ("--twin-port", "--metrics-port", "--prometheus-port", "--page-port"):
         assert f"Invalid value for '{option}'" in said("up", POD64, option, "70000", cwd=tmp_path)
 
 

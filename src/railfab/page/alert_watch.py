@@ -33,7 +33,7 @@ class AlertWatch:
             return
         self._due_s = time.monotonic() + EVERY_S
         alerts = [alert for alert in self._past.alerts() if self._is_firing(alert)]
-        firing = {json.dumps(alert["labels"], sort_keys=True): alert for alert in alerts}
+        firing: dict[str, Mapping[str, Any]] = {json.dumps(alert["labels"], sort_keys=True): alert for alert in alerts}
         for key in firing.keys() - self._firing.keys():
             self._tell(firing[key])
         for key in self._firing.keys() - firing.keys():
@@ -41,7 +41,8 @@ class AlertWatch:
         self._firing = firing
 
     def _is_firing(self, alert: Mapping[str, Any]) -> bool:
-        return alert["state"] == "firing" and alert["labels"].get("fabric", self._fabric) == self._fabric
+        is_ours = alert["labels"].get("fabric", self._fabric) == self._fabric
+        return bool(alert["state"] == "firing" and is_ours)
 
     def _tell(self, alert: Mapping[str, Any]) -> None:
         notes = alert["notes"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -70,7 +70,7 @@ class Hub:
         for listener in self._listeners:
             listener.arrived.set()
 
-    async def listen(self) -> AsyncIterator[bytes]:
+    async def listen(self) -> AsyncGenerator[bytes]:
         """What one browser is sent, until it leaves or the hub is closed."""
         listener = _Listener()
         self._listeners.add(listener)

@@ -147,7 +147,9 @@ class PageServer:
         self._ready.set()
         yield
 
-    async def _events(self, _: Request) -> Response:
+    async def _events(self, request: Request) -> Response:
+        if request.method == "HEAD":
+            return Response(media_type="text/event-stream")
         if self._hub.is_full:
             problem = f"{MOST_BROWSERS} browsers listen already: close one of them"
             raise RequestRefused(HTTPStatus.SERVICE_UNAVAILABLE, problem)
