@@ -8,7 +8,7 @@ import pytest
 from starlette.requests import Request
 
 from railfab.errors import RailfabError
-from railfab.page.security import Guard, RequestRefused, allowed_names, is_loopback
+from railfab.page.security import Guard, RequestDeclined, allowed_names, is_loopback
 from railfab.page.settings import PageAddress, new_token
 
 TOKEN = new_token()
@@ -41,7 +41,7 @@ def test_only_addresses_and_this_machine_are_answered(host: str, is_allowed: boo
     if is_allowed:
         guard.check_host(host)
     else:
-        with pytest.raises(RequestRefused, match="open it by its address"):
+        with pytest.raises(RequestDeclined, match="open it by its address"):
             guard.check_host(host)
 
 
@@ -55,16 +55,16 @@ def test_a_change_needs_the_token_our_origin_and_json() -> None:
         HTTPStatus.UNSUPPORTED_MEDIA_TYPE: {"content-type": "text/plain"},
     }
     for status, headers in refused.items():
-        with pytest.raises(RequestRefused) as refusal:
+        with pytest.raises(RequestDeclined) as refusal:
             guard.check_change(request(**headers))
         assert refusal.value.status is status
-    with pytest.raises(RequestRefused) as refusal:
+    with pytest.raises(RequestDeclined) as refusal:
         guard.check_change(request(**{"sec-fetch-site": "cross-site"}))
     assert refusal.value.status is HTTPStatus.FORBIDDEN
 
 
 def test_without_a_twin_nothing_can_be_changed() -> None:
-    with pytest.raises(RequestRefused) as refusal:
+    with pytest.raises(RequestDeclined) as refusal:
         Guard(None, allowed_names("127.0.0.1")).check_change(request())
     assert refusal.value.status is HTTPStatus.NOT_FOUND
 

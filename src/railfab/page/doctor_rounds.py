@@ -12,7 +12,7 @@ from typing import Any
 
 from railfab.diagnosis import FabricDiagnosis
 from railfab.errors import RailfabError
-from railfab.page.security import RequestRefused
+from railfab.page.security import RequestDeclined
 
 logger = logging.getLogger(__name__)
 
@@ -33,7 +33,7 @@ class DoctorRounds:
         self._problem = ""
 
     def document(self) -> dict[str, Any]:
-        """The last diagnosis. Raises RequestRefused while there is none."""
+        """The last diagnosis. Raises RequestDeclined while there is none."""
         with self._lock:
             is_due = self._ended_s is None or time.monotonic() - self._ended_s > AGAIN_AFTER_S
             if is_due and not self._running:
@@ -42,7 +42,7 @@ class DoctorRounds:
             if self._document is not None:
                 return self._document
             problem = self._problem or f"the first diagnosis takes about {WINDOW_S:g} s: ask again"
-        raise RequestRefused(HTTPStatus.SERVICE_UNAVAILABLE, problem)
+        raise RequestDeclined(HTTPStatus.SERVICE_UNAVAILABLE, problem)
 
     def _run(self) -> None:
         document, problem = None, ""

@@ -91,7 +91,7 @@ class RangeSeries:
         self._plan, self._past, self._ring, self._step_s = plan, past, ring, step_s
 
     def answer(self, question: SeriesQuestion) -> dict[str, Any]:
-        """The series as uPlot reads it. Raises RequestRefused for what is not of the fabric."""
+        """The series as uPlot reads it. Raises RequestDeclined for what is not of the fabric."""
         ring = self._ring.answer(question)
         expr = self._expr(question)
         if expr is None:

@@ -41,7 +41,7 @@ LOCAL_NAMES = frozenset(("localhost", "localhost.localdomain"))
 JSON = "application/json"
 
 
-class RequestRefused(Exception):
+class RequestDeclined(Exception):
     """A request is refused. problem: one line."""
 
     def __init__(self, status: HTTPStatus, problem: str) -> None:
@@ -49,7 +49,7 @@ class RequestRefused(Exception):
         self.status, self.problem = status, problem
 
 
-def refused(refusal: RequestRefused) -> JSONResponse:
+def refused(refusal: RequestDeclined) -> JSONResponse:
     """The answer to a refused request."""
     return JSONResponse({"error": refusal.problem}, refusal.status)
 
@@ -63,27 +63,27 @@ class Guard:
     names: frozenset[str]
 
     def check_host(self, host: str) -> None:
-        """Raise RequestRefused for a request that was addressed to another name."""
+        """Raise RequestDeclined for a request that was addressed to another name."""
         name = _host_name(host)
         if name is None or not (name in self.names or _is_address(name)):
             problem = f"this page is not {host[:100]!r}: open it by its address"
-            raise RequestRefused(HTTPStatus.MISDIRECTED_REQUEST, problem)
+            raise RequestDeclined(HTTPStatus.MISDIRECTED_REQUEST, problem)
 
     def check_change(self, request: Request) -> None:
-        """Raise RequestRefused for a request that may change nothing."""
+        """Raise RequestDeclined for a request that may change nothing."""
         if self.token is None:
-            raise RequestRefused(HTTPStatus.NOT_FOUND, "this page changes nothing: actions need a twin")
+            raise RequestDeclined(HTTPStatus.NOT_FOUND, "this page changes nothing: actions need a twin")
         given = request.headers.get("authorization", "").removeprefix("Bearer ")
         if not hmac.compare_digest(given.encode(), self.token.encode()):
-            raise RequestRefused(
+            raise RequestDeclined(
                 HTTPStatus.UNAUTHORIZED, "the token is missing or wrong: open the URL that railfab printed"
             )
         origin = request.headers.get("origin")
         is_elsewhere = request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none")
         if is_elsewhere or (origin is not None and origin != f"http://{request.headers.get('host', '')}"):
-            raise RequestRefused(HTTPStatus.FORBIDDEN, "the request comes from another site")
+            raise RequestDeclined(HTTPStatus.FORBIDDEN, "the request comes from another site")
         if request.headers.get("content-type", "").partition(";")[0].strip() != JSON:
-            raise RequestRefused(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, f"the body must be {JSON}")
+            raise RequestDeclined(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, f"the body must be {JSON}")
 
 
 def allowed_names(listen: str) -> frozenset[str]:
@@ -109,7 +109,7 @@ class Guarded:
         sends = _with_headers(send)
         try:
             self._guard.check_host(Headers(scope=scope).get("host", ""))
-        except RequestRefused as refusal:
+        except RequestDeclined as refusal:
             await refused(refusal)(scope, receive, sends)
             return
         await self._application(scope, receive, sends)
@@ -150,16 +150,16 @@ def _is_address(name: str) -> bool:
 
 
 async def json_body(request: Request, most_bytes: int, parse: Callable[[bytes], Any] = json.loads) -> dict[str, Any]:
-    """The JSON object of a request. Raises RequestRefused."""
+    """The JSON object of a request. Raises RequestDeclined."""
     body = b""
     async for chunk in request.stream():
         body += chunk
         if len(body) > most_bytes:
-            raise RequestRefused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"the body has more than {most_bytes:,} bytes")
+            raise RequestDeclined(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"the body has more than {most_bytes:,} bytes")
     try:
         document = parse(body)
     except (ValueError, RecursionError):
         document = None
     if not isinstance(document, dict):
-        raise RequestRefused(HTTPStatus.BAD_REQUEST, "the body is no JSON object")
+        raise RequestDeclined(HTTPStatus.BAD_REQUEST, "the body is no JSON object")
     return document

@@ -12,7 +12,7 @@ import numpy as np
 
 from railfab.page.history import KEPT, History, PastValues
 from railfab.page.plan import PagePlan, QueueBounds
-from railfab.page.security import RequestRefused
+from railfab.page.security import RequestDeclined
 from railfab.page.totals import number
 
 PORT_METRICS = (*KEPT, "utilisation")
@@ -35,7 +35,7 @@ class SeriesQuestion:
 
     @classmethod
     def of(cls, query: Mapping[str, str]) -> SeriesQuestion:
-        """The question of a query. Raises RequestRefused."""
+        """The question of a query. Raises RequestDeclined."""
         return cls(
             metric=query.get("metric", ""),
             switch=query.get("switch", ""),
@@ -58,7 +58,7 @@ class RingSeries:
         self._plan, self._history, self._past_of_job = plan, history, past_of_job
 
     def answer(self, question: SeriesQuestion) -> dict[str, Any]:
-        """The series as uPlot reads it. Raises RequestRefused for what is not of the fabric."""
+        """The series as uPlot reads it. Raises RequestDeclined for what is not of the fabric."""
         past, label = self._past(question)
         is_asked = (past.at_s >= question.from_s) & (past.at_s <= question.to_s)
         values = [number(value) for value in past.values[is_asked].tolist()]
@@ -86,12 +86,12 @@ class RingSeries:
         raise unknown_series(question)
 
 
-def unknown_series(question: SeriesQuestion) -> RequestRefused:
+def unknown_series(question: SeriesQuestion) -> RequestDeclined:
     """The refusal of a question for what is not of the fabric."""
     asked = " ".join(filter(None, (question.metric, question.switch, question.interface)))
     known = ", ".join((*PORT_METRICS, *SWITCH_METRICS, RAIL_METRIC, *JOB_METRICS))
     problem = f"there is no series {asked[:120]!r}: use one of {known} with a switch, port, rail or job of this fabric"
-    return RequestRefused(HTTPStatus.NOT_FOUND, problem)
+    return RequestDeclined(HTTPStatus.NOT_FOUND, problem)
 
 
 def thresholds(plan: PagePlan, question: SeriesQuestion) -> list[dict[str, Any]]:
@@ -117,5 +117,5 @@ def _number(query: Mapping[str, str], name: str) -> float | None:
     except ValueError:
         value = np.nan
     if not np.isfinite(value):
-        raise RequestRefused(HTTPStatus.BAD_REQUEST, f"{name}={text[:40]!r} is no number")
+        raise RequestDeclined(HTTPStatus.BAD_REQUEST, f"{name}={text[:40]!r} is no number")
     return value

@@ -24,7 +24,7 @@ from railfab.errors import RailfabError
 from railfab.page.details import Details
 from railfab.page.hub import Hub
 from railfab.page.live_state import LiveState, Ticker, TickOutput
-from railfab.page.security import Guard, Guarded, RequestRefused, allowed_names, json_body, refused
+from railfab.page.security import Guard, Guarded, RequestDeclined, allowed_names, json_body, refused
 from railfab.page.series import SeriesQuestion
 from railfab.page.static_files import INDEX, StaticFile, static_files
 from railfab.process.listeners import bind_problem
@@ -138,7 +138,7 @@ class PageServer:
             Route("/api/{kind:str}/{name:path}", self._details),
             Route("/api/actions/{kind:str}", self._act, methods=["POST"]),
         ]
-        handlers: dict[Any, Any] = {RequestRefused: _refusal, HTTPException: _http_error, RailfabError: _problem}
+        handlers: dict[Any, Any] = {RequestDeclined: _refusal, HTTPException: _http_error, RailfabError: _problem}
         return Guarded(Starlette(routes=routes, exception_handlers=handlers, lifespan=self._lifespan), self._guard)
 
     @asynccontextmanager
@@ -152,7 +152,7 @@ class PageServer:
             return Response(media_type="text/event-stream")
         if self._hub.is_full:
             problem = f"{MOST_BROWSERS} browsers listen already: close one of them"
-            raise RequestRefused(HTTPStatus.SERVICE_UNAVAILABLE, problem)
+            raise RequestDeclined(HTTPStatus.SERVICE_UNAVAILABLE, problem)
         headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
         return StreamingResponse(self._hub.listen(), media_type="text/event-stream", headers=headers)
 
@@ -179,20 +179,20 @@ class PageServer:
 
     def _doctor(self, _: Request) -> Response:
         if self._ask.doctor is None:
-            raise RequestRefused(HTTPStatus.NOT_FOUND, "this page has no doctor")
+            raise RequestDeclined(HTTPStatus.NOT_FOUND, "this page has no doctor")
         return JSONResponse(self._ask.doctor())
 
     def _details(self, request: Request) -> Response:
         document = self._ask.details.of(request.path_params["kind"], request.path_params["name"])
         if document is None:
-            raise RequestRefused(HTTPStatus.NOT_FOUND, f"{request.path_params['name'][:100]!r} is not of this fabric")
+            raise RequestDeclined(HTTPStatus.NOT_FOUND, f"{request.path_params['name'][:100]!r} is not of this fabric")
         return JSONResponse(document)
 
     async def _act(self, request: Request) -> Response:
         self._guard.check_change(request)
         act = self._actions.get(request.path_params["kind"])
         if act is None:
-            raise RequestRefused(HTTPStatus.NOT_FOUND, f"no such action: use one of {', '.join(self._actions)}")
+            raise RequestDeclined(HTTPStatus.NOT_FOUND, f"no such action: use one of {', '.join(self._actions)}")
         body = await json_body(request, MOST_BODY_BYTES)
         return JSONResponse(await asyncio.to_thread(act, body))
 
@@ -217,7 +217,7 @@ def _asset(request: Request) -> Response:
 def _file_answer(request: Request, name: str, caching: str) -> Response:
     held: StaticFile | None = static_files().get(name)
     if held is None:
-        raise RequestRefused(HTTPStatus.NOT_FOUND, f"the page has no file {name[:100]!r}")
+        raise RequestDeclined(HTTPStatus.NOT_FOUND, f"the page has no file {name[:100]!r}")
     headers: dict[str, str] = {"Cache-Control": caching, "ETag": f'"{held.digest}"'}
     if request.headers.get("if-none-match") == headers["ETag"]:
         return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=headers)
@@ -225,18 +225,18 @@ def _file_answer(request: Request, name: str, caching: str) -> Response:
 
 
 def _number(request: Request, name: str) -> float | None:
-    """A number of the query. Raises RequestRefused."""
+    """A number of the query. Raises RequestDeclined."""
     text = request.query_params.get(name)
     if text is None:
         return None
     try:
         return float(text)
     except ValueError:
-        raise RequestRefused(HTTPStatus.BAD_REQUEST, f"{name}={text[:40]!r} is no number") from None
+        raise RequestDeclined(HTTPStatus.BAD_REQUEST, f"{name}={text[:40]!r} is no number") from None
 
 
 async def _refusal(_: Request, refusal: Exception) -> Response:
-    assert isinstance(refusal, RequestRefused)
+    assert isinstance(refusal, RequestDeclined)
     return refused(refusal)
 
 
