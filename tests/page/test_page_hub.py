@@ -41,6 +41,22 @@ def test_a_slow_browser_begins_anew_and_does_not_fill_memory() -> None:
     asyncio.run(run())
 
 
+def test_a_browser_that_is_early_waits_for_the_whole_state() -> None:
+    async def run() -> None:
+        state = [b""]
+        hub = Hub(lambda: state[0], most_listeners=1)
+        stream = hub.listen()
+        await anext(stream)
+        waiting = asyncio.ensure_future(anext(stream))
+        await asyncio.sleep(0)
+        state[0] = b"whole"
+        hub.publish((b"difference",))
+        assert await waiting == b"whole"
+        await stream.aclose()
+
+    asyncio.run(run())
+
+
 def test_streams_end_with_the_hub() -> None:
     async def run() -> None:
         hub = Hub(lambda: b"whole", most_listeners=1)

@@ -38,7 +38,7 @@ class _Listener:
 class Hub:
     """Sends the same bytes to every browser. Used in the thread of its event loop alone.
 
-    begin: the first bytes of a connection, and those after a gap: the whole state.
+    begin: the first bytes of a connection, and those after a gap: the whole state; empty before there is one.
     """
 
     def __init__(self, begin: Callable[[], bytes], *, most_listeners: int) -> None:
@@ -56,6 +56,7 @@ class Hub:
         joined = b"".join(parts)
         for listener in self._listeners:
             if listener.behind:
+                listener.arrived.set()
                 continue
             if len(listener.waiting) >= QUEUED:
                 listener.waiting.clear()
@@ -77,16 +78,15 @@ class Hub:
         try:
             yield f"retry: {RETRY_MS}\n\n".encode()
             while not self._ended:
-                if listener.behind:
+                if listener.behind and (whole := self._begin()):
                     listener.behind = False
-                    yield self._begin()
+                    yield whole
                 while listener.waiting:
                     yield listener.waiting.popleft()
-                if not listener.behind:
-                    with suppress(TimeoutError):
-                        await asyncio.wait_for(listener.arrived.wait(), ALIVE_S)
-                    if not listener.arrived.is_set():
-                        yield ALIVE
-                    listener.arrived.clear()
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(listener.arrived.wait(), ALIVE_S)
+                if not listener.arrived.is_set():
+                    yield ALIVE
+                listener.arrived.clear()
         finally:
             self._listeners.discard(listener)
