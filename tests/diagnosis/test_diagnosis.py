@@ -111,6 +111,13 @@ def test_a_port_that_receives_nothing_of_what_its_peer_sends_loses_it(fabric: De
     assert (cause.code, str(cause.places[0])) == ("one-way-loss", f"{LEAF} {UPLINK}")
 
 
+def test_packets_that_exceed_the_mtu_of_a_port_are_no_loss_in_one_direction(fabric: Design) -> None:
+    texts = _texts(next(mistake for mistake in mistakes() if mistake.id == "mtu-one-uplink"), LISTED)
+    sent = {("fabric_interface_transmit_packets_total", SPINE, DOWNLINK): 5000.0}
+    counted = {**sent, ("fabric_interface_receive_packets_total", LEAF, UPLINK): 0.0}
+    assert codes(diagnosed(observations(fabric, texts=texts, counted=counted))) == ["mtu"]
+
+
 def test_bit_errors_come_before_the_flaps_that_they_cause(fabric: Design) -> None:
     gauges = {("fabric_interface_pre_fec_ber_ratio", LEAF, f"ethernet-1/{port}"): 1e-12 for port in (29, 30, 31)}
     gauges["fabric_interface_pre_fec_ber_ratio", LEAF, UPLINK] = 1e-5

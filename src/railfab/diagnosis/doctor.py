@@ -63,16 +63,16 @@ def _candidates(seen: Observations, symptoms: Sequence[Symptom]) -> Iterator[Can
 
 
 LINK_SETTINGS = frozenset(
-    ("port-off", "speed", "breakout", "fec", "interface-removed", "lag-members", "hostname", "lldp")
+    ("port-off", "speed", "breakout", "fec", "interface-removed", "lag-members", "hostname", "lldp", "mtu")
 )
-"""Kinds of differences of a configuration that take a link down, or hide what is at its end."""
+"""Kinds of differences of a configuration that take a link down, lose packets on it, or hide what is at its end."""
 
 
 def _unexplained_by_others(seen: Observations, candidates: Sequence[CandidateCause]) -> Iterator[CandidateCause]:
-    """The candidates without links that are down because the configuration of an end says so."""
+    """The candidates without links that fail because of the configuration of an end."""
     configured = {place for cause in candidates if cause.code in LINK_SETTINGS for place in cause.places}
     for cause in candidates:
-        if cause.code not in ("link-cut", "dark-fibre", "miscabled", "cables-swapped"):
+        if cause.code not in ("link-cut", "dark-fibre", "one-way-loss", "miscabled", "cables-swapped"):
             yield cause
             continue
         left = tuple(place for place in cause.places if not _is_configured(seen, place, configured))
